@@ -1,0 +1,2 @@
+//! The `xtp` command.
+fn main() {}

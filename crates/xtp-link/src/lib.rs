@@ -1,0 +1,1 @@
+//! A seeded, sans-I/O model of a network link: rate, delay, loss, duplication, reordering, corruption, queue

@@ -1,0 +1,1 @@
+//! Deterministic simulation of XTP engines over emulated links, with checkers

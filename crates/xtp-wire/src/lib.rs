@@ -1,0 +1,1 @@
+//! XTP packets as octets: parsing that borrows, encoding that never allocates

@@ -1,0 +1,1 @@
+//! The Xpress Transport Protocol for programs: datagrams, messages, transactions and streams over one UDP socket

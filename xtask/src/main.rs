@@ -1,0 +1,2 @@
+//! Repository chores: `cargo xtask tidy` and `cargo xtask real`.
+fn main() {}
