@@ -1,0 +1,257 @@
+//! A batch of received datagrams and the slabs they lie in.
+
+use std::net::{IpAddr, SocketAddr};
+
+use bytes::{Bytes, BytesMut};
+
+use crate::slab::SlabPool;
+use crate::sys::RecvScratch;
+use crate::train::Ecn;
+
+/// Slots of a default [`RecvBatch`].
+pub const DEFAULT_SLOTS: usize = 32;
+/// Most slots of a [`RecvBatch`].
+pub const MAX_SLOTS: usize = 64;
+/// Octets of a slab of a default [`RecvBatch`]: room for anything receive offload joins.
+pub const DEFAULT_SLAB_SIZE: usize = 65_535;
+/// Slots offered to the kernel at first; more once they were all filled, because every slot offered
+/// costs time even when nothing arrives.
+const FIRST_OFFER: usize = 2;
+
+/// One received datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram<'a> {
+    /// Sender; never IPv4-mapped, scope id kept.
+    pub src: SocketAddr,
+    /// Address it was sent to, if the system tells or the socket is bound to just one.
+    pub dst: Option<IpAddr>,
+    /// Index of the interface it arrived on, if the system tells.
+    pub interface: Option<u32>,
+    /// ECN mark; [`Ecn::NotEct`] if the system does not tell.
+    pub ecn: Ecn,
+    /// The octets of this one datagram.
+    pub data: &'a [u8],
+    /// Slot of the slab it lies in: see [`RecvBatch::slab_bytes`].
+    pub slab: usize,
+    /// Octets of that slab filled by datagrams. Keeping a slice keeps a whole slab, so copy if this is
+    /// little.
+    pub filled: usize,
+    bytes: &'a Bytes,
+}
+
+impl Datagram<'_> {
+    /// The datagram as a reference into its slab: no copy, but the slab stays until it is dropped.
+    pub fn to_bytes(&self) -> Bytes {
+        self.bytes.slice_ref(self.data)
+    }
+}
+
+/// What a back end learned about the contents of a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) src: SocketAddr,
+    pub(crate) dst: Option<IpAddr>,
+    pub(crate) interface: Option<u32>,
+    pub(crate) ecn: Ecn,
+    /// Octets filled.
+    pub(crate) filled: usize,
+    /// Octets of each datagram but the last, if several were joined.
+    pub(crate) stride: Option<usize>,
+}
+
+impl Arrival {
+    fn stride(&self) -> usize {
+        self.stride
+            .filter(|stride| *stride > 0)
+            .unwrap_or(self.filled.max(1))
+    }
+
+    /// Number of datagrams; an empty one counts.
+    pub(crate) fn datagrams(&self) -> usize {
+        self.filled.div_ceil(self.stride()).max(1)
+    }
+}
+
+#[derive(Debug, Default)]
+enum Slot {
+    #[default]
+    Vacant,
+    Writable(BytesMut),
+    Filled(Bytes, Arrival),
+}
+
+/// Room for one [`UdpSocket::recv`](crate::UdpSocket::recv) and what arrived there.
+///
+/// Slabs are allocated when first needed (a quiet socket uses two) and reused unless a caller still
+/// refers to one through [`Datagram::to_bytes`] or [`RecvBatch::slab_bytes`]. `Send`, not shared.
+#[derive(Debug)]
+pub struct RecvBatch {
+    slots: Vec<Slot>,
+    /// Slots handed to the kernel in this round.
+    offered: usize,
+    /// Slots the kernel used in this round.
+    used: usize,
+    datagrams: usize,
+    pool: SlabPool,
+    pub(crate) scratch: RecvScratch,
+}
+
+impl Default for RecvBatch {
+    fn default() -> Self {
+        Self::new(DEFAULT_SLOTS, DEFAULT_SLAB_SIZE)
+    }
+}
+
+impl RecvBatch {
+    /// A batch of `slots` slabs (taken as 1 to [`MAX_SLOTS`]) of `slab_size` octets (at least 1).
+    ///
+    /// What is longer than a slab is thrown away and counted
+    /// ([`Counters::truncated`](crate::Counters::truncated)): with receive offload use
+    /// [`DEFAULT_SLAB_SIZE`].
+    pub fn new(slots: usize, slab_size: usize) -> Self {
+        let slots = slots.clamp(1, MAX_SLOTS);
+        Self {
+            slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
+            offered: FIRST_OFFER.min(slots),
+            used: 0,
+            datagrams: 0,
+            pool: SlabPool::new(slab_size.max(1), slots),
+            scratch: RecvScratch::new(slots),
+        }
+    }
+
+    /// The datagrams of the last receive, in the order they arrived.
+    pub fn iter(&self) -> Datagrams<'_> {
+        Datagrams {
+            slots: &self.slots[..self.used],
+            slab: 0,
+            offset: 0,
+        }
+    }
+
+    /// Number of datagrams of the last receive.
+    pub fn len(&self) -> usize {
+        self.datagrams
+    }
+
+    /// Whether the last receive brought nothing.
+    pub fn is_empty(&self) -> bool {
+        self.datagrams == 0
+    }
+
+    /// Octets of all datagrams of the last receive.
+    pub(crate) fn octets(&self) -> u64 {
+        let filled = |slot: &Slot| match slot {
+            Slot::Filled(_, arrival) => arrival.filled as u64,
+            _ => 0,
+        };
+        self.slots[..self.used].iter().map(filled).sum()
+    }
+
+    /// The whole slab of slot `slab`, to clone and slice; `None` if nothing arrived there.
+    pub fn slab_bytes(&self, slab: usize) -> Option<&Bytes> {
+        match self.slots.get(slab)? {
+            Slot::Filled(bytes, _) if slab < self.used => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Slabs allocated so far: stands still once callers let go of as many as they keep.
+    pub fn slabs_allocated(&self) -> u64 {
+        self.pool.allocated()
+    }
+
+    /// Forgets the last round and makes slots writable; returns how many to offer.
+    pub(crate) fn prepare(&mut self) -> usize {
+        if self.used == self.offered {
+            self.offered = (self.offered * 2).min(self.slots.len());
+        } else if self.used < self.offered / 4 {
+            self.offered = (self.offered / 2).max(FIRST_OFFER.min(self.slots.len()));
+        }
+        self.used = 0;
+        self.datagrams = 0;
+        for slot in &mut self.slots[..self.offered] {
+            *slot = match std::mem::take(slot) {
+                Slot::Vacant => Slot::Writable(self.pool.get()),
+                Slot::Filled(bytes, _) => Slot::Writable(self.pool.exchange(bytes)),
+                writable @ Slot::Writable(_) => writable,
+            };
+        }
+        self.offered
+    }
+
+    /// The memory of an offered slot that is not filled yet; empty for any other.
+    pub(crate) fn writable(&mut self, slot: usize) -> &mut [u8] {
+        match self.slots.get_mut(slot) {
+            Some(Slot::Writable(slab)) => slab,
+            _ => &mut [],
+        }
+    }
+
+    /// Octets of a slab.
+    pub(crate) fn slab_size(&self) -> usize {
+        self.pool.slab_size()
+    }
+
+    /// Says what arrived in `slot`; slots are reported in order, those left out held nothing of use.
+    pub(crate) fn fill(&mut self, slot: usize, arrival: Arrival) {
+        debug_assert!(slot >= self.used && arrival.filled <= self.pool.slab_size());
+        if let Slot::Writable(slab) = std::mem::take(&mut self.slots[slot]) {
+            self.datagrams += arrival.datagrams();
+            self.slots[slot] = Slot::Filled(slab.freeze(), arrival);
+        }
+        self.used = slot + 1;
+    }
+}
+
+impl<'a> IntoIterator for &'a RecvBatch {
+    type Item = Datagram<'a>;
+    type IntoIter = Datagrams<'a>;
+
+    fn into_iter(self) -> Datagrams<'a> {
+        self.iter()
+    }
+}
+
+/// Iterator over the datagrams of a [`RecvBatch`].
+#[derive(Clone, Debug)]
+pub struct Datagrams<'a> {
+    slots: &'a [Slot],
+    slab: usize,
+    offset: usize,
+}
+
+impl<'a> Iterator for Datagrams<'a> {
+    type Item = Datagram<'a>;
+
+    fn next(&mut self) -> Option<Datagram<'a>> {
+        loop {
+            let Slot::Filled(bytes, arrival) = self.slots.get(self.slab)? else {
+                self.slab += 1;
+                continue;
+            };
+            let (slab, start) = (self.slab, self.offset);
+            let end = (start + arrival.stride()).min(arrival.filled);
+            if end == arrival.filled {
+                self.slab += 1;
+                self.offset = 0;
+            } else {
+                self.offset = end;
+            }
+            return Some(Datagram {
+                src: arrival.src,
+                dst: arrival.dst,
+                interface: arrival.interface,
+                ecn: arrival.ecn,
+                data: &bytes[start..end],
+                slab,
+                filled: arrival.filled,
+                bytes,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "batch_tests.rs"]
+mod tests;

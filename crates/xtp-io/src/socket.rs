@@ -1,0 +1,233 @@
+//! The UDP socket: set up once, then used through whichever back end the system allows.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+
+use crate::address::canonical;
+use crate::batch::RecvBatch;
+use crate::capabilities::Capabilities;
+use crate::counters::{Counters, Counts, add};
+use crate::error::{IoError, SocketError};
+use crate::options::SocketOptions;
+use crate::readiness::{Interest, Readiness};
+use crate::sys::{self, DatagramIo, Endpoint};
+use crate::train::{SendOutcome, Train};
+
+/// A bound, unconnected, non-blocking UDP socket.
+///
+/// `Send` and `Sync`: several threads may send and receive at once, each with its own [`RecvBatch`].
+/// The counters are relaxed atomics.
+#[derive(Debug)]
+pub struct UdpSocket {
+    endpoint: Endpoint,
+    io: Box<dyn DatagramIo>,
+    capabilities: Capabilities,
+}
+
+impl UdpSocket {
+    /// Binds `addr` (port 0: the system chooses one) and finds out what the system offers.
+    ///
+    /// `[::]` also carries IPv4 unless [`SocketOptions::only_v6`] is set. An IPv4-mapped address binds
+    /// the IPv4 one.
+    ///
+    /// # Errors
+    /// [`IoError`] when the socket cannot be made, bound, or set non-blocking. A feature the system
+    /// lacks is not an error: see [`UdpSocket::capabilities`].
+    pub fn bind(addr: SocketAddr, options: &SocketOptions) -> Result<Self, IoError> {
+        let addr = canonical(addr);
+        let socket = Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))
+            .map_err(|source| IoError::Create { addr, source })?;
+        let required = |option, result: io::Result<()>| {
+            result.map_err(|source| IoError::Option { option, addr, source })
+        };
+        required("non-blocking mode", socket.set_nonblocking(true))?;
+        if addr.is_ipv6() {
+            let set = socket.set_only_v6(options.only_v6);
+            // Some systems know IPv6-only sockets and nothing else: that is no reason to fail.
+            if options.only_v6 {
+                required("IPV6_V6ONLY", set)?;
+            }
+        }
+        if options.reuse_port {
+            required("SO_REUSEPORT", set_reuse_port(&socket))?;
+        }
+        socket
+            .bind(&addr.into())
+            .map_err(|source| IoError::Bind { addr, source })?;
+        let local = socket
+            .local_addr()
+            .and_then(|local| local.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into()))
+            .map_err(|source| IoError::Bind { addr, source })?;
+
+        let mut capabilities = Capabilities {
+            recv_buffer_asked: options.recv_buffer,
+            send_buffer_asked: options.send_buffer,
+            dual_stack: local.ip().is_unspecified()
+                && matches!(socket.only_v6(), Ok(false))
+                && local.is_ipv6(),
+            ..Capabilities::default()
+        };
+        size_buffers(&socket, options, &mut capabilities);
+        let endpoint = Endpoint {
+            socket: socket.into(),
+            local,
+            counts: Counts::default(),
+        };
+        let io = sys::open(&endpoint, options, &mut capabilities);
+        Ok(Self {
+            endpoint,
+            io,
+            capabilities,
+        })
+    }
+
+    /// The bound address, with the port the system chose.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.endpoint.local
+    }
+
+    /// What the system granted when the socket was bound.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Whether trains still leave by segmentation offload: it is switched off when a device turns out
+    /// to be unable.
+    pub fn gso_active(&self) -> bool {
+        self.io.gso_active()
+    }
+
+    /// System calls and datagrams so far.
+    pub fn counters(&self) -> Counters {
+        self.endpoint.counts.snapshot()
+    }
+
+    /// Sends `train` without waiting, in one system call where the kernel can: at most
+    /// [`MAX_SEGMENTS`](crate::MAX_SEGMENTS) datagrams, [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) octets
+    /// and [`MAX_PIECES`](crate::MAX_PIECES) pieces a call; longer trains take several.
+    ///
+    /// The plain back end ignores source, interface and ECN mark.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a train that contradicts itself, has a datagram of more than `MAX_PIECES`
+    /// pieces or an address of the wrong family, and what the system says (no route, not permitted).
+    /// A full buffer and a datagram too long are no errors but [`SendOutcome`]s.
+    pub fn send(&self, train: &Train<'_>) -> io::Result<SendOutcome> {
+        self.send_from(train, 0)
+    }
+
+    /// Continues `train` at its datagram number `first`, after an outcome that named it `sent`.
+    ///
+    /// # Errors
+    /// As [`UdpSocket::send`].
+    pub fn send_from(&self, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
+        train.check()?;
+        if train.segment > crate::MAX_DATAGRAM && train.total > crate::MAX_DATAGRAM {
+            return Ok(SendOutcome::TooBig {
+                sent: first,
+                left: train.segments().saturating_sub(first),
+            });
+        }
+        self.io.send(&self.endpoint, train, first)
+    }
+
+    /// Receives what is there without waiting; returns the number of datagrams, 0 if there are none.
+    /// What `batch` held before is forgotten.
+    ///
+    /// # Errors
+    /// What the system says. ICMP errors are not reported here but by [`UdpSocket::recv_errors`].
+    pub fn recv(&self, batch: &mut RecvBatch) -> io::Result<usize> {
+        self.io.recv(&self.endpoint, batch)?;
+        let counts = &self.endpoint.counts;
+        if !batch.is_empty() {
+            add(&counts.datagrams_in, batch.len() as u64);
+            add(&counts.octets_in, batch.octets());
+        }
+        Ok(batch.len())
+    }
+
+    /// Sleeps until the socket is ready, `timeout` is over (`None`: never) or a signal arrives.
+    ///
+    /// Nanosecond timeouts on Linux, rounded up to milliseconds elsewhere. Queued errors wake it
+    /// whatever the interest.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wait(&self, timeout: Option<Duration>, interest: Interest) -> io::Result<Readiness> {
+        add(&self.endpoint.counts.poll_calls, 1);
+        sys::wait(&self.endpoint.socket, timeout, interest)
+    }
+
+    /// Appends queued reports about datagrams sent earlier to `out`, at most 64 a call; returns how
+    /// many. A system without an error queue reports nothing.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn recv_errors(&self, out: &mut Vec<SocketError>) -> io::Result<usize> {
+        self.io.recv_errors(&self.endpoint, out)
+    }
+
+    /// Takes the socket's pending error, which names no peer (`SO_ERROR`).
+    ///
+    /// # Errors
+    /// What the system says about the question itself.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.endpoint.socket.take_error()
+    }
+}
+
+#[cfg(unix)]
+fn set_reuse_port(socket: &Socket) -> io::Result<()> {
+    socket.set_reuse_port(true)
+}
+
+#[cfg(not(unix))]
+fn set_reuse_port(_: &Socket) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Asks for the buffers and notes what was given; the system may give less, which is no error.
+fn size_buffers(socket: &Socket, options: &SocketOptions, capabilities: &mut Capabilities) {
+    if options.recv_buffer > 0 {
+        let _ = socket.set_recv_buffer_size(options.recv_buffer);
+    }
+    if options.send_buffer > 0 {
+        let _ = socket.set_send_buffer_size(options.send_buffer);
+    }
+    // Linux doubles what is asked, for its own bookkeeping, and reports the double.
+    let unit = if cfg!(target_os = "linux") { 2 } else { 1 };
+    let socket = SockRef::from(socket);
+    capabilities.recv_buffer = socket.recv_buffer_size().unwrap_or(0) / unit;
+    capabilities.send_buffer = socket.send_buffer_size().unwrap_or(0) / unit;
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for UdpSocket {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.endpoint.socket.as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsRawFd for UdpSocket {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        self.endpoint.socket.as_raw_fd()
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::AsSocket for UdpSocket {
+    fn as_socket(&self) -> std::os::windows::io::BorrowedSocket<'_> {
+        self.endpoint.socket.as_socket()
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::AsRawSocket for UdpSocket {
+    fn as_raw_socket(&self) -> std::os::windows::io::RawSocket {
+        self.endpoint.socket.as_raw_socket()
+    }
+}

@@ -1,0 +1,49 @@
+//! The addresses of this host's interfaces (`getifaddrs`).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ptr;
+
+/// Whether an interface of this host has the address; `None` if they cannot be listed.
+pub(crate) fn owns_address(ip: IpAddr) -> Option<bool> {
+    let mut head: *mut libc::ifaddrs = ptr::null_mut();
+    // SAFETY: `head` is a valid place for the list's address; the list is freed below.
+    if unsafe { libc::getifaddrs(&raw mut head) } != 0 {
+        return None;
+    }
+    let mut found = false;
+    let mut node = head;
+    while !node.is_null() && !found {
+        // SAFETY: `node` is a non-null element of the list that is not freed yet.
+        let (address, next) = unsafe { ((*node).ifa_addr, (*node).ifa_next) };
+        // SAFETY: an element's address is null or a socket address of its family, valid like the list.
+        found = unsafe { address_of(address) } == Some(ip);
+        node = next;
+    }
+    // SAFETY: `head` came from getifaddrs and is freed once; nothing refers to the list any more.
+    unsafe { libc::freeifaddrs(head) };
+    Some(found)
+}
+
+/// The IP address behind a socket address, if it is one.
+///
+/// # Safety
+/// `address` is null or points to a socket address as long as its family says.
+unsafe fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: not null, and every socket address begins with its family.
+    match i32::from(unsafe { (*address).sa_family }) {
+        libc::AF_INET => {
+            // SAFETY: the family says that this is a `sockaddr_in`; read without assuming alignment.
+            let four = unsafe { ptr::read_unaligned(address.cast::<libc::sockaddr_in>()) };
+            Some(IpAddr::V4(Ipv4Addr::from(four.sin_addr.s_addr.to_ne_bytes())))
+        }
+        libc::AF_INET6 => {
+            // SAFETY: the family says that this is a `sockaddr_in6`; read without assuming alignment.
+            let six = unsafe { ptr::read_unaligned(address.cast::<libc::sockaddr_in6>()) };
+            Some(IpAddr::V6(Ipv6Addr::from(six.sin6_addr.s6_addr)))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! The Linux back end: what the kernel offers is switched on here, used in `send` and `recv`.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{DatagramIo, Endpoint};
+use crate::batch::RecvBatch;
+use crate::capabilities::Capabilities;
+use crate::error::SocketError;
+use crate::options::SocketOptions;
+use crate::train::{MAX_SEGMENTS, SendOutcome, Train};
+
+mod errors;
+pub(crate) mod recv;
+mod send;
+
+/// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.
+const UDP_SEGMENT: i32 = 103;
+const UDP_GRO: i32 = 104;
+
+/// Trains by gather list and segmentation offload, batches by `recvmmsg` and receive offload.
+#[derive(Debug)]
+pub(crate) struct LinuxIo {
+    /// Cleared when a device proves unable.
+    gso: AtomicBool,
+    sendmmsg: bool,
+    recvmmsg: bool,
+}
+
+impl LinuxIo {
+    /// Switches on what `options` wish and the kernel has.
+    pub(crate) fn open(endpoint: &Endpoint, options: &SocketOptions, found: &mut Capabilities) -> Self {
+        let fd = endpoint.socket.as_raw_fd();
+        let ipv6 = endpoint.local.is_ipv6();
+        let set = |level, name, value| set_option(fd, level, name, value).is_ok();
+        // An IPv6 socket may carry IPv4, which has options of its own; where it does not, they do no harm.
+        let both = |four: i32, six: i32, value| {
+            let four = set(libc::SOL_IP, four, value);
+            if ipv6 {
+                set(libc::SOL_IPV6, six, value)
+            } else {
+                four
+            }
+        };
+        found.backend = "linux";
+        found.gso = options.gso && get_option(fd, libc::SOL_UDP, UDP_SEGMENT).is_ok();
+        found.gro = options.gro && set(libc::SOL_UDP, UDP_GRO, 1);
+        found.ecn = both(libc::IP_RECVTOS, libc::IPV6_RECVTCLASS, 1);
+        found.pktinfo = if ipv6 {
+            set(libc::SOL_IPV6, libc::IPV6_RECVPKTINFO, 1)
+        } else {
+            set(libc::SOL_IP, libc::IP_PKTINFO, 1)
+        };
+        found.dont_fragment = options.dont_fragment
+            && both(
+                libc::IP_MTU_DISCOVER,
+                libc::IPV6_MTU_DISCOVER,
+                libc::IP_PMTUDISC_PROBE,
+            );
+        found.error_queue = options.report_errors && both(libc::IP_RECVERR, libc::IPV6_RECVERR, 1);
+        found.rxq_overflow = set(libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
+        // SAFETY: no message, so nothing is read or written; only whether the call exists matters.
+        let sendmmsg = unsafe { libc::sendmmsg(fd, ptr::null_mut(), 0, 0) } == 0;
+        // SAFETY: as above.
+        let recvmmsg = unsafe { libc::recvmmsg(fd, ptr::null_mut(), 0, 0, ptr::null_mut()) } == 0;
+        found.sendmmsg = options.batching && sendmmsg;
+        found.recvmmsg = options.batching && recvmmsg;
+        found.max_segments = if found.gso || found.sendmmsg {
+            MAX_SEGMENTS
+        } else {
+            1
+        };
+        Self {
+            gso: AtomicBool::new(found.gso),
+            sendmmsg: found.sendmmsg,
+            recvmmsg: found.recvmmsg,
+        }
+    }
+}
+
+impl DatagramIo for LinuxIo {
+    fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
+        send::send(self, endpoint, train, first)
+    }
+
+    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+        recv::recv(self, endpoint, batch)
+    }
+
+    fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
+        errors::recv_errors(endpoint, out)
+    }
+
+    fn gso_active(&self) -> bool {
+        self.gso.load(Ordering::Relaxed)
+    }
+}
+
+/// The number of the last failed call's error.
+fn last_error() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Whether a call's error may be the network's answer to an earlier datagram, which the kernel hands to
+/// whatever call comes next: that call has done nothing and is repeated.
+fn may_be_pending(code: i32) -> bool {
+    matches!(
+        code,
+        libc::ECONNREFUSED
+            | libc::EHOSTUNREACH
+            | libc::ENETUNREACH
+            | libc::EHOSTDOWN
+            | libc::ENOPROTOOPT
+            | libc::EPROTO
+            | libc::EACCES
+            | libc::EOPNOTSUPP
+            | libc::EMSGSIZE
+    )
+}
+
+/// An empty message header.
+fn empty_header() -> libc::msghdr {
+    // SAFETY: a C struct of integers and pointers, for which all zeros is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+fn set_option(fd: RawFd, level: i32, name: i32, value: i32) -> io::Result<()> {
+    let length = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the value is an int that outlives the call, and its length is given.
+    match unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), length) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn get_option(fd: RawFd, level: i32, name: i32) -> io::Result<i32> {
+    let mut value = 0i32;
+    let mut length = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` octets into an int that outlives the call.
+    match unsafe { libc::getsockopt(fd, level, name, (&raw mut value).cast(), &raw mut length) } {
+        0 => Ok(value),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -1,0 +1,99 @@
+//! The error queue: what the network or the kernel says about datagrams sent earlier.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::AsRawFd;
+
+use super::super::Endpoint;
+use super::super::cmsg::{Control, Message};
+use super::recv::{CONTROL, Name};
+use super::{empty_header, last_error, may_be_pending};
+use crate::counters::add;
+use crate::error::{SocketError, SocketErrorKind};
+
+/// Most reports of one call: whoever can forge them must not keep the caller here.
+const MOST: usize = 64;
+
+/// Appends queued errors to `out`; returns how many.
+pub(super) fn recv_errors(endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
+    let mut count = 0;
+    for _ in 0..MOST {
+        let mut name = Name::new();
+        let mut control = Control::<CONTROL>::new();
+        let mut header = empty_header();
+        header.msg_name = name.as_mut_ptr();
+        header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+        header.msg_control = control.as_mut_ptr();
+        header.msg_controllen = CONTROL as _;
+        add(&endpoint.counts.error_calls, 1);
+        let fd = endpoint.socket.as_raw_fd();
+        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        // SAFETY: name and control live until the call returns, with their true lengths; no payload is
+        // asked for.
+        if unsafe { libc::recvmsg(fd, &raw mut header, flags) } < 0 {
+            match last_error() {
+                libc::EAGAIN => break,
+                code if code == libc::EINTR || may_be_pending(code) => continue,
+                code => return Err(io::Error::from_raw_os_error(code)),
+            }
+        }
+        let Some(peer) = name.address(header.msg_namelen) else {
+            continue;
+        };
+        #[allow(
+            clippy::unnecessary_cast,
+            reason = "the length's type differs between C libraries"
+        )]
+        let length = header.msg_controllen as usize;
+        if let Some((kind, code, reporter)) = control.messages(length).find_map(|message| report(&message)) {
+            out.push(SocketError {
+                peer,
+                kind,
+                code,
+                reporter,
+            });
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// Reads a `sock_extended_err` and the reporter's address behind it.
+fn report(message: &Message<'_>) -> Option<(SocketErrorKind, i32, Option<IpAddr>)> {
+    if !matches!(
+        (message.level, message.kind),
+        (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
+    ) {
+        return None;
+    }
+    // errno (4), origin, type, code, pad (1 each), info (4), data (4)
+    let code = message.word(0)?.cast_signed();
+    let kind = match code {
+        libc::EMSGSIZE => SocketErrorKind::MessageTooBig {
+            mtu: message.word(8)?,
+        },
+        libc::ECONNREFUSED
+        | libc::EHOSTUNREACH
+        | libc::ENETUNREACH
+        | libc::EHOSTDOWN
+        | libc::ENOPROTOOPT
+        | libc::EACCES => SocketErrorKind::Unreachable,
+        _ => SocketErrorKind::Other,
+    };
+    Some((kind, code, reporter(message)))
+}
+
+/// The socket address behind a `sock_extended_err`; the kernel leaves its family 0 if it knows none.
+fn reporter(message: &Message<'_>) -> Option<IpAddr> {
+    const ADDRESS: usize = 16;
+    let family = u16::from_ne_bytes(message.octets(ADDRESS)?);
+    match i32::from(family) {
+        libc::AF_INET => message
+            .octets::<4>(ADDRESS + 4)
+            .map(|ip| IpAddr::V4(Ipv4Addr::from(ip))),
+        libc::AF_INET6 => message
+            .octets::<16>(ADDRESS + 8)
+            .map(|ip| IpAddr::V6(Ipv6Addr::from(ip)).to_canonical()),
+        _ => None,
+    }
+}

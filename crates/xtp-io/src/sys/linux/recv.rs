@@ -1,0 +1,213 @@
+//! Receiving a batch: one `recvmmsg`, or `recvmsg` one by one.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::os::fd::AsRawFd;
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+use super::super::Endpoint;
+use super::super::cmsg::Control;
+use super::{LinuxIo, UDP_GRO, empty_header, last_error, may_be_pending};
+use crate::address::canonical;
+use crate::batch::{Arrival, MAX_SLOTS, RecvBatch};
+use crate::counters::add;
+use crate::train::Ecn;
+
+/// Control messages of an arriving message: packet information (40, and 32 of IPv4), traffic class
+/// (24, and 24 of IPv4), segment length (24), overflow count (24); an error report is 64 at most.
+pub(super) const CONTROL: usize = 192;
+/// Calls repeated because of errors that belong to earlier datagrams.
+const RETRIES: usize = 8;
+
+/// Names and control messages of a batch, kept so that they need not be cleared for every call.
+#[derive(Debug)]
+pub(crate) struct RecvScratch {
+    names: Box<[Name]>,
+    controls: Box<[Control<CONTROL>]>,
+}
+
+impl RecvScratch {
+    pub(crate) fn new(slots: usize) -> Self {
+        Self {
+            names: (0..slots).map(|_| Name::new()).collect(),
+            controls: (0..slots).map(|_| Control::new()).collect(),
+        }
+    }
+}
+
+/// Room for a socket address of either family.
+#[derive(Clone, Copy)]
+pub(super) struct Name(libc::sockaddr_in6);
+
+impl std::fmt::Debug for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Name").field(&self.0.sin6_family).finish()
+    }
+}
+
+impl Name {
+    pub(super) fn new() -> Self {
+        // SAFETY: a C struct of integers, for which all zeros is a value.
+        Self(unsafe { std::mem::zeroed() })
+    }
+
+    pub(super) fn as_mut_ptr(&mut self) -> *mut libc::c_void {
+        (&raw mut self.0).cast()
+    }
+
+    /// The address in its plain form, if `length` octets of one were written.
+    pub(super) fn address(&self, length: libc::socklen_t) -> Option<SocketAddr> {
+        let length = length as usize;
+        match i32::from(self.0.sin6_family) {
+            libc::AF_INET if length >= size_of::<libc::sockaddr_in>() => {
+                // SAFETY: a sockaddr_in is shorter and no more aligned than a sockaddr_in6, and the
+                // family says that this is one; both are plain integers.
+                let four = unsafe { ptr::read((&raw const self.0).cast::<libc::sockaddr_in>()) };
+                let ip = Ipv4Addr::from(four.sin_addr.s_addr.to_ne_bytes());
+                Some(SocketAddr::new(IpAddr::V4(ip), u16::from_be(four.sin_port)))
+            }
+            libc::AF_INET6 if length >= size_of::<libc::sockaddr_in6>() => {
+                let ip = Ipv6Addr::from(self.0.sin6_addr.s6_addr);
+                let port = u16::from_be(self.0.sin6_port);
+                Some(canonical(
+                    SocketAddrV6::new(ip, port, 0, self.0.sin6_scope_id).into(),
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Fills `batch` with what is there.
+pub(super) fn recv(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+    let slots = batch.prepare();
+    if io.recvmmsg {
+        return recv_some(endpoint, batch, 0, slots).map(drop);
+    }
+    for slot in 0..slots {
+        match recv_some(endpoint, batch, slot, slot + 1) {
+            Ok(0) => break,
+            Ok(_) => {}
+            // What was received before is not given up for an error that the next call tells again.
+            Err(_) if slot > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Receives into the slots `first..end` in one successful call; returns how many messages came.
+fn recv_some(endpoint: &Endpoint, batch: &mut RecvBatch, first: usize, end: usize) -> io::Result<usize> {
+    let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; MAX_SLOTS];
+    let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; MAX_SLOTS];
+    for slot in first..end {
+        let memory = batch.writable(slot);
+        let piece = libc::iovec {
+            iov_base: memory.as_mut_ptr().cast(),
+            iov_len: memory.len(),
+        };
+        let mut header = empty_header();
+        header.msg_iov = pieces[slot].write(piece);
+        header.msg_iovlen = 1;
+        header.msg_name = batch.scratch.names[slot].as_mut_ptr();
+        header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+        header.msg_control = batch.scratch.controls[slot].as_mut_ptr();
+        header.msg_controllen = CONTROL as _;
+        messages[slot].write(libc::mmsghdr {
+            msg_hdr: header,
+            msg_len: 0,
+        });
+    }
+    let (start, room) = (messages[first..end].as_mut_ptr().cast(), end - first);
+    // SAFETY: the messages from `start` are written above, `room` of them; they refer to distinct slabs,
+    // names and controls of `batch`, which nobody else touches before this function returns.
+    let count = unsafe { receive(endpoint, start, room) }?;
+    for (slot, message) in messages.iter().enumerate().take(first + count).skip(first) {
+        // SAFETY: written above for every slot in `first..end`, which `first + count` does not exceed.
+        let message = unsafe { message.assume_init_ref() };
+        if let Some(arrival) = arrival(endpoint, batch, slot, message) {
+            batch.fill(slot, arrival);
+        }
+    }
+    Ok(count)
+}
+
+/// Calls `recvmmsg` (or `recvmsg` for one message) until it succeeds or nothing is there.
+///
+/// # Safety
+/// `messages` points to `room` messages whose pointers and lengths are valid for writing.
+unsafe fn receive(endpoint: &Endpoint, messages: *mut libc::mmsghdr, room: usize) -> io::Result<usize> {
+    let fd = endpoint.socket.as_raw_fd();
+    for _ in 0..=RETRIES {
+        add(&endpoint.counts.recv_calls, 1);
+        let flags = libc::MSG_DONTWAIT;
+        let count = if room == 1 {
+            // SAFETY: the caller vouches for the one message; `msg_hdr` is its first part.
+            let length = unsafe { libc::recvmsg(fd, &raw mut (*messages).msg_hdr, flags) };
+            if let Ok(length) = u32::try_from(length) {
+                // SAFETY: as above.
+                unsafe { (*messages).msg_len = length };
+            }
+            if length < 0 { -1 } else { 1 }
+        } else {
+            // SAFETY: the caller vouches for `room` messages; no timeout.
+            unsafe { libc::recvmmsg(fd, messages, room as u32, flags as _, ptr::null_mut()) }
+        };
+        if let Ok(count) = usize::try_from(count) {
+            return Ok(count.min(room));
+        }
+        match last_error() {
+            libc::EAGAIN => return Ok(0),
+            code if code == libc::EINTR || may_be_pending(code) => {}
+            code => return Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+    // Errors of earlier datagrams keep coming faster than they are taken; the caller comes back.
+    Ok(0)
+}
+
+/// What arrived in a slot; `None` (and a count) if it did not fit or names no sender.
+fn arrival(endpoint: &Endpoint, batch: &RecvBatch, slot: usize, message: &libc::mmsghdr) -> Option<Arrival> {
+    let header = &message.msg_hdr;
+    let mut arrival = Arrival {
+        src: batch.scratch.names[slot].address(header.msg_namelen)?,
+        dst: endpoint.bound_ip(),
+        interface: None,
+        ecn: Ecn::NotEct,
+        filled: message.msg_len as usize,
+        stride: None,
+    };
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the length's type differs between C libraries"
+    )]
+    let length = header.msg_controllen as usize;
+    for control in batch.scratch.controls[slot].messages(length) {
+        match (control.level, control.kind) {
+            (libc::SOL_IP, libc::IP_TOS) | (libc::SOL_IPV6, libc::IPV6_TCLASS) => {
+                arrival.ecn = Ecn::from_bits(control.octet_or_word()? as u8);
+            }
+            (libc::SOL_IP, libc::IP_PKTINFO) => {
+                arrival.interface = control.word(0).filter(|index| *index > 0);
+                arrival.dst = control.octets::<4>(8).map(IpAddr::from);
+            }
+            (libc::SOL_IPV6, libc::IPV6_PKTINFO) => {
+                arrival.dst = control.octets::<16>(0).map(|ip| IpAddr::from(ip).to_canonical());
+                arrival.interface = control.word(16).filter(|index| *index > 0);
+            }
+            (libc::SOL_UDP, UDP_GRO) => arrival.stride = control.word(0).map(|stride| stride as usize),
+            (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
+                let lost = control.word(0).unwrap_or(0);
+                endpoint.counts.overflows.store(lost.into(), Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+    if header.msg_flags & libc::MSG_TRUNC != 0 {
+        add(&endpoint.counts.truncated, 1);
+        return None;
+    }
+    Some(arrival)
+}

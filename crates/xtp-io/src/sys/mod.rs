@@ -1,0 +1,116 @@
+//! System calls: the only place that speaks to the operating system, and the only one with `unsafe`.
+//!
+//! A back end implements [`DatagramIo`]; [`open`] chooses one when a socket is bound. `plain` works
+//! everywhere through the standard library, `linux` speaks in trains and batches.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use crate::batch::RecvBatch;
+use crate::capabilities::Capabilities;
+use crate::counters::Counts;
+use crate::error::SocketError;
+use crate::options::{Backend, SocketOptions};
+use crate::train::{SendOutcome, Train};
+
+#[cfg(all(test, target_os = "linux"))]
+mod alloc_tests;
+#[cfg(target_os = "linux")]
+mod cmsg;
+#[cfg(unix)]
+mod interfaces;
+#[cfg(target_os = "linux")]
+mod linux;
+mod plain;
+mod poll;
+
+#[cfg(unix)]
+pub(crate) use interfaces::owns_address;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::recv::RecvScratch;
+pub(crate) use poll::wait;
+
+/// Memory a back end needs next to the slabs of a batch: none here.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug)]
+pub(crate) struct RecvScratch;
+
+#[cfg(not(target_os = "linux"))]
+impl RecvScratch {
+    pub(crate) fn new(_slots: usize) -> Self {
+        Self
+    }
+}
+
+/// Whether an interface of this host has the address; `None` if this system cannot list them.
+#[cfg(not(unix))]
+pub(crate) fn owns_address(_: IpAddr) -> Option<bool> {
+    None
+}
+
+/// What every back end needs of a socket.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    /// Bound, not connected, non-blocking.
+    pub(crate) socket: UdpSocket,
+    pub(crate) local: SocketAddr,
+    pub(crate) counts: Counts,
+}
+
+impl Endpoint {
+    /// The one address the socket is bound to, unless it is bound to all.
+    pub(crate) fn bound_ip(&self) -> Option<IpAddr> {
+        let ip = self.local.ip().to_canonical();
+        (!ip.is_unspecified()).then_some(ip)
+    }
+}
+
+/// An implementation of sending trains and receiving batches.
+pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
+    /// Sends the datagrams of a valid train from number `first` on.
+    fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome>;
+
+    /// Fills `batch`; empty if nothing is there.
+    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()>;
+
+    /// Appends queued errors, a bounded number.
+    fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize>;
+
+    /// Whether segmentation offload is in use.
+    fn gso_active(&self) -> bool {
+        false
+    }
+}
+
+/// Chooses a back end, switches on what it can, and notes that in `capabilities`.
+pub(crate) fn open(
+    endpoint: &Endpoint,
+    options: &SocketOptions,
+    capabilities: &mut Capabilities,
+) -> Box<dyn DatagramIo> {
+    #[cfg(target_os = "linux")]
+    if options.backend == Backend::Auto {
+        return Box::new(linux::LinuxIo::open(endpoint, options, capabilities));
+    }
+    let (Backend::Auto | Backend::Plain) = options.backend;
+    capabilities.backend = "plain";
+    capabilities.max_segments = 1;
+    Box::new(plain::PlainIo)
+}
+
+/// What is wrong with a train whose destination the socket's family cannot express.
+pub(crate) fn wrong_family() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "an address of the train is of another family than the socket or the destination",
+    )
+}
+
+/// What is wrong with a train that has a datagram in too many pieces.
+pub(crate) fn too_many_pieces() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "a datagram of the train has more than 1024 pieces",
+    )
+}

@@ -1,0 +1,97 @@
+//! Waiting until a socket is ready.
+
+use std::io;
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use crate::readiness::{Interest, Readiness};
+
+/// Waits for `interest` at most `timeout` (`None`: for ever).
+#[cfg(unix)]
+pub(crate) fn wait(
+    socket: &UdpSocket,
+    timeout: Option<Duration>,
+    interest: Interest,
+) -> io::Result<Readiness> {
+    use std::os::fd::AsRawFd;
+
+    let events =
+        if interest.readable { libc::POLLIN } else { 0 } | if interest.writable { libc::POLLOUT } else { 0 };
+    let mut entry = libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events,
+        revents: 0,
+    };
+    if poll(&mut entry, timeout) < 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() == io::ErrorKind::Interrupted {
+            return Ok(Readiness {
+                interrupted: true,
+                ..Readiness::default()
+            });
+        }
+        return Err(error);
+    }
+    let told = |event| entry.revents & event != 0;
+    Ok(Readiness {
+        readable: interest.readable && told(libc::POLLIN),
+        writable: interest.writable && told(libc::POLLOUT),
+        error: told(libc::POLLERR | libc::POLLHUP | libc::POLLNVAL),
+        interrupted: false,
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn poll(entry: &mut libc::pollfd, timeout: Option<Duration>) -> i32 {
+    let limit = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: one valid entry; `limit` is null or points to a timespec that outlives the call; no mask.
+    unsafe { libc::ppoll(entry, 1, limit, std::ptr::null()) }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn poll(entry: &mut libc::pollfd, timeout: Option<Duration>) -> i32 {
+    let milliseconds = timeout.map_or(-1, |timeout| {
+        // Rounded up, or the last part of a wait would be spent spinning.
+        i32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX)
+    });
+    // SAFETY: one valid entry.
+    unsafe { libc::poll(entry, 1, milliseconds) }
+}
+
+/// Waits for `interest` by looking every half millisecond: the standard library has no poll, and the
+/// socket must stay non-blocking for other threads.
+#[cfg(not(unix))]
+pub(crate) fn wait(
+    socket: &UdpSocket,
+    timeout: Option<Duration>,
+    interest: Interest,
+) -> io::Result<Readiness> {
+    use std::time::Instant;
+
+    const STEP: Duration = Duration::from_micros(500);
+    let start = Instant::now();
+    loop {
+        // A look at no octets fails for a waiting datagram on some systems, which still tells.
+        let readable = match socket.peek_from(&mut [0u8; 1]) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            _ => interest.readable,
+        };
+        // A datagram socket's buffer drains by itself: room is a matter of trying.
+        if readable || interest.writable {
+            return Ok(Readiness {
+                readable,
+                writable: interest.writable,
+                ..Readiness::default()
+            });
+        }
+        let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+        if left == Some(Duration::ZERO) {
+            return Ok(Readiness::default());
+        }
+        std::thread::sleep(left.map_or(STEP, |left| left.min(STEP)));
+    }
+}
