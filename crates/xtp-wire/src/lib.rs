@@ -1,1 +1,143 @@
-//! XTP packets as octets: parsing that borrows, encoding that never allocates
+//! XTP packets as octets: parsing that borrows, encoding that never allocates.
+//!
+//! One datagram is one packet of XTP 4: a header of 32 octets, a body, and perhaps padding. [`Packet::parse`]
+//! checks version, format, length, checksum and every segment at once, so that what it returns can be used
+//! without further checks of form; whether the *numbers* make sense is the engine's to judge.
+//! [`Packet::encode`] is its inverse. `no_std`, no `unsafe`, no memory of its own.
+//!
+//! # Packet formats
+//!
+//! | value | [`Format`] | [`Body`] | payload, octets | what for |
+//! | --- | --- | --- | --- | --- |
+//! | 0 | DATA | [`DataSegment`] | \[tag 8\] data | octets of a stream |
+//! | 1 | CNTL | [`Control`] | 20 | status: received, room, echo |
+//! | 2 | FIRST | [`First`] | address 8/16/40, specifier 8/24/48+, \[tag 8\] data | opens, and carries data at once |
+//! | 3 | ECNTL | [`Control`], [`Spans`] | 24 + 16 n | status with what lies beyond the gaps |
+//! | 5 | TCNTL | [`Control`], key, [`Traffic`] | 32 + specifier | status, key exchange, terms |
+//! | 7 | JCNTL | [`Control`], key, [`Address`], [`Traffic`] | 32 + address + specifier | joining a group |
+//! | 8 | DIAG | [`Diag`] | 8 + text | what went wrong |
+//! | 16 | PATH | [`Path`] | 16 + padding | probing an address or a size |
+//! | 17 | XCNTL | [`Xcntl`] | 48 + 16 n \[+ 8\] \[+ 4\] | status with spans, ECN counts, rate |
+//! | 18 | COOKIE | [`Token`] | 24 | "say that again with this token" |
+//! | 19 | XDATA | [`Control`], delay, [`DataSegment`] | 24 + \[tag 8\] data | data and status in one |
+//! | 20 | PARITY | [`Parity`] | 24 + L | a coded symbol for a group |
+//! | 21 | GNACK | [`Gnack`] | 24 + 8 n | symbols missing, per block |
+//!
+//! JOIN (6, obsolete) and SEALED (30, encrypted, another header) are told apart as errors; all other values
+//! are unknown.
+//!
+//! # Example
+//!
+//! A message of five octets, sent and understood:
+//!
+//! ```
+//! use xtp_wire::{Address, Body, DataSegment, First, Format, Header, Key, Options, Packet, Traffic};
+//! use xtp_wire::{ports, service};
+//!
+//! let first = Packet {
+//!     header: Header {
+//!         key: Key::own(0x0123_4567_89ab_cdef),
+//!         options: Options::SREQ | Options::WCLOSE | Options::EOM,
+//!         format: Format::First,
+//!         dlen: 0,  // format, dlen and check are filled in from the body
+//!         check: 0,
+//!         sort: 0,
+//!         sync: 1,
+//!         seq: 0,
+//!     },
+//!     body: Body::First(First {
+//!         address: Address::Ipv4 {
+//!             domain: 0,
+//!             dst: [192, 0, 2, 2],
+//!             src: [192, 0, 2, 1],
+//!             dst_port: ports::MESSAGE,
+//!             src_port: 40_000,
+//!         },
+//!         traffic: Traffic::None { service: service::ACKNOWLEDGED },
+//!         data: DataSegment { tag: None, data: b"hello" },
+//!     }),
+//!     padding: 0,
+//! };
+//! let mut datagram = [0; 1472];
+//! let length = first.encode(&mut datagram)?;
+//! assert_eq!(length, 32 + 16 + 8 + 5);
+//!
+//! let heard = Packet::parse(&datagram[..length])?;
+//! let Body::First(first) = heard.body else { panic!("a FIRST was sent") };
+//! assert_eq!(first.address.port(), Some(ports::MESSAGE));
+//! assert_eq!(first.data.data, b"hello");
+//!
+//! datagram[40] ^= 1;
+//! assert!(Packet::parse(&datagram[..length]).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Data that stays where it is
+//!
+//! A writer that hands header and payload to the system as separate pieces encodes the header
+//! ([`Header::encode`]) and what precedes the data ([`DataSegment::encode`] of an empty segment for a tag,
+//! [`Control::encode_xdata`], [`First::encode`] without data) into one small buffer, and calls [`seal`] with
+//! that buffer and the pieces of payload. With [`Options::NOCHECK`] the payload is not touched.
+//!
+//! Big-endian throughout, span edges included. Section numbers in these pages are those of the protocol
+//! specification.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod address;
+mod checksum;
+mod control;
+mod cursor;
+mod data;
+mod diag;
+mod error;
+mod first;
+mod format;
+mod gnack;
+mod header;
+mod key;
+mod options;
+mod packet;
+mod parity;
+mod path;
+pub mod ports;
+mod serial;
+pub mod service;
+mod spans;
+mod tlv;
+mod tlv_writer;
+mod token;
+mod traffic;
+mod xcntl;
+
+pub use address::Address;
+pub use checksum::{Checksum, seal};
+pub use control::{CONTROL_LEN, Control, DELAY_NONE, TCNTL_LEN, XDATA_LEN};
+pub use data::{DataSegment, TAG_LEN};
+pub use diag::{DIAG_LEN, Diag, DiagCode, DiagValue, UnknownDiag};
+pub use error::{EncodeError, WireError};
+pub use first::First;
+pub use format::Format;
+pub use gnack::{GNACK_LEN, Gnack, GnackBlock};
+pub use header::{HEADER_LEN, Header};
+pub use key::Key;
+pub use options::Options;
+pub use packet::{Body, Packet};
+pub use parity::{DESCRIPTOR_LEN, PARITY_LEN, Parity};
+pub use path::{PATH_LEN, Path, PathKind};
+pub use serial::{serial_gt, serial_max};
+pub use spans::{ECNTL_LEN, SPAN_LEN, Span, Spans};
+pub use tlv::{ClientId, FecAgreement, Tlv, TlvIter, Tlvs};
+pub use tlv_writer::{ExtendedTrafficBuilder, MAX_TLVS, TlvWriter};
+pub use token::{TOKEN_LEN, Token};
+pub use traffic::{
+    BASIC_TRAFFIC_LEN, BasicTraffic, Caps, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, NO_TRAFFIC_LEN, Traffic,
+};
+pub use xcntl::{XCNTL_LEN, Xcntl, XcntlFlags};
+
+/// The UDP port an endpoint listens on unless told otherwise (36 is XTP's IP protocol number).
+pub const UDP_PORT: u16 = 36_036;

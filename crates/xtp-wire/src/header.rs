@@ -1,0 +1,101 @@
+//! The common header of 32 octets (specification 2).
+
+use zerocopy::big_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::{Format, Key, Options, WireError};
+
+/// Octets of the common header.
+pub const HEADER_LEN: usize = 32;
+
+/// Where the option bits begin.
+pub(crate) const OPTIONS_OFFSET: usize = 8;
+/// Where the length field lies.
+pub(crate) const DLEN_OFFSET: usize = 12;
+/// Where the check field lies.
+pub(crate) const CHECK_OFFSET: usize = 16;
+
+/// The version of XTP 4 in bits 7..5 of octet 11.
+const VERSION: u32 = 1;
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct RawHeader {
+    key: U64,
+    command: U32,
+    dlen: U32,
+    check: U16,
+    sort: U16,
+    sync: U32,
+    seq: U64,
+}
+
+/// The common header, decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Which context the packet is for.
+    pub key: Key,
+    /// Option bits; reserved ones are not kept.
+    pub options: Options,
+    /// What follows.
+    pub format: Format,
+    /// Octets that follow the header, padding of the datagram not counted.
+    pub dlen: u32,
+    /// Checksum as it stands in the packet.
+    pub check: u16,
+    /// Priority; means something only with [`Options::SORT`].
+    pub sort: u16,
+    /// Synchronisation number of the sender.
+    pub sync: u32,
+    /// Sequence number of the first octet of data, or of the next one to come.
+    pub seq: u64,
+}
+
+impl Header {
+    /// Reads a header off the front of a datagram. Neither its checksum nor `dlen` is looked at, so this also
+    /// works on a packet whose segments [`Packet::parse`](crate::Packet::parse) refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Truncated`](WireError::Truncated), [`Version`](WireError::Version),
+    /// [`UnknownFormat`](WireError::UnknownFormat), [`ObsoleteFormat`](WireError::ObsoleteFormat) or
+    /// [`Sealed`](WireError::Sealed).
+    #[inline]
+    pub fn parse(octets: &[u8]) -> Result<Self, WireError> {
+        let (raw, _) = RawHeader::ref_from_prefix(octets).map_err(|_| WireError::Truncated)?;
+        let command = raw.command.get();
+        if (command >> 5) & 7 != VERSION {
+            return Err(WireError::Version);
+        }
+        Ok(Self {
+            key: Key::from_wire(raw.key.get()),
+            options: Options::from_bits_truncate(command >> 8),
+            format: Format::parsable((command & 0x1f) as u8)?,
+            dlen: raw.dlen.get(),
+            check: raw.check.get(),
+            sort: raw.sort.get(),
+            sync: raw.sync.get(),
+            seq: raw.seq.get(),
+        })
+    }
+
+    /// Writes the header, the check field as given; [`seal`](crate::seal) puts in the right one.
+    #[inline]
+    pub fn encode(&self, out: &mut [u8; HEADER_LEN]) {
+        let command = (self.options.bits() << 8) | (VERSION << 5) | u32::from(self.format.to_wire());
+        let raw = RawHeader {
+            key: U64::new(self.key.to_wire()),
+            command: U32::new(command),
+            dlen: U32::new(self.dlen),
+            check: U16::new(self.check),
+            sort: U16::new(self.sort),
+            sync: U32::new(self.sync),
+            seq: U64::new(self.seq),
+        };
+        out.copy_from_slice(raw.as_bytes());
+    }
+}
+
+#[cfg(test)]
+#[path = "header_tests.rs"]
+mod tests;

@@ -1,0 +1,146 @@
+//! XCNTL, extended status (specification 21.2).
+
+use bitflags::bitflags;
+use zerocopy::big_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::control::RawControl;
+use crate::cursor::{Writer, take};
+use crate::{Control, EncodeError, Spans, WireError};
+
+/// Octets before the spans of an XCNTL packet.
+pub const XCNTL_LEN: usize = 48;
+
+bitflags! {
+    /// Flags of XCNTL.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct XcntlFlags: u16 {
+        /// The reader stores nothing beyond a gap: go back.
+        const GO_BACK_N = 1;
+        /// Answer to a DREQ, or sent unasked: `delay_us` is [`DELAY_NONE`](crate::DELAY_NONE).
+        const DREQ_OR_UNSOLICITED = 2;
+        /// `slice` is there.
+        const SLICE = 4;
+        /// `rxrate` holds the receiver's window in octets.
+        const WINDOW = 8;
+        /// `delivered` is there.
+        const DELIVERED = 16;
+    }
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct RawXcntl {
+    control: RawControl,
+    nspan: U16,
+    flags: U16,
+    delay_us: U32,
+    ect0: U32,
+    ect1: U32,
+    ce: U32,
+    rxrate: U64,
+}
+
+/// Extended status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Xcntl<'a> {
+    /// The common control segment.
+    pub control: Control,
+    /// Flags. SLICE and DELIVERED always agree with `slice` and `delivered` after parsing; encoding takes them
+    /// from there, whatever is set here.
+    pub flags: XcntlFlags,
+    /// Microseconds between the arrival of the packet `echo` names and this answer, or
+    /// [`DELAY_NONE`](crate::DELAY_NONE).
+    pub delay_us: u32,
+    /// Packets received with ECT(0).
+    pub ect0: u32,
+    /// Packets received with ECT(1).
+    pub ect1: u32,
+    /// Packets received with congestion experienced.
+    pub ce: u32,
+    /// Octets a second measured (0 unknown), or the window with [`XcntlFlags::WINDOW`].
+    pub rxrate: u64,
+    /// Ranges received beyond `rseq`.
+    pub spans: Spans<'a>,
+    /// One past the last octet the user has taken.
+    pub delivered: Option<u64>,
+    /// `(m, r)`: a poll of the receivers whose number is r modulo m.
+    pub slice: Option<(u16, u16)>,
+}
+
+impl<'a> Xcntl<'a> {
+    /// Reads the whole payload.
+    pub(crate) fn parse(octets: &'a [u8]) -> Result<Self, WireError> {
+        let (raw, rest): (RawXcntl, _) = take(octets).ok_or(WireError::BadLength)?;
+        let control = Control::from(raw.control);
+        let flags = XcntlFlags::from_bits_truncate(raw.flags.get());
+        let (spans, mut rest) = Spans::take(control.rseq, raw.nspan.get().into(), rest)?;
+        let mut delivered = None;
+        if flags.contains(XcntlFlags::DELIVERED) {
+            let (value, tail): (U64, _) = take(rest).ok_or(WireError::BadLength)?;
+            (delivered, rest) = (Some(value.get()), tail);
+        }
+        let mut slice = None;
+        if flags.contains(XcntlFlags::SLICE) {
+            let ([m, r], tail): ([U16; 2], _) = take(rest).ok_or(WireError::BadLength)?;
+            (slice, rest) = (Some((m.get(), r.get())), tail);
+        }
+        if !rest.is_empty() {
+            return Err(WireError::BadLength);
+        }
+        Ok(Self {
+            control,
+            flags,
+            delay_us: raw.delay_us.get(),
+            ect0: raw.ect0.get(),
+            ect1: raw.ect1.get(),
+            ce: raw.ce.get(),
+            rxrate: raw.rxrate.get(),
+            spans,
+            delivered,
+            slice,
+        })
+    }
+
+    /// Octets of the payload.
+    #[must_use]
+    pub const fn encoded_len(&self) -> usize {
+        let delivered = if self.delivered.is_some() { 8 } else { 0 };
+        let slice = if self.slice.is_some() { 4 } else { 0 };
+        XCNTL_LEN + self.spans.encoded_len() + delivered + slice
+    }
+
+    /// Writes the payload; returns how many octets it took.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`]; [`EncodeError::TooLong`] for more than 65 535 spans;
+    /// [`EncodeError::Invalid`] when the first span does not lie beyond `rseq`.
+    pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
+        self.spans.check_beyond(self.control.rseq)?;
+        let mut flags = self.flags;
+        flags.set(XcntlFlags::DELIVERED, self.delivered.is_some());
+        flags.set(XcntlFlags::SLICE, self.slice.is_some());
+        let mut writer = Writer::new(out);
+        writer.put(&RawXcntl {
+            control: self.control.into(),
+            nspan: u16::try_from(self.spans.len())
+                .map_err(|_| EncodeError::TooLong)?
+                .into(),
+            flags: flags.bits().into(),
+            delay_us: self.delay_us.into(),
+            ect0: self.ect0.into(),
+            ect1: self.ect1.into(),
+            ce: self.ce.into(),
+            rxrate: self.rxrate.into(),
+        })?;
+        writer.segment(|rest| self.spans.encode(rest))?;
+        if let Some(delivered) = self.delivered {
+            writer.put(&U64::new(delivered))?;
+        }
+        if let Some((m, r)) = self.slice {
+            writer.put(&[U16::new(m), U16::new(r)])?;
+        }
+        Ok(writer.len())
+    }
+}
