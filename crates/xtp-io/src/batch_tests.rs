@@ -1,1 +1,112 @@
-//! Tests.
+//! Slots, their order, and how joined datagrams are split.
+
+use super::{Arrival, MAX_SLOTS, RecvBatch};
+use crate::train::Ecn;
+
+fn arrival(filled: usize, stride: Option<usize>) -> Arrival {
+    let src = "192.0.2.1:7".parse().expect("an address");
+    Arrival {
+        src,
+        dst: None,
+        interface: None,
+        ecn: Ecn::NotEct,
+        filled,
+        stride,
+    }
+}
+
+fn fill(batch: &mut RecvBatch, slot: usize, octets: &[u8], stride: Option<usize>) {
+    batch.writable(slot)[..octets.len()].copy_from_slice(octets);
+    batch.fill(slot, arrival(octets.len(), stride));
+}
+
+fn contents(batch: &RecvBatch) -> Vec<(usize, Vec<u8>)> {
+    batch
+        .iter()
+        .map(|datagram| (datagram.slab, datagram.data.to_vec()))
+        .collect()
+}
+
+#[test]
+fn joined_datagrams_are_split_and_empty_ones_kept() {
+    let mut batch = RecvBatch::new(8, 16);
+    while batch.prepare() < 4 {
+        (0..batch.offered).for_each(|slot| fill(&mut batch, slot, b"x", None));
+    }
+    fill(&mut batch, 0, b"aabbc", Some(2));
+    fill(&mut batch, 1, b"", None);
+    fill(&mut batch, 2, b"ddee", Some(2));
+    fill(&mut batch, 3, b"f", Some(0));
+    let expected = [
+        (0, "aa"),
+        (0, "bb"),
+        (0, "c"),
+        (1, ""),
+        (2, "dd"),
+        (2, "ee"),
+        (3, "f"),
+    ];
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(slab, data)| (*slab, data.as_bytes().to_vec()))
+        .collect();
+    assert_eq!(contents(&batch), expected);
+    assert_eq!((batch.len(), batch.octets()), (7, 10));
+    assert!(!batch.is_empty());
+}
+
+#[test]
+fn slots_left_out_are_skipped() {
+    let mut batch = RecvBatch::new(2, 16);
+    assert_eq!(batch.prepare(), 2);
+    fill(&mut batch, 1, b"second", None);
+    assert_eq!(contents(&batch), [(1, b"second".to_vec())]);
+    assert!(batch.slab_bytes(0).is_none());
+    assert_eq!(&batch.slab_bytes(1).expect("filled")[..6], b"second");
+    assert!(batch.slab_bytes(99).is_none());
+}
+
+#[test]
+fn the_next_round_forgets_the_last() {
+    let mut batch = RecvBatch::new(2, 16);
+    batch.prepare();
+    fill(&mut batch, 0, b"first", None);
+    batch.prepare();
+    assert!(batch.is_empty());
+    assert_eq!(batch.iter().count(), 0);
+    assert!(batch.slab_bytes(0).is_none());
+}
+
+#[test]
+fn more_slots_are_offered_when_all_were_used_and_fewer_when_idle() {
+    let mut batch = RecvBatch::new(16, 16);
+    let mut offers = Vec::new();
+    for _ in 0..5 {
+        let offered = batch.prepare();
+        offers.push(offered);
+        (0..offered).for_each(|slot| fill(&mut batch, slot, b"x", None));
+    }
+    assert_eq!(offers, [2, 4, 8, 16, 16]);
+    let idle: Vec<_> = (0..5).map(|_| batch.prepare()).collect();
+    assert_eq!(idle, [16, 8, 4, 2, 2]);
+}
+
+#[test]
+fn sizes_out_of_range_are_brought_into_it() {
+    let mut none = RecvBatch::new(0, 0);
+    assert_eq!((none.prepare(), none.slab_size()), (1, 1));
+    let many = RecvBatch::new(usize::MAX, 1);
+    assert_eq!(many.slots.len(), MAX_SLOTS);
+}
+
+#[test]
+fn a_datagram_kept_as_bytes_survives_the_next_round() {
+    let mut batch = RecvBatch::new(1, 16);
+    batch.prepare();
+    fill(&mut batch, 0, b"keep", None);
+    let kept = batch.iter().next().expect("one datagram").to_bytes();
+    batch.prepare();
+    fill(&mut batch, 0, b"gone", None);
+    assert_eq!(kept, "keep");
+    assert_eq!(batch.slabs_allocated(), 2);
+}

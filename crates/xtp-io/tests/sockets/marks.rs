@@ -1,0 +1,203 @@
+//! ECN marks, addresses and interfaces, both ways.
+
+use std::io::IoSlice;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use xtp_io::{Backend, Ecn, SendOutcome, SocketOptions, Train, UdpSocket};
+
+use crate::support::{bind, bind4, every_way, loopbacks, options, receive_each};
+
+const ANY4: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+const ANY6: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+
+/// What a receiver saw of one datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    src: SocketAddr,
+    dst: Option<IpAddr>,
+    interface: Option<u32>,
+    ecn: Ecn,
+}
+
+fn pass(sender: &UdpSocket, receiver: &UdpSocket, train: &Train<'_>) -> Seen {
+    assert_eq!(sender.send(train).expect("sent"), SendOutcome::Sent);
+    let mut seen = Vec::new();
+    receive_each(receiver, train.segments(), |datagram| {
+        let (src, dst) = (datagram.src, datagram.dst);
+        seen.push(Seen {
+            src,
+            dst,
+            interface: datagram.interface,
+            ecn: datagram.ecn,
+        });
+    });
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
+    seen[0]
+}
+
+fn at(ip: IpAddr, socket: &UdpSocket) -> SocketAddr {
+    SocketAddr::new(ip, socket.local_addr().port())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ecn_marks_make_the_round_for_single_datagrams_and_trains() {
+    let pieces = [IoSlice::new(b"marked mark")];
+    for ip in loopbacks() {
+        for (name, options) in every_way() {
+            if options.backend == Backend::Plain {
+                continue;
+            }
+            let (sender, receiver) = (bind(ip, &options), bind(ip, &options));
+            for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct] {
+                for segment in [11, 4] {
+                    let train = Train {
+                        ecn,
+                        ..Train::new(receiver.local_addr(), segment, &pieces)
+                    };
+                    assert_eq!(pass(&sender, &receiver, &train).ecn, ecn, "{ip} {name} {segment}");
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_dual_stack_socket_speaks_plain_ipv4_with_marks_both_ways() {
+    let Ok(dual) = UdpSocket::bind(SocketAddr::new(ANY6, 0), &SocketOptions::default()) else {
+        eprintln!("left out: no IPv6");
+        return;
+    };
+    assert!(dual.capabilities().dual_stack);
+    let four = bind4(&SocketOptions::default());
+    let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let pieces = [IoSlice::new(b"mapped or not")];
+    for ecn in [Ecn::Ect0, Ecn::Ce] {
+        let train = Train {
+            ecn,
+            ..Train::new(at(localhost, &dual), 5, &pieces)
+        };
+        let seen = pass(&four, &dual, &train);
+        assert_eq!(
+            (seen.src, seen.dst, seen.ecn),
+            (four.local_addr(), Some(localhost), ecn)
+        );
+        assert!(seen.interface.is_some());
+
+        let src = Some(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2)));
+        let train = Train {
+            ecn,
+            src,
+            ..Train::new(four.local_addr(), 5, &pieces)
+        };
+        let seen = pass(&dual, &four, &train);
+        assert_eq!(
+            seen.src,
+            SocketAddr::new(src.expect("given"), dual.local_addr().port())
+        );
+        assert_eq!(seen.ecn, ecn);
+
+        let interface = seen.interface;
+        let train = Train {
+            ecn,
+            interface,
+            ..Train::new(four.local_addr(), 5, &pieces)
+        };
+        assert_eq!(pass(&dual, &four, &train).interface, interface);
+    }
+    let localhost = IpAddr::V6(Ipv6Addr::LOCALHOST);
+    let six = bind(localhost, &SocketOptions::default());
+    let train = Train {
+        ecn: Ecn::Ect1,
+        ..Train::new(at(localhost, &dual), 5, &pieces)
+    };
+    let seen = pass(&six, &dual, &train);
+    assert_eq!(
+        (seen.src, seen.dst, seen.ecn),
+        (six.local_addr(), Some(localhost), Ecn::Ect1)
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn source_destination_and_interface_are_chosen_and_seen() {
+    let pieces = [IoSlice::new(b"from where to where")];
+    let (sender, receiver) = (
+        bind(ANY4, &SocketOptions::default()),
+        bind(ANY4, &SocketOptions::default()),
+    );
+    let (from, to) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3));
+    let (from, to) = (IpAddr::V4(from), IpAddr::V4(to));
+    let train = Train {
+        src: Some(from),
+        ..Train::new(at(to, &receiver), 10, &pieces)
+    };
+    let seen = pass(&sender, &receiver, &train);
+    assert_eq!((seen.src, seen.dst), (at(from, &sender), Some(to)));
+    let loopback = seen.interface.expect("an interface");
+    let train = Train {
+        interface: Some(loopback),
+        ..Train::new(at(to, &receiver), 10, &pieces)
+    };
+    assert_eq!(pass(&sender, &receiver, &train).interface, Some(loopback));
+    let nowhere = Train {
+        interface: Some(0x7fff_fff0),
+        ..train
+    };
+    sender.send(&nowhere).expect_err("no such interface");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ipv6_packet_information_is_seen_and_chosen() {
+    let localhost = IpAddr::V6(Ipv6Addr::LOCALHOST);
+    if !loopbacks().contains(&localhost) {
+        return;
+    }
+    let only = options(|o| o.only_v6 = true);
+    let (sender, receiver) = (bind(ANY6, &only), bind(ANY6, &only));
+    assert!(!receiver.capabilities().dual_stack);
+    let pieces = [IoSlice::new(b"from where to where")];
+    let train = Train {
+        src: Some(localhost),
+        ..Train::new(at(localhost, &receiver), 10, &pieces)
+    };
+    let seen = pass(&sender, &receiver, &train);
+    assert_eq!((seen.src, seen.dst), (at(localhost, &sender), Some(localhost)));
+    let train = Train {
+        interface: seen.interface,
+        ..train
+    };
+    assert_eq!(pass(&sender, &receiver, &train), seen);
+    let wrong = Train {
+        src: Some(ANY4),
+        ..train
+    };
+    let error = sender.send(&wrong).expect_err("another family");
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    let four = Train {
+        dst: at(IpAddr::V4(Ipv4Addr::LOCALHOST), &receiver),
+        src: None,
+        ..train
+    };
+    sender
+        .send(&four)
+        .expect_err("an IPv6-only socket reaches no IPv4");
+}
+
+#[test]
+fn the_plain_back_end_tells_what_it_knows() {
+    let plain = options(|o| o.backend = Backend::Plain);
+    let pieces = [IoSlice::new(b"plain")];
+    let (sender, bound, any) = (bind4(&plain), bind4(&plain), bind(ANY4, &plain));
+    let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let seen = pass(&sender, &bound, &Train::new(bound.local_addr(), 5, &pieces));
+    assert_eq!(seen.src, sender.local_addr());
+    assert_eq!(
+        (seen.dst, seen.interface, seen.ecn),
+        (Some(localhost), None, Ecn::NotEct)
+    );
+    let seen = pass(&sender, &any, &Train::new(at(localhost, &any), 5, &pieces));
+    assert_eq!(seen.dst, None, "bound to every address, it cannot know");
+}

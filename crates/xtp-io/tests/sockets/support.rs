@@ -1,0 +1,83 @@
+//! Sockets on loopback, every way to set them up, and receiving an expected number of datagrams.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use xtp_io::{Backend, Datagram, Interest, RecvBatch, SocketOptions, UdpSocket};
+
+/// The default options after a change.
+pub(crate) fn options(change: impl FnOnce(&mut SocketOptions)) -> SocketOptions {
+    let mut options = SocketOptions::default();
+    change(&mut options);
+    options
+}
+
+/// Every way of sending and receiving, by name.
+pub(crate) fn every_way() -> Vec<(&'static str, SocketOptions)> {
+    vec![
+        ("all", options(|_| ())),
+        ("no gso", options(|o| o.gso = false)),
+        ("no gro", options(|o| o.gro = false)),
+        ("no batching", options(|o| o.batching = false)),
+        (
+            "single messages",
+            options(|o| (o.gso, o.gro, o.batching) = (false, false, false)),
+        ),
+        ("plain", options(|o| o.backend = Backend::Plain)),
+    ]
+}
+
+/// The loopback addresses this host has.
+pub(crate) fn loopbacks() -> Vec<IpAddr> {
+    let four = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let six = IpAddr::V6(Ipv6Addr::LOCALHOST);
+    match UdpSocket::bind(SocketAddr::new(six, 0), &SocketOptions::default()) {
+        Ok(_) => vec![four, six],
+        Err(error) => {
+            eprintln!("IPv6 left out: {error}");
+            vec![four]
+        }
+    }
+}
+
+/// A socket on `ip` and a port of the system's choice.
+pub(crate) fn bind(ip: IpAddr, options: &SocketOptions) -> UdpSocket {
+    UdpSocket::bind(SocketAddr::new(ip, 0), options).expect("a socket on loopback")
+}
+
+/// A socket on IPv4 loopback.
+pub(crate) fn bind4(options: &SocketOptions) -> UdpSocket {
+    bind(IpAddr::V4(Ipv4Addr::LOCALHOST), options)
+}
+
+/// Receives until `count` datagrams came, and gives each to `look`.
+///
+/// Waits without a limit: what does not come hangs the test, which the test runner reports.
+pub(crate) fn receive_each(socket: &UdpSocket, count: usize, mut look: impl FnMut(Datagram<'_>)) {
+    let mut batch = RecvBatch::default();
+    let mut received = 0;
+    while received < count {
+        socket.wait(None, Interest::READABLE).expect("waited");
+        received += socket.recv(&mut batch).expect("received");
+        batch.iter().for_each(&mut look);
+    }
+    assert_eq!(received, count, "more datagrams than were sent");
+}
+
+/// The contents of the next `count` datagrams.
+pub(crate) fn receive(socket: &UdpSocket, count: usize) -> Vec<Vec<u8>> {
+    let mut contents = Vec::new();
+    receive_each(socket, count, |datagram| contents.push(datagram.data.to_vec()));
+    contents
+}
+
+/// `length` octets that repeat late and differ by `seed`.
+pub(crate) fn pattern(length: usize, seed: u32) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(2_654_435_761) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as u8
+    };
+    (0..length).map(|_| next()).collect()
+}

@@ -1,0 +1,102 @@
+//! Waiting, what the system granted, and threads.
+
+use std::io::IoSlice;
+use std::time::Duration;
+
+use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+
+use crate::support::{bind4, every_way, receive};
+
+#[test]
+fn waiting_ends_with_the_time_or_a_datagram() {
+    for (name, options) in every_way() {
+        let socket = bind4(&options);
+        for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_millis(3)] {
+            let ready = socket.wait(Some(timeout), Interest::READABLE).expect("waited");
+            assert!(ready.timed_out(), "{name}: {ready:?}");
+        }
+        let ready = socket.wait(None, Interest::BOTH).expect("waited");
+        assert!(ready.writable && !ready.readable, "{name}: {ready:?}");
+        let pieces = [IoSlice::new(b"wake")];
+        let train = Train::new(socket.local_addr(), 4, &pieces);
+        assert_eq!(socket.send(&train).expect("sent"), SendOutcome::Sent);
+        for timeout in [None, Some(Duration::MAX)] {
+            let ready = socket.wait(timeout, Interest::READABLE).expect("waited");
+            assert!(
+                ready.readable && !ready.writable && !ready.error,
+                "{name}: {ready:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_datagram_from_another_thread_wakes_a_waiter() {
+    let (sender, receiver) = (bind4(&SocketOptions::default()), bind4(&SocketOptions::default()));
+    std::thread::scope(|scope| {
+        let woken = scope.spawn(|| receive(&receiver, 1));
+        let pieces = [IoSlice::new(b"wake")];
+        let train = Train::new(receiver.local_addr(), 4, &pieces);
+        assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);
+        assert_eq!(woken.join().expect("no panic"), [b"wake"]);
+    });
+}
+
+#[test]
+fn several_threads_share_a_socket() {
+    let socket = bind4(&SocketOptions::default());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let pieces = [IoSlice::new(b"abcdefghij")];
+                for _ in 0..5 {
+                    let train = Train::new(socket.local_addr(), 5, &pieces);
+                    assert_eq!(socket.send(&train).expect("sent"), SendOutcome::Sent);
+                }
+            });
+        }
+    });
+    let mut arrived = receive(&socket, 40);
+    arrived.sort();
+    assert_eq!(
+        arrived,
+        [vec![b"abcde".to_vec(); 20], vec![b"fghij".to_vec(); 20]].concat()
+    );
+    assert_eq!(socket.counters().datagrams_in, 40);
+}
+
+#[test]
+fn sockets_are_shared_and_batches_sent_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    fn sent<T: Send>() {}
+    shared::<UdpSocket>();
+    sent::<RecvBatch>();
+}
+
+#[test]
+fn granted_buffers_are_told() {
+    let mut options = SocketOptions::default();
+    (options.recv_buffer, options.send_buffer) = (64 << 10, 32 << 10);
+    let small = bind4(&options);
+    let found = small.capabilities();
+    assert!(
+        found.recv_buffer >= 64 << 10 && found.send_buffer >= 32 << 10,
+        "{found}"
+    );
+    options.recv_buffer = 1 << 30;
+    let large = bind4(&options);
+    let found = large.capabilities();
+    assert_eq!(found.recv_buffer_asked, 1 << 30);
+    assert!(found.recv_buffer >= 64 << 10, "{found}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn declined_features_are_not_in_force() {
+    let mut options = SocketOptions::default();
+    (options.gso, options.gro, options.batching, options.dont_fragment) = (false, false, false, false);
+    let socket = bind4(&options);
+    let found = socket.capabilities();
+    assert!(!(found.gso || found.gro || found.sendmmsg || found.recvmmsg || found.dont_fragment));
+    assert!(found.ecn && found.pktinfo && !socket.gso_active());
+}
