@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use bytes::{Bytes, BytesMut};
 
 use crate::slab::SlabPool;
+#[cfg(target_os = "linux")]
 use crate::sys::RecvScratch;
 use crate::train::Ecn;
 
@@ -93,6 +94,7 @@ pub struct RecvBatch {
     used: usize,
     datagrams: usize,
     pool: SlabPool,
+    #[cfg(target_os = "linux")]
     pub(crate) scratch: RecvScratch,
 }
 
@@ -116,6 +118,7 @@ impl RecvBatch {
             used: 0,
             datagrams: 0,
             pool: SlabPool::new(slab_size.max(1), slots),
+            #[cfg(target_os = "linux")]
             scratch: RecvScratch::new(slots),
         }
     }

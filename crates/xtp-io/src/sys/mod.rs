@@ -31,18 +31,6 @@ pub(crate) use interfaces::owns_address;
 pub(crate) use linux::recv::RecvScratch;
 pub(crate) use poll::wait;
 
-/// Memory a back end needs next to the slabs of a batch: none here.
-#[cfg(not(target_os = "linux"))]
-#[derive(Debug)]
-pub(crate) struct RecvScratch;
-
-#[cfg(not(target_os = "linux"))]
-impl RecvScratch {
-    pub(crate) fn new(_slots: usize) -> Self {
-        Self
-    }
-}
-
 /// Whether an interface of this host has the address; `None` if this system cannot list them.
 #[cfg(not(unix))]
 pub(crate) fn owns_address(_: IpAddr) -> Option<bool> {
@@ -84,6 +72,10 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
 }
 
 /// Chooses a back end, switches on what it can, and notes that in `capabilities`.
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(unused_variables, reason = "plain needs nothing set up")
+)]
 pub(crate) fn open(
     endpoint: &Endpoint,
     options: &SocketOptions,

@@ -2,7 +2,11 @@
 
 mod counters;
 mod errors;
+#[cfg(target_os = "linux")]
 mod marks;
+mod plain;
+#[cfg(target_os = "linux")]
+mod reports;
 mod slabs;
 mod support;
 mod trains;

@@ -1,8 +1,9 @@
 //! Sockets on loopback, every way to set them up, and receiving an expected number of datagrams.
 
+use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use xtp_io::{Backend, Datagram, Interest, RecvBatch, SocketOptions, UdpSocket};
+use xtp_io::{Backend, Datagram, Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
 /// The default options after a change.
 pub(crate) fn options(change: impl FnOnce(&mut SocketOptions)) -> SocketOptions {
@@ -80,4 +81,17 @@ pub(crate) fn pattern(length: usize, seed: u32) -> Vec<u8> {
         state as u8
     };
     (0..length).map(|_| next()).collect()
+}
+
+/// An address nobody listens on: a port that was just given back.
+pub(crate) fn closed_port(ip: IpAddr) -> SocketAddr {
+    bind(ip, &SocketOptions::default()).local_addr()
+}
+
+/// Sends `octets` in datagrams of `segment`.
+pub(crate) fn send(socket: &UdpSocket, dst: SocketAddr, octets: &[u8], segment: usize) -> SendOutcome {
+    let pieces = [IoSlice::new(octets)];
+    socket
+        .send(&Train::new(dst, segment, &pieces))
+        .expect("an outcome")
 }
