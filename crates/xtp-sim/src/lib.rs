@@ -1,1 +1,23 @@
-//! Deterministic simulation of XTP engines over emulated links, with checkers
+//! Deterministic simulation of XTP engines over emulated links, with checkers.
+//!
+//! A [`World`](world::World) is a virtual clock, hosts (an engine, a socket buffer, a clock of its own), links and
+//! scripted users. Everything is decided by a seed; the same seed gives the same packets, always. Users write
+//! octets that are a function of their position and check every octet they read; an observer on the links checks
+//! each packet against the rules of its association.
+//!
+//! [`run_seed`] draws a whole world from a number, lets faults loose on it, takes them away and requires that
+//! everything ends; [`replay`] prints what went over the links.
+#![forbid(unsafe_code)]
+
+pub mod app;
+pub mod check;
+pub mod clock;
+pub mod content;
+pub mod fault;
+pub mod flow;
+pub mod host;
+pub mod net;
+pub mod packet;
+pub mod rng;
+pub mod trace;
+pub mod world;

@@ -1,0 +1,8 @@
+//! Scripted users of the engine: what they do is data, and everything they read is checked.
+
+mod script;
+mod task;
+
+pub use script::{Pace, Reader, Script, Step};
+pub use task::{Outcome, Task, Turn};
+pub(crate) use task::nanos;

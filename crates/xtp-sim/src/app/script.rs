@@ -1,0 +1,124 @@
+//! What a user does with its end of an association.
+
+use std::time::Duration;
+
+use xtp_engine::{Confirm, ErrorControl, Rate};
+
+/// One thing the user does, or waits for, before the next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Send FIRST without data.
+    Connect,
+    /// Write octets; the last may end a message. Waits as long as the engine takes no more.
+    Send {
+        /// How many.
+        octets: u32,
+        /// They end a message.
+        eom: bool,
+    },
+    /// Bind a tag to the next octet.
+    Tag(u64),
+    /// Do nothing for this long.
+    Wait(Duration),
+    /// Do nothing until this long after the world began.
+    Until(Duration),
+    /// Wait until this many messages of the peer were read to their end.
+    AwaitMessages(u32),
+    /// Wait until this many positions of the peer's stream were read.
+    AwaitOctets(u64),
+    /// Wait until the peer's stream was read to its end.
+    AwaitEnd,
+    /// Wait for the peer's first packet.
+    AwaitHeard,
+    /// Ask for confirmation of everything written so far.
+    Mark(Confirm),
+    /// Mark the present position without asking.
+    MarkQuietly(Confirm),
+    /// Wait until every mark was reached.
+    AwaitMarks,
+    /// Write no more.
+    CloseWriter,
+    /// Read no more.
+    CloseReader,
+    /// End at once.
+    Abort,
+    /// Choose how this reader treats holes.
+    ErrorControl(ErrorControl),
+    /// Limit the peer's writer.
+    InRate(Rate),
+    /// Limit this writer.
+    OutRate(Rate),
+    /// Priority of this writer.
+    Sort(Option<u16>),
+    /// Post receive buffers.
+    Post(u64),
+    /// Answer with END (L6).
+    UnconfirmedResponse,
+    /// Change how this user reads.
+    Read(Pace),
+    /// Forget the association although it lives.
+    Release,
+}
+
+/// How fast a user takes what has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// At once.
+    Fast,
+    /// So many octets a period.
+    Slow {
+        /// At most this many a turn.
+        octets: u32,
+        /// Time between turns.
+        every: Duration,
+    },
+    /// Everything, but only now and then.
+    Bursty {
+        /// Time between turns.
+        every: Duration,
+    },
+    /// Nothing until this long after the world began, then at once.
+    StoppedUntil(Duration),
+    /// Nothing, ever.
+    Never,
+}
+
+/// How a user reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// How fast.
+    pub pace: Pace,
+    /// Post this many octets of buffers at first, and each octet again once it was read (RES).
+    pub post: Option<u64>,
+    /// Largest piece asked for at once, octets.
+    pub piece: usize,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self { pace: Pace::Fast, post: None, piece: 1 << 16 }
+    }
+}
+
+/// A user's program: steps in order, reading beside them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    /// What it does.
+    pub steps: Vec<Step>,
+    /// How it reads.
+    pub reader: Reader,
+}
+
+impl Script {
+    /// A user who reads at once and takes these steps.
+    pub fn new(steps: Vec<Step>) -> Self {
+        Self { steps, reader: Reader::default() }
+    }
+
+    /// The same with another pace of reading.
+    #[must_use]
+    pub fn paced(mut self, pace: Pace) -> Self {
+        self.reader.pace = pace;
+        self
+    }
+}

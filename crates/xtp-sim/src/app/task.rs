@@ -1,0 +1,421 @@
+//! One end of an association with its user: takes the steps of a script, reads, and checks.
+
+use std::time::Duration;
+
+use xtp_engine::{CloseReason, ContextId, Engine, Error, Event, MarkId, Read, Time};
+
+use crate::app::script::{Pace, Script, Step};
+use crate::check::stream::{Ledger, Promise, StreamCheck};
+use crate::content;
+use crate::trace::Side;
+
+/// How a task ended, or has not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It goes on.
+    Running,
+    /// The engine said so.
+    Closed(CloseReason),
+    /// The user forgot it.
+    Released,
+    /// The host went down.
+    Crashed,
+}
+
+/// What a turn of the user works with.
+pub struct Turn<'a> {
+    /// The engine of the user's host.
+    pub engine: &'a mut Engine,
+    /// Time of that host.
+    pub now: Time,
+    /// Time of the world, nanoseconds.
+    pub world: u64,
+    /// What this end has written.
+    pub mine: &'a mut Ledger,
+    /// What the peer has written.
+    pub theirs: &'a Ledger,
+}
+
+/// One end of one association.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Which flow it belongs to.
+    pub flow: usize,
+    /// Which end it is.
+    pub side: Side,
+    /// Its host.
+    pub host: usize,
+    /// Its context.
+    pub id: ContextId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it has read.
+    pub reader: StreamCheck,
+    /// Position up to which it has written.
+    pub written: u64,
+    /// The peer's reader takes no more.
+    pub refused: Option<u64>,
+    /// Marks set and reached.
+    pub marks: (Vec<MarkId>, Vec<MarkId>),
+    /// When it was last told something, world time.
+    pub finished_at: u64,
+    /// Times at which marks were reached, world time.
+    pub mark_times: Vec<u64>,
+    /// The peer was heard.
+    pub heard: bool,
+    script: Script,
+    step: usize,
+    sending: u32,
+    wake: Option<u64>,
+    next_read: u64,
+    next_step_at: u64,
+    posted: bool,
+    gave_up_reading: bool,
+    may_read: bool,
+}
+
+impl Task {
+    /// A task whose association was just opened or accepted.
+    pub fn new(flow: usize, side: Side, host: usize, id: ContextId, script: Script, promise: Promise) -> Self {
+        Self {
+            flow,
+            side,
+            host,
+            id,
+            outcome: Outcome::Running,
+            reader: StreamCheck::new(promise),
+            written: 0,
+            refused: None,
+            marks: (Vec::new(), Vec::new()),
+            finished_at: 0,
+            mark_times: Vec::new(),
+            heard: false,
+            script,
+            step: 0,
+            sending: 0,
+            wake: None,
+            next_read: 0,
+            next_step_at: 0,
+            posted: false,
+            gave_up_reading: false,
+            may_read: true,
+        }
+    }
+
+    /// When the user wants a turn without being told anything; world time.
+    pub fn wake(&self) -> Option<u64> {
+        if self.outcome == Outcome::Running || self.wants_to_read() { self.wake } else { None }
+    }
+
+    /// Whether nothing more will happen here.
+    pub fn is_over(&self) -> bool {
+        self.outcome != Outcome::Running && !self.wants_to_read()
+    }
+
+    /// Number of steps taken and of steps there are.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.step, self.script.steps.len())
+    }
+
+    fn wants_to_read(&self) -> bool {
+        matches!(self.outcome, Outcome::Closed(_)) && self.may_read && !self.gave_up_reading && !self.reader.ended
+    }
+
+    /// The engine said something about this end.
+    ///
+    /// # Errors
+    /// What the engine should not have said.
+    pub fn event(&mut self, event: &Event, world: u64) -> Result<(), String> {
+        if matches!(self.outcome, Outcome::Closed(_)) {
+            return Err(format!("{event:?} after Closed"));
+        }
+        match event {
+            Event::Heard => self.heard = true,
+            Event::Marked(mark) => {
+                if !self.marks.0.contains(mark) || self.marks.1.contains(mark) {
+                    return Err(format!("{mark:?} reached twice, or never set"));
+                }
+                self.marks.1.push(*mark);
+                self.mark_times.push(world);
+            }
+            Event::Refused { not_taken } => self.refused = Some(*not_taken),
+            Event::Closed(reason) => {
+                self.outcome = Outcome::Closed(reason.clone());
+                self.finished_at = world;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The user's turn: reads and takes as many steps as it can.
+    ///
+    /// # Errors
+    /// What was read and never written, or an error no correct engine gives.
+    pub fn turn(&mut self, mut turn: Turn<'_>) -> Result<(), String> {
+        if matches!(self.outcome, Outcome::Crashed | Outcome::Released) {
+            return Ok(());
+        }
+        if self.wake.is_some_and(|wake| wake <= turn.world) {
+            self.wake = None;
+        }
+        self.read(&mut turn)?;
+        if self.outcome == Outcome::Running {
+            while self.take_step(&mut turn)? {}
+        }
+        // Steps may have changed the pace of reading.
+        self.read(&mut turn)?;
+        if matches!(self.outcome, Outcome::Closed(_)) && !self.wants_to_read() {
+            match turn.engine.release(turn.now, self.id) {
+                Ok(()) | Err(Error::NoContext) => {}
+                Err(error) => return Err(format!("release failed: {error}")),
+            }
+            self.may_read = false;
+        }
+        Ok(())
+    }
+
+    fn sleep_until(&mut self, world: u64) {
+        self.wake = Some(self.wake.map_or(world, |wake| wake.min(world)));
+    }
+
+    fn read(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
+        if self.reader.ended || self.gave_up_reading || !self.may_read {
+            return Ok(());
+        }
+        self.post_at_first(turn)?;
+        let closed = self.outcome != Outcome::Running;
+        let mut budget = match self.script.reader.pace {
+            _ if closed => u64::MAX,
+            Pace::Fast => u64::MAX,
+            Pace::Never => return Ok(()),
+            Pace::StoppedUntil(until) if turn.world < nanos(until) => {
+                self.sleep_until(nanos(until));
+                return Ok(());
+            }
+            Pace::StoppedUntil(_) => u64::MAX,
+            Pace::Slow { .. } | Pace::Bursty { .. } if turn.world < self.next_read => {
+                self.sleep_until(self.next_read);
+                return Ok(());
+            }
+            Pace::Slow { octets, every } => self.pause_after(turn.world, every, u64::from(octets)),
+            Pace::Bursty { every } => self.pause_after(turn.world, every, u64::MAX),
+        };
+        while budget > 0 {
+            let max = (self.script.reader.piece as u64).min(budget) as usize;
+            match self.take_item(turn, max)? {
+                Some(octets) => budget = budget.saturating_sub(octets),
+                None => break,
+            }
+        }
+        if let Pace::Slow { .. } | Pace::Bursty { .. } = self.script.reader.pace
+            && !closed
+            && !self.reader.ended
+            && turn.engine.readable(self.id).is_ok_and(|left| left > 0)
+        {
+            self.sleep_until(self.next_read);
+        }
+        Ok(())
+    }
+
+    fn pause_after(&mut self, world: u64, every: Duration, octets: u64) -> u64 {
+        self.next_read = world + nanos(every);
+        octets
+    }
+
+    fn post_at_first(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
+        let Some(octets) = self.script.reader.post.filter(|_| !self.posted) else { return Ok(()) };
+        self.posted = true;
+        self.command(turn, |engine, now, id| engine.post(now, id, octets))
+    }
+
+    /// Reads one item; how many octets it took, `None` when there is nothing more for now.
+    fn take_item(&mut self, turn: &mut Turn<'_>, max: usize) -> Result<Option<u64>, String> {
+        let item = match turn.engine.read(turn.now, self.id, max) {
+            Ok(item) => item,
+            Err(Error::Closed(_) | Error::NoContext) if self.outcome != Outcome::Running => {
+                self.gave_up_reading = true;
+                return Ok(None);
+            }
+            Err(Error::Closed(_)) => return Ok(None),
+            Err(error) => return Err(format!("read failed: {error}")),
+        };
+        let before = self.reader.next;
+        self.reader.item(&item, turn.theirs)?;
+        match item {
+            Read::Pending if self.outcome != Outcome::Running => {
+                self.gave_up_reading = true;
+                Ok(None)
+            }
+            Read::Pending | Read::End => Ok(None),
+            _ => {
+                let octets = self.reader.next - before;
+                if self.script.reader.post.is_some() && self.outcome == Outcome::Running {
+                    self.command(turn, |engine, now, id| engine.post(now, id, octets))?;
+                }
+                Ok(Some(octets))
+            }
+        }
+    }
+
+    /// Gives a command; that the association has ended, or the peer reads no more, is no fault.
+    fn command<T>(
+        &mut self,
+        turn: &mut Turn<'_>,
+        give: impl FnOnce(&mut Engine, Time, xtp_engine::ContextId) -> Result<T, Error>,
+    ) -> Result<(), String> {
+        self.ask(turn, give).map(|_| ())
+    }
+
+    fn ask<T>(
+        &mut self,
+        turn: &mut Turn<'_>,
+        give: impl FnOnce(&mut Engine, Time, xtp_engine::ContextId) -> Result<T, Error>,
+    ) -> Result<Option<T>, String> {
+        match give(turn.engine, turn.now, self.id) {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::Closed(_)) => Ok(None),
+            Err(Error::RefusedByPeer) => {
+                self.refused.get_or_insert(0);
+                Ok(None)
+            }
+            Err(Error::WriterClosed) if self.written == 0 || self.refused.is_some() => Ok(None),
+            Err(error) => {
+                let step = self.script.steps.get(self.step);
+                Err(format!("step {} ({step:?}) failed: {error}", self.step))
+            }
+        }
+    }
+
+    /// Takes the next step if it can be taken now.
+    fn take_step(&mut self, turn: &mut Turn<'_>) -> Result<bool, String> {
+        let Some(step) = self.script.steps.get(self.step).cloned() else { return Ok(false) };
+        if !self.may_go_on(&step, turn.world) {
+            return Ok(false);
+        }
+        let done = match step {
+            Step::Send { octets, eom } => self.send(turn, octets, eom)?,
+            Step::Tag(tag) => self.send_tag(turn, tag)?,
+            Step::Wait(span) => {
+                // The moment is fixed when the step begins; `sending` says that it has begun.
+                if self.sending == 0 {
+                    self.sending = 1;
+                    self.next_step_at = turn.world + nanos(span);
+                }
+                self.wait_for(turn.world, self.next_step_at)
+            }
+            Step::Until(moment) => self.wait_for(turn.world, nanos(moment)),
+            Step::Mark(what) => {
+                let mark = self.ask(turn, |engine, now, id| engine.mark(now, id, what))?;
+                self.marks.0.extend(mark);
+                true
+            }
+            Step::MarkQuietly(what) => {
+                let at = self.written;
+                let mark = self.ask(turn, |engine, now, id| engine.mark_at(now, id, at, what))?;
+                self.marks.0.extend(mark);
+                true
+            }
+            Step::CloseWriter => {
+                turn.mine.closed = true;
+                self.command(turn, |engine, now, id| engine.close_writer(now, id))?;
+                true
+            }
+            Step::CloseReader => {
+                self.may_read = false;
+                self.command(turn, |engine, now, id| engine.close_reader(now, id))?;
+                true
+            }
+            Step::Read(pace) => {
+                self.script.reader.pace = pace;
+                true
+            }
+            Step::Release => {
+                self.command(turn, |engine, now, id| engine.release(now, id))?;
+                self.outcome = Outcome::Released;
+                self.finished_at = turn.world;
+                false
+            }
+            Step::AwaitMessages(_)
+            | Step::AwaitOctets(_)
+            | Step::AwaitEnd
+            | Step::AwaitHeard
+            | Step::AwaitMarks => true,
+            other => self.control(turn, &other)?,
+        };
+        if done {
+            self.step += 1;
+            self.sending = 0;
+        }
+        Ok(done && self.outcome == Outcome::Running)
+    }
+
+    fn may_go_on(&self, step: &Step, _world: u64) -> bool {
+        match *step {
+            Step::AwaitMessages(count) => self.reader.messages >= count,
+            Step::AwaitOctets(octets) => self.reader.next >= octets,
+            Step::AwaitEnd => self.reader.ended,
+            Step::AwaitHeard => self.heard,
+            Step::AwaitMarks => self.marks.0.len() == self.marks.1.len(),
+            _ => true,
+        }
+    }
+
+    fn control(&mut self, turn: &mut Turn<'_>, step: &Step) -> Result<bool, String> {
+        self.command(turn, |engine, now, id| match *step {
+            Step::Connect => engine.connect(now, id),
+            Step::Abort => engine.abort(now, id),
+            Step::ErrorControl(kind) => engine.set_error_control(now, id, kind),
+            Step::InRate(rate) => engine.set_in_rate(now, id, rate),
+            Step::OutRate(rate) => engine.set_out_rate(now, id, rate),
+            Step::Sort(sort) => engine.set_sort(now, id, sort),
+            Step::Post(octets) => engine.post(now, id, octets),
+            Step::UnconfirmedResponse => engine.set_unconfirmed_response(now, id, true),
+            _ => Ok(()),
+        })?;
+        Ok(true)
+    }
+
+    fn wait_for(&mut self, world: u64, moment: u64) -> bool {
+        if world >= moment {
+            return true;
+        }
+        self.sleep_until(moment);
+        false
+    }
+
+    fn send(&mut self, turn: &mut Turn<'_>, octets: u32, eom: bool) -> Result<bool, String> {
+        if self.refused.is_some() {
+            return Ok(true);
+        }
+        let left = octets - self.sending;
+        let data = content::make(turn.mine.key, self.written, left as usize);
+        let Some(taken) = self.ask(turn, |engine, now, id| engine.send(now, id, data, eom))? else {
+            return Ok(true);
+        };
+        if taken as u64 > u64::from(left) {
+            return Err(format!("send took {taken} of {left} octets"));
+        }
+        let whole = taken as u32 == left;
+        turn.mine.data(self.written, taken as u64, eom && whole);
+        self.written += taken as u64;
+        self.sending += taken as u32;
+        Ok(whole)
+    }
+
+    fn send_tag(&mut self, turn: &mut Turn<'_>, tag: u64) -> Result<bool, String> {
+        match self.ask(turn, |engine, now, id| engine.send_tag(now, id, tag))? {
+            Some(()) => {
+                turn.mine.tag(self.written, tag);
+                self.written += 8;
+            }
+            None => {}
+        }
+        Ok(true)
+    }
+}
+
+/// A span as nanoseconds.
+pub(crate) fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}

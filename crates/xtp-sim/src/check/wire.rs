@@ -1,0 +1,244 @@
+//! Rules of the packets themselves, checked for each end of every association as its packets leave.
+
+use std::collections::BTreeMap;
+
+use xtp_wire::{Format, Options, serial_gt};
+
+use crate::check::rate::RateCheck;
+use crate::packet::{Seen, Statement};
+use crate::trace::{Fate, Side};
+
+/// What one end has sent.
+#[derive(Clone, Debug, Default)]
+pub struct End {
+    /// Packets of any format.
+    pub packets: u64,
+    /// Of these without stream octets.
+    pub control_packets: u64,
+    /// Of these lost on the way.
+    pub lost_packets: u64,
+    /// Octets of sequence space in data packets.
+    pub data_octets: u64,
+    /// Of these in packets lost on the way.
+    pub lost_octets: u64,
+    /// Octets of sequence space sent a second time or more often.
+    pub repeated_octets: u64,
+    /// UDP payload octets of all packets.
+    pub octets: u64,
+    /// One past the last octet sent.
+    pub highest: u64,
+    sync: Option<u32>,
+    first_seq: Option<u64>,
+    final_seq: Option<u64>,
+    granted: u64,
+    rseq: u64,
+    alloc: u64,
+    echo: Option<u32>,
+    edge: bool,
+    flip: Option<u32>,
+    over: bool,
+    rate: RateCheck,
+}
+
+/// Both ends.
+#[derive(Clone, Debug, Default)]
+pub struct Association {
+    /// Host that sent FIRST.
+    pub initiator: usize,
+    /// Service number FIRST named.
+    pub port: Option<u16>,
+    /// What each end sent, by [`Side::index`].
+    pub ends: [End; 2],
+    /// UTC time its FIRST states.
+    pub time: u32,
+}
+
+/// All associations seen, found by the keys packets carry.
+#[derive(Debug, Default)]
+pub struct WireCheck {
+    /// Associations in the order of their first FIRST.
+    pub associations: Vec<Association>,
+    owners: BTreeMap<(usize, u64), (usize, Side)>,
+}
+
+/// Initial allowance of 8.1 for a stated maxdata.
+pub fn initial_allowance(maxdata: u32) -> u64 {
+    let m = if maxdata == 0 { 1168 } else { u64::from(maxdata) };
+    (10 * m).min((2 * m).max(14_600))
+}
+
+impl WireCheck {
+    /// A packet leaves `from` for `to`; says whose it is.
+    ///
+    /// # Errors
+    /// The rule it breaks.
+    pub fn packet(
+        &mut self,
+        at: u64,
+        from: usize,
+        to: Option<usize>,
+        seen: &Seen,
+        fate: Fate,
+    ) -> Result<Option<(usize, Side)>, String> {
+        let unmeant = seen.options - Options::meaningful_on(seen.format);
+        if !unmeant.is_empty() {
+            return Err(format!("options {unmeant:?} mean nothing on {:?}", seen.format));
+        }
+        let Some((number, side)) = self.identify(from, to, seen) else { return Ok(None) };
+        let association = &mut self.associations[number];
+        let (one, two) = association.ends.split_at_mut(1);
+        let (mine, other) = match side {
+            Side::Initiator => (&mut one[0], &mut two[0]),
+            Side::Responder => (&mut two[0], &mut one[0]),
+        };
+        mine.count(seen, fate);
+        if matches!(seen.format, Format::Cookie | Format::Diag) {
+            return Ok(Some((number, side)));
+        }
+        mine.numbers(seen)?;
+        mine.closing(seen)?;
+        mine.status(seen, other)?;
+        mine.data(at, seen, other)?;
+        if let Some(statement) = &seen.statement {
+            mine.state(statement, other);
+        }
+        Ok(Some((number, side)))
+    }
+
+    fn identify(&mut self, from: usize, to: Option<usize>, seen: &Seen) -> Option<(usize, Side)> {
+        let key = seen.key.value();
+        if !seen.key.is_returned() {
+            if seen.format == Format::First && !self.owners.contains_key(&(from, key)) {
+                let number = self.associations.len();
+                let time = seen.statement.map_or(0, |statement| statement.time);
+                let mut association = Association { initiator: from, port: seen.port, time, ..Default::default() };
+                association.grant(seen);
+                self.associations.push(association);
+                self.owners.insert((from, key), (number, Side::Initiator));
+            }
+            return self.owners.get(&(from, key)).copied();
+        }
+        let (number, owner) = *self.owners.get(&(to?, key))?;
+        if let (Side::Initiator, Some(xkey)) = (owner, seen.xkey) {
+            self.owners.insert((from, xkey), (number, Side::Responder));
+        }
+        Some((number, owner.other()))
+    }
+}
+
+impl Association {
+    /// Both readers start with the initial allowance (8.1).
+    fn grant(&mut self, first: &Seen) {
+        let stated = first.statement.map_or(0, |statement| statement.maxdata);
+        for end in &mut self.ends {
+            end.granted = initial_allowance(stated);
+        }
+        self.ends[0].granted += first.seq;
+    }
+}
+
+impl End {
+    fn count(&mut self, seen: &Seen, fate: Fate) {
+        self.packets += 1;
+        self.octets += seen.size as u64;
+        self.control_packets += u64::from(seen.len == 0);
+        self.data_octets += seen.len;
+        self.repeated_octets += seen.len.min(self.highest.saturating_sub(seen.seq));
+        if fate.is_lost() {
+            self.lost_packets += 1;
+            self.lost_octets += seen.len;
+        }
+    }
+
+    fn numbers(&mut self, seen: &Seen) -> Result<(), String> {
+        if self.sync.is_some_and(|last| !serial_gt(seen.sync, last)) {
+            return Err(format!("sync {} after {:?}", seen.sync, self.sync));
+        }
+        self.sync = Some(seen.sync);
+        if seen.format == Format::First && *self.first_seq.get_or_insert(seen.seq) != seen.seq {
+            return Err(format!("FIRST repeated with seq {}", seen.seq));
+        }
+        Ok(())
+    }
+
+    fn closing(&mut self, seen: &Seen) -> Result<(), String> {
+        if self.over && !seen.has(Options::END) {
+            return Err(format!("{:?} without END after END", seen.format));
+        }
+        self.over |= seen.has(Options::END);
+        if seen.format == Format::Path {
+            return Ok(());
+        }
+        if seen.has(Options::WCLOSE) && *self.final_seq.get_or_insert(seen.end()) != seen.end() {
+            return Err(format!("final moved from {:?} to {}", self.final_seq, seen.end()));
+        }
+        if seen.is_data() && self.final_seq.is_some_and(|last| seen.end() > last) {
+            return Err(format!("data up to {} beyond the final {:?}", seen.end(), self.final_seq));
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, seen: &Seen, other: &End) -> Result<(), String> {
+        let Some(control) = seen.control else { return self.edge_rule(seen, other) };
+        if control.alloc < control.rseq {
+            return Err(format!("alloc {} below rseq {}", control.alloc, control.rseq));
+        }
+        if control.rseq < self.rseq || control.alloc < self.alloc {
+            let (rseq, alloc) = (control.rseq, control.alloc);
+            return Err(format!("status ran back: rseq {rseq} after {}, alloc {alloc} after {}", self.rseq, self.alloc));
+        }
+        self.rseq = control.rseq;
+        self.alloc = control.alloc;
+        let told = seen.spans.last().map_or(control.rseq, |span| span.1);
+        if told > other.highest {
+            return Err(format!("acknowledges {told}, sent were {}", other.highest));
+        }
+        if other.sync.is_none_or(|sync| serial_gt(control.echo, sync)) && control.echo != 0 {
+            return Err(format!("echoes {}, sent was {:?}", control.echo, other.sync));
+        }
+        if control.echo != 0 && self.echo.is_none_or(|old| serial_gt(control.echo, old)) {
+            self.echo = Some(control.echo);
+        }
+        self.edge_rule(seen, other)
+    }
+
+    /// A writer never flips EDGE again while the last flip is unanswered (9.2).
+    fn edge_rule(&mut self, seen: &Seen, other: &End) -> Result<(), String> {
+        if !Options::meaningful_on(seen.format).contains(Options::EDGE) || seen.has(Options::END) {
+            return Ok(());
+        }
+        let level = seen.has(Options::EDGE);
+        if level == self.edge {
+            return Ok(());
+        }
+        self.edge = level;
+        let answered = |flip: u32| other.echo.is_some_and(|echo| !serial_gt(flip, echo));
+        if self.flip.is_some_and(|flip| !answered(flip)) {
+            return Err("EDGE flipped again while the last flip is unanswered".to_owned());
+        }
+        self.flip = Some(seen.sync);
+        Ok(())
+    }
+
+    fn data(&mut self, at: u64, seen: &Seen, other: &End) -> Result<(), String> {
+        if !seen.is_data() {
+            return Ok(());
+        }
+        let allowed = self.granted.max(other.alloc);
+        if !seen.has(Options::NOFLOW) && seen.end() > allowed {
+            return Err(format!("data up to {} beyond alloc {allowed}", seen.end()));
+        }
+        self.highest = self.highest.max(seen.end());
+        self.rate.packet(at, seen.packet_len as u64)
+    }
+
+    /// The sender of a specifier states the limits of its own writer, and what it grants.
+    fn state(&mut self, statement: &Statement, other: &mut End) {
+        if statement.format == 0x80 {
+            other.granted = other.granted.max(statement.credit);
+        }
+        if self.packets == 1 {
+            self.rate = RateCheck::new(statement.outrate.0, statement.outrate.1);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The links between the hosts, and an observer who sees every packet that enters one.
+
+use core::net::{IpAddr, SocketAddr};
+
+use bytes::Bytes;
+use xtp_engine::{Ecn, TransmitBatch};
+use xtp_link::{Arrival, ConfigError, Direction, DropCause, Duplex, LinkConfig, Outcome, flip_bits};
+
+use crate::check::wire::WireCheck;
+use crate::packet::Seen;
+use crate::trace::{Fate, Record};
+
+/// A datagram under way.
+#[derive(Clone, Debug)]
+pub struct Flying {
+    /// Source address on the wire.
+    pub src: SocketAddr,
+    /// Destination address.
+    pub dst: SocketAddr,
+    /// ECN bits.
+    pub ecn: Ecn,
+    /// The octets.
+    pub data: Bytes,
+}
+
+/// What the carrier tells a sender at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooBig {
+    /// The sender.
+    pub host: usize,
+    /// Where the datagram was to go.
+    pub peer: SocketAddr,
+    /// Octets that fit.
+    pub octets: usize,
+}
+
+/// Links and addresses.
+pub struct Net {
+    count: usize,
+    links: Vec<Option<Duplex<Flying>>>,
+    addresses: Vec<Vec<SocketAddr>>,
+    /// Rules each packet is checked against.
+    pub check: WireCheck,
+    /// Every packet so far, if a trace is wanted.
+    pub records: Option<Vec<Record>>,
+    /// Packets handed to links.
+    pub packets: u64,
+    /// Whether a datagram larger than the link's MTU is reported to its sender.
+    pub report_too_big: bool,
+    /// Option bits seen on any packet.
+    pub options_seen: u32,
+    /// Packets refused by their own sender's wire rules; the first one with its reason.
+    pub violation: Option<String>,
+    too_big: Vec<TooBig>,
+}
+
+impl Net {
+    /// `count` hosts with the given addresses and the same link between any two of them.
+    ///
+    /// # Errors
+    /// A link setting outside its range.
+    pub fn new(addresses: Vec<SocketAddr>, link: &LinkConfig, seed: u64) -> Result<Self, ConfigError> {
+        let count = addresses.len();
+        let mut links = Vec::new();
+        for one in 0..count {
+            for two in 0..count {
+                let number = (one * count + two) as u64;
+                let exists = one < two;
+                links.push(if exists {
+                    Some(Duplex::symmetric(link.clone(), seed.wrapping_add(number.wrapping_mul(0x9e37)))?)
+                } else {
+                    None
+                });
+            }
+        }
+        Ok(Self {
+            count,
+            links,
+            addresses: addresses.into_iter().map(|address| vec![address]).collect(),
+            check: WireCheck::default(),
+            records: None,
+            packets: 0,
+            report_too_big: false,
+            options_seen: 0,
+            violation: None,
+            too_big: Vec::new(),
+        })
+    }
+
+    /// Address a host sends from now.
+    pub fn address(&self, host: usize) -> SocketAddr {
+        self.addresses[host][self.addresses[host].len() - 1]
+    }
+
+    /// The host moves: packets to its old address reach nobody.
+    pub fn set_address(&mut self, host: usize, address: SocketAddr) {
+        self.addresses[host] = vec![address];
+    }
+
+    /// The host gets a second address beside its old one, and sends from it.
+    pub fn add_address(&mut self, host: usize, address: SocketAddr) {
+        self.addresses[host].push(address);
+    }
+
+    /// Who has this address.
+    pub fn owner(&self, address: SocketAddr) -> Option<usize> {
+        self.addresses.iter().position(|own| own.contains(&address))
+    }
+
+    /// The link between two hosts; the direction from the lower number is A to B.
+    ///
+    /// # Panics
+    /// If the hosts are the same or there is no such host.
+    pub fn link_mut(&mut self, one: usize, two: usize) -> &mut Duplex<Flying> {
+        let place = one.min(two) * self.count + one.max(two);
+        match &mut self.links[place] {
+            Some(link) => link,
+            None => panic!("no link between host {one} and host {two}"),
+        }
+    }
+
+    /// All links.
+    pub fn links_mut(&mut self) -> impl Iterator<Item = &mut Duplex<Flying>> {
+        self.links.iter_mut().flatten()
+    }
+
+    /// Hands everything in `batch` to the links.
+    pub fn transmit(&mut self, at: u64, from: usize, batch: &TransmitBatch) {
+        batch.for_each_datagram(|train, octets| {
+            let src = match train.src {
+                Some(ip) => SocketAddr::new(ip, self.address(from).port()),
+                None => self.address(from),
+            };
+            let src = if self.addresses[from].contains(&src) { src } else { self.address(from) };
+            let flying = Flying { src, dst: train.dst, ecn: train.ecn, data: Bytes::copy_from_slice(octets) };
+            self.send(at, from, flying);
+        });
+    }
+
+    /// Hands one datagram of `from` to the link towards its destination.
+    pub fn send(&mut self, at: u64, from: usize, flying: Flying) {
+        self.packets += 1;
+        let dst = flying.dst;
+        let octets = flying.data.len();
+        let decoded = Seen::decode(&flying.data);
+        let to = self.owner(dst).filter(|&to| to != from);
+        let fate = match to {
+            None => Fate::NoHost,
+            Some(to) => {
+                let direction = if from < to { Direction::AToB } else { Direction::BToA };
+                let link = self.link_mut(from, to);
+                let outcome = link.send(direction, at, flying, octets);
+                if outcome == Outcome::Dropped(DropCause::TooLarge) {
+                    let limit = link.link(direction).config().mtu.unwrap_or(octets);
+                    self.too_big.push(TooBig { host: from, peer: dst, octets: limit });
+                }
+                Fate::Link(outcome)
+            }
+        };
+        match decoded {
+            Ok(seen) => self.observe(at, from, to, seen, fate),
+            Err(error) => self.violate(at, from, &format!("an engine sent a malformed packet: {error}")),
+        }
+    }
+
+    fn observe(&mut self, at: u64, from: usize, to: Option<usize>, seen: Seen, fate: Fate) {
+        self.options_seen |= seen.options.bits();
+        let end = match self.check.packet(at, from, to, &seen, fate) {
+            Ok(end) => end,
+            Err(rule) => {
+                self.violate(at, from, &format!("{rule} ({:?} sync {} seq {}+{})", seen.format, seen.sync, seen.seq, seen.len));
+                None
+            }
+        };
+        if let Some(records) = &mut self.records {
+            records.push(Record { at, from, end, seen, fate });
+        }
+    }
+
+    fn violate(&mut self, at: u64, from: usize, what: &str) {
+        if self.violation.is_none() {
+            self.violation = Some(format!("host {from} at {:.6} s: {what}", at as f64 / 1e9));
+        }
+    }
+
+    /// Datagrams that were too large since the last call, if that is reported.
+    pub fn take_too_big(&mut self) -> Vec<TooBig> {
+        let reports = core::mem::take(&mut self.too_big);
+        if self.report_too_big { reports } else { Vec::new() }
+    }
+
+    /// When the next datagram arrives anywhere.
+    pub fn next_arrival(&self) -> Option<u64> {
+        self.links.iter().flatten().filter_map(Duplex::next_arrival).min()
+    }
+
+    /// The next datagram that has arrived by `at`: the host its link leads to, and the datagram.
+    pub fn receive(&mut self, at: u64) -> Option<(usize, Flying)> {
+        for place in 0..self.links.len() {
+            let Some(link) = &mut self.links[place] else { continue };
+            if link.next_arrival().is_none_or(|next| next > at) {
+                continue;
+            }
+            let (direction, arrival) = link.receive(at)?;
+            let (one, two) = (place / self.count, place % self.count);
+            let to = if direction == Direction::AToB { two } else { one };
+            return Some((to, landed(arrival)));
+        }
+        None
+    }
+
+    /// Datagrams under way.
+    pub fn in_flight(&self) -> usize {
+        let both = [Direction::AToB, Direction::BToA];
+        self.links.iter().flatten().map(|link| both.map(|way| link.link(way).in_flight()).iter().sum::<usize>()).sum()
+    }
+
+    /// Whether `host` answers at `address`.
+    pub fn has_address(&self, host: usize, address: SocketAddr) -> bool {
+        self.addresses[host].contains(&address)
+    }
+
+    /// IP addresses of a host.
+    pub fn own_ips(&self, host: usize) -> Vec<IpAddr> {
+        self.addresses[host].iter().map(SocketAddr::ip).collect()
+    }
+}
+
+/// Applies the link's damage and its congestion mark.
+fn landed(arrival: Arrival<Flying>) -> Flying {
+    let mut flying = arrival.packet;
+    if arrival.ce && flying.ecn != Ecn::NotEct {
+        flying.ecn = Ecn::Ce;
+    }
+    if !arrival.corrupted_bits.is_empty() {
+        let mut octets = flying.data.to_vec();
+        flip_bits(&mut octets, &arrival.corrupted_bits);
+        if folded(&octets) == folded(&flying.data) {
+            // Flips that cancel in a 16-bit sum pass every checksum there is on this path; a frame check
+            // sequence below would catch them. One flip alone never cancels.
+            octets = flying.data.to_vec();
+            flip_bits(&mut octets, &arrival.corrupted_bits[..1]);
+        }
+        flying.data = octets.into();
+    }
+    flying
+}
+
+fn folded(octets: &[u8]) -> u32 {
+    let words = octets.chunks(2).map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u32::from(low)));
+    // 0 and 0xffff are the same number in one's complement.
+    words.fold(0u32, |sum, word| sum + word) % 0xffff
+}

@@ -1,0 +1,377 @@
+//! The world: a virtual clock, hosts, links, users, and what happens to them.
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use bytes::Bytes;
+use xtp_engine::{Ecn, EngineConfig, Event, TransmitBatch};
+use xtp_link::LinkConfig;
+
+use crate::app::{Outcome, Task, Turn, nanos};
+use crate::fault::{Fault, Scheduled};
+use crate::flow::{Flow, FlowSpec};
+use crate::host::{Host, HostConfig};
+use crate::net::{Flying, Net};
+use crate::trace::{Printer, Side};
+
+/// The UDP port every host uses.
+const PORT: u16 = xtp_wire::UDP_PORT;
+/// Turns one host may take at one moment before that counts as an endless loop.
+const MAX_TURNS: u32 = 1_000;
+
+/// Address of host `number`: 10.0.0.x, or fd00::x.
+pub fn address(number: usize, v6: bool) -> SocketAddr {
+    let low = number as u16 + 1;
+    let ip = if v6 {
+        IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, low))
+    } else {
+        IpAddr::V4(Ipv4Addr::new(10, 0, 0, low as u8))
+    };
+    SocketAddr::new(ip, PORT)
+}
+
+/// Everything there is.
+pub struct World {
+    /// Time, nanoseconds since it began.
+    pub now: u64,
+    /// The hosts.
+    pub hosts: Vec<Host>,
+    /// The links between them.
+    pub net: Net,
+    /// Associations as they are meant to be.
+    pub flows: Vec<Flow>,
+    /// Their ends as they are.
+    pub tasks: Vec<Task>,
+    /// The first rule that was broken.
+    pub failure: Option<String>,
+    /// Whether a host that is down answers with "port unreachable".
+    pub unreachable_reports: bool,
+    /// Most packets before the run counts as a storm.
+    pub packet_limit: u64,
+    seed: u64,
+    pub(crate) schedule: Vec<Scheduled>,
+    refusals: Vec<(u64, usize, SocketAddr)>,
+    turns_at: (u64, u32),
+}
+
+impl World {
+    /// Hosts as configured, each linked to each other in the same way.
+    ///
+    /// # Errors
+    /// A setting outside its range, in words.
+    pub fn new(seed: u64, configs: Vec<HostConfig>, link: &LinkConfig, v6: bool) -> Result<Self, String> {
+        let addresses: Vec<_> = (0..configs.len()).map(|number| address(number, v6)).collect();
+        let net = Net::new(addresses, link, seed).map_err(|error| error.to_string())?;
+        let mut hosts = Vec::new();
+        for (number, mut config) in configs.into_iter().enumerate() {
+            config.engine.own_addresses = net.own_ips(number);
+            hosts.push(Host::new(config).map_err(|error| error.to_string())?);
+        }
+        Ok(Self {
+            now: 0,
+            hosts,
+            net,
+            flows: Vec::new(),
+            tasks: Vec::new(),
+            failure: None,
+            unreachable_reports: false,
+            packet_limit: 100_000,
+            seed,
+            schedule: Vec::new(),
+            refusals: Vec::new(),
+            turns_at: (0, 0),
+        })
+    }
+
+    /// Two hosts with default engines, linked by `link`.
+    ///
+    /// # Panics
+    /// If a setting is outside its range.
+    pub fn pair(seed: u64, link: &LinkConfig) -> Self {
+        let config = |number: u8| {
+            let mut entropy = [number; 32];
+            entropy[..8].copy_from_slice(&seed.to_be_bytes());
+            HostConfig::new(EngineConfig::new(entropy))
+        };
+        match Self::new(seed, vec![config(1), config(2)], link, false) {
+            Ok(world) => world,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Plans a flow: the responder listens from now on, the initiator opens at its time. Returns its number.
+    pub fn add_flow(&mut self, spec: FlowSpec) -> usize {
+        let number = self.flows.len();
+        let flow = Flow::new(spec, number, self.seed);
+        if flow.spec.listening
+            && let Err(error) = self.hosts[flow.spec.responder].listen(number, flow.spec.listen.clone())
+        {
+            self.fail(format!("flow {number}: listen failed: {error}"));
+        }
+        self.flows.push(flow);
+        number
+    }
+
+    /// Plans something to happen at `at` after the world began.
+    pub fn schedule(&mut self, at: Duration, fault: Fault) {
+        let at = nanos(at);
+        let place = self.schedule.partition_point(|planned| planned.at <= at);
+        self.schedule.insert(place, Scheduled { at, fault });
+    }
+
+    /// Remembers the first failure.
+    pub fn fail(&mut self, what: String) {
+        if self.failure.is_none() {
+            self.failure = Some(format!("at {:.6} s: {what}", self.now as f64 / 1e9));
+        }
+    }
+
+    /// Puts a datagram into a host's socket as if it came from `src`; no link and no rule is asked.
+    pub fn inject(&mut self, to: usize, src: SocketAddr, octets: &[u8]) {
+        let dst = self.net.address(to);
+        let flying = Flying { src, dst, ecn: Ecn::NotEct, data: Bytes::copy_from_slice(octets) };
+        self.hosts[to].deliver(flying);
+    }
+
+    /// Whether every flow was opened and every end of it is over.
+    pub fn is_settled(&self) -> bool {
+        self.flows.iter().all(|flow| flow.opened) && self.tasks.iter().all(Task::is_over)
+    }
+
+    /// Runs until every flow is over, for at most `limit` from now; whether they are.
+    pub fn settle(&mut self, limit: Duration) -> bool {
+        let end = self.now.saturating_add(nanos(limit));
+        while !self.is_settled() && self.failure.is_none() {
+            if !self.step(end) {
+                break;
+            }
+        }
+        self.is_settled()
+    }
+
+    /// Runs for `span`, whatever happens.
+    pub fn run_for(&mut self, span: Duration) {
+        let end = self.now.saturating_add(nanos(span));
+        while self.failure.is_none() && self.step(end) {}
+    }
+
+    /// Goes to the next moment at which anything happens; `false` if that is after `end` (the clock then shows it).
+    pub fn step(&mut self, end: u64) -> bool {
+        let Some(next) = self.next_moment().filter(|&next| next <= end) else {
+            self.now = self.now.max(end);
+            return false;
+        };
+        self.now = self.now.max(next);
+        self.happen();
+        while let Some((to, flying)) = self.net.receive(self.now) {
+            self.arrive(to, flying);
+        }
+        self.open_flows();
+        for host in 0..self.hosts.len() {
+            self.run_host(host);
+        }
+        if let Some(violation) = self.net.violation.take() {
+            self.fail(violation);
+        }
+        if self.net.packets > self.packet_limit {
+            self.fail(format!("a storm: more than {} packets", self.packet_limit));
+        }
+        true
+    }
+
+    fn next_moment(&self) -> Option<u64> {
+        let hosts = self.hosts.iter().filter_map(Host::next);
+        let running = |task: &&Task| !self.hosts[task.host].paused && !self.hosts[task.host].down;
+        let users = self.tasks.iter().filter(running).filter_map(Task::wake);
+        let flows = self.flows.iter().filter(|flow| !flow.opened).map(|flow| nanos(flow.spec.start));
+        let refusals = self.refusals.iter().map(|refusal| refusal.0);
+        let faults = self.schedule.first().map(|planned| planned.at);
+        hosts.chain(users).chain(flows).chain(refusals).chain(faults).chain(self.net.next_arrival()).min()
+    }
+
+    fn arrive(&mut self, to: usize, flying: Flying) {
+        if !self.net.has_address(to, flying.dst) {
+            return;
+        }
+        if !self.hosts[to].down {
+            self.hosts[to].deliver(flying);
+        } else if self.unreachable_reports
+            && let Some(sender) = self.net.owner(flying.src)
+        {
+            self.refusals.push((self.now + 1_000_000, sender, flying.dst));
+        }
+    }
+
+    fn happen(&mut self) {
+        while self.schedule.first().is_some_and(|planned| planned.at <= self.now) {
+            let planned = self.schedule.remove(0);
+            self.apply(planned.fault);
+        }
+        let now = self.now;
+        let (due, later) = self.refusals.iter().partition(|refusal| refusal.0 <= now);
+        self.refusals = later;
+        let due: Vec<(u64, usize, SocketAddr)> = due;
+        for (_, host, peer) in due {
+            self.hosts[host].port_unreachable(now, peer);
+            self.turn(host);
+        }
+    }
+
+    fn open_flows(&mut self) {
+        for number in 0..self.flows.len() {
+            let flow = &mut self.flows[number];
+            let host = flow.spec.initiator;
+            if flow.opened || nanos(flow.spec.start) > self.now || self.hosts[host].down || self.hosts[host].paused {
+                continue;
+            }
+            flow.opened = true;
+            let peer = self.net.address(flow.spec.responder);
+            let now = self.hosts[host].local(self.now);
+            match self.hosts[host].engine.open(now, peer, flow.spec.open.clone()) {
+                Ok(id) => {
+                    let script = flow.spec.initiator_script.clone();
+                    let promise = flow.promise(Side::Initiator);
+                    let task = self.tasks.len();
+                    flow.initiator_task = Some(task);
+                    self.tasks.push(Task::new(number, Side::Initiator, host, id, script, promise));
+                    self.hosts[host].tasks.insert(id, task);
+                    self.user(task);
+                    self.turn(host);
+                }
+                Err(error) => flow.open_error = Some(error.to_string()),
+            }
+        }
+    }
+
+    fn run_host(&mut self, host: usize) {
+        if self.hosts[host].paused || self.hosts[host].down {
+            return;
+        }
+        while self.hosts[host].has_input(self.now) && self.failure.is_none() {
+            self.hosts[host].receive(self.now);
+            self.turn(host);
+            if self.hosts[host].config.poll_period > 0 {
+                break;
+            }
+        }
+        let now = self.now;
+        for task in 0..self.tasks.len() {
+            if self.tasks[task].host == host && self.tasks[task].wake().is_some_and(|wake| wake <= now) {
+                self.user(task);
+                self.turn(host);
+            }
+        }
+        if self.hosts[host].next().is_some_and(|next| next <= now) {
+            self.turn(host);
+        }
+    }
+
+    /// One turn of a host: its users hear what happened and act, its engine sends; again until nothing happens.
+    pub fn turn(&mut self, host: usize) {
+        if self.turns_at.0 != self.now {
+            self.turns_at = (self.now, 0);
+        }
+        if self.hosts[host].config.late_users {
+            self.flush(host);
+        }
+        loop {
+            self.turns_at.1 += 1;
+            if self.turns_at.1 > MAX_TURNS {
+                let due = self.hosts[host].next();
+                self.fail(format!("host {host} does not come to rest (it wants to run at {due:?})"));
+                return;
+            }
+            let told = self.tell_users(host);
+            self.flush(host);
+            if !told || self.failure.is_some() {
+                break;
+            }
+        }
+    }
+
+    fn flush(&mut self, host: usize) {
+        let now = self.now;
+        let batch: &TransmitBatch = self.hosts[host].flush(now);
+        self.net.transmit(now, host, batch);
+        for report in self.net.take_too_big() {
+            let local = self.hosts[report.host].local(now);
+            self.hosts[report.host].engine.too_big(local, report.peer, Some(report.octets));
+        }
+    }
+
+    /// Hands the engine's events to the users they concern; whether there were any.
+    fn tell_users(&mut self, host: usize) -> bool {
+        let mut told = false;
+        while let Some((id, event)) = self.hosts[host].engine.poll_event() {
+            told = true;
+            if let Event::Accepted { listener, .. } = event {
+                let Some(&flow) = self.hosts[host].listeners.get(&listener) else {
+                    self.fail(format!("{event:?} for no listener"));
+                    continue;
+                };
+                self.accept(host, id, flow);
+            }
+            let Some(&task) = self.hosts[host].tasks.get(&id) else { continue };
+            if let Err(what) = self.tasks[task].event(&event, self.now) {
+                self.fail_task(task, &what);
+            }
+            self.user(task);
+        }
+        told
+    }
+
+    fn accept(&mut self, host: usize, id: xtp_engine::ContextId, number: usize) {
+        let flow = &mut self.flows[number];
+        flow.accepted += 1;
+        let task = self.tasks.len();
+        let script = flow.spec.responder_script.clone();
+        let promise = flow.promise(Side::Responder);
+        flow.responder_tasks.push(task);
+        self.tasks.push(Task::new(number, Side::Responder, host, id, script, promise));
+        self.hosts[host].tasks.insert(id, task);
+    }
+
+    /// Gives one user its turn (its host's engine is not flushed).
+    fn user(&mut self, number: usize) {
+        let task = &mut self.tasks[number];
+        let host = &mut self.hosts[task.host];
+        if host.down || host.paused {
+            return;
+        }
+        let [one, two] = &mut self.flows[task.flow].ledgers;
+        let (mine, theirs) = if task.side == Side::Initiator { (one, two) } else { (two, one) };
+        let now = host.config.clock.local(self.now);
+        let turn = Turn { engine: &mut host.engine, now, world: self.now, mine, theirs };
+        if let Err(what) = task.turn(turn) {
+            self.fail_task(number, &what);
+        }
+    }
+
+    fn fail_task(&mut self, number: usize, what: &str) {
+        let task = &self.tasks[number];
+        let text = format!("flow {} {:?} on host {}: {what}", task.flow, task.side, task.host);
+        self.fail(text);
+    }
+
+    /// The packets so far as a ladder, one line each; empty unless the net records.
+    pub fn ladder(&self) -> String {
+        let mut printer = Printer::default();
+        let records = self.net.records.as_deref().unwrap_or_default();
+        records.iter().map(|record| printer.line(record) + "\n").collect()
+    }
+
+    /// The outcome of one end of a flow: the initiator's, or the last accepted responder's.
+    pub fn outcome(&self, flow: usize, side: Side) -> Option<&Outcome> {
+        self.task(flow, side).map(|task| &task.outcome)
+    }
+
+    /// One end of a flow: the initiator's, or the last accepted responder's.
+    pub fn task(&self, flow: usize, side: Side) -> Option<&Task> {
+        let flow = &self.flows[flow];
+        let number = match side {
+            Side::Initiator => flow.initiator_task,
+            Side::Responder => flow.responder_tasks.last().copied(),
+        };
+        number.map(|number| &self.tasks[number])
+    }
+}
