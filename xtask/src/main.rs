@@ -1,2 +1,51 @@
-//! Repository chores: `cargo xtask tidy` and `cargo xtask real`.
-fn main() {}
+//! Repository chores: `cargo xtask tidy` (house rules), `cargo xtask real` (suites that need root, network
+//! namespaces or tshark) and `cargo xtask fuzz` (every fuzz target for a while).
+#![forbid(unsafe_code)]
+
+mod fuzz;
+mod real;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask tidy                         check the house rules
+       cargo xtask real [SUITE...]              run what needs root, network namespaces or tshark
+       cargo xtask fuzz [--seconds N] [TARGET...]  run every fuzz target N seconds [default: 30]
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["tidy"] => tidy::run(&root()),
+        ["real", suites @ ..] => real::run(&root(), suites),
+        ["fuzz", words @ ..] => fuzz::run(&root(), words),
+        // Inside a namespace, a suite runs this program again as one of its ends.
+        ["real-end", words @ ..] => real::run_end(words),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository: cargo says where this package is when it runs it.
+fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    package
+        .and_then(|package| package.parent().map(PathBuf::from))
+        .unwrap_or_else(|| PathBuf::from("."))
+}

@@ -2,89 +2,54 @@
 
 use super::*;
 
+/// The default with one probability set.
+fn with_probability(name: &str, value: f64) -> LinkConfig {
+    let mut config = LinkConfig::default();
+    let mut gilbert = [0.5; 4];
+    match name {
+        "loss" => config.loss = Loss::Random(value),
+        "bit_error_rate" => config.bit_error_rate = value,
+        "duplicate" => config.duplicate = value,
+        "reorder" => config.reorder = value,
+        "corrupt" => config.corrupt = value,
+        state => {
+            let names = ["p_good_to_bad", "p_bad_to_good", "loss_good", "loss_bad"];
+            gilbert[names
+                .iter()
+                .position(|name| *name == state)
+                .expect("a known name")] = value;
+            let [p_good_to_bad, p_bad_to_good, loss_good, loss_bad] = gilbert;
+            config.loss = Loss::GilbertElliott {
+                p_good_to_bad,
+                p_bad_to_good,
+                loss_good,
+                loss_bad,
+            };
+        }
+    }
+    config
+}
+
 #[test]
 fn default_is_valid_and_each_probability_is_checked() {
     assert_eq!(LinkConfig::default().validate(), Ok(()));
-    let bad = [-0.1, 1.1, f64::NAN, f64::INFINITY];
-    for value in bad {
-        let gilbert = |index: usize| {
-            let mut p = [0.5; 4];
-            p[index] = value;
-            Loss::GilbertElliott {
-                p_good_to_bad: p[0],
-                p_bad_to_good: p[1],
-                loss_good: p[2],
-                loss_bad: p[3],
-            }
-        };
-        let perfect = LinkConfig::default;
-        let cases = [
-            (
-                "loss",
-                LinkConfig {
-                    loss: Loss::Random(value),
-                    ..perfect()
-                },
-            ),
-            (
-                "p_good_to_bad",
-                LinkConfig {
-                    loss: gilbert(0),
-                    ..perfect()
-                },
-            ),
-            (
-                "p_bad_to_good",
-                LinkConfig {
-                    loss: gilbert(1),
-                    ..perfect()
-                },
-            ),
-            (
-                "loss_good",
-                LinkConfig {
-                    loss: gilbert(2),
-                    ..perfect()
-                },
-            ),
-            (
-                "loss_bad",
-                LinkConfig {
-                    loss: gilbert(3),
-                    ..perfect()
-                },
-            ),
-            (
-                "bit_error_rate",
-                LinkConfig {
-                    bit_error_rate: value,
-                    ..perfect()
-                },
-            ),
-            (
-                "duplicate",
-                LinkConfig {
-                    duplicate: value,
-                    ..perfect()
-                },
-            ),
-            (
-                "reorder",
-                LinkConfig {
-                    reorder: value,
-                    ..perfect()
-                },
-            ),
-            (
-                "corrupt",
-                LinkConfig {
-                    corrupt: value,
-                    ..perfect()
-                },
-            ),
-        ];
-        for (expected, config) in cases {
-            match config.validate() {
+    let names = [
+        "loss",
+        "p_good_to_bad",
+        "p_bad_to_good",
+        "loss_good",
+        "loss_bad",
+        "bit_error_rate",
+        "duplicate",
+        "reorder",
+        "corrupt",
+    ];
+    for expected in names {
+        for value in [0.0, 0.3, 1.0] {
+            assert_eq!(with_probability(expected, value).validate(), Ok(()));
+        }
+        for value in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+            match with_probability(expected, value).validate() {
                 Err(ConfigError::Probability { name, .. }) => assert_eq!(name, expected),
                 other => panic!("{expected} = {value}: {other:?}"),
             }

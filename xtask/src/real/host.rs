@@ -1,0 +1,105 @@
+//! What this host offers to the suites.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a suite may need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Effective user 0.
+    Root,
+    /// `ip netns add` works.
+    Namespaces,
+    /// tshark is installed.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the first suite that reads captures needs it")
+    )]
+    Tshark,
+}
+
+/// This host.
+#[derive(Debug)]
+pub(super) struct Host {
+    root: PathBuf,
+    is_root: bool,
+    namespaces: Option<String>,
+    tshark: bool,
+}
+
+impl Host {
+    /// Finds out what there is.
+    pub(super) fn probe(root: &Path) -> Self {
+        let is_root = output("id", &["-u"]).is_ok_and(|user| user.trim() == "0");
+        Self {
+            root: root.to_owned(),
+            is_root,
+            namespaces: if is_root {
+                probe_namespaces()
+            } else {
+                Some("need root".to_owned())
+            },
+            tshark: output("tshark", &["--version"]).is_ok(),
+        }
+    }
+
+    /// Why this host lacks `need`; `None` if it has it.
+    pub(super) fn lacks(&self, need: Need) -> Option<String> {
+        match need {
+            Need::Root => (!self.is_root).then(|| "not root".to_owned()),
+            Need::Namespaces => self
+                .namespaces
+                .as_ref()
+                .map(|reason| format!("network namespaces: {reason}")),
+            Need::Tshark => (!self.tshark).then(|| "tshark not installed".to_owned()),
+        }
+    }
+
+    /// A program of this workspace, built in release with its defaults.
+    pub(super) fn program(&self, package: &str, name: &str) -> Result<PathBuf, String> {
+        let mut cargo = Command::new("cargo");
+        cargo.args([
+            "build",
+            "--quiet",
+            "--release",
+            "--package",
+            package,
+            "--bin",
+            name,
+        ]);
+        let status = cargo
+            .current_dir(&self.root)
+            .status()
+            .map_err(|error| format!("cargo: {error}"))?;
+        if !status.success() {
+            return Err(format!("cargo build of {package} failed"));
+        }
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
+        Ok(target.join("release").join(name))
+    }
+}
+
+fn probe_namespaces() -> Option<String> {
+    let name = format!("xtask-probe-{}", std::process::id());
+    match output("ip", &["netns", "add", &name]) {
+        Ok(_) => output("ip", &["netns", "del", &name]).err(),
+        Err(error) => Some(error),
+    }
+}
+
+/// Runs a program to its end; its output, or in one line why it failed.
+pub(super) fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
+    match Command::new(program).args(arguments).output() {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            Err(format!(
+                "{program} {}: {}",
+                arguments.join(" "),
+                said.lines().next().unwrap_or("failed")
+            ))
+        }
+        Err(error) => Err(format!("{program}: {error}")),
+    }
+}

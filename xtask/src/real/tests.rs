@@ -1,0 +1,33 @@
+//! What is left out, and why.
+
+use super::*;
+
+fn suite(name: &'static str, needs: &'static [Need]) -> Suite {
+    Suite {
+        name,
+        needs,
+        run: |_| Ok(String::new()),
+    }
+}
+
+#[test]
+fn the_first_line_names_each_suite_left_out_with_every_reason() {
+    let suites = [
+        suite("dissect", &[Need::Tshark]),
+        suite("netns", &[Need::Root, Need::Namespaces]),
+        suite("plain", &[]),
+    ];
+    let suites: Vec<&Suite> = suites.iter().collect();
+    assert_eq!(left_out(&suites, |_| None), "real: leaving out: nothing");
+    let line = left_out(&suites, |need| Some(format!("no {need:?}")));
+    assert_eq!(
+        line,
+        "real: leaving out: dissect (no Tshark), netns (no Root, no Namespaces)"
+    );
+}
+
+#[test]
+fn an_unknown_suite_is_refused_with_the_list() {
+    let error = run(Path::new("."), &["nothing"]);
+    assert_eq!(error, Err("no suite `nothing`; there are: relay".to_owned()));
+}
