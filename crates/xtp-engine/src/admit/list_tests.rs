@@ -1,0 +1,42 @@
+use super::{List, Slab};
+
+fn order(slab: &mut Slab<char>, list: &mut List) -> String {
+    let mut found = String::new();
+    while let Some(slot) = list.front() {
+        slab.unlink(list, slot);
+        found.extend(slab.remove(slot));
+    }
+    found
+}
+
+#[test]
+fn a_list_keeps_its_order_through_removals_anywhere() {
+    let (mut slab, mut list) = (Slab::new(), List::new());
+    let slots: Vec<u32> = "abcdef".chars().map(|c| slab.insert(c)).collect();
+    for slot in &slots {
+        slab.push_back(&mut list, *slot);
+    }
+    for at in [0, 5, 2] {
+        slab.unlink(&mut list, slots[at]);
+    }
+    slab.push_back(&mut list, slots[0]);
+    assert_eq!(list.len(), 4);
+    assert_eq!(order(&mut slab, &mut list), "bdea");
+    assert_eq!((list.len(), list.front()), (0, None));
+    assert_eq!(slab.get(slots[2]), Some(&'c'), "unlinked is not removed");
+}
+
+#[test]
+fn slots_are_used_again() {
+    let mut slab = Slab::new();
+    let (a, b) = (slab.insert('a'), slab.insert('b'));
+    assert_eq!(slab.remove(a), Some('a'));
+    assert_eq!(slab.remove(a), None);
+    assert_eq!(slab.get(a), None);
+    assert_eq!(slab.insert('c'), a);
+    assert_eq!(
+        (slab.get(a), slab.get(b), slab.len()),
+        (Some(&'c'), Some(&'b'), 2)
+    );
+    assert_eq!(slab.get(77), None);
+}

@@ -1,0 +1,347 @@
+//! Admission of FIRSTs: at most once (specification 14.9), from sources that exist (20.5), without storms (15).
+
+mod age;
+mod client;
+mod diag;
+mod list;
+mod lru;
+mod pressure;
+mod token;
+mod tombstone;
+mod validated;
+
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use smallvec::SmallVec;
+use xtp_wire::ClientId;
+
+pub(crate) use diag::{DiagLimiter, may_be_answered};
+pub(crate) use pressure::{Credentials, Decision, Pressure};
+pub(crate) use token::{TokenKind, TokenMint};
+pub(crate) use tombstone::{Answer, FinalNumbers, Incoming, Tombstone, TombstoneRef};
+pub(crate) use validated::Validated;
+
+use crate::config::EngineConfig;
+use crate::hash::{KeyedState, Source};
+use crate::time::Time;
+use age::{Ages, widen};
+use client::{Clients, Word};
+use lru::Lru;
+use tombstone::Tombstones;
+
+/// How long a pure datagram is known again.
+const DATAGRAM_LIFE: Duration = Duration::from_secs(2);
+/// Pure datagrams known at once; they evict nobody but each other.
+const DATAGRAMS: usize = 65_536;
+/// Records of each kind that one call of [`AtMostOnce::expire`] forgets.
+const BATCH: usize = 64;
+
+/// What to do with a FIRST that no context answers to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Certainly not seen before: admission (20.5) may make a context of it.
+    New,
+    /// The association has ended: [`AtMostOnce::answer`] says what to send.
+    Replay(TombstoneRef),
+    /// Finished at the client, a repeated pure datagram, or a repeat from another source of what is still open.
+    DropSilently,
+    /// DIAG(1,12): it may have been executed.
+    RefuseAge,
+    /// DIAG(1,9): certainly not executed.
+    RefuseResource,
+}
+
+/// Memory of which FIRSTs were executed.
+pub(crate) struct AtMostOnce {
+    table: Tombstones,
+    clients: Clients,
+    ages: Ages,
+    datagrams: Lru<(Source, u64), Time>,
+    /// Records a raised `low` freed, for reuse.
+    freed: Vec<u32>,
+    /// The latest time handed in: lists stay in order if a clock runs backwards.
+    now: Time,
+}
+
+impl AtMostOnce {
+    /// An empty memory with the limits of `config`, hashed under `hash_key`.
+    pub(crate) fn new(config: &EngineConfig, hash_key: [u8; 16]) -> Self {
+        let state = KeyedState::new(hash_key);
+        Self {
+            table: Tombstones::new(config.max_tombstones, config.tombstone_life, state),
+            clients: Clients::new(config.max_clients, state),
+            ages: Ages::new(config.started_utc_ms, state),
+            datagrams: Lru::new(DATAGRAMS, state),
+            freed: Vec::new(),
+            now: Time::ZERO,
+        }
+    }
+
+    /// Judges a FIRST from `src` under `key` that no live context answers to. `extended`: its tformat is 0x80;
+    /// `time` and `client` as it states them.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "these are the fields of FIRST that identify it"
+    )]
+    pub(crate) fn judge_first(
+        &mut self,
+        now: Time,
+        utc_ms: u64,
+        src: SocketAddr,
+        key: u64,
+        extended: bool,
+        time: Option<u32>,
+        client: Option<ClientId>,
+    ) -> Verdict {
+        let now = self.advance(now);
+        if let Some(seen) = self.datagrams.get(&(src.into(), key))
+            && now.since(*seen) < DATAGRAM_LIFE
+        {
+            return Verdict::DropSilently;
+        }
+        let client = numbered(client);
+        if let Some(client) = client {
+            // A client that calls its own association finished contradicts itself.
+            if client.n < client.low {
+                return Verdict::DropSilently;
+            }
+            self.clients.heard(now, client.client);
+            self.raise_low(now, client);
+        }
+        if let Some(at) = self.table.find_first(now, src, key, extended) {
+            let buried = self.table.is_buried(at);
+            return if buried {
+                Verdict::Replay(at)
+            } else {
+                Verdict::DropSilently
+            };
+        }
+        match client.map(|client| self.clients.judge(now, client.client, client.n)) {
+            None | Some(Word::Unknown) => {}
+            Some(Word::New) => return Verdict::New,
+            Some(Word::Finished) => return Verdict::DropSilently,
+            Some(Word::Evicted) => return Verdict::RefuseAge,
+            Some(Word::Full) => return Verdict::RefuseResource,
+        }
+        let time = stated(time).map(|time| widen(utc_ms, time));
+        if self.ages.refused(self.ages.bucket(src.ip()), time) {
+            Verdict::RefuseAge
+        } else {
+            Verdict::New
+        }
+    }
+
+    /// A context was made of a FIRST judged [`Verdict::New`]: from now on its repeats are known. Not for pure
+    /// datagrams.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "these are the fields of FIRST that identify it"
+    )]
+    pub(crate) fn accept(
+        &mut self,
+        now: Time,
+        utc_ms: u64,
+        src: SocketAddr,
+        key: u64,
+        extended: bool,
+        time: Option<u32>,
+        client: Option<ClientId>,
+    ) {
+        let now = self.advance(now);
+        if let Some(slot) = self.table.slot(src, key, extended) {
+            self.take_away(slot, false);
+        }
+        let bucket = self.ages.bucket(src.ip());
+        let time = stated(time);
+        let slot = self.table.open(src, key, extended, time.unwrap_or(0), bucket);
+        let Some(client) = numbered(client) else { return };
+        if let Some(record) = self.table.get_mut(slot) {
+            (record.client, record.n) = (client.client, client.n);
+        }
+        let spot = time.map(|time| (bucket, widen(utc_ms, time)));
+        let mut spilled = SmallVec::new();
+        let numbers = (client.client, client.n, client.low);
+        if let Some(stale) = self.clients.accepted(now, numbers, slot, spot, &mut spilled) {
+            self.take_away(stale, false);
+        }
+        for (bucket, time) in spilled {
+            self.ages.evict(utc_ms, bucket, time);
+        }
+    }
+
+    /// An accepted context ended without having executed anything: its FIRST may come again.
+    pub(crate) fn forget(&mut self, src: SocketAddr, key: u64, extended: bool) {
+        if let Some(slot) = self.table.slot(src, key, extended) {
+            self.take_away(slot, false);
+        }
+    }
+
+    /// A context ended: its tombstone, unless its client has finished with it already. Evicts the oldest of the
+    /// partition if there are too many.
+    pub(crate) fn insert(&mut self, now: Time, utc_ms: u64, end: Tombstone) {
+        let now = self.advance(now);
+        let slot = self
+            .table
+            .slot(end.src, end.key, end.extended)
+            .unwrap_or_else(|| {
+                let bucket = self.ages.bucket(end.src.ip());
+                self.table.open(end.src, end.key, end.extended, 0, bucket)
+            });
+        let Some(record) = self.table.get(slot) else {
+            return;
+        };
+        let (client, n) = (record.client, record.n);
+        if n != 0 {
+            self.clients.heard(now, client);
+            if self.clients.finished(now, client, n) {
+                self.take_away(slot, false);
+                return;
+            }
+        }
+        self.table.bury(now, slot, end);
+        while let Some(oldest) = self.overfull(now) {
+            self.evict(utc_ms, oldest);
+        }
+    }
+
+    /// A pure datagram (NOERR and END on FIRST) was taken: it is known again for 2 s.
+    pub(crate) fn insert_datagram(&mut self, now: Time, src: SocketAddr, key: u64) {
+        let now = self.advance(now);
+        self.datagrams.insert((src.into(), key), now);
+    }
+
+    /// The tombstone a packet other than FIRST with RTN = 0 belongs to.
+    pub(crate) fn find(&self, now: Time, src: SocketAddr, key: u64) -> Option<TombstoneRef> {
+        self.table.find(now.max(self.now), src, key)
+    }
+
+    /// The tombstone whose own key this is (RTN = 1).
+    pub(crate) fn find_own(&self, now: Time, src: SocketAddr, own: u64) -> Option<TombstoneRef> {
+        self.table.find_own(now.max(self.now), src, own)
+    }
+
+    /// What to answer to a packet without END for a tombstone; restarts its life if there is an answer.
+    pub(crate) fn answer(&mut self, now: Time, at: TombstoneRef, packet: Incoming) -> Answer {
+        let now = self.advance(now);
+        if let Some(record) = self.table.get(at.slot)
+            && record.n != 0
+        {
+            self.clients.heard(now, record.client);
+        }
+        self.table.answer(now, at, packet)
+    }
+
+    /// A packet with END came for a tombstone: no answer, 30 s left.
+    pub(crate) fn end_received(&mut self, now: Time, at: TombstoneRef) {
+        let now = self.advance(now);
+        self.table.end_received(now, at);
+    }
+
+    /// Forgets what may be forgotten, a bounded number of records a call; [`deadline`](Self::deadline) stays in the
+    /// past while there is more.
+    pub(crate) fn expire(&mut self, now: Time) {
+        let now = self.advance(now);
+        for _ in 0..BATCH {
+            let Some(slot) = self.table.expired(now) else {
+                break;
+            };
+            self.take_away(slot, false);
+        }
+        for _ in 0..BATCH {
+            match self.datagrams.oldest() {
+                Some((_, seen)) if now.since(*seen) >= DATAGRAM_LIFE => self.datagrams.pop_oldest(),
+                _ => break,
+            };
+        }
+        for _ in 0..BATCH {
+            if !self.clients.expire_one(now) {
+                break;
+            }
+        }
+    }
+
+    /// When [`expire`](Self::expire) has something to do.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let datagram = self.datagrams.oldest().map(|(_, seen)| *seen + DATAGRAM_LIFE);
+        [self.table.deadline(), self.clients.deadline(), datagram]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Tombstones held.
+    pub(crate) fn tombstones(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Clients remembered.
+    #[cfg(test)]
+    const fn clients(&self) -> usize {
+        self.clients.len()
+    }
+
+    fn advance(&mut self, now: Time) -> Time {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    /// Takes `client.low` at its word.
+    fn raise_low(&mut self, now: Time, client: ClientId) {
+        let mut freed = core::mem::take(&mut self.freed);
+        self.clients.raise_low(now, client.client, client.low, &mut freed);
+        for slot in freed.drain(..) {
+            // What is still open here keeps its record: repeats of its FIRST are dropped by number anyway.
+            if self.table.is_buried(TombstoneRef {
+                slot,
+                same_source: true,
+            }) {
+                self.take_away(slot, false);
+            }
+        }
+        self.freed = freed;
+    }
+
+    /// A tombstone to evict, after those have gone whose time is over anyway.
+    fn overfull(&mut self, now: Time) -> Option<u32> {
+        self.table.overfull()?;
+        while let Some(slot) = self.table.expired(now) {
+            self.take_away(slot, false);
+        }
+        self.table.overfull()
+    }
+
+    fn evict(&mut self, utc_ms: u64, slot: u32) {
+        if let Some(record) = self.table.get(slot)
+            && let Some(time) = stated(Some(record.remains.time))
+        {
+            self.ages.evict(utc_ms, record.bucket, widen(utc_ms, time));
+        }
+        self.take_away(slot, true);
+    }
+
+    fn take_away(&mut self, slot: u32, evicted: bool) {
+        if let Some(record) = self.table.remove(slot)
+            && record.n != 0
+        {
+            self.clients.released(record.client, record.n, slot, evicted);
+        }
+    }
+}
+
+/// Time 0 means that none is stated (21.1).
+fn stated(time: Option<u32>) -> Option<u32> {
+    time.filter(|time| *time != 0)
+}
+
+/// Clients number from 1.
+fn numbered(client: Option<ClientId>) -> Option<ClientId> {
+    client.filter(|client| client.n != 0)
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod model_tests;
+#[cfg(test)]
+#[path = "admit_tests.rs"]
+mod tests;

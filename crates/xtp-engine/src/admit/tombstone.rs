@@ -1,0 +1,470 @@
+//! What remains of an association: enough to answer late packets, and to know a FIRST again (specification 14.8, 14.9).
+//!
+//! A record is made when a FIRST is accepted, so that a repeat finds it although its source was rebound meanwhile;
+//! it becomes a tombstone when the context ends.
+
+use core::hash::BuildHasher;
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use bytes::Bytes;
+use xtp_wire::serial_max;
+
+use super::list::{List, Slab};
+use super::lru::Lru;
+use crate::hash::{KeyedMap, KeyedState, Source};
+use crate::time::Time;
+
+/// Life once the peer's END came: no FIRST can follow any more, only duplicates.
+const ENDED_LIFE: Duration = Duration::from_secs(30);
+/// A tombstone answers once in this time (14.8).
+const QUIET: Duration = Duration::from_millis(5);
+/// Octets of all cached responses; the ones not used for longest go first.
+const CACHE_OCTETS: usize = 64 << 20;
+/// Octets of the CNTL a tombstone answers with.
+pub(super) const FINAL_OCTETS: usize = xtp_wire::HEADER_LEN + xtp_wire::CONTROL_LEN;
+
+/// How an association ended, as its context hands it over.
+#[derive(Clone, Debug)]
+pub(crate) struct Tombstone {
+    /// Where FIRST came from.
+    pub(crate) src: SocketAddr,
+    /// The initiator's key.
+    pub(crate) key: u64,
+    /// The responder's own key; 0 if it was never disclosed.
+    pub(crate) own: u64,
+    /// FIRST had tformat 0x80: the key alone finds it again.
+    pub(crate) extended: bool,
+    /// Final rseq.
+    pub(crate) rseq: u64,
+    /// Final alloc; not below `rseq`.
+    pub(crate) alloc: u64,
+    /// Final `snd_nxt`.
+    pub(crate) seq: u64,
+    /// Greatest sync accepted from the peer.
+    pub(crate) echo: u32,
+    /// Sync of the last packet sent.
+    pub(crate) sync_out: u32,
+    /// The peer's END was received.
+    pub(crate) peer_ended: bool,
+    /// The source is validated (20.5): no 3x limit, and the better partition.
+    pub(crate) validated: bool,
+    /// Octets received from and sent to `src` for this association, for the 3x limit.
+    pub(crate) received: u64,
+    /// Octets sent.
+    pub(crate) sent: u64,
+    /// The unconfirmed response (14.5), a whole packet in memory of its own.
+    pub(crate) cached: Option<Bytes>,
+}
+
+/// A record found; good until the next call that changes the table.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TombstoneRef {
+    pub(super) slot: u32,
+    pub(super) same_source: bool,
+}
+
+/// What came in for a tombstone.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Incoming {
+    /// It is a repeated FIRST (and may get the cached response).
+    pub(crate) first: bool,
+    /// Its sync.
+    pub(crate) sync: u32,
+    /// UDP payload octets of its datagram.
+    pub(crate) octets: usize,
+}
+
+/// Numbers of an answer; its options are RCLOSE, WCLOSE and END, its key is the initiator's, given back.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FinalNumbers {
+    pub(crate) key: u64,
+    pub(crate) rseq: u64,
+    pub(crate) alloc: u64,
+    pub(crate) seq: u64,
+    pub(crate) echo: u32,
+    /// Sync to send with, fresh.
+    pub(crate) sync: u32,
+}
+
+/// What a tombstone says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nothing.
+    Silence,
+    /// CNTL {RCLOSE WCLOSE END}.
+    Control(FinalNumbers),
+    /// The cached response once more, under the given sync.
+    Cached(FinalNumbers, Bytes),
+}
+
+/// The part that is the tombstone proper: 64 octets.
+pub(super) struct Remains {
+    pub(super) key: u64,
+    own: u64,
+    rseq: u64,
+    seq: u64,
+    /// Keyed hash of the source: compared, never sent to.
+    source: u64,
+    alloc_ahead: u32,
+    echo: u32,
+    sync_out: u32,
+    /// Creation time stated by FIRST, 0 for none.
+    pub(super) time: u32,
+    received: u32,
+    sent: u32,
+}
+
+/// A record with what orders it.
+pub(super) struct Record {
+    pub(super) remains: Remains,
+    /// Burial, last answer or END, whichever was last.
+    since: Time,
+    /// Client and association number; 0 for none.
+    pub(super) client: u64,
+    pub(super) n: u64,
+    pub(super) bucket: u16,
+    extended: bool,
+    buried: bool,
+    validated: bool,
+    peer_ended: bool,
+    answered: bool,
+}
+
+/// Index of a record: the source is 0 where the key alone counts.
+type Id = (u64, u64);
+
+/// All records.
+pub(super) struct Tombstones {
+    state: KeyedState,
+    slab: Slab<Record>,
+    by_key: KeyedMap<Id, u32>,
+    by_own: KeyedMap<u64, u32>,
+    /// By `validated`, then `peer_ended`: within a list lives are equal, so the oldest also expires first.
+    lists: [[List; 2]; 2],
+    limits: [usize; 2],
+    life: Duration,
+    cache: Lru<u32, Bytes>,
+    cached_octets: usize,
+}
+
+impl Tombstones {
+    /// At most `max` tombstones, half of them (rounded up) of validated sources.
+    pub(super) fn new(max: usize, life: Duration, state: KeyedState) -> Self {
+        Self {
+            state,
+            slab: Slab::new(),
+            by_key: KeyedMap::with_hasher(state),
+            by_own: KeyedMap::with_hasher(state),
+            lists: [[List::new(), List::new()], [List::new(), List::new()]],
+            limits: [max / 2, max - max / 2],
+            life,
+            cache: Lru::new(usize::MAX, state),
+            cached_octets: 0,
+        }
+    }
+
+    /// Tombstones, open records not counted.
+    pub(super) fn len(&self) -> usize {
+        self.lists.iter().flatten().map(List::len).sum()
+    }
+
+    fn source(&self, src: SocketAddr) -> u64 {
+        self.state.hash_one(Source::from(src))
+    }
+
+    fn id(&self, src: SocketAddr, key: u64, extended: bool) -> Id {
+        (key, if extended { 0 } else { self.source(src) })
+    }
+
+    /// A record for an association that begins. There must be none of this identity.
+    pub(super) fn open(&mut self, src: SocketAddr, key: u64, extended: bool, time: u32, bucket: u16) -> u32 {
+        let remains = Remains {
+            key,
+            own: 0,
+            rseq: 0,
+            seq: 0,
+            source: self.source(src),
+            alloc_ahead: 0,
+            echo: 0,
+            sync_out: 0,
+            time,
+            received: 0,
+            sent: 0,
+        };
+        let slot = self.slab.insert(Record {
+            remains,
+            since: Time::ZERO,
+            client: 0,
+            n: 0,
+            bucket,
+            extended,
+            buried: false,
+            validated: false,
+            peer_ended: false,
+            answered: false,
+        });
+        self.by_key.insert(self.id(src, key, extended), slot);
+        slot
+    }
+
+    pub(super) fn get(&self, slot: u32) -> Option<&Record> {
+        self.slab.get(slot)
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Record> {
+        self.slab.get_mut(slot)
+    }
+
+    /// The record of this identity, even one whose life is over.
+    pub(super) fn slot(&self, src: SocketAddr, key: u64, extended: bool) -> Option<u32> {
+        self.by_key.get(&self.id(src, key, extended)).copied()
+    }
+
+    /// The record a FIRST repeats.
+    pub(super) fn find_first(
+        &self,
+        now: Time,
+        src: SocketAddr,
+        key: u64,
+        extended: bool,
+    ) -> Option<TombstoneRef> {
+        self.found(now, src, self.slot(src, key, extended)?)
+    }
+
+    /// The tombstone another packet of the initiator (RTN = 0) belongs to.
+    pub(super) fn find(&self, now: Time, src: SocketAddr, key: u64) -> Option<TombstoneRef> {
+        let slot = self.slot(src, key, false).or_else(|| self.slot(src, key, true))?;
+        self.found(now, src, slot).filter(|at| self.is_buried(*at))
+    }
+
+    /// The tombstone with this own key (RTN = 1).
+    pub(super) fn find_own(&self, now: Time, src: SocketAddr, own: u64) -> Option<TombstoneRef> {
+        self.found(now, src, *self.by_own.get(&own)?)
+    }
+
+    fn found(&self, now: Time, src: SocketAddr, slot: u32) -> Option<TombstoneRef> {
+        let record = self.slab.get(slot)?;
+        let alive = !record.buried || now.since(record.since) < record.life(self.life);
+        alive.then(|| TombstoneRef {
+            slot,
+            same_source: record.remains.source == self.source(src),
+        })
+    }
+
+    pub(super) fn is_buried(&self, at: TombstoneRef) -> bool {
+        self.slab.get(at.slot).is_some_and(|record| record.buried)
+    }
+
+    /// Makes a record a tombstone. The caller then evicts what `overfull` finds.
+    pub(super) fn bury(&mut self, now: Time, slot: u32, end: Tombstone) {
+        let source = self.source(end.src);
+        self.unlist(slot);
+        let Some(record) = self.slab.get_mut(slot) else {
+            return;
+        };
+        let remains = &mut record.remains;
+        let old_own = core::mem::replace(&mut remains.own, end.own);
+        remains.rseq = end.rseq;
+        remains.seq = end.seq;
+        remains.source = source;
+        remains.alloc_ahead = clamp(end.alloc.saturating_sub(end.rseq));
+        remains.echo = end.echo;
+        remains.sync_out = end.sync_out;
+        remains.received = clamp(end.received);
+        remains.sent = clamp(end.sent);
+        record.buried = true;
+        record.validated = end.validated;
+        record.peer_ended = end.peer_ended;
+        record.answered = false;
+        self.enlist(now, slot);
+        self.forget_own(old_own, slot);
+        if end.own != 0 {
+            self.by_own.insert(end.own, slot);
+        }
+        self.drop_cached(slot);
+        if let Some(bytes) = end.cached {
+            self.keep_cached(slot, bytes);
+        }
+    }
+
+    fn keep_cached(&mut self, slot: u32, bytes: Bytes) {
+        self.cached_octets += bytes.len();
+        self.cache.insert(slot, bytes);
+        while self.cached_octets > CACHE_OCTETS
+            && let Some((_, gone)) = self.cache.pop_oldest()
+        {
+            self.cached_octets -= gone.len();
+        }
+    }
+
+    fn drop_cached(&mut self, slot: u32) {
+        if let Some(gone) = self.cache.remove(&slot) {
+            self.cached_octets -= gone.len();
+        }
+    }
+
+    /// The tombstone to evict from a partition that is too full: its oldest.
+    pub(super) fn overfull(&self) -> Option<u32> {
+        let partition = (0..2).find(|&p| self.partition_len(p) > self.limits[p])?;
+        let age = |slot: &u32| {
+            self.slab
+                .get(*slot)
+                .map(|record| (record.since, !record.peer_ended))
+        };
+        self.lists[partition]
+            .iter()
+            .filter_map(List::front)
+            .min_by_key(age)
+    }
+
+    fn partition_len(&self, partition: usize) -> usize {
+        self.lists[partition].iter().map(List::len).sum()
+    }
+
+    /// A tombstone whose life is over.
+    pub(super) fn expired(&self, now: Time) -> Option<u32> {
+        let over = |slot: &u32| {
+            self.slab
+                .get(*slot)
+                .is_some_and(|record| record.expiry(self.life) <= now)
+        };
+        self.lists.iter().flatten().filter_map(List::front).find(over)
+    }
+
+    /// When the next life is over.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        let fronts = self.lists.iter().flatten().filter_map(List::front);
+        fronts
+            .filter_map(|slot| Some(self.slab.get(slot)?.expiry(self.life)))
+            .min()
+    }
+
+    /// Takes a record away.
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Record> {
+        self.unlist(slot);
+        let record = self.slab.remove(slot)?;
+        let id = (
+            record.remains.key,
+            if record.extended { 0 } else { record.remains.source },
+        );
+        if self.by_key.get(&id) == Some(&slot) {
+            self.by_key.remove(&id);
+        }
+        self.forget_own(record.remains.own, slot);
+        self.drop_cached(slot);
+        Some(record)
+    }
+
+    fn forget_own(&mut self, own: u64, slot: u32) {
+        if self.by_own.get(&own) == Some(&slot) {
+            self.by_own.remove(&own);
+        }
+    }
+
+    fn unlist(&mut self, slot: u32) {
+        if let Some(record) = self.slab.get(slot)
+            && record.buried
+        {
+            let list = &mut self.lists[usize::from(record.validated)][usize::from(record.peer_ended)];
+            self.slab.unlink(list, slot);
+        }
+    }
+
+    /// Appends a buried record to its list: it lives anew from now.
+    fn enlist(&mut self, now: Time, slot: u32) {
+        let Some(record) = self.slab.get_mut(slot) else {
+            return;
+        };
+        record.since = now;
+        let list = &mut self.lists[usize::from(record.validated)][usize::from(record.peer_ended)];
+        self.slab.push_back(list, slot);
+    }
+
+    /// The peer's END came: the rest of its life is short.
+    pub(super) fn end_received(&mut self, now: Time, at: TombstoneRef) {
+        if self.is_buried(at) {
+            self.unlist(at.slot);
+            if let Some(record) = self.slab.get_mut(at.slot) {
+                record.peer_ended = true;
+            }
+            self.enlist(now, at.slot);
+        }
+    }
+
+    /// Answers a packet without END (14.8), within the 3x limit (20.5).
+    pub(super) fn answer(&mut self, now: Time, at: TombstoneRef, packet: Incoming) -> Answer {
+        let cached = if packet.first && at.same_source {
+            self.cache.touch(&at.slot).cloned()
+        } else {
+            None
+        };
+        let octets = cached.as_ref().map_or(FINAL_OCTETS, Bytes::len);
+        let Some(record) = self.slab.get_mut(at.slot).filter(|record| record.buried) else {
+            return Answer::Silence;
+        };
+        if !record.may_send(now, at.same_source, packet.octets, octets) {
+            return Answer::Silence;
+        }
+        record.answered = true;
+        let remains = &mut record.remains;
+        remains.echo = serial_max(remains.echo, packet.sync);
+        remains.sync_out = remains.sync_out.wrapping_add(1);
+        let numbers = FinalNumbers {
+            key: remains.key,
+            rseq: remains.rseq,
+            alloc: remains.rseq.saturating_add(u64::from(remains.alloc_ahead)),
+            seq: remains.seq,
+            echo: remains.echo,
+            sync: remains.sync_out,
+        };
+        self.unlist(at.slot);
+        self.enlist(now, at.slot);
+        match cached {
+            Some(bytes) => Answer::Cached(numbers, bytes),
+            None => Answer::Control(numbers),
+        }
+    }
+}
+
+impl Record {
+    fn life(&self, life: Duration) -> Duration {
+        if self.peer_ended {
+            life.min(ENDED_LIFE)
+        } else {
+            life
+        }
+    }
+
+    fn expiry(&self, life: Duration) -> Time {
+        self.since + self.life(life)
+    }
+
+    /// Counts what came, and what is sent if it may be. What goes to another source is measured by its packet alone.
+    fn may_send(&mut self, now: Time, same_source: bool, came: usize, octets: usize) -> bool {
+        let remains = &mut self.remains;
+        if same_source {
+            remains.received = remains.received.saturating_add(clamp(came as u64));
+        }
+        if self.answered && now.since(self.since) < QUIET {
+            return false;
+        }
+        if !same_source {
+            return octets <= came.saturating_mul(3);
+        }
+        let total = u64::from(remains.sent) + octets as u64;
+        let allowed = self.validated || total <= 3 * u64::from(remains.received);
+        if allowed {
+            remains.sent = clamp(total);
+        }
+        allowed
+    }
+}
+
+fn clamp(octets: u64) -> u32 {
+    u32::try_from(octets).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[path = "tombstone_tests.rs"]
+mod tests;

@@ -1,0 +1,107 @@
+//! From a packet's key to the slot of its context (specification 4.4).
+
+use core::net::SocketAddr;
+
+use hashbrown::hash_map::Entry;
+use smallvec::SmallVec;
+
+use crate::hash::{KeyedMap, KeyedState, Source};
+
+/// Contexts of one peer address that are found by [`Demux::by_peer`]. Contexts beyond it are found by their keys
+/// only: "port unreachable" then does not hasten their end, their timers decide. Bounds the scan of a removal.
+pub(crate) const PEER_LIMIT: usize = 1_024;
+
+/// The tables OWN and FOREIGN, and the contexts of each peer address.
+pub(crate) struct Demux {
+    own: KeyedMap<u64, u32>,
+    foreign: KeyedMap<(Source, u64), u32>,
+    peers: KeyedMap<Source, SmallVec<[u32; 4]>>,
+}
+
+impl Demux {
+    /// Empty tables, hashed under `hash_key`.
+    pub(crate) fn new(hash_key: [u8; 16]) -> Self {
+        let state = KeyedState::new(hash_key);
+        Self {
+            own: KeyedMap::with_hasher(state),
+            foreign: KeyedMap::with_hasher(state),
+            peers: KeyedMap::with_hasher(state),
+        }
+    }
+
+    /// The context whose own key this is (packets with RTN = 1).
+    pub(crate) fn own(&self, key: u64) -> Option<u32> {
+        self.own.get(&key).copied()
+    }
+
+    /// The context begun by `src` under `src`'s key (packets with RTN = 0).
+    pub(crate) fn foreign(&self, src: SocketAddr, key: u64) -> Option<u32> {
+        self.foreign.get(&(src.into(), key)).copied()
+    }
+
+    /// Makes `slot` known by its own key. False, and nothing changed, if the key is taken or 0 (4.6).
+    pub(crate) fn insert_own(&mut self, key: u64, slot: u32) -> bool {
+        key != 0 && put(self.own.entry(key), slot)
+    }
+
+    /// Makes `slot` known by the peer's address and key. False, and nothing changed, if taken or the key is 0.
+    pub(crate) fn insert_foreign(&mut self, src: SocketAddr, key: u64, slot: u32) -> bool {
+        key != 0 && put(self.foreign.entry((src.into(), key)), slot)
+    }
+
+    /// Forgets an own key; the slot it led to.
+    pub(crate) fn remove_own(&mut self, key: u64) -> Option<u32> {
+        self.own.remove(&key)
+    }
+
+    /// Forgets a peer's key; the slot it led to.
+    pub(crate) fn remove_foreign(&mut self, src: SocketAddr, key: u64) -> Option<u32> {
+        self.foreign.remove(&(src.into(), key))
+    }
+
+    /// Adds `slot` to the contexts of `peer`. False if it is there already or `peer` has [`PEER_LIMIT`] of them.
+    pub(crate) fn insert_peer(&mut self, peer: SocketAddr, slot: u32) -> bool {
+        let slots = self.peers.entry(peer.into()).or_default();
+        let fits = slots.len() < PEER_LIMIT && !slots.contains(&slot);
+        if fits {
+            slots.push(slot);
+        }
+        fits
+    }
+
+    /// Takes `slot` from the contexts of `peer`. False if it was not among them.
+    pub(crate) fn remove_peer(&mut self, peer: SocketAddr, slot: u32) -> bool {
+        let Entry::Occupied(mut entry) = self.peers.entry(peer.into()) else {
+            return false;
+        };
+        let slots = entry.get_mut();
+        let Some(at) = slots.iter().position(|&other| other == slot) else {
+            return false;
+        };
+        slots.swap_remove(at);
+        if slots.is_empty() {
+            entry.remove();
+        }
+        true
+    }
+
+    /// The contexts whose peer has this address and port, at most [`PEER_LIMIT`], in no particular order.
+    pub(crate) fn by_peer(&self, peer: SocketAddr) -> impl Iterator<Item = u32> + '_ {
+        self.peers.get(&Source::from(peer)).into_iter().flatten().copied()
+    }
+}
+
+/// Fills a vacant entry.
+fn put<K: core::hash::Hash>(entry: Entry<'_, K, u32, KeyedState>, slot: u32) -> bool {
+    match entry {
+        Entry::Occupied(_) => false,
+        Entry::Vacant(vacant) => {
+            vacant.insert(slot);
+            true
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "demux_tests.rs"]
+mod tests;

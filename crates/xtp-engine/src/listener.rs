@@ -1,0 +1,168 @@
+//! Who takes which FIRST (specification 5).
+
+use std::collections::BTreeMap;
+
+use xtp_wire::Options;
+
+use crate::error::Error;
+use crate::event::ListenerId;
+use crate::options::ListenOptions;
+
+/// Why no listener takes a FIRST.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Nobody listens on this service number.
+    NoListener,
+    /// An option that is required is missing, or one that is refused is set.
+    OptionsRefused,
+    /// Somebody listens, but not for this service.
+    ServiceRefused,
+    /// Too many associations wait for their user.
+    NoResource,
+}
+
+impl Refusal {
+    /// The val of the DIAG with code 1 (3.4).
+    pub(crate) const fn diag_value(self) -> u32 {
+        match self {
+            Self::NoListener => 1,
+            Self::OptionsRefused => 2,
+            Self::ServiceRefused => 8,
+            Self::NoResource => 9,
+        }
+    }
+}
+
+/// One listener.
+pub(crate) struct Listener {
+    pub(crate) options: ListenOptions,
+    /// Associations accepted and not yet touched by the user.
+    waiting: usize,
+}
+
+/// The listeners of an engine.
+#[derive(Default)]
+pub(crate) struct Listeners {
+    by_id: BTreeMap<u32, Listener>,
+    by_port: BTreeMap<(u8, Option<u16>), ListenerId>,
+    next: u32,
+}
+
+impl Listeners {
+    /// Nobody listens.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a listener.
+    ///
+    /// # Errors
+    ///
+    /// `PortInUse`, or `InvalidOption` for a second wildcard of one domain or options that would refuse every FIRST.
+    pub(crate) fn add(&mut self, options: ListenOptions) -> Result<ListenerId, Error> {
+        if options.services == 0 {
+            return Err(Error::InvalidOption("a listener for no service at all"));
+        }
+        if options.backlog == 0 {
+            return Err(Error::InvalidOption("a backlog of 0"));
+        }
+        if options.required.intersects(options.refused) {
+            return Err(Error::InvalidOption("an option bit both required and refused"));
+        }
+        let place = (options.domain, options.port);
+        if self.by_port.contains_key(&place) {
+            return Err(options.port.map_or(
+                Error::InvalidOption("a second listener for every service number"),
+                Error::PortInUse,
+            ));
+        }
+        let id = ListenerId(self.next);
+        self.next = self
+            .next
+            .checked_add(1)
+            .ok_or(Error::Limit("listeners made by one engine"))?;
+        self.by_port.insert(place, id);
+        self.by_id.insert(id.0, Listener { options, waiting: 0 });
+        Ok(id)
+    }
+
+    /// Removes a listener and returns its options.
+    ///
+    /// # Errors
+    ///
+    /// `NoListener`.
+    pub(crate) fn remove(&mut self, id: ListenerId) -> Result<ListenOptions, Error> {
+        let gone = self.by_id.remove(&id.0).ok_or(Error::NoListener)?;
+        self.by_port.remove(&(gone.options.domain, gone.options.port));
+        Ok(gone.options)
+    }
+
+    /// The listener with this identifier.
+    pub(crate) fn get(&self, id: ListenerId) -> Option<&Listener> {
+        self.by_id.get(&id.0)
+    }
+
+    /// Who takes a FIRST to service number `port` (`None`: its address segment has none) for `service`. A listener for
+    /// the number goes before the wildcard, which takes what that one does not serve.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoListener`] or [`Refusal::ServiceRefused`].
+    pub(crate) fn find(&self, domain: u8, port: Option<u16>, service: u8) -> Result<ListenerId, Refusal> {
+        let exact = port.and_then(|port| self.by_port.get(&(domain, Some(port))));
+        let wildcard = self.by_port.get(&(domain, None));
+        let mut refusal = Refusal::NoListener;
+        for id in [exact, wildcard].into_iter().flatten() {
+            if self.get(*id).is_some_and(|listener| listener.serves(service)) {
+                return Ok(*id);
+            }
+            refusal = Refusal::ServiceRefused;
+        }
+        Err(refusal)
+    }
+
+    /// Whether the listener takes a FIRST with these option bits now; counts nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::OptionsRefused`], [`Refusal::NoResource`], or [`Refusal::NoListener`] for an unknown identifier.
+    pub(crate) fn check(&self, id: ListenerId, bits: Options) -> Result<(), Refusal> {
+        let listener = self.get(id).ok_or(Refusal::NoListener)?;
+        let options = &listener.options;
+        if !bits.contains(options.required) || bits.intersects(options.refused) {
+            return Err(Refusal::OptionsRefused);
+        }
+        if listener.waiting >= options.backlog {
+            return Err(Refusal::NoResource);
+        }
+        Ok(())
+    }
+
+    /// An association was accepted for this listener.
+    pub(crate) fn accepted(&mut self, id: ListenerId) {
+        if let Some(listener) = self.by_id.get_mut(&id.0) {
+            listener.waiting += 1;
+        }
+    }
+
+    /// An accepted association was touched by its user for the first time, or ended untouched.
+    pub(crate) fn taken(&mut self, id: ListenerId) {
+        if let Some(listener) = self.by_id.get_mut(&id.0) {
+            listener.waiting = listener.waiting.saturating_sub(1);
+        }
+    }
+}
+
+impl Listener {
+    /// Services above 31 have no bit of their own: only a listener for all services takes them.
+    fn serves(&self, service: u8) -> bool {
+        match 1_u32.checked_shl(u32::from(service)) {
+            Some(bit) => self.options.services & bit != 0,
+            None => self.options.services == u32::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "listener_tests.rs"]
+mod tests;

@@ -1,0 +1,158 @@
+use xtp_wire::Options;
+
+use super::{Listeners, Refusal};
+use crate::error::Error;
+use crate::options::ListenOptions;
+
+fn serving(port: u16, services: u32) -> ListenOptions {
+    ListenOptions {
+        services,
+        ..ListenOptions::new(port)
+    }
+}
+
+#[test]
+fn the_exact_number_goes_before_the_wildcard() {
+    let mut listeners = Listeners::new();
+    let wild = listeners.add(ListenOptions::wildcard()).expect("free");
+    let echo = listeners.add(ListenOptions::new(7)).expect("free");
+    assert_eq!(listeners.find(0, Some(7), 3), Ok(echo));
+    assert_eq!(listeners.find(0, Some(8), 3), Ok(wild));
+    assert_eq!(
+        listeners.find(0, None, 3),
+        Ok(wild),
+        "an address segment without a port"
+    );
+    assert_eq!(
+        listeners.find(1, Some(7), 3),
+        Err(Refusal::NoListener),
+        "another domain"
+    );
+    assert!(listeners.remove(wild).is_ok());
+    assert_eq!(listeners.find(0, None, 3), Err(Refusal::NoListener));
+    assert_eq!(listeners.find(0, Some(7), 3), Ok(echo));
+}
+
+#[test]
+fn services_are_matched_by_bit() {
+    let mut listeners = Listeners::new();
+    let calls = listeners.add(serving(10, 1 << 3)).expect("free");
+    assert_eq!(listeners.find(0, Some(10), 3), Ok(calls));
+    assert_eq!(listeners.find(0, Some(10), 4), Err(Refusal::ServiceRefused));
+    assert_eq!(
+        listeners.find(0, Some(10), 35),
+        Err(Refusal::ServiceRefused),
+        "no bit of its own"
+    );
+    let rest = listeners.add(ListenOptions::wildcard()).expect("free");
+    assert_eq!(
+        listeners.find(0, Some(10), 4),
+        Ok(rest),
+        "the wildcard takes what the other does not serve"
+    );
+    assert_eq!(
+        listeners.find(0, Some(10), 255),
+        Ok(rest),
+        "all services are really all"
+    );
+}
+
+#[test]
+fn a_place_is_taken_once() {
+    let mut listeners = Listeners::new();
+    let first = listeners.add(ListenOptions::new(7)).expect("free");
+    assert_eq!(listeners.add(ListenOptions::new(7)), Err(Error::PortInUse(7)));
+    assert!(
+        listeners
+            .add(ListenOptions {
+                domain: 1,
+                ..ListenOptions::new(7)
+            })
+            .is_ok()
+    );
+    assert!(listeners.add(ListenOptions::wildcard()).is_ok());
+    assert!(matches!(
+        listeners.add(ListenOptions::wildcard()),
+        Err(Error::InvalidOption(_))
+    ));
+    assert_eq!(listeners.remove(first), Ok(ListenOptions::new(7)));
+    assert_eq!(listeners.remove(first), Err(Error::NoListener));
+    let again = listeners.add(ListenOptions::new(7)).expect("free again");
+    assert_ne!(first, again, "identifiers are not reused");
+    assert!(listeners.get(first).is_none());
+}
+
+#[test]
+fn options_that_refuse_everything_are_errors() {
+    let mut listeners = Listeners::new();
+    let both = ListenOptions {
+        required: Options::SREQ,
+        refused: Options::SREQ,
+        ..ListenOptions::new(1)
+    };
+    let none = ListenOptions {
+        backlog: 0,
+        ..ListenOptions::new(1)
+    };
+    for options in [serving(1, 0), both, none] {
+        assert!(matches!(listeners.add(options), Err(Error::InvalidOption(_))));
+    }
+    assert_eq!(listeners.find(0, Some(1), 4), Err(Refusal::NoListener));
+}
+
+#[test]
+fn option_bits_are_required_and_refused() {
+    let mut listeners = Listeners::new();
+    let required = Options::SREQ | Options::WCLOSE;
+    let options = ListenOptions {
+        required,
+        refused: Options::NOERR,
+        ..ListenOptions::new(7)
+    };
+    let id = listeners.add(options).expect("free");
+    assert_eq!(listeners.check(id, required), Ok(()));
+    assert_eq!(listeners.check(id, required | Options::EOM), Ok(()));
+    assert_eq!(listeners.check(id, Options::SREQ), Err(Refusal::OptionsRefused));
+    assert_eq!(
+        listeners.check(id, required | Options::NOERR),
+        Err(Refusal::OptionsRefused)
+    );
+}
+
+#[test]
+fn the_backlog_is_a_limit_and_frees_itself() {
+    let mut listeners = Listeners::new();
+    let id = listeners
+        .add(ListenOptions {
+            backlog: 2,
+            ..ListenOptions::new(7)
+        })
+        .expect("free");
+    for _ in 0..2 {
+        assert_eq!(listeners.check(id, Options::empty()), Ok(()));
+        listeners.accepted(id);
+    }
+    assert_eq!(listeners.check(id, Options::empty()), Err(Refusal::NoResource));
+    listeners.taken(id);
+    assert_eq!(listeners.check(id, Options::empty()), Ok(()));
+    listeners.taken(id);
+    listeners.taken(id);
+    listeners.accepted(id);
+    listeners.accepted(id);
+    assert_eq!(
+        listeners.check(id, Options::empty()),
+        Err(Refusal::NoResource),
+        "never below none waiting"
+    );
+}
+
+#[test]
+fn every_refusal_has_its_value_on_the_wire() {
+    let values = [
+        Refusal::NoListener,
+        Refusal::OptionsRefused,
+        Refusal::ServiceRefused,
+        Refusal::NoResource,
+    ];
+    assert_eq!(values.map(Refusal::diag_value), [1, 2, 8, 9]);
+}
