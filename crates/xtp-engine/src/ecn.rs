@@ -1,0 +1,129 @@
+//! Explicit congestion notification: marking, validation, counting (specification 20.6).
+
+use crate::Ecn;
+
+/// Acknowledged packets after which a verdict is due.
+const ENOUGH: u32 = 10;
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum State {
+    Off,
+    Testing,
+    Capable,
+    Failed,
+}
+
+/// The writer's side: whether to mark, and what the peer's totals mean.
+#[derive(Clone, Debug)]
+pub(crate) struct EcnSender {
+    state: State,
+    ect0: u32,
+    ect1: u32,
+    ce: u32,
+    acked: u32,
+    marks: u32,
+}
+
+impl EcnSender {
+    /// Off until [`EcnSender::enable`]d unless `enabled`.
+    pub(crate) fn new(enabled: bool) -> Self {
+        let state = if enabled { State::Testing } else { State::Off };
+        Self {
+            state,
+            ect0: 0,
+            ect1: 0,
+            ce: 0,
+            acked: 0,
+            marks: 0,
+        }
+    }
+
+    /// XCNTL came into force: start marking and testing.
+    pub(crate) fn enable(&mut self) {
+        if self.state == State::Off {
+            self.state = State::Testing;
+        }
+    }
+
+    /// The path is another one: test it again.
+    pub(crate) fn on_path_change(&mut self) {
+        if self.state != State::Off {
+            self.state = State::Testing;
+            self.acked = 0;
+            self.marks = 0;
+        }
+    }
+
+    /// The peer's totals, and how many packets that left marked were acknowledged since the last report.
+    /// Returns by how much CE grew. Totals wrap; a report older than the last one is ignored.
+    pub(crate) fn on_report(&mut self, ect0: u32, ect1: u32, ce: u32, newly_acked_packets: u32) -> u32 {
+        let grown = [
+            ect0.wrapping_sub(self.ect0),
+            ect1.wrapping_sub(self.ect1),
+            ce.wrapping_sub(self.ce),
+        ];
+        if grown.iter().any(|&count| count > u32::MAX / 2) {
+            self.acked = self.acked.saturating_add(newly_acked_packets);
+            return 0;
+        }
+        (self.ect0, self.ect1, self.ce) = (ect0, ect1, ce);
+        if !matches!(self.state, State::Testing | State::Capable) {
+            return 0;
+        }
+        self.acked = self.acked.saturating_add(newly_acked_packets);
+        self.marks = self.marks.saturating_add(grown[0]).saturating_add(grown[2]);
+        if self.acked >= ENOUGH {
+            // Half of them is enough: packets sent before marking began are acknowledged too. A path that
+            // clears or rewrites the field shows (nearly) none.
+            self.state = if self.marks >= self.acked / 2 {
+                State::Capable
+            } else {
+                State::Failed
+            };
+            self.acked = 0;
+            self.marks = 0;
+        }
+        if self.state == State::Failed { 0 } else { grown[2] }
+    }
+
+    /// What data packets carry.
+    pub(crate) fn codepoint(&self) -> Ecn {
+        match self.state {
+            State::Testing | State::Capable => Ecn::Ect0,
+            State::Off | State::Failed => Ecn::NotEct,
+        }
+    }
+
+    /// Whether the path was found to carry marks.
+    #[cfg(test)]
+    pub(crate) fn is_capable(&self) -> bool {
+        self.state == State::Capable
+    }
+}
+
+/// The reader's side: totals of packets by code point, modulo 2^32.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EcnCounter {
+    /// Packets that came with ECT(0).
+    pub(crate) ect0: u32,
+    /// Packets that came with ECT(1).
+    pub(crate) ect1: u32,
+    /// Packets that came with CE.
+    pub(crate) ce: u32,
+}
+
+impl EcnCounter {
+    /// Counts one accepted packet.
+    pub(crate) fn record(&mut self, ecn: Ecn) {
+        match ecn {
+            Ecn::NotEct => {}
+            Ecn::Ect0 => self.ect0 = self.ect0.wrapping_add(1),
+            Ecn::Ect1 => self.ect1 = self.ect1.wrapping_add(1),
+            Ecn::Ce => self.ce = self.ce.wrapping_add(1),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "ecn_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! Credit of both halves: what the reader grants, what the writer may use (specification 11).
+
+/// The reader's credit: how far the peer's writer may go.
+#[derive(Clone, Debug)]
+pub(crate) struct ReaderCredit {
+    capacity: u64,
+    advertised: u64,
+    /// End of the buffers the user has posted (RES), absolute.
+    posted: Option<u64>,
+}
+
+/// What an open DREQ makes the reader send.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DreqReport {
+    /// Everything it refers to was consumed: answer it.
+    Answer,
+    /// Half the capacity was consumed since it came: report the credit, unsolicited, and keep it open.
+    Credit,
+}
+
+impl ReaderCredit {
+    /// A reader of so many octets of capacity whose peer was granted everything below `granted_initial`
+    /// (absolute) without a control packet (11.5).
+    pub(crate) fn new(capacity: u64, granted_initial: u64) -> Self {
+        Self {
+            capacity: capacity.max(1),
+            advertised: granted_initial,
+            posted: None,
+        }
+    }
+
+    /// Only posted buffers count from now on (RES, 11.2); the stream begins at `start`.
+    pub(crate) fn reserve(&mut self, start: u64) {
+        self.posted.get_or_insert(start);
+    }
+
+    /// The user posted buffers for so many more octets. Without RES it changes nothing.
+    pub(crate) fn post(&mut self, octets: u64) {
+        if let Some(end) = &mut self.posted {
+            *end = end.saturating_add(octets);
+        }
+    }
+
+    /// The alloc a control packet would carry now. Never falls.
+    pub(crate) fn alloc(&self, delivered: u64) -> u64 {
+        let room = self
+            .posted
+            .unwrap_or_else(|| delivered.saturating_add(self.capacity));
+        self.advertised.max(room)
+    }
+
+    /// The alloc of a control packet that leaves now.
+    pub(crate) fn advertise(&mut self, delivered: u64) -> u64 {
+        self.advertised = self.alloc(delivered);
+        self.advertised
+    }
+
+    /// The last alloc the peer was told.
+    pub(crate) fn advertised(&self) -> u64 {
+        self.advertised
+    }
+
+    /// Capacity in octets.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Whether an unsolicited window update is worth a packet (11.4). `next` = rcv_nxt.
+    pub(crate) fn needs_update(&self, next: u64, delivered: u64, maxdata: u32) -> bool {
+        let low = (2 * u64::from(maxdata)).min(self.capacity / 2).max(1);
+        let left = self.advertised.saturating_sub(next);
+        let gain = self.alloc(delivered) - self.advertised;
+        if left >= low {
+            return false;
+        }
+        if self.posted.is_some() {
+            // The user posts buffers of any size; a writer without any credit may be waiting for a small one.
+            return gain >= low || (gain > 0 && left == 0);
+        }
+        gain >= low.max(self.capacity / 4)
+    }
+
+    /// What an open DREQ up to `end` that came when `delivered_then` octets were consumed is due now (9.3).
+    pub(crate) fn dreq_report(&self, end: u64, delivered_then: u64, delivered: u64) -> Option<DreqReport> {
+        if delivered >= end {
+            return Some(DreqReport::Answer);
+        }
+        let half = (self.capacity / 2).max(1);
+        let freed = delivered.saturating_sub(delivered_then) >= half;
+        (freed && self.alloc(delivered) > self.advertised).then_some(DreqReport::Credit)
+    }
+}
+
+/// The writer's credit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WriterCredit {
+    /// Octets below this position may be sent.
+    pub(crate) alloc: u64,
+    /// Largest credit ever seen, octets.
+    pub(crate) max_seen: u64,
+}
+
+/// Verdict of [`WriterCredit::allows`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    /// So many octets may be sent (at least one).
+    Full(u64),
+    /// There is credit, but too little to be worth a packet (11.3).
+    Silly,
+    /// There is no credit.
+    None,
+}
+
+impl WriterCredit {
+    /// A writer at `start` that may send everything below `alloc` (8.1).
+    pub(crate) fn new(start: u64, alloc: u64) -> Self {
+        Self {
+            alloc,
+            max_seen: alloc.saturating_sub(start),
+        }
+    }
+
+    /// The peer's reader said `alloc` while it had received everything below `rseq`. Whether that is news.
+    pub(crate) fn raise(&mut self, alloc: u64, rseq: u64) -> bool {
+        if alloc <= self.alloc {
+            return false;
+        }
+        self.alloc = alloc;
+        self.max_seen = self.max_seen.max(alloc.saturating_sub(rseq));
+        true
+    }
+
+    /// How much of a segment of `want` octets at `next` may leave. `ends`: these octets end a message or empty
+    /// the queue, which excuses a small packet.
+    pub(crate) fn allows(&self, next: u64, want: u64, maxdata: u32, ends: bool) -> Allowed {
+        let credit = self.alloc.saturating_sub(next);
+        let octets = want.min(credit);
+        if octets == 0 {
+            return Allowed::None;
+        }
+        let excused = ends && octets == want;
+        if credit < u64::from(maxdata).min(self.max_seen / 2) && !excused {
+            return Allowed::Silly;
+        }
+        Allowed::Full(octets)
+    }
+
+    /// Octets that may leave at `next` when WTIMER overrides the silly-window rule (11.3).
+    pub(crate) fn forced(&self, next: u64, want: u64) -> u64 {
+        want.min(self.alloc.saturating_sub(next))
+    }
+}
+
+#[cfg(test)]
+#[path = "flow_tests.rs"]
+mod tests;

@@ -1,0 +1,174 @@
+//! Search for the largest datagram a path carries (specification 20.3 [D-40], after RFC 8899).
+
+use crate::Time;
+use core::time::Duration;
+
+/// UDP payload sizes tried on any path, with the Ethernet one for IPv4 and IPv6.
+const LADDER_V4: [usize; 5] = [1_200, 1_400, 1_472, 4_096, 8_972];
+const LADDER_V6: [usize; 5] = [1_200, 1_400, 1_452, 4_096, 8_972];
+/// Sizes tried on local paths besides.
+const LADDER_LOCAL: [usize; 3] = [16_384, 32_768, 65_507];
+/// Probes of one size before it counts as too big.
+const TRIES: u8 = 3;
+/// How long an answer may take.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Rest before a size that failed is tried again.
+const REST: Duration = Duration::from_secs(600);
+/// No report makes datagrams smaller than this.
+const FLOOR: usize = 576;
+
+#[derive(Copy, Clone, Debug)]
+struct Probe {
+    size: usize,
+    tries: u8,
+    /// `None`: timed out, to be repeated.
+    deadline: Option<Time>,
+}
+
+/// The search: climbs the ladder of usual sizes one rung after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct MtuSearch {
+    base: usize,
+    max: usize,
+    local: bool,
+    v6: bool,
+    current: usize,
+    probe: Option<Probe>,
+    /// Sizes above this one are known not to fit, until `resume`.
+    ceiling: usize,
+    resume: Option<Time>,
+    latest: Time,
+}
+
+impl MtuSearch {
+    /// A search from `base` to `max` octets of UDP payload; `local` adds the sizes of loopback.
+    pub(crate) fn new(base: usize, max: usize, local: bool, v6: bool, now: Time) -> Self {
+        let base = base.min(max);
+        let (probe, ceiling, resume) = (None, max, None);
+        Self {
+            base,
+            max,
+            local,
+            v6,
+            current: base,
+            probe,
+            ceiling,
+            resume,
+            latest: now,
+        }
+    }
+
+    /// Size of datagrams in use, octets of UDP payload.
+    pub(crate) fn current(&self) -> usize {
+        self.current
+    }
+
+    /// The size of a probe to send now, if one is due. It counts as sent.
+    pub(crate) fn next_probe(&mut self, now: Time) -> Option<usize> {
+        self.latest = self.latest.max(now);
+        if self.resume.is_some_and(|resume| resume <= now) {
+            self.resume = None;
+            self.ceiling = self.max;
+        }
+        let deadline = Some(now + PROBE_TIMEOUT);
+        match &mut self.probe {
+            Some(probe) if probe.deadline.is_some() => None,
+            Some(probe) => {
+                probe.deadline = deadline;
+                probe.tries += 1;
+                Some(probe.size)
+            }
+            None => {
+                let size = self.next_size()?;
+                self.probe = Some(Probe {
+                    size,
+                    tries: 1,
+                    deadline,
+                });
+                Some(size)
+            }
+        }
+    }
+
+    /// When [`MtuSearch::on_timeout`] is due. A search that rests has no deadline: an idle path is left alone.
+    pub(crate) fn probe_deadline(&self) -> Option<Time> {
+        self.probe?.deadline
+    }
+
+    /// A PATH response confirmed a datagram of `size` octets. Whether datagrams may grow.
+    pub(crate) fn on_response(&mut self, size: usize, now: Time) -> bool {
+        self.latest = self.latest.max(now);
+        match self.probe {
+            Some(probe) if probe.size == size => {
+                self.probe = None;
+                self.current = size;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The probe's deadline may have passed.
+    pub(crate) fn on_timeout(&mut self, now: Time) {
+        self.latest = self.latest.max(now);
+        let Some(probe) = &mut self.probe else { return };
+        if probe.deadline.is_none_or(|deadline| deadline > now) {
+            return;
+        }
+        probe.deadline = None;
+        if probe.tries >= TRIES {
+            let failed = probe.size;
+            self.cap(failed - 1);
+        }
+    }
+
+    /// The carrier (or a credible ICMP message) says that a datagram was too big; `limit` = what fits, if known.
+    pub(crate) fn on_too_big(&mut self, limit: Option<usize>) {
+        let limit = match (limit, self.probe) {
+            (Some(limit), _) => limit.max(FLOOR.min(self.base)),
+            // Only the probe is new, so it is the probe that did not fit.
+            (None, Some(probe)) => probe.size - 1,
+            (None, None) => self.base,
+        };
+        if limit < self.max {
+            self.cap(limit);
+        }
+    }
+
+    /// Three consecutive losses of full-size packets (13): what fitted once fits no more.
+    pub(crate) fn on_black_hole(&mut self, now: Time) {
+        self.latest = self.latest.max(now);
+        if self.current > self.base {
+            self.cap(self.base);
+        }
+    }
+
+    /// Whether nothing is being tried and nothing is left to try for now.
+    pub(crate) fn is_done(&self) -> bool {
+        self.probe.is_none() && self.next_size().is_none()
+    }
+
+    /// Nothing above `limit` fits; rests before trying again.
+    fn cap(&mut self, limit: usize) {
+        self.ceiling = self.ceiling.min(limit);
+        self.current = self.current.min(limit);
+        self.resume = Some(self.latest + REST);
+        if self.probe.is_some_and(|probe| probe.size > limit) {
+            self.probe = None;
+        }
+    }
+
+    /// The next rung above the current size that may fit.
+    fn next_size(&self) -> Option<usize> {
+        let ladder = if self.v6 { LADDER_V6 } else { LADDER_V4 };
+        let local: &[usize] = if self.local { &LADDER_LOCAL } else { &[] };
+        let rungs = ladder.into_iter().chain(local.iter().copied());
+        rungs
+            .into_iter()
+            .find(|&size| size > self.current && size <= self.ceiling)
+    }
+}
+
+#[cfg(test)]
+#[path = "mtu_tests.rs"]
+mod tests;

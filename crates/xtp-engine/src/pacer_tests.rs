@@ -1,0 +1,86 @@
+//! Tests of the pacer.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn unpaced_is_unlimited() {
+    let mut pacer = Pacer::new();
+    assert_eq!(pacer.budget(Time::ZERO), u64::MAX);
+    pacer.take(u64::MAX);
+    assert_eq!(pacer.ready_at(Time::ZERO), None);
+}
+
+#[test]
+fn burst_is_ten_packets_or_a_millisecond() {
+    assert_eq!(Pacer::burst_for(1_000_000, 1_200), 12_000);
+    assert_eq!(Pacer::burst_for(1_000_000_000, 1_200), 1_000_000);
+}
+
+#[test]
+fn a_full_burst_then_the_rate() {
+    let now = Time::from_nanos(7_000_000_000);
+    let mut pacer = Pacer::new();
+    pacer.set(Some(1_000_000), 12_000);
+    assert_eq!(pacer.budget(now), 12_000);
+    pacer.take(12_000);
+    assert_eq!(pacer.budget(now), 0);
+    // A quarter of a millisecond's worth is waited for, 250 octets here.
+    let ready = pacer.ready_at(now).unwrap();
+    assert_eq!(ready, now + Duration::from_nanos(250_001));
+    assert_eq!(pacer.budget(ready), 251);
+    assert_eq!(pacer.ready_at(ready), None);
+    assert_eq!(pacer.budget(now + Duration::from_secs(60)), 12_000);
+}
+
+#[test]
+fn lowering_the_burst_takes_credit_away_and_off_gives_it_back() {
+    let mut pacer = Pacer::new();
+    pacer.set(Some(1_000), 50_000);
+    pacer.set(Some(1_000), 2_000);
+    assert_eq!(pacer.budget(Time::ZERO), 2_000);
+    pacer.take(9_000);
+    pacer.set(None, 2_000);
+    assert_eq!(pacer.budget(Time::ZERO), u64::MAX);
+    pacer.set(Some(0), 0);
+    assert_eq!(pacer.budget(Time::ZERO), 1);
+    pacer.take(3);
+    assert_eq!(pacer.ready_at(Time::ZERO), Some(Time::from_nanos(2_000_250_001)));
+}
+
+#[test]
+fn extremes_do_not_overflow() {
+    let mut pacer = Pacer::new();
+    pacer.set(Some(u64::MAX), u64::MAX);
+    assert_eq!(pacer.budget(Time::NEVER), u64::MAX);
+    pacer.take(u64::MAX);
+    pacer.take(u64::MAX);
+    assert!(pacer.ready_at(Time::NEVER).is_some());
+}
+
+proptest! {
+    #[test]
+    fn long_run_rate(rate in 10_000u64..10_000_000_000, packet in 100u64..9_000) {
+        let mut pacer = Pacer::new();
+        let burst = Pacer::burst_for(rate, packet);
+        pacer.set(Some(rate), burst);
+        // Enough for 40 bursts at the least.
+        let until = Time::from_nanos(burst * 40 * 1_000_000_000 / rate);
+        let (mut now, mut sent, mut wakes) = (Time::ZERO, 0u64, 0u64);
+        while now < until {
+            while pacer.budget(now) > 0 {
+                pacer.take(packet);
+                sent += packet;
+            }
+            let next = pacer.ready_at(now).unwrap();
+            prop_assert!(next > now);
+            now = next;
+            wakes += 1;
+        }
+        let ideal = 40 * burst;
+        prop_assert!(sent + 3 * packet >= ideal && sent <= ideal + 2 * burst, "{sent} of {ideal}");
+        // Waking is bounded by the quantum or, below one packet a quantum, by the packets.
+        prop_assert!(wakes <= sent / packet + 2 && wakes <= until.as_nanos() / 250_000 + 2);
+    }
+}

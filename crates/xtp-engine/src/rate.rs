@@ -1,0 +1,142 @@
+//! Rate and burst as a token bucket, exact in integers (specification 12.1, 12.2 [D-29][D-67]).
+
+use crate::{Rate, Time};
+use core::time::Duration;
+
+/// Tokens are counted in billionths of an octet, so that one nanosecond at rate r adds exactly r of them.
+const OCTET: i64 = 1_000_000_000;
+/// Most that can be owed (4 GB), so that the distance to a full bucket stays a number.
+const MOST_OWED: i64 = 1 << 62;
+/// Packet size assumed until [`TokenBucket::set_packet`] says better: no smaller than any packet on Ethernet.
+const ASSUMED_PACKET: u32 = 1_500;
+
+/// A bucket of depth `burst`, filled at `rate`, from which a packet may start while it is not empty.
+///
+/// The level may fall below zero by one packet. Because the last packet of a burst may overdraw, credit is
+/// saved up to `burst` minus one packet only; thus no interval of burst/rate seconds sees more than twice the
+/// burst (or the burst and one packet, if that is more), whatever the packet sizes up to the one stated.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenBucket {
+    rate: Rate,
+    packet: u32,
+    level: i64,
+    at: Time,
+}
+
+impl TokenBucket {
+    /// A full bucket.
+    pub(crate) fn new(rate: Rate, now: Time) -> Self {
+        let mut bucket = Self {
+            rate,
+            packet: ASSUMED_PACKET,
+            level: 0,
+            at: now,
+        };
+        bucket.level = bucket.depth();
+        bucket
+    }
+
+    /// Changes rate and burst from `now` on. What was overdrawn stays owed; a bucket that was off starts full.
+    pub(crate) fn set(&mut self, rate: Rate, now: Time) {
+        if rate == self.rate {
+            return;
+        }
+        self.refill(now);
+        let was_off = self.is_off();
+        let was_stopped = self.is_stopped();
+        self.rate = rate;
+        self.level = if was_off {
+            self.depth()
+        } else {
+            self.level.min(self.depth())
+        };
+        if was_stopped && self.level == 0 && !self.is_stopped() {
+            // A lifted stop lets the first packet go at once instead of a nanosecond later.
+            self.level = 1;
+        }
+    }
+
+    /// States the largest packet that will be taken, in octets.
+    pub(crate) fn set_packet(&mut self, octets: u32) {
+        self.packet = octets;
+        self.level = self.level.min(self.depth());
+    }
+
+    /// Adds what has flowed in until `now`. Times that run backwards add nothing.
+    pub(crate) fn refill(&mut self, now: Time) {
+        if now <= self.at {
+            return;
+        }
+        let span = now.as_nanos() - self.at.as_nanos();
+        self.at = now;
+        if self.is_off() || self.is_stopped() {
+            return;
+        }
+        let room = u128::from(self.depth().saturating_sub(self.level).unsigned_abs());
+        let inflow = u128::from(self.rate.octets_per_second) * u128::from(span);
+        // The minimum is at most depth - level, which fits.
+        self.level = self
+            .level
+            .saturating_add(i64::try_from(inflow.min(room)).unwrap_or(i64::MAX));
+    }
+
+    /// Whether a packet may start, as of the last [`TokenBucket::refill`].
+    pub(crate) fn may_send(&self) -> bool {
+        self.is_off() || (!self.is_stopped() && self.level > 0)
+    }
+
+    /// A packet of so many octets started.
+    pub(crate) fn take(&mut self, octets: u64) {
+        if !self.is_off() {
+            let cost = i64::try_from(octets).unwrap_or(i64::MAX).saturating_mul(OCTET);
+            self.level = self.level.saturating_sub(cost).max(-MOST_OWED);
+        }
+    }
+
+    /// When the next packet may start; `None` if one may start now, or never (stopped).
+    pub(crate) fn ready_at(&self, now: Time) -> Option<Time> {
+        if self.is_stopped() || self.may_send() {
+            return None;
+        }
+        let wait = self.level.unsigned_abs() / self.rate.octets_per_second + 1;
+        Some((self.at + Duration::from_nanos(wait)).max(now))
+    }
+
+    /// Rate control on, transmission stopped (burst 0 with a rate).
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.rate.octets_per_second != 0 && self.rate.burst == 0
+    }
+
+    /// Rate control off.
+    pub(crate) fn is_off(&self) -> bool {
+        self.rate.octets_per_second == 0
+    }
+
+    /// For planning a train: packets may start while the octets planned so far are fewer than this.
+    pub(crate) fn octets_now(&self) -> u64 {
+        if self.is_off() {
+            u64::MAX
+        } else if self.may_send() {
+            self.level.unsigned_abs().div_ceil(OCTET.unsigned_abs())
+        } else {
+            0
+        }
+    }
+
+    /// The limit in force.
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Most credit that may be saved.
+    fn depth(&self) -> i64 {
+        match self.rate.burst {
+            0 => 0,
+            burst => i64::from(burst.saturating_sub(self.packet).max(1)) * OCTET,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "rate_tests.rs"]
+mod tests;

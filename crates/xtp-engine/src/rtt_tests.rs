@@ -1,0 +1,76 @@
+//! Tests of the round-trip estimate.
+
+use super::*;
+
+const fn ms(value: u64) -> Duration {
+    Duration::from_millis(value)
+}
+
+#[test]
+fn first_sample_replaces_the_cached_value() {
+    let mut rtt = Rtt::new(Some(ms(80)));
+    assert_eq!(
+        (rtt.srtt(), rtt.var(), rtt.latest(), rtt.samples()),
+        (Some(ms(80)), ms(40), None, 0)
+    );
+    rtt.sample(ms(20));
+    assert_eq!(
+        (rtt.srtt(), rtt.var(), rtt.latest(), rtt.samples()),
+        (Some(ms(20)), ms(10), Some(ms(20)), 1)
+    );
+}
+
+#[test]
+fn smoothing_follows_the_specification() {
+    let mut rtt = Rtt::new(None);
+    rtt.sample(ms(80));
+    rtt.sample(ms(160));
+    // srtt 80 + (160 - 80)/8; rttvar 40 + (|160 - 80| - 40)/4.
+    assert_eq!((rtt.srtt(), rtt.var()), (Some(ms(90)), ms(50)));
+    rtt.sample(ms(10));
+    assert_eq!(
+        (rtt.srtt(), rtt.var()),
+        (Some(ms(80)), Duration::from_micros(57_500))
+    );
+    assert_eq!(rtt.samples(), 3);
+}
+
+#[test]
+fn wtimer_has_its_parts_and_its_floor() {
+    let mut rtt = Rtt::new(None);
+    assert_eq!(rtt.wtimer_base(), Duration::from_secs(1));
+    rtt.sample(Duration::from_micros(20));
+    assert_eq!(rtt.wtimer_base(), ms(5));
+    rtt.reset();
+    rtt.sample(ms(100));
+    // 100 + max(4 x 50, 1) + 1.
+    assert_eq!(rtt.wtimer_base(), ms(301));
+    for _ in 0..200 {
+        rtt.sample(ms(100));
+    }
+    assert_eq!(rtt.wtimer_base(), ms(102));
+}
+
+#[test]
+fn lateness_takes_the_larger_of_smoothed_and_latest() {
+    let mut rtt = Rtt::new(None);
+    assert_eq!(rtt.late(), Duration::from_micros(112_500));
+    rtt.sample(Duration::from_micros(10));
+    assert_eq!(rtt.late(), ms(1));
+    rtt.reset();
+    rtt.sample(ms(80));
+    assert_eq!(rtt.late(), ms(90));
+    rtt.sample(ms(160));
+    assert_eq!(rtt.late(), ms(180));
+    rtt.sample(ms(8));
+    assert_eq!(rtt.late(), rtt.srtt().unwrap() * 9 / 8);
+}
+
+#[test]
+fn reset_forgets_and_zero_is_not_unknown() {
+    let mut rtt = Rtt::new(None);
+    rtt.sample(Duration::ZERO);
+    assert_eq!(rtt.srtt(), Some(Duration::from_nanos(1)));
+    rtt.reset();
+    assert_eq!((rtt.srtt(), rtt.latest(), rtt.samples()), (None, None, 0));
+}

@@ -1,0 +1,139 @@
+//! Order in which contexts with something to send are served (specification 18 [D-38]).
+
+use core::cmp::Reverse;
+use core::time::Duration;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::Time;
+
+/// A context passed over for this long is served once.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Rank of contexts without a priority: after every stated one.
+const UNSORTED: u32 = 1 << 16;
+/// Stale entries tolerated before they are swept out.
+const SLACK: usize = 64;
+
+/// A place in both queues; void unless it is the slot's newest.
+type Ticket = u64;
+
+#[derive(Copy, Clone, Debug, Default)]
+struct Place {
+    /// 0 = not queued.
+    ticket: Ticket,
+    rank: u32,
+}
+
+/// Smaller sort first, equal ones in turn, and now and then whoever has waited longest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scheduler {
+    places: Vec<Place>,
+    by_rank: BinaryHeap<Reverse<(u32, Ticket, u32)>>,
+    by_age: VecDeque<(Time, Ticket, u32)>,
+    tickets: Ticket,
+    queued: usize,
+    aged_at: Option<Time>,
+}
+
+impl Scheduler {
+    /// Nobody queued.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Queues a context behind its equals. One that is queued already keeps its place unless its sort changed.
+    pub(crate) fn push(&mut self, slot: u32, sort: Option<u16>, now: Time) {
+        let rank = sort.map_or(UNSORTED, u32::from);
+        let index = slot as usize;
+        if index >= self.places.len() {
+            self.places.resize(index + 1, Place::default());
+        }
+        let place = &mut self.places[index];
+        if place.ticket != 0 && place.rank == rank {
+            return;
+        }
+        self.queued += usize::from(place.ticket == 0);
+        self.tickets += 1;
+        *place = Place {
+            ticket: self.tickets,
+            rank,
+        };
+        self.by_rank.push(Reverse((rank, self.tickets, slot)));
+        self.by_age.push_back((now, self.tickets, slot));
+        self.sweep();
+    }
+
+    /// Takes out the next context. All calls with the same `now` are one poll, in which at most one context is
+    /// served for its age.
+    pub(crate) fn pop(&mut self, now: Time) -> Option<u32> {
+        while self
+            .by_age
+            .front()
+            .is_some_and(|&(_, ticket, slot)| !self.is_valid(ticket, slot))
+        {
+            self.by_age.pop_front();
+        }
+        if self.aged_at != Some(now)
+            && let Some(&(since, ticket, slot)) = self.by_age.front()
+            && since + PATIENCE <= now
+        {
+            self.by_age.pop_front();
+            self.aged_at = Some(now);
+            return Some(self.serve(ticket, slot));
+        }
+        while let Some(Reverse((_, ticket, slot))) = self.by_rank.pop() {
+            if self.is_valid(ticket, slot) {
+                return Some(self.serve(ticket, slot));
+            }
+        }
+        None
+    }
+
+    /// Queues a served context again because it has more to send: its turn comes after its equals'.
+    pub(crate) fn requeue(&mut self, slot: u32, sort: Option<u16>, now: Time) {
+        self.remove(slot);
+        self.push(slot, sort, now);
+    }
+
+    /// Takes a context out of the queue, if it is in it.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        if let Some(place) = self.places.get_mut(slot as usize)
+            && place.ticket != 0
+        {
+            place.ticket = 0;
+            self.queued -= 1;
+        }
+    }
+
+    /// Whether nobody is queued.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queued == 0
+    }
+
+    fn is_valid(&self, ticket: Ticket, slot: u32) -> bool {
+        self.places[slot as usize].ticket == ticket
+    }
+
+    fn serve(&mut self, ticket: Ticket, slot: u32) -> u32 {
+        debug_assert!(self.is_valid(ticket, slot));
+        self.remove(slot);
+        slot
+    }
+
+    /// Keeps both queues proportional to the number of contexts queued, at constant cost a push.
+    fn sweep(&mut self) {
+        let most = 2 * self.queued + SLACK;
+        let places = &self.places;
+        if self.by_rank.len() > most {
+            self.by_rank
+                .retain(|&Reverse((_, ticket, slot))| places[slot as usize].ticket == ticket);
+        }
+        if self.by_age.len() > most {
+            self.by_age
+                .retain(|&(_, ticket, slot)| places[slot as usize].ticket == ticket);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;
