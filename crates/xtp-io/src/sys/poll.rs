@@ -45,7 +45,7 @@ pub(crate) fn wait(
 fn poll(entry: &mut libc::pollfd, timeout: Option<Duration>) -> i32 {
     let limit = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
-        tv_nsec: timeout.subsec_nanos().into(),
+        tv_nsec: timeout.subsec_nanos() as _,
     });
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: one valid entry; `limit` is null or points to a timespec that outlives the call; no mask.

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use xtp_io::{IoError, SendOutcome, SocketOptions, UdpSocket};
+use xtp_io::{IoError, RecvBatch, SendOutcome, SocketOptions, UdpSocket};
 
 use crate::support::{bind4, closed_port, every_way, receive, send};
 
@@ -34,6 +34,22 @@ fn an_unreachable_peer_harms_no_other() {
         assert_eq!(count, errors.len());
         assert!(errors.iter().all(|error| error.peer == closed));
         assert_eq!(count > 0, socket.capabilities().error_queue, "{name}");
+    }
+}
+
+#[test]
+fn a_receiver_sees_datagrams_not_the_errors_of_those_it_sent() {
+    for (name, options) in every_way() {
+        let (socket, peer) = (bind4(&options), bind4(&options));
+        let closed = closed_port(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let mut batch = RecvBatch::default();
+        for _ in 0..5 {
+            assert_eq!(send(&socket, closed, b"anybody?", 8), SendOutcome::Sent);
+            assert_eq!(socket.recv(&mut batch).expect("no error"), 0, "{name}");
+            assert_eq!(send(&socket, closed, b"anybody?", 8), SendOutcome::Sent);
+            assert_eq!(send(&peer, socket.local_addr(), b"I am", 4), SendOutcome::Sent);
+            assert_eq!(receive(&socket, 1), [b"I am"], "{name}");
+        }
     }
 }
 

@@ -2,8 +2,12 @@
 
 use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use xtp_io::{Backend, Datagram, Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+
+/// When to give a datagram up.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The default options after a change.
 pub(crate) fn options(change: impl FnOnce(&mut SocketOptions)) -> SocketOptions {
@@ -52,12 +56,15 @@ pub(crate) fn bind4(options: &SocketOptions) -> UdpSocket {
 
 /// Receives until `count` datagrams came, and gives each to `look`.
 ///
-/// Waits without a limit: what does not come hangs the test, which the test runner reports.
+/// # Panics
+/// If they do not come within a minute, which is no measurement: what is lost must not hang the test.
 pub(crate) fn receive_each(socket: &UdpSocket, count: usize, mut look: impl FnMut(Datagram<'_>)) {
     let mut batch = RecvBatch::default();
     let mut received = 0;
+    let start = Instant::now();
     while received < count {
-        socket.wait(None, Interest::READABLE).expect("waited");
+        assert!(start.elapsed() < PATIENCE, "{received} of {count} datagrams came");
+        socket.wait(Some(PATIENCE), Interest::READABLE).expect("waited");
         received += socket.recv(&mut batch).expect("received");
         batch.iter().for_each(&mut look);
     }
