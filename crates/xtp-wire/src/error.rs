@@ -29,11 +29,13 @@ pub enum WireError {
     BadSpans,
     /// An address segment whose length does not fit its format, or is no multiple of eight.
     BadAddress,
-    /// An address segment of a format other than null, IPv4 or IPv6 (see [`First::check_formats`](crate::First::check_formats)).
+    /// An address segment of a format other than null, IPv4 or IPv6; see
+    /// [`First::check_formats`](crate::First::check_formats).
     BadAddressFormat,
     /// A traffic specifier whose length does not fit its format, or that holds a malformed TLV.
     BadTraffic,
-    /// A traffic specifier of a format other than 0x00, 0x01 or 0x80 (see [`First::check_formats`](crate::First::check_formats)).
+    /// A traffic specifier of a format other than 0x00, 0x01 or 0x80; see
+    /// [`First::check_formats`](crate::First::check_formats).
     BadTrafficFormat,
     /// An exchanged key with bit 63 set.
     BadKey,

@@ -1,7 +1,7 @@
 //! The common header of 32 octets (specification 2).
 
 use zerocopy::big_endian::{U16, U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::{Format, Key, Options, WireError};
 
@@ -18,7 +18,7 @@ pub(crate) const CHECK_OFFSET: usize = 16;
 /// The version of XTP 4 in bits 7..5 of octet 11.
 const VERSION: u32 = 1;
 
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct RawHeader {
     key: U64,
@@ -83,16 +83,16 @@ impl Header {
     #[inline]
     pub fn encode(&self, out: &mut [u8; HEADER_LEN]) {
         let command = (self.options.bits() << 8) | (VERSION << 5) | u32::from(self.format.to_wire());
-        let raw = RawHeader {
-            key: U64::new(self.key.to_wire()),
-            command: U32::new(command),
-            dlen: U32::new(self.dlen),
-            check: U16::new(self.check),
-            sort: U16::new(self.sort),
-            sync: U32::new(self.sync),
-            seq: U64::new(self.seq),
-        };
-        out.copy_from_slice(raw.as_bytes());
+        // As four wide words, because `seal` reads them so: narrower stores would have to reach memory first.
+        let words = [
+            self.key.to_wire(),
+            (u64::from(command) << 32) | u64::from(self.dlen),
+            (u64::from(self.check) << 48) | (u64::from(self.sort) << 32) | u64::from(self.sync),
+            self.seq,
+        ];
+        for (place, word) in out.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *place = word.to_be_bytes();
+        }
     }
 }
 
