@@ -1,0 +1,337 @@
+//! What the user wrote, kept by reference until it is acknowledged (specification 3.5, 7.1, 14.1, 20.3).
+//!
+//! Data, tags and message ends live in three ascending lists. Cutting a segment looks only at positions, so its
+//! cost does not depend on how the user's writes were divided; fetching the payload clones references.
+//!
+//! Many tiny writes would make segments of hundreds of references, more than a system call gathers: a write of
+//! at most [`SMALL`] octets after another small one is copied behind it. Two neighbours therefore hold more than
+//! [`SMALL`] octets together, unless the earlier one is still referenced by a batch at the time of the write.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+use smallvec::SmallVec;
+
+/// Octets of sequence space of a tag (specification 3.5).
+const TAG: u64 = 8;
+/// Writes up to this size are joined: copying them costs less than one more reference in every segment.
+const SMALL: usize = 256;
+/// Joined writes grow up to this size.
+const JOINED: usize = 4096;
+
+/// Where a segment may end, and what it carries.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Octets of sequence space, those of the tag included; at least 1.
+    pub(crate) len: usize,
+    /// The tag that occupies the segment's first 8 octets.
+    pub(crate) tag: Option<u64>,
+    /// Whether the segment's last octet ends a message.
+    pub(crate) eom: bool,
+}
+
+/// Data octets at consecutive positions.
+#[derive(Debug)]
+struct Piece {
+    seq: u64,
+    data: Bytes,
+    /// Made here by joining small writes, so more may be appended.
+    joined: bool,
+}
+
+impl Piece {
+    fn end(&self) -> u64 {
+        self.seq + self.data.len() as u64
+    }
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Tag {
+    seq: u64,
+    value: u64,
+}
+
+/// The writer's retained stream: positions `base()..end()`.
+///
+/// Memory is bounded by what the caller lets the user push (`len()`); a partly acknowledged write stays
+/// referenced as a whole.
+#[derive(Debug)]
+pub(crate) struct SendQueue {
+    base: u64,
+    end: u64,
+    pieces: VecDeque<Piece>,
+    tags: VecDeque<Tag>,
+    /// Positions one past the last octet of each message.
+    eoms: VecDeque<u64>,
+    closed: bool,
+    /// Pieces released so far, so that `cursor` survives releases.
+    released: u64,
+    /// Number (counted from the first piece ever) where the last payload ended: the next one starts there.
+    cursor: Cell<u64>,
+}
+
+impl SendQueue {
+    /// An empty stream whose first octet will have the position `base`.
+    pub(crate) fn new(base: u64) -> Self {
+        Self {
+            base,
+            end: base,
+            pieces: VecDeque::new(),
+            tags: VecDeque::new(),
+            eoms: VecDeque::new(),
+            closed: false,
+            released: 0,
+            cursor: Cell::new(0),
+        }
+    }
+
+    /// The lowest position still kept.
+    pub(crate) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// One past the last octet written.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Octets of sequence space kept.
+    pub(crate) fn len(&self) -> usize {
+        usize::try_from(self.end - self.base).unwrap_or(usize::MAX)
+    }
+
+    /// Appends data; amortised O(1), and O(len) where a small write is joined to the one before.
+    pub(crate) fn push(&mut self, data: Bytes) {
+        if data.is_empty() {
+            return;
+        }
+        let len = data.len() as u64;
+        if let Some(data) = self.join(data) {
+            self.pieces.push_back(Piece {
+                seq: self.end,
+                data,
+                joined: false,
+            });
+        }
+        self.end += len;
+    }
+
+    /// Appends small data to the last piece in place; gives it back where that is impossible.
+    fn join(&mut self, data: Bytes) -> Option<Bytes> {
+        let end = self.end;
+        let fits = |last: &&mut Piece| {
+            last.end() == end
+                && (last.joined || last.data.len() <= SMALL)
+                && last.data.len() + data.len() <= JOINED
+        };
+        let Some(last) = self
+            .pieces
+            .back_mut()
+            .filter(|_| data.len() <= SMALL)
+            .filter(fits)
+        else {
+            return Some(data);
+        };
+        let mut buffer = match std::mem::take(&mut last.data).try_into_mut() {
+            Ok(unique) => unique,
+            // A batch still refers to the joined octets: copying kilobytes for a few octets does not pay.
+            Err(shared) if last.joined => {
+                last.data = shared;
+                return Some(data);
+            }
+            Err(shared) => {
+                let mut copy = BytesMut::with_capacity(2 * SMALL);
+                copy.extend_from_slice(&shared);
+                copy
+            }
+        };
+        buffer.extend_from_slice(&data);
+        last.data = buffer.freeze();
+        last.joined = true;
+        None
+    }
+
+    /// Appends a tag, which is bound to the octet written next; O(1).
+    pub(crate) fn push_tag(&mut self, tag: u64) {
+        self.tags.push_back(Tag {
+            seq: self.end,
+            value: tag,
+        });
+        self.end += TAG;
+    }
+
+    /// Ends a message after the last octet written; O(1).
+    ///
+    /// Nothing happens if it is marked already, or if nothing is kept that the mark could travel with: whoever
+    /// has sent the last octet without EOM cannot add it later, so the mark belongs before the next cut.
+    pub(crate) fn mark_eom(&mut self) {
+        if self.end > self.base && self.eoms.back() != Some(&self.end) {
+            self.eoms.push_back(self.end);
+        }
+    }
+
+    /// Nothing follows: a tag at the very end may leave alone.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// Forgets everything below a position (no further than `end()`); amortised O(1).
+    pub(crate) fn release(&mut self, below: u64) {
+        let below = below.min(self.end);
+        if below <= self.base {
+            return;
+        }
+        self.base = below;
+        while self.pieces.front().is_some_and(|piece| piece.end() <= below) {
+            self.pieces.pop_front();
+            self.released += 1;
+        }
+        while self.tags.front().is_some_and(|tag| tag.seq + TAG <= below) {
+            self.tags.pop_front();
+        }
+        while self.eoms.front().is_some_and(|&eom| eom <= below) {
+            self.eoms.pop_front();
+        }
+    }
+
+    /// Drops what has not been sent: everything from `end` on. A tag is kept whole. O(what is dropped).
+    pub(crate) fn truncate(&mut self, end: u64) {
+        let mut end = end.max(self.base);
+        if end >= self.end {
+            return;
+        }
+        if let Some(tag) = self.tag_around(end) {
+            end = tag.seq + TAG;
+        }
+        while self.pieces.back().is_some_and(|piece| piece.seq >= end) {
+            self.pieces.pop_back();
+        }
+        if let Some(last) = self.pieces.back_mut() {
+            let keep = usize::try_from(end - last.seq).unwrap_or(usize::MAX);
+            last.data.truncate(keep);
+        }
+        while self.tags.back().is_some_and(|tag| tag.seq >= end) {
+            self.tags.pop_back();
+        }
+        while self.eoms.back().is_some_and(|&eom| eom > end) {
+            self.eoms.pop_back();
+        }
+        self.end = end;
+    }
+
+    /// The segment that may start at `seq`: at most `max` octets (at least 16 are assumed where tags are used),
+    /// ending at the latest with the message or before the next tag. O(log n) in the tags and messages kept.
+    ///
+    /// `None` if nothing is kept at `seq`, or only a tag whose octet has not been written yet: it is offered
+    /// once an octet, another tag or an EOM follows, or after [`close`](Self::close).
+    pub(crate) fn cut(&self, seq: u64, max: usize) -> Option<Cut> {
+        if seq < self.base || seq >= self.end || max == 0 {
+            return None;
+        }
+        let mut end = seq.saturating_add(max as u64).min(self.end);
+        let mut tag = None;
+        if !self.tags.is_empty() {
+            let mut next = self.tags.partition_point(|tag| tag.seq < seq);
+            if let Some(here) = self.tags.get(next).filter(|tag| tag.seq == seq) {
+                tag = Some(here.value);
+                end = end.max(seq + TAG);
+                next += 1;
+            }
+            if let Some(following) = self.tags.get(next) {
+                end = end.min(following.seq);
+            }
+        }
+        let mut eom = false;
+        let next = match self.eoms.front() {
+            Some(&first) if first > seq => Some(first),
+            Some(_) => self
+                .eoms
+                .get(self.eoms.partition_point(|&eom| eom <= seq))
+                .copied(),
+            None => None,
+        };
+        if let Some(next) = next {
+            eom = next <= end;
+            end = end.min(next);
+        }
+        let lone_tag = tag.is_some() && seq + TAG == self.end;
+        if lone_tag && !eom && !self.closed {
+            return None;
+        }
+        Some(Cut {
+            len: (end - seq) as usize,
+            tag,
+            eom,
+        })
+    }
+
+    /// Appends references to the data octets of `seq..seq + len`, one cut or a part of it, to `out`.
+    ///
+    /// The octets of a tag at `seq` are left out: whoever writes the header writes the tag. O(pieces touched)
+    /// where the last payload ended at `seq`, O(log n) more elsewhere.
+    pub(crate) fn payload(&self, seq: u64, len: usize, out: &mut SmallVec<[Bytes; 4]>) {
+        let end = seq.saturating_add(len as u64).min(self.end);
+        let mut at = seq.max(self.base);
+        if let Some(tag) = self.tag_around(at) {
+            // Only a peer that acknowledges half a tag gets here. It is given the other half as octets, so
+            // that the stream goes on.
+            let octets = tag.value.to_be_bytes();
+            let until = (tag.seq + TAG).min(end);
+            out.push(Bytes::copy_from_slice(
+                &octets[(at - tag.seq) as usize..(until - tag.seq) as usize],
+            ));
+            at = until;
+        }
+        let mut index = self.locate(at);
+        while let Some(piece) = self.pieces.get(index)
+            && piece.seq < end
+        {
+            let from = at.max(piece.seq) - piece.seq;
+            let until = end.min(piece.end()) - piece.seq;
+            out.push(piece.data.slice(from as usize..until as usize));
+            at = piece.seq + until;
+            if at < piece.end() {
+                break;
+            }
+            index += 1;
+        }
+        self.cursor.set(self.released + index as u64);
+    }
+
+    /// Whether a message ends at `end` (one past its last octet); O(log n).
+    pub(crate) fn eom_at(&self, end: u64) -> bool {
+        self.eoms.binary_search(&end).is_ok()
+    }
+
+    /// `seq`, or the start of the tag it lies in: an acknowledgement that ends inside a tag is to be taken as
+    /// ending before it, because a tag is never split (specification 20.3). O(log n).
+    pub(crate) fn tag_floor(&self, seq: u64) -> u64 {
+        self.tag_around(seq).map_or(seq, |tag| tag.seq)
+    }
+
+    /// The tag that begins before `seq` and ends after it.
+    fn tag_around(&self, seq: u64) -> Option<Tag> {
+        if self.tags.is_empty() {
+            return None;
+        }
+        let before = self.tags.partition_point(|tag| tag.seq < seq).checked_sub(1)?;
+        self.tags.get(before).copied().filter(|tag| seq < tag.seq + TAG)
+    }
+
+    /// The first piece that ends after `seq`.
+    fn locate(&self, seq: u64) -> usize {
+        let hint = usize::try_from(self.cursor.get().saturating_sub(self.released)).unwrap_or(usize::MAX);
+        let ends_after = |index: usize| self.pieces.get(index).is_some_and(|piece| piece.end() > seq);
+        let all_before =
+            |index: usize| index == 0 || self.pieces.get(index - 1).is_some_and(|piece| piece.end() <= seq);
+        if ends_after(hint) && all_before(hint) {
+            return hint;
+        }
+        self.pieces.partition_point(|piece| piece.end() <= seq)
+    }
+}
+
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;

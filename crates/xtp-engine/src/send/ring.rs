@@ -1,0 +1,89 @@
+//! When the most recent packets left, whether or not the segment map still holds them (specification 6, 7.2).
+//!
+//! The segment map forgets a packet when its octets are acknowledged and never knew packets without data; an
+//! echo may name either. Two rings keep the last [`CAPACITY`] entries each, so that a long train of data cannot
+//! push out the one control packet whose answer is awaited, nor the other way round.
+
+use std::collections::VecDeque;
+
+use crate::time::Time;
+
+/// Entries of each ring. Each covers at least one packet, usually a whole train.
+const CAPACITY: usize = 64;
+
+/// Packets with consecutive syncs that left at the same moment.
+#[derive(Copy, Clone, Debug)]
+struct Sent {
+    sync: u32,
+    count: u32,
+    time: Time,
+}
+
+/// One ring; entries in the order of their syncs. Memory grows with use, up to 1 KiB.
+#[derive(Debug, Default)]
+struct Ring(VecDeque<Sent>);
+
+impl Ring {
+    /// O(1).
+    fn record(&mut self, sync: u32, now: Time) {
+        if let Some(last) = self.0.back_mut()
+            && last.time == now
+            && last.sync.wrapping_add(last.count) == sync
+        {
+            last.count += 1;
+            return;
+        }
+        if self.0.len() == CAPACITY {
+            self.0.pop_front();
+        }
+        self.0.push_back(Sent {
+            sync,
+            count: 1,
+            time: now,
+        });
+    }
+
+    /// O(log n): entries are ascending in serial order.
+    fn time_of(&self, sync: u32) -> Option<Time> {
+        let after = self
+            .0
+            .partition_point(|sent| sync.wrapping_sub(sent.sync).cast_signed() >= 0);
+        let sent = self.0.get(after.checked_sub(1)?)?;
+        (sync.wrapping_sub(sent.sync) < sent.count).then_some(sent.time)
+    }
+}
+
+/// Sending times of at least the last 64 packets without data and of at least the last 64 runs of data packets.
+///
+/// Syncs must be recorded in the order in which they were given out (specification 7.2: one counter a key).
+#[derive(Debug, Default)]
+pub(crate) struct SentRing {
+    packets: Ring,
+    runs: Ring,
+}
+
+impl SentRing {
+    /// An empty ring; allocates nothing.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// A packet without data has left.
+    pub(crate) fn record(&mut self, sync: u32, now: Time) {
+        self.packets.record(sync, now);
+    }
+
+    /// A packet with data has left; consecutive ones of one moment share an entry.
+    pub(crate) fn record_run(&mut self, sync: u32, now: Time) {
+        self.runs.record(sync, now);
+    }
+
+    /// When the packet with this sync left, if it is among those remembered.
+    pub(crate) fn time_of(&self, sync: u32) -> Option<Time> {
+        self.packets.time_of(sync).or_else(|| self.runs.time_of(sync))
+    }
+}
+
+#[cfg(test)]
+#[path = "ring_tests.rs"]
+mod tests;
