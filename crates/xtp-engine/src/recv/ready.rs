@@ -1,0 +1,223 @@
+//! Octets in order that the user has not read yet, with the message ends, tags and gaps among them.
+//!
+//! Octets lie in chunks. Copied ones go to the end of an open chunk, whose memory is used again as soon as the
+//! user has dropped what was read from it: a reader that keeps up allocates nothing. Message ends, tags and
+//! gaps are positions in lists of their own, so a tiny message costs 8 octets beside its own, not a chunk.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
+use super::reassembly::{Item, Payload, SHARE_MIN, TAG};
+
+/// Least size of a chunk for copied octets; what is longer than `CHUNK` gets memory of its own length.
+const CHUNK_MIN: usize = 512;
+/// Size of the chunks of a reader that keeps up.
+const CHUNK: usize = 4096;
+/// Size of the chunks when the user is behind, so that whole trains are queued at few allocations.
+const CHUNK_BEHIND: usize = 16_384;
+/// Kept pieces up to this size are copied behind others instead of remaining a chunk of their own.
+const SMALL: usize = 256;
+
+/// The stretch `start()..end()` of a stream.
+#[derive(Debug)]
+pub(super) struct Ready {
+    start: u64,
+    end: u64,
+    chunks: VecDeque<Bytes>,
+    /// The last chunk, still growing; empty if the last octets came as a reference.
+    open: BytesMut,
+    /// Octets in `chunks` and `open`.
+    octets: u64,
+    /// Positions behind the last octet of a message.
+    eoms: VecDeque<u64>,
+    /// Position and value.
+    tags: VecDeque<(u64, u64)>,
+    /// Position and length; never adjacent.
+    gaps: VecDeque<(u64, u64)>,
+}
+
+impl Ready {
+    pub(super) fn new(start: u64) -> Self {
+        Self {
+            start,
+            end: start,
+            chunks: VecDeque::new(),
+            open: BytesMut::new(),
+            octets: 0,
+            eoms: VecDeque::new(),
+            tags: VecDeque::new(),
+            gaps: VecDeque::new(),
+        }
+    }
+
+    /// The next position to read.
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The next position to append.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Octets held; tags count 8.
+    pub(super) fn stored(&self) -> u64 {
+        self.octets + TAG * self.tags.len() as u64
+    }
+
+    /// Appends the octets of a packet: copied, or kept by reference where that pays.
+    pub(super) fn push(&mut self, data: Payload<'_>) {
+        match data {
+            Payload::Shared(bytes) if bytes.len() >= SHARE_MIN => self.push_chunk(bytes),
+            other => self.push_copy(other.as_slice()),
+        }
+    }
+
+    /// Appends octets that were kept behind a hole.
+    pub(super) fn push_kept(&mut self, bytes: Bytes) {
+        if bytes.len() > SMALL {
+            self.push_chunk(bytes);
+        } else {
+            self.push_copy(&bytes);
+        }
+    }
+
+    pub(super) fn push_tag(&mut self, tag: u64) {
+        self.tags.push_back((self.end, tag));
+        self.end += TAG;
+    }
+
+    /// Appends octets that are missing for ever.
+    pub(super) fn push_gap(&mut self, len: u64) {
+        if len == 0 {
+            return;
+        }
+        match self.gaps.back_mut() {
+            Some(last) if last.0 + last.1 == self.end => last.1 += len,
+            _ => self.gaps.push_back((self.end, len)),
+        }
+        self.end += len;
+    }
+
+    /// A message ends behind what was appended last.
+    pub(super) fn mark_eom(&mut self) {
+        self.eoms.push_back(self.end);
+    }
+
+    /// The next item, data of at most `max` octets.
+    pub(super) fn read(&mut self, max: usize) -> Option<Item> {
+        let seq = self.start;
+        if self.eoms.front() == Some(&seq) {
+            // Directly behind a tag: there is no octet that could carry it.
+            self.eoms.pop_front();
+            return Some(Item::Data {
+                seq,
+                bytes: Bytes::new(),
+                eom: true,
+            });
+        }
+        if seq == self.end {
+            return None;
+        }
+        if let Some((_, tag)) = pop_if(&mut self.tags, |tag| tag.0 == seq) {
+            self.start += TAG;
+            return Some(Item::Tag { seq, tag });
+        }
+        if let Some((_, len)) = pop_if(&mut self.gaps, |gap| gap.0 == seq) {
+            self.start += len;
+            return Some(Item::Gap { seq, len });
+        }
+        let bytes = self.take(self.until_boundary().min(max as u64) as usize);
+        if bytes.is_empty() {
+            return None;
+        }
+        self.start += bytes.len() as u64;
+        self.octets -= bytes.len() as u64;
+        let end = self.start;
+        let eom = pop_if(&mut self.eoms, |&eom| eom == end).is_some();
+        Some(Item::Data { seq, bytes, eom })
+    }
+
+    /// Forgets everything.
+    pub(super) fn discard_all(&mut self) {
+        *self = Self::new(self.end);
+    }
+
+    /// Octets up to the next message end, tag or gap, or the end of all.
+    fn until_boundary(&self) -> u64 {
+        let mut until = self.end;
+        for position in [
+            self.eoms.front().copied(),
+            self.tags.front().map(|tag| tag.0),
+            self.gaps.front().map(|gap| gap.0),
+        ] {
+            until = until.min(position.unwrap_or(u64::MAX));
+        }
+        until - self.start
+    }
+
+    /// Takes up to `max` octets of the first chunk.
+    fn take(&mut self, max: usize) -> Bytes {
+        match self.chunks.front_mut() {
+            Some(first) if first.len() > max => first.split_to(max),
+            Some(_) => self.chunks.pop_front().unwrap_or_default(),
+            None => self.open.split_to(max.min(self.open.len())).freeze(),
+        }
+    }
+
+    fn push_chunk(&mut self, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.close_open();
+        self.octets += bytes.len() as u64;
+        self.end += bytes.len() as u64;
+        self.chunks.push_back(bytes);
+    }
+
+    /// The octets of one packet stay together, so that a message of one packet is read as one item.
+    fn push_copy(&mut self, octets: &[u8]) {
+        if octets.len() > CHUNK {
+            self.push_chunk(Bytes::copy_from_slice(octets));
+            return;
+        }
+        if self.open.capacity() - self.open.len() < octets.len() {
+            self.close_open();
+            if !self.open.try_reclaim(octets.len()) {
+                self.open = BytesMut::with_capacity(self.chunk_size(octets.len()));
+            }
+        }
+        self.open.extend_from_slice(octets);
+        self.octets += octets.len() as u64;
+        self.end += octets.len() as u64;
+    }
+
+    fn close_open(&mut self) {
+        if !self.open.is_empty() {
+            self.chunks.push_back(self.open.split().freeze());
+        }
+    }
+
+    /// Grows with what is waiting: a context of rare small messages holds little memory, a busy one allocates
+    /// rarely.
+    fn chunk_size(&self, len: usize) -> usize {
+        let waiting = usize::try_from(self.octets).unwrap_or(usize::MAX);
+        if waiting >= CHUNK_BEHIND {
+            CHUNK_BEHIND
+        } else {
+            waiting.max(2 * len).clamp(CHUNK_MIN, CHUNK).next_power_of_two()
+        }
+    }
+}
+
+/// Takes the first element if it is the one.
+fn pop_if<T: Copy>(list: &mut VecDeque<T>, is_it: impl FnOnce(&T) -> bool) -> Option<T> {
+    let first = list.front().copied().filter(is_it)?;
+    list.pop_front();
+    Some(first)
+}
+
+#[cfg(test)]
+#[path = "ready_tests.rs"]
+mod tests;

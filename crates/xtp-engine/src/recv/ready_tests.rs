@@ -1,0 +1,123 @@
+//! Chunks, boundaries and memory of the octets in order.
+
+use super::*;
+
+fn data(item: Option<Item>) -> (u64, Vec<u8>, bool) {
+    match item {
+        Some(Item::Data { seq, bytes, eom }) => (seq, bytes.to_vec(), eom),
+        other => panic!("no data: {other:?}"),
+    }
+}
+
+#[test]
+fn data_never_crosses_a_boundary() {
+    let mut ready = Ready::new(10);
+    ready.push(Payload::Copy(b"abc"));
+    ready.mark_eom();
+    ready.push(Payload::Copy(b"de"));
+    ready.push_tag(5);
+    ready.push(Payload::Copy(b"f"));
+    ready.push_gap(4);
+    ready.push_gap(6);
+    ready.push(Payload::Copy(b"gh"));
+    assert_eq!((ready.start(), ready.end(), ready.stored()), (10, 36, 16));
+    assert_eq!(ready.read(0), None);
+    assert_eq!(data(ready.read(2)), (10, b"ab".to_vec(), false));
+    assert_eq!(data(ready.read(99)), (12, b"c".to_vec(), true));
+    assert_eq!(data(ready.read(99)), (13, b"de".to_vec(), false));
+    assert_eq!(ready.read(99), Some(Item::Tag { seq: 15, tag: 5 }));
+    assert_eq!(data(ready.read(99)), (23, b"f".to_vec(), false));
+    assert_eq!(ready.read(99), Some(Item::Gap { seq: 24, len: 10 }));
+    assert_eq!(data(ready.read(99)), (34, b"gh".to_vec(), false));
+    assert_eq!(ready.read(99), None);
+    assert_eq!((ready.start(), ready.stored()), (36, 0));
+}
+
+#[test]
+fn a_message_that_is_only_a_tag_ends_with_no_octets() {
+    let mut ready = Ready::new(0);
+    ready.push_tag(1);
+    ready.mark_eom();
+    ready.push_tag(2);
+    ready.push(Payload::Copy(b"x"));
+    assert_eq!(ready.read(9), Some(Item::Tag { seq: 0, tag: 1 }));
+    assert_eq!(data(ready.read(9)), (8, Vec::new(), true));
+    assert_eq!(ready.read(9), Some(Item::Tag { seq: 8, tag: 2 }));
+    assert_eq!(data(ready.read(9)), (16, b"x".to_vec(), false));
+}
+
+#[test]
+fn a_reader_that_keeps_up_uses_the_same_memory_again() {
+    let mut ready = Ready::new(0);
+    let mut places = std::collections::BTreeSet::new();
+    for _ in 0..10_000 {
+        ready.push(Payload::Copy(&[7; 100]));
+        match ready.read(100) {
+            Some(Item::Data { bytes, .. }) => places.insert(bytes.as_ptr() as usize),
+            other => panic!("{other:?}"),
+        };
+    }
+    assert!(
+        places.len() <= 5,
+        "100 octets fit five times into 512, not at {} places",
+        places.len()
+    );
+}
+
+#[test]
+fn the_octets_of_a_packet_stay_together() {
+    let mut ready = Ready::new(0);
+    let mut packets = Vec::new();
+    for number in 0..100usize {
+        let packet = vec![number as u8; 1 + number * 97 % 1500];
+        ready.push(Payload::Copy(&packet));
+        ready.mark_eom();
+        packets.push(packet);
+    }
+    for packet in packets {
+        let (_, octets, eom) = data(ready.read(usize::MAX));
+        assert!(eom);
+        assert_eq!(octets, packet);
+    }
+}
+
+#[test]
+fn tiny_packets_share_chunks() {
+    let mut ready = Ready::new(0);
+    for _ in 0..4096 {
+        ready.push(Payload::Copy(b"x"));
+        ready.push(Payload::Shared(Bytes::from_static(b"y")));
+        ready.push_kept(Bytes::from_static(b"z"));
+    }
+    assert_eq!(ready.stored(), 3 * 4096);
+    assert!(ready.chunks.len() <= 8, "{} chunks", ready.chunks.len());
+}
+
+#[test]
+fn large_shared_payloads_are_not_copied() {
+    let packet = Bytes::from(vec![1; SHARE_MIN]);
+    let mut ready = Ready::new(0);
+    ready.push(Payload::Copy(b"before"));
+    ready.push(Payload::Shared(packet.clone()));
+    ready.push(Payload::Copy(b"behind"));
+    assert_eq!(data(ready.read(9999)).1, b"before");
+    match ready.read(9999) {
+        Some(Item::Data { bytes, .. }) => assert_eq!(bytes.as_ptr(), packet.as_ptr()),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(data(ready.read(9999)).1, b"behind");
+}
+
+#[test]
+fn discarding_forgets_octets_and_boundaries() {
+    let mut ready = Ready::new(3);
+    ready.push(Payload::Copy(&[1; 5000]));
+    ready.mark_eom();
+    ready.push_tag(1);
+    ready.push_gap(2);
+    ready.discard_all();
+    assert_eq!((ready.start(), ready.end(), ready.stored()), (5013, 5013, 0));
+    assert_eq!(ready.read(1), None);
+    ready.push(Payload::Copy(b"z"));
+    assert_eq!(data(ready.read(1)), (5013, b"z".to_vec(), false));
+}
