@@ -10,7 +10,7 @@ fn comments_and_literals_are_blanked_and_lines_stay() {
         (r#"f("fn {", b"x\"y")"#, r#"f(      , b      )"#),
         ("r\"a\\\" b", "      b"),
         ("br#\"a\"b\"# c", "          c"),
-        ("'a' '\\'' '\\u{7d}' 'é' x", "                    x"),
+        ("'a' '\\'' '\\u{7d}' 'é' x", "                      x"),
     ];
     for (source, expected) in cases {
         assert_eq!(mask(source), expected, "{source}");
