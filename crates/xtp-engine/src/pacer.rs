@@ -28,53 +28,43 @@ impl Pacer {
         }
     }
 
-    /// The burst for a rate: ten packets, or one millisecond's worth if that is more.
-    pub(crate) fn burst_for(rate: u64, packet: u64) -> u64 {
-        packet.saturating_mul(10).max(rate / 1_000)
+    /// Changes rate (octets a second; `None` = unlimited) and burst (octets; ten packets are usual). The burst is
+    /// never less than one millisecond's worth. Turning it on fills the bucket.
+    pub(crate) fn set(&mut self, rate: Option<u64>, burst: u64) {
+        let was_off = self.rate.is_none();
+        self.rate = rate.map(|rate| rate.max(1));
+        self.burst = burst.max(rate.unwrap_or(0) / 1_000).max(1);
+        let full = self.full();
+        self.level = if was_off { full } else { self.level.min(full) };
     }
 
-    /// Changes rate (octets a second; `None` = unlimited) and burst (octets). Turning it on fills the bucket.
-    pub(crate) fn set(&mut self, rate: Option<u64>, burst: u64) {
-        let rate = rate.map(|rate| rate.max(1));
-        let burst = burst.max(1);
-        if self.rate.is_none() && rate.is_some() {
-            self.level = i128::from(burst) * OCTET;
-        }
-        self.rate = rate;
-        self.burst = burst;
-        self.level = self.level.min(i128::from(burst) * OCTET);
+    /// Adds what has flowed in until `now`. Times that run backwards add nothing.
+    pub(crate) fn refill(&mut self, now: Time) {
+        self.level = self.level_at(now);
+        self.at = self.at.max(now);
     }
 
     /// Octets that may start at `now`: packets may start while fewer were taken.
-    pub(crate) fn budget(&mut self, now: Time) -> u64 {
-        let Some(rate) = self.rate else {
-            self.at = self.at.max(now);
+    pub(crate) fn budget(&self, now: Time) -> u64 {
+        if self.rate.is_none() {
             return u64::MAX;
-        };
-        if now > self.at {
-            let inflow = u128::from(rate) * u128::from(now.as_nanos() - self.at.as_nanos());
-            let inflow = i128::try_from(inflow).unwrap_or(i128::MAX);
-            self.level = self
-                .level
-                .saturating_add(inflow)
-                .min(i128::from(self.burst) * OCTET);
-            self.at = now;
         }
-        let level = u128::try_from(self.level).unwrap_or(0);
+        let level = u128::try_from(self.level_at(now)).unwrap_or(0);
         u64::try_from(level.div_ceil(OCTET.unsigned_abs())).unwrap_or(u64::MAX)
     }
 
-    /// So many octets started.
+    /// So many octets started at the time of the last [`Pacer::refill`].
     pub(crate) fn take(&mut self, octets: u64) {
         if self.rate.is_some() {
             self.level = self.level.saturating_sub(i128::from(octets) * OCTET);
         }
     }
 
-    /// When to come back; `None` if something may start now.
+    /// When to come back; `None` if something may start now. Waits for a little more than one octet where the path
+    /// is fast, so that wake-ups are few.
     pub(crate) fn ready_at(&self, now: Time) -> Option<Time> {
         let rate = u128::from(self.rate?);
-        if self.level > 0 {
+        if self.level_at(now) > 0 {
             return None;
         }
         let half = u128::from(self.burst) * OCTET.unsigned_abs() / 2;
@@ -82,6 +72,17 @@ impl Pacer {
         let wait = (self.level.unsigned_abs() + wanted) / rate + 1;
         let wait = u64::try_from(wait).unwrap_or(u64::MAX);
         Some((self.at + Duration::from_nanos(wait)).max(now))
+    }
+
+    fn full(&self) -> i128 {
+        i128::from(self.burst) * OCTET
+    }
+
+    fn level_at(&self, now: Time) -> i128 {
+        let span = now.as_nanos().saturating_sub(self.at.as_nanos());
+        let inflow = u128::from(self.rate.unwrap_or(0)) * u128::from(span);
+        let inflow = i128::try_from(inflow).unwrap_or(i128::MAX);
+        self.level.saturating_add(inflow).min(self.full())
     }
 }
 

@@ -14,8 +14,12 @@ fn unpaced_is_unlimited() {
 
 #[test]
 fn burst_is_ten_packets_or_a_millisecond() {
-    assert_eq!(Pacer::burst_for(1_000_000, 1_200), 12_000);
-    assert_eq!(Pacer::burst_for(1_000_000_000, 1_200), 1_000_000);
+    let mut pacer = Pacer::new();
+    pacer.set(Some(1_000_000), 12_000);
+    assert_eq!(pacer.budget(Time::ZERO), 12_000);
+    pacer.set(None, 12_000);
+    pacer.set(Some(1_000_000_000), 12_000);
+    assert_eq!(pacer.budget(Time::ZERO), 1_000_000);
 }
 
 #[test]
@@ -24,6 +28,7 @@ fn a_full_burst_then_the_rate() {
     let mut pacer = Pacer::new();
     pacer.set(Some(1_000_000), 12_000);
     assert_eq!(pacer.budget(now), 12_000);
+    pacer.refill(now);
     pacer.take(12_000);
     assert_eq!(pacer.budget(now), 0);
     // A quarter of a millisecond's worth is waited for, 250 octets here.
@@ -53,6 +58,8 @@ fn lowering_the_burst_takes_credit_away_and_off_gives_it_back() {
 fn extremes_do_not_overflow() {
     let mut pacer = Pacer::new();
     pacer.set(Some(u64::MAX), u64::MAX);
+    pacer.refill(Time::NEVER);
+    pacer.refill(Time::ZERO);
     assert_eq!(pacer.budget(Time::NEVER), u64::MAX);
     pacer.take(u64::MAX);
     pacer.take(u64::MAX);
@@ -63,12 +70,13 @@ proptest! {
     #[test]
     fn long_run_rate(rate in 10_000u64..10_000_000_000, packet in 100u64..9_000) {
         let mut pacer = Pacer::new();
-        let burst = Pacer::burst_for(rate, packet);
-        pacer.set(Some(rate), burst);
+        let burst = (10 * packet).max(rate / 1_000);
+        pacer.set(Some(rate), 10 * packet);
         // Enough for 40 bursts at the least.
         let until = Time::from_nanos(burst * 40 * 1_000_000_000 / rate);
         let (mut now, mut sent, mut wakes) = (Time::ZERO, 0u64, 0u64);
         while now < until {
+            pacer.refill(now);
             while pacer.budget(now) > 0 {
                 pacer.take(packet);
                 sent += packet;

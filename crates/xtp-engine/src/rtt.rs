@@ -16,6 +16,8 @@ const LATE_FLOOR: Duration = Duration::from_millis(1);
 /// Smoothed round trip, its variation and the last sample.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rtt {
+    /// What the per-peer cache remembers; times WTIMER and lateness until the first sample.
+    initial: Option<Duration>,
     srtt: Option<Duration>,
     var: Duration,
     latest: Option<Duration>,
@@ -23,13 +25,11 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    /// An estimate that knows nothing but what the per-peer cache remembers; the first sample replaces that.
+    /// An estimate without a sample; `initial` is what the per-peer cache remembers of this peer.
     pub(crate) fn new(initial: Option<Duration>) -> Self {
         Self {
-            srtt: initial,
-            var: initial.unwrap_or_default() / 2,
-            latest: None,
-            samples: 0,
+            initial,
+            ..Self::default()
         }
     }
 
@@ -38,11 +38,11 @@ impl Rtt {
         // A clock too coarse to see the round trip must not make it "unknown" to divisions later.
         let sample = sample.max(Duration::from_nanos(1));
         match self.srtt {
-            Some(srtt) if self.samples > 0 => {
+            Some(srtt) => {
                 self.var = (self.var * 3 + sample.abs_diff(srtt)) / 4;
                 self.srtt = Some((srtt * 7 + sample) / 8);
             }
-            _ => {
+            None => {
                 self.var = sample / 2;
                 self.srtt = Some(sample);
             }
@@ -51,7 +51,7 @@ impl Rtt {
         self.samples += 1;
     }
 
-    /// Smoothed round trip; `None` while neither sampled nor cached.
+    /// Smoothed round trip; `None` until the first sample.
     pub(crate) fn srtt(&self) -> Option<Duration> {
         self.srtt
     }
@@ -74,14 +74,24 @@ impl Rtt {
     /// WTIMER before any back-off (13).
     pub(crate) fn wtimer_base(&self) -> Duration {
         match self.srtt {
-            Some(srtt) => (srtt + (self.var * 4).max(Duration::from_millis(1)) + BATCH).max(WTIMER_FLOOR),
-            None => WTIMER_UNKNOWN,
+            Some(srtt) => wtimer(srtt, self.var),
+            None => self.initial_wtimer(),
         }
+    }
+
+    /// WTIMER before the first sample: from the cached round trip, as if sampled once, or one second.
+    pub(crate) fn initial_wtimer(&self) -> Duration {
+        self.initial
+            .map_or(WTIMER_UNKNOWN, |initial| wtimer(initial, initial / 2))
     }
 
     /// Age at which a packet below the echo counts as lost (10.2).
     pub(crate) fn late(&self) -> Duration {
-        let known = self.srtt.unwrap_or(ASSUMED).max(self.latest.unwrap_or_default());
+        let known = self
+            .srtt
+            .or(self.initial)
+            .unwrap_or(ASSUMED)
+            .max(self.latest.unwrap_or_default());
         (known + known / 8).max(LATE_FLOOR)
     }
 
@@ -89,6 +99,10 @@ impl Rtt {
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }
+}
+
+fn wtimer(srtt: Duration, var: Duration) -> Duration {
+    (srtt + (var * 4).max(Duration::from_millis(1)) + BATCH).max(WTIMER_FLOOR)
 }
 
 #[cfg(test)]

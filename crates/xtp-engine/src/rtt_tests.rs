@@ -7,17 +7,21 @@ const fn ms(value: u64) -> Duration {
 }
 
 #[test]
-fn first_sample_replaces_the_cached_value() {
+fn the_cached_value_times_wtimer_until_the_first_sample() {
     let mut rtt = Rtt::new(Some(ms(80)));
+    assert_eq!((rtt.srtt(), rtt.latest(), rtt.samples()), (None, None, 0));
+    // 80 + 4 x 40 + 1.
     assert_eq!(
-        (rtt.srtt(), rtt.var(), rtt.latest(), rtt.samples()),
-        (Some(ms(80)), ms(40), None, 0)
+        (rtt.initial_wtimer(), rtt.wtimer_base(), rtt.late()),
+        (ms(241), ms(241), ms(90))
     );
     rtt.sample(ms(20));
     assert_eq!(
         (rtt.srtt(), rtt.var(), rtt.latest(), rtt.samples()),
         (Some(ms(20)), ms(10), Some(ms(20)), 1)
     );
+    assert_eq!(rtt.wtimer_base(), ms(61));
+    assert_eq!(Rtt::new(None).initial_wtimer(), Duration::from_secs(1));
 }
 
 #[test]
