@@ -159,7 +159,9 @@ pub(crate) struct Inflight {
     /// Runs that start here or later are in the order of their syncs and times.
     ordered_from: u64,
     /// Nothing below this position is lost.
-    lost_from: Cell<u64>,
+    lowest_lost: Cell<u64>,
+    /// Nothing from this position on is lost.
+    lost_end: u64,
 }
 
 impl Inflight {
@@ -265,7 +267,7 @@ impl Inflight {
                 verdict.check_at = Some(verdict.check_at.map_or(due, |earlier| earlier.min(due)));
             }
             if lost > 0 {
-                let marked = self.mark_lost(index - 1, lost);
+                let marked = self.mark_run(index - 1, lost);
                 verdict.add(&marked);
             }
         }
@@ -275,13 +277,24 @@ impl Inflight {
     /// The lowest lost segment: its first octet and its length. Amortised O(1) when lost segments are sent
     /// again in ascending order.
     pub(crate) fn next_lost(&self) -> Option<(u64, u32)> {
-        if self.lost_octets == 0 {
+        let (seq, len) = self.lost_from(self.lowest_lost.get())?;
+        self.lowest_lost.set(seq);
+        Some((seq, len))
+    }
+
+    /// The lowest lost segment, or rest of one, at or behind `position`: its first octet and its length. For
+    /// planning a batch before it is recorded. O(log n) and the runs between `position` and the answer.
+    pub(crate) fn lost_from(&self, position: u64) -> Option<(u64, u32)> {
+        let position = position.max(self.lowest_lost.get());
+        if self.lost_octets == 0 || position >= self.lost_end {
             return None;
         }
-        let start = self.runs.partition_point(|run| run.end() <= self.lost_from.get());
+        let start = self.runs.partition_point(|run| run.end() <= position);
         let run = self.runs.range(start..).find(|run| run.lost)?;
-        self.lost_from.set(run.seq);
-        Some((run.seq, if run.count == 1 { run.last } else { run.size }))
+        let from = position.max(run.seq);
+        let segment = (from - run.seq) / u64::from(run.size);
+        let end = run.end().min(run.seq + (segment + 1) * u64::from(run.size));
+        Some((from, (end - from) as u32))
     }
 
     /// Whether anything is lost and not sent again yet. O(1).
@@ -389,33 +402,41 @@ impl Inflight {
         *self = Self::default();
     }
 
-    /// Marks everything from `seq` on as lost, segments that begin below it excepted.
-    #[cfg(test)]
+    /// Marks the octets `seq..seq + len` as lost, as far as they are in the map. O(runs touched + log n).
+    pub(crate) fn mark_lost(&mut self, seq: u64, len: u32) {
+        let first = self.cut_at(seq);
+        let after = self.cut_at(seq.saturating_add(u64::from(len)));
+        for index in first..after {
+            let run = self.runs[index];
+            if !run.lost {
+                self.mark_run(index, run.count);
+            }
+        }
+    }
+
+    /// Marks all segments that begin at `seq` or behind it as lost. O(runs touched + log n).
     pub(crate) fn mark_all_lost_from(&mut self, seq: u64) {
-        let mut index = 0;
+        let first = self.runs.partition_point(|run| run.end() <= seq);
+        let mut index = first;
         while let Some(&run) = self.runs.get(index) {
-            index += 1;
             // Segments that begin below `seq`.
             let below = seq
                 .saturating_sub(run.seq)
                 .div_ceil(u64::from(run.size))
                 .min(u64::from(run.count)) as u32;
-            if run.lost || below >= run.count {
-                continue;
+            if below > 0 && below < run.count {
+                let (kept, rest) = run.split(below);
+                self.runs[index] = kept.normal();
+                self.runs.insert(index + 1, rest);
+            } else if below == 0 && !run.lost {
+                self.mark_run(index, run.count);
             }
-            if below > 0 {
-                let (first, rest) = run.split(below);
-                self.runs[index - 1] = first.normal();
-                self.runs.insert(index, rest);
-                index += 1;
-            }
-            let count = self.runs[index - 1].count;
-            self.mark_lost(index - 1, count);
+            index += 1;
         }
     }
 
     /// Marks the first `count` segments of a run and returns them; the rest becomes the run behind it.
-    fn mark_lost(&mut self, index: usize, count: u32) -> Run {
+    fn mark_run(&mut self, index: usize, count: u32) -> Run {
         let run = self.runs[index];
         let (mut marked, rest) = if count < run.count {
             let (first, rest) = run.split(count);
@@ -428,8 +449,12 @@ impl Inflight {
         if let Some(rest) = rest {
             self.runs.insert(index + 1, rest);
         }
+        if self.lost_octets == 0 {
+            self.lost_end = 0;
+        }
         self.lost_octets += marked.octets();
-        self.lost_from.set(self.lost_from.get().min(marked.seq));
+        self.lowest_lost.set(self.lowest_lost.get().min(marked.seq));
+        self.lost_end = self.lost_end.max(marked.end());
         marked
     }
 

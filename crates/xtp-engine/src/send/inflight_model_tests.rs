@@ -125,6 +125,8 @@ enum Op {
     /// Echo so far behind the newest sync, threshold, octets below, lateness.
     Judge(u32, u32, Option<u64>, u64),
     AllLost(u64),
+    /// So many octets from there on.
+    MarkLost(u64, u32),
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -139,6 +141,7 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (0u32..30, prop_oneof![Just(3u32), Just(0)], prop::option::of(0u64..60), 1u64..20)
             .prop_map(|(back, threshold, below, late)| Op::Judge(back, threshold, below, late)),
         1 => (0u64..60).prop_map(Op::AllLost),
+        1 => (0u64..60, 0u32..12).prop_map(|(from, len)| Op::MarkLost(from, len)),
     ]
 }
 
@@ -160,6 +163,15 @@ impl Pair {
 
     fn base(&self) -> u64 {
         self.model.0.keys().next().copied().unwrap_or(self.next)
+    }
+
+    /// The length of the segment that begins exactly here.
+    fn next_len(&self, seq: u64) -> u32 {
+        self.model
+            .segments()
+            .iter()
+            .find(|segment| segment.0 == seq)
+            .map_or(0, |segment| segment.1)
     }
 
     fn resend(&mut self, count: u32, cut: u32) {
@@ -213,6 +225,25 @@ impl Pair {
                 };
                 assert_eq!(self.map.judge(judge), self.model.judge(judge), "{judge:?}");
             }
+            Op::MarkLost(from, len) => {
+                // Whole segments, as the engine does.
+                let from = self.base() + from;
+                let chosen = self
+                    .model
+                    .segments()
+                    .into_iter()
+                    .find(|segment| segment.0 >= from);
+                let Some((seq, first, _)) = chosen else { return };
+                let len = first
+                    + if len > 6 {
+                        0
+                    } else {
+                        self.next_len(seq + u64::from(first))
+                    };
+                self.map.mark_lost(seq, len);
+                let octets = self.model.0.range_mut(seq..seq + u64::from(len));
+                octets.for_each(|(_, octet)| octet.lost = true);
+            }
             Op::AllLost(from) => {
                 let from = self.base() + from;
                 self.map.mark_all_lost_from(from);
@@ -241,6 +272,16 @@ impl Pair {
         assert_eq!(self.map.lost_octets(), lost_octets);
         assert_eq!(self.map.has_lost(), lost.is_some());
         assert_eq!(self.map.next_lost(), lost);
+        for position in self.base().saturating_sub(2)..self.base() + 40 {
+            let found = segments
+                .iter()
+                .find(|segment| segment.2.lost && segment.0 + u64::from(segment.1) > position);
+            let rest = found.map(|segment| {
+                let from = position.max(segment.0);
+                (from, (segment.0 + u64::from(segment.1) - from) as u32)
+            });
+            assert_eq!(self.map.lost_from(position), rest, "from {position}");
+        }
         assert_eq!(
             self.map.last(),
             segments.last().map(|segment| (segment.0, segment.1))

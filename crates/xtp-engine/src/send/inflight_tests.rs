@@ -243,5 +243,22 @@ fn a_peer_can_not_make_more_runs_than_segments() {
     assert!(map.runs.len() <= 1000, "{} runs", map.runs.len());
 }
 
+#[test]
+fn a_batch_is_planned_before_it_is_recorded() {
+    let mut map = train(5);
+    map.mark_lost(100, 200);
+    map.mark_lost(400, 100);
+    assert_eq!(map.lost_from(0), Some((100, 100)));
+    assert_eq!(
+        map.lost_from(160),
+        Some((160, 40)),
+        "the rest of a segment cut smaller"
+    );
+    assert_eq!(map.lost_from(200), Some((200, 100)));
+    assert_eq!(map.lost_from(300), Some((400, 100)));
+    assert_eq!(map.lost_from(500), None);
+    assert_eq!(map.lost_octets(), 300);
+}
+
 #[path = "inflight_model_tests.rs"]
 mod model;

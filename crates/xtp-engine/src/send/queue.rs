@@ -58,6 +58,7 @@ struct Tag {
 /// referenced as a whole.
 #[derive(Debug)]
 pub(crate) struct SendQueue {
+    start: u64,
     base: u64,
     end: u64,
     pieces: VecDeque<Piece>,
@@ -75,6 +76,7 @@ impl SendQueue {
     /// An empty stream whose first octet will have the position `base`.
     pub(crate) fn new(base: u64) -> Self {
         Self {
+            start: base,
             base,
             end: base,
             pieces: VecDeque::new(),
@@ -84,6 +86,11 @@ impl SendQueue {
             released: 0,
             cursor: Cell::new(0),
         }
+    }
+
+    /// The position of the stream's first octet, whether or not it is still kept.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
     }
 
     /// The lowest position still kept.

@@ -339,6 +339,7 @@ fn apply(queue: &mut SendQueue, model: &mut Model, start: u64, op: &Op) {
 }
 
 fn compare(queue: &SendQueue, model: &Model, start: u64, max: usize) {
+    assert_eq!(queue.start(), start);
     assert_eq!(queue.base(), start + model.base as u64);
     assert_eq!(queue.end(), start + model.octets.len() as u64);
     assert_eq!(queue.len(), model.octets.len() - model.base);
