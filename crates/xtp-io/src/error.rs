@@ -82,3 +82,7 @@ pub struct SocketError {
     /// The node that reported it, if it was not this host's own kernel.
     pub reporter: Option<IpAddr>,
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

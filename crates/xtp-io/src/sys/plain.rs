@@ -135,3 +135,7 @@ fn is_too_big(error: &io::Error) -> bool {
 fn is_full(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFERS)
 }
+
+#[cfg(test)]
+#[path = "plain_tests.rs"]
+mod tests;

@@ -97,3 +97,7 @@ fn reporter(message: &Message<'_>) -> Option<IpAddr> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+#[path = "errors_tests.rs"]
+mod tests;
