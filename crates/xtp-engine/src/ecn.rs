@@ -114,18 +114,13 @@ pub(crate) struct EcnCounter {
 
 impl EcnCounter {
     /// Counts one accepted packet.
-    pub(crate) fn count(&mut self, ecn: Ecn) {
+    pub(crate) fn record(&mut self, ecn: Ecn) {
         match ecn {
             Ecn::NotEct => {}
             Ecn::Ect0 => self.ect0 = self.ect0.wrapping_add(1),
             Ecn::Ect1 => self.ect1 = self.ect1.wrapping_add(1),
             Ecn::Ce => self.ce = self.ce.wrapping_add(1),
         }
-    }
-
-    /// The totals to report.
-    pub(crate) fn totals(&self) -> Self {
-        *self
     }
 }
 

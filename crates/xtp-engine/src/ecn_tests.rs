@@ -70,10 +70,10 @@ fn counter_counts_each_code_point() {
         Ecn::Ect0,
         Ecn::Ect0,
     ] {
-        counter.count(ecn);
+        counter.record(ecn);
     }
     assert_eq!(
-        counter.totals(),
+        counter,
         EcnCounter {
             ect0: 3,
             ect1: 1,
@@ -86,7 +86,7 @@ fn counter_counts_each_code_point() {
         ce: u32::MAX,
     };
     for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
-        full.count(ecn);
+        full.record(ecn);
     }
     assert_eq!(full, EcnCounter::default());
 }

@@ -5,10 +5,17 @@
 pub(crate) struct ReaderCredit {
     capacity: u64,
     advertised: u64,
-    /// End of the buffers the user has posted, absolute.
-    posted: u64,
-    /// Only posted buffers count (RES).
-    reserve: bool,
+    /// End of the buffers the user has posted (RES), absolute.
+    posted: Option<u64>,
+}
+
+/// What an open DREQ makes the reader send.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DreqReport {
+    /// Everything it refers to was consumed: answer it.
+    Answer,
+    /// Half the capacity was consumed since it came: report the credit, unsolicited, and keep it open.
+    Credit,
 }
 
 impl ReaderCredit {
@@ -18,34 +25,27 @@ impl ReaderCredit {
         Self {
             capacity: capacity.max(1),
             advertised: granted_initial,
-            posted: 0,
-            reserve: false,
+            posted: None,
         }
     }
 
-    /// The same for a stream whose first octet is `start` and not 0: posted buffers begin there.
-    pub(crate) fn starting_at(mut self, start: u64) -> Self {
-        self.posted = self.posted.max(start);
-        self
+    /// Only posted buffers count from now on (RES, 11.2); the stream begins at `start`.
+    pub(crate) fn reserve(&mut self, start: u64) {
+        self.posted.get_or_insert(start);
     }
 
-    /// Whether only posted buffers count (RES, 11.2). What was advertised stays good.
-    pub(crate) fn set_reserve(&mut self, reserve: bool) {
-        self.reserve = reserve;
-    }
-
-    /// The user posted buffers for so many more octets. Without RES it has no effect until RES comes.
+    /// The user posted buffers for so many more octets. Without RES it changes nothing.
     pub(crate) fn post(&mut self, octets: u64) {
-        self.posted = self.posted.saturating_add(octets);
+        if let Some(end) = &mut self.posted {
+            *end = end.saturating_add(octets);
+        }
     }
 
     /// The alloc a control packet would carry now. Never falls.
     pub(crate) fn alloc(&self, delivered: u64) -> u64 {
-        let room = if self.reserve {
-            self.posted
-        } else {
-            delivered.saturating_add(self.capacity)
-        };
+        let room = self
+            .posted
+            .unwrap_or_else(|| delivered.saturating_add(self.capacity));
         self.advertised.max(room)
     }
 
@@ -73,18 +73,21 @@ impl ReaderCredit {
         if left >= low {
             return false;
         }
-        if self.reserve {
+        if self.posted.is_some() {
             // The user posts buffers of any size; a writer without any credit may be waiting for a small one.
             return gain >= low || (gain > 0 && left == 0);
         }
         gain >= low.max(self.capacity / 4)
     }
 
-    /// Whether an open DREQ that reaches further is worth a report of credit before its answer: half the capacity
-    /// was consumed since `delivered_then`, when it came or was last reported on (9.3, 11.4).
-    pub(crate) fn early_report(&self, delivered_then: u64, delivered: u64) -> bool {
+    /// What an open DREQ up to `end` that came when `delivered_then` octets were consumed is due now (9.3).
+    pub(crate) fn dreq_report(&self, end: u64, delivered_then: u64, delivered: u64) -> Option<DreqReport> {
+        if delivered >= end {
+            return Some(DreqReport::Answer);
+        }
         let half = (self.capacity / 2).max(1);
-        delivered.saturating_sub(delivered_then) >= half && self.alloc(delivered) > self.advertised
+        let freed = delivered.saturating_sub(delivered_then) >= half;
+        (freed && self.alloc(delivered) > self.advertised).then_some(DreqReport::Credit)
     }
 }
 
@@ -92,9 +95,9 @@ impl ReaderCredit {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WriterCredit {
     /// Octets below this position may be sent.
-    alloc: u64,
+    pub(crate) alloc: u64,
     /// Largest credit ever seen, octets.
-    max_seen: u64,
+    pub(crate) max_seen: u64,
 }
 
 /// Verdict of [`WriterCredit::allows`].
@@ -102,8 +105,8 @@ pub(crate) struct WriterCredit {
 pub(crate) enum Allowed {
     /// So many octets may be sent (at least one).
     Full(u64),
-    /// There is credit, but too little to be worth a packet (11.3). WTIMER sends so many octets all the same.
-    Silly(u64),
+    /// There is credit, but too little to be worth a packet (11.3).
+    Silly,
     /// There is no credit.
     None,
 }
@@ -115,17 +118,6 @@ impl WriterCredit {
             alloc,
             max_seen: alloc.saturating_sub(start),
         }
-    }
-
-    /// Octets below this position may be sent.
-    pub(crate) fn alloc(&self) -> u64 {
-        self.alloc
-    }
-
-    /// Largest credit ever seen, octets.
-    #[cfg(test)]
-    pub(crate) fn max_seen(&self) -> u64 {
-        self.max_seen
     }
 
     /// The peer's reader said `alloc` while it had received everything below `rseq`. Whether that is news.
@@ -140,17 +132,22 @@ impl WriterCredit {
 
     /// How much of a segment of `want` octets at `next` may leave. `ends`: these octets end a message or empty
     /// the queue, which excuses a small packet.
-    pub(crate) fn allows(&self, next: u64, want: u64, maxdata: u64, ends: bool) -> Allowed {
+    pub(crate) fn allows(&self, next: u64, want: u64, maxdata: u32, ends: bool) -> Allowed {
         let credit = self.alloc.saturating_sub(next);
         let octets = want.min(credit);
         if octets == 0 {
             return Allowed::None;
         }
         let excused = ends && octets == want;
-        if credit < maxdata.min(self.max_seen / 2) && !excused {
-            return Allowed::Silly(octets);
+        if credit < u64::from(maxdata).min(self.max_seen / 2) && !excused {
+            return Allowed::Silly;
         }
         Allowed::Full(octets)
+    }
+
+    /// Octets that may leave at `next` when WTIMER overrides the silly-window rule (11.3).
+    pub(crate) fn forced(&self, next: u64, want: u64) -> u64 {
+        want.min(self.alloc.saturating_sub(next))
     }
 }
 

@@ -39,9 +39,12 @@ fn tiny_capacities_are_updated_too() {
 #[test]
 fn reserve_grants_posted_buffers_only() {
     let mut credit = ReaderCredit::new(1 << 20, 100);
-    credit.post(40);
+    credit.post(1 << 30);
     assert_eq!(credit.alloc(0), 1 << 20);
-    credit.set_reserve(true);
+    credit.reserve(0);
+    credit.reserve(77);
+    assert_eq!(credit.alloc(0), 100);
+    credit.post(40);
     assert_eq!(credit.alloc(0), 100);
     credit.post(5_000);
     assert_eq!(credit.alloc(0), 5_040);
@@ -55,34 +58,27 @@ fn reserve_grants_posted_buffers_only() {
     assert!(credit.needs_update(5_030, 5_030, 1_000));
     credit.post(u64::MAX);
     assert_eq!(credit.alloc(0), u64::MAX);
-    let mut later = ReaderCredit::new(1 << 20, 1_100).starting_at(1_000);
-    later.set_reserve(true);
-    later.post(300);
-    assert_eq!(later.alloc(1_000), 1_300);
-    later.set_reserve(false);
-    assert_eq!(later.alloc(7_000), 7_000 + (1 << 20));
 }
 
 #[test]
-fn an_open_dreq_reports_credit_at_half_the_capacity() {
+fn dreq_is_answered_when_consumed_and_credit_reported_at_half() {
     let mut credit = ReaderCredit::new(1_000, 1_000);
-    assert!(!credit.early_report(100, 599));
-    assert!(credit.early_report(100, 600));
-    assert!(credit.early_report(0, 1_000));
+    assert_eq!(credit.dreq_report(900, 100, 599), None);
+    assert_eq!(credit.dreq_report(900, 100, 600), Some(DreqReport::Credit));
+    assert_eq!(credit.dreq_report(900, 100, 900), Some(DreqReport::Answer));
     credit.advertise(600);
-    assert!(!credit.early_report(100, 600), "nothing to report");
-    assert!(ReaderCredit::new(1, 1).early_report(0, 1));
+    assert_eq!(credit.dreq_report(900, 100, 600), None);
 }
 
 #[test]
 fn writer_credit_grows_only() {
     let mut credit = WriterCredit::new(500, 12_180);
-    assert_eq!(credit.max_seen(), 11_680);
+    assert_eq!(credit.max_seen, 11_680);
     assert!(!credit.raise(12_180, 600) && !credit.raise(3, 0));
     assert!(credit.raise(13_000, 12_500));
-    assert_eq!((credit.alloc(), credit.max_seen()), (13_000, 11_680));
+    assert_eq!((credit.alloc, credit.max_seen), (13_000, 11_680));
     assert!(credit.raise(30_000, 13_000));
-    assert_eq!(credit.max_seen(), 17_000);
+    assert_eq!(credit.max_seen, 17_000);
 }
 
 #[test]
@@ -92,15 +88,17 @@ fn silly_window_rule() {
     assert_eq!(credit.allows(10_000, 1_000, 1_000, true), Allowed::None);
     assert_eq!(credit.allows(10_001, 1, 1_000, true), Allowed::None);
     // 999 octets of credit are too few for a part, but not for an end.
-    assert_eq!(credit.allows(9_001, 1_000, 1_000, true), Allowed::Silly(999));
+    assert_eq!(credit.allows(9_001, 1_000, 1_000, true), Allowed::Silly);
     assert_eq!(credit.allows(9_001, 500, 1_000, true), Allowed::Full(500));
-    assert_eq!(credit.allows(9_001, 500, 1_000, false), Allowed::Silly(500));
+    assert_eq!(credit.allows(9_001, 500, 1_000, false), Allowed::Silly);
+    assert_eq!(credit.forced(9_001, 1_000), 999);
+    assert_eq!(credit.forced(20_000, 1_000), 0);
     // A piece that is short for another reason than credit may go.
     assert_eq!(credit.allows(0, 8, 1_000, false), Allowed::Full(8));
     // Half of the largest credit is enough where the reader is small.
     let small = WriterCredit::new(0, 800);
     assert_eq!(small.allows(400, 1_000, 1_000, false), Allowed::Full(400));
-    assert_eq!(small.allows(401, 1_000, 1_000, false), Allowed::Silly(399));
+    assert_eq!(small.allows(401, 1_000, 1_000, false), Allowed::Silly);
 }
 
 proptest! {
@@ -120,10 +118,10 @@ proptest! {
         while delivered < length {
             loop {
                 let want = (length - next).min(u64::from(maxdata));
-                let Allowed::Full(octets) = writer.allows(next, want, u64::from(maxdata), next + want == length) else { break };
+                let Allowed::Full(octets) = writer.allows(next, want, maxdata, next + want == length) else { break };
                 next += octets;
             }
-            prop_assert!(next <= writer.alloc() && next - delivered <= capacity);
+            prop_assert!(next <= writer.alloc && next - delivered <= capacity);
             prop_assert!(next > delivered, "stands still at {next} of {length}");
             delivered += reads[turn % reads.len()].min(next - delivered);
             turn += 1;

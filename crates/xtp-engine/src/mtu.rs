@@ -63,11 +63,6 @@ impl MtuSearch {
         self.current
     }
 
-    /// Largest size the carrier takes, octets of UDP payload.
-    pub(crate) fn limit(&self) -> usize {
-        self.max
-    }
-
     /// The size of a probe to send now, if one is due. It counts as sent.
     pub(crate) fn next_probe(&mut self, now: Time) -> Option<usize> {
         self.latest = self.latest.max(now);

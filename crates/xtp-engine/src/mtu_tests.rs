@@ -55,10 +55,7 @@ fn loopback_reaches_the_top_and_rests_for_good() {
 fn the_carrier_limit_is_never_exceeded() {
     let mut now = Time::ZERO;
     let mut search = MtuSearch::new(1_200, 1_471, true, false, now);
-    assert_eq!(
-        (search.limit(), climb(&mut search, 9_000, &mut now)),
-        (1_471, vec![1_400])
-    );
+    assert_eq!(climb(&mut search, 9_000, &mut now), [1_400]);
     let mut small = MtuSearch::new(1_200, 576, true, false, now);
     assert_eq!((small.current(), small.next_probe(now)), (576, None));
 }

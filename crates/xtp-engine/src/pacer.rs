@@ -38,22 +38,27 @@ impl Pacer {
         self.level = if was_off { full } else { self.level.min(full) };
     }
 
-    /// Adds what has flowed in until `now`. Times that run backwards add nothing.
-    pub(crate) fn refill(&mut self, now: Time) {
-        self.level = self.level_at(now);
+    /// Adds what has flowed in until `now` and says what is [`Pacer::available`]. Times that run backwards add
+    /// nothing.
+    pub(crate) fn budget(&mut self, now: Time) -> u64 {
+        let span = now.as_nanos().saturating_sub(self.at.as_nanos());
+        let inflow = u128::from(self.rate.unwrap_or(0)) * u128::from(span);
+        let inflow = i128::try_from(inflow).unwrap_or(i128::MAX);
+        self.level = self.level.saturating_add(inflow).min(self.full());
         self.at = self.at.max(now);
+        self.available()
     }
 
-    /// Octets that may start at `now`: packets may start while fewer were taken.
-    pub(crate) fn budget(&self, now: Time) -> u64 {
+    /// Octets that may start, as of the last [`Pacer::budget`]: packets may start while fewer were taken.
+    pub(crate) fn available(&self) -> u64 {
         if self.rate.is_none() {
             return u64::MAX;
         }
-        let level = u128::try_from(self.level_at(now)).unwrap_or(0);
+        let level = u128::try_from(self.level).unwrap_or(0);
         u64::try_from(level.div_ceil(OCTET.unsigned_abs())).unwrap_or(u64::MAX)
     }
 
-    /// So many octets started at the time of the last [`Pacer::refill`].
+    /// So many octets started.
     pub(crate) fn take(&mut self, octets: u64) {
         if self.rate.is_some() {
             self.level = self.level.saturating_sub(i128::from(octets) * OCTET);
@@ -64,7 +69,7 @@ impl Pacer {
     /// is fast, so that wake-ups are few.
     pub(crate) fn ready_at(&self, now: Time) -> Option<Time> {
         let rate = u128::from(self.rate?);
-        if self.level_at(now) > 0 {
+        if self.level > 0 {
             return None;
         }
         let half = u128::from(self.burst) * OCTET.unsigned_abs() / 2;
@@ -76,13 +81,6 @@ impl Pacer {
 
     fn full(&self) -> i128 {
         i128::from(self.burst) * OCTET
-    }
-
-    fn level_at(&self, now: Time) -> i128 {
-        let span = now.as_nanos().saturating_sub(self.at.as_nanos());
-        let inflow = u128::from(self.rate.unwrap_or(0)) * u128::from(span);
-        let inflow = i128::try_from(inflow).unwrap_or(i128::MAX);
-        self.level.saturating_add(inflow).min(self.full())
     }
 }
 
