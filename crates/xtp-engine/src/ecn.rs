@@ -25,7 +25,7 @@ pub(crate) struct EcnSender {
 }
 
 impl EcnSender {
-    /// Off until [`EcnSender::enable`]d unless `enabled`.
+    /// Testing from the first marked packet on; off for good unless `enabled`.
     pub(crate) fn new(enabled: bool) -> Self {
         let state = if enabled { State::Testing } else { State::Off };
         Self {
@@ -35,13 +35,6 @@ impl EcnSender {
             ce: 0,
             acked: 0,
             marks: 0,
-        }
-    }
-
-    /// XCNTL came into force: start marking and testing.
-    pub(crate) fn enable(&mut self) {
-        if self.state == State::Off {
-            self.state = State::Testing;
         }
     }
 

@@ -3,13 +3,12 @@
 use super::*;
 
 #[test]
-fn off_until_enabled() {
+fn off_stays_off() {
     let mut ecn = EcnSender::new(false);
     ecn.on_path_change();
     assert_eq!(ecn.codepoint(), Ecn::NotEct);
     assert_eq!(ecn.on_report(100, 0, 100, 100), 0);
-    ecn.enable();
-    assert_eq!(ecn.codepoint(), Ecn::Ect0);
+    assert_eq!(ecn.codepoint(), Ecn::NotEct);
     assert!(!ecn.is_capable());
 }
 
@@ -33,8 +32,6 @@ fn a_path_that_clears_marks_is_given_up() {
     assert_eq!(ecn.codepoint(), Ecn::NotEct);
     // Whatever it says later is not believed.
     assert_eq!(ecn.on_report(50, 0, 50, 50), 0);
-    ecn.enable();
-    assert_eq!(ecn.codepoint(), Ecn::NotEct);
     ecn.on_path_change();
     assert_eq!(ecn.codepoint(), Ecn::Ect0);
 }

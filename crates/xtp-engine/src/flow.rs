@@ -56,11 +56,13 @@ impl ReaderCredit {
     }
 
     /// The last alloc the peer was told.
+    #[cfg(test)]
     pub(crate) fn advertised(&self) -> u64 {
         self.advertised
     }
 
     /// Capacity in octets.
+    #[cfg(test)]
     pub(crate) fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -143,11 +145,6 @@ impl WriterCredit {
             return Allowed::Silly;
         }
         Allowed::Full(octets)
-    }
-
-    /// Octets that may leave at `next` when WTIMER overrides the silly-window rule (11.3).
-    pub(crate) fn forced(&self, next: u64, want: u64) -> u64 {
-        want.min(self.alloc.saturating_sub(next))
     }
 }
 

@@ -91,8 +91,7 @@ fn silly_window_rule() {
     assert_eq!(credit.allows(9_001, 1_000, 1_000, true), Allowed::Silly);
     assert_eq!(credit.allows(9_001, 500, 1_000, true), Allowed::Full(500));
     assert_eq!(credit.allows(9_001, 500, 1_000, false), Allowed::Silly);
-    assert_eq!(credit.forced(9_001, 1_000), 999);
-    assert_eq!(credit.forced(20_000, 1_000), 0);
+
     // A piece that is short for another reason than credit may go.
     assert_eq!(credit.allows(0, 8, 1_000, false), Allowed::Full(8));
     // Half of the largest credit is enough where the reader is small.

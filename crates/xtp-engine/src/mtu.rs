@@ -144,6 +144,7 @@ impl MtuSearch {
     }
 
     /// Whether nothing is being tried and nothing is left to try for now.
+    #[cfg(test)]
     pub(crate) fn is_done(&self) -> bool {
         self.probe.is_none() && self.next_size().is_none()
     }

@@ -68,6 +68,7 @@ impl PathValidation {
     }
 
     /// The peer's address.
+    #[cfg(test)]
     pub(crate) fn peer(&self) -> SocketAddr {
         self.peer
     }

@@ -7,14 +7,14 @@ use core::time::Duration;
 const OCTET: i64 = 1_000_000_000;
 /// Most that can be owed (4 GB), so that the distance to a full bucket stays a number.
 const MOST_OWED: i64 = 1 << 62;
-/// Packet size assumed until [`TokenBucket::set_packet`] says better: no smaller than any packet on Ethernet.
+/// Packet size assumed until a larger one is taken: no smaller than any packet on Ethernet.
 const ASSUMED_PACKET: u32 = 1_500;
 
 /// A bucket of depth `burst`, filled at `rate`, from which a packet may start while it is not empty.
 ///
 /// The level may fall below zero by one packet. Because the last packet of a burst may overdraw, credit is
 /// saved up to `burst` minus one packet only; thus no interval of burst/rate seconds sees more than twice the
-/// burst (or the burst and one packet, if that is more), whatever the packet sizes up to the one stated.
+/// burst (or the burst and one packet, if that is more), once the largest packet was seen.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenBucket {
     rate: Rate,
@@ -56,12 +56,6 @@ impl TokenBucket {
         }
     }
 
-    /// States the largest packet that will be taken, in octets.
-    pub(crate) fn set_packet(&mut self, octets: u32) {
-        self.packet = octets;
-        self.level = self.level.min(self.depth());
-    }
-
     /// Adds what has flowed in until `now`. Times that run backwards add nothing.
     pub(crate) fn refill(&mut self, now: Time) {
         if now <= self.at {
@@ -85,9 +79,14 @@ impl TokenBucket {
         self.is_off() || (!self.is_stopped() && self.level > 0)
     }
 
-    /// A packet of so many octets started.
+    /// One packet of so many octets started.
     pub(crate) fn take(&mut self, octets: u64) {
         if !self.is_off() {
+            let size = u32::try_from(octets).unwrap_or(u32::MAX);
+            if size > self.packet {
+                self.packet = size;
+                self.level = self.level.min(self.depth());
+            }
             let cost = i64::try_from(octets).unwrap_or(i64::MAX).saturating_mul(OCTET);
             self.level = self.level.saturating_sub(cost).max(-MOST_OWED);
         }

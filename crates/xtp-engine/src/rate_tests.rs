@@ -15,7 +15,7 @@ fn rate(octets_per_second: u64, burst: u32) -> Rate {
 fn run(rate: Rate, packets: &[u32], until: Time) -> Vec<(Time, u64)> {
     let mut now = Time::from_nanos(12_345);
     let mut bucket = TokenBucket::new(rate, now);
-    bucket.set_packet(packets.iter().copied().max().unwrap());
+
     let mut sent = Vec::new();
     while now < until {
         bucket.refill(now);
@@ -85,6 +85,22 @@ fn rate_without_refill_drift_over_an_hour() {
 }
 
 #[test]
+fn larger_packets_are_learnt_from_the_first_one() {
+    for (b, bound) in [(20_000, 40_000), (10_000, 20_000), (5_000, 14_000), (1, 9_001)] {
+        let limit = rate(1_000_000, b);
+        let until = Time::from_nanos(12_345) + Duration::from_secs(1);
+        let sent = run(limit, &[9_000], until);
+        assert!(
+            worst(&sent, interval(limit)) <= bound,
+            "burst {b}: {}",
+            worst(&sent, interval(limit))
+        );
+        let total: u64 = sent.iter().map(|&(_, octets)| octets).sum();
+        assert!(total.abs_diff(1_000_000) <= 18_000, "burst {b}: {total}");
+    }
+}
+
+#[test]
 fn off_and_stopped() {
     let now = Time::ZERO;
     let mut off = TokenBucket::new(rate(0, 0), now);
@@ -112,7 +128,9 @@ fn lifting_a_stop_lets_one_packet_go_at_once() {
 #[test]
 fn stating_the_same_limit_again_gives_nothing() {
     let mut bucket = TokenBucket::new(rate(1_000, 3_000), Time::ZERO);
-    bucket.take(9_000);
+    for _ in 0..6 {
+        bucket.take(1_500);
+    }
     bucket.set(rate(1_000, 3_000), Time::ZERO);
     assert!(!bucket.may_send());
     bucket.set(rate(2_000, 3_000), Time::ZERO);

@@ -57,11 +57,13 @@ impl Rtt {
     }
 
     /// Mean deviation.
+    #[cfg(test)]
     pub(crate) fn var(&self) -> Duration {
         self.var
     }
 
     /// The last sample.
+    #[cfg(test)]
     pub(crate) fn latest(&self) -> Option<Duration> {
         self.latest
     }
