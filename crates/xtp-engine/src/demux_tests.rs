@@ -1,3 +1,5 @@
+//! The tables of keys and peers.
+
 use core::net::SocketAddr;
 
 use super::{Demux, PEER_LIMIT};

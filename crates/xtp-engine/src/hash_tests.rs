@@ -1,3 +1,5 @@
+//! Addresses that are one source, hashes that differ by key.
+
 use core::hash::BuildHasher;
 use core::net::SocketAddr;
 

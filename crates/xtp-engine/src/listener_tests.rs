@@ -1,3 +1,5 @@
+//! Matching, limits and refusals.
+
 use xtp_wire::Options;
 
 use super::{Listeners, Refusal};

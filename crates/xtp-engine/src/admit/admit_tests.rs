@@ -1,1 +1,408 @@
-//! Tests of `admit`.
+//! Conformance 26.4: what a FIRST that comes again meets.
+
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use bytes::Bytes;
+use xtp_wire::ClientId;
+
+use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
+use crate::config::EngineConfig;
+use crate::time::Time;
+
+/// UTC milliseconds at the origin of the monotonic clock.
+const UTC: u64 = 1_790_000_000_000;
+const YEAR: u64 = 31_536_000_000;
+
+/// A FIRST and the moment it comes, milliseconds.
+#[derive(Copy, Clone)]
+struct Heard {
+    ms: u64,
+    src: SocketAddr,
+    key: u64,
+    extended: bool,
+    time: Option<u32>,
+    client: Option<ClientId>,
+}
+
+fn heard(ms: u64, key: u64) -> Heard {
+    let src = SocketAddr::from(([192, 0, 2, 1], 40_000));
+    Heard {
+        ms,
+        src,
+        key,
+        extended: true,
+        time: Some((UTC + ms) as u32),
+        client: None,
+    }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+fn config(max_tombstones: usize, started_utc_ms: Option<u64>) -> EngineConfig {
+    EngineConfig {
+        max_tombstones,
+        started_utc_ms,
+        ..EngineConfig::new([7; 32])
+    }
+}
+
+fn memory(max_tombstones: usize) -> AtMostOnce {
+    AtMostOnce::new(&config(max_tombstones, None), [1; 16])
+}
+
+fn judge(memory: &mut AtMostOnce, f: Heard) -> Verdict {
+    memory.judge_first(at(f.ms), UTC + f.ms, f.src, f.key, f.extended, f.time, f.client)
+}
+
+fn begin(memory: &mut AtMostOnce, f: Heard) -> Verdict {
+    let verdict = judge(memory, f);
+    if verdict == Verdict::New {
+        memory.accept(at(f.ms), UTC + f.ms, f.src, f.key, f.extended, f.time, f.client);
+    }
+    verdict
+}
+
+fn end(memory: &mut AtMostOnce, ms: u64, f: Heard) {
+    let cached = Some(Bytes::from_static(b"response"));
+    let tombstone = Tombstone {
+        received: 100,
+        sent: 52,
+        cached,
+        ..tombstone_of(f)
+    };
+    memory.insert(at(ms), UTC + ms, tombstone);
+}
+
+fn replays(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Replay(_))
+}
+
+#[test]
+fn a_duplicate_1_ms_and_50_s_later_is_accepted_once() {
+    for extended in [false, true] {
+        let mut memory = memory(64);
+        let first = Heard {
+            extended,
+            ..heard(0, 5)
+        };
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        assert_eq!(
+            judge(&mut memory, Heard { ms: 1, ..first }),
+            Verdict::DropSilently,
+            "open"
+        );
+        end(&mut memory, 2, first);
+        for ms in [3, 1_000, 50_000] {
+            memory.expire(at(ms));
+            assert!(replays(judge(&mut memory, Heard { ms, ..first })));
+        }
+    }
+}
+
+#[test]
+fn after_eviction_it_is_refused_as_unknown() {
+    for skew in [0, 5_000, -5_000_i32] {
+        let mut memory = memory(2);
+        let time = |ms: u64| Some(((UTC + ms) as u32).wrapping_add_signed(skew));
+        let first = Heard {
+            time: time(0),
+            ..heard(0, 5)
+        };
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        end(&mut memory, 1, first);
+        let other = Heard {
+            time: time(10),
+            ..heard(10, 6)
+        };
+        assert_eq!(begin(&mut memory, other), Verdict::New);
+        end(&mut memory, 11, other);
+        assert_eq!(memory.tombstones(), 1);
+        assert_eq!(judge(&mut memory, Heard { ms: 20, ..first }), Verdict::RefuseAge);
+        assert_eq!(
+            judge(
+                &mut memory,
+                Heard {
+                    time: time(20),
+                    ..heard(20, 7)
+                }
+            ),
+            Verdict::New,
+            "a later one"
+        );
+    }
+}
+
+#[test]
+fn after_a_restart_it_is_refused_as_unknown() {
+    let mut memory = AtMostOnce::new(&config(64, Some(UTC + 1_000)), [1; 16]);
+    assert_eq!(
+        judge(
+            &mut memory,
+            Heard {
+                ms: 1_500,
+                ..heard(0, 5)
+            }
+        ),
+        Verdict::RefuseAge
+    );
+    assert_eq!(judge(&mut memory, heard(1_500, 6)), Verdict::New);
+    let behind = Heard {
+        time: Some((UTC + 1_500 - 5_000) as u32),
+        ..heard(1_500, 7)
+    };
+    assert_eq!(judge(&mut memory, behind), Verdict::RefuseAge, "unknown at worst");
+    let ahead = Heard {
+        time: Some((UTC + 1_500 + 5_000) as u32),
+        ..heard(1_500, 8)
+    };
+    assert_eq!(judge(&mut memory, ahead), Verdict::New);
+    let silent = Heard {
+        time: None,
+        ..heard(1_500, 9)
+    };
+    assert_eq!(judge(&mut memory, silent), Verdict::New, "no time, no judgement");
+    assert_eq!(
+        judge(
+            &mut memory,
+            Heard {
+                time: Some(0),
+                ..silent
+            }
+        ),
+        Verdict::New,
+        "0 is no time"
+    );
+}
+
+#[test]
+fn after_a_nat_rebinding_it_is_known_but_gets_no_data() {
+    let mut memory = memory(64);
+    let first = heard(0, 5);
+    let rebound = Heard {
+        src: SocketAddr::from(([192, 0, 2, 1], 50_000)),
+        ..first
+    };
+    assert_eq!(begin(&mut memory, first), Verdict::New);
+    assert_eq!(
+        judge(&mut memory, rebound),
+        Verdict::DropSilently,
+        "while it is open"
+    );
+    end(&mut memory, 1, first);
+    let packet = Incoming {
+        first: true,
+        sync: 2,
+        octets: 100,
+    };
+    let Verdict::Replay(found) = judge(&mut memory, rebound) else {
+        panic!("its key is known")
+    };
+    assert!(matches!(memory.answer(at(10), found, packet), Answer::Control(_)));
+    let Verdict::Replay(found) = judge(&mut memory, first) else {
+        panic!("its key is known")
+    };
+    assert!(matches!(
+        memory.answer(at(20), found, packet),
+        Answer::Cached(_, _)
+    ));
+}
+
+#[test]
+fn a_legacy_first_from_another_port_is_another_first() {
+    let mut memory = memory(64);
+    let first = Heard {
+        extended: false,
+        ..heard(0, 5)
+    };
+    assert_eq!(begin(&mut memory, first), Verdict::New);
+    let other = Heard {
+        src: SocketAddr::from(([192, 0, 2, 1], 50_000)),
+        ..first
+    };
+    assert_eq!(judge(&mut memory, other), Verdict::New);
+}
+
+#[test]
+fn a_fast_client_keeps_the_tables_small() {
+    let mut memory = memory(1 << 20);
+    for n in 1..=200_000_u64 {
+        let ms = n / 100;
+        let low = n.saturating_sub(20).max(1);
+        let client = Some(ClientId { client: 3, n, low });
+        let first = Heard {
+            client,
+            ..heard(ms, 1_000_000 + n)
+        };
+        assert_eq!(begin(&mut memory, first), Verdict::New, "association {n}");
+        end(&mut memory, ms, first);
+        assert!(memory.tombstones() <= 21);
+    }
+    let client = Some(ClientId {
+        client: 3,
+        n: 100,
+        low: 1,
+    });
+    assert_eq!(
+        judge(
+            &mut memory,
+            Heard {
+                client,
+                ..heard(2_000, 1_000_100)
+            }
+        ),
+        Verdict::DropSilently
+    );
+}
+
+#[test]
+fn what_a_client_has_finished_with_leaves_no_tombstone() {
+    let mut memory = memory(64);
+    let numbered = |n, low| Heard {
+        client: Some(ClientId { client: 3, n, low }),
+        ..heard(n, 100 + n)
+    };
+    assert_eq!(begin(&mut memory, numbered(1, 1)), Verdict::New);
+    assert_eq!(begin(&mut memory, numbered(2, 2)), Verdict::New);
+    end(&mut memory, 3, numbered(1, 1));
+    assert_eq!(memory.tombstones(), 0);
+    assert_eq!(judge(&mut memory, numbered(1, 1)), Verdict::DropSilently);
+    assert_eq!(
+        judge(&mut memory, numbered(1, 2)),
+        Verdict::DropSilently,
+        "contradicts itself"
+    );
+    end(&mut memory, 4, numbered(2, 2));
+    assert_eq!(memory.tombstones(), 1);
+}
+
+#[test]
+fn a_first_dated_next_year_harms_nobody_else() {
+    let mut memory = memory(2);
+    let hostile = Heard {
+        time: Some((UTC + YEAR) as u32),
+        ..heard(0, 5)
+    };
+    assert_eq!(
+        begin(&mut memory, hostile),
+        Verdict::New,
+        "answered like any other"
+    );
+    end(&mut memory, 0, hostile);
+    for n in 1..10 {
+        let first = heard(n, 100 + n);
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        end(&mut memory, n, first);
+    }
+}
+
+#[test]
+fn a_flood_evicts_only_others() {
+    let mut memory = memory(8);
+    let good = heard(0, 5);
+    assert_eq!(begin(&mut memory, good), Verdict::New);
+    let tombstone = Tombstone {
+        validated: true,
+        ..tombstone_of(good)
+    };
+    memory.insert(at(1), UTC + 1, tombstone);
+    for n in 0..1_000 {
+        let src = SocketAddr::from(([10, 0, (n >> 8) as u8, n as u8], 1));
+        let flood = Heard {
+            src,
+            ..heard(2, 1_000 + n)
+        };
+        if begin(&mut memory, flood) == Verdict::New {
+            end(&mut memory, 2, flood);
+        }
+    }
+    assert_eq!(memory.tombstones(), 5);
+    assert!(replays(judge(&mut memory, Heard { ms: 3, ..good })));
+}
+
+fn tombstone_of(f: Heard) -> Tombstone {
+    Tombstone {
+        src: f.src,
+        key: f.key,
+        own: 0,
+        extended: f.extended,
+        rseq: 0,
+        alloc: 0,
+        seq: 0,
+        echo: 0,
+        sync_out: 0,
+        peer_ended: false,
+        validated: false,
+        received: 0,
+        sent: 0,
+        cached: None,
+    }
+}
+
+#[test]
+fn pure_datagrams_are_known_for_two_seconds_and_evict_nobody() {
+    let mut memory = memory(2);
+    let first = heard(0, 5);
+    assert_eq!(begin(&mut memory, first), Verdict::New);
+    end(&mut memory, 0, first);
+    let datagram = Heard {
+        extended: false,
+        ..heard(1, 6)
+    };
+    for n in 0..100_000 {
+        memory.insert_datagram(at(1), datagram.src, 6 + n);
+    }
+    let last = Heard {
+        key: 6 + 99_999,
+        ..datagram
+    };
+    assert_eq!(judge(&mut memory, last), Verdict::DropSilently);
+    assert_eq!(
+        judge(&mut memory, Heard { ms: 2_000, ..last }),
+        Verdict::DropSilently
+    );
+    assert_eq!(judge(&mut memory, Heard { ms: 2_001, ..last }), Verdict::New);
+    assert_eq!(judge(&mut memory, datagram), Verdict::New, "the ring is bounded");
+    assert!(replays(judge(&mut memory, first)));
+}
+
+#[test]
+fn end_shortens_and_expiry_is_bounded() {
+    let mut memory = memory(10_000);
+    for n in 1..=1_000 {
+        let first = heard(0, n);
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        end(&mut memory, 0, first);
+    }
+    let found = memory.find(at(0), heard(0, 1).src, 1).expect("buried");
+    memory.end_received(at(0), found);
+    assert_eq!(memory.deadline(), Some(at(30_000)));
+    memory.expire(at(30_000));
+    assert_eq!(memory.tombstones(), 999);
+    memory.expire(at(60_000));
+    assert_eq!(memory.tombstones(), 999 - super::BATCH);
+    assert_eq!(memory.deadline(), Some(at(60_000)), "there is more");
+    while memory.deadline().is_some_and(|deadline| deadline <= at(60_000)) {
+        memory.expire(at(60_000));
+    }
+    assert_eq!((memory.tombstones(), memory.deadline()), (0, None));
+}
+
+#[test]
+fn a_forgotten_first_may_come_again() {
+    let mut memory = memory(64);
+    let first = Heard {
+        client: Some(ClientId {
+            client: 3,
+            n: 1,
+            low: 1,
+        }),
+        ..heard(0, 5)
+    };
+    assert_eq!(begin(&mut memory, first), Verdict::New);
+    memory.forget(first.src, first.key, first.extended);
+    assert_eq!(judge(&mut memory, first), Verdict::New);
+    assert_eq!(memory.clients(), 1);
+}

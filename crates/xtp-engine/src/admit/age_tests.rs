@@ -1,3 +1,5 @@
+//! Eviction times, start, and times that wrap.
+
 use core::net::{IpAddr, Ipv4Addr};
 
 use super::{Ages, widen};

@@ -92,6 +92,11 @@ impl Clients {
         }
     }
 
+    /// The record of association `n` of `client`.
+    pub(super) fn held(&self, client: u64, n: u64) -> Option<u32> {
+        self.table.get(&client)?.held.get(&n).copied()
+    }
+
     /// Judges association `n` of `client`, for which no record was found by its key.
     pub(super) fn judge(&mut self, now: Time, client: u64, n: u64) -> Word {
         if !self.live(now, client) {
@@ -124,6 +129,8 @@ impl Clients {
         spilled: &mut SmallVec<[Spot; SPOTS]>,
     ) -> Option<u32> {
         if !self.live(now, client) {
+            // One whose life is over must not be taken for evicted because nobody has cleared it away yet.
+            while self.expire_one(now) {}
             let fresh = Client {
                 low,
                 created: n,

@@ -1,3 +1,5 @@
+//! Rate and size of DIAGs.
+
 use core::time::Duration;
 
 use xtp_wire::{Format, Options};

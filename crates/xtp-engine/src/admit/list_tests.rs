@@ -1,3 +1,5 @@
+//! Order and reuse of slots.
+
 use super::{List, Slab};
 
 fn order(slab: &mut Slab<char>, list: &mut List) -> String {

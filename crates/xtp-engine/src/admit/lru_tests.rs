@@ -1,3 +1,5 @@
+//! Against a vector in order of use.
+
 use proptest::prelude::*;
 
 use super::Lru;

@@ -18,8 +18,8 @@ use xtp_wire::ClientId;
 
 pub(crate) use diag::{DiagLimiter, may_be_answered};
 pub(crate) use pressure::{Credentials, Decision, Pressure};
-pub(crate) use token::{TokenKind, TokenMint};
-pub(crate) use tombstone::{Answer, FinalNumbers, Incoming, Tombstone, TombstoneRef};
+pub(crate) use token::TokenMint;
+pub(crate) use tombstone::{Answer, FinalNumbers, Incoming, Tombstone};
 pub(crate) use validated::Validated;
 
 use crate::config::EngineConfig;
@@ -28,7 +28,7 @@ use crate::time::Time;
 use age::{Ages, widen};
 use client::{Clients, Word};
 use lru::Lru;
-use tombstone::Tombstones;
+use tombstone::{TombstoneRef, Tombstones};
 
 /// How long a pure datagram is known again.
 const DATAGRAM_LIFE: Duration = Duration::from_secs(2);
@@ -108,6 +108,12 @@ impl AtMostOnce {
             }
             self.clients.heard(now, client.client);
             self.raise_low(now, client);
+            // A tombstone that is only waiting to be cleared away must not speak any more.
+            if let Some(slot) = self.clients.held(client.client, client.n)
+                && !self.table.is_alive(now, slot)
+            {
+                self.take_away(slot, false);
+            }
         }
         if let Some(at) = self.table.find_first(now, src, key, extended) {
             let buried = self.table.is_buried(at);

@@ -1,3 +1,5 @@
+//! Cookies beyond the limits of 20.5.
+
 use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 

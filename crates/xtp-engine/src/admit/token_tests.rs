@@ -1,3 +1,5 @@
+//! Vectors V17 and V21, and everything a token is bound to.
+
 use core::net::SocketAddr;
 
 use xtp_wire::{Body, Packet, Tlv, Token, Traffic};

@@ -169,6 +169,12 @@ impl Tombstones {
         self.lists.iter().flatten().map(List::len).sum()
     }
 
+    /// Tombstones and open records.
+    #[cfg(test)]
+    pub(super) const fn records(&self) -> usize {
+        self.slab.len()
+    }
+
     fn source(&self, src: SocketAddr) -> u64 {
         self.state.hash_one(Source::from(src))
     }
@@ -244,12 +250,17 @@ impl Tombstones {
     }
 
     fn found(&self, now: Time, src: SocketAddr, slot: u32) -> Option<TombstoneRef> {
-        let record = self.slab.get(slot)?;
-        let alive = !record.buried || now.since(record.since) < record.life(self.life);
-        alive.then(|| TombstoneRef {
+        let record = self.slab.get(slot).filter(|_| self.is_alive(now, slot))?;
+        Some(TombstoneRef {
             slot,
             same_source: record.remains.source == self.source(src),
         })
+    }
+
+    /// Whether a record is open or a tombstone whose life is not over.
+    pub(super) fn is_alive(&self, now: Time, slot: u32) -> bool {
+        let alive = |record: &Record| !record.buried || now.since(record.since) < record.life(self.life);
+        self.slab.get(slot).is_some_and(alive)
     }
 
     pub(super) fn is_buried(&self, at: TombstoneRef) -> bool {

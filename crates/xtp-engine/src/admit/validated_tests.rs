@@ -1,3 +1,5 @@
+//! Life, limit and expiry of the list.
+
 use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 
