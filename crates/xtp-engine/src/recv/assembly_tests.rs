@@ -93,6 +93,27 @@ fn overlapping_early_packets_are_bounded() {
     assert!(assembly.held() >= MAX_PIECES * PIECE_COST);
 }
 
+#[test]
+fn of_two_early_packets_at_one_position_the_longer_counts() {
+    let all = datagram(30);
+    let mut assembly = Assembly::new(0, now());
+    for until in [12, 20, 15] {
+        assembly
+            .insert(10, Payload::Copy(&all[10..until]), None)
+            .expect("short");
+    }
+    assert_eq!(assembly.held(), 10 + PIECE_COST);
+    assembly
+        .insert(0, Payload::Copy(&all[..10]), None)
+        .expect("short");
+    assert_eq!(assembly.held(), 20, "nothing is early any more");
+    assembly
+        .insert(20, Payload::Copy(&all[20..]), Some(30))
+        .expect("short");
+    assert!(assembly.is_complete());
+    assert_eq!(assembly.into_bytes(), all);
+}
+
 proptest! {
     #[test]
     fn any_packets_in_any_order_make_the_datagram(

@@ -7,5 +7,5 @@ pub(crate) mod assembly;
 mod ready;
 pub(crate) mod reassembly;
 
-pub(crate) use assembly::{Assembly, TooLong};
-pub(crate) use reassembly::{Inserted, Item, Payload, Reassembly};
+pub(crate) use assembly::Assembly;
+pub(crate) use reassembly::{Item, Payload, Reassembly};

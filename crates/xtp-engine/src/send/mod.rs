@@ -8,6 +8,6 @@ pub(crate) mod inflight;
 pub(crate) mod queue;
 pub(crate) mod ring;
 
-pub(crate) use inflight::{Inflight, Judge, Verdict};
-pub(crate) use queue::{Cut, SendQueue};
+pub(crate) use inflight::{Inflight, Judge};
+pub(crate) use queue::SendQueue;
 pub(crate) use ring::SentRing;

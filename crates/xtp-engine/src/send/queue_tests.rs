@@ -95,6 +95,15 @@ fn a_tag_leads_its_segment_and_ends_the_one_before() {
             eom: false
         })
     );
+    assert_eq!(
+        queue.cut(3, 5),
+        Some(Cut {
+            len: 8,
+            tag: Some(7),
+            eom: false
+        }),
+        "never half a tag"
+    );
     assert_eq!(octets(&queue, 3, 10), b"de");
     assert_eq!(
         queue.cut(16, 64),
