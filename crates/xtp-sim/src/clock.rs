@@ -27,7 +27,10 @@ impl Clock {
         }
         let passed = i128::from(nanos.saturating_sub(self.origin));
         let guess = passed * MILLION / (MILLION + i128::from(self.drift_ppm));
-        let mut world = u64::try_from(guess).unwrap_or(u64::MAX / 4).min(u64::MAX / 4).saturating_sub(2);
+        let mut world = u64::try_from(guess)
+            .unwrap_or(u64::MAX / 4)
+            .min(u64::MAX / 4)
+            .saturating_sub(2);
         while i128::from(self.scaled(world)) < passed && world < u64::MAX / 4 {
             world += 1;
         }

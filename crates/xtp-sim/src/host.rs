@@ -3,7 +3,9 @@
 use core::net::{IpAddr, SocketAddr};
 use std::collections::{BTreeMap, VecDeque};
 
-use xtp_engine::{ContextId, Datagram, Engine, EngineConfig, Error, ListenOptions, ListenerId, Time, TransmitBatch};
+use xtp_engine::{
+    ContextId, Datagram, Engine, EngineConfig, Error, ListenOptions, ListenerId, Time, TransmitBatch,
+};
 
 use crate::clock::Clock;
 use crate::net::Flying;
@@ -31,7 +33,13 @@ pub struct HostConfig {
 impl HostConfig {
     /// A host with an exact clock that looks at its socket at once.
     pub fn new(engine: EngineConfig) -> Self {
-        Self { engine, clock: Clock::default(), utc_ms: 1_790_000_000_000, poll_period: 0, late_users: false }
+        Self {
+            engine,
+            clock: Clock::default(),
+            utc_ms: 1_790_000_000_000,
+            poll_period: 0,
+            late_users: false,
+        }
     }
 }
 
@@ -116,7 +124,11 @@ impl Host {
         if self.paused || self.down {
             return None;
         }
-        let timer = self.engine.deadline().filter(|&at| at != Time::NEVER).map(|at| self.config.clock.world(at));
+        let timer = self
+            .engine
+            .deadline()
+            .filter(|&at| at != Time::NEVER)
+            .map(|at| self.config.clock.world(at));
         let look = (!self.inbox.is_empty()).then_some(self.next_poll);
         match (timer, look) {
             (Some(one), Some(two)) => Some(one.min(two)),
@@ -131,7 +143,13 @@ impl Host {
         for flying in self.inbox.drain(..count) {
             self.inbox_octets -= flying.data.len();
             let dst: Option<IpAddr> = Some(flying.dst.ip());
-            let datagram = Datagram { src: flying.src, dst, ecn: flying.ecn, data: &flying.data, backing: None };
+            let datagram = Datagram {
+                src: flying.src,
+                dst,
+                ecn: flying.ecn,
+                data: &flying.data,
+                backing: None,
+            };
             self.engine.receive(now, datagram);
         }
         self.next_poll = world + self.config.poll_period;

@@ -43,6 +43,8 @@ pub struct Net {
     pub check: WireCheck,
     /// Every packet so far, if a trace is wanted.
     pub records: Option<Vec<Record>>,
+    /// Every datagram so far with its sender and the moment, octet by octet, if wanted.
+    pub captured: Option<Vec<(u64, usize, Flying)>>,
     /// Packets handed to links.
     pub packets: u64,
     /// Whether a datagram larger than the link's MTU is reported to its sender.
@@ -67,7 +69,10 @@ impl Net {
                 let number = (one * count + two) as u64;
                 let exists = one < two;
                 links.push(if exists {
-                    Some(Duplex::symmetric(link.clone(), seed.wrapping_add(number.wrapping_mul(0x9e37)))?)
+                    Some(Duplex::symmetric(
+                        link.clone(),
+                        seed.wrapping_add(number.wrapping_mul(0x9e37)),
+                    )?)
                 } else {
                     None
                 });
@@ -79,6 +84,7 @@ impl Net {
             addresses: addresses.into_iter().map(|address| vec![address]).collect(),
             check: WireCheck::default(),
             records: None,
+            captured: None,
             packets: 0,
             report_too_big: false,
             options_seen: 0,
@@ -131,8 +137,17 @@ impl Net {
                 Some(ip) => SocketAddr::new(ip, self.address(from).port()),
                 None => self.address(from),
             };
-            let src = if self.addresses[from].contains(&src) { src } else { self.address(from) };
-            let flying = Flying { src, dst: train.dst, ecn: train.ecn, data: Bytes::copy_from_slice(octets) };
+            let src = if self.addresses[from].contains(&src) {
+                src
+            } else {
+                self.address(from)
+            };
+            let flying = Flying {
+                src,
+                dst: train.dst,
+                ecn: train.ecn,
+                data: Bytes::copy_from_slice(octets),
+            };
             self.send(at, from, flying);
         });
     }
@@ -140,6 +155,9 @@ impl Net {
     /// Hands one datagram of `from` to the link towards its destination.
     pub fn send(&mut self, at: u64, from: usize, flying: Flying) {
         self.packets += 1;
+        if let Some(captured) = &mut self.captured {
+            captured.push((at, from, flying.clone()));
+        }
         let dst = flying.dst;
         let octets = flying.data.len();
         let decoded = Seen::decode(&flying.data);
@@ -147,12 +165,20 @@ impl Net {
         let fate = match to {
             None => Fate::NoHost,
             Some(to) => {
-                let direction = if from < to { Direction::AToB } else { Direction::BToA };
+                let direction = if from < to {
+                    Direction::AToB
+                } else {
+                    Direction::BToA
+                };
                 let link = self.link_mut(from, to);
                 let outcome = link.send(direction, at, flying, octets);
                 if outcome == Outcome::Dropped(DropCause::TooLarge) {
                     let limit = link.link(direction).config().mtu.unwrap_or(octets);
-                    self.too_big.push(TooBig { host: from, peer: dst, octets: limit });
+                    self.too_big.push(TooBig {
+                        host: from,
+                        peer: dst,
+                        octets: limit,
+                    });
                 }
                 Fate::Link(outcome)
             }
@@ -168,12 +194,25 @@ impl Net {
         let end = match self.check.packet(at, from, to, &seen, fate) {
             Ok(end) => end,
             Err(rule) => {
-                self.violate(at, from, &format!("{rule} ({:?} sync {} seq {}+{})", seen.format, seen.sync, seen.seq, seen.len));
+                self.violate(
+                    at,
+                    from,
+                    &format!(
+                        "{rule} ({:?} sync {} seq {}+{})",
+                        seen.format, seen.sync, seen.seq, seen.len
+                    ),
+                );
                 None
             }
         };
         if let Some(records) = &mut self.records {
-            records.push(Record { at, from, end, seen, fate });
+            records.push(Record {
+                at,
+                from,
+                end,
+                seen,
+                fate,
+            });
         }
     }
 
@@ -197,7 +236,9 @@ impl Net {
     /// The next datagram that has arrived by `at`: the host its link leads to, and the datagram.
     pub fn receive(&mut self, at: u64) -> Option<(usize, Flying)> {
         for place in 0..self.links.len() {
-            let Some(link) = &mut self.links[place] else { continue };
+            let Some(link) = &mut self.links[place] else {
+                continue;
+            };
             if link.next_arrival().is_none_or(|next| next > at) {
                 continue;
             }
@@ -212,7 +253,11 @@ impl Net {
     /// Datagrams under way.
     pub fn in_flight(&self) -> usize {
         let both = [Direction::AToB, Direction::BToA];
-        self.links.iter().flatten().map(|link| both.map(|way| link.link(way).in_flight()).iter().sum::<usize>()).sum()
+        self.links
+            .iter()
+            .flatten()
+            .map(|link| both.map(|way| link.link(way).in_flight()).iter().sum::<usize>())
+            .sum()
     }
 
     /// Whether `host` answers at `address`.
@@ -247,7 +292,9 @@ fn landed(arrival: Arrival<Flying>) -> Flying {
 }
 
 fn folded(octets: &[u8]) -> u32 {
-    let words = octets.chunks(2).map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u32::from(low)));
+    let words = octets
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u32::from(low)));
     // 0 and 0xffff are the same number in one's complement.
-    words.fold(0u32, |sum, word| sum + word) % 0xffff
+    words.sum::<u32>() % 0xffff
 }

@@ -100,7 +100,11 @@ impl Seen {
                 self.take_data(&first.data);
             }
             Body::Data(data) => self.take_data(data),
-            Body::Xdata { control, delay_us, data } => {
+            Body::Xdata {
+                control,
+                delay_us,
+                data,
+            } => {
                 self.control = Some(*control);
                 self.delay_us = Some(*delay_us);
                 self.take_data(data);
@@ -110,7 +114,17 @@ impl Seen {
                 self.control = Some(*control);
                 self.spans = spans.iter().collect();
             }
-            Body::Tcntl { control, xkey, traffic } | Body::Jcntl { control, xkey, traffic, .. } => {
+            Body::Tcntl {
+                control,
+                xkey,
+                traffic,
+            }
+            | Body::Jcntl {
+                control,
+                xkey,
+                traffic,
+                ..
+            } => {
                 self.control = Some(*control);
                 self.xkey = Some(*xkey);
                 self.statement = Some(statement(traffic));
@@ -163,7 +177,10 @@ fn statement(traffic: &Traffic<'_>) -> Statement {
             inrate: (extended.inrate, extended.inburst),
             outrate: (extended.outrate, extended.outburst),
             credit: extended.credit,
-            token: extended.tlvs.iter().any(|tlv| matches!(tlv, xtp_wire::Tlv::Token(_))),
+            token: extended
+                .tlvs
+                .iter()
+                .any(|tlv| matches!(tlv, xtp_wire::Tlv::Token(_))),
             time: extended.time,
         },
         _ => Statement::default(),

@@ -87,7 +87,9 @@ const NAMES: [(Options, &str); 15] = [
 
 /// The names of `options`; NOCHECK, which the carrier decides for all packets alike, is left out.
 pub fn option_names(options: Options) -> String {
-    let set = NAMES.iter().filter(|(bit, _)| *bit != Options::NOCHECK && options.contains(*bit));
+    let set = NAMES
+        .iter()
+        .filter(|(bit, _)| *bit != Options::NOCHECK && options.contains(*bit));
     set.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
 }
 
@@ -137,7 +139,13 @@ impl Printer {
         let mut out = format!("{} {who} {}", seconds(record.at), format_name(seen.format));
         let _ = write!(out, " {{{}}}", option_names(seen.options));
         let base = self.base(record.end, seen);
-        let _ = write!(out, " sync={} seq={}+{}", seen.sync.wrapping_sub(base), seen.seq, seen.len);
+        let _ = write!(
+            out,
+            " sync={} seq={}+{}",
+            seen.sync.wrapping_sub(base),
+            seen.seq,
+            seen.len
+        );
         self.control(&mut out, record);
         if let Some(xkey) = seen.xkey {
             self.xkeys.insert(xkey, ());
@@ -164,7 +172,9 @@ impl Printer {
     fn control(&self, out: &mut String, record: &Record) {
         let seen = &record.seen;
         let Some(control) = seen.control else { return };
-        let base = record.end.and_then(|(association, side)| self.bases.get(&(association, side.other())));
+        let base = record
+            .end
+            .and_then(|(association, side)| self.bases.get(&(association, side.other())));
         let echo = match (control.echo, base) {
             (0, _) => "none".to_owned(),
             (echo, Some(base)) => echo.wrapping_sub(*base).to_string(),

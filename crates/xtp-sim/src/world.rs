@@ -129,7 +129,12 @@ impl World {
     /// Puts a datagram into a host's socket as if it came from `src`; no link and no rule is asked.
     pub fn inject(&mut self, to: usize, src: SocketAddr, octets: &[u8]) {
         let dst = self.net.address(to);
-        let flying = Flying { src, dst, ecn: Ecn::NotEct, data: Bytes::copy_from_slice(octets) };
+        let flying = Flying {
+            src,
+            dst,
+            ecn: Ecn::NotEct,
+            data: Bytes::copy_from_slice(octets),
+        };
         self.hosts[to].deliver(flying);
     }
 
@@ -183,10 +188,20 @@ impl World {
         let hosts = self.hosts.iter().filter_map(Host::next);
         let running = |task: &&Task| !self.hosts[task.host].paused && !self.hosts[task.host].down;
         let users = self.tasks.iter().filter(running).filter_map(Task::wake);
-        let flows = self.flows.iter().filter(|flow| !flow.opened).map(|flow| nanos(flow.spec.start));
+        let flows = self
+            .flows
+            .iter()
+            .filter(|flow| !flow.opened)
+            .map(|flow| nanos(flow.spec.start));
         let refusals = self.refusals.iter().map(|refusal| refusal.0);
         let faults = self.schedule.first().map(|planned| planned.at);
-        hosts.chain(users).chain(flows).chain(refusals).chain(faults).chain(self.net.next_arrival()).min()
+        hosts
+            .chain(users)
+            .chain(flows)
+            .chain(refusals)
+            .chain(faults)
+            .chain(self.net.next_arrival())
+            .min()
     }
 
     fn arrive(&mut self, to: usize, flying: Flying) {
@@ -203,7 +218,11 @@ impl World {
     }
 
     fn happen(&mut self) {
-        while self.schedule.first().is_some_and(|planned| planned.at <= self.now) {
+        while self
+            .schedule
+            .first()
+            .is_some_and(|planned| planned.at <= self.now)
+        {
             let planned = self.schedule.remove(0);
             self.apply(planned.fault);
         }
@@ -221,7 +240,11 @@ impl World {
         for number in 0..self.flows.len() {
             let flow = &mut self.flows[number];
             let host = flow.spec.initiator;
-            if flow.opened || nanos(flow.spec.start) > self.now || self.hosts[host].down || self.hosts[host].paused {
+            if flow.opened
+                || nanos(flow.spec.start) > self.now
+                || self.hosts[host].down
+                || self.hosts[host].paused
+            {
                 continue;
             }
             flow.opened = true;
@@ -233,7 +256,8 @@ impl World {
                     let promise = flow.promise(Side::Initiator);
                     let task = self.tasks.len();
                     flow.initiator_task = Some(task);
-                    self.tasks.push(Task::new(number, Side::Initiator, host, id, script, promise));
+                    self.tasks
+                        .push(Task::new(number, Side::Initiator, host, id, script, promise));
                     self.hosts[host].tasks.insert(id, task);
                     self.user(task);
                     self.turn(host);
@@ -278,7 +302,9 @@ impl World {
             self.turns_at.1 += 1;
             if self.turns_at.1 > MAX_TURNS {
                 let due = self.hosts[host].next();
-                self.fail(format!("host {host} does not come to rest (it wants to run at {due:?})"));
+                self.fail(format!(
+                    "host {host} does not come to rest (it wants to run at {due:?})"
+                ));
                 return;
             }
             let told = self.tell_users(host);
@@ -295,7 +321,9 @@ impl World {
         self.net.transmit(now, host, batch);
         for report in self.net.take_too_big() {
             let local = self.hosts[report.host].local(now);
-            self.hosts[report.host].engine.too_big(local, report.peer, Some(report.octets));
+            self.hosts[report.host]
+                .engine
+                .too_big(local, report.peer, Some(report.octets));
         }
     }
 
@@ -311,13 +339,36 @@ impl World {
                 };
                 self.accept(host, id, flow);
             }
-            let Some(&task) = self.hosts[host].tasks.get(&id) else { continue };
+            let Some(&task) = self.hosts[host].tasks.get(&id) else {
+                continue;
+            };
             if let Err(what) = self.tasks[task].event(&event, self.now) {
                 self.fail_task(task, &what);
+            }
+            if let Event::Marked(mark) = event {
+                self.check_mark(task, mark);
             }
             self.user(task);
         }
         told
+    }
+
+    /// "Delivered" means that the peer's user has read it.
+    fn check_mark(&mut self, task: usize, id: xtp_engine::MarkId) {
+        let (flow, side) = (self.tasks[task].flow, self.tasks[task].side);
+        let Some(mark) = self.tasks[task].marks.iter().find(|mark| mark.id == id).copied() else {
+            return;
+        };
+        let read = |other: &Task| other.flow == flow && other.side != side && other.reader.next >= mark.at;
+        if mark.what == xtp_engine::Confirm::Delivered && !self.tasks.iter().any(read) {
+            self.fail_task(
+                task,
+                &format!(
+                    "confirmed as delivered up to {}, the peer's user has read less",
+                    mark.at
+                ),
+            );
+        }
     }
 
     fn accept(&mut self, host: usize, id: xtp_engine::ContextId, number: usize) {
@@ -327,7 +378,8 @@ impl World {
         let script = flow.spec.responder_script.clone();
         let promise = flow.promise(Side::Responder);
         flow.responder_tasks.push(task);
-        self.tasks.push(Task::new(number, Side::Responder, host, id, script, promise));
+        self.tasks
+            .push(Task::new(number, Side::Responder, host, id, script, promise));
         self.hosts[host].tasks.insert(id, task);
     }
 
@@ -339,9 +391,19 @@ impl World {
             return;
         }
         let [one, two] = &mut self.flows[task.flow].ledgers;
-        let (mine, theirs) = if task.side == Side::Initiator { (one, two) } else { (two, one) };
+        let (mine, theirs) = if task.side == Side::Initiator {
+            (one, two)
+        } else {
+            (two, one)
+        };
         let now = host.config.clock.local(self.now);
-        let turn = Turn { engine: &mut host.engine, now, world: self.now, mine, theirs };
+        let turn = Turn {
+            engine: &mut host.engine,
+            now,
+            world: self.now,
+            mine,
+            theirs,
+        };
         if let Err(what) = task.turn(turn) {
             self.fail_task(number, &what);
         }

@@ -4,5 +4,5 @@ mod script;
 mod task;
 
 pub use script::{Pace, Reader, Script, Step};
-pub use task::{Outcome, Task, Turn};
 pub(crate) use task::nanos;
+pub use task::{Mark, Outcome, Task, Turn};

@@ -96,7 +96,11 @@ pub struct Reader {
 
 impl Default for Reader {
     fn default() -> Self {
-        Self { pace: Pace::Fast, post: None, piece: 1 << 16 }
+        Self {
+            pace: Pace::Fast,
+            post: None,
+            piece: 1 << 16,
+        }
     }
 }
 
@@ -112,7 +116,10 @@ pub struct Script {
 impl Script {
     /// A user who reads at once and takes these steps.
     pub fn new(steps: Vec<Step>) -> Self {
-        Self { steps, reader: Reader::default() }
+        Self {
+            steps,
+            reader: Reader::default(),
+        }
     }
 
     /// The same with another pace of reading.

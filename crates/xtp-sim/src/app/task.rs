@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use xtp_engine::{CloseReason, ContextId, Engine, Error, Event, MarkId, Read, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, Engine, Error, Event, MarkId, Read, Time};
 
 use crate::app::script::{Pace, Script, Step};
 use crate::check::stream::{Ledger, Promise, StreamCheck};
 use crate::content;
 use crate::trace::Side;
+
+/// Octets offered to the engine at once where nothing asks for more.
+const PIECE: u32 = 1 << 16;
 
 /// How a task ended, or has not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,19 @@ pub enum Outcome {
     Released,
     /// The host went down.
     Crashed,
+}
+
+/// A position whose confirmation a user waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its name.
+    pub id: MarkId,
+    /// The position.
+    pub at: u64,
+    /// What confirmation means.
+    pub what: Confirm,
+    /// When it was reached, world time.
+    pub reached: Option<u64>,
 }
 
 /// What a turn of the user works with.
@@ -55,12 +71,10 @@ pub struct Task {
     pub written: u64,
     /// The peer's reader takes no more.
     pub refused: Option<u64>,
-    /// Marks set and reached.
-    pub marks: (Vec<MarkId>, Vec<MarkId>),
+    /// Marks set.
+    pub marks: Vec<Mark>,
     /// When it was last told something, world time.
     pub finished_at: u64,
-    /// Times at which marks were reached, world time.
-    pub mark_times: Vec<u64>,
     /// The peer was heard.
     pub heard: bool,
     script: Script,
@@ -76,7 +90,14 @@ pub struct Task {
 
 impl Task {
     /// A task whose association was just opened or accepted.
-    pub fn new(flow: usize, side: Side, host: usize, id: ContextId, script: Script, promise: Promise) -> Self {
+    pub fn new(
+        flow: usize,
+        side: Side,
+        host: usize,
+        id: ContextId,
+        script: Script,
+        promise: Promise,
+    ) -> Self {
         Self {
             flow,
             side,
@@ -86,9 +107,8 @@ impl Task {
             reader: StreamCheck::new(promise),
             written: 0,
             refused: None,
-            marks: (Vec::new(), Vec::new()),
+            marks: Vec::new(),
             finished_at: 0,
-            mark_times: Vec::new(),
             heard: false,
             script,
             step: 0,
@@ -104,7 +124,11 @@ impl Task {
 
     /// When the user wants a turn without being told anything; world time.
     pub fn wake(&self) -> Option<u64> {
-        if self.outcome == Outcome::Running || self.wants_to_read() { self.wake } else { None }
+        if self.outcome == Outcome::Running || self.wants_to_read() {
+            self.wake
+        } else {
+            None
+        }
     }
 
     /// Whether nothing more will happen here.
@@ -118,7 +142,10 @@ impl Task {
     }
 
     fn wants_to_read(&self) -> bool {
-        matches!(self.outcome, Outcome::Closed(_)) && self.may_read && !self.gave_up_reading && !self.reader.ended
+        matches!(self.outcome, Outcome::Closed(_))
+            && self.may_read
+            && !self.gave_up_reading
+            && !self.reader.ended
     }
 
     /// The engine said something about this end.
@@ -132,11 +159,14 @@ impl Task {
         match event {
             Event::Heard => self.heard = true,
             Event::Marked(mark) => {
-                if !self.marks.0.contains(mark) || self.marks.1.contains(mark) {
-                    return Err(format!("{mark:?} reached twice, or never set"));
+                let known = self
+                    .marks
+                    .iter_mut()
+                    .find(|known| known.id == *mark && known.reached.is_none());
+                match known {
+                    Some(known) => known.reached = Some(world),
+                    None => return Err(format!("{mark:?} reached twice, or never set")),
                 }
-                self.marks.1.push(*mark);
-                self.mark_times.push(world);
             }
             Event::Refused { not_taken } => self.refused = Some(*not_taken),
             Event::Closed(reason) => {
@@ -224,7 +254,9 @@ impl Task {
     }
 
     fn post_at_first(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
-        let Some(octets) = self.script.reader.post.filter(|_| !self.posted) else { return Ok(()) };
+        let Some(octets) = self.script.reader.post.filter(|_| !self.posted) else {
+            return Ok(());
+        };
         self.posted = true;
         self.command(turn, |engine, now, id| engine.post(now, id, octets))
     }
@@ -279,9 +311,13 @@ impl Task {
                 self.refused.get_or_insert(0);
                 Ok(None)
             }
-            Err(Error::WriterClosed) if self.written == 0 || self.refused.is_some() => Ok(None),
             Err(error) => {
                 let step = self.script.steps.get(self.step);
+                // A writer the engine closed by itself (8.4), or whose reader refused, can be closed again.
+                let closing = matches!(step, Some(Step::CloseWriter));
+                if error == Error::WriterClosed && (closing || self.refused.is_some()) {
+                    return Ok(None);
+                }
                 Err(format!("step {} ({step:?}) failed: {error}", self.step))
             }
         }
@@ -289,8 +325,10 @@ impl Task {
 
     /// Takes the next step if it can be taken now.
     fn take_step(&mut self, turn: &mut Turn<'_>) -> Result<bool, String> {
-        let Some(step) = self.script.steps.get(self.step).cloned() else { return Ok(false) };
-        if !self.may_go_on(&step, turn.world) {
+        let Some(step) = self.script.steps.get(self.step).cloned() else {
+            return Ok(false);
+        };
+        if !self.may_go_on(&step) {
             return Ok(false);
         }
         let done = match step {
@@ -306,15 +344,13 @@ impl Task {
             }
             Step::Until(moment) => self.wait_for(turn.world, nanos(moment)),
             Step::Mark(what) => {
-                let mark = self.ask(turn, |engine, now, id| engine.mark(now, id, what))?;
-                self.marks.0.extend(mark);
-                true
+                let id = self.ask(turn, |engine, now, id| engine.mark(now, id, what))?;
+                self.remember(id, what)
             }
             Step::MarkQuietly(what) => {
                 let at = self.written;
-                let mark = self.ask(turn, |engine, now, id| engine.mark_at(now, id, at, what))?;
-                self.marks.0.extend(mark);
-                true
+                let id = self.ask(turn, |engine, now, id| engine.mark_at(now, id, at, what))?;
+                self.remember(id, what)
             }
             Step::CloseWriter => {
                 turn.mine.closed = true;
@@ -350,13 +386,23 @@ impl Task {
         Ok(done && self.outcome == Outcome::Running)
     }
 
-    fn may_go_on(&self, step: &Step, _world: u64) -> bool {
+    fn remember(&mut self, id: Option<MarkId>, what: Confirm) -> bool {
+        self.marks.extend(id.map(|id| Mark {
+            id,
+            at: self.written,
+            what,
+            reached: None,
+        }));
+        true
+    }
+
+    fn may_go_on(&self, step: &Step) -> bool {
         match *step {
             Step::AwaitMessages(count) => self.reader.messages >= count,
             Step::AwaitOctets(octets) => self.reader.next >= octets,
             Step::AwaitEnd => self.reader.ended,
             Step::AwaitHeard => self.heard,
-            Step::AwaitMarks => self.marks.0.len() == self.marks.1.len(),
+            Step::AwaitMarks => self.marks.iter().all(|mark| mark.reached.is_some()),
             _ => true,
         }
     }
@@ -388,28 +434,36 @@ impl Task {
         if self.refused.is_some() {
             return Ok(true);
         }
-        let left = octets - self.sending;
-        let data = content::make(turn.mine.key, self.written, left as usize);
-        let Some(taken) = self.ask(turn, |engine, now, id| engine.send(now, id, data, eom))? else {
-            return Ok(true);
-        };
-        if taken as u64 > u64::from(left) {
-            return Err(format!("send took {taken} of {left} octets"));
+        while self.sending < octets {
+            let left = octets - self.sending;
+            // A message goes in one piece: a datagram is taken whole or not at all.
+            let piece = if eom { left } else { left.min(PIECE) };
+            let data = content::make(turn.mine.key, self.written, piece as usize);
+            let last = eom && piece == left;
+            let Some(taken) = self.ask(turn, |engine, now, id| engine.send(now, id, data, last))? else {
+                return Ok(true);
+            };
+            if taken as u64 > u64::from(piece) {
+                return Err(format!("send took {taken} of {piece} octets"));
+            }
+            let whole = taken as u32 == piece;
+            turn.mine.data(self.written, taken as u64, last && whole);
+            self.written += taken as u64;
+            self.sending += taken as u32;
+            if !whole {
+                return Ok(false);
+            }
         }
-        let whole = taken as u32 == left;
-        turn.mine.data(self.written, taken as u64, eom && whole);
-        self.written += taken as u64;
-        self.sending += taken as u32;
-        Ok(whole)
+        Ok(true)
     }
 
     fn send_tag(&mut self, turn: &mut Turn<'_>, tag: u64) -> Result<bool, String> {
-        match self.ask(turn, |engine, now, id| engine.send_tag(now, id, tag))? {
-            Some(()) => {
-                turn.mine.tag(self.written, tag);
-                self.written += 8;
-            }
-            None => {}
+        if self
+            .ask(turn, |engine, now, id| engine.send_tag(now, id, tag))?
+            .is_some()
+        {
+            turn.mine.tag(self.written, tag);
+            self.written += 8;
         }
         Ok(true)
     }

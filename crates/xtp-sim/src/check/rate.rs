@@ -17,7 +17,11 @@ const NANOS: u128 = 1_000_000_000;
 impl RateCheck {
     /// A check for `rate` octets a second and bursts of `burst` octets; a rate of 0 allows everything.
     pub fn new(rate: u64, burst: u32) -> Self {
-        Self { rate, burst: u64::from(burst), ..Self::default() }
+        Self {
+            rate,
+            burst: u64::from(burst),
+            ..Self::default()
+        }
     }
 
     /// A data packet of `octets` starts at `at` nanoseconds.
@@ -45,7 +49,9 @@ impl RateCheck {
         let allowed = (2 * self.burst).max(self.burst + self.largest);
         if self.sum > allowed {
             let (rate, burst, sum) = (self.rate, self.burst, self.sum);
-            return Err(format!("{sum} octets within one burst/rate; allowed {allowed} (rate {rate}, burst {burst})"));
+            return Err(format!(
+                "{sum} octets within one burst/rate; allowed {allowed} (rate {rate}, burst {burst})"
+            ));
         }
         Ok(())
     }

@@ -37,7 +37,10 @@ impl Ledger {
     }
 
     fn tag_at(&self, at: u64) -> Option<u64> {
-        let place = self.tags.binary_search_by_key(&at, |&(position, _)| position).ok()?;
+        let place = self
+            .tags
+            .binary_search_by_key(&at, |&(position, _)| position)
+            .ok()?;
         Some(self.tags[place].1)
     }
 
@@ -85,7 +88,15 @@ pub struct StreamCheck {
 impl StreamCheck {
     /// A reader that has read nothing.
     pub fn new(promise: Promise) -> Self {
-        Self { promise, next: 0, checked: 0, messages: 0, missing: 0, tags: 0, ended: false }
+        Self {
+            promise,
+            next: 0,
+            checked: 0,
+            messages: 0,
+            missing: 0,
+            tags: 0,
+            ended: false,
+        }
     }
 
     /// The reader was given `item`; is it what `ledger` holds at this place?
@@ -101,7 +112,10 @@ impl StreamCheck {
             Read::Tag { offset, tag } => {
                 self.place(*offset)?;
                 if ledger.tag_at(*offset) != Some(*tag) {
-                    return Err(format!("tag {tag:#x} at {offset}; written was {:x?}", ledger.tag_at(*offset)));
+                    return Err(format!(
+                        "tag {tag:#x} at {offset}; written was {:x?}",
+                        ledger.tag_at(*offset)
+                    ));
                 }
                 self.next = offset + 8;
                 self.checked += 8;
@@ -110,7 +124,9 @@ impl StreamCheck {
             }
             Read::Gap { offset, len } => {
                 if self.promise != Promise::Gaps {
-                    return Err(format!("a gap of {len} octets at {offset} of a stream without gaps"));
+                    return Err(format!(
+                        "a gap of {len} octets at {offset} of a stream without gaps"
+                    ));
                 }
                 self.place(*offset)?;
                 self.next = offset + len;
@@ -133,7 +149,10 @@ impl StreamCheck {
         if self.next <= ledger.written {
             return Ok(());
         }
-        Err(format!("read up to {}, only {} were written", self.next, ledger.written))
+        Err(format!(
+            "read up to {}, only {} were written",
+            self.next, ledger.written
+        ))
     }
 
     fn data(&mut self, offset: u64, bytes: &[u8], eom: bool, ledger: &Ledger) -> Result<(), String> {
@@ -150,11 +169,19 @@ impl StreamCheck {
         if let Some(position) = content::first_difference(ledger.key, offset, bytes) {
             return Err(format!("wrong octet at {position} (item {offset}..{end})"));
         }
-        let expected: &[u64] = if bytes.is_empty() { &[] } else { ledger.ends_between(offset, end) };
+        let expected: &[u64] = if bytes.is_empty() {
+            &[]
+        } else {
+            ledger.ends_between(offset, end)
+        };
         match (expected, eom) {
             ([], false) => {}
             (&[only], true) if only == end => self.messages += 1,
-            _ => return Err(format!("message ends {expected:?} within {offset}..{end}, eom={eom}")),
+            _ => {
+                return Err(format!(
+                    "message ends {expected:?} within {offset}..{end}, eom={eom}"
+                ));
+            }
         }
         self.checked += bytes.len() as u64;
         Ok(())
@@ -165,7 +192,9 @@ impl StreamCheck {
         let nothing = self.promise == Promise::Whole && self.next == 0;
         if !ledger.closed || (self.next != ledger.written && !nothing) {
             let (next, written, closed) = (self.next, ledger.written, ledger.closed);
-            return Err(format!("end of stream at {next}; written {written}, writer closed: {closed}"));
+            return Err(format!(
+                "end of stream at {next}; written {written}, writer closed: {closed}"
+            ));
         }
         Ok(())
     }

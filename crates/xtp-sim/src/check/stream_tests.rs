@@ -5,7 +5,10 @@ use crate::content;
 use xtp_engine::Read;
 
 fn ledger() -> Ledger {
-    let mut ledger = Ledger { key: 3, ..Ledger::default() };
+    let mut ledger = Ledger {
+        key: 3,
+        ..Ledger::default()
+    };
     ledger.data(0, 100, true);
     ledger.tag(100, 0xfeed);
     ledger.data(108, 50, false);
@@ -14,14 +17,26 @@ fn ledger() -> Ledger {
 }
 
 fn data(offset: u64, len: usize, eom: bool) -> Read {
-    Read::Data { offset, bytes: content::make(3, offset, len), eom }
+    Read::Data {
+        offset,
+        bytes: content::make(3, offset, len),
+        eom,
+    }
 }
 
 #[test]
 fn what_was_written_passes() {
     let ledger = ledger();
     let mut check = StreamCheck::new(Promise::Reliable);
-    for item in [data(0, 60, false), data(60, 40, true), Read::Tag { offset: 100, tag: 0xfeed }, data(108, 50, false)] {
+    for item in [
+        data(0, 60, false),
+        data(60, 40, true),
+        Read::Tag {
+            offset: 100,
+            tag: 0xfeed,
+        },
+        data(108, 50, false),
+    ] {
         assert_eq!(check.item(&item, &ledger), Ok(()));
     }
     assert_eq!(check.item(&Read::End, &ledger), Ok(()));
@@ -31,19 +46,29 @@ fn what_was_written_passes() {
 #[test]
 fn whatever_differs_is_an_error() {
     let ledger = ledger();
-    let wrong = Read::Data { offset: 0, bytes: content::make(4, 0, 10), eom: false };
+    let wrong = Read::Data {
+        offset: 0,
+        bytes: content::make(4, 0, 10),
+        eom: false,
+    };
     let cases = [
         wrong,
         data(1, 10, false),
         data(0, 60, true),
         data(0, 100, false),
         data(0, 104, true),
-        Read::Tag { offset: 0, tag: 0xfeed },
+        Read::Tag {
+            offset: 0,
+            tag: 0xfeed,
+        },
         Read::Gap { offset: 0, len: 5 },
         Read::End,
     ];
     for item in cases {
-        assert!(StreamCheck::new(Promise::Reliable).item(&item, &ledger).is_err(), "{item:?}");
+        assert!(
+            StreamCheck::new(Promise::Reliable).item(&item, &ledger).is_err(),
+            "{item:?}"
+        );
     }
 }
 

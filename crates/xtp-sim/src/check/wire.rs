@@ -84,7 +84,9 @@ impl WireCheck {
         if !unmeant.is_empty() {
             return Err(format!("options {unmeant:?} mean nothing on {:?}", seen.format));
         }
-        let Some((number, side)) = self.identify(from, to, seen) else { return Ok(None) };
+        let Some((number, side)) = self.identify(from, to, seen) else {
+            return Ok(None);
+        };
         let association = &mut self.associations[number];
         let (one, two) = association.ends.split_at_mut(1);
         let (mine, other) = match side {
@@ -111,7 +113,12 @@ impl WireCheck {
             if seen.format == Format::First && !self.owners.contains_key(&(from, key)) {
                 let number = self.associations.len();
                 let time = seen.statement.map_or(0, |statement| statement.time);
-                let mut association = Association { initiator: from, port: seen.port, time, ..Default::default() };
+                let mut association = Association {
+                    initiator: from,
+                    port: seen.port,
+                    time,
+                    ..Default::default()
+                };
                 association.grant(seen);
                 self.associations.push(association);
                 self.owners.insert((from, key), (number, Side::Initiator));
@@ -173,19 +180,28 @@ impl End {
             return Err(format!("final moved from {:?} to {}", self.final_seq, seen.end()));
         }
         if seen.is_data() && self.final_seq.is_some_and(|last| seen.end() > last) {
-            return Err(format!("data up to {} beyond the final {:?}", seen.end(), self.final_seq));
+            return Err(format!(
+                "data up to {} beyond the final {:?}",
+                seen.end(),
+                self.final_seq
+            ));
         }
         Ok(())
     }
 
     fn status(&mut self, seen: &Seen, other: &End) -> Result<(), String> {
-        let Some(control) = seen.control else { return self.edge_rule(seen, other) };
+        let Some(control) = seen.control else {
+            return self.edge_rule(seen, other);
+        };
         if control.alloc < control.rseq {
             return Err(format!("alloc {} below rseq {}", control.alloc, control.rseq));
         }
         if control.rseq < self.rseq || control.alloc < self.alloc {
             let (rseq, alloc) = (control.rseq, control.alloc);
-            return Err(format!("status ran back: rseq {rseq} after {}, alloc {alloc} after {}", self.rseq, self.alloc));
+            return Err(format!(
+                "status ran back: rseq {rseq} after {}, alloc {alloc} after {}",
+                self.rseq, self.alloc
+            ));
         }
         self.rseq = control.rseq;
         self.alloc = control.alloc;

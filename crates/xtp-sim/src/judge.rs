@@ -1,0 +1,147 @@
+//! What must be true of every association once everything is over.
+
+use xtp_engine::CloseReason;
+
+use crate::app::{Outcome, Task};
+use crate::flow::Flow;
+use crate::paradigm::Paradigm;
+use crate::report::SeedReport;
+use crate::seed::{FaultClass, Plan};
+use crate::trace::Side;
+use crate::world::World;
+
+/// Judges the ends of all associations and what is left in the engines.
+pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
+    for (number, (paradigm, _)) in plan.flows.iter().enumerate() {
+        match judge_flow(plan, world, number, *paradigm) {
+            Ok(Verdict::Clean) => report.clean += 1,
+            Ok(Verdict::Residue) => report.residue += 1,
+            Ok(Verdict::Failed) => {}
+            Err(what) => {
+                world.fail(format!("flow {number} ({}): {what}", paradigm.name()));
+                return;
+            }
+        }
+    }
+    for number in 0..world.hosts.len() {
+        let stats = world.hosts[number].engine.stats();
+        if stats.contexts > 0 {
+            world.fail(format!("host {number} still has {} contexts", stats.contexts));
+        }
+    }
+}
+
+enum Verdict {
+    Clean,
+    Residue,
+    Failed,
+}
+
+fn judge_flow(plan: &Plan, world: &World, number: usize, paradigm: Paradigm) -> Result<Verdict, String> {
+    let flow = &world.flows[number];
+    if let Some(error) = &flow.open_error {
+        return Err(format!("open failed: {error}"));
+    }
+    accepted_at_most_once(plan, flow, paradigm)?;
+    let Some(initiator) = world.task(number, Side::Initiator) else {
+        return if plan.hard {
+            Ok(Verdict::Failed)
+        } else {
+            Err("never opened".to_owned())
+        };
+    };
+    if matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram) {
+        return judge_datagram(flow, world, number);
+    }
+    let responder = world.task(number, Side::Responder);
+    let normal = |task: &Task| task.outcome == Outcome::Closed(CloseReason::Normal);
+    let delivered =
+        responder.is_some_and(|task| task.reader.ended) || paradigm_tolerates(paradigm, flow, responder);
+    if normal(initiator) && !delivered && !crashed(world, number) {
+        return Err(
+            "the initiator was told that all is well, and the responder did not get everything".to_owned(),
+        );
+    }
+    let answered = !expects_answer(paradigm) || initiator.reader.ended;
+    if responder.is_some_and(normal) && !answered && !crashed(world, number) && expects_answer(paradigm) {
+        let unconfirmed = paradigm == Paradigm::TransactionUnconfirmed;
+        if !unconfirmed {
+            return Err(
+                "the responder was told that all is well, and the initiator did not get everything"
+                    .to_owned(),
+            );
+        }
+    }
+    if normal(initiator) && responder.is_some_and(normal) {
+        return Ok(Verdict::Clean);
+    }
+    if delivered && answered {
+        return Ok(Verdict::Residue);
+    }
+    if plan.hard {
+        return Ok(Verdict::Failed);
+    }
+    let (one, two) = (&initiator.outcome, responder.map(|task| &task.outcome));
+    Err(format!(
+        "did not end well although nothing was worse than the timeouts allow: {one:?}, {two:?}"
+    ))
+}
+
+/// One accept, but for what 8.8 and 14.9 let happen twice: a lasting FIRST that fell back to legacy formats, and
+/// a pure datagram whose receiver forgot it.
+fn accepted_at_most_once(plan: &Plan, flow: &Flow, paradigm: Paradigm) -> Result<(), String> {
+    let crash = plan.classes.contains(&FaultClass::CrashRestart);
+    let moved = plan.classes.contains(&FaultClass::AddressChange);
+    let allowed = match paradigm {
+        Paradigm::Datagram | Paradigm::LongDatagram if crash || moved => 2,
+        paradigm if paradigm.is_stream() => 2,
+        _ => 1,
+    };
+    if flow.accepted > allowed {
+        return Err(format!("accepted {} times", flow.accepted));
+    }
+    Ok(())
+}
+
+fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, String> {
+    let Some(Outcome::Closed(reason)) = world.outcome(number, Side::Initiator) else {
+        return Ok(Verdict::Failed);
+    };
+    if *reason != CloseReason::Normal {
+        return Err(format!("a datagram ended with {reason:?} at its sender"));
+    }
+    for &task in &flow.responder_tasks {
+        let read = world.tasks[task].reader.next;
+        if read != 0 && read != flow.ledgers[0].written {
+            return Err(format!(
+                "{read} of {} octets of a datagram were delivered",
+                flow.ledgers[0].written
+            ));
+        }
+    }
+    Ok(Verdict::Clean)
+}
+
+/// An unreliable stream may end without its tail; a go-between that saw nothing may not.
+fn paradigm_tolerates(paradigm: Paradigm, _flow: &Flow, responder: Option<&Task>) -> bool {
+    paradigm == Paradigm::UnreliableStream && responder.is_some()
+}
+
+fn crashed(world: &World, number: usize) -> bool {
+    world
+        .tasks
+        .iter()
+        .any(|task| task.flow == number && task.outcome == Outcome::Crashed)
+}
+
+fn expects_answer(paradigm: Paradigm) -> bool {
+    matches!(
+        paradigm,
+        Paradigm::Transaction
+            | Paradigm::TransactionUnconfirmed
+            | Paradigm::TransactionSlow
+            | Paradigm::ByteStream
+            | Paradigm::MessageStream
+            | Paradigm::Tags
+    )
+}

@@ -1,0 +1,195 @@
+//! Runs a seed: safety while faults are at work, liveness once they are gone.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use xtp_link::Direction;
+
+use crate::fault::Fault;
+use crate::judge::judge;
+use crate::report::SeedReport;
+use crate::seed::{FaultClass, Plan};
+use crate::trace::{Printer, option_table};
+use crate::world::World;
+
+/// Virtual time after the faults within which everything must have ended.
+const LIVENESS: Duration = Duration::from_secs(600);
+/// Virtual time after the end within which nothing may be left: the life of a zombie, and a little.
+const FORGET: Duration = Duration::from_secs(75);
+
+/// Runs one seed.
+pub fn run_seed(seed: u64) -> SeedReport {
+    let plan = Plan::draw(seed);
+    match build(seed, &plan) {
+        Ok(mut world) => {
+            let mut report = run(&plan, &mut world);
+            report.seed = seed;
+            report
+        }
+        Err(failure) => SeedReport {
+            seed,
+            failure: Some(failure),
+            ..SeedReport::default()
+        },
+    }
+}
+
+/// Runs one seed and prints what was planned, every packet, and what was wrong.
+///
+/// # Errors
+/// Whatever `out` says.
+pub fn replay(seed: u64, out: &mut dyn Write) -> io::Result<SeedReport> {
+    let plan = Plan::draw(seed);
+    let mut world = match build(seed, &plan) {
+        Ok(world) => world,
+        Err(failure) => {
+            writeln!(out, "{failure}")?;
+            return Ok(SeedReport {
+                seed,
+                failure: Some(failure),
+                ..SeedReport::default()
+            });
+        }
+    };
+    world.net.records = Some(Vec::new());
+    print_plan(&plan, out)?;
+    let mut report = run(&plan, &mut world);
+    report.seed = seed;
+    let mut printer = Printer::default();
+    for record in world.net.records.as_deref().unwrap_or_default() {
+        let place = record.end.map_or_else(String::new, |(number, _)| {
+            let port = world.net.check.associations[number].port.unwrap_or(0);
+            format!("flow {} ", port.wrapping_sub(1_000))
+        });
+        writeln!(out, "{place}{}", printer.line(record))?;
+    }
+    for task in &world.tasks {
+        let (step, steps) = task.progress();
+        let (outcome, read, written) = (&task.outcome, task.reader.next, task.written);
+        let (flow, side) = (task.flow, task.side);
+        writeln!(
+            out,
+            "flow {flow} {side:?}: {outcome:?}, step {step}/{steps}, wrote {written}, read {read}"
+        )?;
+    }
+    match &report.failure {
+        Some(failure) => writeln!(out, "seed {seed} failed: {failure}")?,
+        None => writeln!(out, "seed {seed} passed")?,
+    }
+    Ok(report)
+}
+
+fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    let classes: Vec<_> = plan.classes.iter().map(|class| class.name()).collect();
+    writeln!(out, "faults {}; healed at {:?}", classes.join(" "), plan.heal_at)?;
+    writeln!(out, "link {:?}", plan.link)?;
+    for (at, fault) in &plan.schedule {
+        writeln!(out, "at {at:?} {fault:?}")?;
+    }
+    for (number, (paradigm, flow)) in plan.flows.iter().enumerate() {
+        let (from, to, start) = (flow.initiator, flow.responder, flow.start);
+        writeln!(
+            out,
+            "flow {number}: {} host {from} to host {to}, begins at {start:?}",
+            paradigm.name()
+        )?;
+        writeln!(out, "  open {:?}", flow.open)?;
+        writeln!(out, "  listen {:?}", flow.listen)?;
+        writeln!(out, "  initiator {:?}", flow.initiator_script)?;
+        writeln!(out, "  responder {:?}", flow.responder_script)?;
+    }
+    Ok(())
+}
+
+fn build(seed: u64, plan: &Plan) -> Result<World, String> {
+    let mut world = World::new(seed, plan.hosts.clone(), &plan.link, plan.v6)?;
+    world.net.report_too_big = plan.report_too_big;
+    world.unreachable_reports = plan.unreachable_reports;
+    for (_, flow) in &plan.flows {
+        world.add_flow(flow.clone());
+    }
+    for (at, fault) in &plan.schedule {
+        world.schedule(*at, fault.clone());
+    }
+    world.schedule(plan.heal_at, Fault::Heal);
+    Ok(world)
+}
+
+fn run(plan: &Plan, world: &mut World) -> SeedReport {
+    let settled = world.settle(plan.heal_at + LIVENESS);
+    if !settled && world.failure.is_none() {
+        let stuck = stuck(world);
+        world.fail(format!(
+            "not over {} s after the last fault: {stuck}",
+            LIVENESS.as_secs()
+        ));
+    }
+    let ended_at = world.now;
+    world.run_for(FORGET);
+    let mut report = SeedReport {
+        packets: world.net.packets,
+        octets_checked: world.tasks.iter().map(|task| task.reader.checked).sum(),
+        simulated: Duration::from_nanos(world.now),
+        flows: plan.flows.len() as u64,
+        paradigms: plan.flows.iter().map(|(paradigm, _)| paradigm.name()).collect(),
+        faults: effective(plan, world, ended_at),
+        ..SeedReport::default()
+    };
+    let seen = world.net.options_seen;
+    report.options = option_table()
+        .iter()
+        .filter(|(bit, _)| seen & bit.bits() != 0)
+        .map(|(_, name)| *name)
+        .collect();
+    if world.failure.is_none() {
+        judge(plan, world, &mut report);
+    }
+    report.failure = world.failure.take();
+    report.passed = report.failure.is_none();
+    report
+}
+
+fn stuck(world: &World) -> String {
+    let running = world.tasks.iter().filter(|task| !task.is_over());
+    let ends: Vec<_> = running
+        .map(|task| {
+            let (step, steps) = task.progress();
+            format!(
+                "flow {} {:?} at step {step}/{steps} ({:?})",
+                task.flow, task.side, task.outcome
+            )
+        })
+        .collect();
+    ends.join(", ")
+}
+
+/// The classes that did something before everything was over.
+fn effective(plan: &Plan, world: &mut World, ended_at: u64) -> std::collections::BTreeSet<&'static str> {
+    let mut stats = xtp_link::LinkStats::default();
+    for link in world.net.links_mut() {
+        stats.add(link.link(Direction::AToB).stats());
+        stats.add(link.link(Direction::BToA).stats());
+    }
+    let happened = |matching: fn(&Fault) -> bool| {
+        let mut planned = plan.schedule.iter();
+        planned.any(|(at, fault)| matching(fault) && at.as_nanos() < u128::from(ended_at))
+    };
+    let had_effect = |class: &FaultClass| match class {
+        FaultClass::RandomLoss | FaultClass::BurstLoss => stats.dropped.loss > 0,
+        FaultClass::Duplication => stats.duplicated > 0,
+        FaultClass::Reordering => stats.reordered > 0,
+        FaultClass::Corruption => stats.corrupted > 0,
+        FaultClass::QueueOverflow => stats.dropped.queue_full > 0,
+        FaultClass::Jitter | FaultClass::ClockDrift => true,
+        FaultClass::Partition => stats.dropped.down > 0,
+        FaultClass::PausedReader => happened(|fault| matches!(fault, Fault::Pause(_))),
+        FaultClass::CrashRestart => happened(|fault| matches!(fault, Fault::Crash(_))),
+        FaultClass::MtuChange => happened(|fault| matches!(fault, Fault::Configure { .. })),
+        FaultClass::AddressChange => happened(|fault| matches!(fault, Fault::Move { .. })),
+    };
+    plan.classes
+        .iter()
+        .filter(|class| had_effect(class))
+        .map(|class| class.name())
+        .collect()
+}

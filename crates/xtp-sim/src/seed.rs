@@ -1,0 +1,329 @@
+//! What a seed draws: hosts, links, faults, associations.
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use xtp_engine::EngineConfig;
+use xtp_link::{LinkConfig, Loss};
+use xtp_wire::Caps;
+
+use crate::clock::Clock;
+use crate::draw::draw_flow;
+use crate::fault::Fault;
+use crate::flow::FlowSpec;
+use crate::host::HostConfig;
+use crate::paradigm::Paradigm;
+use crate::rng::Rng;
+
+/// A kind of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultClass {
+    /// Packets are lost independently.
+    RandomLoss,
+    /// Packets are lost in bursts.
+    BurstLoss,
+    /// Packets arrive twice.
+    Duplication,
+    /// Packets are held back.
+    Reordering,
+    /// Bits are flipped.
+    Corruption,
+    /// A slow link with a short queue.
+    QueueOverflow,
+    /// Delays vary.
+    Jitter,
+    /// A link is cut for a while.
+    Partition,
+    /// A host is not scheduled for a while.
+    PausedReader,
+    /// A host loses its memory and starts again; its peers still use their keys.
+    CrashRestart,
+    /// Datagrams that used to fit no longer do.
+    MtuChange,
+    /// A host gets another address.
+    AddressChange,
+    /// Clocks run fast or slow, and disagree about UTC.
+    ClockDrift,
+}
+
+impl FaultClass {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::RandomLoss,
+        Self::BurstLoss,
+        Self::Duplication,
+        Self::Reordering,
+        Self::Corruption,
+        Self::QueueOverflow,
+        Self::Jitter,
+        Self::Partition,
+        Self::PausedReader,
+        Self::CrashRestart,
+        Self::MtuChange,
+        Self::AddressChange,
+        Self::ClockDrift,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RandomLoss => "random-loss",
+            Self::BurstLoss => "burst-loss",
+            Self::Duplication => "duplication",
+            Self::Reordering => "reordering",
+            Self::Corruption => "corruption",
+            Self::QueueOverflow => "queue-overflow",
+            Self::Jitter => "jitter",
+            Self::Partition => "partition",
+            Self::PausedReader => "paused-reader",
+            Self::CrashRestart => "crash-restart",
+            Self::MtuChange => "mtu-change",
+            Self::AddressChange => "address-change",
+            Self::ClockDrift => "clock-drift",
+        }
+    }
+}
+
+/// Everything a seed decides.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The hosts.
+    pub hosts: Vec<HostConfig>,
+    /// Every link.
+    pub link: LinkConfig,
+    /// Whether addresses are IPv6.
+    pub v6: bool,
+    /// The associations.
+    pub flows: Vec<(Paradigm, FlowSpec)>,
+    /// What happens when.
+    pub schedule: Vec<(Duration, Fault)>,
+    /// Which kinds of trouble were drawn.
+    pub classes: BTreeSet<FaultClass>,
+    /// Associations may end with an error although the engines are right: a crash, a cut longer than the
+    /// timeouts, an address lost before the keys were exchanged.
+    pub hard: bool,
+    /// When all trouble ends.
+    pub heal_at: Duration,
+    /// Whether a datagram larger than a link's MTU is reported to its sender.
+    pub report_too_big: bool,
+    /// Whether a host that is down answers with "port unreachable".
+    pub unreachable_reports: bool,
+}
+
+/// Longest cut or pause that no timeout may take for the end, milliseconds.
+const SOFT_CUT_MS: u64 = 8_000;
+/// A cut that outlives CTIMEOUT, milliseconds.
+const HARD_CUT_MS: u64 = 75_000;
+
+impl Plan {
+    /// Draws everything for `seed`.
+    pub fn draw(seed: u64) -> Self {
+        let mut rng = Rng::new(seed, 0);
+        let count = [2, 2, 2, 3, 3, 4][rng.range(0, 5) as usize];
+        let classes = draw_classes(&mut rng);
+        let mut plan = Self {
+            hosts: Vec::new(),
+            link: LinkConfig::default(),
+            v6: rng.percent(25),
+            flows: Vec::new(),
+            schedule: Vec::new(),
+            classes,
+            hard: false,
+            heal_at: Duration::from_millis(rng.range(3_000, 12_000)),
+            report_too_big: rng.percent(50),
+            unreachable_reports: rng.percent(50),
+        };
+        plan.draw_link(&mut Rng::new(seed, 1));
+        plan.draw_hosts(&mut Rng::new(seed, 2), count);
+        plan.draw_flows(&mut Rng::new(seed, 3));
+        plan.draw_schedule(&mut Rng::new(seed, 4));
+        plan
+    }
+
+    fn has(&self, class: FaultClass) -> bool {
+        self.classes.contains(&class)
+    }
+
+    fn draw_link(&mut self, rng: &mut Rng) {
+        let micros = rng.pick(&[10, 200, 1_000, 5_000, 10_000, 25_000, 50_000]);
+        let mut link = LinkConfig {
+            delay: Duration::from_micros(micros),
+            overhead_octets: 28,
+            mtu: Some(if self.has(FaultClass::MtuChange) {
+                1_472
+            } else {
+                rng.pick(&[1_472, 1_472, 8_972])
+            }),
+            ..LinkConfig::default()
+        };
+        if self.has(FaultClass::QueueOverflow) {
+            link.rate_bits_per_s = Some(rng.range(1_000_000, 8_000_000));
+            link.queue_octets = Some(rng.range(4_000, 16_000) as usize);
+        } else if rng.percent(30) {
+            link.rate_bits_per_s = Some(rng.range(20_000_000, 1_000_000_000));
+            link.queue_octets = Some(300_000);
+            link.ecn_mark_threshold = rng.percent(50).then_some(10_000);
+        }
+        if self.has(FaultClass::RandomLoss) {
+            link.loss = Loss::Random(rng.range(1, 20) as f64 / 100.0);
+        }
+        if self.has(FaultClass::BurstLoss) {
+            link.loss = Loss::GilbertElliott {
+                p_good_to_bad: rng.range(1, 5) as f64 / 100.0,
+                p_bad_to_good: rng.range(15, 60) as f64 / 100.0,
+                loss_good: 0.0,
+                loss_bad: 0.9,
+            };
+        }
+        if self.has(FaultClass::Duplication) {
+            link.duplicate = rng.range(2, 20) as f64 / 100.0;
+        }
+        if self.has(FaultClass::Reordering) {
+            link.reorder = rng.range(3, 20) as f64 / 100.0;
+            link.reorder_delay = Duration::from_micros(rng.pick(&[100, 1_000, 10_000, 60_000]));
+        }
+        if self.has(FaultClass::Corruption) {
+            link.corrupt = rng.range(2, 10) as f64 / 100.0;
+        }
+        if self.has(FaultClass::Jitter) {
+            link.jitter = Duration::from_micros(rng.range(100, 2 * micros + 1_000));
+        }
+        self.link = link;
+    }
+
+    fn draw_hosts(&mut self, rng: &mut Rng, count: usize) {
+        for _ in 0..count {
+            let mut engine = EngineConfig::new(rng.entropy());
+            engine.checksum_payload = self.has(FaultClass::Corruption);
+            engine.trusted_links = rng.percent(30);
+            engine.legacy = rng.percent(8);
+            if rng.percent(15) {
+                engine.caps -= rng.pick(&[Caps::XDATA, Caps::XCNTL, Caps::PATH, Caps::COOKIE]);
+            }
+            if rng.percent(10) {
+                engine.max_half_open = 0;
+            }
+            let mut host = HostConfig::new(engine);
+            host.clock.origin = rng.pick(&[0, 1, 1_000_000_000, 86_400_000_000_000]);
+            host.poll_period = rng.pick(&[0, 0, 0, 50_000, 500_000]);
+            host.late_users = rng.percent(40);
+            if self.has(FaultClass::ClockDrift) {
+                let drift_ppm = rng.range(0, 40_000) as i32 - 20_000;
+                host.clock = Clock {
+                    drift_ppm,
+                    ..host.clock
+                };
+                host.utc_ms += rng.range(0, 10_000) as i64 - 5_000;
+            }
+            self.hosts.push(host);
+        }
+    }
+
+    fn draw_flows(&mut self, rng: &mut Rng) {
+        let count = rng.range(2, 7);
+        for _ in 0..count {
+            let paradigm = rng.pick(&Paradigm::ALL);
+            let mut flow = draw_flow(paradigm, rng);
+            flow.initiator = rng.range(0, self.hosts.len() as u64 - 1) as usize;
+            let step = rng.range(1, self.hosts.len() as u64 - 1) as usize;
+            flow.responder = (flow.initiator + step) % self.hosts.len();
+            flow.start = Duration::from_millis(rng.range(0, 1_500));
+            self.flows.push((paradigm, flow));
+        }
+    }
+
+    /// Moments are drawn where the flows are likely to be busy.
+    fn draw_schedule(&mut self, rng: &mut Rng) {
+        for class in self.classes.clone() {
+            let at = rng.range(100, 1_800);
+            let host = rng.range(0, self.hosts.len() as u64 - 1) as usize;
+            let other = (host + 1) % self.hosts.len();
+            match class {
+                FaultClass::Partition => {
+                    let hard = rng.percent(15);
+                    self.hard |= hard;
+                    let span = if hard {
+                        HARD_CUT_MS
+                    } else {
+                        rng.range(50, SOFT_CUT_MS)
+                    };
+                    self.plan(
+                        at,
+                        Fault::Link {
+                            one: host,
+                            two: other,
+                            up: false,
+                        },
+                    );
+                    self.plan(
+                        at + span,
+                        Fault::Link {
+                            one: host,
+                            two: other,
+                            up: true,
+                        },
+                    );
+                }
+                FaultClass::PausedReader => {
+                    let span = rng.range(20, SOFT_CUT_MS);
+                    self.plan(at, Fault::Pause(host));
+                    self.plan(at + span, Fault::Resume(host));
+                }
+                FaultClass::CrashRestart => {
+                    self.hard = true;
+                    self.plan(at, Fault::Crash(host));
+                    self.plan(at + rng.range(10, 4_000), Fault::Restart(host));
+                }
+                FaultClass::MtuChange => self.shrink_all(at, rng),
+                FaultClass::AddressChange => {
+                    self.hard = true;
+                    let ip = IpAddr::V4(Ipv4Addr::new(10, 0, 1, host as u8 + 1));
+                    let port = rng.pick(&[xtp_wire::UDP_PORT, 50_000]);
+                    self.plan(
+                        at,
+                        Fault::Move {
+                            host,
+                            address: SocketAddr::new(ip, port),
+                        },
+                    );
+                }
+                _ => {}
+            }
+        }
+        self.schedule.sort_by_key(|planned| planned.0);
+    }
+
+    fn plan(&mut self, at_ms: u64, fault: Fault) {
+        let at = Duration::from_millis(at_ms);
+        self.heal_at = self.heal_at.max(at + Duration::from_millis(100));
+        self.schedule.push((at, fault));
+    }
+
+    /// Every link carries less from now on, but never less than the base datagram (20.3).
+    fn shrink_all(&mut self, at_ms: u64, rng: &mut Rng) {
+        let mut config = self.link.clone();
+        config.mtu = Some(rng.range(1_200, 1_440) as usize);
+        for one in 0..self.hosts.len() {
+            for two in one + 1..self.hosts.len() {
+                self.plan(
+                    at_ms,
+                    Fault::Configure {
+                        one,
+                        two,
+                        config: Box::new(config.clone()),
+                    },
+                );
+            }
+        }
+    }
+}
+
+fn draw_classes(rng: &mut Rng) -> BTreeSet<FaultClass> {
+    let count = rng.range(1, 5);
+    let mut classes: BTreeSet<_> = (0..count).map(|_| rng.pick(&FaultClass::ALL)).collect();
+    if classes.contains(&FaultClass::BurstLoss) {
+        classes.remove(&FaultClass::RandomLoss);
+    }
+    classes
+}

@@ -1,0 +1,17 @@
+//! The proof: what the specification promises, shown in virtual time.
+
+mod common;
+mod exhaustive;
+mod golden;
+mod goodput;
+mod hostile;
+mod ladders;
+mod losses;
+mod once;
+mod paths;
+mod pingpong;
+mod rates;
+mod readers;
+mod repair;
+mod seeds;
+mod urgency;

@@ -1,0 +1,116 @@
+//! L8x: an established exchange of one-packet messages costs two packets a round trip.
+
+use std::time::Duration;
+
+use crate::common::{MS, control_packets, finish_clean, link, repeated_and_lost, send, stream_flow};
+use xtp_engine::EngineConfig;
+use xtp_sim::app::Step;
+use xtp_sim::host::HostConfig;
+use xtp_sim::trace::Side;
+use xtp_sim::world::World;
+use xtp_wire::Caps;
+
+const ROUNDS: u32 = 1_000;
+
+fn exchange(rtt: Duration, think: Duration, xdata: bool, rounds: u32) -> World {
+    let configs = (1..=2u8).map(|number| {
+        let mut engine = EngineConfig::new([number; 32]);
+        if !xdata {
+            engine.caps -= Caps::XDATA;
+        }
+        HostConfig::new(engine)
+    });
+    let mut world = World::new(1, configs.collect(), &link(rtt), false).expect("valid settings");
+    world.net.records = Some(Vec::new());
+    let mut ping = Vec::new();
+    let mut pong = Vec::new();
+    for round in 1..=rounds {
+        ping.extend([send(64), Step::AwaitMessages(round)]);
+        pong.push(Step::AwaitMessages(round));
+        if think > Duration::ZERO {
+            ping.push(Step::Wait(think));
+            pong.push(Step::Wait(think));
+        }
+        pong.push(send(64));
+    }
+    ping.push(Step::CloseWriter);
+    pong.extend([Step::AwaitEnd, Step::CloseWriter]);
+    world.add_flow(stream_flow(ping, pong));
+    finish_clean(&mut world);
+    world
+}
+
+fn check(xdata: bool, bound: f64) {
+    for rtt in [Duration::ZERO, Duration::from_micros(20), MS, 50 * MS] {
+        for think in [Duration::ZERO, Duration::from_micros(10), 5 * MS, 200 * MS] {
+            let world = exchange(rtt, think, xdata, ROUNDS);
+            let packets = world.net.packets as f64 / f64::from(ROUNDS);
+            let control = [Side::Initiator, Side::Responder].map(|side| control_packets(&world, side));
+            assert!(
+                packets <= bound,
+                "{packets} packets a round trip, rtt {rtt:?}, think {think:?}, control {control:?}"
+            );
+            for side in [Side::Initiator, Side::Responder] {
+                assert_eq!(
+                    repeated_and_lost(&world, side).0,
+                    0,
+                    "sent again, rtt {rtt:?}, think {think:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn with_xdata() {
+    check(true, 2.01);
+}
+
+#[test]
+fn without_xdata() {
+    check(false, 2.07);
+}
+
+#[test]
+fn round_trip_samples_leave_the_users_time_out() {
+    for xdata in [true, false] {
+        for think in [Duration::ZERO, 5 * MS, 200 * MS] {
+            let rtt = 20 * MS;
+            let mut world = World::pair(1, &link(rtt));
+            let mut ping: Vec<_> = (1..=50)
+                .flat_map(|round| [send(64), Step::AwaitMessages(round), Step::Wait(think)])
+                .collect();
+            ping.push(Step::Wait(1_000_000 * MS));
+            let pong = (1..=50)
+                .flat_map(|round| [Step::AwaitMessages(round), Step::Wait(think), send(64)])
+                .collect();
+            if !xdata {
+                world = exchange_without_xdata(rtt);
+            }
+            world.add_flow(stream_flow(ping, pong));
+            world.run_for(100 * rtt + 100 * think + 500 * MS);
+            assert_eq!(world.failure, None);
+            for side in [Side::Initiator, Side::Responder] {
+                let task = world.task(0, side).expect("it runs");
+                let stats = world.hosts[task.host]
+                    .engine
+                    .context_stats(task.id)
+                    .expect("it lives");
+                let srtt = stats.rtt.expect("samples were taken");
+                assert!(
+                    srtt >= rtt && srtt <= rtt * 6 / 5,
+                    "{srtt:?} instead of {rtt:?}, think {think:?} {side:?}"
+                );
+            }
+        }
+    }
+}
+
+fn exchange_without_xdata(rtt: Duration) -> World {
+    let configs = (1..=2u8).map(|number| {
+        let mut engine = EngineConfig::new([number; 32]);
+        engine.caps -= Caps::XDATA;
+        HostConfig::new(engine)
+    });
+    World::new(1, configs.collect(), &link(rtt), false).expect("valid settings")
+}
