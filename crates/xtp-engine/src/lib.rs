@@ -1,1 +1,41 @@
-//! The XTP protocol engine: pure state, no socket, clock, thread or randomness of its own
+//! The XTP protocol engine: pure state.
+//!
+//! No socket, clock, thread, global or random source in it: datagrams, commands and the time come in through the
+//! methods of [`Engine`], and what should be sent comes out of [`Engine::flush`].
+#![forbid(unsafe_code)]
+
+mod admit;
+mod config;
+mod congestion;
+mod context;
+mod demux;
+mod ecn;
+mod engine;
+mod error;
+mod event;
+mod flow;
+mod hash;
+mod listener;
+mod mtu;
+mod options;
+mod pacer;
+pub mod paradigm;
+mod path;
+mod rate;
+mod recv;
+mod rtt;
+mod schedule;
+mod send;
+mod stats;
+mod time;
+mod timers;
+mod transmit;
+
+pub use config::EngineConfig;
+pub use engine::{Engine, Read};
+pub use error::{CloseReason, DiagReason, Error};
+pub use event::{ContextId, Event, ListenerId, MarkId};
+pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Tuning};
+pub use stats::{ContextStats, EngineStats};
+pub use time::Time;
+pub use transmit::{Datagram, Ecn, Piece, Train, TransmitBatch};

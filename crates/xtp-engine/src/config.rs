@@ -1,0 +1,84 @@
+//! What the host decides once for an engine: identity, limits, capabilities.
+
+use core::net::IpAddr;
+use core::time::Duration;
+use xtp_wire::Caps;
+
+/// Everything an [`Engine`](crate::Engine) needs from its host. Build one with [`EngineConfig::new`] and change fields.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EngineConfig {
+    /// Seed of every random choice (keys, first sync, client identity, nonces, hash keys, token secrets).
+    /// Production: 32 octets of the operating system's generator. Simulation: anything, for exact repetition.
+    pub entropy: [u8; 32],
+    /// UTC in milliseconds minus the monotonic clock in milliseconds. Default 0 (then FIRST states times near 0).
+    pub utc_offset_ms: i64,
+    /// UTC milliseconds before which FIRSTs are refused (specification 14.9 `start`); `None` = no earlier instance
+    /// served this port during the last 50 s. Default `None`.
+    pub started_utc_ms: Option<u64>,
+    /// Addresses of this host; a peer among them (or any loopback address) is on a local path [D-56]. Default empty.
+    pub own_addresses: Vec<IpAddr>,
+    /// Treat every path as trusted: controller `fixed` unless a caller chooses one. Default `false`.
+    pub trusted_links: bool,
+    /// Capabilities offered. Default XCNTL, PATH, COOKIE, PAD, XDATA.
+    pub caps: Caps,
+    /// Offer nothing and send traffic format 1 only. Default `false`.
+    pub legacy: bool,
+    /// Cover payloads by the XTP checksum (needed without a UDP checksum). Default `false` [D-07].
+    pub checksum_payload: bool,
+    /// Largest datagram the carrier takes, octets of UDP payload, 576..=65 507. Default 65 507.
+    pub max_datagram: usize,
+    /// Datagram size assumed before a path was probed, 576..=`max_datagram`. Default 1 200.
+    pub base_datagram: usize,
+    /// The same on local paths, where the host may know better (Linux loopback: 65 507). Default 1 200.
+    pub local_datagram: usize,
+    /// Contexts alive at once; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
+    pub max_contexts: usize,
+    /// Half-open (not validated) contexts before cookies are demanded (20.5). Default 1 024.
+    pub max_half_open: usize,
+    /// FIRSTs a second from one source that is not on the validated list before cookies are demanded. Default 256.
+    pub source_rate: u32,
+    /// Tombstones kept (14.9). Default 1 048 576.
+    pub max_tombstones: usize,
+    /// Client records kept (14.9). Default 65 536.
+    pub max_clients: usize,
+    /// Validated addresses remembered (20.5). Default 65 536.
+    pub max_validated: usize,
+    /// DIAG packets a second (15). Default 100.
+    pub diag_rate: u32,
+    /// Octets of incomplete multi-packet datagrams held for one peer (10.9). Default 1 MiB.
+    pub assembly_limit: usize,
+    /// Packets one context may hand over in one flush. Default 256.
+    pub max_train: usize,
+    /// How long an idle zombie answers (13, ZTIMER) at a responder. Default 60 s.
+    pub tombstone_life: Duration,
+}
+
+impl EngineConfig {
+    /// The defaults with the given entropy.
+    pub fn new(entropy: [u8; 32]) -> Self {
+        Self {
+            entropy,
+            utc_offset_ms: 0,
+            started_utc_ms: None,
+            own_addresses: Vec::new(),
+            trusted_links: false,
+            caps: Caps::XCNTL | Caps::PATH | Caps::COOKIE | Caps::PAD | Caps::XDATA,
+            legacy: false,
+            checksum_payload: false,
+            max_datagram: 65_507,
+            base_datagram: 1_200,
+            local_datagram: 1_200,
+            max_contexts: 1 << 20,
+            max_half_open: 1_024,
+            source_rate: 256,
+            max_tombstones: 1 << 20,
+            max_clients: 65_536,
+            max_validated: 65_536,
+            diag_rate: 100,
+            assembly_limit: 1 << 20,
+            max_train: 256,
+            tombstone_life: Duration::from_secs(60),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Ending: the user's closes, END, refusals, DIAG, and what is left behind (14, 15).
+
+use super::reader::{ReaderState, Refusal};
+use super::timers::Timer;
+use super::writer::WriterState;
+use super::{Context, Doubt, Env, Restart, Role, State, Transition};
+use crate::congestion::Controller;
+use crate::error::{CloseReason, DiagReason};
+use crate::event::Event;
+use crate::transmit::TransmitBatch;
+use core::time::Duration;
+use xtp_wire::{DiagCode, DiagValue, Header, Options, service};
+
+/// An inactive context answers at most once in this time (14.8).
+const ANSWER_SPACING: Duration = Duration::from_millis(5);
+
+impl Context {
+    /// The association is over for this end.
+    pub(crate) fn finish(&mut self, reason: CloseReason, env: &mut Env<'_>) {
+        if self.closed.is_some() {
+            return;
+        }
+        let was = self.state;
+        self.transition(Transition::Finished);
+        let reason = match reason {
+            CloseReason::Normal if self.writer.refused && self.writer.not_taken > 0 => self.refusal_reason(),
+            other => other,
+        };
+        self.timers.stop_all();
+        let life = self.afterlife(was);
+        if self.state == State::Inactive {
+            match life {
+                Duration::ZERO => {
+                    self.transition(Transition::Forgotten);
+                }
+                life => self.timers.set(Timer::Zombie, env.now + life),
+            }
+        }
+        if reason == CloseReason::Normal {
+            self.writer.una = self.writer.una.max(self.writer.nxt);
+            self.writer.delivered = self.writer.delivered.max(self.writer.nxt);
+        }
+        self.reach_marks(env);
+        self.writer.drop_all();
+        self.reader.assembly = None;
+        self.closed = Some(reason.clone());
+        if !self.reader.announced && self.reader.store.readable() > 0 {
+            self.reader.announced = true;
+            self.event(env, Event::Readable);
+        }
+        self.event(env, Event::Closed(reason));
+    }
+
+    /// ZTIMER (13): how long stragglers are answered.
+    fn afterlife(&self, was: State) -> Duration {
+        let heard = was.heard();
+        let received_at_initiator = self.end_received && self.role == Role::Initiator;
+        if !heard || self.pattern.one_way || received_at_initiator {
+            return Duration::ZERO;
+        }
+        match self.role {
+            // The engine's tombstone answers for it.
+            Role::Responder => Duration::ZERO,
+            Role::Initiator => {
+                (20 * self.rtt.wtimer_base()).clamp(Duration::from_secs(1), Duration::from_secs(10))
+            }
+        }
+    }
+
+    /// A packet for an inactive context (14.8).
+    pub(crate) fn straggler(&mut self, header: &Header, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if header.options.contains(Options::END) {
+            if !self.end_received && self.role == Role::Responder {
+                self.end_received = true;
+                self.timers.set(Timer::Zombie, env.now + Duration::from_secs(30));
+            }
+            return;
+        }
+        if self
+            .timers
+            .last_answer
+            .is_some_and(|at| env.now.since(at) < ANSWER_SPACING)
+        {
+            return;
+        }
+        let life = self.afterlife(State::Active);
+        if let Some(at) = self.timers.get(Timer::Zombie) {
+            self.timers.set(Timer::Zombie, at.max(env.now + life));
+        }
+        self.reader.note_sync(header.sync, false, env.now);
+        self.timers.last_answer = Some(env.now);
+        match self.closed {
+            Some(CloseReason::LocalAbort | CloseReason::Protocol(_)) => self.emit_abort(env, out),
+            _ => self.emit_final(env, out),
+        }
+    }
+
+    /// END from the peer (14.7). Never answered.
+    pub(super) fn take_end(&mut self, header: &Header, env: &mut Env<'_>) {
+        self.end_received = true;
+        let rclose = header.options.contains(Options::RCLOSE);
+        let missing = match self.reader.state {
+            ReaderState::Done => 0,
+            ReaderState::Open if self.reader.modes.no_error && self.reader.final_seq.is_some() => 0,
+            ReaderState::Open => {
+                let end = self.reader.final_seq.unwrap_or(self.reader.store.next() + 1);
+                end.saturating_sub(self.reader.store.next()).max(1)
+            }
+        };
+        let unconfirmed = self.unconfirmed();
+        let reason = if missing > 0 && !(self.reader.refusal != Refusal::No) {
+            CloseReason::Aborted { missing, unconfirmed }
+        } else if unconfirmed > 0 && !rclose {
+            CloseReason::Aborted {
+                missing: 0,
+                unconfirmed,
+            }
+        } else if unconfirmed > 0 {
+            self.writer.not_taken = unconfirmed;
+            self.refusal_reason()
+        } else {
+            CloseReason::Normal
+        };
+        self.finish(reason, env);
+    }
+
+    /// The peer's stream is complete: automatic closing (8.4).
+    pub(super) fn reader_is_done(&mut self, env: &mut Env<'_>) {
+        self.apply_auto_close();
+        let awaited = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
+        if awaited && self.pattern.service == service::ACKNOWLEDGED && self.role == Role::Initiator {
+            // L3: the responder's automatic WCLOSE was withheld until its user had taken everything.
+            self.writer.requests.dreq = None;
+            self.writer.delivered = self.writer.nxt;
+            self.reach_marks(env);
+        }
+        self.announce_readable(env);
+    }
+
+    /// Services 1 and 2 close the responder's writer as soon as the peer's stream was received; with a DREQ
+    /// open the END rule waits for the user.
+    pub(super) fn apply_auto_close(&mut self) {
+        let due = self.pattern.auto_close == super::modes::AutoClose::WhenReceived
+            && self.reader.state == ReaderState::Done
+            && self.writer.state == WriterState::Open
+            && self.reader.dreq.is_none();
+        if due {
+            self.begin_close();
+        }
+    }
+
+    /// wst: OPEN -> CLOSING, with everything written so far as the stream.
+    pub(super) fn begin_close(&mut self) {
+        if self.writer.state == WriterState::Open {
+            self.writer.queue.close();
+            self.writer.final_seq = Some(self.writer.queue.end());
+            self.writer.state = WriterState::Closing;
+        }
+    }
+
+    /// DIAG rules (15): which is believed when.
+    pub(super) fn take_diag(&mut self, code: u32, val: u32, text: &str, header: &Header, env: &mut Env<'_>) {
+        if !header.key.is_returned() {
+            return;
+        }
+        let opening = self.state == State::Opening;
+        match DiagCode::try_from(code) {
+            Ok(DiagCode::ContextRefused) if opening && val == DiagValue::ImproperState.to_wire() => {
+                self.learned_utc = text.parse().ok();
+                if self.may_repeat() {
+                    self.restart = Some(Restart::Repeat);
+                } else {
+                    self.finish(CloseReason::ExecutionUnknown, env);
+                }
+            }
+            Ok(DiagCode::ContextRefused)
+                if opening && val == DiagValue::TrafficFormat.to_wire() && !self.offered.is_empty() =>
+            {
+                self.restart = Some(Restart::Legacy);
+            }
+            Ok(DiagCode::ContextRefused) if opening => {
+                self.finish(CloseReason::Refused(DiagReason(val)), env);
+            }
+            Ok(DiagCode::RequestRefused) if opening => {
+                self.finish(CloseReason::Refused(DiagReason(val)), env);
+            }
+            Ok(DiagCode::ContextAbandoned) if header.options.contains(Options::END) => {
+                self.end_received = true;
+                let unconfirmed = self.unconfirmed();
+                self.finish(
+                    CloseReason::Aborted {
+                        missing: 0,
+                        unconfirmed,
+                    },
+                    env,
+                );
+            }
+            Ok(DiagCode::InvalidContext) if !opening => self.raise_doubt(),
+            Ok(DiagCode::MaximumPacketSize) => {
+                let usable = text.parse().ok().filter(|size| *size >= 536);
+                self.peer.mtu.on_too_big(usable);
+                self.writer.control.set_segment(self.segment_size() as u32);
+            }
+            _ => self.stats.implausible += 1,
+        }
+    }
+
+    /// Somebody says that the peer does not know this association: ask at once (15).
+    fn raise_doubt(&mut self) {
+        if self.doubt == Doubt::No {
+            self.doubt = Doubt::Raised;
+        }
+    }
+
+    /// Nothing of the user's was sent, or the user said that it may run twice (14.9).
+    fn may_repeat(&self) -> bool {
+        let once = self.opening.as_ref().is_some_and(|opening| !opening.repeated);
+        once && (self.writer.queue.end() == 0
+            || self.opening.as_ref().is_some_and(|opening| opening.repeatable))
+    }
+
+    /// "Port unreachable" for the peer's port (14.11).
+    pub(crate) fn port_unreachable(&mut self, env: &mut Env<'_>) {
+        if !self.state.is_live() || self.state == State::Quiescent {
+            return;
+        }
+        if self.state == State::Opening {
+            let first = *self.unreachable_since.get_or_insert(env.now);
+            let patient = self
+                .opening
+                .as_ref()
+                .is_some_and(|opening| opening.wait_for_listener);
+            if !patient && env.now.since(first) >= Duration::from_millis(100) {
+                self.finish(CloseReason::NobodyListens, env);
+            }
+            return;
+        }
+        let confirmed = self.writer.state == WriterState::Closed
+            || (self.writer.final_seq.is_some() && self.writer.una >= self.writer.queue.end());
+        if confirmed && self.reader.state == ReaderState::Done {
+            self.finish(CloseReason::Normal, env);
+        } else {
+            self.raise_doubt();
+        }
+    }
+
+    /// The user aborts, or discards a reader with an open DREQ (14.6).
+    pub(crate) fn abort(&mut self, env: &mut Env<'_>) {
+        if !self.state.is_live() {
+            return;
+        }
+        self.abort_pending = self.state.heard() || self.state == State::Opening;
+        self.finish(CloseReason::LocalAbort, env);
+    }
+
+    /// The user wants no more (14.2(b)).
+    pub(crate) fn refuse_reader(&mut self, env: &mut Env<'_>) {
+        if self.reader.state == ReaderState::Done || !self.state.is_live() {
+            self.reader.store.discard_all();
+            return;
+        }
+        if self
+            .reader
+            .dreq
+            .is_some_and(|dreq| dreq.seq > self.reader.store.delivered())
+        {
+            self.abort(env);
+            return;
+        }
+        self.reader.store.discard_all();
+        self.reader.state = ReaderState::Done;
+        self.reader.end_pending = false;
+        self.reader.refusal = match self.state {
+            State::Quiescent => Refusal::OnFirst,
+            _ => Refusal::Later,
+        };
+    }
+}

@@ -1,0 +1,463 @@
+//! What a control segment says: acknowledgements, losses, credit, RTT samples, limits (7.2, 8.6, 10, 11).
+
+use super::timers::Timer;
+use super::writer::WriterState;
+use super::{Context, Env, State, Transition};
+use crate::congestion::{Ack, Controller};
+use crate::error::CloseReason;
+use crate::event::Event;
+use crate::options::Rate;
+use crate::send::Judge;
+use crate::time::Time;
+use core::time::Duration;
+use xtp_wire::{
+    Body, Caps, Control, DELAY_NONE, Format, Header, Options, Spans, Tlv, Traffic, Xcntl, XcntlFlags,
+    serial_gt,
+};
+
+/// Packet threshold of loss detection [D-25].
+const THRESHOLD: u32 = 3;
+
+/// The control side of a packet, one shape for all formats.
+struct Status<'a> {
+    control: Control,
+    spans: Spans<'a>,
+    delay_us: Option<u32>,
+    extended: Option<&'a Xcntl<'a>>,
+    format: Format,
+}
+
+impl<'a> Status<'a> {
+    fn of(header: &Header, body: &'a Body<'a>) -> Option<Self> {
+        let plain = |control: Control| Self {
+            control,
+            spans: Spans::default(),
+            delay_us: None,
+            extended: None,
+            format: header.format,
+        };
+        Some(match body {
+            Body::Cntl(control) => plain(*control),
+            Body::Ecntl { control, spans } => Self {
+                spans: *spans,
+                ..plain(*control)
+            },
+            Body::Xdata {
+                control, delay_us, ..
+            } => Self {
+                delay_us: Some(*delay_us),
+                ..plain(*control)
+            },
+            Body::Xcntl(status) => Self {
+                spans: status.spans,
+                delay_us: Some(status.delay_us),
+                extended: Some(status),
+                ..plain(status.control)
+            },
+            Body::Tcntl { control, .. } | Body::Jcntl { control, .. } => plain(*control),
+            _ => return None,
+        })
+    }
+
+    /// 10.2: TCNTL, JCNTL and packets with END are never evidence of loss.
+    fn is_evidence(&self, header: &Header) -> bool {
+        matches!(
+            self.format,
+            Format::Cntl | Format::Ecntl | Format::Xcntl | Format::Xdata
+        ) && !header.options.contains(Options::END)
+    }
+}
+
+impl Context {
+    /// Applies the control side of a packet.
+    pub(super) fn take_control(&mut self, header: &Header, body: &Body<'_>, env: &mut Env<'_>) {
+        let Some(status) = Status::of(header, body) else {
+            return;
+        };
+        let now = env.now;
+        if let Body::Tcntl { xkey, traffic, .. } = body {
+            self.take_terms(*xkey, traffic, env);
+        } else if header.format == Format::Xcntl || header.format == Format::Xdata {
+            self.in_force |= self.offered & caps_of(header.format);
+        }
+        let raised = self.take_credit(&status);
+        let flight = if self.writer.control.window() == u64::MAX {
+            0
+        } else {
+            self.in_flight(now)
+        };
+        let stale = serial_gt(self.writer.echo_max, status.control.echo);
+        let sample = self.take_echo(&status, raised, now);
+        let acknowledged = self.acknowledge(&status, env);
+        self.take_answers(&status, header, env);
+        if acknowledged > 0 {
+            self.grow(acknowledged, sample, flight, now);
+        }
+        let mut progress = acknowledged > 0 || raised;
+        progress |= self.finish_handshake(&status, header);
+        if status.is_evidence(header) && !stale {
+            self.judge_status(&status, now);
+        }
+        progress |= self.writer.requests.answered(status.control.echo);
+        if self
+            .renegotiation
+            .open
+            .is_some_and(|sync| !serial_gt(sync, status.control.echo))
+        {
+            self.renegotiation.open = None;
+            self.renegotiation.confirm = false;
+        }
+        if progress {
+            self.note_progress(acknowledged > 0);
+        }
+        if let Some(extended) = status.extended {
+            self.take_ecn(extended, now);
+        }
+    }
+
+    /// An answer, new acknowledgement or new credit stops WTIMER; `settle_timers` starts it afresh (9.5).
+    fn note_progress(&mut self, acknowledged: bool) {
+        if self.writer.blocked.is_none() {
+            self.timers.waits = 0;
+            self.writer.full_size_losses = 0;
+        }
+        self.timers.stop(Timer::Wait);
+        if acknowledged {
+            self.timers.stop(Timer::LazyStatus);
+        }
+    }
+
+    fn take_credit(&mut self, status: &Status<'_>) -> bool {
+        let raised = self
+            .writer
+            .credit
+            .raise(status.control.alloc, status.control.rseq);
+        if raised {
+            self.timers.blocked_waits = 0;
+        }
+        raised
+    }
+
+    /// RTT (7.2): a sample when the echo rises, less the delay the peer carried along.
+    fn take_echo(&mut self, status: &Status<'_>, raised: bool, now: Time) -> Option<Duration> {
+        let echo = status.control.echo;
+        if !serial_gt(echo, self.writer.echo_max) {
+            return None;
+        }
+        let old = std::mem::replace(&mut self.writer.echo_max, echo);
+        let sent = self
+            .writer
+            .ring
+            .time_of(echo)
+            .or_else(|| self.writer.inflight.time_of(echo))?;
+        let delay = match status.delay_us {
+            Some(DELAY_NONE) => return None,
+            Some(delay) => Duration::from_micros(delay.into()),
+            None if status.format == Format::Tcntl => match self.rtt.samples() {
+                0 => Duration::ZERO,
+                _ => return None,
+            },
+            None => {
+                let asked = self
+                    .writer
+                    .requests
+                    .open
+                    .iter()
+                    .any(|r| serial_gt(*r, old) && !serial_gt(*r, echo));
+                let held = self
+                    .writer
+                    .requests
+                    .dreq
+                    .is_some_and(|dreq| !serial_gt(dreq.sync, echo));
+                if !asked || (held && (raised || self.confirm == crate::Confirm::Delivered)) {
+                    return None;
+                }
+                Duration::ZERO
+            }
+        };
+        let sample = now.since(sent).saturating_sub(delay).max(Duration::from_nanos(1));
+        self.rtt.sample(sample);
+        Some(sample)
+    }
+
+    /// 10.1: octets below rseq and inside spans leave the map.
+    fn acknowledge(&mut self, status: &Status<'_>, env: &mut Env<'_>) -> u64 {
+        // A tag is never split: an acknowledgement that ends inside one ends before it (20.3).
+        let rseq = self.writer.queue.tag_floor(status.control.rseq);
+        let mut octets = 0;
+        if rseq > self.writer.una {
+            octets += self.writer.inflight.acknowledge_below(rseq);
+            if self.tuning.no_error {
+                octets += rseq - self.writer.una;
+            }
+            self.writer.una = rseq;
+            self.release_acknowledged(env);
+        }
+        for (left, right) in status.spans.iter() {
+            octets += self.writer.inflight.acknowledge_range(left, right);
+        }
+        self.stats.octets_acknowledged += octets;
+        octets
+    }
+
+    /// Gives the user's memory back and tells the user what he waits for.
+    pub(super) fn release_acknowledged(&mut self, env: &mut Env<'_>) {
+        self.writer.queue.release(self.writer.una);
+        if self.writer.wants_room && self.room() > 0 {
+            self.writer.wants_room = false;
+            self.event(env, Event::Writable);
+        }
+        self.reach_marks(env);
+    }
+
+    /// DREQ answers (9.3): what the peer's user has consumed.
+    fn take_answers(&mut self, status: &Status<'_>, header: &Header, env: &mut Env<'_>) {
+        if let Some(delivered) = status.extended.and_then(|extended| extended.delivered) {
+            self.note_delivered(delivered.min(self.writer.nxt), env);
+        }
+        let Some(dreq) = self.writer.requests.dreq else {
+            return;
+        };
+        if serial_gt(dreq.sync, status.control.echo) {
+            return;
+        }
+        let satisfied = match dreq.for_delivery {
+            true => self.writer.delivered >= dreq.seq,
+            false => true,
+        };
+        // A plain CNTL that answers nothing else means "consumed"; otherwise the DREQ is repeated alone.
+        let plain = matches!(status.format, Format::Cntl | Format::Ecntl);
+        let alone = status.control.echo == dreq.sync && self.writer.requests.open.is_empty();
+        if satisfied {
+            self.writer.requests.dreq = None;
+        } else if plain && alone && !header.options.contains(Options::END) {
+            self.writer.requests.dreq = None;
+            self.note_delivered(dreq.seq, env);
+        }
+    }
+
+    fn note_delivered(&mut self, delivered: u64, env: &mut Env<'_>) {
+        if delivered > self.writer.delivered {
+            self.writer.delivered = delivered;
+            self.reach_marks(env);
+        }
+    }
+
+    fn grow(&mut self, octets: u64, rtt: Option<Duration>, flight: u64, now: Time) {
+        let window = self.writer.control.window();
+        let segment = self.segment_size() as u64;
+        let ack = Ack {
+            now,
+            octets,
+            rtt,
+            srtt: self.rtt.srtt(),
+            in_flight_before: flight,
+            app_limited: flight.saturating_add(2 * segment) < window,
+        };
+        self.writer.control.on_ack(ack);
+    }
+
+    /// A control packet or XDATA with echo >= hs completes the synchronising handshake (13.3).
+    fn finish_handshake(&mut self, status: &Status<'_>, header: &Header) -> bool {
+        let Some(sync) = self.writer.handshake else {
+            return false;
+        };
+        if serial_gt(sync, status.control.echo) {
+            return false;
+        }
+        self.writer.handshake = None;
+        self.timers.waits = 0;
+        self.transition(Transition::Answered);
+        if self.writer.state == WriterState::Closing {
+            // WCLOSE may have been what was lost: say it again.
+            self.writer.wclose_sent = false;
+        }
+        self.writer.forced_judgement = status.is_evidence(header);
+        if !self.writer.forced_judgement
+            && let Some((seq, len)) = self.writer.inflight.last()
+        {
+            // After a TCNTL, which is no evidence, the last segment asks again.
+            self.writer.inflight.mark_lost(seq, len);
+        }
+        true
+    }
+
+    /// 10.2.
+    fn judge_status(&mut self, status: &Status<'_>, now: Time) {
+        let go_back_n = status
+            .extended
+            .is_some_and(|extended| extended.flags.contains(XcntlFlags::GO_BACK_N))
+            && status.spans.is_empty();
+        let forced = std::mem::take(&mut self.writer.forced_judgement);
+        let threshold = if forced || go_back_n { 0 } else { THRESHOLD };
+        let below = match status.spans.iter().last() {
+            Some((_, right)) if status.spans.len() >= self.reader.max_spans => right,
+            _ => u64::MAX,
+        };
+        self.judge(status.control.echo, threshold, below, now);
+    }
+
+    /// Declares losses and sets LTIMER for what is too young.
+    pub(super) fn judge(&mut self, echo: u32, threshold: u32, below: u64, now: Time) {
+        if self.tuning.no_error {
+            return;
+        }
+        let verdict = self.writer.inflight.judge(Judge {
+            echo,
+            threshold,
+            below,
+            now,
+            late: self.rtt.late(),
+        });
+        self.writer.evidence = Some((echo, threshold, below));
+        self.timers.put(Timer::Loss, verdict.check_at);
+        if let Some(sent) = verdict.newest_lost_time {
+            self.stats.packets_lost += u64::from(verdict.lost_packets);
+            let flight = self.in_flight(now);
+            self.writer
+                .control
+                .on_loss(now, sent, verdict.lost_octets, flight);
+        }
+    }
+
+    fn take_ecn(&mut self, status: &Xcntl<'_>, now: Time) {
+        let increase = self.writer.ecn.on_report(status.ect0, status.ect1, status.ce, 1);
+        if increase > 0 {
+            self.stats.ce_reported += u64::from(increase);
+            let sent = self.writer.ring.time_of(status.control.echo).unwrap_or(now);
+            self.writer.control.on_ce(now, sent);
+        }
+    }
+
+    /// TCNTL: the key to use from now on, and the peer's limits (8.6).
+    fn take_terms(&mut self, xkey: u64, traffic: &Traffic<'_>, env: &mut Env<'_>) {
+        let key = xkey & (u64::MAX >> 1);
+        if key != 0 && self.role == super::Role::Initiator {
+            self.peer_key = Some(key);
+        }
+        self.take_limits(traffic, env);
+    }
+
+    /// Limits of a specifier of the peer, as seen by our writer (3.2).
+    pub(super) fn take_limits(&mut self, traffic: &Traffic<'_>, env: &mut Env<'_>) {
+        let (max_data, rate) = match traffic {
+            Traffic::Extended(terms) => {
+                self.in_force = self.offered & terms.caps;
+                self.writer.credit.raise(terms.credit, self.writer.una);
+                self.take_tlvs(terms.tlvs);
+                (
+                    terms.maxdata,
+                    Rate {
+                        octets_per_second: terms.inrate,
+                        burst: terms.inburst,
+                    },
+                )
+            }
+            Traffic::Basic(terms) => {
+                let rate = Rate {
+                    octets_per_second: terms.inrate.into(),
+                    burst: terms.inburst,
+                };
+                (terms.maxdata, rate)
+            }
+            Traffic::None { .. } | Traffic::Unknown { .. } => return,
+        };
+        self.writer.set_rates(Some(rate), None, env.now);
+        let peer = if max_data == 0 {
+            super::setup::UNKNOWN_MAX_DATA
+        } else {
+            max_data
+        };
+        let agreed = peer.min(self.stated_max_data()).max(16);
+        if agreed != self.writer.max_data {
+            self.writer.max_data = agreed;
+            self.writer.control.set_segment(self.segment_size() as u32);
+            self.event(env, Event::MaxData(agreed));
+        }
+    }
+
+    fn take_tlvs(&mut self, tlvs: xtp_wire::Tlvs<'_>) {
+        for tlv in tlvs.iter() {
+            match tlv {
+                Tlv::EcntlMax(count) => self.reader.max_spans = usize::from(count).clamp(1, 64),
+                Tlv::Token(token) if self.role == super::Role::Initiator => self.learned_token = Some(token),
+                _ => {}
+            }
+        }
+    }
+
+    /// RCLOSE (14.2): acknowledges everything, or refuses.
+    pub(super) fn take_rclose(&mut self, header: &Header, body: &Body<'_>, env: &mut Env<'_>) {
+        if self.writer.state == WriterState::Closed {
+            return;
+        }
+        let told = body.control().map(|control| control.rseq);
+        let complete = match (self.writer.final_seq, told) {
+            (Some(end), Some(rseq)) => rseq >= end,
+            (Some(_), None) => header.format != Format::First,
+            (None, _) => false,
+        };
+        if complete {
+            self.writer.una = self.writer.final_seq.unwrap_or(self.writer.una);
+            self.writer.state = WriterState::Closed;
+            self.writer.drop_all();
+            self.timers.stop(Timer::Loss);
+            self.note_progress(true);
+            self.stats.octets_acknowledged = self.stats.octets_acknowledged.max(self.writer.una);
+            self.leave_handshake();
+            self.release_acknowledged(env);
+        } else if header.format == Format::First || told.is_some() {
+            self.take_refusal(env);
+        }
+    }
+
+    fn leave_handshake(&mut self) {
+        if self.state == State::InHandshake {
+            self.transition(Transition::Answered);
+        }
+    }
+
+    /// The peer's reader takes no more: unsent data is dropped, final is what was sent.
+    fn take_refusal(&mut self, env: &mut Env<'_>) {
+        let not_taken = self.writer.queue.end().saturating_sub(self.writer.una);
+        self.writer.final_seq = Some(self.writer.nxt);
+        self.writer.state = WriterState::Closed;
+        self.writer.refused = true;
+        self.writer.not_taken = not_taken;
+        self.writer.drop_all();
+        self.note_progress(true);
+        self.leave_handshake();
+        if not_taken > 0 || self.writer.nxt > 0 {
+            self.event(env, Event::Refused { not_taken });
+        }
+    }
+
+    /// How much a refusal or an END leaves behind.
+    pub(super) fn unconfirmed(&self) -> u64 {
+        match self.writer.state {
+            WriterState::Closed => 0,
+            _ => self
+                .writer
+                .nxt
+                .max(self.writer.queue.end())
+                .saturating_sub(self.writer.una),
+        }
+    }
+
+    /// The reason a finished association reports when its writer was refused.
+    pub(super) fn refusal_reason(&self) -> CloseReason {
+        CloseReason::RefusedByReader {
+            not_taken: self.writer.not_taken,
+        }
+    }
+}
+
+/// A packet of an extension shows that the peer has the capability [D-54].
+fn caps_of(format: Format) -> Caps {
+    match format {
+        Format::Xcntl => Caps::XCNTL,
+        Format::Xdata => Caps::XDATA,
+        Format::Path => Caps::PATH,
+        _ => Caps::empty(),
+    }
+}

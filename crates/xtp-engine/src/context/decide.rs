@@ -1,0 +1,253 @@
+//! What to send next: a pure function of all parts (9, 10, 11, 14), and what to ask on it (9.5).
+
+use super::plan::{Plan, Stop};
+use super::reader::{Owed, ReaderState, Refusal};
+use super::writer::{Blocked, WriterState};
+use super::{Context, Role, State};
+use crate::congestion::Controller;
+use crate::options::Confirm;
+use crate::time::Time;
+use xtp_wire::Options;
+
+/// The next thing worth doing.
+#[derive(Clone, Debug)]
+pub(super) enum Intent {
+    /// Nothing until something happens.
+    Nothing,
+    /// Data packets, and why no more of them.
+    Train(Plan),
+    /// FIRST without data.
+    First,
+    /// The plan is empty for this reason; ask for what is missing if `ask`.
+    Stopped { stop: Stop, ask: bool },
+    /// CNTL with a request: WCLOSE after all data, or the user waits.
+    Request(Options),
+    /// 14.4: both halves are over.
+    End,
+    /// Status that is owed.
+    Answer,
+    /// The answer to the peer's DREQ.
+    AnswerDreq,
+    /// TCNTL with new limits.
+    Renegotiate,
+    /// Status nobody asked for: window update, FASTNAK.
+    Inform,
+}
+
+/// What one data packet asks for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ask {
+    pub(super) sreq: bool,
+    pub(super) dreq: bool,
+    pub(super) flip: bool,
+    pub(super) end: bool,
+}
+
+impl Context {
+    /// Looks at all parts and names the next thing worth sending. Changes nothing.
+    pub(super) fn decide(&self, now: Time, max_train: usize) -> Intent {
+        if !self.state.is_live() || self.closed.is_some() {
+            return Intent::Nothing;
+        }
+        let plan = self.plan(now, max_train);
+        if !plan.segments.is_empty() {
+            return Intent::Train(plan);
+        }
+        if self.state == State::Quiescent {
+            return match self.first_is_due() {
+                true => Intent::First,
+                false => Intent::Nothing,
+            };
+        }
+        self.decide_stop(&plan)
+            .or_else(|| self.decide_request())
+            .or_else(|| self.decide_end())
+            .or_else(|| self.decide_status(now))
+            .unwrap_or(Intent::Nothing)
+    }
+
+    /// FIRST without data: the user connects, or closes an empty stream.
+    fn first_is_due(&self) -> bool {
+        let Some(opening) = &self.opening else {
+            return false;
+        };
+        let closes_empty = self.writer.final_seq.is_some() && self.writer.all_sent();
+        opening.connect_now || closes_empty
+    }
+
+    /// A newly blocked writer asks once, and again only if the credit moved and did not suffice (11.3).
+    fn decide_stop(&self, plan: &Plan) -> Option<Intent> {
+        let why = match plan.stop {
+            Stop::Blocked(why) => Some(why),
+            _ => None,
+        };
+        let noted = self.writer.blocked.map(|(why, _)| why);
+        let timer_noted = match plan.stop {
+            Stop::Rate(at) => self.timers.get(super::timers::Timer::Rate) == Some(at),
+            _ => true,
+        };
+        let moved = why.is_some() && self.writer.blocked_alloc != Some(self.writer.credit.alloc);
+        if why != noted || moved {
+            Some(Intent::Stopped {
+                stop: plan.stop,
+                ask: why.is_some(),
+            })
+        } else if !timer_noted {
+            Some(Intent::Stopped {
+                stop: plan.stop,
+                ask: false,
+            })
+        } else {
+            None
+        }
+    }
+
+    /// WCLOSE after all data was sent without it, and requests of a waiting user.
+    fn decide_request(&self) -> Option<Intent> {
+        let writer = &self.writer;
+        if self.state == State::InHandshake {
+            return None;
+        }
+        let close_due = writer.state == WriterState::Closing && writer.all_sent() && !writer.wclose_sent;
+        if close_due {
+            let ask = match self.confirm {
+                Confirm::Delivered => Options::DREQ,
+                Confirm::Received => Options::SREQ,
+            };
+            return Some(Intent::Request(ask));
+        }
+        if self.reader.refusal == Refusal::Later && !self.reader.refusal_told {
+            return Some(Intent::Request(Options::SREQ));
+        }
+        let (seq, confirm) = writer.wanted?;
+        if !writer.all_sent() || self.pattern.no_feedback {
+            return None;
+        }
+        let ask = match confirm {
+            Confirm::Received if writer.una < seq => Options::SREQ,
+            Confirm::Delivered if writer.delivered < seq => Options::DREQ,
+            _ => return None,
+        };
+        Some(Intent::Request(ask))
+    }
+
+    /// The END rule (14.4).
+    pub(super) fn decide_end(&self) -> Option<Intent> {
+        let own_dreq = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
+        let over = self.reader.state == ReaderState::Done && self.writer.state == WriterState::Closed;
+        (over && !self.reader.end_pending && self.reader.dreq.is_none() && !own_dreq).then_some(Intent::End)
+    }
+
+    fn decide_status(&self, now: Time) -> Option<Intent> {
+        let reader = &self.reader;
+        if reader.dreq.is_some_and(|dreq| self.dreq_is_satisfied(dreq)) {
+            return Some(Intent::AnswerDreq);
+        }
+        if reader.owed > Owed::Nothing {
+            return self.control_fits().then_some(Intent::Answer);
+        }
+        if self.renegotiation.due && self.state != State::Opening {
+            return Some(Intent::Renegotiate);
+        }
+        if reader.update_due || self.nak_is_due(now) {
+            return self.control_fits().then_some(Intent::Inform);
+        }
+        None
+    }
+
+    fn control_fits(&self) -> bool {
+        self.role == Role::Initiator || self.peer.allows_control(self.status_size())
+    }
+
+    /// What the packet at `index` of `plan` asks for: 9.5, first case that applies.
+    pub(super) fn ask(&self, plan: &Plan, index: usize, now: Time) -> Ask {
+        let segment = &plan.segments[index];
+        let end = segment.seq + segment.len as u64;
+        let writer = &self.writer;
+        let closes = writer.final_seq == Some(end) && writer.state == WriterState::Closing;
+        let mut ask = Ask::default();
+        if self.pattern.one_way {
+            ask.end = closes;
+            return ask;
+        }
+        if closes && plan.segments.len() == 1 && !segment.again && self.ends_with_response(segment.seq, end) {
+            ask.end = true;
+            return ask;
+        }
+        let next_is_new = plan.segments.get(index + 1).is_none_or(|next| !next.again);
+        ask.sreq = segment.again && next_is_new;
+        if closes && !writer.wclose_sent {
+            match self.confirm {
+                Confirm::Delivered => ask.dreq = true,
+                Confirm::Received => ask.sreq |= !self.pattern.response_expected,
+            }
+        }
+        if plan.first && index == 0 && !ask.dreq {
+            ask.sreq |= self.pattern.lasting || self.pattern.status_on_first;
+        }
+        if index + 1 == plan.segments.len() && !self.pattern.no_feedback {
+            self.ask_at_the_end(plan, &mut ask, now);
+        }
+        ask
+    }
+
+    /// Requests that ride on the last packet of a train.
+    fn ask_at_the_end(&self, plan: &Plan, ask: &mut Ask, now: Time) {
+        let writer = &self.writer;
+        match plan.stop {
+            Stop::Blocked(Blocked::Credit | Blocked::Stopped) => {
+                ask.sreq = true;
+                ask.dreq = true;
+                return;
+            }
+            Stop::Blocked(Blocked::Budget) => ask.sreq = true,
+            _ => {}
+        }
+        if ask.sreq || ask.dreq {
+            return;
+        }
+        let train_end = plan.segments.last().map_or(0, |last| last.seq + last.len as u64);
+        match writer.wanted {
+            Some((seq, Confirm::Delivered)) if seq <= train_end => ask.dreq = true,
+            Some((seq, Confirm::Received)) if seq <= train_end => ask.sreq = true,
+            _ => {}
+        }
+        if ask.sreq || ask.dreq {
+            return;
+        }
+        let more = plan.segments.len() as u32;
+        let (all, young) = self.uncovered(now);
+        let (all, young) = (all + more, young + more);
+        let quota = self.quota();
+        if plan.stop == Stop::Window && (writer.requests.open.is_empty() || all >= quota / 2) {
+            ask.sreq = true;
+        } else if young >= quota || all >= quota.max(32) {
+            match writer.requests.edge_open {
+                None if !plan.first => ask.flip = true,
+                _ => ask.sreq = true,
+            }
+        }
+    }
+
+    /// Uncovered packets: all, and the young ones (1).
+    fn uncovered(&self, now: Time) -> (u32, u32) {
+        if self.tuning.no_error {
+            return (self.writer.unmapped_packets, self.writer.unmapped_packets);
+        }
+        self.writer
+            .inflight
+            .uncovered(self.writer.requests.newest, self.young_since(now))
+    }
+
+    /// Q of 9.5(b), in packets.
+    fn quota(&self) -> u32 {
+        let writer = &self.writer;
+        let credit = match self.tuning.no_flow {
+            true => u64::MAX,
+            false => writer.credit.alloc.saturating_sub(writer.una),
+        };
+        let window = writer.control.window().min(credit);
+        let packets = (window / 4).min(512 * 1024) / self.segment_size() as u64;
+        (packets as u32).max(4)
+    }
+}

@@ -1,0 +1,362 @@
+//! Carrying out an intent: octets into the batch, book-keeping into the parts. Decides nothing.
+
+use super::decide::{Ask, Intent};
+use super::packets::{Draft, Travel};
+use super::plan::{Plan, Planned, Stop};
+use super::reader::{Owed, ReaderState, Refusal};
+use super::timers::Timer;
+use super::writer::{Blocked, OpenDreq, WriterState};
+use super::{Context, Env, State, Transition};
+use crate::error::CloseReason;
+use crate::transmit::{Ecn, TransmitBatch};
+use bytes::Bytes;
+use smallvec::SmallVec;
+use xtp_wire::{Format, HEADER_LEN, Options, XDATA_LEN};
+
+impl Context {
+    /// Does what `intent` says; true if something may be left to do.
+    pub(super) fn emit(&mut self, intent: Intent, env: &mut Env<'_>, out: &mut TransmitBatch) -> bool {
+        match intent {
+            Intent::Nothing => return false,
+            Intent::Train(plan) => return self.emit_train(&plan, env, out),
+            Intent::First => {
+                let options = match self.writer.final_seq {
+                    Some(_) if self.confirm == crate::Confirm::Delivered => Options::DREQ,
+                    _ => Options::SREQ,
+                };
+                self.emit_first(None, options, env, out);
+            }
+            Intent::Stopped { stop, ask } => self.note_stop(stop, ask, env, out),
+            Intent::Request(options) => self.emit_request(options, env, out),
+            Intent::End => self.emit_end(env, out),
+            Intent::Answer => self.emit_status(Options::empty(), super::status::Cause::Asked, env, out),
+            Intent::AnswerDreq => self.emit_dreq_answer(env, out),
+            Intent::Renegotiate => self.emit_renegotiation(env, out),
+            Intent::Inform => self.emit_information(env, out),
+        }
+        self.state.is_live()
+    }
+
+    fn emit_train(&mut self, plan: &Plan, env: &mut Env<'_>, out: &mut TransmitBatch) -> bool {
+        for (index, segment) in plan.segments.iter().enumerate() {
+            let ask = self.ask(plan, index, env.now);
+            if plan.first && index == 0 {
+                let mut options = Options::empty();
+                options.set(Options::SREQ, ask.sreq);
+                options.set(Options::DREQ, ask.dreq);
+                options.set(Options::END, ask.end);
+                self.emit_first(Some(*segment), options, env, out);
+            } else {
+                let format = match plan.xdata && index == 0 {
+                    true => Format::Xdata,
+                    false => Format::Data,
+                };
+                self.emit_data(format, *segment, ask, env, out);
+            }
+            if ask.end {
+                self.finish(CloseReason::Normal, env);
+                return false;
+            }
+        }
+        if let Some((seq, _)) = self.writer.wanted
+            && self.writer.nxt >= seq
+            && self.writer.requests.newest == Some(self.writer.sync_out)
+        {
+            self.writer.wanted = None;
+        }
+        self.record_stop(plan.stop, env);
+        true
+    }
+
+    /// Remembers why the writer stopped, without asking.
+    fn record_stop(&mut self, stop: Stop, env: &Env<'_>) {
+        match stop {
+            Stop::Blocked(why) => {
+                let since = match self.writer.blocked {
+                    Some((_, since)) => since,
+                    None => {
+                        self.timers.blocked_waits = 0;
+                        env.now
+                    }
+                };
+                self.writer.blocked = Some((why, since));
+                self.writer.blocked_alloc = Some(self.writer.credit.alloc);
+            }
+            _ => self.writer.blocked = None,
+        }
+        match stop {
+            Stop::Rate(at) => self.timers.set(Timer::Rate, at),
+            _ => self.timers.stop(Timer::Rate),
+        }
+    }
+
+    fn note_stop(&mut self, stop: Stop, ask: bool, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        self.record_stop(stop, env);
+        if !ask || self.pattern.no_feedback {
+            return;
+        }
+        let options = match stop {
+            Stop::Blocked(Blocked::Budget) => Options::SREQ,
+            _ => Options::SREQ | Options::DREQ,
+        };
+        if self.role == super::Role::Initiator || self.peer.allows_control(self.status_size()) {
+            self.emit_status(options, super::status::Cause::Own, env, out);
+        }
+    }
+
+    fn emit_request(&mut self, options: Options, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        self.emit_status(options, super::status::Cause::Own, env, out);
+        if self.writer.wanted.is_some_and(|(seq, _)| self.writer.nxt >= seq) {
+            self.writer.wanted = None;
+        }
+    }
+
+    /// Option bits every packet of ours with data up to `end` carries (2.4, 14.1, 14.2).
+    fn data_options(&self, end: u64, xdata: bool, first: bool) -> Options {
+        let mut options = self.writer.bits(&self.tuning);
+        if first {
+            options -= Options::EDGE;
+        }
+        if self.writer.state != WriterState::Open && self.writer.final_seq == Some(end) {
+            options |= Options::WCLOSE;
+        }
+        let done = self.reader.state == ReaderState::Done && self.reader.is_complete();
+        let refused = match self.reader.refusal {
+            Refusal::OnFirst => true,
+            Refusal::Later => xdata,
+            Refusal::No => false,
+        };
+        options.set(Options::RCLOSE, done || refused);
+        options
+    }
+
+    /// FIRST, with the given segment of data if there is one (8.1, 8.3).
+    pub(super) fn emit_first(
+        &mut self,
+        segment: Option<Planned>,
+        ask: Options,
+        env: &mut Env<'_>,
+        out: &mut TransmitBatch,
+    ) {
+        let start = 0;
+        let segment = segment.unwrap_or(Planned {
+            seq: start,
+            len: 0,
+            tag: None,
+            eom: false,
+            again: false,
+        });
+        let end = segment.seq + segment.len as u64;
+        let mut options = self.data_options(end, false, true) | ask;
+        options.set(Options::EOM, segment.eom);
+        options.set(Options::BTAG, segment.tag.is_some());
+        if self.reader.refusal == Refusal::OnFirst {
+            options |= Options::RCLOSE;
+        }
+        self.transition(Transition::UserOpens);
+        let sync = self.next_sync();
+        let payload = self.payload(&segment);
+        let draft = Draft {
+            format: Format::First,
+            options,
+            sync,
+            seq: segment.seq,
+        };
+        let mut head = [0; 1400];
+        let mut room = self.encode_first(&mut head);
+        if let Some(tag) = segment.tag {
+            head[room..room + 8].copy_from_slice(&tag.to_be_bytes());
+            room += 8;
+        }
+        let octets = self.put(
+            env,
+            out,
+            &draft,
+            room,
+            |body| {
+                body.copy_from_slice(&head[..room]);
+                room
+            },
+            &payload,
+            Travel::default(),
+        );
+        self.timers.firsts += 1;
+        if let Some(opening) = &mut self.opening {
+            if self.timers.firsts == 1 {
+                opening.first_len = segment.len as u32;
+                opening.first_ask = ask & (Options::SREQ | Options::DREQ);
+            }
+            self.peer.token_sent |= opening.token.is_some();
+        }
+        self.account_data(&segment, sync, octets, options, false, env);
+    }
+
+    /// DATA or XDATA.
+    pub(super) fn emit_data(
+        &mut self,
+        format: Format,
+        segment: Planned,
+        ask: Ask,
+        env: &mut Env<'_>,
+        out: &mut TransmitBatch,
+    ) {
+        let xdata = format == Format::Xdata;
+        let end = segment.seq + segment.len as u64;
+        if ask.flip {
+            self.writer.requests.edge_level = !self.writer.requests.edge_level;
+        }
+        let mut options = self.data_options(end, xdata, false);
+        options.set(Options::SREQ, ask.sreq);
+        options.set(Options::DREQ, ask.dreq);
+        options.set(Options::END, ask.end);
+        options.set(Options::EOM, segment.eom);
+        options.set(Options::BTAG, segment.tag.is_some());
+        let sync = self.next_sync();
+        let payload = self.payload(&segment);
+        let draft = Draft {
+            format,
+            options,
+            sync,
+            seq: segment.seq,
+        };
+        let control = xdata.then(|| (self.control_segment(None), self.delay_us(env.now)));
+        let before = if xdata { XDATA_LEN } else { 0 };
+        let room = before + if segment.tag.is_some() { 8 } else { 0 };
+        let travel = Travel {
+            ecn: self.data_ecn(),
+            ..Travel::default()
+        };
+        let octets = self.put(
+            env,
+            out,
+            &draft,
+            room,
+            |body| {
+                if let Some((control, delay)) = control {
+                    let _ = control.encode_xdata(delay, body);
+                }
+                if let Some(tag) = segment.tag {
+                    body[before..before + 8].copy_from_slice(&tag.to_be_bytes());
+                }
+                room
+            },
+            &payload,
+            travel,
+        );
+        if ask.end {
+            self.keep_for_replay(out, octets, &payload);
+        }
+        self.settle_owed(xdata, options);
+        self.account_data(&segment, sync, octets, options, ask.flip, env);
+    }
+
+    /// The unconfirmed response as sent, for repeats of FIRST (14.5).
+    fn keep_for_replay(&mut self, out: &TransmitBatch, octets: usize, payload: &[Bytes]) {
+        let by_reference: usize = match payload.iter().map(Bytes::len).sum() {
+            small if small <= super::packets::COPY_LIMIT => 0,
+            large => large,
+        };
+        let head = octets - by_reference;
+        let mut packet = out.arena[out.arena.len() - head..].to_vec();
+        if by_reference > 0 {
+            payload.iter().for_each(|bytes| packet.extend_from_slice(bytes));
+        }
+        self.cached = Some(packet.into());
+    }
+
+    /// XDATA satisfies owed status unless TCNTL is due; a DATA with RCLOSE says everything (9.4).
+    fn settle_owed(&mut self, xdata: bool, options: Options) {
+        let tells_all = options.contains(Options::RCLOSE) && self.reader.is_complete();
+        if (xdata && !self.tcntl_is_due()) || tells_all {
+            self.reader.owed = Owed::Nothing;
+        }
+    }
+
+    fn data_ecn(&self) -> Ecn {
+        match self.tuning.ecn && self.has(xtp_wire::Caps::XCNTL) && self.pattern.lasting {
+            true => self.writer.ecn.codepoint(),
+            false => Ecn::NotEct,
+        }
+    }
+
+    fn payload(&self, segment: &Planned) -> SmallVec<[Bytes; 4]> {
+        let mut pieces = SmallVec::new();
+        if segment.len > 0 {
+            self.writer.queue.payload(segment.seq, segment.len, &mut pieces);
+        }
+        pieces
+    }
+
+    /// What every data packet changes in the writer.
+    fn account_data(
+        &mut self,
+        segment: &Planned,
+        sync: u32,
+        octets: usize,
+        options: Options,
+        flip: bool,
+        env: &Env<'_>,
+    ) {
+        let end = segment.seq + segment.len as u64;
+        let user = segment.len - if segment.tag.is_some() { 8 } else { 0 };
+        let repeated = end <= self.writer.nxt && segment.len > 0;
+        match repeated {
+            true => self.stats.octets_retransmitted += user as u64,
+            false => self.stats.octets_sent += user as u64,
+        }
+        self.writer.nxt = self.writer.nxt.max(end);
+        self.writer.ring.record_run(sync, env.now);
+        if segment.len > 0 && !self.tuning.no_error {
+            self.writer
+                .inflight
+                .record(segment.seq, segment.len as u32, sync, env.now);
+            self.writer.gap.open_since.get_or_insert(env.now);
+        } else if segment.len > 0 {
+            self.writer.unmapped_packets += 1;
+        }
+        self.writer.peer_bucket.take(octets as u64);
+        self.writer.own_bucket.take(octets as u64);
+        self.writer.pacer.take(octets as u64);
+        if options.contains(Options::WCLOSE) {
+            self.writer.wclose_sent = true;
+        }
+        self.note_request(sync, options, flip, end, env);
+    }
+
+    /// A packet that is a request stops LSTIMER and starts WTIMER if it does not run (9.5).
+    pub(super) fn note_request(&mut self, sync: u32, options: Options, flip: bool, seq: u64, env: &Env<'_>) {
+        let unheard = self.state == State::Opening && !self.pattern.one_way;
+        if flip {
+            self.writer.requests.edge_open = Some(sync);
+        }
+        if options.contains(Options::DREQ) {
+            let for_delivery = !options.contains(Options::SREQ)
+                || self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
+            self.writer.requests.dreq = Some(OpenDreq {
+                sync,
+                seq,
+                for_delivery,
+            });
+        }
+        if flip || unheard || options.intersects(Options::SREQ | Options::DREQ) {
+            if flip || options.contains(Options::SREQ) || unheard {
+                self.writer.requests.sent(sync);
+            }
+            self.writer.unmapped_packets = 0;
+            self.timers.stop(Timer::LazyStatus);
+            if !self.timers.runs(Timer::Wait) {
+                let period = self.wtimer_period(env.now);
+                self.timers.set(Timer::Wait, env.now + period);
+            }
+        }
+    }
+
+    /// CNTL {RCLOSE WCLOSE END}, and the context is inactive (14.4).
+    fn emit_end(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.role == super::Role::Responder && !self.peer.allows_control((HEADER_LEN + 20) as u64) {
+            return;
+        }
+        self.emit_final(env, out);
+        self.finish(CloseReason::Normal, env);
+    }
+}

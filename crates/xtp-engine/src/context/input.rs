@@ -1,0 +1,31 @@
+//! One parsed packet and how it came, as `receive` sees it.
+
+use crate::recv::Payload;
+use crate::transmit::Ecn;
+use bytes::Bytes;
+use core::net::{IpAddr, SocketAddr};
+use xtp_wire::Packet;
+
+/// A packet on its way into a context.
+pub(crate) struct Input<'a> {
+    pub(crate) src: SocketAddr,
+    pub(crate) dst: Option<IpAddr>,
+    pub(crate) ecn: Ecn,
+    /// Octets of UDP payload.
+    pub(crate) octets: usize,
+    pub(crate) backing: Option<&'a Bytes>,
+    pub(crate) packet: Packet<'a>,
+}
+
+/// Payloads below this are copied even where their memory could be shared: a reference costs about as much.
+const SHARE_FROM: usize = 1_024;
+
+impl<'a> Input<'a> {
+    /// The payload as something to keep: a reference into the carrier's memory where that is worth it.
+    pub(crate) fn payload(&self, data: &'a [u8]) -> Payload<'a> {
+        match self.backing {
+            Some(backing) if data.len() >= SHARE_FROM => Payload::Shared(backing.slice_ref(data)),
+            _ => Payload::Copy(data),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! A context: all state of one endpoint of an association, as parts that know little of each other.
+//!
+//! Only `receive`, `decide` and `emit` see all parts. `receive` takes a packet, `decide` says what is worth
+//! sending next and changes nothing, `emit` turns that into octets and book-keeping.
+
+mod close;
+mod control;
+mod decide;
+mod emit;
+mod input;
+mod marks;
+mod modes;
+mod packets;
+mod path;
+mod peer;
+mod plan;
+mod reader;
+mod receive;
+mod restart;
+mod setup;
+mod state;
+mod status;
+mod timeout;
+mod timers;
+mod turn;
+mod user;
+mod writer;
+
+use crate::config::EngineConfig;
+use crate::error::CloseReason;
+use crate::event::{ContextId, Event, ListenerId};
+use crate::options::{Confirm, Tuning};
+use crate::rtt::Rtt;
+use crate::stats::ContextStats;
+use crate::time::Time;
+use marks::Marks;
+use modes::Pattern;
+use peer::Peer;
+use reader::Reader;
+pub(crate) use setup::{Acceptance, Identity, Opening};
+pub(crate) use state::{State, Transition};
+use std::collections::VecDeque;
+use timers::Timers;
+use writer::Writer;
+use xtp_wire::{Caps, Token};
+
+pub(crate) use input::Input;
+
+/// Which end this is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Sent FIRST.
+    Initiator,
+    /// Was listening.
+    Responder,
+}
+
+/// What a context may use of its engine while it is being called.
+pub(crate) struct Env<'a> {
+    pub(crate) now: Time,
+    /// UTC in milliseconds.
+    pub(crate) utc_ms: u64,
+    pub(crate) config: &'a EngineConfig,
+    pub(crate) events: &'a mut VecDeque<(ContextId, Event)>,
+    /// Fresh random numbers, drawn ahead by the engine.
+    pub(crate) nonce: u64,
+}
+
+/// All state of one endpoint of an association.
+pub(crate) struct Context {
+    pub(crate) id: ContextId,
+    pub(crate) role: Role,
+    pub(crate) state: State,
+    /// Own key, 63 bits.
+    pub(crate) key: u64,
+    /// Key the peer wants to be addressed with; `None` at an initiator that has not learned it.
+    pub(crate) peer_key: Option<u64>,
+    /// Responder: a packet with our own key came in.
+    pub(crate) peer_has_key: bool,
+    pub(crate) listener: Option<ListenerId>,
+    pub(crate) pattern: Pattern,
+    pub(crate) tuning: Tuning,
+    pub(crate) confirm: Confirm,
+    pub(crate) peer: Peer,
+    /// Capabilities we offer, and those in force [D-54].
+    pub(crate) offered: Caps,
+    pub(crate) in_force: Caps,
+    pub(crate) opening: Option<Opening>,
+    pub(crate) writer: Writer,
+    pub(crate) reader: Reader,
+    pub(crate) rtt: Rtt,
+    pub(crate) timers: Timers,
+    pub(crate) marks: Marks,
+    pub(crate) stats: ContextStats,
+    pub(crate) closed: Option<CloseReason>,
+    /// The user gave the context back.
+    pub(crate) released: bool,
+    /// The unconfirmed response of 14.5, kept for replay: header and payload as sent.
+    pub(crate) cached: Option<bytes::Bytes>,
+    /// END came from the peer (shortens the tombstone's life).
+    pub(crate) end_received: bool,
+    /// Already on the engine's list of contexts to flush.
+    pub(crate) dirty: bool,
+    /// Counted as half-open until validated or over (20.5).
+    pub(crate) half_open: bool,
+    /// FIRST had tformat 0x80: its key alone identifies it (14.9).
+    pub(crate) extended_first: bool,
+    /// Whether the engine has put the association away (tombstone, tables).
+    pub(crate) retired: bool,
+    /// Serial number of the association at this client (TLV 11), while it may be repeated.
+    pub(crate) serial: Option<u64>,
+    /// A limit change of ours the peer has not confirmed: sync of the TCNTL, and what to state.
+    pub(crate) renegotiation: Renegotiation,
+    pub(crate) path_queue: path::PathQueue,
+    /// Nonce of the size probe that is out.
+    pub(crate) probe_nonce: Option<u64>,
+    /// Token the peer may use for later FIRSTs (responder).
+    pub(crate) source_token: Option<Token>,
+    /// Token and clock the peer told us, for the engine's memory of peers.
+    pub(crate) learned_token: Option<Token>,
+    pub(crate) learned_utc: Option<u64>,
+    /// Someone says that the peer lost the association; decided by a handshake (15).
+    pub(crate) doubt: Doubt,
+    pub(crate) unreachable_since: Option<Time>,
+    /// A forced close that has not been sent.
+    pub(crate) abort_pending: bool,
+    /// Begin again under a new key (8.8, 14.9).
+    pub(crate) restart: Option<Restart>,
+    /// Octets the user expects back: FIRST is padded accordingly (20.5).
+    pub(crate) expected_answer: u32,
+    /// The allowance of 8.1.
+    pub(crate) initial: u64,
+}
+
+/// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (14.11, 15).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// None.
+    No,
+    /// Ask at once.
+    Raised,
+    /// Asked; without an answer the association fails.
+    Asked,
+}
+
+/// Why an association begins again under a new key.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Restart {
+    /// With traffic format 1 and no capabilities (8.8).
+    Legacy,
+    /// The same once more, with the peer's clock (14.9).
+    Repeat,
+}
+
+/// TCNTLs that are due or unconfirmed (3.2, 8.6).
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Renegotiation {
+    /// A TCNTL must go out.
+    pub(crate) due: bool,
+    /// It carries SREQ and is repeated until answered.
+    pub(crate) confirm: bool,
+    /// The sync of the unanswered one.
+    pub(crate) open: Option<u32>,
+}
+
+impl Context {
+    /// Applies a transition of the table; an illegal one changes nothing.
+    pub(crate) fn transition(&mut self, event: Transition) -> bool {
+        match self.state.after(event) {
+            Some(next) => {
+                self.state = next;
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(crate) fn event(&self, env: &mut Env<'_>, event: Event) {
+        if !self.released {
+            env.events.push_back((self.id, event));
+        }
+    }
+
+    pub(crate) fn has(&self, caps: Caps) -> bool {
+        self.in_force.contains(caps)
+    }
+
+    /// Key field of the packets we send.
+    pub(crate) fn wire_key(&self) -> xtp_wire::Key {
+        match (self.role, self.peer_key) {
+            (_, Some(key)) => xtp_wire::Key::returned(key),
+            (_, None) => xtp_wire::Key::own(self.key),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Turning decided packets into octets: header and segments in the arena, payload by reference.
+
+use super::{Context, Env, Role};
+use crate::options::Rate;
+use crate::transmit::{Ecn, Route, TransmitBatch};
+use bytes::Bytes;
+use xtp_wire::{
+    BasicTraffic, Caps, Control, DataSegment, ExtendedTraffic, ExtendedTrafficBuilder, First, Format,
+    HEADER_LEN, Header, Options, Tlv, Tlvs, Traffic, seal,
+};
+
+/// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
+pub(super) const COPY_LIMIT: usize = 256;
+/// Room for a specifier with every TLV we send, without padding.
+const SPECIFIER_ROOM: usize = 160;
+
+/// Header fields that differ from packet to packet.
+pub(super) struct Draft {
+    pub(super) format: Format,
+    pub(super) options: Options,
+    pub(super) sync: u32,
+    pub(super) seq: u64,
+}
+
+/// How one datagram travels besides its octets.
+#[derive(Copy, Clone, Default)]
+pub(super) struct Travel {
+    pub(super) ecn: Ecn,
+    pub(super) probe: bool,
+    /// Somewhere else than the peer's present address.
+    pub(super) to: Option<core::net::SocketAddr>,
+}
+
+impl Context {
+    /// The sync of the packet being built (7.2).
+    pub(super) fn next_sync(&mut self) -> u32 {
+        self.writer.sync_out = self.writer.sync_out.wrapping_add(1);
+        self.writer.sync_out
+    }
+
+    /// Adds one datagram to the batch. `body` fills at most `room` octets after the header and says how many.
+    /// Returns the datagram's size.
+    pub(super) fn put(
+        &mut self,
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+        draft: &Draft,
+        room: usize,
+        body: impl FnOnce(&mut [u8]) -> usize,
+        payload: &[Bytes],
+        travel: Travel,
+    ) -> usize {
+        let at = out.arena.len();
+        out.arena.resize(at + HEADER_LEN + room, 0);
+        let used = body(&mut out.arena[at + HEADER_LEN..]);
+        out.arena.truncate(at + HEADER_LEN + used);
+        let length: usize = payload.iter().map(Bytes::len).sum();
+        let mut options = draft.options;
+        options.set(Options::NOCHECK, !env.config.checksum_payload);
+        let header = Header {
+            key: self.wire_key(),
+            options,
+            format: draft.format,
+            dlen: (used + length) as u32,
+            check: 0,
+            sort: self.tuning.sort.unwrap_or(0),
+            sync: draft.sync,
+            seq: draft.seq,
+        };
+        if let Some(head) = out.arena[at..].first_chunk_mut::<HEADER_LEN>() {
+            header.encode(head);
+        }
+        seal(&mut out.arena[at..], payload.iter().map(|bytes| &bytes[..]));
+        let route = Route {
+            dst: travel.to.unwrap_or(self.peer.addr),
+            src: self.peer.local,
+            ecn: travel.ecn,
+        };
+        if length <= COPY_LIMIT {
+            for bytes in payload {
+                out.arena.extend_from_slice(bytes);
+            }
+            out.push(route, travel.probe, at, &[]);
+        } else {
+            out.push(route, travel.probe, at, payload);
+        }
+        let octets = HEADER_LEN + used + length;
+        self.peer.sent += octets as u64;
+        self.timers.last_sent = env.now;
+        self.stats.packets_sent += 1;
+        octets
+    }
+
+    /// Octets of FIRST before its data.
+    pub(super) fn first_overhead(&self) -> usize {
+        let Some(opening) = &self.opening else { return 0 };
+        let mut room = [0; SPECIFIER_ROOM];
+        opening.address.encoded_len() + self.specifier(&mut room, opening.pad_to)
+    }
+
+    /// Writes address and specifier of FIRST; returns their length.
+    pub(super) fn encode_first(&self, out: &mut [u8]) -> usize {
+        let Some(opening) = &self.opening else { return 0 };
+        let empty = DataSegment { tag: None, data: &[] };
+        let plain = First {
+            address: opening.address,
+            traffic: Traffic::None {
+                service: self.pattern.service,
+            },
+            data: empty,
+        };
+        if self.pattern.one_way {
+            return plain.encode(out).unwrap_or(0);
+        }
+        let address = opening.address.encode(out).unwrap_or(0);
+        address + self.specifier(&mut out[address..], opening.pad_to)
+    }
+
+    /// Writes the traffic specifier we state; returns its length. `pad_to`: wished length in all.
+    pub(super) fn specifier(&self, out: &mut [u8], pad_to: usize) -> usize {
+        let service = self.pattern.service;
+        if self.pattern.one_way {
+            return Traffic::None { service }.encode(out).unwrap_or(8);
+        }
+        let max_data = self.stated_max_data();
+        let (inward, outward) = (self.tuning.in_rate, self.tuning.out_rate);
+        if self.offered.is_empty() {
+            let narrow = |rate: Rate| u32::try_from(rate.octets_per_second).unwrap_or(u32::MAX);
+            let basic = BasicTraffic {
+                service,
+                maxdata: max_data,
+                inrate: narrow(inward),
+                inburst: inward.burst,
+                outrate: narrow(outward),
+                outburst: outward.burst,
+            };
+            return Traffic::Basic(basic).encode(out).unwrap_or(24);
+        }
+        let fixed = ExtendedTraffic {
+            service,
+            maxdata: max_data,
+            inrate: inward.octets_per_second,
+            outrate: outward.octets_per_second,
+            inburst: inward.burst,
+            outburst: outward.burst,
+            credit: self.reader.alloc,
+            caps: self.offered,
+            time: self.opening.as_ref().map_or(0, |opening| opening.time),
+            tlvs: Tlvs::default(),
+        };
+        let mut builder = ExtendedTrafficBuilder::new(fixed);
+        self.add_tlvs(&mut builder);
+        builder.pad_to(pad_to);
+        let length = builder.encoded_len();
+        builder.encode(out).unwrap_or(length)
+    }
+
+    fn add_tlvs(&self, builder: &mut ExtendedTrafficBuilder<'_>) {
+        // A specifier with one of these too many cannot be built; the limit is far above what is added here.
+        match &self.opening {
+            Some(opening) if self.role == Role::Initiator => {
+                if let Some(token) = opening.token {
+                    let _ = builder.tlv(&Tlv::Token(token));
+                }
+                if let Some(client) = opening.client {
+                    let _ = builder.tlv(&Tlv::Client(client));
+                }
+            }
+            _ => {
+                if let Some(token) = self.peer_token()
+                    && self.offered.contains(Caps::COOKIE)
+                {
+                    let _ = builder.tlv(&Tlv::Token(token));
+                }
+            }
+        }
+        if self.reader.max_spans != super::setup::DEFAULT_SPANS {
+            let _ = builder.tlv(&Tlv::EcntlMax(self.reader.max_spans as u16));
+        }
+    }
+
+    /// maxdata as we state it: what we accept and intend to send.
+    pub(super) fn stated_max_data(&self) -> u32 {
+        let path = (self.peer.largest_datagram.saturating_sub(HEADER_LEN)) as u32;
+        match self.tuning.max_data {
+            0 => path,
+            chosen => chosen.min(path),
+        }
+    }
+
+    /// The common control segment as of now; remembers what it tells.
+    pub(super) fn control_segment(&mut self, echo: Option<u32>) -> Control {
+        let alloc = self.advance_alloc();
+        let rseq = self.reader.store.next();
+        self.reader.told = Some((rseq, alloc));
+        self.reader.update_due = false;
+        if self.state.heard() {
+            self.peer.echo_sent = true;
+        }
+        Control {
+            rseq,
+            alloc,
+            echo: echo.unwrap_or_else(|| self.reader.echo()),
+        }
+    }
+}

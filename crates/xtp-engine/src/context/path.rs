@@ -1,0 +1,211 @@
+//! PATH packets: probing sizes, challenging addresses, moving (20.3, 20.4, 21.3).
+
+use super::input::Input;
+use super::packets::{Draft, Travel};
+use super::timers::Timer;
+use super::{Context, Env, State};
+use crate::congestion::Controller;
+use crate::event::Event;
+use crate::path::Action;
+use crate::transmit::TransmitBatch;
+use core::net::SocketAddr;
+use core::time::Duration;
+use xtp_wire::{Caps, Format, HEADER_LEN, Options, Path, PathKind, serial_gt};
+
+/// PATH packets waiting to leave.
+#[derive(Debug, Default)]
+pub(crate) struct PathQueue {
+    challenge: Option<(SocketAddr, u64)>,
+    response: Option<(SocketAddr, Path)>,
+}
+
+/// A search for larger datagrams begins after this many segments: short associations never probe.
+const SEGMENTS_BEFORE_PROBING: u64 = 20;
+/// Octets of a PATH packet without padding.
+const PATH_OCTETS: usize = HEADER_LEN + 16;
+
+impl Context {
+    /// A valid packet from an address outside the peer's set (4.5, 20.4). False: it is not to be used.
+    pub(super) fn take_from_elsewhere(&mut self, env: &mut Env<'_>, input: &Input<'_>) -> bool {
+        let header = &input.packet.header;
+        if !header.key.is_returned() || self.state == State::Opening {
+            return false;
+        }
+        let newer = self
+            .reader
+            .sync_in
+            .is_none_or(|newest| serial_gt(header.sync, newest));
+        if self.has(Caps::PATH) {
+            let rtt = self.rtt.srtt().unwrap_or(Duration::from_millis(100));
+            if let Action::Challenge { to, nonce } = self
+                .peer
+                .paths
+                .on_packet_from(input.src, newer, env.now, rtt, env.nonce)
+            {
+                self.path_queue.challenge = Some((to, nonce));
+            }
+        } else {
+            let recent = input.packet.body.control().is_some_and(|control| {
+                let sent = self.writer.ring.time_of(control.echo);
+                sent.is_some_and(|at| env.now.since(at) <= 3 * self.rtt.srtt().unwrap_or_default())
+            });
+            if let Some(addr) = self.peer.paths.on_port_change(input.src, newer, recent) {
+                self.move_to(addr, env);
+                self.peer.validated = false;
+            }
+        }
+        true
+    }
+
+    pub(super) fn take_path(&mut self, path: &Path, input: &Input<'_>, env: &mut Env<'_>) {
+        match path.kind {
+            PathKind::Challenge => {
+                let answer = Path {
+                    kind: PathKind::Response,
+                    ..*path
+                };
+                self.path_queue.response = Some((input.src, answer));
+            }
+            PathKind::Response => self.take_path_response(path, input, env),
+        }
+        self.in_force |= self.offered & Caps::PATH;
+    }
+
+    fn take_path_response(&mut self, path: &Path, input: &Input<'_>, env: &mut Env<'_>) {
+        if let Some(addr) = self.peer.paths.on_response(input.src, path.nonce, env.now) {
+            self.move_to(addr, env);
+            self.peer.validated = true;
+        } else if Some(path.nonce) == self.probe_nonce && input.src == self.peer.addr {
+            self.peer.validated = true;
+            if self.peer.mtu.on_response(path.size as usize, env.now) {
+                self.writer.control.set_segment(self.segment_size() as u32);
+                self.event(env, Event::MaxData(self.segment_size() as u32));
+            }
+        }
+        self.schedule_path_timer();
+    }
+
+    /// The peer lives at `addr` now: window and round trip begin anew (20.4).
+    fn move_to(&mut self, addr: SocketAddr, env: &mut Env<'_>) {
+        self.peer.addr = addr;
+        self.peer.received = 0;
+        self.peer.sent = 0;
+        self.writer.control.on_path_change();
+        self.writer.ecn.on_path_change();
+        self.rtt.reset();
+        self.event(env, Event::Moved(addr));
+    }
+
+    pub(super) fn path_timer_expired(&mut self, env: &mut Env<'_>) {
+        self.peer.mtu.on_timeout(env.now);
+        if let Action::Challenge { to, nonce } = self.peer.paths.on_timeout(env.now, env.nonce) {
+            self.path_queue.challenge = Some((to, nonce));
+        }
+        self.schedule_path_timer();
+    }
+
+    fn schedule_path_timer(&mut self) {
+        let at = [self.peer.paths.deadline(), self.peer.mtu.probe_deadline()]
+            .into_iter()
+            .flatten()
+            .min();
+        self.timers.put(Timer::Path, at);
+    }
+
+    /// Sends what waits, and a size probe where a bulk transfer would profit.
+    pub(super) fn probe_paths(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if let Some((to, answer)) = self.path_queue.response.take() {
+            self.emit_path(answer, PATH_OCTETS, Some(to), false, env, out);
+        }
+        if let Some((to, nonce)) = self.path_queue.challenge.take() {
+            let path = Path {
+                kind: PathKind::Challenge,
+                size: PATH_OCTETS as u32,
+                nonce,
+            };
+            self.emit_path(path, PATH_OCTETS, Some(to), false, env, out);
+        }
+        if self.probing_pays()
+            && let Some(size) = self.peer.mtu.next_probe(env.now)
+        {
+            let nonce = env.nonce;
+            self.probe_nonce = Some(nonce);
+            let path = Path {
+                kind: PathKind::Challenge,
+                size: size as u32,
+                nonce,
+            };
+            self.emit_path(path, size, None, true, env, out);
+        }
+        self.schedule_path_timer();
+    }
+
+    /// Only established bulk senders probe: one-shots and ping-pongs pay nothing.
+    fn probing_pays(&self) -> bool {
+        let bulk = self.stats.octets_sent > SEGMENTS_BEFORE_PROBING * self.segment_size() as u64;
+        let busy = self.writer.nxt < self.writer.queue.end() || !self.writer.inflight.is_empty();
+        self.tuning.probe_mtu
+            && self.has(Caps::PATH)
+            && self.pattern.lasting
+            && self.state == State::Active
+            && self.peer.validated
+            && bulk
+            && busy
+            && self.peer.mtu.current() < HEADER_LEN + self.writer.max_data as usize
+            && self.peer.mtu.probe_deadline().is_none()
+    }
+
+    fn emit_path(
+        &mut self,
+        path: Path,
+        octets: usize,
+        to: Option<SocketAddr>,
+        probe: bool,
+        env: &mut Env<'_>,
+        out: &mut TransmitBatch,
+    ) {
+        if !self.peer.validated
+            && to.is_none_or(|to| to == self.peer.addr)
+            && !self.peer.allows_control(octets as u64)
+        {
+            return;
+        }
+        let sync = self.next_sync();
+        let mut options = Options::empty();
+        options.set(Options::SORT, self.tuning.sort.is_some());
+        let draft = Draft {
+            format: Format::Path,
+            options,
+            sync,
+            seq: self.writer.nxt,
+        };
+        let room = octets - HEADER_LEN;
+        let travel = Travel {
+            probe,
+            to,
+            ..Travel::default()
+        };
+        self.put(
+            env,
+            out,
+            &draft,
+            room,
+            |body| {
+                let _ = path.encode(body);
+                room
+            },
+            &[],
+            travel,
+        );
+        self.stats.control_sent += 1;
+        self.writer.ring.record(sync, env.now);
+    }
+
+    /// The carrier says that datagrams of the present size do not fit (20.3).
+    pub(crate) fn too_big(&mut self, limit: Option<usize>, env: &mut Env<'_>) {
+        self.peer.mtu.on_too_big(limit);
+        self.writer.control.set_segment(self.segment_size() as u32);
+        self.event(env, Event::MaxData(self.segment_size() as u32));
+        self.schedule_path_timer();
+    }
+}

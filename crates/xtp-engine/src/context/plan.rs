@@ -1,0 +1,301 @@
+//! Which data could leave now: a pure look at all gates of 12.4, in their order.
+
+use super::writer::{Blocked, WriterState};
+use super::{Context, Role, State};
+use crate::congestion::Controller;
+use crate::flow::Allowed;
+use crate::time::Time;
+use smallvec::SmallVec;
+use xtp_wire::{Caps, HEADER_LEN, XDATA_LEN};
+
+/// A segment worth sending.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Planned {
+    pub(super) seq: u64,
+    /// Sequence octets, tag included.
+    pub(super) len: usize,
+    pub(super) tag: Option<u64>,
+    pub(super) eom: bool,
+    /// Sent before and declared lost.
+    pub(super) again: bool,
+}
+
+/// Why a plan ends where it ends.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Nothing is left to send.
+    Drained,
+    /// 11.3.
+    Blocked(Blocked),
+    /// The congestion window is closed.
+    Window,
+    /// Tokens or the pacer: goes on at this time. Never a reason to ask (9.5(a)).
+    Rate(Time),
+    /// The train is as long as one turn allows.
+    Train,
+}
+
+/// A train in the making.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) segments: SmallVec<[Planned; 16]>,
+    pub(super) stop: Stop,
+    /// The first packet is FIRST.
+    pub(super) first: bool,
+    /// The first packet is XDATA.
+    pub(super) xdata: bool,
+}
+
+/// What is left of each gate while a plan grows.
+struct Gates {
+    window: u64,
+    flight: u64,
+    peer_tokens: u64,
+    own_tokens: u64,
+    pacer: u64,
+    budget: Option<u64>,
+}
+
+impl Context {
+    /// Octets of user data one packet of the present size carries, 32-octet header only.
+    pub(super) fn segment_size(&self) -> usize {
+        let path = self.peer.mtu.current().saturating_sub(HEADER_LEN);
+        path.min(self.writer.max_data as usize).max(16)
+    }
+
+    /// Whether a packet with data can carry the status of the other stream (21.6).
+    pub(super) fn xdata_fits(&self, now: Time) -> bool {
+        let useful = self.reader.owed > super::reader::Owed::Nothing
+            || self.reader.told != Some((self.reader.store.next(), self.next_alloc()));
+        let _ = now;
+        self.has(Caps::XDATA) && self.state == State::Active && !self.reader.has_holes() && useful
+    }
+
+    /// Everything that may leave in this turn, at most `max` packets.
+    pub(super) fn plan(&self, now: Time, max: usize) -> Plan {
+        let mut plan = Plan {
+            segments: SmallVec::new(),
+            stop: Stop::Drained,
+            first: false,
+            xdata: false,
+        };
+        if !matches!(self.state, State::Quiescent | State::Opening | State::Active) {
+            return plan;
+        }
+        plan.first = self.role == Role::Initiator && self.state == State::Quiescent;
+        if plan.first && !self.may_open() {
+            return plan;
+        }
+        let again = self.writer.inflight.has_lost();
+        if !again && self.writer.all_sent() {
+            return plan;
+        }
+        plan.xdata = !plan.first && !again && self.xdata_fits(now);
+        if self.ends_with_response(self.writer.nxt, self.writer.queue.end()) {
+            plan.xdata = false;
+        }
+        self.fill(&mut plan, now, max);
+        plan
+    }
+
+    fn fill(&self, plan: &mut Plan, now: Time, max: usize) {
+        let mut gates = self.gates(now);
+        let mut lost_from = 0;
+        let mut nxt = self.writer.nxt;
+        loop {
+            let lost = self.writer.inflight.lost_from(lost_from);
+            if lost.is_none() && nxt >= self.writer.queue.end() {
+                return;
+            }
+            if plan.segments.len() >= max {
+                plan.stop = Stop::Train;
+                return;
+            }
+            if let Some(stop) = self.closed_gate(&gates, now) {
+                plan.stop = stop;
+                return;
+            }
+            let size = self.room_for(plan);
+            let (seq, want, again) = match lost {
+                Some((seq, len)) => (seq, size.min(len as usize), true),
+                None => (nxt, size, false),
+            };
+            let Some(cut) = self.writer.queue.cut(seq, want) else {
+                return;
+            };
+            let mut segment = Planned {
+                seq,
+                len: cut.len,
+                tag: cut.tag,
+                eom: cut.eom,
+                again,
+            };
+            if !again && !self.tuning.no_flow && !self.fit_credit(&mut segment) {
+                plan.stop = Stop::Blocked(Blocked::Credit);
+                return;
+            }
+            let octets = (HEADER_LEN + segment.len + self.overhead(plan)) as u64;
+            if gates.budget.is_some_and(|budget| octets > budget) {
+                plan.stop = Stop::Blocked(Blocked::Budget);
+                return;
+            }
+            gates.take(octets, segment.len as u64);
+            match again {
+                true => lost_from = seq + segment.len as u64,
+                false => nxt = seq + segment.len as u64,
+            }
+            plan.segments.push(segment);
+        }
+    }
+
+    /// Room for user octets in the next packet of `plan`.
+    fn room_for(&self, plan: &Plan) -> usize {
+        let size = self.segment_size();
+        if !plan.segments.is_empty() {
+            size
+        } else if plan.first {
+            self.peer
+                .mtu
+                .current()
+                .saturating_sub(HEADER_LEN + self.first_overhead())
+                .min(size)
+                .max(16)
+        } else if plan.xdata {
+            (size - XDATA_LEN.min(size)).max(16)
+        } else {
+            size
+        }
+    }
+
+    fn overhead(&self, plan: &Plan) -> usize {
+        match (plan.segments.is_empty(), plan.first, plan.xdata) {
+            (true, true, _) => self.first_overhead(),
+            (true, false, true) => XDATA_LEN,
+            _ => 0,
+        }
+    }
+
+    /// Cuts a new segment to the credit; false if none of it may leave (silly-window rule included).
+    fn fit_credit(&self, segment: &mut Planned) -> bool {
+        let ends = segment.eom || segment.seq + segment.len as u64 >= self.writer.queue.end();
+        let size = self.segment_size();
+        match self
+            .writer
+            .credit
+            .allows(segment.seq, segment.len as u64, size as u32, ends)
+        {
+            Allowed::Full(len) if len as usize >= segment.len => true,
+            Allowed::Full(len) => match self.writer.queue.cut(segment.seq, len as usize) {
+                Some(cut) if len >= 16 || segment.tag.is_none() => {
+                    segment.len = cut.len;
+                    segment.eom = cut.eom;
+                    true
+                }
+                _ => false,
+            },
+            Allowed::Silly | Allowed::None => false,
+        }
+    }
+
+    fn gates(&self, now: Time) -> Gates {
+        let writer = &self.writer;
+        let window = writer.control.window();
+        Gates {
+            window,
+            flight: if window == u64::MAX || self.pattern.no_feedback {
+                0
+            } else {
+                self.in_flight(now)
+            },
+            peer_tokens: writer.peer_bucket.octets_now(),
+            own_tokens: writer.own_bucket.octets_now(),
+            pacer: if self.pattern.no_feedback {
+                u64::MAX
+            } else {
+                writer.pacer.available()
+            },
+            budget: match self.role {
+                Role::Initiator => None,
+                Role::Responder => self.peer.data_budget(),
+            },
+        }
+    }
+
+    /// The first gate that is closed, in the order of 12.4 (credit and budget need the segment).
+    fn closed_gate(&self, gates: &Gates, now: Time) -> Option<Stop> {
+        let writer = &self.writer;
+        if writer.is_stopped() {
+            return Some(Stop::Blocked(Blocked::Stopped));
+        }
+        if gates.peer_tokens == 0 || gates.own_tokens == 0 {
+            let at = [writer.peer_bucket.ready_at(now), writer.own_bucket.ready_at(now)];
+            return Some(Stop::Rate(
+                at.into_iter()
+                    .flatten()
+                    .max()
+                    .unwrap_or(now + core::time::Duration::from_micros(1)),
+            ));
+        }
+        if !self.pattern.no_feedback && gates.flight >= gates.window {
+            return Some(Stop::Window);
+        }
+        if gates.pacer == 0 {
+            let at = writer
+                .pacer
+                .ready_at(now)
+                .unwrap_or(now + core::time::Duration::from_micros(1));
+            return Some(Stop::Rate(at));
+        }
+        None
+    }
+
+    /// Octets in flight (12.4): not lost, and young or covered by an outstanding request.
+    pub(super) fn in_flight(&self, now: Time) -> u64 {
+        if self.tuning.no_error {
+            return self.writer.nxt - self.writer.una;
+        }
+        let covered = self.writer.requests.open.last().copied();
+        self.writer.inflight.in_flight(self.young_since(now), covered)
+    }
+
+    /// Packets sent since then are young (1).
+    pub(super) fn young_since(&self, now: Time) -> Option<Time> {
+        self.rtt.srtt().map(|srtt| now - 2 * srtt)
+    }
+
+    /// A pure datagram leaves only when it is complete; everything else as soon as there is something.
+    fn may_open(&self) -> bool {
+        !self.pattern.one_way || self.writer.final_seq.is_some()
+    }
+
+    /// 14.5: this would be the whole response in one packet, and it may carry END.
+    pub(super) fn ends_with_response(&self, seq: u64, end: u64) -> bool {
+        self.pattern.unconfirmed_response
+            && self.role == Role::Responder
+            && seq == 0
+            && self.writer.nxt == 0
+            && self.writer.final_seq == Some(end)
+            && self.writer.state == WriterState::Closing
+            && self.reader.is_complete()
+            && end > 0
+            && end as usize <= self.segment_size()
+    }
+}
+
+impl Gates {
+    fn take(&mut self, packet: u64, data: u64) {
+        self.flight += data;
+        if self.peer_tokens != u64::MAX {
+            self.peer_tokens = self.peer_tokens.saturating_sub(packet);
+        }
+        if self.own_tokens != u64::MAX {
+            self.own_tokens = self.own_tokens.saturating_sub(packet);
+        }
+        if self.pacer != u64::MAX {
+            self.pacer = self.pacer.saturating_sub(packet);
+        }
+        if let Some(budget) = &mut self.budget {
+            *budget -= packet;
+        }
+    }
+}

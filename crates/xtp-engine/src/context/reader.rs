@@ -1,0 +1,138 @@
+//! The receiver half: what came, what is missing, what was promised, what is owed.
+
+use crate::ecn::EcnCounter;
+use crate::flow::ReaderCredit;
+use crate::options::ErrorControl;
+use crate::recv::{Assembly, Reassembly};
+use crate::time::Time;
+use xtp_wire::serial_gt;
+
+/// `rst` of section 6.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ReaderState {
+    Open,
+    Done,
+}
+
+/// The user refused the stream (14.2(b)).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    No,
+    /// On FIRST: may be repeated on data, the return stream is empty.
+    OnFirst,
+    Later,
+}
+
+/// An answer that is owed (9.1).
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owed {
+    Nothing,
+    /// EDGE: may wait for data of the same turn.
+    TurnEnd,
+    /// SREQ.
+    Now,
+}
+
+/// A DREQ of the peer that waits for the user (9.3).
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct PeerDreq {
+    pub(crate) seq: u64,
+    pub(crate) sync: u32,
+    /// `delivered` when it came: half a capacity later credit is reported anyway.
+    pub(crate) delivered_then: u64,
+}
+
+/// FASTNAK book-keeping (10.5).
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct NakRecord {
+    /// rseq, highest octet and sync at the first report, and how often it was reported.
+    pub(crate) rseq: u64,
+    pub(crate) sync: u32,
+    pub(crate) reports: u32,
+    pub(crate) at: Option<Time>,
+}
+
+/// The peer's modes as its newest packet stated them.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PeerModes {
+    pub(crate) no_error: bool,
+    pub(crate) no_flow: bool,
+    pub(crate) fast_nak: bool,
+    pub(crate) reserve: bool,
+    pub(crate) sort: Option<u16>,
+}
+
+/// The receiver half of a context.
+pub(crate) struct Reader {
+    pub(crate) store: Reassembly,
+    pub(crate) assembly: Option<Assembly>,
+    pub(crate) credit: ReaderCredit,
+    /// One past the last octet granted (`rcv_alloc`).
+    pub(crate) alloc: u64,
+    /// Largest window ever granted (W of 4.7).
+    pub(crate) widest: u64,
+    pub(crate) start: u64,
+    pub(crate) final_seq: Option<u64>,
+    pub(crate) state: ReaderState,
+    pub(crate) refusal: Refusal,
+    /// Greatest sync accepted, and when it came; `None` before the first packet.
+    pub(crate) sync_in: Option<u32>,
+    pub(crate) sync_in_at: Time,
+    pub(crate) edge_last: bool,
+    pub(crate) edge_sync: u32,
+    pub(crate) dreq: Option<PeerDreq>,
+    pub(crate) owed: Owed,
+    /// rseq and alloc as last told to the peer.
+    pub(crate) told: Option<(u64, u64)>,
+    /// A window update is due without a request (11.4).
+    pub(crate) update_due: bool,
+    pub(crate) modes: PeerModes,
+    pub(crate) error_control: ErrorControl,
+    pub(crate) wanted_error_control: ErrorControl,
+    pub(crate) nak: NakRecord,
+    /// A hole appeared in this batch.
+    pub(crate) hole_is_new: bool,
+    pub(crate) ecn: EcnCounter,
+    /// The user was told that something can be read and has not found the end of it.
+    pub(crate) announced: bool,
+    /// 14.5: END came with a hole; FIRST is repeated until complete.
+    pub(crate) end_pending: bool,
+    /// Spans one control packet of ours may carry (TLV 10).
+    pub(crate) max_spans: usize,
+    /// A control packet carried our refusal.
+    pub(crate) refusal_told: bool,
+}
+
+impl Reader {
+    pub(crate) fn echo(&self) -> u32 {
+        self.sync_in.unwrap_or(0)
+    }
+
+    /// Takes note of a packet's sync; true if it is the newest so far.
+    pub(crate) fn note_sync(&mut self, sync: u32, edge: bool, now: Time) -> bool {
+        match self.sync_in {
+            None => {
+                self.sync_in = Some(sync);
+                self.sync_in_at = now;
+                self.edge_last = edge;
+                self.edge_sync = sync;
+                true
+            }
+            Some(newest) if serial_gt(sync, newest) => {
+                self.sync_in = Some(sync);
+                self.sync_in_at = now;
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Something is held beyond rseq, and is reported as spans.
+    pub(crate) fn has_holes(&self) -> bool {
+        self.error_control == ErrorControl::Selective && self.store.has_holes()
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.final_seq.is_some_and(|end| self.store.next() >= end)
+    }
+}

@@ -1,0 +1,430 @@
+//! A packet in: plausibility, data, control, closing, requests; in the order of specification 23.1.
+
+use super::input::Input;
+use super::reader::{Owed, PeerDreq, PeerModes, ReaderState};
+use super::timers::Timer;
+use super::{Context, Doubt, Env, Role, State, Transition};
+use crate::error::CloseReason;
+use crate::event::Event;
+use crate::recv::Assembly;
+use core::time::Duration;
+use xtp_wire::{Body, DataSegment, Format, Header, Options, serial_gt};
+
+/// Lower bound of W (4.7).
+const MIN_WINDOW: u64 = 1 << 20;
+/// Upper plausibility bound for writers that ignore credit (4.7).
+const WIDE: u64 = 1 << 32;
+/// Largest window a control segment may open (3.3).
+const MAX_GRANT: u64 = 1 << 40;
+/// An echo older than this is not believed (4.7).
+const ECHO_AGE: u32 = 1 << 30;
+
+/// Life of an incomplete datagram (10.9).
+const ASSEMBLY_LIFE: Duration = Duration::from_secs(2);
+
+impl Context {
+    /// Takes one packet of this association. Answers are sent by the next `flush`.
+    pub(crate) fn receive(&mut self, env: &mut Env<'_>, input: &Input<'_>) {
+        let header = &input.packet.header;
+        if !self.is_plausible(&input.packet.header, &input.packet.body) {
+            self.stats.implausible += 1;
+            return;
+        }
+        if let Body::Diag(diag) = &input.packet.body {
+            self.take_diag(diag.code, diag.val, diag.text, header, env);
+            return;
+        }
+        if input.src != self.peer.addr && !self.take_from_elsewhere(env, input) {
+            return;
+        }
+        self.note_arrival(env, input);
+        if let Body::Path(path) = &input.packet.body {
+            self.take_path(path, input, env);
+            return;
+        }
+        let was_done = self.reader.state == ReaderState::Done;
+        if self.take_contents(env, input).is_err() {
+            self.abort_for("octets beyond the announced end of the stream", env);
+            return;
+        }
+        self.complete_reader();
+        if !was_done && self.reader.state == ReaderState::Done {
+            self.reader_is_done(env);
+        }
+        let hole = self.reader.state != ReaderState::Done;
+        if self.pattern.one_way {
+            // Whole or not at all, whatever the order: END says nothing that WCLOSE did not.
+            return;
+        }
+        if header.options.contains(Options::END) {
+            if is_data(header.format) && hole && !self.tuning_of_peer_is_unreliable() {
+                // 14.5: END that leaves a hole is no END; FIRST is repeated until the response is whole.
+                self.reader.end_pending = true;
+            } else {
+                self.take_end(header, env);
+                return;
+            }
+        }
+        self.take_requests(header, &input.packet.body);
+        self.announce_readable(env);
+    }
+
+    /// 4.7, all differences modulo 2^64 read as signed.
+    fn is_plausible(&self, header: &Header, body: &Body<'_>) -> bool {
+        if header.format == Format::First {
+            return true;
+        }
+        if let Some(data) = body.data()
+            && !self.data_is_plausible(header, data)
+        {
+            return false;
+        }
+        match body.control() {
+            Some(control) => {
+                let spans_fit = match body {
+                    Body::Ecntl { spans, .. } => spans
+                        .iter()
+                        .last()
+                        .is_none_or(|(_, right)| right <= self.writer.nxt),
+                    Body::Xcntl(status) => status
+                        .spans
+                        .iter()
+                        .last()
+                        .is_none_or(|(_, right)| right <= self.writer.nxt),
+                    _ => true,
+                };
+                control.alloc >= control.rseq
+                    && control.alloc - control.rseq <= MAX_GRANT
+                    && control.rseq <= self.writer.nxt
+                    && spans_fit
+                    && self.echo_is_plausible(control.echo, header)
+            }
+            None => true,
+        }
+    }
+
+    fn data_is_plausible(&self, header: &Header, data: &DataSegment<'_>) -> bool {
+        let next = self.reader.store.next();
+        let end = header.seq.wrapping_add(data.sequence_len() as u64);
+        let offset = end.wrapping_sub(next) as i64;
+        let width = self.reader.widest.max(MIN_WINDOW);
+        let room = self.reader.alloc.saturating_sub(next).max(width);
+        let unlimited = header.options.intersects(Options::NOFLOW | Options::NOERR);
+        let upper = if unlimited { WIDE.max(room) } else { room };
+        offset >= -(width as i64) && offset <= upper as i64
+    }
+
+    fn echo_is_plausible(&self, echo: u32, header: &Header) -> bool {
+        let out = self.writer.sync_out;
+        let before_first = self.writer.first_sync.wrapping_sub(1);
+        if echo == 0 && header.options.contains(Options::END) && !self.peer.validated {
+            return true;
+        }
+        !serial_gt(echo, out)
+            && !serial_gt(self.writer.first_sync, echo)
+            && echo != before_first
+            && out.wrapping_sub(echo) < ECHO_AGE
+    }
+
+    fn note_arrival(&mut self, env: &mut Env<'_>, input: &Input<'_>) {
+        let header = &input.packet.header;
+        self.stats.packets_received += 1;
+        if input.src == self.peer.addr {
+            self.peer.received += input.octets as u64;
+            self.validate(header, &input.packet.body);
+        }
+        if self.transition(Transition::PeerHeard) {
+            self.timers.waits = 0;
+            self.event(env, Event::Heard);
+        }
+        self.timers.unanswered_since = None;
+        self.unreachable_since = None;
+        if self.doubt == Doubt::Asked {
+            self.doubt = Doubt::No;
+            self.timers.stop(Timer::Doubt);
+        }
+        self.timers.last_heard = env.now;
+        self.reader.ecn.record(input.ecn);
+        let newest = self
+            .reader
+            .note_sync(header.sync, header.options.contains(Options::EDGE), env.now);
+        if newest && !matches!(header.format, Format::Path | Format::Diag | Format::Cookie) {
+            self.learn_modes(header);
+        }
+        if header.key.is_returned() && self.role == Role::Responder {
+            self.peer_has_key = true;
+        }
+    }
+
+    /// 20.5: an echo that EQUALS a sync of ours, or the use of a key disclosed to this address.
+    fn validate(&mut self, header: &Header, body: &Body<'_>) {
+        if self.peer.validated {
+            return;
+        }
+        let exact = body
+            .control()
+            .is_some_and(|control| self.writer.ring.time_of(control.echo).is_some());
+        if exact || header.key.is_returned() {
+            self.peer.validated = true;
+        }
+    }
+
+    fn learn_modes(&mut self, header: &Header) {
+        let options = header.options;
+        self.reader.modes = PeerModes {
+            no_error: options.contains(Options::NOERR),
+            no_flow: options.contains(Options::NOFLOW),
+            fast_nak: options.contains(Options::FASTNAK),
+            reserve: options.contains(Options::RES),
+            sort: options.contains(Options::SORT).then_some(header.sort),
+        };
+        if self.reader.modes.reserve {
+            self.reader.credit.reserve(self.reader.start);
+        }
+    }
+
+    /// The peer's writer sends what is not repeated.
+    fn tuning_of_peer_is_unreliable(&self) -> bool {
+        self.reader.modes.no_error
+    }
+
+    fn take_contents(&mut self, env: &mut Env<'_>, input: &Input<'_>) -> Result<(), ()> {
+        let header = &input.packet.header;
+        let body = &input.packet.body;
+        if let Some(data) = body.data() {
+            let end = header.seq.wrapping_add(data.sequence_len() as u64);
+            self.announce_final(header, end)?;
+            self.take_data(env, input, header, data)?;
+        } else if body.control().is_some() {
+            if header.options.contains(Options::WCLOSE) {
+                self.announce_final(header, header.seq)?;
+            }
+            if header.options.contains(Options::NOERR) && self.reader.state == ReaderState::Open {
+                // 10.6: what the writer has sent counts as seen, or the loss below alloc would stop it for ever.
+                self.reader.store.skip_to(header.seq);
+            }
+        }
+        if body.control().is_some() {
+            self.take_control(header, body, env);
+        }
+        if header.options.contains(Options::RCLOSE) {
+            self.take_rclose(header, body, env);
+        }
+        Ok(())
+    }
+
+    /// WCLOSE names the end; octets beyond it are a protocol error (14.1).
+    fn announce_final(&mut self, header: &Header, end: u64) -> Result<(), ()> {
+        if let Some(known) = self.reader.final_seq {
+            return if end > known { Err(()) } else { Ok(()) };
+        }
+        if header.options.contains(Options::WCLOSE) {
+            if self.reader.store.highest() > end {
+                return Err(());
+            }
+            self.reader.final_seq = Some(end);
+        }
+        Ok(())
+    }
+
+    fn take_data(
+        &mut self,
+        env: &mut Env<'_>,
+        input: &Input<'_>,
+        header: &Header,
+        data: &DataSegment<'_>,
+    ) -> Result<(), ()> {
+        if data.sequence_len() == 0 {
+            return Ok(());
+        }
+        self.note_reply(env);
+        if self.reader.state == ReaderState::Done {
+            return Ok(());
+        }
+        let eom = header.options.contains(Options::EOM);
+        if self.pattern.one_way {
+            self.assemble(env, input, header, data);
+        } else if header.options.contains(Options::NOERR) {
+            let held = self.reader.store.readable() + data.sequence_len() as u64;
+            if held > self.tuning.recv_capacity.max(self.initial_allowance()) {
+                self.stats.overrun += data.sequence_len() as u64;
+                return Ok(());
+            }
+            let payload = input.payload(data.data);
+            self.reader
+                .store
+                .insert_unreliable(header.seq, data.tag, payload, eom);
+        } else {
+            self.store(input, header, data, eom);
+        }
+        self.stats.octets_received = self.reader.store.next() - self.reader.start;
+        Ok(())
+    }
+
+    fn store(&mut self, input: &Input<'_>, header: &Header, data: &DataSegment<'_>, eom: bool) {
+        let end = header.seq.wrapping_add(data.sequence_len() as u64);
+        let room = match self.reader.modes.no_flow {
+            true => self
+                .reader
+                .alloc
+                .max(self.reader.store.delivered() + self.tuning.recv_capacity),
+            false => self.reader.alloc,
+        };
+        if end > room {
+            self.stats.overrun += data.sequence_len() as u64;
+            return;
+        }
+        let payload = input.payload(data.data);
+        let inserted = match self.reader.error_control {
+            crate::ErrorControl::Selective => self.reader.store.insert(header.seq, data.tag, payload, eom),
+            crate::ErrorControl::GoBackN => {
+                let before = self.reader.store.next();
+                let inserted = self
+                    .reader
+                    .store
+                    .insert_in_order_only(header.seq, data.tag, payload, eom);
+                self.reader.hole_is_new |= header.seq > before;
+                inserted
+            }
+        };
+        self.reader.hole_is_new |= inserted.hole_new;
+        self.stats.overrun += inserted.dropped;
+    }
+
+    /// A data-bearing packet of the peer closes the reply gap (9.5(h)).
+    fn note_reply(&mut self, env: &Env<'_>) {
+        let unacknowledged = !self.writer.inflight.is_empty();
+        if !self.writer.gap.close(env.now) {
+            return;
+        }
+        if !self.has(xtp_wire::Caps::XDATA) {
+            if self.writer.requests.open.is_empty() {
+                self.timers.stop(Timer::LazyStatus);
+            }
+            if unacknowledged {
+                self.writer.gap.open_since = Some(env.now);
+            }
+        }
+    }
+
+    /// Datagrams of several packets: whole or not at all (10.9).
+    fn assemble(&mut self, env: &mut Env<'_>, input: &Input<'_>, header: &Header, data: &DataSegment<'_>) {
+        let start = self.reader.start;
+        if self.reader.assembly.is_none() {
+            self.timers.set(Timer::Zombie, env.now + ASSEMBLY_LIFE);
+        }
+        let assembly = self
+            .reader
+            .assembly
+            .get_or_insert_with(|| Assembly::new(start, env.now));
+        let end = self.reader.final_seq;
+        if assembly
+            .insert(header.seq, input.payload(data.data), end)
+            .is_err()
+        {
+            self.drop_assembly(env);
+            return;
+        }
+        if assembly.is_complete()
+            && let Some(assembly) = self.reader.assembly.take()
+        {
+            self.timers.stop(Timer::Zombie);
+            let whole = assembly.into_bytes();
+            self.reader
+                .store
+                .insert_unreliable(start, None, crate::recv::Payload::Shared(whole), true);
+            self.reader.state = ReaderState::Done;
+            self.announce_readable(env);
+            self.finish(CloseReason::Normal, env);
+        }
+    }
+
+    /// An incomplete datagram is too old, too long, or others need the room.
+    pub(crate) fn drop_assembly(&mut self, env: &mut Env<'_>) {
+        if self.reader.assembly.take().is_some() {
+            let missing = self
+                .reader
+                .final_seq
+                .map_or(1, |end| end.saturating_sub(self.reader.start));
+            self.finish(
+                CloseReason::Aborted {
+                    missing,
+                    unconfirmed: 0,
+                },
+                env,
+            );
+        }
+    }
+
+    /// Octets of an incomplete datagram this context holds.
+    pub(crate) fn held_incomplete(&self) -> usize {
+        self.reader.assembly.as_ref().map_or(0, Assembly::held)
+    }
+
+    fn complete_reader(&mut self) {
+        if self.reader.state == ReaderState::Open && !self.pattern.one_way && self.reader.is_complete() {
+            self.reader.state = ReaderState::Done;
+            self.reader.end_pending = false;
+        }
+    }
+
+    fn take_requests(&mut self, header: &Header, body: &Body<'_>) {
+        let edge = header.options.contains(Options::EDGE);
+        if serial_gt(header.sync, self.reader.edge_sync) && self.carries_edge(header) {
+            let flip = edge != self.reader.edge_last;
+            self.reader.edge_last = edge;
+            self.reader.edge_sync = header.sync;
+            if flip {
+                self.reader.owed = self.reader.owed.max(Owed::TurnEnd);
+            }
+        }
+        if header.options.contains(Options::SREQ) {
+            self.reader.owed = Owed::Now;
+        }
+        if header.options.contains(Options::DREQ) {
+            let end = header.seq + body.data().map_or(0, |data| data.sequence_len() as u64);
+            let newer = self.reader.dreq.is_none_or(|dreq| end >= dreq.seq);
+            if newer {
+                let delivered_then = self.reader.store.delivered();
+                self.reader.dreq = Some(PeerDreq {
+                    seq: end,
+                    sync: header.sync,
+                    delivered_then,
+                });
+            }
+        }
+    }
+
+    /// EDGE is repeated in data and control packets only; in others its absence means nothing.
+    fn carries_edge(&self, header: &Header) -> bool {
+        !matches!(header.format, Format::Path | Format::Diag | Format::Cookie)
+    }
+
+    /// Raises `Readable` once, until the user has found the end of what there is.
+    pub(super) fn announce_readable(&mut self, env: &mut Env<'_>) {
+        let ended = self.reader.state == ReaderState::Done && self.state.is_live();
+        if !self.reader.announced && (self.reader.store.readable() > 0 || ended) {
+            self.reader.announced = true;
+            self.event(env, Event::Readable);
+        }
+    }
+
+    /// The peer violates the protocol: forced close (14.6).
+    fn abort_for(&mut self, what: &'static str, env: &mut Env<'_>) {
+        self.abort_pending = true;
+        self.finish(CloseReason::Protocol(what), env);
+    }
+
+    /// Whether the association is still exchanging packets.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(
+            self.state,
+            State::Opening | State::Active | State::InHandshake | State::Quiescent
+        )
+    }
+}
+
+/// Data packets in the sense of section 1.
+fn is_data(format: Format) -> bool {
+    matches!(format, Format::First | Format::Data | Format::Xdata)
+}

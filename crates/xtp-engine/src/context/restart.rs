@@ -1,0 +1,47 @@
+//! Beginning again under a new key, with the same data: fallback to legacy formats, or a refused age (8.8, 14.9).
+
+use super::setup::Identity;
+use super::timers::Timers;
+use super::writer::{ReplyGap, Requests};
+use super::{Context, Doubt, Env, Restart, State};
+use crate::send::{Inflight, SentRing};
+use xtp_wire::Caps;
+
+impl Context {
+    /// Takes a new key and sends FIRST anew. Only an initiator that was not heard begins again, so nothing of its
+    /// queue was released. `time` is the new creation time.
+    pub(crate) fn begin_again(&mut self, how: Restart, identity: &Identity, time: u32, env: &Env<'_>) {
+        self.restart = None;
+        self.key = identity.key;
+        let created = self.timers.created;
+        self.timers = Timers::new(env.now);
+        self.timers.created = created;
+        self.state = State::Quiescent;
+        if how == Restart::Legacy {
+            self.offered = Caps::empty();
+            self.in_force = Caps::empty();
+        }
+        if let Some(opening) = &mut self.opening {
+            opening.connect_now = true;
+            opening.time = time;
+            opening.repeated |= how == Restart::Repeat;
+            opening.token = None;
+        }
+        let writer = &mut self.writer;
+        writer.nxt = 0;
+        writer.inflight = Inflight::new();
+        writer.ring = SentRing::new();
+        writer.requests = Requests::default();
+        writer.gap = ReplyGap::default();
+        writer.wclose_sent = false;
+        writer.blocked = None;
+        writer.handshake = None;
+        writer.sync_out = identity.sync;
+        writer.first_sync = identity.sync.wrapping_add(1);
+        writer.echo_max = identity.sync;
+        self.reader.sync_in = None;
+        self.reader.told = None;
+        self.doubt = Doubt::No;
+        self.unreachable_since = None;
+    }
+}

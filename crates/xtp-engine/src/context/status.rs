@@ -1,0 +1,341 @@
+//! Control packets: which format answers what (9.3, 9.4), and building them.
+
+use super::packets::{Draft, Travel};
+use super::reader::{NakRecord, Owed, PeerDreq, ReaderState, Refusal};
+use super::writer::WriterState;
+use super::{Context, Env, Role};
+use crate::options::ErrorControl;
+use crate::time::Time;
+use crate::transmit::TransmitBatch;
+use core::time::Duration;
+use smallvec::SmallVec;
+use xtp_wire::{CONTROL_LEN, Caps, DELAY_NONE, Format, HEADER_LEN, Options, Span, Spans, Xcntl, XcntlFlags};
+
+/// Why a status packet leaves.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// An answer to SREQ or EDGE.
+    Asked,
+    /// The answer to a DREQ with this sync.
+    Dreq(u32),
+    /// Nobody asked: it must not become an RTT sample.
+    Unasked,
+    /// A request of our own, which carries status along.
+    Own,
+}
+
+impl Context {
+    /// `TCNTL` is due: the peer does not use our key yet, or limits changed (9.4).
+    pub(super) fn tcntl_is_due(&self) -> bool {
+        let ending = self.reader.state == ReaderState::Done && self.writer.state != WriterState::Open;
+        let exchange = self.role == Role::Responder && self.pattern.lasting && !self.peer_has_key && !ending;
+        exchange || self.renegotiation.due
+    }
+
+    /// Octets of the control packet that would answer now, at most.
+    pub(super) fn status_size(&self) -> u64 {
+        let spans = self.reader.store.span_count().min(self.reader.max_spans);
+        (HEADER_LEN + 48 + 16 * spans) as u64
+    }
+
+    /// Sends status in the format 9.4 chooses, with `extra` options.
+    pub(super) fn emit_status(
+        &mut self,
+        extra: Options,
+        cause: Cause,
+        env: &mut Env<'_>,
+        out: &mut TransmitBatch,
+    ) {
+        let mut extra = extra;
+        if self.close_is_untold() && !extra.contains(Options::DREQ) {
+            extra |= Options::SREQ;
+        }
+        let tcntl = self.tcntl_is_due() && matches!(cause, Cause::Asked | Cause::Own) && self.state.heard();
+        if self.reader.has_holes() || !tcntl {
+            let last = if tcntl { Options::empty() } else { extra };
+            self.emit_plain(last, cause, env, out);
+        }
+        if tcntl {
+            self.emit_tcntl(extra, env, out);
+        }
+        if cause != Cause::Unasked {
+            self.reader.owed = Owed::Nothing;
+        }
+    }
+
+    /// Everything is sent, the writer closes, and no packet said so (9.6).
+    fn close_is_untold(&self) -> bool {
+        self.writer.state == WriterState::Closing && !self.writer.wclose_sent && self.writer.all_sent()
+    }
+
+    /// CNTL, ECNTL or XCNTL.
+    fn emit_plain(&mut self, extra: Options, cause: Cause, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let extended = self.has(Caps::XCNTL)
+            && self.state.heard()
+            && (self.pattern.lasting
+                || self.reader.store.next() - self.reader.start > self.initial_allowance());
+        let echo = match cause {
+            Cause::Dreq(sync) => Some(sync),
+            _ => None,
+        };
+        let format = match (extended, self.reader.has_holes()) {
+            (true, _) => Format::Xcntl,
+            (false, true) => Format::Ecntl,
+            (false, false) => Format::Cntl,
+        };
+        self.emit_control(format, extra, echo, cause, env, out);
+    }
+
+    fn emit_control(
+        &mut self,
+        format: Format,
+        extra: Options,
+        echo: Option<u32>,
+        cause: Cause,
+        env: &mut Env<'_>,
+        out: &mut TransmitBatch,
+    ) {
+        let (draft, control) = self.control_draft(format, extra, echo);
+        let held = match format {
+            Format::Cntl => SmallVec::new(),
+            _ => self.held_spans(),
+        };
+        let spans = Spans::new(control.rseq, &held).unwrap_or_default();
+        let room = CONTROL_LEN + 40 + spans.encoded_len();
+        let status = self.extended_status(control, cause, env.now);
+        self.put(
+            env,
+            out,
+            &draft,
+            room,
+            |body| {
+                match format {
+                    Format::Cntl => control.encode(body),
+                    Format::Ecntl => spans.encode_ecntl(control, body),
+                    _ => Xcntl { spans, ..status }.encode(body),
+                }
+                .unwrap_or(0)
+            },
+            &[],
+            Travel::default(),
+        );
+        self.account_control(&draft, env);
+    }
+
+    /// What is held beyond rseq, lowest first, as much as the packet may carry [D-13].
+    fn held_spans(&self) -> SmallVec<[Span; 8]> {
+        let mut ranges: SmallVec<[(u64, u64); 8]> = SmallVec::new();
+        if self.reader.has_holes() {
+            let fits = self.segment_size().saturating_sub(56) / 16;
+            self.reader
+                .store
+                .spans(self.reader.max_spans.min(fits.max(1)), &mut ranges);
+        }
+        ranges
+            .iter()
+            .map(|(left, right)| Span::new(*left, *right))
+            .collect()
+    }
+
+    fn extended_status(&self, control: xtp_wire::Control, cause: Cause, now: Time) -> Xcntl<'static> {
+        let mut flags = XcntlFlags::empty();
+        flags.set(
+            XcntlFlags::GO_BACK_N,
+            self.reader.error_control == ErrorControl::GoBackN,
+        );
+        let silent = matches!(cause, Cause::Dreq(_) | Cause::Unasked);
+        flags.set(XcntlFlags::DREQ_OR_UNSOLICITED, silent);
+        let delivered = matches!(cause, Cause::Dreq(_)).then(|| self.reader.store.delivered());
+        flags.set(XcntlFlags::DELIVERED, delivered.is_some());
+        let counts = self.reader.ecn;
+        Xcntl {
+            control,
+            flags,
+            delay_us: if silent { DELAY_NONE } else { self.delay_us(now) },
+            ect0: counts.ect0,
+            ect1: counts.ect1,
+            ce: counts.ce,
+            rxrate: 0,
+            spans: Spans::default(),
+            delivered,
+            slice: None,
+        }
+    }
+
+    /// TCNTL: key exchange and limits (8.5, 8.6).
+    pub(super) fn emit_tcntl(&mut self, extra: Options, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let mut extra = extra;
+        if self.renegotiation.confirm {
+            extra |= Options::SREQ;
+        }
+        let (draft, control) = self.control_draft(Format::Tcntl, extra, None);
+        let key = self.key;
+        let mut specifier = [0; 256];
+        let length = self.specifier(&mut specifier, 0);
+        let fixed = CONTROL_LEN + 12;
+        self.put(
+            env,
+            out,
+            &draft,
+            fixed + length,
+            |body| {
+                let used = control.encode_tcntl(key, body).unwrap_or(0);
+                body[used..used + length].copy_from_slice(&specifier[..length]);
+                used + length
+            },
+            &[],
+            Travel::default(),
+        );
+        if self.renegotiation.confirm {
+            self.renegotiation.open = Some(draft.sync);
+        }
+        self.renegotiation.due = false;
+        self.account_control(&draft, env);
+    }
+
+    pub(super) fn emit_renegotiation(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.reader.has_holes() {
+            self.emit_plain(Options::empty(), Cause::Unasked, env, out);
+        }
+        self.emit_tcntl(Options::empty(), env, out);
+        self.reader.owed = Owed::Nothing;
+    }
+
+    /// The packet that says END (14.4); always CNTL.
+    pub(super) fn emit_final(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let all = Options::RCLOSE | Options::WCLOSE | Options::END;
+        self.emit_control(Format::Cntl, all, None, Cause::Asked, env, out);
+    }
+
+    /// CNTL {END} without RCLOSE: forced close (14.6).
+    pub(super) fn emit_abort(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let control = self.control_segment(None);
+        let sync = self.next_sync();
+        let seq = self.writer.nxt;
+        let draft = Draft {
+            format: Format::Cntl,
+            options: Options::END,
+            sync,
+            seq,
+        };
+        let body = |body: &mut [u8]| control.encode(body).unwrap_or(0);
+        self.put(env, out, &draft, CONTROL_LEN, body, &[], Travel::default());
+        self.stats.control_sent += 1;
+    }
+
+    fn control_draft(
+        &mut self,
+        format: Format,
+        extra: Options,
+        echo: Option<u32>,
+    ) -> (Draft, xtp_wire::Control) {
+        let mut options = self.writer.bits(&self.tuning) | extra;
+        if self.writer.state != WriterState::Open
+            && self.writer.final_seq.is_some_and(|end| self.writer.nxt >= end)
+        {
+            options |= Options::WCLOSE;
+        }
+        if self.reader.state == ReaderState::Done || self.reader.refusal != Refusal::No {
+            options |= Options::RCLOSE;
+            self.reader.refusal_told = true;
+        }
+        let sync = self.next_sync();
+        let control = self.control_segment(echo);
+        (
+            Draft {
+                format,
+                options,
+                sync,
+                seq: self.writer.nxt,
+            },
+            control,
+        )
+    }
+
+    fn account_control(&mut self, draft: &Draft, env: &Env<'_>) {
+        self.stats.control_sent += 1;
+        self.writer.ring.record(draft.sync, env.now);
+        if draft.options.contains(Options::WCLOSE) {
+            self.writer.wclose_sent = true;
+        }
+        self.note_request(draft.sync, draft.options, false, draft.seq, env);
+    }
+
+    /// Time since the echoed packet came, microseconds (21.2, 21.6).
+    pub(super) fn delay_us(&self, now: Time) -> u32 {
+        let micros = now.since(self.reader.sync_in_at).as_micros();
+        u32::try_from(micros).unwrap_or(DELAY_NONE).min(DELAY_NONE - 1)
+    }
+
+    /// The user has consumed what the DREQ is about, or half a capacity since (9.3, 11.4).
+    pub(super) fn dreq_is_satisfied(&self, dreq: PeerDreq) -> bool {
+        let delivered = self.reader.store.delivered();
+        delivered >= dreq.seq
+            || self
+                .reader
+                .credit
+                .dreq_report(dreq.seq, dreq.delivered_then, delivered)
+                .is_some()
+    }
+
+    pub(super) fn emit_dreq_answer(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let Some(dreq) = self.reader.dreq else { return };
+        if self.reader.store.delivered() < dreq.seq {
+            // Credit for a reader whose DREQ reaches beyond what the user will take soon.
+            self.reader.dreq = Some(PeerDreq {
+                delivered_then: self.reader.store.delivered(),
+                ..dreq
+            });
+            self.emit_status(Options::empty(), Cause::Unasked, env, out);
+            return;
+        }
+        self.reader.dreq = None;
+        self.apply_auto_close();
+        if self.decide_end().is_some() || self.close_is_untold() {
+            // END, or the WCLOSE that was withheld until now, is the answer.
+            return;
+        }
+        let owed = self.reader.owed;
+        self.emit_status(Options::empty(), Cause::Dreq(dreq.sync), env, out);
+        self.reader.owed = owed;
+    }
+
+    /// Window update or FASTNAK.
+    pub(super) fn emit_information(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.nak_is_due(env.now) {
+            let rseq = self.reader.store.next();
+            let again = self.reader.nak.at.is_some() && self.reader.nak.rseq == rseq;
+            let reports = if again { self.reader.nak.reports + 1 } else { 1 };
+            self.reader.nak = NakRecord {
+                rseq,
+                sync: self.reader.echo(),
+                reports,
+                at: Some(env.now),
+            };
+        }
+        self.reader.hole_is_new = false;
+        self.reader.update_due = false;
+        self.emit_status(Options::empty(), Cause::Unasked, env, out);
+    }
+
+    /// FASTNAK (10.5): a new hole, or one that was reported once and can reach the threshold now.
+    pub(super) fn nak_is_due(&self, now: Time) -> bool {
+        let reader = &self.reader;
+        if !reader.modes.fast_nak || self.reader.state == ReaderState::Done {
+            return false;
+        }
+        if reader
+            .nak
+            .at
+            .is_some_and(|at| now.since(at) < Duration::from_millis(1))
+        {
+            return false;
+        }
+        let known = reader.nak.at.is_some() && reader.nak.rseq == reader.store.next();
+        if reader.error_control == ErrorControl::GoBackN {
+            return reader.hole_is_new && !known;
+        }
+        let advanced = reader.echo().wrapping_sub(reader.nak.sync) >= 3;
+        reader.has_holes() && (reader.hole_is_new && !known || known && reader.nak.reports == 1 && advanced)
+    }
+}

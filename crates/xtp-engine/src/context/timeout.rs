@@ -1,0 +1,330 @@
+//! What happens when a timer expires (13, 13.3).
+
+use super::decide::Ask;
+use super::plan::Planned;
+use super::timers::Timer;
+use super::writer::Blocked;
+use super::{Context, Doubt, Env, Restart, Role, State, Transition};
+use crate::congestion::Controller;
+use crate::error::CloseReason;
+use crate::time::Time;
+use crate::transmit::TransmitBatch;
+use core::time::Duration;
+use xtp_wire::{Format, Options};
+
+/// FIRST repeats carry the same data twice, then a prefix that fits every path (8.3).
+const FULL_REPEATS: u32 = 3;
+const SMALLEST_PATH_DATA: usize = 1_168;
+
+impl Context {
+    /// Fires what is due, CTIMEOUT before everything else.
+    pub(super) fn run_timers(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let now = env.now;
+        if self.state == State::Inactive {
+            if self.timers.take_due(Timer::Zombie, now) {
+                self.transition(Transition::Forgotten);
+            }
+            return;
+        }
+        if !self.state.is_live() || self.timed_out(env) {
+            return;
+        }
+        if self.timers.take_due(Timer::Zombie, now) {
+            self.drop_assembly(env);
+        }
+        if self.timers.take_due(Timer::Loss, now) {
+            self.judge_again(now);
+        }
+        if self.timers.take_due(Timer::LazyStatus, now) {
+            self.stats.lstimer_expiries += 1;
+            self.emit_status(Options::SREQ, super::status::Cause::Own, env, out);
+        }
+        if self.timers.take_due(Timer::Wait, now) {
+            self.wtimer_expired(env, out);
+        }
+        if self.state.is_live() && self.timers.get(Timer::Context).is_some_and(|at| at <= now) {
+            self.ctimer_expired(env, out);
+        }
+        self.run_doubt(env, out);
+        if self.timers.take_due(Timer::Path, now) {
+            self.path_timer_expired(env);
+        }
+    }
+
+    /// A hint that the peer is gone is decided by a handshake within three WTIMERs (15).
+    fn run_doubt(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.timers.take_due(Timer::Doubt, env.now) && self.doubt == Doubt::Asked {
+            self.finish(CloseReason::Lost, env);
+        } else if self.doubt == Doubt::Raised && self.state == State::Active {
+            self.open_handshake(env, out);
+            self.doubt = Doubt::Asked;
+            self.timers
+                .set(Timer::Doubt, env.now + 3 * self.rtt.wtimer_base());
+        }
+    }
+
+    /// CTIMEOUT (14.7): evaluated first, so that a process that slept fails instead of repeating old FIRSTs.
+    fn timed_out(&mut self, env: &mut Env<'_>) -> bool {
+        let due = match self.state {
+            State::Opening => env.now >= self.timers.created + self.tuning.connect_timeout,
+            _ => self
+                .timers
+                .unanswered_since
+                .is_some_and(|since| env.now >= since + self.tuning.timeout),
+        };
+        if due {
+            let reason = self.timeout_reason();
+            self.finish(reason, env);
+        }
+        due
+    }
+
+    fn ctimer_expired(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let now = env.now;
+        if self.timers.unanswered_since.is_none() && self.state != State::Opening {
+            self.timers.unanswered_since = Some(now);
+            self.emit_status(Options::SREQ, super::status::Cause::Own, env, out);
+        }
+        // The next silence is counted from here; WTIMER takes over meanwhile.
+        self.timers.last_heard = now;
+    }
+
+    /// WTIMER: the first line of 13.3 that applies.
+    fn wtimer_expired(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.pattern.one_way || self.state == State::Quiescent {
+            return;
+        }
+        self.stats.wtimer_expiries += 1;
+        self.timers.unanswered_since.get_or_insert(env.now);
+        if self.state == State::Opening || self.reader.end_pending {
+            self.timers.waits += 1;
+            if self.falls_back() {
+                self.emit_abort(env, out);
+                self.restart = Some(Restart::Legacy);
+                return;
+            }
+            self.repeat_first(env, out);
+            return;
+        }
+        let tight = !self.peer.validated && !self.peer.allows_control(self.status_size());
+        if tight && self.role == Role::Responder {
+            self.timers.waits += 1;
+            return;
+        }
+        let writer = &self.writer;
+        if let Some((why, _)) = writer.blocked {
+            self.timers.blocked_waits += 1;
+            self.poll_while_blocked(why, env, out);
+        } else if writer.inflight.is_empty() && !writer.close_outstanding() {
+            self.timers.waits += 1;
+            self.poll(env, out);
+        } else if self.timers.waits == 0 && !writer.inflight.is_empty() && self.tail_fits() {
+            self.timers.waits += 1;
+            self.tail_probe(env, out);
+        } else {
+            self.timers.waits += 1;
+            self.open_handshake(env, out);
+        }
+    }
+
+    /// 8.8: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way.
+    fn falls_back(&self) -> bool {
+        self.state == State::Opening
+            && self.timers.firsts == 3
+            && self.pattern.lasting
+            && self.writer.final_seq.is_none()
+            && !self.offered.is_empty()
+    }
+
+    /// Line 3, blocked: ask again, or send what credit allows although it is silly (11.3).
+    fn poll_while_blocked(&mut self, why: Blocked, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let credit = self.writer.credit.alloc;
+        let nxt = self.writer.nxt;
+        if why == Blocked::Credit
+            && credit > nxt
+            && nxt < self.writer.queue.end()
+            && self.state == State::Active
+        {
+            let room = ((credit - nxt) as usize).min(self.segment_size());
+            if let Some(cut) = self.writer.queue.cut(nxt, room)
+                && cut.len as u64 <= credit - nxt
+            {
+                let segment = Planned {
+                    seq: nxt,
+                    len: cut.len,
+                    tag: cut.tag,
+                    eom: cut.eom,
+                    again: false,
+                };
+                let ask = Ask {
+                    sreq: true,
+                    dreq: true,
+                    ..Ask::default()
+                };
+                self.emit_data(Format::Data, segment, ask, env, out);
+                return;
+            }
+        }
+        let options = match why {
+            Blocked::Budget => Options::SREQ,
+            _ => Options::SREQ | Options::DREQ,
+        };
+        self.emit_status(options, super::status::Cause::Own, env, out);
+    }
+
+    /// Line 3, nothing unacknowledged.
+    fn poll(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.renegotiation.open.is_some() {
+            self.emit_tcntl(Options::SREQ, env, out);
+            return;
+        }
+        let options = match self.writer.requests.dreq {
+            Some(_) => Options::SREQ | Options::DREQ,
+            None => Options::SREQ,
+        };
+        self.emit_status(options, super::status::Cause::Own, env, out);
+    }
+
+    fn tail_fits(&self) -> bool {
+        match (self.peer.data_budget(), self.writer.inflight.last()) {
+            (Some(budget), Some((_, len))) => u64::from(len) + 56 <= budget,
+            (None, Some(_)) => true,
+            (_, None) => false,
+        }
+    }
+
+    /// Line 4: the last segment again, with SREQ.
+    fn tail_probe(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        self.note_full_size_loss(env);
+        let Some((seq, len)) = self.writer.inflight.last() else {
+            return;
+        };
+        let size = self.segment_size().min(len as usize);
+        // After a shrink of the path the tail is longer than a packet: probe with its end.
+        let seq = self.writer.queue.tag_floor(seq + (len as usize - size) as u64);
+        self.resend(seq, size, env, out);
+    }
+
+    /// One segment again as DATA {SREQ}.
+    pub(super) fn resend(&mut self, seq: u64, size: usize, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let Some(cut) = self.writer.queue.cut(seq, size) else {
+            return;
+        };
+        let segment = Planned {
+            seq,
+            len: cut.len,
+            tag: cut.tag,
+            eom: cut.eom,
+            again: true,
+        };
+        let ask = Ask {
+            sreq: true,
+            ..Ask::default()
+        };
+        self.emit_data(Format::Data, segment, ask, env, out);
+    }
+
+    /// Line 5: the synchronising handshake.
+    pub(super) fn open_handshake(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.timers.waits >= 3 {
+            self.note_full_size_loss(env);
+            self.writer.control.on_timeout();
+        }
+        self.emit_status(Options::SREQ, super::status::Cause::Own, env, out);
+        self.writer.handshake = Some(self.writer.sync_out);
+        self.transition(Transition::Handshake);
+    }
+
+    /// Line 2: FIRST again: same key, same seq, same time, new sync (8.3); also 14.5.
+    fn repeat_first(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if env.now >= self.timers.created + Duration::from_secs(20) {
+            return;
+        }
+        let request = match self.confirm {
+            crate::Confirm::Delivered => Options::SREQ | Options::DREQ,
+            crate::Confirm::Received => Options::SREQ,
+        };
+        let segment = self.first_segment();
+        if self.timers.firsts >= FULL_REPEATS
+            && let Some(segment) = segment
+        {
+            let end = segment.seq + segment.len as u64;
+            self.writer.inflight.mark_all_lost_from(end);
+        }
+        self.emit_first(segment, request, env, out);
+    }
+
+    /// What the next FIRST carries of the data the first one carried.
+    pub(super) fn first_segment(&self) -> Option<Planned> {
+        let start = 0;
+        let mut want = self
+            .opening
+            .as_ref()
+            .map_or(0, |opening| opening.first_len as usize);
+        if self.timers.firsts >= FULL_REPEATS {
+            want = want.min(SMALLEST_PATH_DATA.saturating_sub(self.first_overhead()).max(16));
+        }
+        if want == 0 {
+            return None;
+        }
+        let cut = self.writer.queue.cut(start, want)?;
+        Some(Planned {
+            seq: start,
+            len: cut.len,
+            tag: cut.tag,
+            eom: cut.eom,
+            again: true,
+        })
+    }
+
+    /// COOKIE: FIRST again with the token, once per token (21.4).
+    pub(crate) fn answer_cookie(
+        &mut self,
+        token: xtp_wire::Token,
+        env: &mut Env<'_>,
+        out: &mut TransmitBatch,
+    ) {
+        let Some(opening) = &mut self.opening else { return };
+        if self.state != State::Opening || opening.token == Some(token) {
+            return;
+        }
+        opening.token = Some(token);
+        let request = opening.first_ask;
+        let segment = self.first_segment();
+        self.emit_first(segment, request, env, out);
+        self.settle_timers(env.now);
+    }
+
+    /// Consecutive losses of full-size packets mean a black hole (20.3).
+    fn note_full_size_loss(&mut self, env: &Env<'_>) {
+        self.writer.full_size_losses += 1;
+        if self.writer.full_size_losses >= 3 {
+            self.writer.full_size_losses = 0;
+            self.peer.mtu.on_black_hole(env.now);
+        }
+    }
+
+    /// LTIMER: what was too young to be lost may be lost now (10.2).
+    fn judge_again(&mut self, now: Time) {
+        if let Some((echo, threshold, below)) = self.writer.evidence {
+            self.judge(echo, threshold, below, now);
+        }
+    }
+
+    /// How a silent association ends (14.7).
+    fn timeout_reason(&self) -> CloseReason {
+        use super::reader::ReaderState;
+        if !self.state.heard() {
+            return CloseReason::Unreachable;
+        }
+        let unconfirmed = self.writer.queue.end().saturating_sub(self.writer.una);
+        let reader_over = self.reader.state == ReaderState::Done;
+        if reader_over && unconfirmed == 0 && self.writer.final_seq.is_some() {
+            CloseReason::Normal
+        } else if reader_over {
+            CloseReason::Unconfirmed { octets: unconfirmed }
+        } else {
+            CloseReason::Unreachable
+        }
+    }
+}

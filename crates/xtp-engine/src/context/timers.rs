@@ -1,0 +1,104 @@
+//! Deadlines of a context: a fixed array, compared at every poll, no timer objects (13).
+
+use crate::time::Time;
+
+/// Which deadline.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Timer {
+    /// WTIMER: a request is unanswered.
+    Wait = 0,
+    /// LSTIMER: idle with uncovered octets.
+    LazyStatus,
+    /// LTIMER: time threshold of loss detection.
+    Loss,
+    /// RTIMER and pacer: when the next packet may start.
+    Rate,
+    /// CTIMER: silence.
+    Context,
+    /// ZTIMER, and the assembly timer of 10.9.
+    Zombie,
+    /// Path validation and MTU search.
+    Path,
+    /// How long a doubt about the peer may last (15).
+    Doubt,
+}
+
+const COUNT: usize = 8;
+
+/// The deadlines and what belongs to them.
+#[derive(Clone, Debug)]
+pub(crate) struct Timers {
+    at: [Option<Time>; COUNT],
+    /// Consecutive expiries of WTIMER (`wb`), and of a blocked writer's (`pb`).
+    pub(crate) waits: u32,
+    pub(crate) blocked_waits: u32,
+    /// When CTIMEOUT began to run: the first unanswered probe.
+    pub(crate) unanswered_since: Option<Time>,
+    /// Last valid receipt; CTIMER is compared lazily against it.
+    pub(crate) last_heard: Time,
+    /// Last packet sent, for congestion window decay (12.6).
+    pub(crate) last_sent: Time,
+    pub(crate) created: Time,
+    /// FIRSTs sent.
+    pub(crate) firsts: u32,
+    /// When an inactive context answered last (14.8).
+    pub(crate) last_answer: Option<Time>,
+}
+
+impl Timers {
+    pub(crate) fn new(now: Time) -> Self {
+        Self {
+            at: [None; COUNT],
+            waits: 0,
+            blocked_waits: 0,
+            unanswered_since: None,
+            last_heard: now,
+            last_sent: now,
+            created: now,
+            firsts: 0,
+            last_answer: None,
+        }
+    }
+
+    pub(crate) fn get(&self, timer: Timer) -> Option<Time> {
+        self.at[timer as usize]
+    }
+
+    pub(crate) fn set(&mut self, timer: Timer, at: Time) {
+        self.at[timer as usize] = Some(at);
+    }
+
+    pub(crate) fn put(&mut self, timer: Timer, at: Option<Time>) {
+        self.at[timer as usize] = at;
+    }
+
+    pub(crate) fn stop(&mut self, timer: Timer) {
+        self.at[timer as usize] = None;
+    }
+
+    pub(crate) fn runs(&self, timer: Timer) -> bool {
+        self.at[timer as usize].is_some()
+    }
+
+    pub(crate) fn stop_all(&mut self) {
+        self.at = [None; COUNT];
+    }
+
+    /// Stops `timer` and says true if it is due.
+    pub(crate) fn take_due(&mut self, timer: Timer, now: Time) -> bool {
+        let slot = &mut self.at[timer as usize];
+        match *slot {
+            Some(at) if at <= now => {
+                *slot = None;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The earliest deadline.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.at.iter().flatten().min().copied()
+    }
+}

@@ -1,0 +1,206 @@
+//! One turn of a context: due timers, then decide and emit until nothing is left, then timers again (9.5, 13).
+
+use super::decide::Intent;
+use super::reader::ReaderState;
+use super::timers::Timer;
+use super::writer::WriterState;
+use super::{Context, Env, Role, State};
+use crate::congestion::Controller;
+use crate::options::Rate;
+use crate::time::Time;
+use crate::transmit::TransmitBatch;
+use core::time::Duration;
+use xtp_wire::{Caps, HEADER_LEN};
+
+/// Intents carried out in one turn; more than any legal sequence needs, so that a mistake cannot hang.
+const MAX_INTENTS: usize = 32;
+
+impl Context {
+    /// Ends a batch or a turn of the user.
+    pub(crate) fn flush(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if std::mem::take(&mut self.abort_pending) {
+            self.emit_abort(env, out);
+        }
+        self.before_turn(env);
+        self.run_timers(env, out);
+        if self.restart.is_some() {
+            return;
+        }
+        for _ in 0..MAX_INTENTS {
+            let intent = self.decide(env.now, env.config.max_train);
+            let train = matches!(&intent, Intent::Train(plan) if plan.stop == super::plan::Stop::Train);
+            if !self.emit(intent, env, out) {
+                break;
+            }
+            if train {
+                // The rest in another turn: no context may hold the carrier for long.
+                self.timers.set(Timer::Rate, env.now);
+                break;
+            }
+        }
+        if self.state.is_live() {
+            self.probe_paths(env, out);
+            self.settle_timers(env.now);
+        }
+        self.reader.hole_is_new = false;
+    }
+
+    fn before_turn(&mut self, env: &Env<'_>) {
+        self.writer.peer_bucket.refill(env.now);
+        self.writer.own_bucket.refill(env.now);
+        let rate = self.writer.control.pacing_rate(self.rtt.srtt());
+        self.writer
+            .pacer
+            .set(rate, 10 * (HEADER_LEN + self.segment_size()) as u64);
+        self.writer.pacer.budget(env.now);
+        if self.timers.get(Timer::Rate).is_some_and(|at| at <= env.now) {
+            self.timers.stop(Timer::Rate);
+        }
+        self.switch_error_control();
+        self.idle_decay(env.now);
+    }
+
+    /// 12.6: half the window for every WTIMER period of idleness.
+    fn idle_decay(&mut self, now: Time) {
+        if !self.writer.inflight.is_empty() || self.writer.all_sent() {
+            return;
+        }
+        let idle = now.since(self.timers.last_sent);
+        let period = self.rtt.wtimer_base();
+        let periods = (idle.as_nanos() / period.as_nanos().max(1)).min(64) as u32;
+        if periods > 0 {
+            self.writer.control.on_idle(periods);
+        }
+    }
+
+    /// Selective to go-back-N only when nothing is stored beyond rseq: no reneging (10.4).
+    fn switch_error_control(&mut self) {
+        if self.reader.error_control != self.reader.wanted_error_control && !self.reader.store.has_holes() {
+            self.reader.error_control = self.reader.wanted_error_control;
+        }
+    }
+
+    /// Starts and stops WTIMER and LSTIMER: at most one of them runs, WTIMER has priority (9.5).
+    pub(super) fn settle_timers(&mut self, now: Time) {
+        if self.wtimer_is_needed() {
+            self.timers.stop(Timer::LazyStatus);
+            if !self.timers.runs(Timer::Wait) {
+                let period = self.wtimer_period(now);
+                self.timers.set(Timer::Wait, now + period);
+            }
+        } else {
+            self.timers.stop(Timer::Wait);
+            self.settle_lazy_status(now);
+        }
+        let silence = self.keepalive();
+        self.timers.set(Timer::Context, self.timers.last_heard + silence);
+        if self.state == State::Quiescent {
+            self.timers.stop(Timer::Context);
+        }
+    }
+
+    fn settle_lazy_status(&mut self, now: Time) {
+        let writer = &self.writer;
+        let reliable = !writer.inflight.is_empty();
+        let unmapped = self.tuning.no_error
+            && !self.pattern.no_feedback
+            && writer.unmapped_packets > 0
+            && writer.una < writer.nxt;
+        let idle = !writer.inflight.has_lost() && !self.timers.runs(Timer::Loss);
+        if (reliable || unmapped) && idle {
+            if !self.timers.runs(Timer::LazyStatus) {
+                let period = self.lstimer_period();
+                self.timers.set(Timer::LazyStatus, now + period);
+            }
+        } else {
+            self.timers.stop(Timer::LazyStatus);
+        }
+    }
+
+    fn keepalive(&self) -> Duration {
+        self.tuning.keepalive.unwrap_or(match self.role {
+            Role::Initiator => Duration::from_secs(25),
+            Role::Responder => Duration::from_secs(40),
+        })
+    }
+
+    /// The reasons for WTIMER to run (13).
+    pub(super) fn wtimer_is_needed(&self) -> bool {
+        let writer = &self.writer;
+        let requests = &writer.requests;
+        if self.state == State::Quiescent || self.pattern.one_way {
+            return false;
+        }
+        let lone_dreq = requests.dreq.is_some() && writer.inflight.is_empty();
+        !requests.open.is_empty()
+            || lone_dreq
+            || (writer.blocked.is_some() && !self.pattern.no_feedback)
+            || writer.handshake.is_some()
+            || writer.close_outstanding()
+            || self.state == State::Opening
+            || self.renegotiation.open.is_some()
+            || self.reader.end_pending
+            || self.polls()
+    }
+
+    /// The waiting initiator of 20.5.
+    pub(super) fn polls(&self) -> bool {
+        self.role == Role::Initiator
+            && self.state.heard()
+            && !self.peer.echo_sent
+            && !self.peer.token_sent
+            && self.reader.state == ReaderState::Open
+            && self.writer.inflight.is_empty()
+    }
+
+    /// Period of WTIMER with its back-off (13).
+    pub(super) fn wtimer_period(&self, now: Time) -> Duration {
+        let base = match self.rtt.srtt() {
+            Some(_) => self.rtt.wtimer_base(),
+            None => self.rtt.wtimer_base(),
+        };
+        let base = if self.polls() {
+            base.max(Duration::from_secs(1))
+        } else {
+            base
+        };
+        let backed = |shift: u32| base.saturating_mul(1 << shift.min(12));
+        if !self.state.heard() {
+            return backed(self.timers.waits).min(Duration::from_secs(2));
+        }
+        if let Some((_, since)) = self.writer.blocked {
+            let patient = self.writer.inflight.is_empty() && now.since(since) >= Duration::from_secs(60);
+            let ceiling = if patient { 10 } else { 1 };
+            return backed(self.timers.blocked_waits).min(Duration::from_secs(ceiling));
+        }
+        backed(self.timers.waits).min(Duration::from_secs(10))
+    }
+
+    /// Period of LSTIMER (9.5(h)).
+    pub(super) fn lstimer_period(&self) -> Duration {
+        let floor = Duration::from_micros(200);
+        let base = match self.rtt.srtt() {
+            None => Duration::from_millis(25),
+            Some(srtt) if self.has(Caps::XDATA) => (2 * srtt).clamp(floor, Duration::from_millis(250)),
+            Some(srtt) => srtt.clamp(floor, Duration::from_millis(1)),
+        };
+        let gap = 2 * self.writer.gap.learned;
+        base.max(gap)
+            .max(self.eight_packet_times())
+            .min(Duration::from_secs(1))
+    }
+
+    fn eight_packet_times(&self) -> Duration {
+        let packet = (HEADER_LEN + self.segment_size()) as u64;
+        let time = |rate: Rate| match rate.octets_per_second {
+            0 => Duration::ZERO,
+            rate => Duration::from_nanos((8 * packet).saturating_mul(1_000_000_000) / rate),
+        };
+        time(self.tuning.out_rate).max(time(self.writer.peer_bucket.rate()))
+    }
+
+    /// When this context wants its next turn.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.timers.next()
+    }
+}

@@ -1,0 +1,273 @@
+//! What the user of a context can do (the commands of the engine, one context each).
+
+use super::modes::AutoClose;
+use super::reader::ReaderState;
+use super::writer::WriterState;
+use super::{Context, Env, Role, State};
+use crate::engine::Read;
+use crate::error::{CloseReason, Error};
+use crate::event::MarkId;
+use crate::options::{Confirm, ErrorControl, Rate};
+use crate::recv::Item;
+use bytes::Bytes;
+use xtp_wire::service;
+
+/// Longest unacknowledged datagram (10.9, 12.8).
+const MAX_DATAGRAM: usize = 1 << 20;
+/// Octets a tag takes of sequence space.
+const TAG: u64 = 8;
+
+impl Context {
+    /// Room for further octets in the retained queue.
+    pub(crate) fn room(&self) -> u64 {
+        self.tuning
+            .send_capacity
+            .saturating_sub(self.writer.queue.len() as u64)
+    }
+
+    fn check_writer(&self) -> Result<(), Error> {
+        if let Some(reason) = &self.closed {
+            return Err(Error::Closed(reason.clone()));
+        }
+        if self.writer.refused
+            || (self.writer.state == WriterState::Closed && self.writer.final_seq.is_some())
+        {
+            return Err(Error::RefusedByPeer);
+        }
+        match self.writer.state {
+            WriterState::Open => Ok(()),
+            _ => Err(Error::WriterClosed),
+        }
+    }
+
+    pub(crate) fn send(&mut self, data: Bytes, eom: bool) -> Result<usize, Error> {
+        self.check_writer()?;
+        let whole = self.pattern.one_way;
+        if whole && data.len() + self.writer.queue.len() > MAX_DATAGRAM {
+            return Err(Error::TooLong {
+                len: data.len() + self.writer.queue.len(),
+                max: MAX_DATAGRAM,
+            });
+        }
+        let room = if whole { data.len() as u64 } else { self.room() };
+        let accepted = (data.len() as u64).min(room) as usize;
+        if accepted > 0 {
+            self.writer.queue.push(data.slice(..accepted));
+        }
+        let all = accepted == data.len();
+        if eom && all && self.writer.queue.end() > 0 {
+            self.writer.queue.mark_eom();
+        }
+        self.writer.wants_room |= !all;
+        if eom && all && self.pattern.auto_close == AutoClose::AfterResponse {
+            self.begin_close();
+        }
+        Ok(accepted)
+    }
+
+    pub(crate) fn send_tag(&mut self, tag: u64) -> Result<(), Error> {
+        self.check_writer()?;
+        if self.room() < TAG {
+            self.writer.wants_room = true;
+            return Err(Error::Limit(
+                "no room for a tag; wait until octets were acknowledged",
+            ));
+        }
+        self.writer.queue.push_tag(tag);
+        Ok(())
+    }
+
+    /// The next item of the peer's stream.
+    pub(crate) fn read(&mut self, max: usize, env: &mut Env<'_>) -> Read {
+        let item = self.reader.store.read(max.max(1));
+        let start = self.reader.start;
+        let read = match item {
+            Some(Item::Data { seq, bytes, eom }) => Read::Data {
+                offset: seq - start,
+                bytes,
+                eom,
+            },
+            Some(Item::Tag { seq, tag }) => Read::Tag {
+                offset: seq - start,
+                tag,
+            },
+            Some(Item::Gap { seq, len }) => Read::Gap {
+                offset: seq - start,
+                len,
+            },
+            None => {
+                self.reader.announced = false;
+                return if self.reader_has_ended() {
+                    Read::End
+                } else {
+                    Read::Pending
+                };
+            }
+        };
+        self.stats.octets_delivered = self.reader.store.delivered() - start;
+        self.user_consumed(env);
+        read
+    }
+
+    fn reader_has_ended(&self) -> bool {
+        self.reader.state == ReaderState::Done || self.closed.is_some()
+    }
+
+    /// Consumption may answer a DREQ, free credit worth a packet, or let END go (9.3, 11.4, 14.4).
+    fn user_consumed(&mut self, _env: &mut Env<'_>) {
+        if !self.state.is_live() {
+            return;
+        }
+        if self.reader.state == ReaderState::Open {
+            let store = &self.reader.store;
+            let max_data = self.segment_size() as u32;
+            if self
+                .reader
+                .credit
+                .needs_update(store.next(), store.delivered(), max_data)
+            {
+                self.reader.update_due = true;
+            }
+        }
+    }
+
+    pub(crate) fn readable(&self) -> u64 {
+        self.reader.store.readable()
+    }
+
+    /// The user posted buffers (RES): credit may follow at once.
+    pub(crate) fn post(&mut self, octets: u64, env: &mut Env<'_>) {
+        self.reader.credit.reserve(self.reader.start);
+        self.reader.credit.post(octets);
+        self.user_consumed(env);
+    }
+
+    pub(crate) fn close_writer(&mut self) -> Result<(), Error> {
+        if let Some(reason) = &self.closed {
+            return Err(Error::Closed(reason.clone()));
+        }
+        self.note_wholeness();
+        self.begin_close();
+        Ok(())
+    }
+
+    /// 8.5: everything is queued and closed before FIRST left, and fits the allowance: a one-shot, not lasting.
+    fn note_wholeness(&mut self) {
+        if self.state == State::Quiescent && self.writer.queue.end() <= self.initial_allowance() {
+            self.pattern.lasting = false;
+        }
+    }
+
+    /// A mark at `seq`; with `ask` the writer asks for what it takes (9.5(f)).
+    pub(crate) fn mark(
+        &mut self,
+        id: MarkId,
+        seq: u64,
+        what: Confirm,
+        ask: bool,
+        env: &mut Env<'_>,
+    ) -> Result<(), Error> {
+        if let Some(reason) = &self.closed
+            && *reason != CloseReason::Normal
+        {
+            return Err(Error::Closed(reason.clone()));
+        }
+        if !self.marks.add(id, seq, what) {
+            return Err(Error::Limit("65 536 marks are open on this association"));
+        }
+        if ask && !self.covered_by_close(what) {
+            self.writer.wanted = Some((seq, what));
+        }
+        self.reach_marks(env);
+        Ok(())
+    }
+
+    /// The close that is under way confirms everything by itself.
+    fn covered_by_close(&self, what: Confirm) -> bool {
+        self.writer.state != WriterState::Open
+            && (what == Confirm::Received || self.confirm == Confirm::Delivered)
+    }
+
+    pub(crate) fn set_error_control(&mut self, kind: ErrorControl) {
+        self.reader.wanted_error_control = kind;
+        if !self.reader.store.has_holes() {
+            self.reader.error_control = kind;
+        }
+    }
+
+    /// A new limit for the peer's writer: TCNTL, confirmed if it lifts a stop (3.2, 8.6).
+    pub(crate) fn set_in_rate(&mut self, rate: Rate) {
+        self.tuning.in_rate = rate;
+        self.renegotiation.due = self.state != State::Quiescent;
+        self.renegotiation.confirm = true;
+    }
+
+    pub(crate) fn set_out_rate(&mut self, rate: Rate, env: &Env<'_>) {
+        self.tuning.out_rate = rate;
+        self.writer.own_bucket.set(rate, env.now);
+    }
+
+    /// The initiator reads first: FIRST leaves without data.
+    pub(crate) fn connect(&mut self) {
+        if let Some(opening) = &mut self.opening {
+            opening.connect_now = true;
+        }
+    }
+
+    /// The user lets go. What lives is closed in the background.
+    pub(crate) fn release(&mut self, env: &mut Env<'_>) {
+        if self.state == State::Quiescent && self.writer.queue.end() == 0 {
+            self.finish(CloseReason::LocalAbort, env);
+        }
+        self.released = true;
+        if !self.state.is_live() {
+            return;
+        }
+        if self.writer.state == WriterState::Open {
+            self.note_wholeness();
+            self.begin_close();
+        }
+        if self.reader.state == ReaderState::Open && self.pattern.service != service::TRANSACTION {
+            self.refuse_reader(env);
+        } else if self.reader.dreq.is_some() {
+            self.abort(env);
+        }
+    }
+
+    /// alloc a control packet would carry now.
+    pub(super) fn next_alloc(&self) -> u64 {
+        self.reader.credit.alloc(self.reader.store.delivered())
+    }
+
+    pub(super) fn advance_alloc(&mut self) -> u64 {
+        let alloc = self.reader.credit.advertise(self.reader.store.delivered());
+        self.reader.alloc = self.reader.alloc.max(alloc);
+        let next = self.reader.store.next();
+        self.reader.widest = self.reader.widest.max(self.reader.alloc.saturating_sub(next));
+        // Refused streams grant what came: rseq must never exceed alloc.
+        self.reader.alloc.max(next)
+    }
+
+    /// Counters as of now.
+    pub(crate) fn stats_now(&self) -> crate::stats::ContextStats {
+        use crate::congestion::Controller;
+        let mut stats = self.stats.clone();
+        stats.rtt = self.rtt.srtt();
+        stats.rtt_samples = self.rtt.samples();
+        let window = self.writer.control.window();
+        stats.congestion_window = (window != u64::MAX).then_some(window);
+        stats.max_data = self.segment_size() as u32;
+        stats.octets_delivered = self.reader.store.delivered() - self.reader.start;
+        stats
+    }
+
+    /// Whether a context may be freed: over, forgotten, and let go by its user.
+    pub(crate) fn is_disposable(&self) -> bool {
+        self.state == State::Gone && self.released
+    }
+
+    /// Whether it is a responder's.
+    pub(crate) fn is_responder(&self) -> bool {
+        self.role == Role::Responder
+    }
+}

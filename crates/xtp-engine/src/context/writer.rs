@@ -1,0 +1,194 @@
+//! The sender half: what was written, what was sent, what is known to have arrived, and what was asked.
+
+use super::modes::mode_bits;
+use crate::congestion::Control;
+use crate::flow::WriterCredit;
+use crate::options::{Confirm, Rate, Tuning};
+use crate::pacer::Pacer;
+use crate::rate::TokenBucket;
+use crate::send::{Inflight, SendQueue, SentRing};
+use crate::time::Time;
+use core::time::Duration;
+use smallvec::SmallVec;
+use xtp_wire::{Options, serial_gt};
+
+/// `wst` of section 6.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WriterState {
+    Open,
+    Closing,
+    Closed,
+}
+
+/// Why nothing more can be sent although there is something (11.3).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Blocked {
+    /// No credit, or the silly-window rule.
+    Credit,
+    /// Burst 0.
+    Stopped,
+    /// The 3x budget of 20.5.
+    Budget,
+}
+
+/// A DREQ of ours that was not answered.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct OpenDreq {
+    pub(crate) sync: u32,
+    /// Everything below is to be consumed.
+    pub(crate) seq: u64,
+    /// The user waits for delivery; otherwise only credit is wanted.
+    pub(crate) for_delivery: bool,
+}
+
+/// Requests sent and not answered (9).
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    /// Syncs of unanswered requests, ascending. Bounded: only the oldest and the newest few matter.
+    pub(crate) open: SmallVec<[u32; 8]>,
+    /// Sync of the newest request ever sent (`req_sync`).
+    pub(crate) newest: Option<u32>,
+    pub(crate) edge_level: bool,
+    pub(crate) edge_open: Option<u32>,
+    pub(crate) dreq: Option<OpenDreq>,
+}
+
+/// More unanswered requests than this are not told apart.
+const MAX_OPEN: usize = 64;
+
+impl Requests {
+    pub(crate) fn sent(&mut self, sync: u32) {
+        if self.open.len() >= MAX_OPEN {
+            self.open.remove(MAX_OPEN / 2);
+        }
+        self.open.push(sync);
+        self.newest = Some(sync);
+    }
+
+    /// Notes an echo; true if it answered the oldest open request.
+    pub(crate) fn answered(&mut self, echo: u32) -> bool {
+        if self.edge_open.is_some_and(|sync| !serial_gt(sync, echo)) {
+            self.edge_open = None;
+        }
+        let before = self.open.len();
+        self.open.retain(|sync| serial_gt(*sync, echo));
+        self.open.len() < before
+    }
+}
+
+/// The learned reply gap of 9.5(h).
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct ReplyGap {
+    pub(crate) open_since: Option<Time>,
+    pub(crate) learned: Duration,
+}
+
+impl ReplyGap {
+    /// A data-bearing packet came: closes the gap with the decay of 63/64.
+    pub(crate) fn close(&mut self, now: Time) -> bool {
+        let Some(since) = self.open_since.take() else {
+            return false;
+        };
+        let length = now.since(since);
+        if length <= Duration::from_secs(1) {
+            self.learned = length.max(self.learned * 63 / 64);
+        }
+        true
+    }
+}
+
+/// The sender half of a context.
+pub(crate) struct Writer {
+    pub(crate) queue: SendQueue,
+    pub(crate) inflight: Inflight,
+    pub(crate) ring: SentRing,
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
+    pub(crate) credit: WriterCredit,
+    pub(crate) final_seq: Option<u64>,
+    pub(crate) state: WriterState,
+    /// WCLOSE left at least once.
+    pub(crate) wclose_sent: bool,
+    /// The peer's reader takes no more.
+    pub(crate) refused: bool,
+    /// Octets written and not taken by a refusing reader.
+    pub(crate) not_taken: u64,
+    pub(crate) sync_out: u32,
+    pub(crate) first_sync: u32,
+    pub(crate) echo_max: u32,
+    pub(crate) requests: Requests,
+    pub(crate) gap: ReplyGap,
+    /// Blocked since, why, and the alloc at which the request was made.
+    pub(crate) blocked: Option<(Blocked, Time)>,
+    pub(crate) blocked_alloc: Option<u64>,
+    /// What the peer allows, and what we want.
+    pub(crate) peer_bucket: TokenBucket,
+    pub(crate) own_bucket: TokenBucket,
+    pub(crate) control: Control,
+    pub(crate) pacer: Pacer,
+    /// The user waits for everything below (9.5(f)).
+    pub(crate) wanted: Option<(u64, Confirm)>,
+    /// Delivered to the peer's user, as far as we know.
+    pub(crate) delivered: u64,
+    /// NOERR writers keep no map: packets and octets since the last request.
+    pub(crate) unmapped_packets: u32,
+    /// Open synchronising handshake: its sync (`hs`).
+    pub(crate) handshake: Option<u32>,
+    /// The next judgement has threshold 0 (a handshake was completed).
+    pub(crate) forced_judgement: bool,
+    /// Evidence of the last judgement, for LTIMER: echo, threshold, limit.
+    pub(crate) evidence: Option<(u32, u32, u64)>,
+    /// Largest data segment the peer takes.
+    pub(crate) max_data: u32,
+    /// `send` accepted less than offered.
+    pub(crate) wants_room: bool,
+    pub(crate) ecn: crate::ecn::EcnSender,
+    /// Consecutive WTIMER expiries with full-size packets outstanding (black hole, 20.3).
+    pub(crate) full_size_losses: u32,
+}
+
+impl Writer {
+    pub(crate) fn bits(&self, tuning: &Tuning) -> Options {
+        let mut bits = mode_bits(tuning);
+        bits.set(Options::EDGE, self.requests.edge_level);
+        if tuning.sort.is_some() {
+            bits |= Options::SORT;
+        }
+        bits
+    }
+
+    /// Everything written was sent at least once.
+    pub(crate) fn all_sent(&self) -> bool {
+        self.nxt >= self.queue.end()
+    }
+
+    /// The writer is closing and the peer has not acknowledged it.
+    pub(crate) fn close_outstanding(&self) -> bool {
+        self.state == WriterState::Closing && self.wclose_sent
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.peer_bucket.is_stopped() || self.own_bucket.is_stopped()
+    }
+
+    pub(crate) fn set_rates(&mut self, peer: Option<Rate>, own: Option<Rate>, now: Time) {
+        if let Some(rate) = peer {
+            self.peer_bucket.set(rate, now);
+        }
+        if let Some(rate) = own {
+            self.own_bucket.set(rate, now);
+        }
+    }
+
+    /// Nothing of the stream can be asked for again.
+    pub(crate) fn drop_all(&mut self) {
+        self.inflight.clear();
+        self.queue.truncate(self.nxt);
+        self.queue.release(self.nxt);
+        self.handshake = None;
+        self.requests.open.clear();
+        self.evidence = None;
+        self.blocked = None;
+        self.wanted = None;
+    }
+}

@@ -1,0 +1,248 @@
+//! FIRST without a context: tombstone, listener, age, pressure, and a new context (5, 14.9, 20.5).
+
+use super::Engine;
+use crate::admit::{Credentials, Decision, Incoming, Verdict};
+use crate::context::{Acceptance, Context, Env, Identity, Transition};
+use crate::event::{Event, ListenerId};
+use crate::transmit::Datagram;
+use rand_core::Rng;
+use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Options, Packet, Tlv, Token, Traffic};
+
+/// What the specifier of a FIRST says about its identity.
+struct Claim {
+    extended: bool,
+    time: Option<u32>,
+    client: Option<ClientId>,
+    token: Option<Token>,
+    takes_cookie: bool,
+}
+
+impl Claim {
+    fn of(traffic: &Traffic<'_>) -> Self {
+        let mut claim = Self {
+            extended: false,
+            time: None,
+            client: None,
+            token: None,
+            takes_cookie: false,
+        };
+        if let Traffic::Extended(terms) = traffic {
+            claim.extended = true;
+            claim.time = (terms.time != 0).then_some(terms.time);
+            claim.takes_cookie = terms.caps.contains(Caps::COOKIE);
+            for tlv in terms.tlvs.iter() {
+                match tlv {
+                    Tlv::Client(client) => claim.client = Some(client),
+                    Tlv::Token(token) => claim.token = Some(token),
+                    _ => {}
+                }
+            }
+        }
+        claim
+    }
+}
+
+impl Engine {
+    pub(super) fn take_first(&mut self, packet: &Packet<'_>, first: &First<'_>, datagram: &Datagram<'_>) {
+        let header = &packet.header;
+        let claim = Claim::of(&first.traffic);
+        let pure = header.options.contains(Options::NOERR | Options::END);
+        let key = header.key.value();
+        let utc = self.utc_ms();
+        let verdict = self.at_most_once.judge_first(
+            self.now,
+            utc,
+            datagram.src,
+            key,
+            claim.extended,
+            claim.time,
+            claim.client,
+        );
+        match verdict {
+            Verdict::New => {}
+            Verdict::Replay(at) => {
+                let incoming = Incoming {
+                    first: true,
+                    sync: header.sync,
+                    octets: datagram.data.len(),
+                };
+                let answer = self.at_most_once.answer(self.now, at, incoming);
+                return self.send_answer(answer, datagram);
+            }
+            Verdict::DropSilently => return,
+            Verdict::RefuseAge => {
+                self.stats.refused_age += 1;
+                return self.refuse(header, DiagValue::ImproperState, datagram);
+            }
+            Verdict::RefuseResource => return self.refuse(header, DiagValue::NoResource, datagram),
+        }
+        let service = first.traffic.service();
+        let found = self
+            .listeners
+            .find(first.address.domain(), first.address.port(), service)
+            .and_then(|id| self.listeners.check(id, header.options).map(|()| id));
+        let listener = match found {
+            Ok(listener) => listener,
+            Err(refusal) => {
+                let value = DiagValue::try_from(refusal.diag_value()).unwrap_or(DiagValue::Unspecified);
+                return self.refuse(header, value, datagram);
+            }
+        };
+        if let Some(validated) = self.admit(header, first, &claim, pure, datagram) {
+            self.accept(packet, first, &claim, listener, validated, pure, datagram);
+        }
+    }
+
+    /// 20.5: whether a context may be made, and whether its source is validated from the start.
+    fn admit(
+        &mut self,
+        header: &Header,
+        first: &First<'_>,
+        claim: &Claim,
+        pure: bool,
+        datagram: &Datagram<'_>,
+    ) -> Option<bool> {
+        let (domain, port) = (first.address.domain(), first.address.port().unwrap_or(0));
+        let seconds = self.utc_ms() / 1_000;
+        let key = header.key.value();
+        self.mint.advance(seconds);
+        let fits = claim.token.is_some_and(|token| {
+            self.mint
+                .check(&token, seconds, datagram.src, key, domain, port)
+                .is_some()
+        });
+        if self.contexts.alive() >= self.config.max_contexts {
+            self.refuse(header, DiagValue::NoResource, datagram);
+            return None;
+        }
+        let credentials = Credentials {
+            token: fits,
+            listed: self.validated.contains(self.now, datagram.src.ip()),
+            takes_cookie: claim.takes_cookie && claim.extended,
+        };
+        if pure {
+            // Nothing is answered, so nothing is amplified.
+            return Some(fits);
+        }
+        match self.pressure.decide(self.now, datagram.src.ip(), credentials) {
+            Decision::Accept => Some(fits),
+            Decision::Cookie => {
+                let token = self.mint.cookie(seconds, datagram.src, key, domain, port);
+                self.send_cookie(header, token, datagram);
+                None
+            }
+            Decision::Refuse => {
+                self.refuse(header, DiagValue::NoResource, datagram);
+                None
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "everything admission found out, used once"
+    )]
+    fn accept(
+        &mut self,
+        packet: &Packet<'_>,
+        first: &First<'_>,
+        claim: &Claim,
+        listener: ListenerId,
+        validated: bool,
+        pure: bool,
+        datagram: &Datagram<'_>,
+    ) {
+        let header = &packet.header;
+        let Some((tuning, unconfirmed_response)) = self
+            .listeners
+            .get(listener)
+            .map(|entry| (entry.options.tuning.clone(), entry.options.unconfirmed_response))
+        else {
+            return;
+        };
+        let seconds = self.utc_ms() / 1_000;
+        let source_token = claim
+            .takes_cookie
+            .then(|| self.mint.source_token(seconds, datagram.src));
+        let identity = self.identity(datagram.src);
+        let acceptance = Acceptance {
+            header,
+            first,
+            src: datagram.src,
+            dst: datagram.dst,
+            listener,
+            tuning,
+            unconfirmed_response,
+            validated,
+            source_token,
+        };
+        let (id, key) = (identity.id, identity.key);
+        let utc_ms = self.utc_ms();
+        let nonce = self.rng.next_u64();
+        let mut env = Env {
+            now: self.now,
+            utc_ms,
+            config: &self.config,
+            events: &mut self.events,
+            nonce,
+        };
+        let mut context = Context::responder(identity, &acceptance, &mut env);
+        context.transition(Transition::FirstAccepted);
+        let accepted = Event::Accepted {
+            listener,
+            peer: datagram.src,
+            service: first.traffic.service(),
+            port: first.address.port().unwrap_or(0),
+        };
+        self.events.push_back((id, accepted));
+        let slot = self.contexts.insert(context);
+        self.demux.insert_own(key, slot);
+        self.demux.insert_foreign(datagram.src, header.key.value(), slot);
+        self.demux.insert_peer(datagram.src, slot);
+        self.listeners.accepted(listener);
+        self.remember_first(header, claim, pure, datagram);
+        if !validated && !pure {
+            self.pressure.half_open_begins();
+            if let Some(context) = self.contexts.at(slot) {
+                context.half_open = true;
+            }
+        }
+        if let Some(context) = self.contexts.at(slot) {
+            context.extended_first = claim.extended;
+        }
+        self.deliver(slot, *packet, datagram);
+    }
+
+    fn remember_first(&mut self, header: &Header, claim: &Claim, pure: bool, datagram: &Datagram<'_>) {
+        let key = header.key.value();
+        if pure {
+            self.at_most_once.insert_datagram(self.now, datagram.src, key);
+            return;
+        }
+        let utc = self.utc_ms();
+        self.at_most_once.accept(
+            self.now,
+            utc,
+            datagram.src,
+            key,
+            claim.extended,
+            claim.time,
+            claim.client,
+        );
+    }
+
+    /// Names, key and first sync of a new context.
+    pub(super) fn identity(&mut self, peer: core::net::SocketAddr) -> Identity {
+        let key = self.fresh_key();
+        let sync = self.rng.next_u32();
+        let id = self.contexts.reserve();
+        let known = self.peers.get(peer.ip(), self.now);
+        Identity {
+            id,
+            key,
+            sync,
+            is_local: self.is_local(peer),
+            initial_rtt: known.rtt,
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Commands of the user, one context each.
+
+use super::{Engine, Read};
+use crate::context::{Context, Env};
+use crate::error::Error;
+use crate::event::{ContextId, ListenerId, MarkId};
+use crate::options::{Confirm, ErrorControl, ListenOptions, Rate};
+use crate::stats::ContextStats;
+use crate::time::Time;
+use bytes::Bytes;
+use core::net::SocketAddr;
+
+impl Engine {
+    /// Runs a command on a context and gives it a turn in the next flush.
+    fn command<R>(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        act: impl FnOnce(&mut Context, &mut Env<'_>) -> R,
+    ) -> Result<R, Error> {
+        self.advance(now);
+        let slot = self.slot(id)?;
+        let result = self.with(slot, act).ok_or(Error::NoContext)?;
+        self.mark_dirty(slot);
+        Ok(result)
+    }
+
+    fn look<R>(&self, id: ContextId, see: impl FnOnce(&Context) -> R) -> Result<R, Error> {
+        let slot = self.slot(id)?;
+        self.contexts.peek(slot).map(see).ok_or(Error::NoContext)
+    }
+
+    /// Starts listening.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PortInUse`] if another listener has this service number.
+    pub fn listen(&mut self, options: ListenOptions) -> Result<ListenerId, Error> {
+        self.listeners.add(options)
+    }
+
+    /// Stops listening; accepted contexts live on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoListener`].
+    pub fn unlisten(&mut self, listener: ListenerId) -> Result<(), Error> {
+        self.listeners.remove(listener).map(|_| ())
+    }
+
+    /// The user took an accepted association from the listener's backlog.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn accepted(&mut self, id: ContextId) -> Result<(), Error> {
+        if let Some(listener) = self.look(id, |context| context.listener)? {
+            self.listeners.taken(listener);
+        }
+        Ok(())
+    }
+
+    /// Sends FIRST with the next flush although there is no data yet: for a lasting association whose initiator
+    /// reads first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn connect(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.connect())
+    }
+
+    /// Queues octets by reference; returns how many were accepted, fewer than offered if `send_capacity` is
+    /// reached ([`Event::Writable`](crate::Event::Writable) follows). `eom` marks the last octet as the end of a
+    /// message if all were accepted. A service-1 datagram is accepted whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`], [`Error::WriterClosed`], [`Error::RefusedByPeer`], [`Error::Closed`],
+    /// [`Error::TooLong`].
+    pub fn send(&mut self, now: Time, id: ContextId, data: Bytes, eom: bool) -> Result<usize, Error> {
+        self.command(now, id, |context, _| context.send(data, eom))?
+    }
+
+    /// Binds an out-of-band tag to the next octet sent. It takes eight octets of the stream's sequence space.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send); [`Error::Limit`] while there is no room.
+    pub fn send_tag(&mut self, now: Time, id: ContextId, tag: u64) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.send_tag(tag))?
+    }
+
+    /// Room left for [`send`](Self::send), octets.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn writable(&self, id: ContextId) -> Result<u64, Error> {
+        self.look(id, Context::room)
+    }
+
+    /// Takes the next item of the peer's stream, at most `max` octets of data (at least 1).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
+        self.command(now, id, |context, env| context.read(max, env))
+    }
+
+    /// Octets that can be read at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn readable(&self, id: ContextId) -> Result<u64, Error> {
+        self.look(id, Context::readable)
+    }
+
+    /// The user posted receive buffers for this many more octets; only these are advertised from now on (RES, 11.2).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn post(&mut self, now: Time, id: ContextId, octets: u64) -> Result<(), Error> {
+        self.command(now, id, |context, env| context.post(octets, env))
+    }
+
+    /// Nothing follows from here: graceful half close (14.1). Idempotent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`], [`Error::Closed`].
+    pub fn close_writer(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.close_writer())?
+    }
+
+    /// Nothing more is wanted: early reader close, the peer is told (14.2(b)). Unread octets are discarded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn close_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, env| context.refuse_reader(env))
+    }
+
+    /// Forced close: everything queued is discarded, the peer is told once (14.6).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn abort(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, env| context.abort(env))
+    }
+
+    /// The user forgets the context; `id` means nothing afterwards. A live one is closed in the background: its
+    /// writer gracefully, its reader by refusal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn release(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, env| context.release(env))
+    }
+
+    /// Asks for confirmation of everything queued so far (9.5(f)): one
+    /// [`Event::Marked`](crate::Event::Marked) when it is acknowledged or delivered.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`], [`Error::Closed`], [`Error::Limit`] beyond 65 536 open marks.
+    pub fn mark(&mut self, now: Time, id: ContextId, what: Confirm) -> Result<MarkId, Error> {
+        let mark = self.fresh_mark();
+        self.command(now, id, |context, env| {
+            let end = context.writer.queue.end();
+            context.mark(mark, end, what, true, env)
+        })??;
+        Ok(mark)
+    }
+
+    /// A mark at a stream offset (as [`send`](Self::send) counts) that asks for nothing: one event when everything
+    /// below was acknowledged or delivered, whenever status brings that to light.
+    ///
+    /// # Errors
+    ///
+    /// As [`mark`](Self::mark).
+    pub fn mark_at(&mut self, now: Time, id: ContextId, offset: u64, what: Confirm) -> Result<MarkId, Error> {
+        let mark = self.fresh_mark();
+        self.command(now, id, |context, env| {
+            context.mark(mark, offset, what, false, env)
+        })??;
+        Ok(mark)
+    }
+
+    fn fresh_mark(&mut self) -> MarkId {
+        self.next_mark += 1;
+        MarkId(self.next_mark)
+    }
+
+    /// Switches this reader between selective repeat and go-back-N; to go-back-N only when nothing is stored
+    /// beyond a hole (10.4).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn set_error_control(&mut self, now: Time, id: ContextId, kind: ErrorControl) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.set_error_control(kind))
+    }
+
+    /// Limits the peer's writer from now on (TCNTL, repeated until confirmed).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn set_in_rate(&mut self, now: Time, id: ContextId, rate: Rate) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.set_in_rate(rate))
+    }
+
+    /// Limits this writer from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn set_out_rate(&mut self, now: Time, id: ContextId, rate: Rate) -> Result<(), Error> {
+        self.command(now, id, |context, env| context.set_out_rate(rate, env))
+    }
+
+    /// Priority of this writer's packets (18).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn set_sort(&mut self, now: Time, id: ContextId, sort: Option<u16>) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.tuning.sort = sort)
+    }
+
+    /// Answer with END if the response fits one packet (L6). For a responder, before it writes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn set_unconfirmed_response(&mut self, now: Time, id: ContextId, on: bool) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.pattern.unconfirmed_response = on)
+    }
+
+    /// The peer's address.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn peer(&self, id: ContextId) -> Result<SocketAddr, Error> {
+        self.look(id, |context| context.peer.addr)
+    }
+
+    /// Counters of one context.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn context_stats(&self, id: ContextId) -> Result<ContextStats, Error> {
+        self.look(id, Context::stats_now)
+    }
+}

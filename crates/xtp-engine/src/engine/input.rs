@@ -1,0 +1,158 @@
+//! Datagrams in: parse once, find the context or the rule for packets without one (4.4, 23.1).
+
+use super::Engine;
+use crate::admit::Incoming;
+use crate::context::{Input, State};
+use crate::time::Time;
+use crate::transmit::Datagram;
+use core::net::SocketAddr;
+use xtp_wire::{Body, DiagValue, Format, Header, Options, Packet, WireError};
+
+impl Engine {
+    /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
+    pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
+        self.advance(now);
+        self.stats.received += 1;
+        let packet = match Packet::parse(datagram.data) {
+            Ok(packet) => packet,
+            Err(error) => return self.take_malformed(error, &datagram),
+        };
+        let header = packet.header;
+        if header.key.value() == 0 {
+            self.stats.malformed += 1;
+            return;
+        }
+        match self.lookup(&header, datagram.src) {
+            Some(slot) => self.deliver(slot, packet, &datagram),
+            None => self.take_unmatched(&packet, &datagram),
+        }
+    }
+
+    fn lookup(&self, header: &Header, src: SocketAddr) -> Option<u32> {
+        match header.key.is_returned() {
+            true => self.demux.own(header.key.value()),
+            false => self.demux.foreign(src, header.key.value()),
+        }
+    }
+
+    pub(super) fn deliver(&mut self, slot: u32, packet: Packet<'_>, datagram: &Datagram<'_>) {
+        let header = packet.header;
+        let input = Input {
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            octets: datagram.data.len(),
+            backing: datagram.backing,
+            packet,
+        };
+        let mut replies = std::mem::take(&mut self.replies);
+        self.with(slot, |context, env| match (&input.packet.body, context.state) {
+            (Body::Cookie(token), _) => context.answer_cookie(*token, env, &mut replies),
+            (_, State::Inactive | State::Gone) => context.straggler(&header, env, &mut replies),
+            _ => context.receive(env, &input),
+        });
+        self.replies = replies;
+        self.after_input(slot, datagram.src);
+    }
+
+    fn after_input(&mut self, slot: u32, src: SocketAddr) {
+        let Some(context) = self.contexts.peek(slot) else {
+            return;
+        };
+        if context.held_incomplete() > 0 {
+            for evicted in self.assembling.note(src.ip(), slot, &self.contexts) {
+                self.with(evicted, |context, env| context.drop_assembly(env));
+                self.mark_dirty(evicted);
+            }
+        }
+        self.mark_dirty(slot);
+    }
+
+    /// A malformed FIRST may deserve a DIAG (5); everything else is dropped in silence [D-06].
+    fn take_malformed(&mut self, error: WireError, datagram: &Datagram<'_>) {
+        match error {
+            WireError::BadChecksum => self.stats.bad_checksum += 1,
+            _ => self.stats.malformed += 1,
+        }
+        let Some(value) = error.diag_value() else { return };
+        if let Ok(header) = Header::parse(datagram.data)
+            && header.format == Format::First
+            && !header.key.is_returned()
+            && header.key.value() != 0
+        {
+            self.refuse(&header, value, datagram);
+        }
+    }
+
+    fn take_unmatched(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) {
+        let header = &packet.header;
+        if let Body::First(first) = &packet.body
+            && !header.key.is_returned()
+        {
+            if header.options.contains(Options::MULTI) {
+                self.stats.unmatched += 1;
+                return;
+            }
+            if let Err(error) = first.check_formats() {
+                let value = error.diag_value().unwrap_or(DiagValue::Unspecified);
+                return self.refuse(header, value, datagram);
+            }
+            return self.take_first(packet, first, datagram);
+        }
+        let key = header.key.value();
+        let tombstone = match header.key.is_returned() {
+            true => self.at_most_once.find_own(self.now, datagram.src, key),
+            false => self.at_most_once.find(self.now, datagram.src, key),
+        };
+        if let Some(at) = tombstone {
+            if header.options.contains(Options::END) {
+                self.at_most_once.end_received(self.now, at);
+            } else if packet.body.control().is_some() || packet.body.data().is_some() {
+                let incoming = Incoming {
+                    first: false,
+                    sync: header.sync,
+                    octets: datagram.data.len(),
+                };
+                let answer = self.at_most_once.answer(self.now, at, incoming);
+                self.send_answer(answer, datagram);
+            }
+            return;
+        }
+        self.stats.unmatched += 1;
+        if header.key.is_returned() && header.options.contains(Options::SREQ) {
+            self.disown(header, datagram);
+        }
+    }
+
+    /// The carrier says "port unreachable" for a datagram sent to `peer` (14.11).
+    pub fn port_unreachable(&mut self, now: Time, peer: SocketAddr) {
+        self.advance(now);
+        let slots: Vec<u32> = self.demux.by_peer(peer).collect();
+        for slot in slots {
+            self.with(slot, |context, env| context.port_unreachable(env));
+            self.mark_dirty(slot);
+        }
+    }
+
+    /// The carrier says that a datagram to `peer` was too big; `octets` = UDP payload that fits, if known (20.3).
+    pub fn too_big(&mut self, now: Time, peer: SocketAddr, octets: Option<usize>) {
+        self.advance(now);
+        let slots: Vec<u32> = self.demux.by_peer(peer).collect();
+        for slot in slots {
+            self.with(slot, |context, env| context.too_big(octets, env));
+            self.mark_dirty(slot);
+        }
+    }
+
+    /// Gives the context a turn in the next flush.
+    pub(super) fn mark_dirty(&mut self, slot: u32) {
+        let now = self.now;
+        if let Some(context) = self.contexts.at(slot)
+            && !context.dirty
+        {
+            context.dirty = true;
+            let sort = context.tuning.sort;
+            self.scheduler.push(slot, sort, now);
+        }
+    }
+}

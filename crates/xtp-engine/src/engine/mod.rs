@@ -1,0 +1,228 @@
+//! The engine: contexts, listeners, and the few calls that drive them.
+
+mod admission;
+mod assembling;
+mod command;
+mod input;
+mod opening;
+mod peers;
+mod replies;
+mod slab;
+mod turn;
+
+use crate::admit::{AtMostOnce, DiagLimiter, Pressure, TokenMint, Validated};
+use crate::config::EngineConfig;
+use crate::context::{Context, Env};
+use crate::demux::Demux;
+use crate::error::Error;
+use crate::event::{ContextId, Event};
+use crate::listener::Listeners;
+use crate::schedule::Scheduler;
+use crate::stats::EngineStats;
+use crate::time::Time;
+use crate::timers::Deadlines;
+use crate::transmit::TransmitBatch;
+use assembling::Assembling;
+use bytes::Bytes;
+use peers::Peers;
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+use slab::Slab;
+use std::collections::{BTreeSet, VecDeque};
+
+/// What a reader finds next in its stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// Octets in order (or, NOERR, in arrival order).
+    Data {
+        /// Position of the first octet, counted from the stream's beginning.
+        offset: u64,
+        /// The octets; never empty.
+        bytes: Bytes,
+        /// The last octet ends a message.
+        eom: bool,
+    },
+    /// An out-of-band tag bound to the octet that follows.
+    Tag {
+        /// Position of the tag's first octet; a tag takes eight.
+        offset: u64,
+        /// The tag.
+        tag: u64,
+    },
+    /// Octets that will never come (NOERR).
+    Gap {
+        /// Position of the first missing octet.
+        offset: u64,
+        /// Number of missing octets.
+        len: u64,
+    },
+    /// Nothing now; [`Event::Readable`] follows when there is.
+    Pending,
+    /// The stream ended and everything was read.
+    End,
+}
+
+/// The protocol state of one carrier socket: sans I/O, deterministic, driven by its caller.
+///
+/// # The contract
+///
+/// There are four kinds of methods, to be called in this order again and again:
+///
+/// 1. **Input**: [`receive`](Self::receive) for every datagram of a receive batch, and
+///    [`port_unreachable`](Self::port_unreachable), [`too_big`](Self::too_big) for what the carrier reports. They
+///    change state and send nothing.
+/// 2. **Commands** of the user: [`open`](Self::open), [`send`](Self::send), [`read`](Self::read) and so on. They
+///    send nothing either.
+/// 3. **[`flush`](Self::flush)** ends the batch and the turn: due timers fire, owed answers and data go into the
+///    caller's [`TransmitBatch`].
+/// 4. **Output**: [`poll_event`](Self::poll_event) until it is empty, [`deadline`](Self::deadline) for when `flush`
+///    wants to be called again without any input.
+///
+/// Time is whatever the caller says it is, as long as it does not run backwards. Two engines with equal
+/// configurations and equal calls behave equally, octet for octet.
+///
+/// Nobody else makes progress: an engine that is not called neither acknowledges nor repeats. A peer sees that as
+/// silence, asks again at growing intervals (WTIMER), and gives the association up after its timeout (60 s).
+pub struct Engine {
+    config: EngineConfig,
+    rng: ChaCha20Rng,
+    now: Time,
+    contexts: Slab,
+    demux: Demux,
+    listeners: Listeners,
+    at_most_once: AtMostOnce,
+    mint: TokenMint,
+    validated: Validated,
+    pressure: Pressure,
+    diags: DiagLimiter,
+    peers: Peers,
+    scheduler: Scheduler,
+    deadlines: Deadlines,
+    events: VecDeque<(ContextId, Event)>,
+    replies: TransmitBatch,
+    assembling: Assembling,
+    stats: EngineStats,
+    client: u64,
+    next_n: u64,
+    open_n: BTreeSet<u64>,
+    next_mark: u64,
+}
+
+impl Engine {
+    /// A new engine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if a limit of `config` lies outside its range.
+    pub fn new(config: EngineConfig) -> Result<Self, Error> {
+        check(&config)?;
+        let mut rng = ChaCha20Rng::from_seed(config.entropy);
+        let mut secret = [0; 32];
+        rng.fill_bytes(&mut secret);
+        let mut hash_key = || {
+            let mut key = [0; 16];
+            rng.fill_bytes(&mut key);
+            key
+        };
+        let (demux, at_most_once) = (Demux::new(hash_key()), AtMostOnce::new(&config, hash_key()));
+        let validated = Validated::new(config.max_validated, hash_key());
+        let pressure = Pressure::new(config.max_half_open, config.source_rate, hash_key());
+        let (peers, assembling) = (
+            Peers::new(hash_key()),
+            Assembling::new(hash_key(), config.assembly_limit),
+        );
+        let client = rng.next_u64();
+        Ok(Self {
+            demux,
+            at_most_once,
+            mint: TokenMint::new(secret),
+            validated,
+            pressure,
+            diags: DiagLimiter::new(config.diag_rate, Time::ZERO),
+            peers,
+            assembling,
+            rng,
+            now: Time::ZERO,
+            contexts: Slab::default(),
+            listeners: Listeners::new(),
+            scheduler: Scheduler::new(),
+            deadlines: Deadlines::new(),
+            events: VecDeque::new(),
+            replies: TransmitBatch::new(),
+            stats: EngineStats::default(),
+            client,
+            next_n: 1,
+            open_n: BTreeSet::new(),
+            next_mark: 0,
+            config,
+        })
+    }
+
+    /// The difference between UTC and the monotonic clock changed (milliseconds).
+    pub fn set_utc_offset(&mut self, offset_ms: i64) {
+        self.config.utc_offset_ms = offset_ms;
+    }
+
+    /// The next event, oldest first.
+    pub fn poll_event(&mut self) -> Option<(ContextId, Event)> {
+        self.events.pop_front()
+    }
+
+    /// UTC in milliseconds.
+    fn utc_ms(&self) -> u64 {
+        let local = (self.now.as_nanos() / 1_000_000) as i64;
+        local.saturating_add(self.config.utc_offset_ms).max(0) as u64
+    }
+
+    /// Time never runs backwards here.
+    fn advance(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    /// A context with the environment it needs.
+    fn with<R>(&mut self, slot: u32, act: impl FnOnce(&mut Context, &mut Env<'_>) -> R) -> Option<R> {
+        let utc_ms = self.utc_ms();
+        let nonce = self.rng.next_u64();
+        let context = self.contexts.at(slot)?;
+        let mut env = Env {
+            now: self.now,
+            utc_ms,
+            config: &self.config,
+            events: &mut self.events,
+            nonce,
+        };
+        Some(act(context, &mut env))
+    }
+
+    /// A key of 63 bits that no live context has (4.1).
+    fn fresh_key(&mut self) -> u64 {
+        loop {
+            let key = self.rng.next_u64() >> 1;
+            if key != 0 && self.demux.own(key).is_none() {
+                return key;
+            }
+        }
+    }
+
+    fn is_local(&self, addr: core::net::SocketAddr) -> bool {
+        let ip = addr.ip().to_canonical();
+        ip.is_loopback() || self.config.own_addresses.contains(&ip)
+    }
+}
+
+fn check(config: &EngineConfig) -> Result<(), Error> {
+    if !(576..=65_507).contains(&config.max_datagram) {
+        return Err(Error::InvalidOption("max_datagram must lie in 576..=65 507"));
+    }
+    if !(576..=config.max_datagram).contains(&config.base_datagram) {
+        return Err(Error::InvalidOption(
+            "base_datagram must lie in 576..=max_datagram",
+        ));
+    }
+    if config.max_contexts == 0 || config.max_train == 0 {
+        return Err(Error::InvalidOption(
+            "max_contexts and max_train must be at least 1",
+        ));
+    }
+    Ok(())
+}

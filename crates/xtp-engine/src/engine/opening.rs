@@ -1,0 +1,141 @@
+//! Opening an association: addresses, serial numbers, creation time, what is known of the peer (8, 14.9, 20.5).
+
+use super::Engine;
+use crate::context::{Context, Env, Opening};
+use crate::error::Error;
+use crate::event::ContextId;
+use crate::options::OpenOptions;
+use crate::time::Time;
+use core::net::{IpAddr, SocketAddr};
+use rand_core::Rng;
+use xtp_wire::{Address, Caps, ClientId, HEADER_LEN, Options};
+
+/// Size of a padded FIRST (20.5).
+const PADDED: usize = 1_200;
+/// Largest capacity that can be granted (3.3).
+const MAX_CAPACITY: u64 = 1 << 40;
+
+impl Engine {
+    /// Opens an association to `peer`. No packet leaves before data is sent, the writer is closed, or
+    /// [`connect`](Self::connect) is called; a service-1 datagram leaves when its writer is closed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] for values outside their range; [`Error::Limit`] at `max_contexts`.
+    pub fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId, Error> {
+        self.advance(now);
+        check(&options)?;
+        if self.contexts.alive() >= self.config.max_contexts {
+            return Err(Error::Limit(
+                "max_contexts associations are open; close some or raise the limit",
+            ));
+        }
+        let known = self.peers.get(peer.ip(), self.now);
+        let legacy = self.config.legacy || known.legacy;
+        let silent = options.one_way || legacy;
+        let client = (!silent).then(|| self.next_serial());
+        let address = address_of(peer, &options);
+        let opening = Opening {
+            address,
+            time: self.creation_time(peer),
+            client,
+            token: known.token.filter(|_| !silent),
+            connect_now: false,
+            wait_for_listener: options.wait_for_listener,
+            repeatable: options.repeatable,
+            repeated: false,
+            pad_to: 0,
+            first_len: 0,
+            first_ask: Options::empty(),
+        };
+        let identity = self.identity(peer);
+        let (id, key) = (identity.id, identity.key);
+        let utc_ms = self.utc_ms();
+        let nonce = self.rng.next_u64();
+        let env = Env {
+            now: self.now,
+            utc_ms,
+            config: &self.config,
+            events: &mut self.events,
+            nonce,
+        };
+        let mut context = Context::initiator(identity, peer, &options, opening, &env);
+        if legacy {
+            context.offered = Caps::empty();
+        }
+        context.expected_answer = options.expected_answer;
+        context.serial = client.map(|client| client.n);
+        let slot = self.contexts.insert(context);
+        self.demux.insert_own(key, slot);
+        self.demux.insert_peer(peer, slot);
+        Ok(id)
+    }
+
+    /// TLV 11: the next serial number, and the lowest that may still be repeated.
+    fn next_serial(&mut self) -> ClientId {
+        let n = self.next_n;
+        self.next_n += 1;
+        self.open_n.insert(n);
+        let low = self.open_n.first().copied().unwrap_or(n);
+        ClientId {
+            client: self.client,
+            n,
+            low,
+        }
+    }
+
+    /// UTC milliseconds as the peer counts them, low 32 bits; a true 0 is stated as 1 (21.1).
+    pub(super) fn creation_time(&self, peer: SocketAddr) -> u32 {
+        let known = self.peers.get(peer.ip(), self.now);
+        let theirs = (self.utc_ms() as i64).saturating_add(known.clock_ms);
+        (theirs as u32).max(1)
+    }
+}
+
+/// 20.5: FIRST is padded when the caller expects more than three times the request. Returns the specifier's length.
+pub(super) fn padding(expected: u32, request: usize, address: usize) -> usize {
+    if expected as usize > 3 * request {
+        PADDED.saturating_sub(HEADER_LEN + address + request)
+    } else {
+        0
+    }
+}
+
+fn address_of(peer: SocketAddr, options: &OpenOptions) -> Address {
+    let (domain, dst_port, src_port) = (options.domain, options.port, options.source_port);
+    match peer.ip() {
+        IpAddr::V4(ip) => Address::Ipv4 {
+            domain,
+            dst: ip.octets(),
+            src: [0; 4],
+            dst_port,
+            src_port,
+        },
+        IpAddr::V6(ip) => Address::Ipv6 {
+            domain,
+            dst: ip.octets(),
+            src: [0; 16],
+            dst_port,
+            src_port,
+        },
+    }
+}
+
+fn check(options: &OpenOptions) -> Result<(), Error> {
+    let tuning = &options.tuning;
+    if options.service > 7 {
+        return Err(Error::InvalidOption("service must lie in 0..=7"));
+    }
+    if tuning.recv_capacity == 0 || tuning.recv_capacity > MAX_CAPACITY {
+        return Err(Error::InvalidOption("recv_capacity must lie in 1..=2^40"));
+    }
+    if tuning.send_capacity == 0 {
+        return Err(Error::InvalidOption("send_capacity must be at least 1"));
+    }
+    if options.one_way && !tuning.no_error {
+        return Err(Error::InvalidOption(
+            "one_way needs no_error: nothing would be acknowledged",
+        ));
+    }
+    Ok(())
+}

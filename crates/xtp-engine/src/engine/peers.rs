@@ -1,0 +1,61 @@
+//! What is remembered of peers between associations (8.8, 13, 14.9, 20.5), ten minutes at most.
+
+use crate::hash::{KeyedMap, KeyedState};
+use crate::time::Time;
+use core::net::IpAddr;
+use core::time::Duration;
+use xtp_wire::Token;
+
+/// How long it is believed.
+const LIFE: Duration = Duration::from_secs(600);
+/// Peers remembered; beyond it everything older than a minute goes, then everything.
+const MAX_PEERS: usize = 4_096;
+
+/// Knowledge about one address.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Knowledge {
+    at: Time,
+    /// Round trip of the last association.
+    pub(super) rtt: Option<Duration>,
+    /// It understands traffic format 1 only.
+    pub(super) legacy: bool,
+    /// Source token for the next FIRST.
+    pub(super) token: Option<Token>,
+    /// Its UTC minus ours, milliseconds.
+    pub(super) clock_ms: i64,
+}
+
+/// The memory.
+pub(super) struct Peers {
+    known: KeyedMap<IpAddr, Knowledge>,
+}
+
+impl Peers {
+    pub(super) fn new(hash_key: [u8; 16]) -> Self {
+        Self {
+            known: KeyedMap::with_hasher(KeyedState::new(hash_key)),
+        }
+    }
+
+    pub(super) fn get(&self, ip: IpAddr, now: Time) -> Knowledge {
+        match self.known.get(&ip) {
+            Some(known) if now.since(known.at) < LIFE => *known,
+            _ => Knowledge::default(),
+        }
+    }
+
+    pub(super) fn note(&mut self, ip: IpAddr, now: Time, change: impl FnOnce(&mut Knowledge)) {
+        if self.known.len() >= MAX_PEERS && !self.known.contains_key(&ip) {
+            self.known.retain(|_, known| now.since(known.at) < LIFE / 10);
+            if self.known.len() >= MAX_PEERS {
+                self.known.clear();
+            }
+        }
+        let known = self.known.entry(ip).or_default();
+        if now.since(known.at) >= LIFE {
+            *known = Knowledge::default();
+        }
+        change(known);
+        known.at = now;
+    }
+}

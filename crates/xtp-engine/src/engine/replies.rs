@@ -1,0 +1,152 @@
+//! Packets that belong to no context: DIAG, COOKIE, and the answers of tombstones (5, 14.8, 15, 21.4).
+
+use super::Engine;
+use crate::admit::{Answer, FinalNumbers, may_be_answered};
+use crate::transmit::{Datagram, Ecn, Route};
+use bytes::Bytes;
+use xtp_wire::{
+    Body, Control, Diag, DiagCode, DiagValue, Format, HEADER_LEN, Header, Key, Options, Packet, Token, seal,
+};
+
+impl Engine {
+    /// The DIAG of section 5 to a FIRST: "certainly not executed", but for `ImproperState`.
+    pub(super) fn refuse(&mut self, trigger: &Header, value: DiagValue, datagram: &Datagram<'_>) {
+        let mut clock = String::new();
+        let text = match value {
+            DiagValue::ImproperState => {
+                clock += &self.utc_ms().to_string();
+                clock.as_str()
+            }
+            _ => "",
+        };
+        self.send_diag(trigger, DiagCode::ContextRefused, value, text, datagram);
+    }
+
+    /// DIAG 3: only for RTN=1 misses with SREQ (15).
+    pub(super) fn disown(&mut self, trigger: &Header, datagram: &Datagram<'_>) {
+        self.send_diag(
+            trigger,
+            DiagCode::InvalidContext,
+            DiagValue::Unspecified,
+            "",
+            datagram,
+        );
+    }
+
+    fn send_diag(
+        &mut self,
+        trigger: &Header,
+        code: DiagCode,
+        value: DiagValue,
+        text: &str,
+        datagram: &Datagram<'_>,
+    ) {
+        let octets = HEADER_LEN + 8 + text.len();
+        if !may_be_answered(trigger.format, trigger.options)
+            || !self.diags.permit(self.now, octets, datagram.data.len())
+        {
+            return;
+        }
+        self.stats.diags_sent += 1;
+        let body = Body::Diag(Diag::new(code, value, text));
+        let key = Key::returned(trigger.key.value());
+        self.reply(key, Options::empty(), 0, 0, &body, datagram);
+    }
+
+    /// COOKIE: "say that again with this token"; no state is kept (20.5).
+    pub(super) fn send_cookie(&mut self, trigger: &Header, token: Token, datagram: &Datagram<'_>) {
+        self.stats.cookies_sent += 1;
+        let key = Key::returned(trigger.key.value());
+        self.reply(key, Options::empty(), 0, 0, &Body::Cookie(token), datagram);
+    }
+
+    /// What a tombstone says.
+    pub(super) fn send_answer(&mut self, answer: Answer, datagram: &Datagram<'_>) {
+        match answer {
+            Answer::Silence => {}
+            Answer::Control(numbers) => self.send_final(&numbers, datagram),
+            Answer::Cached(numbers, packet) => self.send_cached(&numbers, &packet, datagram),
+        }
+    }
+
+    fn send_final(&mut self, numbers: &FinalNumbers, datagram: &Datagram<'_>) {
+        self.stats.replays += 1;
+        let control = Control {
+            rseq: numbers.rseq,
+            alloc: numbers.alloc,
+            echo: numbers.echo,
+        };
+        let options = Options::RCLOSE | Options::WCLOSE | Options::END;
+        let key = Key::returned(numbers.key);
+        self.reply(
+            key,
+            options,
+            numbers.sync,
+            numbers.seq,
+            &Body::Cntl(control),
+            datagram,
+        );
+    }
+
+    /// The cached response with a fresh sync; its checksum is made anew.
+    fn send_cached(&mut self, numbers: &FinalNumbers, packet: &Bytes, datagram: &Datagram<'_>) {
+        self.stats.replays += 1;
+        let Ok(mut header) = Header::parse(packet) else {
+            return;
+        };
+        header.sync = numbers.sync;
+        header.check = 0;
+        let at = self.replies.arena.len();
+        self.replies.arena.extend_from_slice(packet);
+        let octets = &mut self.replies.arena[at..];
+        if let Some(head) = octets.first_chunk_mut::<HEADER_LEN>() {
+            header.encode(head);
+        }
+        seal(octets, core::iter::empty());
+        self.replies.push(route(datagram), false, at, &[]);
+    }
+
+    fn reply(
+        &mut self,
+        key: Key,
+        options: Options,
+        sync: u32,
+        seq: u64,
+        body: &Body<'_>,
+        datagram: &Datagram<'_>,
+    ) {
+        let mut options = options;
+        options.set(Options::NOCHECK, !self.config.checksum_payload);
+        let header = Header {
+            key,
+            options,
+            format: Format::Cntl,
+            dlen: 0,
+            check: 0,
+            sort: 0,
+            sync,
+            seq,
+        };
+        let packet = Packet {
+            header,
+            body: *body,
+            padding: 0,
+        };
+        let at = self.replies.arena.len();
+        self.replies.arena.resize(at + packet.encoded_len(), 0);
+        if packet.encode(&mut self.replies.arena[at..]).is_ok() {
+            self.replies.push(route(datagram), false, at, &[]);
+        } else {
+            self.replies.arena.truncate(at);
+        }
+    }
+}
+
+/// Answers go where the trigger came from, from where it was sent to.
+fn route(datagram: &Datagram<'_>) -> Route {
+    Route {
+        dst: datagram.src,
+        src: datagram.dst,
+        ecn: Ecn::NotEct,
+    }
+}

@@ -1,0 +1,231 @@
+//! The end of a turn: due timers, every dirty context once, and what became of the contexts.
+
+use super::Engine;
+use crate::admit::Tombstone;
+use crate::context::{Context, Env, Restart, State};
+use crate::error::{CloseReason, Error};
+use crate::stats::EngineStats;
+use crate::time::Time;
+use crate::transmit::TransmitBatch;
+use rand_core::Rng;
+
+/// Contexts served in one flush before the caller may look at its socket again.
+const MAX_TURNS: usize = 1_024;
+
+impl Engine {
+    /// Ends a batch and a turn: fires due timers, answers, sends. Appends to `out`, which it does not clear.
+    pub fn flush(&mut self, now: Time, out: &mut TransmitBatch) {
+        self.advance(now);
+        let before = out.datagrams_total();
+        out.append(&mut self.replies);
+        while let Some(slot) = self.deadlines.pop_due(self.now) {
+            self.mark_dirty(slot);
+        }
+        if self.at_most_once.deadline().is_some_and(|at| at <= self.now) {
+            self.at_most_once.expire(self.now);
+            self.validated.expire(self.now);
+        }
+        for _ in 0..MAX_TURNS {
+            let Some(slot) = self.scheduler.pop(self.now) else {
+                break;
+            };
+            self.turn(slot, out);
+        }
+        self.stats.sent += (out.datagrams_total() - before) as u64;
+    }
+
+    fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
+        let utc_ms = self.utc_ms();
+        let nonce = self.rng.next_u64();
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
+        context.dirty = false;
+        let mut env = Env {
+            now: self.now,
+            utc_ms,
+            config: &self.config,
+            events: &mut self.events,
+            nonce,
+        };
+        context.flush(&mut env, out);
+        if let Some(how) = context.restart {
+            self.restart(slot, how);
+            return;
+        }
+        self.settle(slot);
+    }
+
+    /// After every change of a context: deadlines, knowledge, and its burial if it is over.
+    pub(super) fn settle(&mut self, slot: u32) {
+        let now = self.now;
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
+        if context.half_open && (context.peer.validated || !context.is_live()) {
+            context.half_open = false;
+            self.pressure.half_open_ends();
+            if context.peer.validated {
+                self.validated.insert(now, context.peer.addr.ip());
+            }
+        }
+        if let Some(n) = context.serial
+            && (context.closed.is_some() || (context.state.heard() && context.pattern.lasting))
+        {
+            context.serial = None;
+            self.open_n.remove(&n);
+        }
+        if context.learned_token.is_some() || context.learned_utc.is_some() {
+            let (token, utc) = (context.learned_token.take(), context.learned_utc.take());
+            let ip = context.peer.addr.ip();
+            self.learn(ip, token, utc);
+        }
+        self.retire_if_over(slot);
+        let Some(context) = self.contexts.peek(slot) else {
+            return;
+        };
+        let at = if context.state == State::Gone {
+            None
+        } else {
+            context.deadline()
+        };
+        self.deadlines.set(slot, at);
+    }
+
+    fn learn(&mut self, ip: core::net::IpAddr, token: Option<xtp_wire::Token>, utc: Option<u64>) {
+        let ours = self.utc_ms();
+        self.peers.note(ip, self.now, |known| {
+            known.token = token.or(known.token);
+            if let Some(theirs) = utc {
+                known.clock_ms = theirs as i64 - ours as i64;
+            }
+        });
+    }
+
+    /// Puts a finished association away: tombstone, tables, and the context itself once its user let go.
+    fn retire_if_over(&mut self, slot: u32) {
+        let utc_ms = self.utc_ms();
+        let now = self.now;
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
+        let over = match context.state {
+            State::Inactive => context.is_responder(),
+            State::Gone => true,
+            _ => false,
+        };
+        if !over {
+            return;
+        }
+        if !context.retired {
+            context.retired = true;
+            if let Some(rtt) = context.rtt.srtt() {
+                let ip = context.peer.addr.ip();
+                self.peers.note(ip, now, |known| known.rtt = Some(rtt));
+            }
+            if let Some(stone) = tombstone(context) {
+                self.at_most_once.insert(now, utc_ms, stone);
+            }
+            let (key, foreign, peer) = (context.key, context.peer.foreign, context.peer.addr);
+            self.demux.remove_own(key);
+            if let Some((src, key)) = foreign {
+                self.demux.remove_foreign(src, key);
+                self.demux.remove_peer(src, slot);
+            }
+            self.demux.remove_peer(peer, slot);
+            self.assembling.forget(peer.ip(), slot);
+        }
+        if self.contexts.peek(slot).is_some_and(Context::is_disposable) {
+            self.deadlines.set(slot, None);
+            self.contexts.remove(slot);
+        }
+    }
+
+    /// A new key for an association that begins again (8.8, 14.9).
+    fn restart(&mut self, slot: u32, how: Restart) {
+        let Some(context) = self.contexts.peek(slot) else {
+            return;
+        };
+        let (peer, old) = (context.peer.addr, context.key);
+        let legacy = how == Restart::Legacy;
+        self.demux.remove_own(old);
+        let key = self.fresh_key();
+        let sync = self.rng.next_u32();
+        if legacy {
+            self.peers.note(peer.ip(), self.now, |known| known.legacy = true);
+        }
+        if let Some(context) = self.contexts.at(slot)
+            && let Some(utc) = context.learned_utc.take()
+        {
+            self.learn(peer.ip(), None, Some(utc));
+        }
+        let time = self.creation_time(peer);
+        let id = self.contexts.peek(slot).map(|context| context.id);
+        let Some(id) = id else { return };
+        let identity = crate::context::Identity {
+            id,
+            key,
+            sync,
+            is_local: self.is_local(peer),
+            initial_rtt: None,
+        };
+        self.with(slot, |context, env| {
+            context.begin_again(how, &identity, time, env)
+        });
+        self.demux.insert_own(key, slot);
+        self.mark_dirty(slot);
+    }
+
+    /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
+    pub fn deadline(&self) -> Option<Time> {
+        let queued = (!self.scheduler.is_empty() || !self.replies.is_empty()).then_some(self.now);
+        [queued, self.deadlines.next(), self.at_most_once.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Counters of the engine.
+    pub fn stats(&self) -> EngineStats {
+        let mut stats = self.stats.clone();
+        stats.contexts = self.contexts.alive();
+        stats.half_open = self.pressure.half_open();
+        stats.tombstones = self.at_most_once.tombstones();
+        stats
+    }
+
+    /// How an association ended, if it did.
+    pub fn close_reason(&self, id: crate::ContextId) -> Option<CloseReason> {
+        let slot = self.contexts.find(id)?;
+        self.contexts.peek(slot)?.closed.clone()
+    }
+
+    pub(super) fn slot(&self, id: crate::ContextId) -> Result<u32, Error> {
+        self.contexts.find(id).ok_or(Error::NoContext)
+    }
+}
+
+/// What stays of a responder's association (14.8); initiators and pure datagrams leave none.
+fn tombstone(context: &Context) -> Option<Tombstone> {
+    let (src, key) = context.peer.foreign?;
+    if context.pattern.one_way {
+        return None;
+    }
+    let next = context.reader.store.next();
+    Some(Tombstone {
+        src,
+        key,
+        own: context.key,
+        extended: context.extended_first,
+        rseq: next,
+        alloc: context.reader.alloc.max(next),
+        seq: context.writer.nxt,
+        echo: context.reader.echo(),
+        sync_out: context.writer.sync_out,
+        peer_ended: context.end_received,
+        validated: context.peer.validated,
+        received: context.peer.received,
+        sent: context.peer.sent,
+        cached: context.cached.clone(),
+    })
+}

@@ -1,0 +1,106 @@
+//! Typed errors, each saying what to do, and the ways an association ends.
+
+use xtp_wire::DiagValue;
+
+/// How an association ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// Everything sent was confirmed and everything announced was received.
+    #[error("closed; everything confirmed")]
+    Normal,
+    /// The local user aborted.
+    #[error("aborted by this end")]
+    LocalAbort,
+    /// The peer ended early; `missing` octets of its stream never came (at least), `unconfirmed` of ours are open.
+    #[error("aborted by the peer: {missing} octets lost, {unconfirmed} octets unconfirmed; ask the peer why")]
+    Aborted {
+        /// Octets of the peer's stream known to be missing.
+        missing: u64,
+        /// Octets of ours that were not confirmed.
+        unconfirmed: u64,
+    },
+    /// The peer's reader refused the rest of our stream and the association is over.
+    #[error("refused by the reader: {not_taken} octets were not taken")]
+    RefusedByReader {
+        /// Octets not taken.
+        not_taken: u64,
+    },
+    /// Our data was delivered or is on its way, only the acknowledgement is missing (14.7).
+    #[error(
+        "unconfirmed: no acknowledgement of {octets} octets arrived; they may or may not have been taken"
+    )]
+    Unconfirmed {
+        /// Octets without confirmation.
+        octets: u64,
+    },
+    /// The peer did not answer within the timeout.
+    #[error("unreachable: the peer did not answer; check address, port and firewall")]
+    Unreachable,
+    /// The peer's host says that nobody listens on this UDP port.
+    #[error("nobody listens there: the peer's host refused the UDP port; start the server or check the port")]
+    NobodyListens,
+    /// The peer refused the association (DIAG code 1). Every value but `ImproperState` means "certainly not executed".
+    #[error("refused by the peer: {0}")]
+    Refused(DiagReason),
+    /// The peer cannot tell whether this request was already executed (DIAG(1,12)).
+    #[error("execution unknown: the peer restarted or forgot; repeat only what may run twice")]
+    ExecutionUnknown,
+    /// The peer does not know this association any more (DIAG 3, or a restart).
+    #[error("the peer lost the association (restarted?); open a new one")]
+    Lost,
+    /// The peer violated the protocol.
+    #[error("protocol error of the peer: {0}")]
+    Protocol(&'static str),
+}
+
+/// The val of a DIAG with its meaning in words.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct DiagReason(pub u32);
+
+impl core::fmt::Display for DiagReason {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match DiagValue::try_from(self.0) {
+            Ok(value) => write!(f, "{value}"),
+            Err(_) => write!(f, "reason {}", self.0),
+        }
+    }
+}
+
+/// Why a command was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The identifier names no context (released, or never there).
+    #[error("no such association: it was released")]
+    NoContext,
+    /// The identifier names no listener.
+    #[error("no such listener")]
+    NoListener,
+    /// Another listener has this service number.
+    #[error("service number {0} is already listened on")]
+    PortInUse(u16),
+    /// The writer was closed by this user.
+    #[error("the writer is closed: nothing can follow")]
+    WriterClosed,
+    /// The peer's reader refused more.
+    #[error("the peer's reader takes no more")]
+    RefusedByPeer,
+    /// The association has ended.
+    #[error("the association has ended: {0}")]
+    Closed(CloseReason),
+    /// A limit of the configuration would be exceeded.
+    #[error("limit reached: {0}")]
+    Limit(&'static str),
+    /// A datagram longer than the allowed 1 MiB (10.9).
+    #[error("a datagram of {len} octets is longer than {max}")]
+    TooLong {
+        /// Octets offered.
+        len: usize,
+        /// Octets allowed.
+        max: usize,
+    },
+    /// An option has a value outside its range.
+    #[error("invalid option: {0}")]
+    InvalidOption(&'static str),
+}

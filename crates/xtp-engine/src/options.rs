@@ -1,0 +1,204 @@
+//! What a caller can choose for one association or listener, one option at a time.
+
+use core::time::Duration;
+
+/// What an acknowledgement means to the caller [D-51].
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum Confirm {
+    /// The octets are at the receiving host (SREQ).
+    #[default]
+    Received,
+    /// The receiving application has taken them (DREQ).
+    Delivered,
+}
+
+/// How a reader treats packets beyond a hole (10.3, 10.4).
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum ErrorControl {
+    /// Keep them and report spans; only what was lost is sent again.
+    #[default]
+    Selective,
+    /// Discard them; everything from the hole is sent again.
+    GoBackN,
+}
+
+/// Which congestion controller a writer obeys (12.5).
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum CongestionKind {
+    /// `Fixed` on local paths and trusted links, `Cubic` elsewhere [D-30].
+    #[default]
+    Auto,
+    /// None: credit, rate and burst alone.
+    Fixed,
+    /// RFC 9438 with pacing.
+    Cubic,
+}
+
+/// A rate in octets a second and a burst in octets (3.2). Rate 0: rate control off. Burst 0 with a rate: stopped.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct Rate {
+    /// Octets a second, counted as whole XTP packets that carry data; 0 = no limit.
+    pub octets_per_second: u64,
+    /// Octets a burst; 0 together with a rate stops the transmission.
+    pub burst: u32,
+}
+
+/// Options that either end of an association sets for its own half.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tuning {
+    /// Octets this reader buffers for its user (C of 11.1). 1..=2^40. Default 4 MiB.
+    pub recv_capacity: u64,
+    /// Octets this writer retains, unsent and unacknowledged, before `send` accepts no more. Default 4 MiB.
+    pub send_capacity: u64,
+    /// How this reader treats holes. Default selective.
+    pub error_control: ErrorControl,
+    /// This writer's congestion controller. Default automatic.
+    pub congestion: CongestionKind,
+    /// What this writer would like to send at most. Default no limit.
+    pub out_rate: Rate,
+    /// What the peer's writer must not exceed. Default no limit.
+    pub in_rate: Rate,
+    /// Priority of this writer's packets, smaller is more urgent; `None` is least urgent (18). Default `None`.
+    pub sort: Option<u16>,
+    /// Ask the peer's reader to report gaps at once (FASTNAK). Default `false`.
+    pub fast_nak: bool,
+    /// Ask the peer's reader to advertise posted buffers only (RES). Default `false`.
+    pub reserve: bool,
+    /// Ignore the peer's alloc (NOFLOW). Default `false`; set by the datagram paradigm.
+    pub no_flow: bool,
+    /// Do not retransmit; the peer's reader skips gaps (NOERR). Default `false`; set by unreliable paradigms.
+    pub no_error: bool,
+    /// Largest data segment, octets; 0 = whatever the path carries. Default 0.
+    pub max_data: u32,
+    /// Search for a larger path MTU with PATH probes (20.3). Default `true`.
+    pub probe_mtu: bool,
+    /// Use ECN where XCNTL is in force (20.6). Default `true`.
+    pub ecn: bool,
+    /// CTIMER: silence after which the association is probed. Default `None`: 25 s initiator, 40 s responder.
+    pub keepalive: Option<Duration>,
+    /// CTIMEOUT after the peer was heard. Default 60 s.
+    pub timeout: Duration,
+    /// CTIMEOUT before the peer was heard. At most 20 s (8.3). Default 20 s.
+    pub connect_timeout: Duration,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            recv_capacity: 4 << 20,
+            send_capacity: 4 << 20,
+            error_control: ErrorControl::Selective,
+            congestion: CongestionKind::Auto,
+            out_rate: Rate::default(),
+            in_rate: Rate::default(),
+            sort: None,
+            fast_nak: false,
+            reserve: false,
+            no_flow: false,
+            no_error: false,
+            max_data: 0,
+            probe_mtu: true,
+            ecn: true,
+            keepalive: None,
+            timeout: Duration::from_secs(60),
+            connect_timeout: Duration::from_secs(20),
+        }
+    }
+}
+
+/// How an initiator opens an association. The constructors in [`paradigm`](crate::paradigm) fill one in.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// XTP service number at the peer (dstport of the address segment).
+    pub port: u16,
+    /// Own service number stated to the peer, informative. Default 0.
+    pub source_port: u16,
+    /// Port name space; 0 is native. Default 0.
+    pub domain: u8,
+    /// Service octet: a hint for matching and automatic closing [D-10].
+    pub service: u8,
+    /// Refuse the return stream on FIRST (RCLOSE): nothing is wanted back.
+    pub refuse_return: bool,
+    /// Put a DREQ instead of a SREQ on what waits for confirmation.
+    pub confirm: Confirm,
+    /// Ask for status on FIRST even where a response would acknowledge it (L7).
+    pub status_on_first: bool,
+    /// Say END with the last octet and expect nothing back (pure datagram).
+    pub one_way: bool,
+    /// Octets expected back; above three times the request FIRST is padded (20.5). Default 0.
+    pub expected_answer: u32,
+    /// May run twice: the engine repeats by itself after DIAG(1,12). Default `false`.
+    pub repeatable: bool,
+    /// Keep trying although the peer's host says that nobody listens (14.11). Default `false`.
+    pub wait_for_listener: bool,
+    /// Options of this end.
+    pub tuning: Tuning,
+}
+
+impl OpenOptions {
+    /// A lasting association to service number `port` with default tuning.
+    pub fn new(port: u16) -> Self {
+        Self {
+            port,
+            source_port: 0,
+            domain: 0,
+            service: xtp_wire::service::STREAM,
+            refuse_return: false,
+            confirm: Confirm::Received,
+            status_on_first: false,
+            one_way: false,
+            expected_answer: 0,
+            repeatable: false,
+            wait_for_listener: false,
+            tuning: Tuning::default(),
+        }
+    }
+}
+
+/// What a listener accepts and how its contexts begin (5).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ListenOptions {
+    /// Service number; `None` is a wildcard, which also takes address segments without a port.
+    pub port: Option<u16>,
+    /// Port name space. Default 0.
+    pub domain: u8,
+    /// Services accepted, bit n = service n. Default all.
+    pub services: u32,
+    /// Option bits a FIRST must carry (DIAG(1,2) otherwise). Default none.
+    pub required: xtp_wire::Options,
+    /// Option bits a FIRST must not carry. Default none.
+    pub refused: xtp_wire::Options,
+    /// Associations accepted but not yet touched by the user; a FIRST beyond it gets DIAG(1,9). Default 4 096.
+    pub backlog: usize,
+    /// Send a response that fits one packet with END and keep it for replay (L6). Default `false`.
+    pub unconfirmed_response: bool,
+    /// Options of the accepted ends.
+    pub tuning: Tuning,
+}
+
+impl ListenOptions {
+    /// A listener for service number `port`.
+    pub fn new(port: u16) -> Self {
+        Self {
+            port: Some(port),
+            ..Self::wildcard()
+        }
+    }
+
+    /// A listener for every service number no other listener takes.
+    pub fn wildcard() -> Self {
+        Self {
+            port: None,
+            domain: 0,
+            services: u32::MAX,
+            required: xtp_wire::Options::empty(),
+            refused: xtp_wire::Options::empty(),
+            backlog: 4_096,
+            unconfirmed_response: false,
+            tuning: Tuning::default(),
+        }
+    }
+}

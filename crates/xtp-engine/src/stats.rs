@@ -1,0 +1,75 @@
+//! Counters a user can look at.
+
+use core::time::Duration;
+
+/// Counters and estimates of one association, as of the last call on it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ContextStats {
+    /// Packets sent, of any format.
+    pub packets_sent: u64,
+    /// Of these, control packets (no user data).
+    pub control_sent: u64,
+    /// Packets accepted.
+    pub packets_received: u64,
+    /// User octets sent for the first time.
+    pub octets_sent: u64,
+    /// User octets sent again.
+    pub octets_retransmitted: u64,
+    /// User octets of ours acknowledged.
+    pub octets_acknowledged: u64,
+    /// User octets received in order (or skipped, NOERR).
+    pub octets_received: u64,
+    /// User octets taken by the local user.
+    pub octets_delivered: u64,
+    /// Packets of ours declared lost.
+    pub packets_lost: u64,
+    /// Smoothed round trip, if a sample was taken.
+    pub rtt: Option<Duration>,
+    /// RTT samples taken.
+    pub rtt_samples: u64,
+    /// Congestion window, octets; `None` = no window (controller `fixed`).
+    pub congestion_window: Option<u64>,
+    /// Largest data segment in use, octets.
+    pub max_data: u32,
+    /// Expiries of WTIMER.
+    pub wtimer_expiries: u64,
+    /// Expiries of LSTIMER.
+    pub lstimer_expiries: u64,
+    /// Packets dropped because their numbers were not plausible (4.7).
+    pub implausible: u64,
+    /// Octets dropped because there was no room for them.
+    pub overrun: u64,
+    /// CE marks the peer reported.
+    pub ce_reported: u64,
+}
+
+/// Counters of a whole engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EngineStats {
+    /// Datagrams handed in.
+    pub received: u64,
+    /// Datagrams handed out.
+    pub sent: u64,
+    /// Dropped: not a well-formed packet (by version, length, format, segments).
+    pub malformed: u64,
+    /// Dropped: checksum.
+    pub bad_checksum: u64,
+    /// Dropped: no context, and no answer due.
+    pub unmatched: u64,
+    /// DIAG packets sent.
+    pub diags_sent: u64,
+    /// COOKIE packets sent.
+    pub cookies_sent: u64,
+    /// FIRSTs answered from a tombstone.
+    pub replays: u64,
+    /// FIRSTs refused because of age (14.9).
+    pub refused_age: u64,
+    /// Contexts alive.
+    pub contexts: usize,
+    /// Of these half-open.
+    pub half_open: usize,
+    /// Tombstones kept.
+    pub tombstones: usize,
+}

@@ -1,0 +1,207 @@
+//! One exchange of every paradigm between two engines on a perfect wire: the smallest proof of life.
+
+use bytes::Bytes;
+use std::net::SocketAddr;
+use std::time::Duration;
+use xtp_engine::{
+    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
+    TransmitBatch, paradigm,
+};
+use xtp_wire::Packet;
+
+const PORT: u16 = 9;
+
+struct World {
+    now: Time,
+    ends: [Engine; 2],
+    addrs: [SocketAddr; 2],
+    wire: Vec<(Time, usize, Vec<u8>)>,
+    log: Vec<String>,
+    events: [Vec<(ContextId, Event)>; 2],
+}
+
+impl World {
+    fn new() -> Self {
+        let engine = |n| Engine::new(EngineConfig::new([n; 32])).unwrap();
+        let mut ends = [engine(1), engine(2)];
+        ends[1].listen(ListenOptions::new(PORT)).unwrap();
+        Self {
+            now: Time::from_nanos(1_000_000_000),
+            ends,
+            addrs: [
+                "10.0.0.1:36036".parse().unwrap(),
+                "10.0.0.2:36036".parse().unwrap(),
+            ],
+            wire: Vec::new(),
+            log: Vec::new(),
+            events: [Vec::new(), Vec::new()],
+        }
+    }
+
+    fn flush(&mut self, me: usize) {
+        let mut out = TransmitBatch::new();
+        self.ends[me].flush(self.now, &mut out);
+        let at = self.now + Duration::from_millis(10);
+        out.for_each_datagram(|_, octets| {
+            let packet = Packet::parse(octets).expect("engines send well-formed packets");
+            let header = packet.header;
+            let side = ["I", "R"][me];
+            let mut options = header.options;
+            options.remove(xtp_wire::Options::NOCHECK);
+            self.log
+                .push(format!("{side} {:?} {options:?}", header.format).to_uppercase());
+            self.wire.push((at, 1 - me, octets.to_vec()));
+        });
+        while let Some(event) = self.ends[me].poll_event() {
+            self.events[me].push(event);
+        }
+    }
+
+    fn step(&mut self) -> bool {
+        self.flush(0);
+        self.flush(1);
+        let wire = self.wire.first().map(|(at, _, _)| *at);
+        let next = [wire, self.ends[0].deadline(), self.ends[1].deadline()]
+            .into_iter()
+            .flatten()
+            .min();
+        let Some(next) = next else { return false };
+        self.now = self.now.max(next);
+        let due = self.wire.iter().take_while(|(at, _, _)| *at <= self.now).count();
+        for (_, to, octets) in self.wire.drain(..due).collect::<Vec<_>>() {
+            let src = self.addrs[1 - to];
+            let datagram = Datagram {
+                src,
+                dst: None,
+                ecn: Ecn::NotEct,
+                data: &octets,
+                backing: None,
+            };
+            self.ends[to].receive(self.now, datagram);
+        }
+        for me in 0..2 {
+            while let Some(event) = self.ends[me].poll_event() {
+                self.events[me].push(event);
+            }
+        }
+        true
+    }
+
+    fn run(&mut self, span: Duration) {
+        let until = self.now + span;
+        while self.now < until && self.step() {}
+    }
+
+    fn open(&mut self, options: OpenOptions) -> ContextId {
+        let peer = self.addrs[1];
+        self.ends[0].open(self.now, peer, options).unwrap()
+    }
+
+    fn accepted(&self) -> ContextId {
+        let found = self.events[1]
+            .iter()
+            .find(|(_, event)| matches!(event, Event::Accepted { .. }));
+        found.expect("the responder accepted").0
+    }
+
+    fn read_all(&mut self, me: usize, id: ContextId) -> Vec<u8> {
+        let mut all = Vec::new();
+        while let Ok(Read::Data { bytes, .. }) = self.ends[me].read(self.now, id, usize::MAX) {
+            all.extend_from_slice(&bytes);
+        }
+        all
+    }
+
+    fn closed(&self, me: usize) -> String {
+        let found = self.events[me].iter().find_map(|(_, event)| match event {
+            Event::Closed(reason) => Some(reason.to_string()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+}
+
+fn payload(len: usize) -> Bytes {
+    (0..len).map(|n| (n * 7 % 251) as u8).collect::<Vec<_>>().into()
+}
+
+#[test]
+fn one_way_patterns() {
+    for (options, packets, len) in [
+        (paradigm::datagram(PORT), 1, 50),
+        (paradigm::datagram(PORT), 5, 5_000),
+        (paradigm::acknowledged_datagram(PORT), 2, 50),
+        (paradigm::one_shot(PORT), 3, 50),
+        (paradigm::one_shot(PORT), 7, 5_000),
+    ] {
+        let mut world = World::new();
+        let id = world.open(options);
+        assert_eq!(world.ends[0].send(world.now, id, payload(len), true), Ok(len));
+        world.ends[0].close_writer(world.now, id).unwrap();
+        world.run(Duration::from_millis(500));
+        let peer = world.accepted();
+        assert_eq!(world.read_all(1, peer), payload(len), "{:#?}", world.log);
+        assert_eq!(world.log.len(), packets, "{:#?}", world.log);
+        assert_eq!(world.closed(0), "closed; everything confirmed");
+        assert_eq!(world.closed(1), "closed; everything confirmed");
+    }
+}
+
+#[test]
+fn transactions() {
+    for (unconfirmed, packets) in [(false, 3), (true, 2)] {
+        let mut world = World::new();
+        let id = world.open(paradigm::transaction(PORT));
+        world.ends[0].send(world.now, id, payload(100), true).unwrap();
+        world.ends[0].close_writer(world.now, id).unwrap();
+        while world.events[1].is_empty() {
+            assert!(world.step());
+        }
+        let peer = world.accepted();
+        assert_eq!(world.read_all(1, peer), payload(100));
+        world.ends[1]
+            .set_unconfirmed_response(world.now, peer, unconfirmed)
+            .unwrap();
+        world.ends[1].send(world.now, peer, payload(120), true).unwrap();
+        world.run(Duration::from_millis(500));
+        assert_eq!(world.read_all(0, id), payload(120), "{:#?}", world.log);
+        assert_eq!(world.log.len(), packets, "{:#?}", world.log);
+        assert_eq!(world.closed(0), "closed; everything confirmed");
+        assert_eq!(world.closed(1), "closed; everything confirmed");
+    }
+}
+
+#[test]
+fn a_stream_there_and_back() {
+    let mut world = World::new();
+    let id = world.open(paradigm::stream(PORT));
+    assert_eq!(
+        world.ends[0].send(world.now, id, payload(200_000), false),
+        Ok(200_000)
+    );
+    world.run(Duration::from_millis(2_000));
+    let peer = world.accepted();
+    assert_eq!(world.read_all(1, peer), payload(200_000), "{:#?}", world.log);
+    world.ends[1]
+        .send(world.now, peer, payload(100_000), false)
+        .unwrap();
+    world.ends[1].close_writer(world.now, peer).unwrap();
+    world.run(Duration::from_millis(2_000));
+    assert_eq!(world.read_all(0, id), payload(100_000), "{:#?}", world.log);
+    world.ends[0].close_writer(world.now, id).unwrap();
+    world.run(Duration::from_millis(2_000));
+    assert_eq!(
+        world.closed(0),
+        "closed; everything confirmed",
+        "{:#?}",
+        world.log
+    );
+    assert_eq!(
+        world.closed(1),
+        "closed; everything confirmed",
+        "{:#?}",
+        world.log
+    );
+    let stats = world.ends[0].context_stats(id).unwrap();
+    assert_eq!(stats.octets_retransmitted, 0);
+}
