@@ -391,18 +391,33 @@ fn end_shortens_and_expiry_is_bounded() {
 }
 
 #[test]
-fn a_forgotten_first_may_come_again() {
-    let mut memory = memory(64);
-    let first = Heard {
-        client: Some(ClientId {
+fn a_datagram_of_several_packets_leaves_no_open_record() {
+    for extended in [false, true] {
+        let mut memory = memory(64);
+        let client = extended.then_some(ClientId {
             client: 3,
             n: 1,
             low: 1,
-        }),
-        ..heard(0, 5)
-    };
-    assert_eq!(begin(&mut memory, first), Verdict::New);
-    memory.forget(first.src, first.key, first.extended);
-    assert_eq!(judge(&mut memory, first), Verdict::New);
-    assert_eq!(memory.clients(), 1);
+        });
+        let first = Heard {
+            extended,
+            client,
+            ..heard(0, 5)
+        };
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        let elsewhere = Heard {
+            src: SocketAddr::from(([192, 0, 2, 9], 1)),
+            ..first
+        };
+        memory.insert_datagram(at(1), elsewhere.src, 5);
+        assert_eq!(memory.table.records(), 1, "somebody else's key");
+        memory.insert_datagram(at(1), first.src, 5);
+        assert_eq!(memory.table.records(), 0);
+        assert_eq!(
+            judge(&mut memory, Heard { ms: 2_000, ..first }),
+            Verdict::DropSilently
+        );
+        assert_eq!(judge(&mut memory, Heard { ms: 2_001, ..first }), Verdict::New);
+        assert_eq!(memory.clients(), usize::from(extended));
+    }
 }

@@ -176,13 +176,6 @@ impl AtMostOnce {
         }
     }
 
-    /// An accepted context ended without having executed anything: its FIRST may come again.
-    pub(crate) fn forget(&mut self, src: SocketAddr, key: u64, extended: bool) {
-        if let Some(slot) = self.table.slot(src, key, extended) {
-            self.take_away(slot, false);
-        }
-    }
-
     /// A context ended: its tombstone, unless its client has finished with it already. Evicts the oldest of the
     /// partition if there are too many.
     pub(crate) fn insert(&mut self, now: Time, utc_ms: u64, end: Tombstone) {
@@ -211,9 +204,18 @@ impl AtMostOnce {
         }
     }
 
-    /// A pure datagram (NOERR and END on FIRST) was taken: it is known again for 2 s.
+    /// A pure datagram was taken, or the context of one that came in several packets ended: it is known again for 2 s,
+    /// and instead of any record that [`accept`](Self::accept) made for it.
     pub(crate) fn insert_datagram(&mut self, now: Time, src: SocketAddr, key: u64) {
         let now = self.advance(now);
+        for extended in [false, true] {
+            if let Some(at) = self.table.find_first(now, src, key, extended)
+                && at.same_source
+                && !self.table.is_buried(at)
+            {
+                self.take_away(at.slot, false);
+            }
+        }
         self.datagrams.insert((src.into(), key), now);
     }
 

@@ -439,6 +439,8 @@ impl Pair {
             Step::Datagram { host: from, key } => {
                 self.memory.insert_datagram(self.now(), host(from), key);
                 self.naive.clean();
+                let its = |r: &Record| (r.first.src, r.first.key) == (host(from), key);
+                self.naive.records.retain(|r| r.grave.is_some() || !its(r));
                 self.naive
                     .datagrams
                     .retain(|(src, known, _)| (*src, *known) != (host(from), key));
