@@ -295,21 +295,18 @@ impl World {
         if self.turns_at.0 != self.now {
             self.turns_at = (self.now, 0);
         }
-        if self.hosts[host].config.late_users {
-            self.flush(host);
+        if !self.hosts[host].config.late_users {
+            self.tell_users(host);
         }
-        loop {
+        while self.failure.is_none() {
             self.turns_at.1 += 1;
             if self.turns_at.1 > MAX_TURNS {
                 let due = self.hosts[host].next();
-                self.fail(format!(
-                    "host {host} does not come to rest (it wants to run at {due:?})"
-                ));
+                self.fail(format!("host {host} does not come to rest (it wants to run at {due:?})"));
                 return;
             }
-            let told = self.tell_users(host);
             self.flush(host);
-            if !told || self.failure.is_some() {
+            if !self.tell_users(host) {
                 break;
             }
         }

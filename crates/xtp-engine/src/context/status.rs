@@ -50,7 +50,13 @@ impl Context {
         if self.close_is_untold() && !extra.contains(Options::DREQ) {
             extra |= Options::SREQ;
         }
-        let tcntl = self.tcntl_is_due() && matches!(cause, Cause::Asked | Cause::Own) && self.state.heard();
+        // The key goes with every answer until the peer uses it (4.3); what we say by ourselves stays plain (L10).
+        let due = match cause {
+            Cause::Asked => self.tcntl_is_due(),
+            Cause::Own => self.renegotiation.due,
+            _ => false,
+        };
+        let tcntl = due && self.state.heard();
         if self.reader.has_holes() || !tcntl {
             let last = if tcntl { Options::empty() } else { extra };
             self.emit_plain(last, cause, env, out);

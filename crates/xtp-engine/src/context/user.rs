@@ -78,7 +78,9 @@ impl Context {
     }
 
     /// The next item of the peer's stream.
-    pub(crate) fn read(&mut self, max: usize, env: &mut Env<'_>) -> Read {
+    ///
+    /// A stream that broke off does not end: once everything that came was read, that is an error.
+    pub(crate) fn read(&mut self, max: usize, env: &mut Env<'_>) -> Result<Read, Error> {
         let item = self.reader.store.read(max.max(1));
         let start = self.reader.start;
         let read = match item {
@@ -97,20 +99,21 @@ impl Context {
             },
             None => {
                 self.reader.announced = false;
-                return if self.reader_has_ended() {
-                    Read::End
-                } else {
-                    Read::Pending
-                };
+                return self.nothing_to_read();
             }
         };
         self.stats.octets_delivered = self.reader.store.delivered() - start;
         self.user_consumed(env);
-        read
+        Ok(read)
     }
 
-    fn reader_has_ended(&self) -> bool {
-        self.reader.state == ReaderState::Done || self.closed.is_some()
+    fn nothing_to_read(&self) -> Result<Read, Error> {
+        match &self.closed {
+            _ if self.reader.state == ReaderState::Done => Ok(Read::End),
+            None => Ok(Read::Pending),
+            Some(CloseReason::Normal) => Ok(Read::End),
+            Some(reason) => Err(Error::Closed(reason.clone())),
+        }
     }
 
     /// Consumption may answer a DREQ, free credit worth a packet, or let END go (9.3, 11.4, 14.4).

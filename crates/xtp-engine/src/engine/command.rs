@@ -106,7 +106,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
-        self.command(now, id, |context, env| context.read(max, env))
+        self.command(now, id, |context, env| context.read(max, env))?
     }
 
     /// Octets that can be read at once.
