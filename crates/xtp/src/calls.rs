@@ -1,0 +1,291 @@
+//! The paradigms of one message: datagrams, acknowledged datagrams, one-shots and transactions.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use xtp_engine::{Confirm, ContextId, ContextStats, OpenOptions, Tuning, paradigm};
+
+use crate::core::ops;
+use crate::endpoint::Endpoint;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+/// How a transaction is made. [`CallOptions::default`] fits short answers of fast servers.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// Longest time for the whole call. Default `None`: as long as the server's host answers.
+    pub timeout: Option<Duration>,
+    /// Longest answer taken, octets. Default: [`Config::message_limit`](crate::Config::message_limit).
+    pub limit: Option<usize>,
+    /// Octets expected back. Stating an answer of more than three times the request pads the request, so that a
+    /// server that does not know this address yet may answer in full at once. Default 0: unknown.
+    pub expected_answer: u32,
+    /// The server may take longer than a round trip: it acknowledges the request first (one packet more, and no
+    /// repetition of the request). Default `false`.
+    pub slow_server: bool,
+    /// The request may run twice, so the engine repeats it by itself when the server cannot tell whether it ran.
+    /// Default `false`.
+    pub repeatable: bool,
+    /// Keep trying although nobody listens at the server's UDP port yet. Default `false`.
+    pub wait_for_listener: bool,
+    /// Everything else.
+    pub tuning: Tuning,
+}
+
+impl CallOptions {
+    /// Default options with a time limit.
+    pub fn within(timeout: Duration) -> Self {
+        Self {
+            timeout: Some(timeout),
+            ..Self::default()
+        }
+    }
+
+    fn open(&self, port: u16) -> OpenOptions {
+        let mut options = paradigm::transaction(port);
+        options.expected_answer = self.expected_answer;
+        options.status_on_first = self.slow_server;
+        options.repeatable = self.repeatable;
+        options.wait_for_listener = self.wait_for_listener;
+        options.tuning = self.tuning.clone();
+        options
+    }
+}
+
+/// The answer of a transaction and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The response.
+    pub response: Bytes,
+    /// The server that answered.
+    pub peer: SocketAddr,
+    /// Counters of the association.
+    pub stats: ContextStats,
+}
+
+impl Endpoint {
+    /// Sends one unacknowledged datagram (one packet if it fits). It arrives whole or not at all; nobody is told
+    /// which. At most 1 MiB.
+    ///
+    /// Of a name with several addresses the first is used.
+    ///
+    /// # Errors
+    /// [`Error::Resolve`], [`Error::Command`] if it is too long, [`Error::NoRoute`].
+    pub fn send_datagram(&self, peer: impl ToSocketAddrs, port: u16, data: impl Into<Bytes>) -> Result<()> {
+        let peer = first(&peer)?;
+        let stream = self.queue(peer, paradigm::datagram(port), data.into())?;
+        match stream.failure() {
+            Some(error @ Error::NoRoute { .. }) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends one acknowledged datagram (two packets) and waits until the peer's host has it, or its program has
+    /// taken it.
+    ///
+    /// # Errors
+    /// As [`deliver`](Self::deliver).
+    pub fn send_acknowledged(
+        &self,
+        peer: impl ToSocketAddrs,
+        port: u16,
+        data: impl Into<Bytes>,
+        confirm: Confirm,
+    ) -> Result<()> {
+        let mut options = paradigm::acknowledged_datagram(port);
+        options.confirm = confirm;
+        self.deliver(peer, options, data, None).map(drop)
+    }
+
+    /// Sends one message reliably (three packets) and waits until the peer has it. The peer learns that this end
+    /// knows.
+    ///
+    /// # Errors
+    /// As [`deliver`](Self::deliver).
+    pub fn send_message(&self, peer: impl ToSocketAddrs, port: u16, data: impl Into<Bytes>) -> Result<()> {
+        self.deliver(peer, paradigm::one_shot(port), data, None).map(drop)
+    }
+
+    /// Sends one message with options of your choice and waits for its confirmation; returns what it cost. Of a
+    /// name with several addresses the next one is tried only when the message certainly did not arrive at the one
+    /// before.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] with the reason if it was not confirmed, [`Error::Timeout`] after `timeout` (the message
+    /// may still arrive), [`Error::Resolve`], [`Error::NoRoute`].
+    pub fn deliver(
+        &self,
+        peer: impl ToSocketAddrs,
+        options: OpenOptions,
+        data: impl Into<Bytes>,
+        timeout: Option<Duration>,
+    ) -> Result<ContextStats> {
+        let data = data.into();
+        self.each_address(&peer, |peer| {
+            let stream = self.queue(peer, options.clone(), data.clone())?;
+            let id = stream.id();
+            let outcome = self
+                .shared
+                .wait("confirmation", timeout, |core, _| ops::closed(core, id));
+            match outcome {
+                Ok(()) => stream.stats(),
+                Err(error) => {
+                    give_up(stream, &error);
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    /// Makes a transaction: sends the request, waits for the response (three packets, one round trip). At most once:
+    /// the request runs at the server once or not at all, whatever is lost.
+    ///
+    /// # Errors
+    /// As [`call_for_answer`](Self::call_for_answer).
+    pub fn call(
+        &self,
+        peer: impl ToSocketAddrs,
+        port: u16,
+        request: impl Into<Bytes>,
+        options: &CallOptions,
+    ) -> Result<Bytes> {
+        self.call_for_answer(peer, port, request, options)
+            .map(|answer| answer.response)
+    }
+
+    /// As [`call`](Self::call), and tells who answered and what it cost.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] with the reason ([`CloseReason::ExecutionUnknown`] and [`CloseReason::Unreachable`]: it may
+    /// have run; [`CloseReason::Refused`]: it certainly has not), [`Error::Timeout`] (then the call is aborted),
+    /// [`Error::MessageTooLong`], [`Error::Resolve`], [`Error::NoRoute`].
+    pub fn call_for_answer(
+        &self,
+        peer: impl ToSocketAddrs,
+        port: u16,
+        request: impl Into<Bytes>,
+        options: &CallOptions,
+    ) -> Result<Answer> {
+        let request = request.into();
+        let limit = options.limit.unwrap_or(self.shared.config.message_limit);
+        self.each_address(&peer, |peer| {
+            let stream = self.queue(peer, options.open(port), request.clone())?;
+            let id = stream.id();
+            let outcome = self.shared.wait("the answer", options.timeout, |core, now| {
+                ops::whole(core, now, id, limit)
+            });
+            match outcome {
+                Ok(response) => Ok(Answer {
+                    response,
+                    peer,
+                    stats: stream.stats()?,
+                }),
+                Err(error) => {
+                    give_up(stream, &error);
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    /// Opens an association, queues one message and the end of the stream, and lets them leave together.
+    fn queue(&self, peer: SocketAddr, options: OpenOptions, mut data: Bytes) -> Result<Stream> {
+        let opened: Result<ContextId> = self.shared.command(|core, now| {
+            let id = core.open(now, peer, options)?;
+            match queue_all(core, now, id, &mut data) {
+                Ok(()) => Ok(id),
+                Err(error) => {
+                    core.forget(now, id);
+                    Err(error)
+                }
+            }
+        });
+        let stream = Stream::new(Arc::clone(&self.shared), opened?);
+        if !data.is_empty() {
+            // Longer than the writer's room: the rest follows as it empties.
+            stream.send_rest(data)?;
+        }
+        Ok(stream)
+    }
+
+    /// Tries the addresses of a name one after the other, as long as it is certain that nothing was executed.
+    fn each_address<T>(
+        &self,
+        name: &impl ToSocketAddrs,
+        mut attempt: impl FnMut(SocketAddr) -> Result<T>,
+    ) -> Result<T> {
+        let mut failure = None;
+        for peer in addresses(name)? {
+            match attempt(peer) {
+                Err(error) if error.is_certainly_not_executed() => failure = Some(error),
+                outcome => return outcome,
+            }
+        }
+        Err(failure.unwrap_or_else(no_address))
+    }
+}
+
+/// Queues as much as there is room for, and the close with it if that is everything.
+fn queue_all(
+    core: &mut crate::core::Core,
+    now: xtp_engine::Time,
+    id: ContextId,
+    data: &mut Bytes,
+) -> Result<()> {
+    if !data.is_empty() {
+        ops::offer(core, now, id, data, true)?;
+    }
+    if data.is_empty() {
+        match ops::close_writer(core, now, id) {
+            Poll::Ready(outcome) => outcome?,
+            Poll::Pending => {}
+        }
+    }
+    Ok(())
+}
+
+/// Ends an association whose outcome nobody waits for any more.
+fn give_up(stream: Stream, error: &Error) {
+    match error {
+        Error::Timeout { .. } | Error::Interrupted | Error::MessageTooLong { .. } => stream.abort(),
+        _ => drop(stream),
+    }
+}
+
+fn addresses(name: &impl ToSocketAddrs) -> Result<impl Iterator<Item = SocketAddr>> {
+    name.to_socket_addrs().map_err(|source| Error::Resolve {
+        name: "the peer's name".into(),
+        source,
+    })
+}
+
+fn first(name: &impl ToSocketAddrs) -> Result<SocketAddr> {
+    addresses(name)?.next().ok_or_else(no_address)
+}
+
+fn no_address() -> Error {
+    let source = io::Error::new(io::ErrorKind::NotFound, "no address");
+    Error::Resolve {
+        name: "the peer's name".into(),
+        source,
+    }
+}
+
+impl Stream {
+    /// Sends what did not fit at first, as the rest of one message, and ends the stream with it.
+    fn send_rest(&self, mut data: Bytes) -> Result<()> {
+        let id = self.id();
+        self.shared().wait("sending", None, |core, now| {
+            match ops::send(core, now, id, &mut data, true) {
+                Poll::Ready(Ok(())) => ops::close_writer(core, now, id),
+                other => other,
+            }
+        })
+    }
+}

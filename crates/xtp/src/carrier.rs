@@ -1,0 +1,273 @@
+//! The socket with its batches: datagrams in, trains out, errors as facts for the engine.
+
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+use xtp_engine::{Datagram, Ecn, Engine, Time, TransmitBatch};
+use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
+
+use crate::capture::Trace;
+use crate::error::{Error, Result};
+use crate::wake::Waker;
+
+/// A slab is worth keeping as backing of received payloads when it is filled at least this far: below, a few
+/// octets would pin 64 KiB.
+const WORTH_KEEPING: usize = 32 << 10;
+/// Pieces of a train that need no allocation: 64 datagrams of header and payload.
+const INLINE_PIECES: usize = 128;
+/// Octets a datagram loses to IP and UDP headers, by family of the peer.
+const OVERHEAD_V4: usize = 28;
+const OVERHEAD_V6: usize = 48;
+
+/// What an attempt to send found out beside success.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// No way leads to this peer.
+    NoRoute(SocketAddr, io::Error),
+    /// Datagrams of that size do not leave towards this peer.
+    TooBig(SocketAddr),
+}
+
+/// Where sending stopped because the kernel had no room.
+#[derive(Copy, Clone, Debug)]
+struct Stall {
+    train: usize,
+    sent: usize,
+}
+
+/// The socket, what arrived from it and what is about to leave.
+pub(crate) struct Carrier {
+    socket: Arc<UdpSocket>,
+    batch: RecvBatch,
+    /// What the engine wants sent; kept while the kernel has no room.
+    pub(crate) out: TransmitBatch,
+    stall: Option<Stall>,
+    trace: Option<Trace>,
+    waker: Arc<Waker>,
+    errors: Vec<SocketError>,
+    /// Datagrams of our own waker, taken out of the statistics.
+    pub(crate) wakes: u64,
+    /// Datagrams that could not be sent for reasons nobody can act on.
+    pub(crate) send_errors: u64,
+}
+
+impl Carrier {
+    pub(crate) fn new(socket: Arc<UdpSocket>, waker: Arc<Waker>, trace: Option<Trace>) -> Self {
+        Self {
+            socket,
+            batch: RecvBatch::default(),
+            out: TransmitBatch::new(),
+            stall: None,
+            trace,
+            waker,
+            errors: Vec::new(),
+            wakes: 0,
+            send_errors: 0,
+        }
+    }
+
+    /// What to wait for before trying again.
+    pub(crate) fn interest(&self) -> Interest {
+        if self.stall.is_some() {
+            Interest::BOTH
+        } else {
+            Interest::READABLE
+        }
+    }
+
+    /// Whether the last batch is still waiting for room in the kernel.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.stall.is_some()
+    }
+
+    /// Takes one batch from the socket without waiting and hands it to the engine; returns how many datagrams.
+    pub(crate) fn receive(&mut self, now: Time, engine: &mut Engine) -> Result<usize> {
+        let count = match self.socket.recv(&mut self.batch) {
+            Ok(count) => count,
+            Err(error) if is_transient(&error) => 0,
+            Err(source) => {
+                return Err(Error::Carrier {
+                    doing: "receiving",
+                    source,
+                });
+            }
+        };
+        if count == 0 {
+            return Ok(0);
+        }
+        let own = self.waker.source();
+        for datagram in &self.batch {
+            if own == Some(datagram.src) {
+                self.wakes += 1;
+                continue;
+            }
+            if let Some(trace) = &self.trace {
+                trace.received(
+                    datagram.src,
+                    datagram.dst,
+                    self.socket.local_addr(),
+                    datagram.data,
+                );
+            }
+            let backing: Option<&Bytes> = if datagram.filled >= WORTH_KEEPING {
+                self.batch.slab_bytes(datagram.slab)
+            } else {
+                None
+            };
+            engine.receive(
+                now,
+                Datagram {
+                    src: datagram.src,
+                    dst: datagram.dst,
+                    ecn: from_io(datagram.ecn),
+                    data: datagram.data,
+                    backing,
+                },
+            );
+        }
+        Ok(count)
+    }
+
+    /// Hands queued errors of the network to the engine.
+    pub(crate) fn receive_errors(&mut self, now: Time, engine: &mut Engine, unroutable: &mut Vec<Trouble>) {
+        self.errors.clear();
+        if self.socket.recv_errors(&mut self.errors).is_err() {
+            return;
+        }
+        for error in &self.errors {
+            match error.kind {
+                SocketErrorKind::MessageTooBig { mtu } => {
+                    engine.too_big(now, error.peer, payload_of(mtu, error.peer.ip()));
+                }
+                SocketErrorKind::Unreachable => {
+                    let source = io::Error::from_raw_os_error(error.code);
+                    match source.kind() {
+                        io::ErrorKind::ConnectionRefused => engine.port_unreachable(now, error.peer),
+                        _ => unroutable.push(Trouble::NoRoute(error.peer, source)),
+                    }
+                }
+                _ => tracing::debug!(peer = %error.peer, code = error.code, "error report of the network"),
+            }
+        }
+    }
+
+    /// Sends what is in `out`, from where the last attempt stopped. Clears `out` when all of it left.
+    pub(crate) fn send(&mut self, troubles: &mut Vec<Trouble>) -> Result<()> {
+        let start = self.stall.take();
+        let mut first = start.map_or(0, |stall| stall.sent);
+        for train in start.map_or(0, |stall| stall.train)..self.out.trains.len() {
+            match self.send_train(train, first) {
+                Ok(SendOutcome::WouldBlock { sent, .. }) => {
+                    self.stall = Some(Stall { train, sent });
+                    return Ok(());
+                }
+                Ok(SendOutcome::TooBig { .. }) => troubles.push(Trouble::TooBig(self.out.trains[train].dst)),
+                Ok(_) => {}
+                Err(error) => self.judge(train, error, troubles)?,
+            }
+            first = 0;
+        }
+        self.out.clear();
+        Ok(())
+    }
+
+    /// Hands one train to the kernel, beginning with its datagram number `first`.
+    fn send_train(&mut self, index: usize, first: usize) -> io::Result<SendOutcome> {
+        let train = &self.out.trains[index];
+        let pieces: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = self.out.pieces[train.pieces.clone()]
+            .iter()
+            .map(|piece| IoSlice::new(self.out.octets(piece)))
+            .collect();
+        let request = xtp_io::Train {
+            dst: train.dst,
+            src: train.src,
+            interface: None,
+            ecn: to_io(train.ecn),
+            segment: train.segment,
+            total: train.total,
+            pieces: &pieces,
+        };
+        let outcome = self.socket.send_from(&request, first);
+        if let (Some(trace), Ok(outcome)) = (&self.trace, &outcome) {
+            let end = match outcome {
+                SendOutcome::WouldBlock { sent, .. } | SendOutcome::TooBig { sent, .. } => *sent,
+                _ => train.count,
+            };
+            trace.sent(train, &pieces, first..end, self.socket.local_addr());
+        }
+        outcome
+    }
+
+    /// Decides what a failed send means; only an unusable socket is an error.
+    fn judge(&mut self, train: usize, error: io::Error, troubles: &mut Vec<Trouble>) -> Result<()> {
+        use io::ErrorKind as Kind;
+        let dst = self.out.trains[train].dst;
+        match error.kind() {
+            Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable | Kind::Unsupported => {
+                troubles.push(Trouble::NoRoute(dst, error));
+                Ok(())
+            }
+            Kind::NotConnected | Kind::BrokenPipe => Err(Error::Carrier {
+                doing: "sending",
+                source: error,
+            }),
+            // Refused by a firewall, no memory in the kernel, a reported error of an earlier datagram: to the
+            // protocol this is loss, and it repairs loss.
+            _ => {
+                self.send_errors += 1;
+                tracing::debug!(%dst, %error, "a train could not be sent");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Errors of a receive call that concern an earlier datagram or nothing at all, not the socket.
+fn is_transient(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        error.kind(),
+        Kind::WouldBlock
+            | Kind::Interrupted
+            | Kind::ConnectionRefused
+            | Kind::ConnectionReset
+            | Kind::HostUnreachable
+            | Kind::NetworkUnreachable
+            | Kind::NetworkDown
+            | Kind::OutOfMemory
+    )
+}
+
+/// UDP payload that fits a link of `mtu` octets towards `peer`; `None` if the report is too vague.
+fn payload_of(mtu: u32, peer: IpAddr) -> Option<usize> {
+    let overhead = if peer.is_ipv4() { OVERHEAD_V4 } else { OVERHEAD_V6 };
+    usize::try_from(mtu)
+        .ok()?
+        .checked_sub(overhead)
+        .filter(|octets| *octets > 0)
+}
+
+fn from_io(ecn: xtp_io::Ecn) -> Ecn {
+    match ecn {
+        xtp_io::Ecn::NotEct => Ecn::NotEct,
+        xtp_io::Ecn::Ect0 => Ecn::Ect0,
+        xtp_io::Ecn::Ect1 => Ecn::Ect1,
+        xtp_io::Ecn::Ce => Ecn::Ce,
+    }
+}
+
+fn to_io(ecn: Ecn) -> xtp_io::Ecn {
+    match ecn {
+        Ecn::NotEct => xtp_io::Ecn::NotEct,
+        Ecn::Ect0 => xtp_io::Ecn::Ect0,
+        Ecn::Ect1 => xtp_io::Ecn::Ect1,
+        Ecn::Ce => xtp_io::Ecn::Ce,
+    }
+}
+
+#[cfg(test)]
+#[path = "carrier_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+//! Everything a program can decide about an endpoint, in one place, with defaults and limits.
+
+use std::net::{Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use xtp_engine::EngineConfig;
+use xtp_io::{Backend, SocketOptions};
+
+use crate::capture::Trace;
+
+/// How a call waits for the network.
+///
+/// A sleeping process costs some 40 us to wake, an empty poll of the socket 0.3 us; so what a program does
+/// while it waits decides more about its latency than anything else.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
+#[non_exhaustive]
+pub enum Wait {
+    /// Sleep in the kernel at once. Least processor time.
+    Block,
+    /// Never sleep: poll the socket. Least latency, one core busy while a call waits. Yields the core between
+    /// polls when this process has more threads waiting than there are cores, or when others want the core.
+    Spin,
+    /// Poll for some 50 us, then sleep. Sleeps at once when this process has more threads waiting than there are
+    /// cores, when there is one core only, and for a while after polling was seen to take the core from others.
+    #[default]
+    Adaptive,
+}
+
+/// Choices for [`Endpoint::bind`](crate::Endpoint::bind). Start with [`Config::default`], [`Config::client`] or
+/// [`Config::server`] and change fields.
+///
+/// ```
+/// use std::time::Duration;
+/// let mut config = xtp::Config::server("127.0.0.1:0".parse().unwrap());
+/// config.wait = xtp::Wait::Block;
+/// config.linger = Duration::from_millis(200);
+/// let endpoint = xtp::Endpoint::bind(config)?;
+/// # Ok::<(), xtp::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// UDP address and port of the socket. Default `[::]:0`: IPv6 and IPv4, any free port; where the host has
+    /// no IPv6, `0.0.0.0:0` is used instead.
+    pub bind: SocketAddr,
+    /// How calls wait. Default [`Wait::Adaptive`].
+    pub wait: Wait,
+    /// Longest time that dropping the last handle waits for confirmation of what was sent. Default 1 s; zero
+    /// sends what can be sent at once and waits for nothing.
+    pub linger: Duration,
+    /// Longest time [`Stream::close`](crate::Stream::close) waits for confirmation. Default 10 s.
+    pub close_timeout: Duration,
+    /// Longest message that is put together for a caller, octets. Default 64 MiB. Longer ones can be read in
+    /// chunks.
+    pub message_limit: usize,
+    /// Memory `io::Write` copies small writes into before it hands them on, octets. Default 64 KiB, 4 KiB to
+    /// 1 MiB.
+    pub write_buffer: usize,
+    /// Buffers and features of the socket.
+    pub socket: SocketOptions,
+    /// Limits and identity of the protocol engine. [`Endpoint::bind`](crate::Endpoint::bind) fills in `entropy`,
+    /// `utc_offset_ms` and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start) says.
+    pub engine: EngineConfig,
+    /// Nobody served this UDP port during the last 50 s, so no repetition of an old request can arrive. Default
+    /// `false`: with a fixed port, requests made before this process started are refused (specification 14.9).
+    /// With port 0 it is always so.
+    pub fresh_start: bool,
+    /// Write every packet sent and received to this capture. Default `None`.
+    pub trace: Option<Trace>,
+}
+
+impl Config {
+    /// A client: any free port, both address families.
+    pub fn client() -> Self {
+        Self::server(SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)))
+    }
+
+    /// An endpoint at the given UDP address.
+    pub fn server(bind: SocketAddr) -> Self {
+        Self {
+            bind,
+            wait: Wait::default(),
+            linger: Duration::from_secs(1),
+            close_timeout: Duration::from_secs(10),
+            message_limit: 64 << 20,
+            write_buffer: 64 << 10,
+            socket: SocketOptions::default(),
+            engine: EngineConfig::new([0; 32]),
+            fresh_start: false,
+            trace: None,
+        }
+    }
+
+    /// One portable system call a datagram, no offloads: to find out whether an offload is at fault.
+    pub fn plain(mut self) -> Self {
+        self.socket.backend = Backend::Plain;
+        self
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::client()
+    }
+}

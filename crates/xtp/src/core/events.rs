@@ -1,0 +1,95 @@
+//! The engine's events, sorted to those who wait for them.
+
+use xtp_engine::{CloseReason, ContextId, Event, Time};
+
+use super::{Accepted, Core, Slot, Use};
+
+impl Core {
+    /// Takes all events of the engine.
+    pub(super) fn dispatch(&mut self, now: Time) {
+        while let Some((id, event)) = self.engine.poll_event() {
+            self.news += 1;
+            self.handle(now, id, event);
+        }
+    }
+
+    fn handle(&mut self, now: Time, id: ContextId, event: Event) {
+        if let Event::Accepted {
+            listener,
+            peer,
+            service,
+            port,
+        } = event
+        {
+            let accepted = Accepted {
+                id,
+                peer,
+                service,
+                port,
+            };
+            if self.echo == Some(listener) {
+                self.begin_echo(accepted);
+                return;
+            }
+            let mut slot = Slot::new(peer);
+            slot.heard = true;
+            slot.started = true;
+            self.slots.insert(id, slot);
+            match self.queues.get_mut(&listener) {
+                Some(queue) => {
+                    queue.waiting.push_back(accepted);
+                    queue.wake();
+                }
+                // The listener went away while this FIRST was under way.
+                None => self.forget(now, id),
+            }
+            return;
+        }
+        let Some(slot) = self.slots.get_mut(&id) else {
+            return;
+        };
+        let used_by = slot.used_by;
+        match event {
+            Event::Heard => slot.heard = true,
+            Event::Moved(peer) => slot.peer = peer,
+            Event::Marked(mark) => {
+                if let Some(known) = slot.marks.iter_mut().find(|(id, _)| *id == mark) {
+                    known.1 = true;
+                }
+            }
+            // What was taken over from a caller follows whether or not somebody still waits for it.
+            Event::Writable if slot.held.is_some() && used_by == Use::User => {
+                let _ = super::ops::clear_backlog(self, now, id);
+            }
+            Event::Closed(ref reason) => slot.closed = Some(reason.clone()),
+            _ => {}
+        }
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.wake();
+        }
+        match used_by {
+            Use::User => {}
+            Use::Echo => self.echo_event(id),
+            Use::Orphan(mark) => self.orphan_event(now, id, mark, &event),
+        }
+    }
+
+    /// Notes an association that ended without anybody to tell, unless it ended well.
+    pub(super) fn note_lost(&mut self, id: ContextId, reason: CloseReason) {
+        if reason == CloseReason::Normal {
+            return;
+        }
+        let Some(slot) = self.slots.get(&id) else {
+            return;
+        };
+        let octets = self.unacknowledged(id);
+        tracing::warn!(peer = %slot.peer, octets, %reason, "an association ended unconfirmed after its last handle was dropped");
+        if self.lost.len() < super::orphan::MAX_LOST {
+            self.lost.push(super::Unconfirmed {
+                peer: slot.peer,
+                octets,
+                reason,
+            });
+        }
+    }
+}

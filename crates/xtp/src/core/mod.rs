@@ -1,0 +1,325 @@
+//! The endpoint's state under its lock: engine, carrier, and what is known of each association.
+//!
+//! Every call is the same turn: `poll_socket` (datagrams in), a command or a look, `turn` (trains out). Nothing in
+//! here waits; [`Shared`](crate::shared::Shared) does.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::net::SocketAddr;
+use std::task::Waker;
+use std::time::Duration;
+
+use xtp_engine::{CloseReason, ContextId, Engine, ListenOptions, ListenerId, OpenOptions, Time};
+
+use crate::carrier::{Carrier, Trouble};
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+
+mod echo;
+mod events;
+pub(crate) mod ops;
+mod orphan;
+mod slot;
+
+pub use orphan::Unconfirmed;
+pub(crate) use slot::{Accepted, Queue, Slot, Use};
+
+/// How often queued errors of the network are looked for while nobody sleeps on the socket.
+const ERRORS_EVERY: Duration = Duration::from_millis(5);
+/// How soon to try again when the kernel had no room for a train although it claims to have.
+const STALL_RETRY: Duration = Duration::from_millis(1);
+
+/// Identifiers are the engine's own serial numbers: spreading them needs one multiplication, and no stranger
+/// chooses them.
+#[derive(Default)]
+pub(crate) struct SerialHasher(u64);
+
+impl Hasher for SerialHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, octets: &[u8]) {
+        for octet in octets {
+            self.write_u64(u64::from(*octet));
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0 ^ value)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+}
+
+type SerialMap<K, V> = HashMap<K, V, BuildHasherDefault<SerialHasher>>;
+
+/// Engine, carrier and the users' view of them.
+pub(crate) struct Core {
+    pub(crate) engine: Engine,
+    pub(crate) carrier: Carrier,
+    clock: Clock,
+    /// Octets `io::Write` collects.
+    pub(crate) write_buffer: usize,
+    slots: SerialMap<ContextId, Slot>,
+    queues: SerialMap<ListenerId, Queue>,
+    /// Associations nobody holds any more whose end is still awaited.
+    orphans: usize,
+    /// What ended without confirmation after its user let go of it.
+    lost: Vec<Unconfirmed>,
+    /// Echo service, if this endpoint answers it.
+    echo: Option<ListenerId>,
+    /// Echo associations with something to do.
+    echoing: Vec<ContextId>,
+    /// Grows with every event: whoever saw a smaller number should look again.
+    pub(crate) news: u64,
+    /// Datagrams taken from the socket.
+    pub(crate) received: u64,
+    last_poll: Time,
+    last_errors: Time,
+    troubles: Vec<Trouble>,
+    /// What the socket failed with for good.
+    broken: Option<std::io::ErrorKind>,
+    /// Wakes the driver task of an asynchronous endpoint.
+    pub(crate) driver: Option<Waker>,
+}
+
+impl Core {
+    pub(crate) fn new(engine: Engine, carrier: Carrier, clock: Clock, write_buffer: usize) -> Self {
+        Self {
+            engine,
+            carrier,
+            clock,
+            write_buffer,
+            slots: SerialMap::default(),
+            queues: SerialMap::default(),
+            orphans: 0,
+            lost: Vec::new(),
+            echo: None,
+            echoing: Vec::new(),
+            news: 0,
+            received: 0,
+            last_poll: Time::ZERO,
+            last_errors: Time::ZERO,
+            troubles: Vec::new(),
+            broken: None,
+            driver: None,
+        }
+    }
+
+    /// This moment.
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// When the socket was last looked at.
+    pub(crate) fn last_poll(&self) -> Time {
+        self.last_poll
+    }
+
+    /// Takes one batch from the socket without waiting; returns how many datagrams came.
+    pub(crate) fn poll_socket(&mut self, now: Time) -> usize {
+        self.last_poll = now;
+        if now.since(self.last_errors) >= ERRORS_EVERY {
+            self.poll_errors(now);
+        }
+        match self.carrier.receive(now, &mut self.engine) {
+            Ok(0) => 0,
+            Ok(count) => {
+                self.received += count as u64;
+                self.dispatch(now);
+                count
+            }
+            Err(error) => {
+                self.fail(&error);
+                0
+            }
+        }
+    }
+
+    /// Takes what the network reported about earlier datagrams.
+    pub(crate) fn poll_errors(&mut self, now: Time) {
+        self.last_errors = now;
+        let mut troubles = std::mem::take(&mut self.troubles);
+        self.carrier.receive_errors(now, &mut self.engine, &mut troubles);
+        self.troubles = troubles;
+        self.settle(now);
+    }
+
+    /// Ends a turn: timers, answers and data leave, and what that caused is noted.
+    pub(crate) fn turn(&mut self, now: Time) {
+        self.serve_echo(now);
+        // The kernel's buffer is full: what waits goes first, and the engine is asked for more when it is gone.
+        if self.carrier.is_stalled() {
+            self.send(now);
+            if self.carrier.is_stalled() {
+                return;
+            }
+        }
+        self.engine.flush(now, &mut self.carrier.out);
+        if !self.carrier.out.is_empty() {
+            self.send(now);
+        }
+        self.dispatch(now);
+    }
+
+    fn send(&mut self, now: Time) {
+        let mut troubles = std::mem::take(&mut self.troubles);
+        let result = self.carrier.send(&mut troubles);
+        self.troubles = troubles;
+        if let Err(error) = result {
+            self.fail(&error);
+        }
+        self.settle(now);
+    }
+
+    /// Tells the engine and the users concerned what the network said.
+    fn settle(&mut self, now: Time) {
+        while let Some(trouble) = self.troubles.pop() {
+            match trouble {
+                Trouble::TooBig(peer) => self.engine.too_big(now, peer, None),
+                Trouble::NoRoute(peer, source) => self.mark_unroutable(peer, source.kind()),
+            }
+        }
+    }
+
+    /// When something is due although nothing arrives.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        if self.carrier.is_stalled() {
+            return Some(self.last_poll + STALL_RETRY);
+        }
+        self.engine.deadline()
+    }
+
+    /// Whether a timer is due.
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.deadline().is_some_and(|deadline| deadline <= now)
+    }
+
+    fn fail(&mut self, error: &Error) {
+        if self.broken.is_none() {
+            tracing::error!(%error, "the endpoint is out of order");
+            let kind = match error {
+                Error::Carrier { source, .. } => source.kind(),
+                _ => std::io::ErrorKind::Other,
+            };
+            self.broken = Some(kind);
+            self.news += 1;
+        }
+    }
+
+    /// The failure that put this endpoint out of order, if any.
+    pub(crate) fn check_carrier(&self) -> Result<()> {
+        match self.broken {
+            Some(kind) => Err(Error::Carrier {
+                doing: "driving the endpoint",
+                source: kind.into(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens an association for a user.
+    pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
+        self.check_carrier()?;
+        let id = self.engine.open(now, peer, options)?;
+        self.slots.insert(id, Slot::new(peer));
+        Ok(id)
+    }
+
+    /// Starts listening.
+    pub(crate) fn listen(&mut self, options: ListenOptions) -> Result<ListenerId> {
+        let id = self.engine.listen(options)?;
+        self.queues.insert(id, Queue::default());
+        Ok(id)
+    }
+
+    /// Stops listening; what was not accepted is released.
+    pub(crate) fn unlisten(&mut self, now: Time, id: ListenerId) {
+        if self.engine.unlisten(id).is_err() {
+            return;
+        }
+        if let Some(queue) = self.queues.remove(&id) {
+            for accepted in queue.waiting {
+                let _ = self.engine.abort(now, accepted.id);
+                self.forget(now, accepted.id);
+            }
+        }
+    }
+
+    /// Associations waiting at a listener.
+    pub(crate) fn queue(&mut self, id: ListenerId) -> Option<&mut Queue> {
+        self.queues.get_mut(&id)
+    }
+
+    /// The facade's knowledge of an association.
+    pub(crate) fn slot(&mut self, id: ContextId) -> Result<&mut Slot> {
+        self.slots
+            .get_mut(&id)
+            .ok_or(Error::Command(xtp_engine::Error::NoContext))
+    }
+
+    /// The association's end, if it has ended, as the error of a caller who needed it alive.
+    pub(crate) fn ended(&self, id: ContextId) -> Option<Error> {
+        let slot = self.slots.get(&id)?;
+        if let Some(reason) = &slot.closed {
+            return Some(Error::Closed(reason.clone()));
+        }
+        match slot.unroutable {
+            Some(kind) if !slot.heard => Some(Error::NoRoute {
+                peer: slot.peer,
+                source: kind.into(),
+            }),
+            _ => self.check_carrier().err(),
+        }
+    }
+
+    /// How the association ended, if it ended.
+    pub(crate) fn close_reason(&self, id: ContextId) -> Option<&CloseReason> {
+        self.slots.get(&id)?.closed.as_ref()
+    }
+
+    fn mark_unroutable(&mut self, peer: SocketAddr, kind: std::io::ErrorKind) {
+        tracing::debug!(%peer, %kind, "no route");
+        for slot in self.slots.values_mut() {
+            if slot.peer == peer && !slot.heard && slot.unroutable.is_none() {
+                slot.unroutable = Some(kind);
+                slot.wake();
+                self.news += 1;
+            }
+        }
+    }
+
+    /// Lets go of an association in the engine and here.
+    pub(crate) fn forget(&mut self, now: Time, id: ContextId) {
+        if let Some(slot) = self.slots.remove(&id)
+            && matches!(slot.used_by, Use::Orphan(_))
+        {
+            self.orphans -= 1;
+        }
+        let _ = self.engine.release(now, id);
+    }
+
+    /// Associations and orphans known, for statistics and shutdown.
+    pub(crate) fn orphans(&self) -> usize {
+        self.orphans
+    }
+
+    /// Takes the list of what ended unconfirmed.
+    pub(crate) fn take_lost(&mut self) -> Vec<Unconfirmed> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Every association a user may still hold.
+    pub(crate) fn held(&self) -> Vec<ContextId> {
+        self.slots
+            .iter()
+            .filter(|(_, slot)| matches!(slot.used_by, Use::User))
+            .map(|(id, _)| *id)
+            .collect()
+    }
+}

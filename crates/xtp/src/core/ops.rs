@@ -1,0 +1,377 @@
+//! What users ask of an association, as questions that can be asked again: `Poll::Pending` means "after news".
+//!
+//! Blocking calls, tasks and `try_` calls all ask the same questions.
+
+use std::task::Poll;
+
+use bytes::{Buf, BufMut, Bytes};
+use xtp_engine::{CloseReason, Confirm, ContextId, ListenerId, MarkId, Read, Time};
+
+use super::{Accepted, Core};
+use crate::error::{Error, Result};
+use crate::stream::Chunk;
+
+/// Most octets taken from the engine at once when a message is put together.
+const PIECE: usize = 1 << 20;
+
+/// Queues `data`; ready when all of it was accepted. What was accepted is gone from `data`.
+pub(crate) fn send(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    data: &mut Bytes,
+    eom: bool,
+) -> Poll<Result<()>> {
+    match offer(core, now, id, data, eom) {
+        Ok(_) if data.is_empty() => Poll::Ready(Ok(())),
+        Ok(_) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
+    }
+}
+
+/// Queues as much of `data` as there is room for; returns how much. What was accepted is gone from `data`.
+pub(crate) fn offer(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes, eom: bool) -> Result<usize> {
+    if let Some(error) = core.ended(id) {
+        return Err(error);
+    }
+    if !clear_backlog(core, now, id)? {
+        return Ok(0);
+    }
+    hand_on(core, now, id, data, eom)
+}
+
+/// Gives the engine a handle of the same memory, of which it keeps what it accepts.
+fn hand_on(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes, eom: bool) -> Result<usize> {
+    let accepted = core.engine.send(now, id, data.clone(), eom)?;
+    let slot = core.slot(id)?;
+    slot.started = true;
+    slot.written += accepted as u64;
+    data.advance(accepted.min(data.len()));
+    Ok(accepted)
+}
+
+/// Takes all of `data` or nothing: what finds no room is kept here and follows as room appears, even if the asker
+/// goes away. Ready when all of it was handed on.
+#[cfg(feature = "tokio")]
+pub(crate) fn entrust(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    data: &mut Option<(Bytes, bool)>,
+) -> Poll<Result<()>> {
+    let step = |core: &mut Core, data: &mut Option<(Bytes, bool)>| -> Result<bool> {
+        if let Some(error) = core.ended(id) {
+            return Err(error);
+        }
+        if !clear_backlog(core, now, id)? {
+            return Ok(false);
+        }
+        if let Some((mut bytes, eom)) = data.take() {
+            hand_on(core, now, id, &mut bytes, eom)?;
+            if !bytes.is_empty() {
+                core.slot(id)?.held = Some((bytes, eom));
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    match step(core, data) {
+        Ok(true) => Poll::Ready(Ok(())),
+        Ok(false) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
+    }
+}
+
+/// Copies octets into retained memory and hands them on unless the stream is corked and there is room to collect
+/// more. Returns how many were taken, 0 only if there is no room at all.
+pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) -> Result<usize> {
+    if let Some(error) = core.ended(id) {
+        return Err(error);
+    }
+    let capacity = core.write_buffer;
+    let corked = core.slot(id)?.corked;
+    if !corked && !clear_backlog(core, now, id)? {
+        return Ok(0);
+    }
+    let room = usize::try_from(core.engine.writable(id)?).unwrap_or(usize::MAX);
+    let slot = core.slot(id)?;
+    let collected = slot.buffer.len();
+    let limit = if corked {
+        capacity
+            .saturating_sub(collected)
+            .max(room.saturating_sub(collected))
+    } else {
+        room
+    };
+    let taken = octets.len().min(limit).min(capacity.max(PIECE));
+    if slot.buffer.capacity() - collected < taken {
+        slot.buffer.reserve(taken.max(capacity));
+    }
+    slot.buffer.put_slice(&octets[..taken]);
+    slot.started = true;
+    if !corked || slot.buffer.len() >= capacity {
+        clear_backlog(core, now, id)?;
+    }
+    Ok(taken)
+}
+
+/// Hands on what was kept back and what `write` collected, in this order; true if nothing is left of either.
+pub(crate) fn clear_backlog(core: &mut Core, now: Time, id: ContextId) -> Result<bool> {
+    let slot = core.slot(id)?;
+    if let Some((mut bytes, eom)) = slot.held.take() {
+        hand_on(core, now, id, &mut bytes, eom)?;
+        if !bytes.is_empty() {
+            core.slot(id)?.held = Some((bytes, eom));
+            return Ok(false);
+        }
+    }
+    let slot = core.slot(id)?;
+    if slot.buffer.is_empty() {
+        return Ok(true);
+    }
+    let mut data = slot.buffer.split().freeze();
+    hand_on(core, now, id, &mut data, false)?;
+    if data.is_empty() {
+        return Ok(true);
+    }
+    // Rare: a corked stream collected more than there is room for. The rest keeps its place.
+    core.slot(id)?.held = Some((data, false));
+    Ok(false)
+}
+
+/// Ready when everything collected was handed to the engine.
+pub(crate) fn uncork(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<()>> {
+    if let Some(error) = core.ended(id) {
+        return Poll::Ready(Err(error));
+    }
+    match clear_backlog(core, now, id) {
+        Ok(true) => Poll::Ready(Ok(())),
+        Ok(false) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
+    }
+}
+
+/// The next item of the stream; `None` at its end.
+pub(crate) fn chunk(core: &mut Core, now: Time, id: ContextId, max: usize) -> Poll<Result<Option<Chunk>>> {
+    match core.engine.read(now, id, max.max(1)) {
+        Ok(Read::Data { offset, bytes, eom }) => Poll::Ready(Ok(Some(Chunk::Data {
+            offset,
+            bytes,
+            end_of_message: eom,
+        }))),
+        Ok(Read::Tag { offset, tag }) => Poll::Ready(Ok(Some(Chunk::Tag { offset, tag }))),
+        Ok(Read::Gap { offset, len }) => Poll::Ready(Ok(Some(Chunk::Gap { offset, len }))),
+        Ok(Read::End) => Poll::Ready(Ok(None)),
+        Ok(Read::Pending) => match core.ended(id) {
+            // A regular end means that the peer's stream is complete, whatever the engine still says.
+            Some(Error::Closed(CloseReason::Normal)) => Poll::Ready(Ok(None)),
+            Some(error) => Poll::Ready(Err(error)),
+            None => Poll::Pending,
+        },
+        Err(error) => Poll::Ready(Err(error.into())),
+    }
+}
+
+/// Octets into `buffer`, 0 at the end. Tags and gaps are passed over.
+pub(crate) fn read(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Poll<Result<usize>> {
+    if buffer.is_empty() {
+        return Poll::Ready(Ok(0));
+    }
+    loop {
+        match chunk(core, now, id, buffer.len()) {
+            Poll::Ready(Ok(Some(Chunk::Data { bytes, .. }))) if !bytes.is_empty() => {
+                buffer[..bytes.len()].copy_from_slice(&bytes);
+                return Poll::Ready(Ok(bytes.len()));
+            }
+            Poll::Ready(Ok(Some(_))) => {}
+            Poll::Ready(Ok(None)) => return Poll::Ready(Ok(0)),
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        }
+    }
+}
+
+/// The next whole message; `None` at the end of the stream. Pieces are kept between questions, so nothing is lost
+/// when the asker gives up in between.
+pub(crate) fn message(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    limit: usize,
+) -> Poll<Result<Option<Bytes>>> {
+    loop {
+        let collected = core.slot(id).map_or(0, |slot| slot.partial_octets);
+        // One octet more than allowed, to tell "exactly the limit" from "longer".
+        let most = (limit - collected.min(limit)).saturating_add(1).min(PIECE);
+        let item = match chunk(core, now, id, most) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Ready(Ok(item)) => item,
+        };
+        let slot = match core.slot(id) {
+            Ok(slot) => slot,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
+        match item {
+            Some(Chunk::Data {
+                bytes,
+                end_of_message,
+                ..
+            }) => {
+                slot.partial_octets += bytes.len();
+                if slot.partial_octets > limit {
+                    return Poll::Ready(Err(Error::MessageTooLong { limit }));
+                }
+                if !slot.mutilated && !bytes.is_empty() {
+                    slot.partial.push(bytes);
+                }
+                if end_of_message {
+                    let whole = !slot.mutilated;
+                    slot.mutilated = false;
+                    let message = slot.take_message();
+                    if whole {
+                        return Poll::Ready(Ok(Some(message)));
+                    }
+                }
+            }
+            // What is left of a message with a hole is no message: it is passed over up to the next end.
+            Some(Chunk::Gap { .. }) => {
+                slot.mutilated = true;
+                slot.partial.clear();
+                slot.partial_octets = 0;
+            }
+            Some(Chunk::Tag { .. }) => {}
+            None => {
+                let octets = slot.partial_octets as u64;
+                slot.partial_octets = 0;
+                slot.partial.clear();
+                let outcome = if octets == 0 {
+                    Ok(None)
+                } else {
+                    Err(Error::Incomplete { octets })
+                };
+                return Poll::Ready(outcome);
+            }
+        }
+    }
+}
+
+/// Everything up to the end of the message or of the stream, whichever comes first: what one-packet paradigms
+/// carry. An empty stream is an empty message.
+pub(crate) fn whole(core: &mut Core, now: Time, id: ContextId, limit: usize) -> Poll<Result<Bytes>> {
+    match message(core, now, id, limit) {
+        Poll::Ready(Ok(message)) => Poll::Ready(Ok(message.unwrap_or_default())),
+        Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+        Poll::Pending => Poll::Pending,
+    }
+}
+
+/// Ready when the peer was heard.
+pub(crate) fn heard(core: &mut Core, id: ContextId) -> Poll<Result<()>> {
+    if let Some(error) = core.ended(id) {
+        return match error {
+            Error::Closed(CloseReason::Normal) => Poll::Ready(Ok(())),
+            error => Poll::Ready(Err(error)),
+        };
+    }
+    match core.slot(id) {
+        Ok(slot) if slot.heard => Poll::Ready(Ok(())),
+        Ok(_) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
+    }
+}
+
+/// Sets a mark at everything handed over so far.
+pub(crate) fn set_mark(core: &mut Core, now: Time, id: ContextId, what: Confirm) -> Result<MarkId> {
+    if let Some(error) = core.ended(id) {
+        return Err(error);
+    }
+    clear_backlog(core, now, id)?;
+    let mark = core.engine.mark(now, id, what)?;
+    core.slot(id)?.marks.push((mark, false));
+    Ok(mark)
+}
+
+/// Sets a mark at a stream offset, without asking the peer for anything.
+pub(crate) fn set_mark_at(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    offset: u64,
+    what: Confirm,
+) -> Result<MarkId> {
+    if let Some(error) = core.ended(id) {
+        return Err(error);
+    }
+    let mark = core.engine.mark_at(now, id, offset, what)?;
+    core.slot(id)?.marks.push((mark, false));
+    Ok(mark)
+}
+
+/// Ready when the mark was reached.
+pub(crate) fn marked(core: &mut Core, id: ContextId, mark: MarkId) -> Poll<Result<()>> {
+    let reached = match core.slot(id) {
+        Ok(slot) => slot
+            .marks
+            .iter()
+            .any(|(known, reached)| *known == mark && *reached),
+        Err(error) => return Poll::Ready(Err(error)),
+    };
+    if reached {
+        return Poll::Ready(Ok(()));
+    }
+    match core.ended(id) {
+        Some(Error::Closed(CloseReason::Normal)) => Poll::Ready(Ok(())),
+        Some(error) => Poll::Ready(Err(error)),
+        None => Poll::Pending,
+    }
+}
+
+/// Forgets a mark nobody waits for.
+pub(crate) fn drop_mark(core: &mut Core, id: ContextId, mark: MarkId) {
+    if let Ok(slot) = core.slot(id) {
+        slot.marks.retain(|(known, _)| *known != mark);
+    }
+}
+
+/// Closes the writer after everything collected; ready when the close was queued.
+pub(crate) fn close_writer(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<()>> {
+    match core.slot(id) {
+        Ok(slot) if slot.writer_closed => return Poll::Ready(Ok(())),
+        Ok(_) => {}
+        Err(error) => return Poll::Ready(Err(error)),
+    }
+    match uncork(core, now, id) {
+        Poll::Ready(Ok(())) => {}
+        other => return other,
+    }
+    let result = core.engine.close_writer(now, id).map_err(Error::from);
+    if let (Ok(()), Ok(slot)) = (&result, core.slot(id)) {
+        slot.writer_closed = true;
+        slot.started = true;
+    }
+    Poll::Ready(result)
+}
+
+/// Ready when the association is over: well, or with the error it ended with.
+pub(crate) fn closed(core: &mut Core, id: ContextId) -> Poll<Result<()>> {
+    match core.ended(id) {
+        Some(Error::Closed(CloseReason::Normal)) => Poll::Ready(Ok(())),
+        Some(error) => Poll::Ready(Err(error)),
+        None => Poll::Pending,
+    }
+}
+
+/// The next association of a listener.
+pub(crate) fn accept(core: &mut Core, listener: ListenerId) -> Poll<Result<Accepted>> {
+    if let Err(error) = core.check_carrier() {
+        return Poll::Ready(Err(error));
+    }
+    match core.queue(listener) {
+        Some(queue) => match queue.waiting.pop_front() {
+            Some(accepted) => Poll::Ready(Ok(accepted)),
+            None => Poll::Pending,
+        },
+        None => Poll::Ready(Err(Error::Command(xtp_engine::Error::NoListener))),
+    }
+}

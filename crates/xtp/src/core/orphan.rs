@@ -1,0 +1,124 @@
+//! Associations whose user has gone: they end in good order by themselves, and what fails is remembered.
+
+use std::net::SocketAddr;
+
+use xtp_engine::{CloseReason, Confirm, ContextId, Event, MarkId, Read, Time};
+
+use super::{Core, Use};
+
+/// Entries kept for the report; later ones are counted by the log only.
+pub(super) const MAX_LOST: usize = 1_024;
+/// Most octets of an orphan's input discarded in one go, so that one peer cannot hold the lock.
+const DISCARD: usize = 256 << 10;
+
+/// Something that was sent and not confirmed before the endpoint ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unconfirmed {
+    /// Whom it was sent to.
+    pub peer: SocketAddr,
+    /// Octets without acknowledgement, as far as known.
+    pub octets: u64,
+    /// How the association ended; [`CloseReason::Unconfirmed`] if the time was over first.
+    pub reason: CloseReason,
+}
+
+impl Core {
+    /// The user let go of an association: it closes gracefully in the background.
+    pub(crate) fn orphan(&mut self, now: Time, id: ContextId) {
+        let Ok(slot) = self.slot(id) else {
+            return;
+        };
+        let (started, closed) = (slot.started, slot.closed.clone());
+        slot.wakers.clear();
+        if closed.is_some() || !started {
+            // Ended: nothing follows. Never started: no packet says that it existed, and none should.
+            self.forget(now, id);
+            return;
+        }
+        if let Ok(slot) = self.slot(id) {
+            slot.used_by = Use::Orphan(None);
+            slot.partial.clear();
+            self.orphans += 1;
+        }
+        self.close_orphan(now, id);
+        self.discard(now, id);
+    }
+
+    /// Closes the writer of an orphan once everything it was given is queued, and lets go of it once that is
+    /// confirmed.
+    fn close_orphan(&mut self, now: Time, id: ContextId) {
+        // What a peer refused cannot be queued any more, and what waits for room comes back here with `Writable`.
+        if let Ok(false) = super::ops::clear_backlog(self, now, id) {
+            return;
+        }
+        let _ = self.engine.close_writer(now, id);
+        let open = self.unacknowledged(id);
+        let Ok(slot) = self.slot(id) else {
+            return;
+        };
+        slot.writer_closed = true;
+        let written = slot.written;
+        if open == 0 {
+            self.forget(now, id);
+            return;
+        }
+        // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
+        let mark = self.engine.mark_at(now, id, written, Confirm::Received).ok();
+        if let Ok(slot) = self.slot(id) {
+            slot.used_by = Use::Orphan(mark);
+        }
+    }
+
+    /// An event of an association without user.
+    pub(super) fn orphan_event(&mut self, now: Time, id: ContextId, mark: Option<MarkId>, event: &Event) {
+        match event {
+            Event::Closed(reason) => {
+                self.note_lost(id, reason.clone());
+                self.forget(now, id);
+            }
+            // Everything is confirmed: what remains of the close is the engine's business alone.
+            Event::Marked(reached) if Some(*reached) == mark => self.forget(now, id),
+            Event::Readable => self.discard(now, id),
+            Event::Writable if self.slots.get(&id).is_some_and(|slot| !slot.writer_closed) => {
+                self.close_orphan(now, id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes and drops what arrived, so that the peer can finish.
+    fn discard(&mut self, now: Time, id: ContextId) {
+        let mut octets = 0;
+        while octets < DISCARD {
+            match self.engine.read(now, id, DISCARD) {
+                Ok(Read::Data { bytes, .. }) => octets += bytes.len().max(1),
+                Ok(Read::Tag { .. } | Read::Gap { .. }) => octets += 1,
+                _ => return,
+            }
+        }
+    }
+
+    /// Octets of an association that were not acknowledged.
+    pub(crate) fn unacknowledged(&self, id: ContextId) -> u64 {
+        let written = self.slots.get(&id).map_or(0, |slot| slot.written);
+        match self.engine.context_stats(id) {
+            Ok(stats) => written.saturating_sub(stats.octets_acknowledged),
+            Err(_) => 0,
+        }
+    }
+
+    /// Gives up on all orphans: what they had not confirmed goes on the list.
+    pub(crate) fn abandon_orphans(&mut self, now: Time) {
+        let orphans: Vec<ContextId> = self
+            .slots
+            .iter()
+            .filter(|(_, slot)| matches!(slot.used_by, Use::Orphan(_)))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in orphans {
+            let octets = self.unacknowledged(id);
+            self.note_lost(id, CloseReason::Unconfirmed { octets });
+            self.forget(now, id);
+        }
+    }
+}

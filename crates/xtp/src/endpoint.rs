@@ -1,0 +1,240 @@
+//! The endpoint: one UDP socket, any number of associations.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use xtp_engine::{Engine, ListenOptions, OpenOptions};
+use xtp_io::{Capabilities, UdpSocket};
+
+use crate::carrier::Carrier;
+use crate::clock::{Clock, utc_ms};
+use crate::config::Config;
+use crate::core::{Core, Unconfirmed};
+use crate::driver::Driver;
+use crate::error::{Error, Result};
+use crate::listener::Listener;
+use crate::shared::{Handle, Shared};
+use crate::stats::EndpointStats;
+use crate::stream::Stream;
+use crate::wake::Waker;
+
+/// One UDP socket and the protocol engine on it. Cloning makes another handle of the same endpoint.
+///
+/// # Who makes progress
+///
+/// There is no thread behind an endpoint. Packets are taken and sent, and timers run, in calls: a call that waits
+/// drives everything while it waits; any other call sends what it caused and takes what arrived if nobody has for
+/// a millisecond. [`progress`](Self::progress) does nothing else, and [`spawn_driver`](Self::spawn_driver) starts a
+/// thread that steps in whenever no caller is active.
+///
+/// **What a peer sees when nobody makes progress:** a host that does not answer. Its packets wait in the socket's
+/// buffer, and when that is full they are lost and repeated later. It asks again after a round trip or so, then
+/// ever more slowly (up to 10 s); its writer stops when the credit it was granted is used up. When calls begin
+/// again within its timeout (60 s; 20 s before it has heard anything), everything continues without loss. After
+/// that the peer reports the association as unreachable, and on waking up this end does the same.
+///
+/// # Threads
+///
+/// An endpoint and everything made from it is `Send` and `Sync`. Of several threads that wait, one drives the
+/// socket, the others sleep and are woken when there is something for them; each takes over when the one before
+/// has what it waited for.
+///
+/// # The end
+///
+/// Dropping the last handle (endpoint, listener, stream) waits up to [`Config::linger`] until everything sent is
+/// confirmed and logs what was not. [`shutdown`](Self::shutdown) does the same and returns the list.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub(crate) shared: Arc<Handle>,
+}
+
+/// What a [shutdown](Endpoint::shutdown) could not confirm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// Associations that ended without confirmation of everything sent, since the endpoint began or since the last
+    /// report; the first 1 024.
+    pub unconfirmed: Vec<Unconfirmed>,
+}
+
+impl ShutdownReport {
+    /// Everything sent was confirmed.
+    pub fn is_clean(&self) -> bool {
+        self.unconfirmed.is_empty()
+    }
+}
+
+impl Endpoint {
+    /// Binds the socket and starts the engine.
+    ///
+    /// # Errors
+    /// [`Error::Socket`] if the address cannot be bound, [`Error::Entropy`] if there are no random numbers,
+    /// [`Error::Command`] if a limit in [`Config::engine`] is out of its range.
+    pub fn bind(config: Config) -> Result<Self> {
+        Ok(Self {
+            shared: Arc::new(Handle::new(open(config)?)),
+        })
+    }
+
+    /// An endpoint for talking to others: any free port, default options.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub fn client() -> Result<Self> {
+        Self::bind(Config::client())
+    }
+
+    /// The UDP address and port it is bound to.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.shared.socket.local_addr()
+    }
+
+    /// What the system grants this socket.
+    pub fn capabilities(&self) -> &Capabilities {
+        self.shared.socket.capabilities()
+    }
+
+    /// Its configuration, as completed by [`bind`](Self::bind).
+    pub fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    /// Opens an association with options of your choice (see [`paradigm`](crate::paradigm)). No packet leaves
+    /// before there is something to send; [`Stream::connect`] sends one without.
+    ///
+    /// # Errors
+    /// [`Error::Command`] for options out of range and at the limit of associations.
+    pub fn open(&self, peer: SocketAddr, options: OpenOptions) -> Result<Stream> {
+        let id = self.shared.command(|core, now| core.open(now, peer, options))?;
+        Ok(Stream::new(Arc::clone(&self.shared), id))
+    }
+
+    /// Listens on service number `port`.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the number is taken.
+    pub fn listen(&self, port: u16) -> Result<Listener> {
+        self.listen_with(ListenOptions::new(port))
+    }
+
+    /// Listens with options of your choice.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the number is taken or an option is out of range.
+    pub fn listen_with(&self, options: ListenOptions) -> Result<Listener> {
+        let port = options.port;
+        let id = self.shared.command(|core, _| core.listen(options))?;
+        Ok(Listener::new(Arc::clone(&self.shared), id, port))
+    }
+
+    /// Answers the echo service (number 7) from now on, in whatever call makes progress: so that anybody can probe
+    /// this endpoint. Every paradigm with a way back is echoed.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if somebody listens on the number.
+    pub fn enable_echo(&self) -> Result<()> {
+        self.shared.command(|core, _| core.enable_echo())
+    }
+
+    /// Makes progress without waiting; returns the number of datagrams taken.
+    ///
+    /// # Errors
+    /// [`Error::Carrier`] if the socket failed.
+    pub fn progress(&self) -> Result<usize> {
+        self.shared.progress(Duration::ZERO)
+    }
+
+    /// Makes progress; waits up to `timeout` for something to arrive or to fall due.
+    ///
+    /// # Errors
+    /// [`Error::Carrier`] if the socket failed, [`Error::Interrupted`] by [`interrupt`](Self::interrupt).
+    pub fn progress_for(&self, timeout: Duration) -> Result<usize> {
+        self.shared.progress(timeout)
+    }
+
+    /// Starts a thread that makes progress whenever no caller does. It ends with the returned guard.
+    ///
+    /// # Errors
+    /// [`Error::Carrier`] if the system has no thread left.
+    pub fn spawn_driver(&self) -> Result<Driver> {
+        Driver::spawn(self.shared.for_driver())
+    }
+
+    /// Ends every waiting call on this endpoint, in all threads, with [`Error::Interrupted`], and lets no new one
+    /// wait until [`resume`](Self::resume). Nothing is lost. For signal threads; not for signal handlers.
+    pub fn interrupt(&self) {
+        self.shared.interrupt(true);
+    }
+
+    /// Lets calls wait again after [`interrupt`](Self::interrupt).
+    pub fn resume(&self) {
+        self.shared.interrupt(false);
+    }
+
+    /// Counters of engine and socket.
+    pub fn stats(&self) -> EndpointStats {
+        self.shared.look(|core| EndpointStats {
+            engine: core.engine.stats(),
+            socket: self.shared.socket.counters(),
+            wakes: core.carrier.wakes,
+            send_errors: core.carrier.send_errors,
+        })
+    }
+
+    /// Waits until everything sent by handles dropped before is confirmed, up to `deadline`, and says what was
+    /// not. Associations whose handles still exist are left alone and not reported.
+    ///
+    /// # Errors
+    /// [`Error::Carrier`] if the socket failed.
+    pub fn shutdown(&self, deadline: Duration) -> Result<ShutdownReport> {
+        Ok(ShutdownReport {
+            unconfirmed: self.shared.settle(deadline)?,
+        })
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("local_addr", &self.local_addr())
+            .finish_non_exhaustive()
+    }
+}
+
+fn open(mut config: Config) -> Result<Shared> {
+    let socket = Arc::new(bind_socket(&config)?);
+    let local = socket.local_addr();
+    let clock = Clock::new();
+    getrandom::fill(&mut config.engine.entropy).map_err(|error| Error::Entropy(error.to_string()))?;
+    config.engine.utc_offset_ms = clock.utc_offset_ms();
+    if config.bind.port() != 0 && !config.fresh_start && config.engine.started_utc_ms.is_none() {
+        config.engine.started_utc_ms = Some(utc_ms());
+    }
+    let mut own = crate::addresses::own();
+    own.extend((!local.ip().is_unspecified()).then(|| local.ip().to_canonical()));
+    config.engine.own_addresses.append(&mut own);
+    let engine = Engine::new(config.engine.clone())?;
+    // The secret is the engine's alone from here on.
+    config.engine.entropy = [0; 32];
+    config.bind = local;
+    let waker = Arc::new(Waker::new(local));
+    let carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
+    let write_buffer = config.write_buffer.clamp(4 << 10, 1 << 20);
+    let core = Core::new(engine, carrier, clock, write_buffer);
+    tracing::debug!(%local, backend = socket.capabilities().backend, "endpoint ready");
+    Ok(Shared::new(core, socket, waker, config))
+}
+
+/// Binds as configured; the default address falls back to IPv4 on a host without IPv6.
+fn bind_socket(config: &Config) -> Result<UdpSocket> {
+    match UdpSocket::bind(config.bind, &config.socket) {
+        Err(error) if config.bind == Config::client().bind => {
+            tracing::debug!(%error, "no IPv6 here, using IPv4");
+            let any = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+            Ok(UdpSocket::bind(any, &config.socket)?)
+        }
+        other => Ok(other?),
+    }
+}

@@ -1,0 +1,492 @@
+//! Who drives the endpoint: the lock, the leader on the socket, and those who wait behind it.
+//!
+//! No thread belongs to an endpoint. A call that waits becomes the *leader* if there is none: it polls the socket or
+//! sleeps on it, without holding the lock, and takes what arrives for everybody. Others that wait meanwhile are
+//! *followers*: they sleep on a condition variable, look again when there is news, and one of them takes over when
+//! the leader has what it waited for. Calls that do not wait run their turn under the lock and go.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use xtp_engine::Time;
+use xtp_io::UdpSocket;
+
+use crate::config::Config;
+use crate::core::{Core, Unconfirmed};
+use crate::error::{Error, Result};
+use crate::wait::{Habit, Patience, Step};
+use crate::wake::{WITHOUT_WAKING, Waker};
+
+/// Calls that do not wait look at the socket at most this often, if nobody else does.
+const POLL_EVERY: Duration = Duration::from_millis(1);
+/// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
+pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
+
+/// How often a shutdown looks whether everything is confirmed, if nothing happens.
+const SETTLE_LOOK: Duration = Duration::from_millis(50);
+
+/// The endpoint's state and the order of those who wait for it.
+pub(crate) struct State {
+    pub(crate) core: Core,
+    /// A caller drives the socket.
+    leader: bool,
+    /// Until when the leader sleeps, if it does; `Time::NEVER` without a timer.
+    leader_sleeps: Option<Time>,
+    /// The same for the driver thread or task, which steps in when there is no leader.
+    pub(crate) driver_sleeps: Option<Time>,
+    /// When a caller last looked at the socket, as opposed to a driver.
+    driven: Time,
+    followers: usize,
+    /// Followers wait for news up to this number.
+    told: u64,
+}
+
+impl State {
+    /// A caller looks at the socket.
+    fn poll(&mut self, now: Time) -> usize {
+        self.driven = now;
+        self.core.poll_socket(now)
+    }
+
+    /// Whether callers drive the endpoint themselves, so that a driver should keep away.
+    pub(crate) fn is_driven(&self, now: Time) -> bool {
+        self.leader || now.since(self.driven) < DRIVER_PATIENCE
+    }
+}
+
+/// What all handles of an endpoint share.
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    news: Condvar,
+    pub(crate) socket: Arc<UdpSocket>,
+    pub(crate) waker: Arc<Waker>,
+    pub(crate) config: Config,
+    habit: Habit,
+    /// Threads about to take the lock: a polling leader steps back for them.
+    wanting: AtomicUsize,
+    interrupted: AtomicBool,
+    /// The last handle is gone.
+    ended: AtomicBool,
+}
+
+/// A handle of the user: with the last one the endpoint ends. Drivers hold the [`Shared`] inside only.
+pub(crate) struct Handle(Arc<Shared>);
+
+impl Handle {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// For a driver, which does not keep the endpoint alive.
+    pub(crate) fn for_driver(&self) -> Arc<Shared> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl std::ops::Deref for Handle {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.close_all();
+        if !self.0.lingers_in_driver() {
+            self.0.linger();
+        }
+        self.0.ended.store(true, Ordering::Relaxed);
+        let state = self.0.lock();
+        if state.driver_sleeps.is_some() || state.core.driver.is_some() {
+            self.0.wake_driver(&state);
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(core: Core, socket: Arc<UdpSocket>, waker: Arc<Waker>, config: Config) -> Self {
+        Self {
+            state: Mutex::new(State {
+                core,
+                leader: false,
+                leader_sleeps: None,
+                driver_sleeps: None,
+                driven: Time::ZERO,
+                followers: 0,
+                told: 0,
+            }),
+            news: Condvar::new(),
+            socket,
+            waker,
+            config,
+            habit: Habit::default(),
+            wanting: AtomicUsize::new(0),
+            interrupted: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// The state. A panic of another thread inside the lock leaves the engine consistent: its calls are whole.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        if let Ok(state) = self.state.try_lock() {
+            return state;
+        }
+        self.wanting.fetch_add(1, Ordering::Relaxed);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wanting.fetch_sub(1, Ordering::Relaxed);
+        state
+    }
+
+    /// Runs a command and sends what it caused, without waiting.
+    pub(crate) fn command<T>(&self, command: impl FnOnce(&mut Core, Time) -> T) -> T {
+        let mut state = self.lock();
+        let now = state.core.now();
+        self.glance(&mut state, now);
+        let result = command(&mut state.core, now);
+        state.core.turn(now);
+        self.announce(&mut state);
+        result
+    }
+
+    /// Looks at the state without a turn.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Core) -> T) -> T {
+        look(&mut self.lock().core)
+    }
+
+    /// Asks once, without waiting. The socket is looked at if the answer is not known without it.
+    pub(crate) fn attempt<T>(
+        &self,
+        mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
+    ) -> Result<T> {
+        let mut state = self.lock();
+        let now = state.core.now();
+        let mut answer = question(&mut state.core, now);
+        if answer.is_pending() && !state.leader && state.poll(now) > 0 {
+            answer = question(&mut state.core, now);
+        }
+        state.core.turn(now);
+        self.announce(&mut state);
+        match answer {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => Err(Error::WouldBlock),
+        }
+    }
+
+    /// Asks once for a task, which is woken by what `remember` arranged when the answer is not known yet. The task
+    /// that drives the endpoint looks at the socket.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn poll<T>(
+        &self,
+        question: impl FnOnce(&mut Core, Time) -> Poll<Result<T>>,
+        remember: impl FnOnce(&mut Core),
+    ) -> Poll<Result<T>> {
+        let mut state = self.lock();
+        let now = state.core.now();
+        let answer = question(&mut state.core, now);
+        if answer.is_pending() {
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Poll::Ready(Err(Error::Interrupted));
+            }
+            remember(&mut state.core);
+        }
+        state.core.turn(now);
+        self.announce(&mut state);
+        answer
+    }
+
+    /// Asks until there is an answer, driving the endpoint or following whoever does.
+    pub(crate) fn wait<T>(
+        &self,
+        what: &'static str,
+        timeout: Option<Duration>,
+        mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
+    ) -> Result<T> {
+        let mut state = self.lock();
+        let mut now = state.core.now();
+        let until = timeout.map(|timeout| (now + timeout, timeout));
+        self.glance(&mut state, now);
+        loop {
+            let seen = state.core.news;
+            let answer = question(&mut state.core, now);
+            state.core.turn(now);
+            self.announce(&mut state);
+            if let Poll::Ready(answer) = answer {
+                self.hand_over(&state);
+                return answer;
+            }
+            if state.core.news == seen {
+                if self.interrupted.load(Ordering::Relaxed) {
+                    self.hand_over(&state);
+                    return Err(Error::Interrupted);
+                }
+                if let Some((until, after)) = until
+                    && until <= now
+                {
+                    self.hand_over(&state);
+                    return Err(Error::Timeout { what, after });
+                }
+                let until = until.map(|(until, _)| until);
+                state = if state.leader {
+                    self.follow(state, until)
+                } else {
+                    self.lead(state, until)
+                };
+            }
+            now = state.core.now();
+        }
+    }
+
+    /// One round of progress for everybody: takes what arrived, does what is due, sends what may leave. With a
+    /// timeout it waits that long for something to arrive or happen. Returns the number of datagrams taken.
+    pub(crate) fn progress(&self, timeout: Duration) -> Result<usize> {
+        let mut state = self.lock();
+        let now = state.core.now();
+        let before = state.core.received;
+        if !state.leader {
+            state.poll(now);
+        }
+        let idle = state.core.received == before && !state.core.is_due(now);
+        if idle && !timeout.is_zero() {
+            // What is queued leaves before this thread rests.
+            state.core.turn(now);
+            self.announce(&mut state);
+            let until = Some(now + timeout);
+            state = if state.leader {
+                self.follow(state, until)
+            } else {
+                self.lead(state, until)
+            };
+        }
+        let now = state.core.now();
+        let count = state.core.received - before;
+        state.core.turn(now);
+        self.announce(&mut state);
+        self.hand_over(&state);
+        state.core.check_carrier()?;
+        if count == 0 && !timeout.is_zero() && self.interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
+    /// Makes every waiting call return [`Error::Interrupted`], now and until it is taken back.
+    pub(crate) fn interrupt(&self, on: bool) {
+        self.interrupted.store(on, Ordering::Relaxed);
+        if !on {
+            return;
+        }
+        let state = self.lock();
+        self.news.notify_all();
+        if state.leader_sleeps.is_some() {
+            self.waker.wake();
+        }
+    }
+
+    /// Looks at the socket if nobody has for a while.
+    fn glance(&self, state: &mut State, now: Time) {
+        if !state.leader && now.since(state.core.last_poll()) >= POLL_EVERY {
+            state.poll(now);
+        }
+    }
+
+    /// After a turn: tells followers of news, and wakes a sleeper that would sleep too long.
+    pub(crate) fn announce(&self, state: &mut State) {
+        let news = state.core.news != state.told;
+        state.told = state.core.news;
+        if news && state.followers > 0 {
+            self.news.notify_all();
+        }
+        let sleeps = if state.leader {
+            state.leader_sleeps
+        } else {
+            state.driver_sleeps
+        };
+        let Some(until) = sleeps else {
+            return;
+        };
+        let earlier = state.core.deadline().is_some_and(|deadline| deadline < until);
+        let concerned = earlier || (news && state.leader);
+        if !concerned {
+            return;
+        }
+        // Once is enough: whoever wakes computes its sleep anew.
+        if state.leader {
+            state.leader_sleeps = None;
+            self.waker.wake();
+        } else {
+            state.driver_sleeps = None;
+            self.wake_driver(state);
+        }
+    }
+
+    fn wake_driver(&self, state: &State) {
+        match &state.core.driver {
+            Some(task) => task.wake_by_ref(),
+            None => self.waker.wake(),
+        }
+    }
+
+    /// Whether the last handle is gone, so that a driver has nothing left to do.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Waits until everything sent by handles dropped before is confirmed, up to `deadline`; gives up on the rest.
+    pub(crate) fn settle(&self, deadline: Duration) -> Result<Vec<Unconfirmed>> {
+        let start = self.look(|core| core.now());
+        loop {
+            let (orphans, passed) = self.command(|core, now| (core.orphans(), now.since(start)));
+            if orphans == 0 || passed >= deadline {
+                break;
+            }
+            match self.progress((deadline - passed).min(SETTLE_LOOK)) {
+                Ok(_) => {}
+                // A user in a hurry: what is confirmed by now counts.
+                Err(Error::Interrupted) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.command(|core, now| {
+            core.abandon_orphans(now);
+            core.take_lost()
+        }))
+    }
+
+    /// The end of the endpoint: everything still open is closed.
+    fn close_all(&self) {
+        self.command(|core, now| {
+            for id in core.held() {
+                core.orphan(now, id);
+            }
+        });
+    }
+
+    /// Waits for confirmation as long as configured and logs what had none.
+    pub(crate) fn linger(&self) {
+        match self.settle(self.config.linger) {
+            Ok(lost) => report(lost.len()),
+            Err(error) => tracing::warn!(%error, "an endpoint ended with a failed socket"),
+        }
+    }
+
+    /// Whether a task awaits the last confirmations, because nobody may block where the last handle is dropped.
+    fn lingers_in_driver(&self) -> bool {
+        self.look(|core| core.driver.is_some())
+    }
+
+    /// Lets a follower take over from a caller that is done.
+    fn hand_over(&self, state: &State) {
+        if state.followers > 0 && !state.leader {
+            self.news.notify_one();
+        }
+    }
+
+    /// Sleeps until there is news, the leader is gone, or the time is over.
+    fn follow<'a>(&self, mut state: MutexGuard<'a, State>, until: Option<Time>) -> MutexGuard<'a, State> {
+        state.followers += 1;
+        state = match until {
+            Some(until) => {
+                let span = until.since(state.core.now());
+                self.news
+                    .wait_timeout(state, span)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
+            }
+            None => self.news.wait(state).unwrap_or_else(PoisonError::into_inner),
+        };
+        state.followers -= 1;
+        state
+    }
+
+    /// Drives the socket until something arrived or happened, a timer is due, or the time is over.
+    fn lead<'a>(&'a self, mut state: MutexGuard<'a, State>, until: Option<Time>) -> MutexGuard<'a, State> {
+        let seen = state.core.news;
+        let mut patience = Patience::new(&self.habit, self.config.wait);
+        state.leader = true;
+        loop {
+            let now = state.core.now();
+            let over = until.is_some_and(|until| until <= now);
+            if state.poll(now) > 0
+                || over
+                || state.core.news != seen
+                || state.core.is_due(now)
+                || self.interrupted.load(Ordering::Relaxed)
+            {
+                state.leader = false;
+                return state;
+            }
+            let step = patience.step(now);
+            state = match step {
+                Step::Sleep => {
+                    patience.asleep();
+                    self.sleep(state, now, until)
+                }
+                Step::Again | Step::Yield => {
+                    drop(state);
+                    self.pause(step);
+                    self.lock()
+                }
+            };
+        }
+    }
+
+    /// Between two polls, without the lock.
+    fn pause(&self, step: Step) {
+        if step == Step::Yield || self.wanting.load(Ordering::Relaxed) > 0 {
+            std::thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Sleeps on the socket, without the lock, not beyond the next timer.
+    fn sleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        now: Time,
+        until: Option<Time>,
+    ) -> MutexGuard<'a, State> {
+        let deadline = state.core.deadline();
+        let wake_at = deadline.into_iter().chain(until).min();
+        state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
+        let interest = state.core.carrier.interest();
+        drop(state);
+        let timeout = wake_at.map(|at| at.since(now));
+        let error = self.doze(timeout, interest);
+        let mut state = self.lock();
+        state.leader_sleeps = None;
+        if error {
+            let now = state.core.now();
+            state.core.poll_errors(now);
+        }
+        state
+    }
+
+    /// Waits on the socket; true if the network reported errors.
+    pub(crate) fn doze(&self, timeout: Option<Duration>, interest: xtp_io::Interest) -> bool {
+        let timeout = if self.waker.is_broken() {
+            Some(timeout.map_or(WITHOUT_WAKING, |timeout| timeout.min(WITHOUT_WAKING)))
+        } else {
+            timeout
+        };
+        match self.socket.wait(timeout, interest) {
+            Ok(readiness) => readiness.error,
+            Err(error) => {
+                tracing::debug!(%error, "waiting on the socket failed");
+                std::thread::yield_now();
+                false
+            }
+        }
+    }
+}
+
+/// Logs how many associations ended unconfirmed.
+pub(crate) fn report(count: usize) {
+    if count > 0 {
+        tracing::warn!(count, "an endpoint ended with unconfirmed associations");
+    }
+}

@@ -1,0 +1,139 @@
+//! Ending an association: gracefully, by halves, or at once.
+
+use std::task::Poll;
+use std::time::Duration;
+
+use xtp_engine::{CloseReason, Confirm, Read};
+
+use super::{Stream, from_nanos};
+use crate::core::ops;
+use crate::error::{Error, Result};
+
+/// How long a close that is confirmed waits for the peer to end its stream as well, before it refuses the rest.
+const COURTESY: Duration = Duration::from_millis(200);
+/// How long it then waits for the peer to take note of the refusal.
+const REFUSAL: Duration = Duration::from_secs(1);
+/// Octets discarded in one go while closing.
+const DISCARD: usize = 256 << 10;
+
+impl Stream {
+    /// Ends this end's stream after everything sent; the peer may go on. Does not wait for confirmation.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if the association is over, [`Error::Timeout`] if collected octets find no room.
+    pub fn shutdown_write(&self) -> Result<()> {
+        self.wait(
+            "closing the writer",
+            from_nanos(&self.write_timeout),
+            ops::close_writer,
+        )
+    }
+
+    /// Tells the peer that nothing more is wanted: it drops what it has not sent.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if the association is over.
+    pub fn shutdown_read(&self) -> Result<()> {
+        self.shared
+            .command(|core, now| Ok(core.engine.close_reader(now, self.id)?))
+    }
+
+    /// Ends the association at once: everything queued at either end is discarded, and the peer is told.
+    pub fn abort(self) {
+        self.abort_now();
+    }
+
+    pub(crate) fn abort_now(&self) {
+        self.shared.command(|core, now| {
+            // Nothing to tell a peer that never heard of it.
+            if core.slot(self.id).is_ok_and(|slot| slot.started) {
+                let _ = core.engine.abort(now, self.id);
+            }
+            core.forget(now, self.id);
+        });
+    }
+
+    /// Ends the association gracefully and waits, up to
+    /// [`Config::close_timeout`](crate::Config::close_timeout), until everything sent is confirmed.
+    ///
+    /// # Errors
+    /// As [`close_within`](Self::close_within).
+    pub fn close(self) -> Result<()> {
+        let timeout = self.shared.config.close_timeout;
+        self.close_within(timeout)
+    }
+
+    /// Ends the association gracefully and waits up to `deadline` until everything sent is confirmed.
+    ///
+    /// Read first what you want to read: what arrives during the close is discarded. A peer that still writes 0.2 s
+    /// after everything was confirmed is told that nothing more is wanted. An association that was never used ends
+    /// without a packet.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] with the reason if the association ended without confirmation; with
+    /// [`CloseReason::Unconfirmed`] and the number of octets if the time was over first.
+    pub fn close_within(self, deadline: Duration) -> Result<()> {
+        if self
+            .shared
+            .look(|core| core.slot(self.id).is_ok_and(|slot| !slot.started))
+        {
+            return Ok(());
+        }
+        let start = self.shared.look(|core| core.now());
+        let mark = match self.begin_close(deadline) {
+            Ok(mark) => mark,
+            // Ended already: well, or with a reason the caller should know.
+            Err(Error::Closed(CloseReason::Normal)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let left = || deadline.saturating_sub(self.shared.look(|core| core.now()).since(start));
+        if let Some(mark) = &mark {
+            match self.await_end(left(), Some(mark)) {
+                Ok(()) => {}
+                Err(Error::Timeout { .. }) => {
+                    let octets = self.shared.look(|core| core.unacknowledged(self.id));
+                    return Err(Error::Closed(CloseReason::Unconfirmed { octets }));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // Everything is confirmed. A clean end of both halves is worth a moment, but its lack is no failure.
+        match self.await_end(left().min(COURTESY), None) {
+            Err(Error::Timeout { .. }) => {
+                let _ = self.shutdown_read();
+                let _ = self.await_end(left().min(REFUSAL), None);
+                Ok(())
+            }
+            Err(error @ Error::Closed(CloseReason::RefusedByReader { .. })) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Queues the close and a mark behind everything sent.
+    fn begin_close(&self, deadline: Duration) -> Result<Option<crate::Mark>> {
+        self.wait("closing the writer", Some(deadline), ops::close_writer)?;
+        let (written, open) = self.shared.look(|core| {
+            let written = core.slot(self.id).map_or(0, |slot| slot.written);
+            (written, core.unacknowledged(self.id))
+        });
+        if open == 0 {
+            return Ok(None);
+        }
+        self.mark_at(written, Confirm::Received).map(Some)
+    }
+
+    /// Waits for the mark or the end of the association, taking and dropping what arrives.
+    fn await_end(&self, timeout: Duration, mark: Option<&crate::Mark>) -> Result<()> {
+        self.wait("closing", Some(timeout), |core, now, id| {
+            while let Ok(Read::Data { .. } | Read::Tag { .. } | Read::Gap { .. }) =
+                core.engine.read(now, id, DISCARD)
+            {}
+            if let Some(mark) = mark
+                && let Poll::Ready(outcome) = ops::marked(core, id, mark.id())
+            {
+                return Poll::Ready(outcome);
+            }
+            ops::closed(core, id)
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! The standard library's reader and writer, and the buffer behind the writer.
+//!
+//! Written octets are copied once, into memory that is retained until the peer acknowledges them. They leave in
+//! the call that writes them, unless the stream is corked: then they are collected until the buffer
+//! ([`Config::write_buffer`](crate::Config::write_buffer)) is full, or until `flush`, `uncork`, `send` or a close.
+
+use std::io::{self, Read, Write};
+use std::task::Poll;
+
+use super::{Stream, from_nanos};
+use crate::core::{Core, ops};
+use crate::error::{Error, Result};
+
+impl Stream {
+    /// Collects small writes until the buffer is full or [`uncork`](Self::uncork) is called: fewer, fuller packets
+    /// for programs that write in small pieces. Affects [`io::Write`] only.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn cork(&self) -> Result<()> {
+        self.shared
+            .look(|core| core.slot(self.id).map(|slot| slot.corked = true))
+    }
+
+    /// Sends what was collected, and from now on sends every write at once.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn uncork(&self) -> Result<()> {
+        self.shared
+            .look(|core| core.slot(self.id).map(|slot| slot.corked = false))?;
+        self.push()
+    }
+
+    /// Sends what was collected; waits for room.
+    pub(super) fn push(&self) -> Result<()> {
+        if self
+            .shared
+            .look(|core| core.slot(self.id).map(|slot| slot.buffer.is_empty()))?
+        {
+            return Ok(());
+        }
+        self.wait("sending", from_nanos(&self.write_timeout), ops::uncork)
+    }
+
+    fn write_some(&self, octets: &[u8]) -> Result<usize> {
+        if octets.is_empty() {
+            return Ok(0);
+        }
+        self.wait(
+            "writing",
+            from_nanos(&self.write_timeout),
+            |core: &mut Core, now, id| {
+                match ops::write(core, now, id, octets) {
+                    Ok(0) => {
+                        // Only a refused offer makes the engine tell when there is room.
+                        let mut offer = bytes::Bytes::copy_from_slice(&octets[..1]);
+                        match ops::offer(core, now, id, &mut offer, false) {
+                            Ok(0) => Poll::Pending,
+                            outcome => Poll::Ready(outcome),
+                        }
+                    }
+                    outcome => Poll::Ready(outcome),
+                }
+            },
+        )
+    }
+
+    /// Copies as many octets as there is room for, without waiting; returns how many.
+    ///
+    /// # Errors
+    /// [`Error::WouldBlock`] if there is no room; else as [`send`](Self::send).
+    pub fn try_write(&self, octets: &[u8]) -> Result<usize> {
+        let taken = self
+            .shared
+            .command(|core, now| ops::write(core, now, self.id, octets))?;
+        if taken == 0 && !octets.is_empty() {
+            return Err(Error::WouldBlock);
+        }
+        Ok(taken)
+    }
+}
+
+impl Read for &Stream {
+    /// Octets as they come; 0 at the end. Ends of messages are not visible, tags and gaps are passed over.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let timeout = from_nanos(&self.read_timeout);
+        Ok(self.wait("reading", timeout, |core, now, id| {
+            ops::read(core, now, id, buffer)
+        })?)
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&*self).read(buffer)
+    }
+}
+
+impl Write for &Stream {
+    /// Copies once and sends in this call, unless corked.
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        Ok(self.write_some(octets)?)
+    }
+
+    /// Sends what was collected. Does not wait for acknowledgement: that is
+    /// [`flush_acknowledged`](Stream::flush_acknowledged), and costs a round trip.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(self.push()?)
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        (&*self).write(octets)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&*self).flush()
+    }
+}

@@ -1,0 +1,361 @@
+//! One association in the hands of a program.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use xtp_engine::{CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Rate, Time};
+
+use crate::core::{Core, ops};
+use crate::error::{Error, Result};
+use crate::mark::Mark;
+use crate::shared::Handle;
+
+mod close;
+mod io;
+mod send;
+
+/// Default size of a read where the caller names none.
+const CHUNK: usize = 256 << 10;
+
+/// What a reader finds next in a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Chunk {
+    /// Octets, in memory the caller may keep: no copy was made where the packet arrived in a well-filled batch.
+    Data {
+        /// Position of the first octet in the stream.
+        offset: u64,
+        /// The octets.
+        bytes: Bytes,
+        /// The last of them ends a message.
+        end_of_message: bool,
+    },
+    /// An out-of-band tag that belongs to the octet after it.
+    Tag {
+        /// Position of the tag.
+        offset: u64,
+        /// The tag.
+        tag: u64,
+    },
+    /// Octets that will never come (unreliable streams only).
+    Gap {
+        /// Position of the first missing octet.
+        offset: u64,
+        /// How many are missing.
+        len: u64,
+    },
+}
+
+/// A full-duplex association: octets, messages, or both.
+///
+/// All methods take `&self`: share a stream between threads by reference or in an `Arc`, one reading and one
+/// writing. Dropping it closes the writer in the background and discards what arrives; use [`close`](Self::close)
+/// to know that everything was confirmed.
+///
+/// # Copies
+///
+/// [`send`](Self::send) keeps a reference to the caller's [`Bytes`] until it is acknowledged: no copy in user
+/// space (`Bytes::from_owner` lends memory of any kind). Up to 256 octets may be copied next to their packet's
+/// header, which is cheaper. The [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
+pub struct Stream {
+    shared: Arc<Handle>,
+    id: ContextId,
+    /// Nanoseconds; `u64::MAX` for none.
+    read_timeout: AtomicU64,
+    write_timeout: AtomicU64,
+}
+
+fn to_nanos(timeout: Option<Duration>) -> u64 {
+    timeout.map_or(u64::MAX, |span| {
+        u64::try_from(span.as_nanos()).unwrap_or(u64::MAX - 1)
+    })
+}
+
+fn from_nanos(nanos: &AtomicU64) -> Option<Duration> {
+    match nanos.load(Ordering::Relaxed) {
+        u64::MAX => None,
+        nanos => Some(Duration::from_nanos(nanos)),
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(shared: Arc<Handle>, id: ContextId) -> Self {
+        Self {
+            shared,
+            id,
+            read_timeout: AtomicU64::new(u64::MAX),
+            write_timeout: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Handle> {
+        &self.shared
+    }
+
+    pub(crate) fn id(&self) -> ContextId {
+        self.id
+    }
+
+    /// A number unique among the associations of this endpoint, for logs.
+    pub fn number(&self) -> u64 {
+        self.id.as_u64()
+    }
+
+    /// Address of the peer; it can change when the peer moves.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn peer_addr(&self) -> Result<SocketAddr> {
+        self.shared.look(|core| core.slot(self.id).map(|slot| slot.peer))
+    }
+
+    /// Longest time a reading call waits; `None`, the default, for ever (until the association ends).
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) {
+        self.read_timeout.store(to_nanos(timeout), Ordering::Relaxed);
+    }
+
+    /// Longest time a sending call waits for room or confirmation; `None`, the default, for ever.
+    pub fn set_write_timeout(&self, timeout: Option<Duration>) {
+        self.write_timeout.store(to_nanos(timeout), Ordering::Relaxed);
+    }
+
+    /// Says hello without data, for an opener that reads first; returns when the peer has answered.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] with the reason (refused, unreachable, ...), [`Error::NoRoute`], [`Error::Timeout`].
+    pub fn connect(&self, timeout: Option<Duration>) -> Result<()> {
+        self.start()?;
+        self.wait("connecting", timeout, |core, _, id| ops::heard(core, id))
+    }
+
+    /// Says hello without data and does not wait.
+    pub(crate) fn start(&self) -> Result<()> {
+        self.shared.command(|core, now| {
+            core.engine.connect(now, self.id)?;
+            core.slot(self.id)?.started = true;
+            Ok(())
+        })
+    }
+
+    fn wait<T>(
+        &self,
+        what: &'static str,
+        timeout: Option<Duration>,
+        mut question: impl FnMut(&mut Core, Time, ContextId) -> Poll<Result<T>>,
+    ) -> Result<T> {
+        let id = self.id;
+        self.shared
+            .wait(what, timeout, |core, now| question(core, now, id))
+    }
+
+    fn attempt<T>(
+        &self,
+        mut question: impl FnMut(&mut Core, Time, ContextId) -> Poll<Result<T>>,
+    ) -> Result<T> {
+        let id = self.id;
+        self.shared.attempt(|core, now| question(core, now, id))
+    }
+
+    // --- Receiving ---
+
+    /// Waits for the next item of the stream: data without a copy, a tag, or a gap; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if the association ended before the stream did, [`Error::Timeout`].
+    pub fn recv_chunk(&self) -> Result<Option<Chunk>> {
+        let timeout = from_nanos(&self.read_timeout);
+        self.wait("receiving", timeout, |core, now, id| {
+            ops::chunk(core, now, id, CHUNK)
+        })
+    }
+
+    /// The next item if there is one, with at most `max` octets.
+    ///
+    /// # Errors
+    /// [`Error::WouldBlock`] if there is none; else as [`recv_chunk`](Self::recv_chunk).
+    pub fn try_recv_chunk(&self, max: usize) -> Result<Option<Chunk>> {
+        self.attempt(|core, now, id| ops::chunk(core, now, id, max))
+    }
+
+    /// Waits for the next whole message; `None` at the end of the stream. Tags are passed over, and so is a message
+    /// with a gap in it. A call that times out loses nothing.
+    ///
+    /// # Errors
+    /// [`Error::MessageTooLong`] beyond [`Config::message_limit`](crate::Config::message_limit),
+    /// [`Error::Incomplete`] if the stream ends inside a message, [`Error::Closed`], [`Error::Timeout`].
+    pub fn recv_message(&self) -> Result<Option<Bytes>> {
+        let limit = self.shared.config.message_limit;
+        let timeout = from_nanos(&self.read_timeout);
+        self.wait("receiving a message", timeout, |core, now, id| {
+            ops::message(core, now, id, limit)
+        })
+    }
+
+    /// The next whole message if it is there.
+    ///
+    /// # Errors
+    /// [`Error::WouldBlock`] if it is not; else as [`recv_message`](Self::recv_message).
+    pub fn try_recv_message(&self) -> Result<Option<Bytes>> {
+        let limit = self.shared.config.message_limit;
+        self.attempt(|core, now, id| ops::message(core, now, id, limit))
+    }
+
+    /// Reads octets into `buffer` without waiting; 0 at the end.
+    ///
+    /// # Errors
+    /// [`Error::WouldBlock`] if there are none; else as [`recv_chunk`](Self::recv_chunk).
+    pub fn try_read(&self, buffer: &mut [u8]) -> Result<usize> {
+        self.attempt(|core, now, id| ops::read(core, now, id, buffer))
+    }
+
+    /// Octets that can be read at once.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn readable(&self) -> Result<u64> {
+        self.shared.look(|core| Ok(core.engine.readable(self.id)?))
+    }
+
+    /// Says that memory for this many more octets is ready (streams opened with `reserve` only).
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone or does not reserve.
+    pub fn post(&self, octets: u64) -> Result<()> {
+        self.shared
+            .command(|core, now| Ok(core.engine.post(now, self.id, octets)?))
+    }
+
+    // --- Marks and confirmation ---
+
+    /// Asks the peer to confirm everything sent so far, and returns a mark that tells when it has.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if the association is over.
+    pub fn mark(&self, what: Confirm) -> Result<Mark> {
+        let mark = self
+            .shared
+            .command(|core, now| ops::set_mark(core, now, self.id, what))?;
+        Ok(Mark::new(Arc::clone(&self.shared), self.id, mark))
+    }
+
+    /// A mark at a stream offset (octets sent before it), without asking the peer for anything.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if the association is over.
+    pub fn mark_at(&self, offset: u64, what: Confirm) -> Result<Mark> {
+        let mark = self
+            .shared
+            .command(|core, now| ops::set_mark_at(core, now, self.id, offset, what))?;
+        Ok(Mark::new(Arc::clone(&self.shared), self.id, mark))
+    }
+
+    /// Waits for a mark, at most the write timeout.
+    ///
+    /// # Errors
+    /// As [`Mark::wait`].
+    pub fn wait_mark(&self, mark: &Mark) -> Result<()> {
+        mark.wait(from_nanos(&self.write_timeout))
+    }
+
+    /// Waits until everything sent so far is confirmed: at the peer's host, or taken by the peer's program.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if the association ended without confirmation, [`Error::Timeout`].
+    pub fn confirm(&self, what: Confirm) -> Result<()> {
+        let mark = self.mark(what)?;
+        self.wait_mark(&mark)
+    }
+
+    /// Waits until everything sent so far is acknowledged by the peer's host. Asks only if something is not.
+    ///
+    /// # Errors
+    /// As [`confirm`](Self::confirm).
+    pub fn flush_acknowledged(&self) -> Result<()> {
+        self.push()?;
+        if self.shared.look(|core| core.unacknowledged(self.id)) == 0 {
+            return Ok(());
+        }
+        self.confirm(Confirm::Received)
+    }
+
+    // --- Options ---
+
+    /// Switches this reader between selective retransmission and go-back-N.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn set_error_control(&self, kind: ErrorControl) -> Result<()> {
+        self.shared
+            .command(|core, now| Ok(core.engine.set_error_control(now, self.id, kind)?))
+    }
+
+    /// Limits what the peer may send from now on.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn set_in_rate(&self, rate: Rate) -> Result<()> {
+        self.shared
+            .command(|core, now| Ok(core.engine.set_in_rate(now, self.id, rate)?))
+    }
+
+    /// Limits what this end sends from now on.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn set_out_rate(&self, rate: Rate) -> Result<()> {
+        self.shared
+            .command(|core, now| Ok(core.engine.set_out_rate(now, self.id, rate)?))
+    }
+
+    /// Priority of what this end sends: smaller is more urgent, `None` least.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn set_sort(&self, sort: Option<u16>) -> Result<()> {
+        self.shared
+            .command(|core, now| Ok(core.engine.set_sort(now, self.id, sort)?))
+    }
+
+    // --- What is known ---
+
+    /// Counters and estimates of this association.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn stats(&self) -> Result<ContextStats> {
+        self.shared.look(|core| Ok(core.engine.context_stats(self.id)?))
+    }
+
+    /// How it ended, if it ended.
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.shared.look(|core| core.close_reason(self.id).cloned())
+    }
+
+    /// The association's end as an error, if it ended otherwise than well.
+    pub fn failure(&self) -> Option<Error> {
+        match self.shared.look(|core| core.ended(self.id)) {
+            Some(Error::Closed(CloseReason::Normal)) | None => None,
+            failure => failure,
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("number", &self.number())
+            .field("peer", &self.peer_addr().ok())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.shared.command(|core, now| core.orphan(now, self.id));
+    }
+}

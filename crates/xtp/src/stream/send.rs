@@ -1,0 +1,131 @@
+//! Sending: owned memory without a copy, messages, tags, and the variants that do not wait.
+
+use bytes::Bytes;
+use xtp_engine::Confirm;
+
+use super::{Stream, from_nanos};
+use crate::core::ops;
+use crate::error::{Error, Result};
+
+impl Stream {
+    /// Sends all of `data` without copying it; waits for room, not for confirmation. What it accepts leaves within
+    /// this call as far as credit, rate and window allow.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if the association is over, [`Error::Command`] if the writer was closed or the peer
+    /// refused more, [`Error::Timeout`] after the write timeout: then a prefix was accepted.
+    pub fn send(&self, data: impl Into<Bytes>) -> Result<()> {
+        self.send_all(data.into(), false)
+    }
+
+    /// Sends several pieces as one run of octets, without copying them.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_vectored(&self, pieces: &[Bytes]) -> Result<()> {
+        // All pieces that find room are queued before anything leaves, so that small ones share packets.
+        let mut queue = pieces.iter().cloned();
+        let mut piece = Bytes::new();
+        self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
+            loop {
+                if piece.is_empty() {
+                    match queue.next() {
+                        Some(next) => piece = next,
+                        None => return std::task::Poll::Ready(Ok(())),
+                    }
+                }
+                match ops::send(core, now, id, &mut piece, false) {
+                    std::task::Poll::Ready(Ok(())) => {}
+                    other => return other,
+                }
+            }
+        })
+    }
+
+    /// Sends `data` and returns when the peer's host has acknowledged all of it, so that the caller may reuse the
+    /// memory and knows that it arrived. Borrowed memory cannot outlive its lender without `unsafe`, which this crate
+    /// does not have, so this copies once; lend an owner to [`Bytes::from_owner`] and use
+    /// [`send`](Self::send) with a [`mark`](Self::mark) to do without.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send) and [`confirm`](Self::confirm).
+    pub fn send_scoped(&self, data: &[u8]) -> Result<()> {
+        self.send_all(Bytes::copy_from_slice(data), false)?;
+        self.confirm(Confirm::Received)
+    }
+
+    /// Sends one message: `data` with its last octet marked as the end.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); [`Error::Command`] for an empty message, which has no octet to mark.
+    pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
+        let data = data.into();
+        refuse_empty(&data)?;
+        self.send_all(data, true)
+    }
+
+    fn send_all(&self, mut data: Bytes, eom: bool) -> Result<()> {
+        self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
+            ops::send(core, now, id, &mut data, eom)
+        })
+    }
+
+    /// Sends as much of `data` as there is room for and removes it from `data`; returns how much.
+    ///
+    /// # Errors
+    /// [`Error::WouldBlock`] if there is no room at all; else as [`send`](Self::send).
+    pub fn try_send(&self, data: &mut Bytes) -> Result<usize> {
+        self.offer(data, false)
+    }
+
+    /// As [`try_send`](Self::try_send), with the last octet marked as the end of a message. The mark goes with the
+    /// last octet: call again with what is left in `data`.
+    ///
+    /// # Errors
+    /// As [`try_send`](Self::try_send); [`Error::Command`] for an empty message.
+    pub fn try_send_message(&self, data: &mut Bytes) -> Result<usize> {
+        refuse_empty(data)?;
+        self.offer(data, true)
+    }
+
+    fn offer(&self, data: &mut Bytes, eom: bool) -> Result<usize> {
+        let wanted = data.len();
+        let accepted = self
+            .shared
+            .command(|core, now| ops::offer(core, now, self.id, data, eom))?;
+        if accepted == 0 && wanted > 0 {
+            return Err(Error::WouldBlock);
+        }
+        Ok(accepted)
+    }
+
+    /// Binds an out-of-band tag to the next octet sent: the reader finds it as a
+    /// [`Chunk::Tag`](super::Chunk::Tag) before that octet.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_tag(&self, tag: u64) -> Result<()> {
+        self.push()?;
+        self.shared.command(|core, now| {
+            core.engine.send_tag(now, self.id, tag)?;
+            core.slot(self.id)?.started = true;
+            Ok(())
+        })
+    }
+
+    /// Octets that [`try_send`](Self::try_send) would accept now.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn writable(&self) -> Result<u64> {
+        self.shared.command(|core, _| Ok(core.engine.writable(self.id)?))
+    }
+}
+
+fn refuse_empty(data: &Bytes) -> Result<()> {
+    if data.is_empty() {
+        let why = "an empty message has no last octet to mark; send at least one octet";
+        return Err(Error::Command(xtp_engine::Error::InvalidOption(why)));
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Whether a waiting thread polls, yields or sleeps.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use xtp_engine::Time;
+
+use crate::config::Wait;
+
+/// How long [`Wait::Adaptive`] polls before it sleeps: about what waking up again costs.
+const SPIN: Duration = Duration::from_micros(50);
+/// A poll that took longer than this was interrupted by somebody who needed the core.
+const DISTURBED: Duration = Duration::from_micros(30);
+/// Waits that sleep at once after polling was seen to disturb others.
+const PENANCE: u32 = 64;
+/// One poll in this many gives the core away for a moment when there is enough of them.
+const YIELD_EVERY: u32 = 8;
+
+/// Threads of this process that poll at the moment, whatever their endpoint.
+static POLLING: AtomicUsize = AtomicUsize::new(0);
+
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// What an endpoint learned about waiting.
+#[derive(Debug, Default)]
+pub(crate) struct Habit {
+    /// Waits still to sleep at once.
+    penance: AtomicU32,
+}
+
+/// What to do after a poll that brought nothing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Poll again at once.
+    Again,
+    /// Give the core away, then poll again.
+    Yield,
+    /// Sleep in the kernel.
+    Sleep,
+}
+
+/// One wait, from its first poll to its end.
+#[derive(Debug)]
+pub(crate) struct Patience<'a> {
+    habit: &'a Habit,
+    wait: Wait,
+    cores: usize,
+    /// Beginning of the wait and the last poll, once there was one.
+    since: Option<(Time, Time)>,
+    polls: u32,
+    counted: bool,
+}
+
+impl<'a> Patience<'a> {
+    pub(crate) fn new(habit: &'a Habit, wait: Wait) -> Self {
+        Self::on(habit, wait, cores())
+    }
+
+    fn on(habit: &'a Habit, wait: Wait, cores: usize) -> Self {
+        Self {
+            habit,
+            wait,
+            cores,
+            since: None,
+            polls: 0,
+            counted: false,
+        }
+    }
+
+    /// Decides what follows a poll at `now` that brought nothing.
+    pub(crate) fn step(&mut self, now: Time) -> Step {
+        match self.wait {
+            Wait::Block => Step::Sleep,
+            Wait::Spin => {
+                self.count();
+                self.polls = self.polls.wrapping_add(1);
+                let scarce = self.cores < 2 || POLLING.load(Ordering::Relaxed) > self.cores;
+                if scarce || self.polls.is_multiple_of(YIELD_EVERY) {
+                    Step::Yield
+                } else {
+                    Step::Again
+                }
+            }
+            Wait::Adaptive => self.adaptive(now),
+        }
+    }
+
+    fn adaptive(&mut self, now: Time) -> Step {
+        let Some((begin, last)) = self.since else {
+            return self.begin(now);
+        };
+        self.since = Some((begin, now));
+        self.polls += 1;
+        if now.since(last) > DISTURBED {
+            self.habit.penance.store(PENANCE, Ordering::Relaxed);
+            return Step::Sleep;
+        }
+        if now.since(begin) >= SPIN {
+            return Step::Sleep;
+        }
+        if self.polls.is_multiple_of(YIELD_EVERY) {
+            Step::Yield
+        } else {
+            Step::Again
+        }
+    }
+
+    /// The first empty poll of an adaptive wait: is there a core to spare?
+    fn begin(&mut self, now: Time) -> Step {
+        let penance = self.habit.penance.load(Ordering::Relaxed);
+        if penance > 0 {
+            self.habit.penance.store(penance - 1, Ordering::Relaxed);
+            return Step::Sleep;
+        }
+        self.count();
+        if self.cores < 2 || POLLING.load(Ordering::Relaxed) > self.cores {
+            return Step::Sleep;
+        }
+        self.since = Some((now, now));
+        Step::Again
+    }
+
+    fn count(&mut self) {
+        if !self.counted {
+            self.counted = true;
+            POLLING.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// This thread is about to sleep: it no longer needs a core.
+    pub(crate) fn asleep(&mut self) {
+        if self.counted {
+            self.counted = false;
+            POLLING.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Patience<'_> {
+    fn drop(&mut self) {
+        self.asleep();
+    }
+}
+
+#[cfg(test)]
+#[path = "wait_tests.rs"]
+mod tests;
