@@ -89,6 +89,7 @@ impl Scheduler {
     }
 
     /// Queues a served context again because it has more to send: its turn comes after its equals'.
+    #[cfg(test)]
     pub(crate) fn requeue(&mut self, slot: u32, sort: Option<u16>, now: Time) {
         self.remove(slot);
         self.push(slot, sort, now);

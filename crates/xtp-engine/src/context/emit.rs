@@ -161,6 +161,7 @@ impl Context {
             options,
             sync,
             seq: segment.seq,
+            travel: Travel::default(),
         };
         let mut head = [0; 1400];
         let mut room = self.encode_first(&mut head);
@@ -178,7 +179,6 @@ impl Context {
                 room
             },
             &payload,
-            Travel::default(),
         );
         self.timers.firsts += 1;
         if let Some(opening) = &mut self.opening {
@@ -218,14 +218,14 @@ impl Context {
             options,
             sync,
             seq: segment.seq,
+            travel: Travel {
+                ecn: self.data_ecn(),
+                ..Travel::default()
+            },
         };
         let control = xdata.then(|| (self.control_segment(None), self.delay_us(env.now)));
         let before = if xdata { XDATA_LEN } else { 0 };
         let room = before + if segment.tag.is_some() { 8 } else { 0 };
-        let travel = Travel {
-            ecn: self.data_ecn(),
-            ..Travel::default()
-        };
         let octets = self.put(
             env,
             out,
@@ -241,7 +241,6 @@ impl Context {
                 room
             },
             &payload,
-            travel,
         );
         if ask.end {
             self.keep_for_replay(out, octets, &payload);

@@ -58,8 +58,6 @@ pub(crate) enum Role {
 /// What a context may use of its engine while it is being called.
 pub(crate) struct Env<'a> {
     pub(crate) now: Time,
-    /// UTC in milliseconds.
-    pub(crate) utc_ms: u64,
     pub(crate) config: &'a EngineConfig,
     pub(crate) events: &'a mut VecDeque<(ContextId, Event)>,
     /// Fresh random numbers, drawn ahead by the engine.
@@ -128,6 +126,8 @@ pub(crate) struct Context {
     pub(crate) restart: Option<Restart>,
     /// Octets the user expects back: FIRST is padded accordingly (20.5).
     pub(crate) expected_answer: u32,
+    /// The peer moved from one address to another: for the engine's index.
+    pub(crate) moved: Option<(core::net::SocketAddr, core::net::SocketAddr)>,
     /// The allowance of 8.1.
     pub(crate) initial: u64,
 }

@@ -20,6 +20,7 @@ pub(super) struct Draft {
     pub(super) options: Options,
     pub(super) sync: u32,
     pub(super) seq: u64,
+    pub(super) travel: Travel,
 }
 
 /// How one datagram travels besides its octets.
@@ -48,8 +49,8 @@ impl Context {
         room: usize,
         body: impl FnOnce(&mut [u8]) -> usize,
         payload: &[Bytes],
-        travel: Travel,
     ) -> usize {
+        let travel = draft.travel;
         let at = out.arena.len();
         out.arena.resize(at + HEADER_LEN + room, 0);
         let used = body(&mut out.arena[at + HEADER_LEN..]);

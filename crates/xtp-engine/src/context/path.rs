@@ -87,6 +87,8 @@ impl Context {
 
     /// The peer lives at `addr` now: window and round trip begin anew (20.4).
     fn move_to(&mut self, addr: SocketAddr, env: &mut Env<'_>) {
+        let from = self.moved.map_or(self.peer.addr, |(from, _)| from);
+        self.moved = Some((from, addr));
         self.peer.addr = addr;
         self.peer.received = 0;
         self.peer.sent = 0;
@@ -178,13 +180,13 @@ impl Context {
             options,
             sync,
             seq: self.writer.nxt,
+            travel: Travel {
+                probe,
+                to,
+                ..Travel::default()
+            },
         };
         let room = octets - HEADER_LEN;
-        let travel = Travel {
-            probe,
-            to,
-            ..Travel::default()
-        };
         self.put(
             env,
             out,
@@ -195,7 +197,6 @@ impl Context {
                 room
             },
             &[],
-            travel,
         );
         self.stats.control_sent += 1;
         self.writer.ring.record(sync, env.now);

@@ -8,8 +8,6 @@ pub(crate) struct Peer {
     pub(crate) addr: SocketAddr,
     /// Our address the peer's packets were sent to.
     pub(crate) local: Option<IpAddr>,
-    /// Loopback or an address of this host [D-56].
-    pub(crate) is_local: bool,
     /// Key of the FOREIGN entry, by which early packets arrive.
     pub(crate) foreign: Option<(SocketAddr, u64)>,
     /// 20.5: the peer has shown that it receives what is sent to its address. Initiators trust whom they called.

@@ -38,7 +38,7 @@ pub(super) enum Stop {
 /// A train in the making.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub(super) segments: SmallVec<[Planned; 16]>,
+    pub(super) segments: SmallVec<[Planned; 8]>,
     pub(super) stop: Stop,
     /// The first packet is FIRST.
     pub(super) first: bool,

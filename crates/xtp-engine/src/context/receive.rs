@@ -132,6 +132,7 @@ impl Context {
         if input.src == self.peer.addr {
             self.peer.received += input.octets as u64;
             self.validate(header, &input.packet.body);
+            self.peer.local = input.dst.or(self.peer.local);
         }
         if self.transition(Transition::PeerHeard) {
             self.timers.waits = 0;
@@ -313,10 +314,7 @@ impl Context {
         if self.reader.assembly.is_none() {
             self.timers.set(Timer::Zombie, env.now + ASSEMBLY_LIFE);
         }
-        let assembly = self
-            .reader
-            .assembly
-            .get_or_insert_with(|| Assembly::new(start, env.now));
+        let assembly = self.reader.assembly.get_or_insert_with(|| Assembly::new(start));
         let end = self.reader.final_seq;
         if assembly
             .insert(header.seq, input.payload(data.data), end)

@@ -225,7 +225,6 @@ impl Context {
             peer: Peer {
                 addr,
                 local,
-                is_local: identity.is_local,
                 foreign: None,
                 validated: false,
                 received: 0,
@@ -264,6 +263,7 @@ impl Context {
             unreachable_since: None,
             abort_pending: false,
             restart: None,
+            moved: None,
             initial: 0,
             expected_answer: 0,
             tuning,

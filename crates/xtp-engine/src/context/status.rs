@@ -123,7 +123,6 @@ impl Context {
                 .unwrap_or(0)
             },
             &[],
-            Travel::default(),
         );
         self.account_control(&draft, env);
     }
@@ -190,7 +189,6 @@ impl Context {
                 used + length
             },
             &[],
-            Travel::default(),
         );
         if self.renegotiation.confirm {
             self.renegotiation.open = Some(draft.sync);
@@ -223,9 +221,10 @@ impl Context {
             options: Options::END,
             sync,
             seq,
+            travel: Travel::default(),
         };
         let body = |body: &mut [u8]| control.encode(body).unwrap_or(0);
-        self.put(env, out, &draft, CONTROL_LEN, body, &[], Travel::default());
+        self.put(env, out, &draft, CONTROL_LEN, body, &[]);
         self.stats.control_sent += 1;
     }
 
@@ -253,6 +252,7 @@ impl Context {
                 options,
                 sync,
                 seq: self.writer.nxt,
+                travel: Travel::default(),
             },
             control,
         )

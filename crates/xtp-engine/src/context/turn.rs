@@ -3,7 +3,6 @@
 use super::decide::Intent;
 use super::reader::ReaderState;
 use super::timers::Timer;
-use super::writer::WriterState;
 use super::{Context, Env, Role, State};
 use crate::congestion::Controller;
 use crate::options::Rate;
@@ -12,6 +11,8 @@ use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::{Caps, HEADER_LEN};
 
+/// Size of a padded FIRST (20.5).
+const PADDED_FIRST: usize = 1_200;
 /// Intents carried out in one turn; more than any legal sequence needs, so that a mistake cannot hang.
 const MAX_INTENTS: usize = 32;
 
@@ -22,6 +23,7 @@ impl Context {
             self.emit_abort(env, out);
         }
         self.before_turn(env);
+        self.pad_first();
         self.run_timers(env, out);
         if self.restart.is_some() {
             return;
@@ -58,6 +60,20 @@ impl Context {
         }
         self.switch_error_control();
         self.idle_decay(env.now);
+    }
+
+    /// 20.5: FIRST is padded inside its specifier when more than three times the request is expected back.
+    fn pad_first(&mut self) {
+        let request = self.writer.queue.end() as usize;
+        let expected = self.expected_answer as usize;
+        if self.state == State::Quiescent
+            && expected > 3 * request
+            && !self.offered.is_empty()
+            && let Some(opening) = &mut self.opening
+        {
+            opening.pad_to =
+                PADDED_FIRST.saturating_sub(HEADER_LEN + opening.address.encoded_len() + request);
+        }
     }
 
     /// 12.6: half the window for every WTIMER period of idleness.

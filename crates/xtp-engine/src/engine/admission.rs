@@ -177,11 +177,9 @@ impl Engine {
             source_token,
         };
         let (id, key) = (identity.id, identity.key);
-        let utc_ms = self.utc_ms();
         let nonce = self.rng.next_u64();
         let mut env = Env {
             now: self.now,
-            utc_ms,
             config: &self.config,
             events: &mut self.events,
             nonce,

@@ -54,7 +54,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn accepted(&mut self, id: ContextId) -> Result<(), Error> {
-        if let Some(listener) = self.look(id, |context| context.listener)? {
+        let slot = self.slot(id)?;
+        let listener = self.contexts.at(slot).and_then(|context| context.listener.take());
+        if let Some(listener) = listener {
             self.listeners.taken(listener);
         }
         Ok(())

@@ -65,6 +65,10 @@ impl Engine {
                 self.mark_dirty(evicted);
             }
         }
+        if let Some((from, to)) = self.contexts.at(slot).and_then(|context| context.moved.take()) {
+            self.demux.remove_peer(from, slot);
+            self.demux.insert_peer(to, slot);
+        }
         self.mark_dirty(slot);
     }
 

@@ -181,12 +181,10 @@ impl Engine {
 
     /// A context with the environment it needs.
     fn with<R>(&mut self, slot: u32, act: impl FnOnce(&mut Context, &mut Env<'_>) -> R) -> Option<R> {
-        let utc_ms = self.utc_ms();
         let nonce = self.rng.next_u64();
         let context = self.contexts.at(slot)?;
         let mut env = Env {
             now: self.now,
-            utc_ms,
             config: &self.config,
             events: &mut self.events,
             nonce,

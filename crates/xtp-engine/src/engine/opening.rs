@@ -8,10 +8,8 @@ use crate::options::OpenOptions;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use rand_core::Rng;
-use xtp_wire::{Address, Caps, ClientId, HEADER_LEN, Options};
+use xtp_wire::{Address, Caps, ClientId, Options};
 
-/// Size of a padded FIRST (20.5).
-const PADDED: usize = 1_200;
 /// Largest capacity that can be granted (3.3).
 const MAX_CAPACITY: u64 = 1 << 40;
 
@@ -50,11 +48,9 @@ impl Engine {
         };
         let identity = self.identity(peer);
         let (id, key) = (identity.id, identity.key);
-        let utc_ms = self.utc_ms();
         let nonce = self.rng.next_u64();
         let env = Env {
             now: self.now,
-            utc_ms,
             config: &self.config,
             events: &mut self.events,
             nonce,
@@ -89,15 +85,6 @@ impl Engine {
         let known = self.peers.get(peer.ip(), self.now);
         let theirs = (self.utc_ms() as i64).saturating_add(known.clock_ms);
         (theirs as u32).max(1)
-    }
-}
-
-/// 20.5: FIRST is padded when the caller expects more than three times the request. Returns the specifier's length.
-pub(super) fn padding(expected: u32, request: usize, address: usize) -> usize {
-    if expected as usize > 3 * request {
-        PADDED.saturating_sub(HEADER_LEN + address + request)
-    } else {
-        0
     }
 }
 

@@ -35,7 +35,6 @@ impl Engine {
     }
 
     fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
-        let utc_ms = self.utc_ms();
         let nonce = self.rng.next_u64();
         let Some(context) = self.contexts.at(slot) else {
             return;
@@ -43,7 +42,6 @@ impl Engine {
         context.dirty = false;
         let mut env = Env {
             now: self.now,
-            utc_ms,
             config: &self.config,
             events: &mut self.events,
             nonce,
@@ -123,8 +121,10 @@ impl Engine {
                 let ip = context.peer.addr.ip();
                 self.peers.note(ip, now, |known| known.rtt = Some(rtt));
             }
-            if let Some(stone) = tombstone(context) {
-                self.at_most_once.insert(now, utc_ms, stone);
+            match (tombstone(context), context.peer.foreign) {
+                (Some(stone), _) => self.at_most_once.insert(now, utc_ms, stone),
+                (None, Some((src, key))) => self.at_most_once.insert_datagram(now, src, key),
+                (None, None) => {}
             }
             let (key, foreign, peer) = (context.key, context.peer.foreign, context.peer.addr);
             self.demux.remove_own(key);
@@ -137,7 +137,10 @@ impl Engine {
         }
         if self.contexts.peek(slot).is_some_and(Context::is_disposable) {
             self.deadlines.set(slot, None);
-            self.contexts.remove(slot);
+            self.scheduler.remove(slot);
+            if let Some(listener) = self.contexts.remove(slot).and_then(|context| context.listener) {
+                self.listeners.taken(listener);
+            }
         }
     }
 

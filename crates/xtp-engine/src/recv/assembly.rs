@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 
 use super::reassembly::Payload;
-use crate::time::Time;
 
 /// Longest datagram, and most octets held for one (specification 10.9, 12.8).
 const MAX_OCTETS: usize = 1 << 20;
@@ -64,7 +63,6 @@ impl Body {
 #[derive(Debug)]
 pub(crate) struct Assembly {
     start: u64,
-    started: Time,
     /// One past the last octet, once known.
     end: Option<u64>,
     body: Body,
@@ -74,11 +72,10 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// A datagram whose first octet has the position `start` and of which a packet arrived at `now`.
-    pub(crate) fn new(start: u64, now: Time) -> Self {
+    /// A datagram whose first octet has the position `start` and of which a packet arrived.
+    pub(crate) fn new(start: u64) -> Self {
         Self {
             start,
-            started: now,
             end: None,
             body: Body::One(Bytes::new()),
             early: BTreeMap::new(),
@@ -132,11 +129,6 @@ impl Assembly {
     /// Memory held, in octets, for the limit over all incomplete datagrams of a peer.
     pub(crate) fn held(&self) -> usize {
         self.body.len() + self.early_octets + PIECE_COST * self.early.len()
-    }
-
-    /// When the first packet arrived.
-    pub(crate) fn started(&self) -> Time {
-        self.started
     }
 
     fn next(&self) -> u64 {

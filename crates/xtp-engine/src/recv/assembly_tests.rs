@@ -4,10 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn now() -> Time {
-    Time::from_nanos(77)
-}
-
 fn datagram(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at * 7 % 251) as u8).collect()
 }
@@ -15,20 +11,20 @@ fn datagram(len: usize) -> Vec<u8> {
 #[test]
 fn one_packet_is_not_copied() {
     let packet = Bytes::from(datagram(100));
-    let mut assembly = Assembly::new(5, now());
+    let mut assembly = Assembly::new(5);
     assert!(!assembly.is_complete());
     assert_eq!(
         assembly.insert(5, Payload::Shared(packet.clone()), Some(105)),
         Ok(())
     );
     assert!(assembly.is_complete());
-    assert_eq!((assembly.held(), assembly.started()), (100, now()));
+    assert_eq!(assembly.held(), 100);
     assert_eq!(assembly.into_bytes().as_ptr(), packet.as_ptr());
 }
 
 #[test]
 fn an_empty_datagram_is_complete_at_once() {
-    let mut assembly = Assembly::new(5, now());
+    let mut assembly = Assembly::new(5);
     assert_eq!(assembly.insert(5, Payload::Copy(&[]), Some(5)), Ok(()));
     assert!(assembly.is_complete());
     assert!(assembly.into_bytes().is_empty());
@@ -37,7 +33,7 @@ fn an_empty_datagram_is_complete_at_once() {
 #[test]
 fn nothing_is_complete_before_the_last_packet_is_known() {
     let all = datagram(30);
-    let mut assembly = Assembly::new(0, now());
+    let mut assembly = Assembly::new(0);
     for seq in [0, 10] {
         assembly
             .insert(seq, Payload::Copy(&all[seq as usize..][..10]), None)
@@ -53,7 +49,7 @@ fn nothing_is_complete_before_the_last_packet_is_known() {
 
 #[test]
 fn a_datagram_above_the_limit_is_refused_without_being_held() {
-    let mut assembly = Assembly::new(9, now());
+    let mut assembly = Assembly::new(9);
     let limit = 9 + MAX_OCTETS as u64;
     assert_eq!(assembly.insert(limit, Payload::Copy(b"x"), None), Err(TooLong));
     assert_eq!(
@@ -83,10 +79,10 @@ fn a_datagram_above_the_limit_is_refused_without_being_held() {
 #[test]
 fn overlapping_early_packets_are_bounded() {
     let packet = vec![1; 60_000];
-    let mut assembly = Assembly::new(0, now());
+    let mut assembly = Assembly::new(0);
     let accepted = (1..1000u64).take_while(|&seq| assembly.insert(seq, Payload::Copy(&packet), None).is_ok());
     assert_eq!(accepted.count(), MAX_OCTETS / packet.len());
-    let mut assembly = Assembly::new(0, now());
+    let mut assembly = Assembly::new(0);
     let accepted =
         (1..=9000u64).take_while(|seq| assembly.insert(2 * seq, Payload::Copy(b"x"), None).is_ok());
     assert_eq!(accepted.count(), MAX_PIECES);
@@ -96,7 +92,7 @@ fn overlapping_early_packets_are_bounded() {
 #[test]
 fn of_two_early_packets_at_one_position_the_longer_counts() {
     let all = datagram(30);
-    let mut assembly = Assembly::new(0, now());
+    let mut assembly = Assembly::new(0);
     for until in [12, 20, 15] {
         assembly
             .insert(10, Payload::Copy(&all[10..until]), None)
@@ -129,7 +125,7 @@ proptest! {
         parts.extend((0..len).step_by(700).map(|from| (from, len.min(from + 700), from % 3 == 0)));
         let count = parts.len();
         parts.rotate_left(order as usize % count);
-        let mut assembly = Assembly::new(start, now());
+        let mut assembly = Assembly::new(start);
         let mut there = vec![false; len];
         let mut ended = false;
         for (from, until, shared) in parts {

@@ -62,6 +62,7 @@ impl Ready {
     }
 
     /// Octets held; tags count 8.
+    #[cfg(test)]
     pub(super) fn stored(&self) -> u64 {
         self.octets + TAG * self.tags.len() as u64
     }

@@ -276,6 +276,7 @@ impl Inflight {
 
     /// The lowest lost segment: its first octet and its length. Amortised O(1) when lost segments are sent
     /// again in ascending order.
+    #[cfg(test)]
     pub(crate) fn next_lost(&self) -> Option<(u64, u32)> {
         let (seq, len) = self.lost_from(self.lowest_lost.get())?;
         self.lowest_lost.set(seq);
@@ -303,6 +304,7 @@ impl Inflight {
     }
 
     /// Octets lost and not sent again yet. O(1).
+    #[cfg(test)]
     pub(crate) fn lost_octets(&self) -> u64 {
         self.lost_octets
     }
@@ -320,6 +322,7 @@ impl Inflight {
     }
 
     /// Octets unacknowledged, lost ones included. O(1).
+    #[cfg(test)]
     pub(crate) fn octets(&self) -> u64 {
         self.octets
     }

@@ -58,6 +58,7 @@ struct Tag {
 /// referenced as a whole.
 #[derive(Debug)]
 pub(crate) struct SendQueue {
+    #[cfg(test)]
     start: u64,
     base: u64,
     end: u64,
@@ -76,6 +77,7 @@ impl SendQueue {
     /// An empty stream whose first octet will have the position `base`.
     pub(crate) fn new(base: u64) -> Self {
         Self {
+            #[cfg(test)]
             start: base,
             base,
             end: base,
@@ -89,11 +91,13 @@ impl SendQueue {
     }
 
     /// The position of the stream's first octet, whether or not it is still kept.
+    #[cfg(test)]
     pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
     /// The lowest position still kept.
+    #[cfg(test)]
     pub(crate) fn base(&self) -> u64 {
         self.base
     }
@@ -307,6 +311,7 @@ impl SendQueue {
     }
 
     /// Whether a message ends at `end` (one past its last octet); O(log n).
+    #[cfg(test)]
     pub(crate) fn eom_at(&self, end: u64) -> bool {
         self.eoms.binary_search(&end).is_ok()
     }
