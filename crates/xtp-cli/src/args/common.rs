@@ -1,0 +1,65 @@
+//! Options every command takes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::units;
+
+/// Options every command takes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct CommonArgs {
+    /// Say more on standard error; twice for details, three times for every step
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    pub(crate) verbose: u8,
+
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Print one JSON object on standard output and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Give up after this long: 300ms, 5s, 2m, 1h (a bare number is seconds)
+    #[arg(long, global = true, value_name = "DURATION", value_parser = units::duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Send and accept at most this much a second: 10mbit, 5MB, 512KiB (a bare number is octets)
+    #[arg(long, global = true, value_name = "RATE", value_parser = units::rate)]
+    pub(crate) limit: Option<u64>,
+
+    /// Write every packet sent and received to this file (pcap)
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// How packets look in the trace
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Ip36)]
+    pub(crate) trace_format: TraceFormat,
+
+    /// How to wait for the network
+    #[arg(long, global = true, value_name = "HOW", value_enum, default_value_t = WaitArg::Adaptive)]
+    pub(crate) wait: WaitArg,
+}
+
+/// Framing of a trace.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TraceFormat {
+    /// As IP protocol 36, which dissectors know
+    Ip36,
+    /// As the UDP datagrams they are
+    Udp,
+}
+
+/// How calls wait.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitArg {
+    /// Sleep at once: least processor time
+    Block,
+    /// Never sleep: least latency, one core busy
+    Spin,
+    /// Poll for a moment, then sleep
+    Adaptive,
+}

@@ -1,0 +1,43 @@
+//! `xtp listen`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const EXAMPLES: &str = "\
+Examples:
+  xtp listen                        on 127.0.0.1: what arrives goes to standard output
+  xtp listen --once > received      until the first message or stream is complete
+  xtp listen --lines 0.0.0.0:4000   from the network, a newline behind each message
+  xtp listen 127.0.0.1/77           another service number
+
+Prints `listening on ADDR` on standard error when ready. The other side is `xtp send`.";
+
+/// Write messages and streams that arrive to standard output
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ListenArgs {
+    /// Where to listen: host[:udpport][/service]
+    #[arg(value_name = "ADDR", default_value = "127.0.0.1")]
+    pub(crate) address: String,
+
+    /// End after the first message or stream
+    #[arg(long, conflicts_with = "keep")]
+    pub(crate) once: bool,
+
+    /// Go on until interrupted (the default)
+    #[arg(long)]
+    pub(crate) keep: bool,
+
+    /// Write a newline behind each message
+    #[arg(long)]
+    pub(crate) lines: bool,
+
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Longest message accepted
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = super::units::size)]
+    pub(crate) max_size: usize,
+}

@@ -1,0 +1,75 @@
+//! What can be written behind `xtp`: the one definition that help, completions and manual pages come from.
+
+use clap::{Parser, Subcommand};
+
+mod answer;
+mod call;
+mod common;
+mod completions;
+mod cp;
+mod demo;
+mod doctor;
+mod listen;
+mod man;
+mod ping;
+mod send;
+mod serve;
+mod sim;
+mod units;
+
+pub(crate) use answer::AnswerArgs;
+pub(crate) use call::CallArgs;
+pub(crate) use common::{CommonArgs, TraceFormat, WaitArg};
+pub(crate) use completions::CompletionsArgs;
+pub(crate) use cp::CpArgs;
+pub(crate) use demo::{DemoArgs, DemoReceiverArgs};
+pub(crate) use doctor::DoctorArgs;
+pub(crate) use listen::ListenArgs;
+pub(crate) use man::ManArgs;
+pub(crate) use ping::PingArgs;
+pub(crate) use send::SendArgs;
+pub(crate) use serve::ServeArgs;
+pub(crate) use sim::SimArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  xtp demo                           every paradigm at work on this machine, beside TCP and UDP
+  xtp serve ~/public                 offer a directory on 127.0.0.1
+  xtp cp xtp://127.0.0.1/big.iso .   fetch a file from it, verified, resumable
+  xtp listen                         print what arrives ...
+  echo hello | xtp send 127.0.0.1    ... when somebody sends it
+
+ADDR is host[:udpport][/service]; IPv6 addresses stand in brackets: [::1]:36036. The UDP port is 36036 unless
+given, the service is the command's own: echo 7, message 9, call 10, files 21.
+
+Exit status: 0 done, 1 failed, 2 usage, 3 unreachable or timed out, 4 refused by the peer, 5 verification failed,
+130 interrupted.";
+
+/// Messages, transactions, streams and files over the Xpress Transport Protocol (XTP 4 on UDP).
+#[derive(Debug, Parser)]
+#[command(name = "xtp", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(DemoArgs),
+    Serve(ServeArgs),
+    Cp(CpArgs),
+    Ping(PingArgs),
+    Send(SendArgs),
+    Listen(ListenArgs),
+    Call(CallArgs),
+    Answer(AnswerArgs),
+    Doctor(DoctorArgs),
+    Sim(SimArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+    #[command(name = "demo-receiver", hide = true)]
+    DemoReceiver(DemoReceiverArgs),
+}

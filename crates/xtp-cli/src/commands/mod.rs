@@ -1,0 +1,12 @@
+//! One module a command, each with `run(args, common)`.
+
+pub(crate) mod answer;
+pub(crate) mod call;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod listen;
+pub(crate) mod man;
+pub(crate) mod ping;
+pub(crate) mod send;
+pub(crate) mod sim;

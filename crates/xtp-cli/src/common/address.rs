@@ -1,0 +1,152 @@
+//! `host[:udpport][/service]`.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use xtp::{Error, UDP_PORT};
+
+use super::{Failure, Status};
+
+/// Where a service is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// A name or an address, IPv6 without brackets; empty where none was given.
+    pub(crate) host: String,
+    /// The UDP port.
+    pub(crate) udp_port: u16,
+    /// The service number.
+    pub(crate) service: u16,
+}
+
+impl Address {
+    /// Understands `host[:udpport][/service]`; what is missing is UDP port 36036 and `service`.
+    ///
+    /// # Errors
+    /// A usage error that says what is wrong.
+    pub(crate) fn parse(text: &str, service: u16) -> Result<Self, Failure> {
+        let wrong = |what: &str| {
+            Failure::usage(format!(
+                "'{text}' is no address: {what}; write host[:udpport][/service], IPv6 in brackets"
+            ))
+        };
+        let (place, service) = match text.split_once('/') {
+            None => (text, service),
+            Some((place, number)) => {
+                let number = number
+                    .parse()
+                    .map_err(|_| wrong("the service must be a number up to 65535"))?;
+                (place, number)
+            }
+        };
+        let (host, port) = if let Some(rest) = place.strip_prefix('[') {
+            let (host, rest) = rest
+                .split_once(']')
+                .ok_or_else(|| wrong("the bracket is not closed"))?;
+            let bare = host.split_once('%').map_or(host, |(bare, _)| bare);
+            bare.parse::<Ipv6Addr>()
+                .map_err(|_| wrong("in brackets stands an IPv6 address"))?;
+            match rest {
+                "" => (host, None),
+                _ => (
+                    host,
+                    Some(
+                        rest.strip_prefix(':')
+                            .ok_or_else(|| wrong("a colon and the UDP port are missing"))?,
+                    ),
+                ),
+            }
+        } else if place.parse::<Ipv6Addr>().is_ok() {
+            (place, None)
+        } else {
+            match place.split_once(':') {
+                None => (place, None),
+                Some((host, port)) => (host, Some(port)),
+            }
+        };
+        let udp_port = match port {
+            None => UDP_PORT,
+            Some(port) => port
+                .parse()
+                .map_err(|_| wrong("the UDP port must be a number up to 65535"))?,
+        };
+        if host.contains(char::is_whitespace) {
+            return Err(wrong("a host has no spaces"));
+        }
+        Ok(Self {
+            host: host.to_owned(),
+            udp_port,
+            service,
+        })
+    }
+
+    /// Understands the address of somebody to talk to: there must be a host and a UDP port.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(crate) fn peer(text: &str, service: u16) -> Result<Self, Failure> {
+        let address = Self::parse(text, service)?;
+        if address.host.is_empty() {
+            return Err(Failure::usage(format!(
+                "'{text}' names no host; write host[:udpport][/service]"
+            )));
+        }
+        if address.udp_port == 0 {
+            return Err(Failure::usage(format!(
+                "'{text}' has UDP port 0, which nobody can listen on"
+            )));
+        }
+        Ok(address)
+    }
+
+    /// The addresses of the host. On this machine IPv4 comes first, because that is where listeners are by default.
+    ///
+    /// # Errors
+    /// Status 3 if the name has none.
+    pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, Failure> {
+        let mut found = xtp::resolve(&self.host, self.udp_port).map_err(|error| match error {
+            Error::Resolve { source, .. } => Failure::new(
+                Status::Unreachable,
+                format!(
+                    "cannot find {}: {source}; check the name or write an address",
+                    self.host
+                ),
+            ),
+            other => Failure::of(&format!("cannot find {}", self.host), &other),
+        })?;
+        if found.iter().all(|addr| addr.ip().is_loopback()) {
+            found.sort_by_key(SocketAddr::is_ipv6);
+        }
+        Ok(found)
+    }
+
+    /// The address to bind to. Without a host it is every address of this machine.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub(crate) fn bind(&self) -> Result<SocketAddr, Failure> {
+        if self.host.is_empty() || self.host == "*" {
+            return Ok(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), self.udp_port));
+        }
+        let found = self.resolve()?;
+        found.first().copied().ok_or_else(|| {
+            Failure::new(
+                Status::Unreachable,
+                format!("cannot find {}: no address", self.host),
+            )
+        })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}/{}", self.host, self.udp_port, self.service)
+        } else {
+            write!(f, "{}:{}/{}", self.host, self.udp_port, self.service)
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "address_tests.rs"]
+mod tests;

@@ -1,0 +1,160 @@
+//! What all commands share: options resolved, endpoints made, signals caught, outcomes reported.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use xtp::{Config, Endpoint, Framing, Rate, Trace, Tuning, Wait};
+
+use crate::args::{CommonArgs, TraceFormat, WaitArg};
+
+mod address;
+mod input;
+mod logging;
+mod outcome;
+mod output;
+mod progress;
+mod signals;
+mod text;
+
+pub(crate) use address::Address;
+pub(crate) use input::{Input, Piece};
+pub(crate) use outcome::{Failure, Outcome, Status};
+pub(crate) use output::Output;
+pub(crate) use progress::{ProgressUnit, progress_bar};
+pub(crate) use signals::Signals;
+pub(crate) use text::{Payload, rate_text, size_text, span_text};
+
+/// Longest wait at the end of a command for the peer to confirm what was sent in the background.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The options of every command, and what they stand for.
+pub(crate) struct Common {
+    /// As given.
+    pub(crate) args: CommonArgs,
+    /// Where results and remarks go.
+    pub(crate) out: Output,
+    /// SIGINT and SIGTERM.
+    pub(crate) signals: Signals,
+    trace: Option<Trace>,
+}
+
+impl Common {
+    /// Catches signals, opens the trace, starts logging.
+    ///
+    /// # Errors
+    /// If the trace cannot be written.
+    pub(crate) fn new(args: CommonArgs) -> Result<Self, Failure> {
+        logging::start(&args);
+        let trace = match &args.trace {
+            None => None,
+            Some(path) => {
+                let framing = match args.trace_format {
+                    TraceFormat::Ip36 => Framing::Protocol36,
+                    TraceFormat::Udp => Framing::Udp,
+                };
+                Some(Trace::create(path, framing).map_err(|error| Failure::failed(error.to_string()))?)
+            }
+        };
+        Ok(Self {
+            out: Output::new(args.json, args.quiet, args.verbose),
+            signals: Signals::catch()?,
+            args,
+            trace,
+        })
+    }
+
+    /// The time limit the user gave.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.args.timeout
+    }
+
+    /// A configuration with everything the common options decide.
+    pub(crate) fn config(&self, bind: Option<SocketAddr>) -> Config {
+        let mut config = bind.map_or_else(Config::client, Config::server);
+        config.wait = match self.args.wait {
+            WaitArg::Block => Wait::Block,
+            WaitArg::Spin => Wait::Spin,
+            WaitArg::Adaptive => Wait::Adaptive,
+        };
+        config.linger = LINGER;
+        config.trace = self.trace.clone();
+        config
+    }
+
+    /// An endpoint that is interrupted by SIGINT and SIGTERM: every waiting call ends with `Error::Interrupted`.
+    ///
+    /// # Errors
+    /// If it cannot be bound.
+    pub(crate) fn endpoint(&self, config: Config) -> Result<Endpoint, Failure> {
+        let wanted = config.bind;
+        let endpoint = Endpoint::bind(config).map_err(|error| Failure::bind(wanted, &error))?;
+        self.signals.interrupts(&endpoint);
+        Ok(endpoint)
+    }
+
+    /// An endpoint for talking to others.
+    ///
+    /// # Errors
+    /// As [`endpoint`](Self::endpoint).
+    pub(crate) fn client(&self) -> Result<Endpoint, Failure> {
+        self.endpoint(self.config(None))
+    }
+
+    /// An endpoint that others talk to. Echo is answered in whatever call makes progress.
+    ///
+    /// # Errors
+    /// As [`endpoint`](Self::endpoint).
+    pub(crate) fn server(&self, config: Config) -> Result<Endpoint, Failure> {
+        let endpoint = self.endpoint(config)?;
+        endpoint
+            .enable_echo()
+            .map_err(|error| Failure::of("cannot answer echo", &error))?;
+        Ok(endpoint)
+    }
+
+    /// Says that `endpoint` is ready, and what others on the network can see and do if they can reach it.
+    pub(crate) fn announce(&self, endpoint: &Endpoint, service: Option<u16>) {
+        let local = endpoint.local_addr();
+        let shown = SocketAddr::new(local.ip().to_canonical(), local.port());
+        match service {
+            Some(service) => self.out.note(format_args!("listening on {shown}/{service}")),
+            None => self.out.note(format_args!("listening on {shown}")),
+        }
+        if !shown.ip().is_loopback() {
+            self.out.note(
+                "traffic is neither encrypted nor authenticated: whoever reaches this address is served",
+            );
+        }
+    }
+
+    /// Applies `--limit` to both directions of an association.
+    pub(crate) fn tune(&self, tuning: &mut Tuning) {
+        if let Some(rate) = self.rate() {
+            tuning.out_rate = rate;
+            tuning.in_rate = rate;
+        }
+    }
+
+    /// `--limit` as rate and burst: a tenth of a second's octets, but room for a packet or two and no more than a
+    /// MiB at once.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        let octets_per_second = self.args.limit?;
+        let burst = u32::try_from(octets_per_second / 10).unwrap_or(u32::MAX);
+        Some(Rate {
+            octets_per_second,
+            burst: burst.clamp(3_000, 1 << 20),
+        })
+    }
+
+    /// Reports how the command ended. Endpoints get their moment to confirm what was sent.
+    pub(crate) fn conclude(self, outcome: Outcome) -> ExitCode {
+        self.signals.release();
+        let flushed = self.trace.as_ref().map_or(Ok(()), Trace::flush);
+        let outcome = outcome.and_then(|()| flushed.map_err(|error| Failure::failed(error.to_string())));
+        match outcome {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => failure.report(&self.out),
+        }
+    }
+}

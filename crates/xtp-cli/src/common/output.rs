@@ -1,0 +1,103 @@
+//! Where words go: results to standard output, everything else to standard error. With `--json` standard output
+//! carries one object and nothing else.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{Failure, Outcome};
+
+/// The two streams, and how much is said.
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+    verbose: u8,
+    object_printed: Cell<bool>,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool, quiet: bool, verbose: u8) -> Self {
+        Self {
+            json,
+            quiet,
+            verbose,
+            object_printed: Cell::new(false),
+        }
+    }
+
+    /// `--json` was given.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// `--quiet` was given.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// `--json` was given and the object is still to come.
+    pub(crate) fn wants_object(&self) -> bool {
+        self.json && !self.object_printed.get()
+    }
+
+    /// A line of the result for people: nothing with `--json`.
+    ///
+    /// # Errors
+    /// If standard output is closed.
+    pub(crate) fn line(&self, text: impl Display) -> Outcome {
+        if self.json {
+            return Ok(());
+        }
+        self.raw(format!("{text}\n").as_bytes())
+    }
+
+    /// Octets of the result, as they are.
+    ///
+    /// # Errors
+    /// If standard output is closed.
+    pub(crate) fn raw(&self, octets: &[u8]) -> Outcome {
+        let mut stdout = io::stdout().lock();
+        stdout
+            .write_all(octets)
+            .and_then(|()| stdout.flush())
+            .map_err(|error| Failure::io("cannot write to standard output", &error))
+    }
+
+    /// The result as the one object of `--json`.
+    ///
+    /// # Errors
+    /// If standard output is closed.
+    pub(crate) fn object(&self, object: &impl Serialize) -> Outcome {
+        self.object_printed.set(true);
+        let mut text = serde_json::to_string_pretty(object)
+            .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
+        text.push('\n');
+        self.raw(text.as_bytes())
+    }
+
+    /// A remark, unless `--quiet`.
+    pub(crate) fn note(&self, text: impl Display) {
+        if !self.quiet {
+            say(text);
+        }
+    }
+
+    /// A remark for `-v`.
+    pub(crate) fn detail(&self, text: impl Display) {
+        if self.verbose > 0 {
+            say(text);
+        }
+    }
+
+    /// A failure.
+    pub(crate) fn error(&self, text: impl Display) {
+        say(format_args!("xtp: {text}"));
+    }
+}
+
+/// Standard error may be closed; then there is nobody to tell.
+fn say(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

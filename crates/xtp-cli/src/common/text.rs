@@ -1,0 +1,96 @@
+//! Sizes, spans and contents in words.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// A size with a unit of 1024: `64.0 MiB`.
+pub(crate) fn size_text(octets: u64) -> String {
+    let mut size = octets as f64;
+    for unit in ["octets", "KiB", "MiB", "GiB"] {
+        if size < 1024.0 {
+            return if unit == "octets" {
+                format!("{octets} octets")
+            } else {
+                format!("{size:.1} {unit}")
+            };
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} TiB")
+}
+
+/// A rate: `12.3 MiB/s`.
+pub(crate) fn rate_text(octets: u64, span: Duration) -> String {
+    let rate = octets as f64 / span.as_secs_f64().max(1e-9);
+    format!("{}/s", size_text(rate as u64))
+}
+
+/// A span with three digits or so: `12.3 ms`.
+pub(crate) fn span_text(span: Duration) -> String {
+    let seconds = span.as_secs_f64();
+    match seconds {
+        _ if seconds >= 100.0 => format!("{seconds:.0} s"),
+        _ if seconds >= 1.0 => format!("{} s", trimmed(seconds)),
+        _ if seconds >= 1e-3 => format!("{} ms", trimmed(seconds * 1e3)),
+        _ => format!("{} us", trimmed(seconds * 1e6)),
+    }
+}
+
+fn trimmed(number: f64) -> String {
+    let digits = if number >= 100.0 {
+        0
+    } else if number >= 10.0 {
+        1
+    } else {
+        2
+    };
+    let text = format!("{number:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Octets in a JSON object: as text if they are UTF-8, else in hexadecimal.
+#[derive(Serialize)]
+pub(crate) struct Payload {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hex: Option<String>,
+    octets: u64,
+    /// Only the beginning is shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+}
+
+impl Payload {
+    /// At most `limit` octets are shown.
+    pub(crate) fn of(octets: &[u8], limit: usize) -> Self {
+        let shown = &octets[..octets.len().min(limit)];
+        let truncated = shown.len() < octets.len();
+        let text = match std::str::from_utf8(shown) {
+            Ok(text) => Some(text.to_owned()),
+            // The cut may have gone through a character.
+            Err(error) if truncated && error.error_len().is_none() => {
+                Some(String::from_utf8_lossy(&shown[..error.valid_up_to()]).into_owned())
+            }
+            Err(_) => None,
+        };
+        let hex = text
+            .is_none()
+            .then(|| shown.iter().map(|octet| format!("{octet:02x}")).collect());
+        Self {
+            text,
+            hex,
+            octets: octets.len() as u64,
+            truncated,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;
