@@ -143,6 +143,11 @@ impl MtuSearch {
         }
     }
 
+    /// Whether a datagram of `size` octets may be too large for a path that carries the base size.
+    pub(crate) fn is_above_base(&self, size: usize) -> bool {
+        size > self.base
+    }
+
     /// Whether nothing is being tried and nothing is left to try for now.
     #[cfg(test)]
     pub(crate) fn is_done(&self) -> bool {

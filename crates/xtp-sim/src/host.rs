@@ -10,8 +10,6 @@ use xtp_engine::{
 use crate::clock::Clock;
 use crate::net::Flying;
 
-/// Octets a socket holds for a host that does not look (the customary default of Linux).
-const SOCKET_BUFFER: usize = 208 << 10;
 /// Datagrams taken from the socket in one receive call (9.1: at most 256 are one batch).
 const BATCH: usize = 256;
 
@@ -26,6 +24,8 @@ pub struct HostConfig {
     pub utc_ms: i64,
     /// Time between two looks at the socket, nanoseconds; 0 looks whenever something arrives.
     pub poll_period: u64,
+    /// Octets the socket holds for a host that does not look.
+    pub socket_buffer: usize,
     /// Whether users act after the flush that follows a batch instead of before it (a user woken through a queue).
     pub late_users: bool,
 }
@@ -38,6 +38,7 @@ impl HostConfig {
             clock: Clock::default(),
             utc_ms: 1_790_000_000_000,
             poll_period: 0,
+            socket_buffer: 4 << 20,
             late_users: false,
         }
     }
@@ -105,7 +106,7 @@ impl Host {
 
     /// A datagram reaches the socket; whether it found room.
     pub fn deliver(&mut self, flying: Flying) -> bool {
-        if self.inbox_octets + flying.data.len() > SOCKET_BUFFER {
+        if self.inbox_octets + flying.data.len() > self.config.socket_buffer {
             self.overrun += 1;
             return false;
         }

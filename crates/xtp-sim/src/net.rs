@@ -161,6 +161,7 @@ impl Net {
         let dst = flying.dst;
         let octets = flying.data.len();
         let decoded = Seen::decode(&flying.data);
+        let datagram = flying.data.clone();
         let to = self.owner(dst).filter(|&to| to != from);
         let fate = match to {
             None => Fate::NoHost,
@@ -185,7 +186,19 @@ impl Net {
         };
         match decoded {
             Ok(seen) => self.observe(at, from, to, seen, fate),
-            Err(error) => self.violate(at, from, &format!("an engine sent a malformed packet: {error}")),
+            Err(error) => {
+                let head: Vec<String> = datagram
+                    .iter()
+                    .take(96)
+                    .map(|octet| format!("{octet:02x}"))
+                    .collect();
+                let head = head.concat();
+                self.violate(
+                    at,
+                    from,
+                    &format!("an engine sent a malformed packet: {error} ({head})"),
+                );
+            }
         }
     }
 

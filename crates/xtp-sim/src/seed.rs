@@ -207,6 +207,7 @@ impl Plan {
             let mut host = HostConfig::new(engine);
             host.clock.origin = rng.pick(&[0, 1, 1_000_000_000, 86_400_000_000_000]);
             host.poll_period = rng.pick(&[0, 0, 0, 50_000, 500_000]);
+            host.socket_buffer = rng.pick(&[4 << 20, 4 << 20, 208 << 10, 32 << 10]);
             host.late_users = rng.percent(40);
             if self.has(FaultClass::ClockDrift) {
                 let drift_ppm = rng.range(0, 40_000) as i32 - 20_000;

@@ -16,7 +16,7 @@ use crate::trace::{Printer, Side};
 
 /// The UDP port every host uses.
 const PORT: u16 = xtp_wire::UDP_PORT;
-/// Turns one host may take at one moment before that counts as an endless loop.
+/// Turns hosts may take at one moment without a packet between them before that counts as an endless loop.
 const MAX_TURNS: u32 = 1_000;
 
 /// Address of host `number`: 10.0.0.x, or fd00::x.
@@ -169,6 +169,7 @@ impl World {
         self.now = self.now.max(next);
         self.happen();
         while let Some((to, flying)) = self.net.receive(self.now) {
+            self.turns_at.1 = 0;
             self.arrive(to, flying);
         }
         self.open_flows();
@@ -302,7 +303,9 @@ impl World {
             self.turns_at.1 += 1;
             if self.turns_at.1 > MAX_TURNS {
                 let due = self.hosts[host].next();
-                self.fail(format!("host {host} does not come to rest (it wants to run at {due:?})"));
+                self.fail(format!(
+                    "host {host} does not come to rest (it wants to run at {due:?})"
+                ));
                 return;
             }
             self.flush(host);

@@ -11,12 +11,14 @@ use crate::send::Judge;
 use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{
-    Body, Caps, Control, DELAY_NONE, Format, Header, Options, Spans, Tlv, Traffic, Xcntl, XcntlFlags,
+    Body, Caps, Control, DELAY_NONE, Format, HEADER_LEN, Header, Options, Spans, Tlv, Traffic, Xcntl, XcntlFlags,
     serial_gt,
 };
 
 /// Packet threshold of loss detection [D-25].
 const THRESHOLD: u32 = 3;
+/// Losses in a row of the oldest segment, larger than the base size, that count as a black hole (20.3).
+const LOSSES_OF_A_BLACK_HOLE: u32 = 4;
 
 /// The control side of a packet, one shape for all formats.
 struct Status<'a> {
@@ -119,10 +121,10 @@ impl Context {
     fn note_progress(&mut self, acknowledged: bool) {
         if self.writer.blocked.is_none() {
             self.timers.waits = 0;
-            self.writer.full_size_losses = 0;
         }
         self.timers.stop(Timer::Wait);
         if acknowledged {
+            self.writer.full_size_losses = 0;
             self.timers.stop(Timer::LazyStatus);
         }
     }
@@ -313,10 +315,28 @@ impl Context {
         self.timers.put(Timer::Loss, verdict.check_at);
         if let Some(sent) = verdict.newest_lost_time {
             self.stats.packets_lost += u64::from(verdict.lost_packets);
+            self.note_stuck_segment(now);
             let flight = self.in_flight(now);
             self.writer
                 .control
                 .on_loss(now, sent, verdict.lost_octets, flight);
+        }
+    }
+
+    /// The oldest segment was lost: again and again while others get through means that it is too large (20.3).
+    /// WTIMER cannot tell, because answers keep coming.
+    fn note_stuck_segment(&mut self, now: Time) {
+        let Some((seq, len)) = self.writer.inflight.lost_from(self.writer.una) else {
+            return;
+        };
+        if seq != self.writer.una || !self.peer.mtu.is_above_base(HEADER_LEN + len as usize) {
+            return;
+        }
+        let (oldest, losses) = self.writer.oldest_lost;
+        let losses = if oldest == seq { losses + 1 } else { 1 };
+        self.writer.oldest_lost = (seq, losses);
+        if losses >= LOSSES_OF_A_BLACK_HOLE {
+            self.peer.mtu.on_black_hole(now);
         }
     }
 

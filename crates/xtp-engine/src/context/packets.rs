@@ -183,6 +183,9 @@ impl Context {
     /// maxdata as we state it: what we accept and intend to send.
     pub(super) fn stated_max_data(&self) -> u32 {
         let path = (self.peer.largest_datagram.saturating_sub(HEADER_LEN)) as u32;
+        // Half the reader's room at most (11.3): a segment that never fits its credit waits for every window.
+        let room = u32::try_from(self.tuning.recv_capacity / 2).unwrap_or(u32::MAX);
+        let path = path.min(room.max(64));
         match self.tuning.max_data {
             0 => path,
             chosen => chosen.min(path),

@@ -59,7 +59,8 @@ impl Context {
         if header.options.contains(Options::END) {
             if is_data(header.format) && hole && !self.tuning_of_peer_is_unreliable() {
                 // 14.5: END that leaves a hole is no END; FIRST is repeated until the response is whole.
-                self.reader.end_pending = true;
+                // A responder has no FIRST to repeat: to it such a packet is data without END.
+                self.reader.end_pending = self.role == Role::Initiator;
             } else {
                 self.take_end(header, env);
                 return;

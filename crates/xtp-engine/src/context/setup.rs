@@ -371,6 +371,7 @@ fn new_writer(
         wants_room: false,
         ecn: EcnSender::new(tuning.ecn),
         full_size_losses: 0,
+        oldest_lost: (0, 0),
     }
 }
 

@@ -145,6 +145,8 @@ pub(crate) struct Writer {
     pub(crate) ecn: crate::ecn::EcnSender,
     /// Consecutive WTIMER expiries with full-size packets outstanding (black hole, 20.3).
     pub(crate) full_size_losses: u32,
+    /// The oldest segment that was lost, and how often in a row.
+    pub(crate) oldest_lost: (u64, u32),
 }
 
 impl Writer {

@@ -193,7 +193,9 @@ impl StreamCheck {
         // A writer may be closed by its engine (8.4): then what it has written is all.
         if self.next != ledger.written && !nothing {
             let (next, written, closed) = (self.next, ledger.written, ledger.closed);
-            return Err(format!("end of stream at {next}; written {written}, closed by its user: {closed}"));
+            return Err(format!(
+                "end of stream at {next}; written {written}, closed by its user: {closed}"
+            ));
         }
         Ok(())
     }

@@ -93,16 +93,18 @@ pub(crate) fn ends(world: &World) -> Vec<String> {
     world.tasks.iter().map(show).collect()
 }
 
-/// Runs to the end; every end must be clean.
+/// Runs to the end, until nothing is under way; every end must be clean.
 pub(crate) fn finish_clean(world: &mut World) {
     finish(world);
+    world.run_for(SECOND / 10);
     for flow in 0..world.flows.len() {
         for side in [Side::Initiator, Side::Responder] {
             let outcome = world.outcome(flow, side);
+            let ended = world.task(flow, side).map_or(0, |task| task.finished_at);
             assert_eq!(
                 outcome,
                 Some(&Outcome::Closed(CloseReason::Normal)),
-                "{flow} {side:?}\n{}",
+                "{flow} {side:?} {ended}\n{}",
                 tail(world)
             );
         }

@@ -34,8 +34,13 @@ fn credits(world: &World) -> usize {
 #[test]
 fn a_slow_reader_costs_at_most_one_status_exchange_a_credit() {
     for capacity in [1_000, 3_000, 16_384, 262_144] {
-        for (octets, every) in [(700, 10 * MS), (3_000, 10 * MS), (20_000, 100 * MS)] {
-            for rtt in [Duration::from_micros(20), 20 * MS] {
+        // The reader takes something before WTIMER asks again by itself.
+        for (rtt, every) in [
+            (Duration::from_micros(20), 4 * MS),
+            (20 * MS, 4 * MS),
+            (20 * MS, 10 * MS),
+        ] {
+            for octets in [700, 3_000, 20_000] {
                 let mut world = pair_over(&link(rtt));
                 world.add_flow(read_by(Pace::Slow { octets, every }, capacity, 100_000));
                 finish_clean(&mut world);
@@ -79,7 +84,13 @@ fn a_reader_stopped_for_100_seconds_costs_few_control_packets() {
             "{control} control packets with capacity {capacity}"
         );
         finish_clean(&mut world);
-        assert_eq!(crate::common::repeated_and_lost(&world, Side::Initiator).0, 0);
+        let repeated = crate::common::repeated_and_lost(&world, Side::Initiator).0;
+        assert_eq!(
+            repeated,
+            0,
+            "capacity {capacity}\n{}",
+            crate::common::tail(&world)
+        );
     }
 }
 
@@ -179,6 +190,7 @@ fn an_idle_association_sends_only_probes_and_its_first_data_leaves_at_once() {
         ],
         vec![Step::AwaitEnd, Step::CloseWriter],
     ));
+    world.run_for(idle);
     finish_clean(&mut world);
     let quiet =
         |record: &&xtp_sim::trace::Record| record.at > 2_000_000_000 && record.at < idle.as_nanos() as u64;
