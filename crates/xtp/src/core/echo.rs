@@ -25,6 +25,7 @@ impl Core {
         slot.started = true;
         slot.used_by = Use::Echo;
         self.slots.insert(accepted.id, slot);
+        let _ = self.engine.accepted(accepted.id);
         self.echoing.push(accepted.id);
     }
 
@@ -40,8 +41,11 @@ impl Core {
             return;
         }
         for id in std::mem::take(&mut self.echoing) {
-            if self.echo_once(now, id) || self.close_reason(id).is_some() {
+            let finished = self.echo_once(now, id);
+            if self.close_reason(id).is_some() {
                 self.forget(now, id);
+            } else if finished {
+                self.adopt(now, id);
             }
         }
     }
@@ -65,10 +69,7 @@ impl Core {
                 }
                 Ok(Read::Gap { .. }) => {}
                 Ok(Read::Pending) => return false,
-                Ok(Read::End) | Err(_) => {
-                    let _ = self.engine.close_writer(now, id);
-                    return true;
-                }
+                Ok(Read::End) | Err(_) => return true,
             }
         }
         self.echo_event(id);

@@ -69,6 +69,9 @@ pub(crate) struct Core {
     queues: SerialMap<ListenerId, Queue>,
     /// Associations nobody holds any more whose end is still awaited.
     orphans: usize,
+    /// Orphans with nothing left to confirm. They are let go of at the end of a turn, when answers owed for what their
+    /// users read have left: releasing a context that owes one aborts it.
+    leaving: Vec<ContextId>,
     /// What ended without confirmation after its user let go of it.
     lost: Vec<Unconfirmed>,
     /// Echo service, if this endpoint answers it.
@@ -98,6 +101,7 @@ impl Core {
             slots: SerialMap::default(),
             queues: SerialMap::default(),
             orphans: 0,
+            leaving: Vec::new(),
             lost: Vec::new(),
             echo: None,
             echoing: Vec::new(),
@@ -160,6 +164,16 @@ impl Core {
                 return;
             }
         }
+        self.flush(now);
+        if !self.leaving.is_empty() {
+            for id in std::mem::take(&mut self.leaving) {
+                self.forget(now, id);
+            }
+            self.flush(now);
+        }
+    }
+
+    fn flush(&mut self, now: Time) {
         self.engine.flush(now, &mut self.carrier.out);
         if !self.carrier.out.is_empty() {
             self.send(now);

@@ -14,6 +14,9 @@ use crate::stream::Chunk;
 /// Most octets taken from the engine at once when a message is put together.
 const PIECE: usize = 1 << 20;
 
+/// Sequence space of a tag.
+const TAG: u64 = 8;
+
 /// Queues `data`; ready when all of it was accepted. What was accepted is gone from `data`.
 pub(crate) fn send(
     core: &mut Core,
@@ -327,6 +330,27 @@ pub(crate) fn marked(core: &mut Core, id: ContextId, mark: MarkId) -> Poll<Resul
     }
 }
 
+/// Binds a tag to the next octet; ready when there was room for it.
+pub(crate) fn send_tag(core: &mut Core, now: Time, id: ContextId, tag: u64) -> Poll<Result<()>> {
+    match uncork(core, now, id) {
+        Poll::Ready(Ok(())) => {}
+        other => return other,
+    }
+    match core.engine.send_tag(now, id, tag) {
+        Ok(()) => {}
+        Err(xtp_engine::Error::Limit(_)) => return Poll::Pending,
+        Err(error) => return Poll::Ready(Err(error.into())),
+    }
+    match core.slot(id) {
+        Ok(slot) => {
+            slot.started = true;
+            slot.written += TAG;
+            Poll::Ready(Ok(()))
+        }
+        Err(error) => Poll::Ready(Err(error)),
+    }
+}
+
 /// Forgets a mark nobody waits for.
 pub(crate) fn drop_mark(core: &mut Core, id: ContextId, mark: MarkId) {
     if let Ok(slot) = core.slot(id) {
@@ -367,11 +391,13 @@ pub(crate) fn accept(core: &mut Core, listener: ListenerId) -> Poll<Result<Accep
     if let Err(error) = core.check_carrier() {
         return Poll::Ready(Err(error));
     }
-    match core.queue(listener) {
-        Some(queue) => match queue.waiting.pop_front() {
-            Some(accepted) => Poll::Ready(Ok(accepted)),
-            None => Poll::Pending,
-        },
-        None => Poll::Ready(Err(Error::Command(xtp_engine::Error::NoListener))),
-    }
+    let Some(queue) = core.queue(listener) else {
+        return Poll::Ready(Err(Error::Command(xtp_engine::Error::NoListener)));
+    };
+    let Some(accepted) = queue.waiting.pop_front() else {
+        return Poll::Pending;
+    };
+    // It no longer counts against the backlog. One that has ended meanwhile is still handed out, with what it brought.
+    let _ = core.engine.accepted(accepted.id);
+    Poll::Ready(Ok(accepted))
 }

@@ -35,13 +35,18 @@ impl Core {
             self.forget(now, id);
             return;
         }
+        self.adopt(now, id);
+        self.discard(now, id);
+    }
+
+    /// Makes an orphan of an association and closes it.
+    pub(super) fn adopt(&mut self, now: Time, id: ContextId) {
         if let Ok(slot) = self.slot(id) {
             slot.used_by = Use::Orphan(None);
             slot.partial.clear();
             self.orphans += 1;
         }
         self.close_orphan(now, id);
-        self.discard(now, id);
     }
 
     /// Closes the writer of an orphan once everything it was given is queued, and lets go of it once that is
@@ -59,7 +64,7 @@ impl Core {
         slot.writer_closed = true;
         let written = slot.written;
         if open == 0 {
-            self.forget(now, id);
+            self.leaving.push(id);
             return;
         }
         // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
@@ -77,7 +82,7 @@ impl Core {
                 self.forget(now, id);
             }
             // Everything is confirmed: what remains of the close is the engine's business alone.
-            Event::Marked(reached) if Some(*reached) == mark => self.forget(now, id),
+            Event::Marked(reached) if Some(*reached) == mark => self.leaving.push(id),
             Event::Readable => self.discard(now, id),
             Event::Writable if self.slots.get(&id).is_some_and(|slot| !slot.writer_closed) => {
                 self.close_orphan(now, id);

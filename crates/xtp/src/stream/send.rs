@@ -105,12 +105,11 @@ impl Stream {
     /// # Errors
     /// As [`send`](Self::send).
     pub fn send_tag(&self, tag: u64) -> Result<()> {
-        self.push()?;
-        self.shared.command(|core, now| {
-            core.engine.send_tag(now, self.id, tag)?;
-            core.slot(self.id)?.started = true;
-            Ok(())
-        })
+        self.wait(
+            "sending a tag",
+            from_nanos(&self.write_timeout),
+            |core, now, id| ops::send_tag(core, now, id, tag),
+        )
     }
 
     /// Octets that [`try_send`](Self::try_send) would accept now.

@@ -1,0 +1,38 @@
+//! Two endpoints on loopback.
+#![allow(dead_code)]
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use xtp::{Config, Endpoint, Wait};
+
+/// Service number of the tests.
+pub(crate) const PORT: u16 = 1_000;
+/// Longer than anything here takes: a test that needs it has failed.
+pub(crate) const LONG: Duration = Duration::from_secs(30);
+
+/// An endpoint on IPv4 loopback. Sleeps when it waits, because the tests of one run share the cores.
+pub(crate) fn endpoint() -> Endpoint {
+    endpoint_at("127.0.0.1:0")
+}
+
+/// An endpoint at an address.
+pub(crate) fn endpoint_at(address: &str) -> Endpoint {
+    let mut config = Config::server(address.parse().expect("an address"));
+    config.wait = Wait::Block;
+    Endpoint::bind(config).expect("loopback")
+}
+
+/// A server, its address, and a client.
+pub(crate) fn pair() -> (Endpoint, SocketAddr, Endpoint) {
+    let server = endpoint();
+    let address = server.local_addr();
+    (server, address, endpoint())
+}
+
+/// Octets that differ everywhere.
+pub(crate) fn pattern(len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect()
+}
