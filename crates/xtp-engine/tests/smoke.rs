@@ -205,3 +205,23 @@ fn a_stream_there_and_back() {
     let stats = world.ends[0].context_stats(id).unwrap();
     assert_eq!(stats.octets_retransmitted, 0);
 }
+
+#[test]
+fn a_stream_without_feedback_does_not_fill_up() {
+    let mut world = World::new();
+    let mut options = paradigm::unreliable_stream(PORT);
+    options.tuning.no_flow = true;
+    options.tuning.send_capacity = 10_000;
+    let id = world.open(options);
+    let mut sent = 0;
+    for _ in 0..100 {
+        sent += world.ends[0].send(world.now, id, payload(1_000), true).unwrap();
+        world.run(Duration::from_millis(50));
+    }
+    assert_eq!(sent, 100_000, "{:#?}", world.log);
+    world.ends[0].close_writer(world.now, id).unwrap();
+    world.run(Duration::from_millis(500));
+    let peer = world.accepted();
+    assert_eq!(world.read_all(1, peer).len(), 100_000);
+    assert_eq!(world.ends[1].read(world.now, peer, 1), Ok(Read::End));
+}

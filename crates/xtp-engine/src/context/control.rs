@@ -11,8 +11,8 @@ use crate::send::Judge;
 use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{
-    Body, Caps, Control, DELAY_NONE, Format, HEADER_LEN, Header, Options, Spans, Tlv, Traffic, Xcntl, XcntlFlags,
-    serial_gt,
+    Body, Caps, Control, DELAY_NONE, Format, HEADER_LEN, Header, Options, Spans, Tlv, Traffic, Xcntl,
+    XcntlFlags, serial_gt,
 };
 
 /// Packet threshold of loss detection [D-25].

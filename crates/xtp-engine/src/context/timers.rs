@@ -39,6 +39,8 @@ pub(crate) struct Timers {
     pub(crate) last_heard: Time,
     /// Last packet sent, for congestion window decay (12.6).
     pub(crate) last_sent: Time,
+    /// The window was last halved for idleness.
+    pub(crate) decayed: Time,
     pub(crate) created: Time,
     /// FIRSTs sent.
     pub(crate) firsts: u32,
@@ -55,6 +57,7 @@ impl Timers {
             unanswered_since: None,
             last_heard: now,
             last_sent: now,
+            decayed: now,
             created: now,
             firsts: 0,
             last_answer: None,

@@ -40,6 +40,7 @@ impl Context {
                 break;
             }
         }
+        self.release_unrepeatable(env);
         if self.state.is_live() {
             self.probe_paths(env, out);
             self.settle_timers(env.now);
@@ -62,6 +63,14 @@ impl Context {
         self.idle_decay(env.now);
     }
 
+    /// A writer that never hears what arrived keeps nothing it has sent, or its queue would fill up for good.
+    fn release_unrepeatable(&mut self, env: &mut Env<'_>) {
+        if self.pattern.no_feedback && self.state.heard() && self.writer.una < self.writer.nxt {
+            self.writer.una = self.writer.nxt;
+            self.release_acknowledged(env);
+        }
+    }
+
     /// 20.5: FIRST is padded inside its specifier when more than three times the request is expected back.
     fn pad_first(&mut self) {
         let request = self.writer.queue.end() as usize;
@@ -81,11 +90,12 @@ impl Context {
         if !self.writer.inflight.is_empty() || self.writer.all_sent() {
             return;
         }
-        let idle = now.since(self.timers.last_sent);
+        let idle = now.since(self.timers.last_sent.max(self.timers.decayed));
         let period = self.rtt.wtimer_base();
         let periods = (idle.as_nanos() / period.as_nanos().max(1)).min(64) as u32;
         if periods > 0 {
             self.writer.control.on_idle(periods);
+            self.timers.decayed = now;
         }
     }
 

@@ -155,7 +155,11 @@ impl Engine {
             && !context.dirty
         {
             context.dirty = true;
-            let sort = context.tuning.sort;
+            // Answers to urgent packets are urgent too (18).
+            let sort = match (context.tuning.sort, context.reader.modes.sort) {
+                (Some(own), Some(theirs)) => Some(own.min(theirs)),
+                (own, theirs) => own.or(theirs),
+            };
             self.scheduler.push(slot, sort, now);
         }
     }
