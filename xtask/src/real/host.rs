@@ -11,10 +11,6 @@ pub(super) enum Need {
     /// `ip netns add` works.
     Namespaces,
     /// tshark is installed.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the first suite that reads captures needs it")
-    )]
     Tshark,
 }
 
@@ -57,26 +53,40 @@ impl Host {
 
     /// A program of this workspace, built in release with its defaults.
     pub(super) fn program(&self, package: &str, name: &str) -> Result<PathBuf, String> {
+        self.cargo(&["build", "--release", "--package", package, "--bin", name], &[])?;
+        Ok(self.target().join("release").join(name))
+    }
+
+    /// Runs cargo in the repository, quietly, with words and then paths.
+    pub(super) fn cargo(&self, words: &[&str], paths: &[&Path]) -> Result<(), String> {
+        let [command, words @ ..] = words else {
+            return Err("cargo without a command".to_owned());
+        };
         let mut cargo = Command::new("cargo");
-        cargo.args([
-            "build",
-            "--quiet",
-            "--release",
-            "--package",
-            package,
-            "--bin",
-            name,
-        ]);
+        cargo.args([command, "--quiet"]).args(words).args(paths);
         let status = cargo
             .current_dir(&self.root)
             .status()
             .map_err(|error| format!("cargo: {error}"))?;
-        if !status.success() {
-            return Err(format!("cargo build of {package} failed"));
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("cargo {command} {} failed", words.join(" ")))
         }
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
-        Ok(target.join("release").join(name))
+    }
+
+    /// An empty folder for the files of a suite, among what cargo builds.
+    pub(super) fn scratch(&self, suite: &str) -> Result<PathBuf, String> {
+        let folder = self.target().join("real").join(suite);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(folder)
+    }
+
+    fn target(&self) -> PathBuf {
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from)
     }
 }
 

@@ -4,6 +4,7 @@
 //! with a line in [`SUITES`]; it returns what it showed, in a few words, or what went wrong. Suites that
 //! drive the `xtp` program find it with [`Host::program`].
 
+mod dissect;
 mod host;
 mod namespace;
 mod relay;
@@ -20,11 +21,18 @@ struct Suite {
 }
 
 /// Every suite, in the order they run.
-const SUITES: &[Suite] = &[Suite {
-    name: "relay",
-    needs: &[Need::Root, Need::Namespaces],
-    run: relay::run,
-}];
+const SUITES: &[Suite] = &[
+    Suite {
+        name: "relay",
+        needs: &[Need::Root, Need::Namespaces],
+        run: relay::run,
+    },
+    Suite {
+        name: "dissect",
+        needs: &[Need::Tshark],
+        run: dissect::run,
+    },
+];
 
 /// Runs the suites named, or all, as far as this host has what they need.
 pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result<(), String> {

@@ -29,5 +29,8 @@ fn the_first_line_names_each_suite_left_out_with_every_reason() {
 #[test]
 fn an_unknown_suite_is_refused_with_the_list() {
     let error = run(Path::new("."), &["nothing"]);
-    assert_eq!(error, Err("no suite `nothing`; there are: relay".to_owned()));
+    assert_eq!(
+        error,
+        Err("no suite `nothing`; there are: relay, dissect".to_owned())
+    );
 }
