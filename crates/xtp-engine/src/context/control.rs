@@ -79,6 +79,8 @@ impl Context {
         let now = env.now;
         if let Body::Tcntl { xkey, traffic, .. } = body {
             self.take_terms(*xkey, traffic, env);
+            // A renegotiation that asks is answered in kind (8.6); the answer itself asks nothing.
+            self.renegotiation.due |= header.options.contains(Options::SREQ);
         } else if header.format == Format::Xcntl || header.format == Format::Xdata {
             self.in_force |= self.offered & caps_of(header.format);
         }

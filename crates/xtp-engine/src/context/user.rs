@@ -175,6 +175,12 @@ impl Context {
         {
             return Err(Error::Closed(reason.clone()));
         }
+        if self.pattern.no_feedback {
+            // Such a writer never asks (9.5(e)): the mark would wait for ever.
+            return Err(Error::InvalidOption(
+                "a stream without error and flow control confirms nothing",
+            ));
+        }
         if !self.marks.add(id, seq, what) {
             return Err(Error::Limit("65 536 marks are open on this association"));
         }
