@@ -296,7 +296,10 @@ fn losses(lab: &Lab) -> Outcome {
     })
 }
 
-const SCENES: &[(&str, fn(&Lab) -> Outcome)] = &[
+/// What happens between the two ends.
+type Scene = fn(&Lab) -> Outcome;
+
+const SCENES: &[(&str, Scene)] = &[
     ("datagram", datagram),
     ("long-datagram", long_datagram),
     ("acknowledged", acknowledged),
@@ -315,7 +318,7 @@ const SCENES: &[(&str, fn(&Lab) -> Outcome)] = &[
     ("losses", losses),
 ];
 
-fn capture(folder: &Path, name: &str, scene: fn(&Lab) -> Outcome, change: fn(&mut Config)) -> Outcome {
+fn capture(folder: &Path, name: &str, scene: Scene, change: fn(&mut Config)) -> Outcome {
     let lab = Lab::new(folder, name, change)?;
     let outcome = scene(&lab).and_then(|()| lab.settle());
     outcome.map_err(|error| format!("{name}: {error}").into())
