@@ -46,7 +46,7 @@ impl CallOptions {
         }
     }
 
-    fn open(&self, port: u16) -> OpenOptions {
+    pub(crate) fn open(&self, port: u16) -> OpenOptions {
         let mut options = paradigm::transaction(port);
         options.expected_answer = self.expected_answer;
         options.status_on_first = self.slow_server;
@@ -195,23 +195,34 @@ impl Endpoint {
     }
 
     /// Opens an association, queues one message and the end of the stream, and lets them leave together.
-    fn queue(&self, peer: SocketAddr, options: OpenOptions, mut data: Bytes) -> Result<Stream> {
+    fn queue(&self, peer: SocketAddr, options: OpenOptions, data: Bytes) -> Result<Stream> {
+        let (stream, mut rest) = self.begin(peer, options, data)?;
+        if !rest.is_empty() {
+            let id = stream.id();
+            self.shared
+                .wait("sending", None, |core, now| ops::finish(core, now, id, &mut rest))?;
+        }
+        Ok(stream)
+    }
+
+    /// As `queue`, without waiting: returns what found no room, which has to follow as the writer empties.
+    pub(crate) fn begin(
+        &self,
+        peer: SocketAddr,
+        options: OpenOptions,
+        mut data: Bytes,
+    ) -> Result<(Stream, Bytes)> {
         let opened: Result<ContextId> = self.shared.command(|core, now| {
             let id = core.open(now, peer, options)?;
-            match queue_all(core, now, id, &mut data) {
-                Ok(()) => Ok(id),
-                Err(error) => {
+            match ops::finish(core, now, id, &mut data) {
+                Poll::Ready(Err(error)) => {
                     core.forget(now, id);
                     Err(error)
                 }
+                _ => Ok(id),
             }
         });
-        let stream = Stream::new(Arc::clone(&self.shared), opened?);
-        if !data.is_empty() {
-            // Longer than the writer's room: the rest follows as it empties.
-            stream.send_rest(data)?;
-        }
-        Ok(stream)
+        Ok((Stream::new(Arc::clone(&self.shared), opened?), data))
     }
 
     /// Tries the addresses of a name one after the other, as long as it is certain that nothing was executed.
@@ -231,25 +242,6 @@ impl Endpoint {
     }
 }
 
-/// Queues as much as there is room for, and the close with it if that is everything.
-fn queue_all(
-    core: &mut crate::core::Core,
-    now: xtp_engine::Time,
-    id: ContextId,
-    data: &mut Bytes,
-) -> Result<()> {
-    if !data.is_empty() {
-        ops::offer(core, now, id, data, true)?;
-    }
-    if data.is_empty() {
-        match ops::close_writer(core, now, id) {
-            Poll::Ready(outcome) => outcome?,
-            Poll::Pending => {}
-        }
-    }
-    Ok(())
-}
-
 /// Ends an association whose outcome nobody waits for any more.
 fn give_up(stream: Stream, error: &Error) {
     match error {
@@ -258,7 +250,8 @@ fn give_up(stream: Stream, error: &Error) {
     }
 }
 
-fn addresses(name: &impl ToSocketAddrs) -> Result<impl Iterator<Item = SocketAddr>> {
+/// The addresses a peer was named by.
+pub(crate) fn addresses(name: &impl ToSocketAddrs) -> Result<impl Iterator<Item = SocketAddr>> {
     name.to_socket_addrs().map_err(|source| Error::Resolve {
         name: "the peer's name".into(),
         source,
@@ -269,23 +262,10 @@ fn first(name: &impl ToSocketAddrs) -> Result<SocketAddr> {
     addresses(name)?.next().ok_or_else(no_address)
 }
 
-fn no_address() -> Error {
+pub(crate) fn no_address() -> Error {
     let source = io::Error::new(io::ErrorKind::NotFound, "no address");
     Error::Resolve {
         name: "the peer's name".into(),
         source,
-    }
-}
-
-impl Stream {
-    /// Sends what did not fit at first, as the rest of one message, and ends the stream with it.
-    fn send_rest(&self, mut data: Bytes) -> Result<()> {
-        let id = self.id();
-        self.shared().wait("sending", None, |core, now| {
-            match ops::send(core, now, id, &mut data, true) {
-                Poll::Ready(Ok(())) => ops::close_writer(core, now, id),
-                other => other,
-            }
-        })
     }
 }

@@ -113,15 +113,9 @@ impl Incoming {
 
     fn queue_response(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {
         let id = self.accepted.id;
+        // Response and close are queued together, so that they leave in one packet.
         self.stream.shared().wait("responding", None, |core, now| {
-            if unconfirmed && let Err(error) = core.engine.set_unconfirmed_response(now, id, true) {
-                return std::task::Poll::Ready(Err(error.into()));
-            }
-            // Response and close are queued together, so that they leave in one packet.
-            match ops::send(core, now, id, &mut response, true) {
-                std::task::Poll::Ready(Ok(())) => ops::close_writer(core, now, id),
-                other => other,
-            }
+            ops::respond(core, now, id, &mut response, unconfirmed)
         })
     }
 }

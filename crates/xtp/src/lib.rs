@@ -18,6 +18,8 @@ mod resolve;
 mod shared;
 mod stats;
 mod stream;
+#[cfg(all(feature = "tokio", unix))]
+pub mod tokio;
 mod wait;
 mod wake;
 

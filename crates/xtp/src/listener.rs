@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::ListenerId;
 
-use crate::core::ops;
+use crate::core::{Accepted, ops};
 use crate::error::Result;
 use crate::incoming::Incoming;
 use crate::shared::Handle;
@@ -24,6 +24,20 @@ pub struct Listener {
 impl Listener {
     pub(crate) fn new(shared: Arc<Handle>, id: ListenerId, port: Option<u16>) -> Self {
         Self { shared, id, port }
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn shared(&self) -> &Arc<Handle> {
+        &self.shared
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn id(&self) -> ListenerId {
+        self.id
+    }
+
+    pub(crate) fn incoming(&self, accepted: Accepted) -> Incoming {
+        Incoming::new(Arc::clone(&self.shared), accepted)
     }
 
     /// The service number; `None` for a wildcard.
@@ -51,7 +65,7 @@ impl Listener {
         let accepted = self
             .shared
             .wait("accepting", timeout, |core, _| ops::accept(core, self.id))?;
-        Ok(Incoming::new(Arc::clone(&self.shared), accepted))
+        Ok(self.incoming(accepted))
     }
 
     /// The next association if one waits; makes progress.
@@ -60,7 +74,7 @@ impl Listener {
     /// [`Error::WouldBlock`](crate::Error::WouldBlock) if none does.
     pub fn try_accept(&self) -> Result<Incoming> {
         let accepted = self.shared.attempt(|core, _| ops::accept(core, self.id))?;
-        Ok(Incoming::new(Arc::clone(&self.shared), accepted))
+        Ok(self.incoming(accepted))
     }
 
     /// Waits for the next association and its whole message: what a server of datagrams, messages or transactions

@@ -401,3 +401,49 @@ pub(crate) fn accept(core: &mut Core, listener: ListenerId) -> Poll<Result<Accep
     let _ = core.engine.accepted(accepted.id);
     Poll::Ready(Ok(accepted))
 }
+
+/// Queues the rest of one message and the end of the stream, so that they leave together.
+pub(crate) fn finish(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes) -> Poll<Result<()>> {
+    match send(core, now, id, data, true) {
+        Poll::Ready(Ok(())) => close_writer(core, now, id),
+        other => other,
+    }
+}
+
+/// Queues a response and the end of the stream.
+pub(crate) fn respond(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    response: &mut Bytes,
+    unconfirmed: bool,
+) -> Poll<Result<()>> {
+    if unconfirmed && let Err(error) = core.engine.set_unconfirmed_response(now, id, true) {
+        return Poll::Ready(Err(error.into()));
+    }
+    finish(core, now, id, response)
+}
+
+/// As [`write`], ready when at least one octet was taken.
+pub(crate) fn write_or_wait(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) -> Poll<Result<usize>> {
+    match write(core, now, id, octets) {
+        Ok(0) if !octets.is_empty() => {}
+        outcome => return Poll::Ready(outcome),
+    }
+    // Only a refused offer makes the engine tell when there is room.
+    let mut one = Bytes::copy_from_slice(&octets[..1]);
+    match offer(core, now, id, &mut one, false) {
+        Ok(0) => Poll::Pending,
+        outcome => Poll::Ready(outcome),
+    }
+}
+
+/// Takes and drops what arrives until the mark is reached or the association is over.
+pub(crate) fn closing(core: &mut Core, now: Time, id: ContextId, mark: Option<MarkId>) -> Poll<Result<()>> {
+    while let Ok(Read::Data { .. } | Read::Tag { .. } | Read::Gap { .. }) = core.engine.read(now, id, PIECE) {
+    }
+    match mark {
+        Some(mark) if marked(core, id, mark).is_ready() => marked(core, id, mark),
+        _ => closed(core, id),
+    }
+}

@@ -1,20 +1,18 @@
 //! Ending an association: gracefully, by halves, or at once.
 
-use std::task::Poll;
 use std::time::Duration;
 
-use xtp_engine::{CloseReason, Confirm, Read};
+use xtp_engine::{CloseReason, Confirm};
 
 use super::{Stream, from_nanos};
 use crate::core::ops;
 use crate::error::{Error, Result};
+use crate::mark::Mark;
 
 /// How long a close that is confirmed waits for the peer to end its stream as well, before it refuses the rest.
-const COURTESY: Duration = Duration::from_millis(200);
+pub(crate) const COURTESY: Duration = Duration::from_millis(200);
 /// How long it then waits for the peer to take note of the refusal.
 const REFUSAL: Duration = Duration::from_secs(1);
-/// Octets discarded in one go while closing.
-const DISCARD: usize = 256 << 10;
 
 impl Stream {
     /// Ends this end's stream after everything sent; the peer may go on. Does not wait for confirmation.
@@ -73,10 +71,7 @@ impl Stream {
     /// [`Error::Closed`] with the reason if the association ended without confirmation; with
     /// [`CloseReason::Unconfirmed`] and the number of octets if the time was over first.
     pub fn close_within(self, deadline: Duration) -> Result<()> {
-        if self
-            .shared
-            .look(|core| core.slot(self.id).is_ok_and(|slot| !slot.started))
-        {
+        if !self.is_started() {
             return Ok(());
         }
         let start = self.shared.look(|core| core.now());
@@ -110,8 +105,13 @@ impl Stream {
     }
 
     /// Queues the close and a mark behind everything sent.
-    fn begin_close(&self, deadline: Duration) -> Result<Option<crate::Mark>> {
+    fn begin_close(&self, deadline: Duration) -> Result<Option<Mark>> {
         self.wait("closing the writer", Some(deadline), ops::close_writer)?;
+        self.mark_end()
+    }
+
+    /// A mark behind everything sent; `None` if all of it is confirmed already.
+    pub(crate) fn mark_end(&self) -> Result<Option<Mark>> {
         let (written, open) = self.shared.look(|core| {
             let written = core.slot(self.id).map_or(0, |slot| slot.written);
             (written, core.unacknowledged(self.id))
@@ -122,18 +122,17 @@ impl Stream {
         self.mark_at(written, Confirm::Received).map(Some)
     }
 
+    /// Whether packets of this association may exist.
+    pub(crate) fn is_started(&self) -> bool {
+        self.shared
+            .look(|core| core.slot(self.id).is_ok_and(|slot| slot.started))
+    }
+
     /// Waits for the mark or the end of the association, taking and dropping what arrives.
-    fn await_end(&self, timeout: Duration, mark: Option<&crate::Mark>) -> Result<()> {
+    fn await_end(&self, timeout: Duration, mark: Option<&Mark>) -> Result<()> {
+        let mark = mark.map(Mark::id);
         self.wait("closing", Some(timeout), |core, now, id| {
-            while let Ok(Read::Data { .. } | Read::Tag { .. } | Read::Gap { .. }) =
-                core.engine.read(now, id, DISCARD)
-            {}
-            if let Some(mark) = mark
-                && let Poll::Ready(outcome) = ops::marked(core, id, mark.id())
-            {
-                return Poll::Ready(outcome);
-            }
-            ops::closed(core, id)
+            ops::closing(core, now, id, mark)
         })
     }
 }

@@ -5,10 +5,9 @@
 //! ([`Config::write_buffer`](crate::Config::write_buffer)) is full, or until `flush`, `uncork`, `send` or a close.
 
 use std::io::{self, Read, Write};
-use std::task::Poll;
 
 use super::{Stream, from_nanos};
-use crate::core::{Core, ops};
+use crate::core::ops;
 use crate::error::{Error, Result};
 
 impl Stream {
@@ -47,23 +46,9 @@ impl Stream {
         if octets.is_empty() {
             return Ok(0);
         }
-        self.wait(
-            "writing",
-            from_nanos(&self.write_timeout),
-            |core: &mut Core, now, id| {
-                match ops::write(core, now, id, octets) {
-                    Ok(0) => {
-                        // Only a refused offer makes the engine tell when there is room.
-                        let mut offer = bytes::Bytes::copy_from_slice(&octets[..1]);
-                        match ops::offer(core, now, id, &mut offer, false) {
-                            Ok(0) => Poll::Pending,
-                            outcome => Poll::Ready(outcome),
-                        }
-                    }
-                    outcome => Poll::Ready(outcome),
-                }
-            },
-        )
+        self.wait("writing", from_nanos(&self.write_timeout), |core, now, id| {
+            ops::write_or_wait(core, now, id, octets)
+        })
     }
 
     /// Copies as many octets as there is room for, without waiting; returns how many.

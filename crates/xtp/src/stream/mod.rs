@@ -19,8 +19,13 @@ mod close;
 mod io;
 mod send;
 
+#[cfg(feature = "tokio")]
+pub(crate) use close::COURTESY;
+#[cfg(feature = "tokio")]
+pub(crate) use send::refuse_empty;
+
 /// Default size of a read where the caller names none.
-const CHUNK: usize = 256 << 10;
+pub(crate) const CHUNK: usize = 256 << 10;
 
 /// What a reader finds next in a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -121,7 +121,8 @@ impl Stream {
     }
 }
 
-fn refuse_empty(data: &Bytes) -> Result<()> {
+/// A message without octets cannot be marked on the wire.
+pub(crate) fn refuse_empty(data: &Bytes) -> Result<()> {
     if data.is_empty() {
         let why = "an empty message has no last octet to mark; send at least one octet";
         return Err(Error::Command(xtp_engine::Error::InvalidOption(why)));

@@ -1,0 +1,177 @@
+//! The task that takes packets and runs timers.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::os::fd::AsFd;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use ::tokio::io::{Interest, Ready};
+use ::tokio::net::UdpSocket;
+use ::tokio::time::{Instant, Sleep, sleep_until};
+use xtp_engine::Time;
+
+use crate::error::{Error, Result};
+use crate::shared::Shared;
+
+/// Batches taken before other tasks get their turn.
+const ROUNDS: usize = 16;
+/// A moment that never comes, for a timer at rest.
+const FAR: Duration = Duration::from_secs(365 * 24 * 3_600);
+
+/// What ended a sleep of the driver.
+enum Event {
+    /// The socket has something.
+    Socket(io::Result<Ready>),
+    /// A timer is due.
+    Timer,
+    /// The endpoint is over and everything is confirmed or given up.
+    Over,
+}
+
+/// Drives one endpoint until its last handle is gone and everything is confirmed.
+pub(super) struct Drive {
+    shared: Arc<Shared>,
+    /// A second descriptor of the endpoint's socket, for readiness alone.
+    socket: UdpSocket,
+    /// When the last handle went, once it has.
+    ending: Option<Time>,
+}
+
+impl Drive {
+    /// Registers the socket with the current runtime.
+    pub(super) fn new(shared: Arc<Shared>) -> Result<Self> {
+        let register = || {
+            let descriptor = shared.socket.as_fd().try_clone_to_owned()?;
+            let socket = std::net::UdpSocket::from(descriptor);
+            socket.set_nonblocking(true)?;
+            UdpSocket::from_std(socket)
+        };
+        let socket = register().map_err(|source| Error::Carrier {
+            doing: "joining the runtime",
+            source,
+        })?;
+        // Until the task's own waker replaces it: its mere presence says that a task drives.
+        shared.look(|core| core.driver = Some(Waker::noop().clone()));
+        Ok(Self {
+            shared,
+            socket,
+            ending: None,
+        })
+    }
+
+    /// Runs until the endpoint is over.
+    pub(super) async fn run(mut self) {
+        let mut timer = pin!(sleep_until(Instant::now() + FAR));
+        loop {
+            match self.sleep(timer.as_mut()).await {
+                Event::Over => return,
+                Event::Timer => {}
+                Event::Socket(Ok(ready)) => self.take(ready).await,
+                Event::Socket(Err(error)) => {
+                    tracing::error!(%error, "the runtime no longer watches the socket");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sleeps until the socket has something, a timer is due, or there is nothing left to do. A command of another
+    /// task that makes a timer due earlier wakes this one, which then looks anew.
+    async fn sleep(&mut self, mut timer: Pin<&mut Sleep>) -> Event {
+        let Self {
+            shared,
+            socket,
+            ending,
+        } = self;
+        let mut ready = pin!(socket.ready(Interest::READABLE | Interest::ERROR));
+        poll_fn(|context| {
+            let (deadline, now) = turn(shared, context);
+            if is_over(shared, ending) {
+                return Poll::Ready(Event::Over);
+            }
+            if let Poll::Ready(outcome) = ready.as_mut().poll(context) {
+                return Poll::Ready(Event::Socket(outcome));
+            }
+            let end = ending.map(|begun| begun + shared.config.linger);
+            let next = deadline.into_iter().chain(end).min();
+            let span = next.map_or(FAR, |at| at.since(now).min(FAR));
+            timer.as_mut().reset(Instant::now() + span);
+            timer.as_mut().poll(context).map(|()| Event::Timer)
+        })
+        .await
+    }
+
+    /// Takes what arrived, batch by batch, until the socket is empty or others should have their turn.
+    async fn take(&self, ready: Ready) {
+        if ready.is_error() {
+            // Each of these only clears the readiness it has looked at; what arrives in between is noted anew.
+            let _ = self.socket.try_io(Interest::ERROR, || {
+                self.shared.command(|core, now| core.poll_errors(now));
+                Err::<(), _>(io::ErrorKind::WouldBlock.into())
+            });
+        }
+        for _ in 0..ROUNDS {
+            let taken = self.socket.try_io(Interest::READABLE, || {
+                let mut state = self.shared.lock();
+                let now = state.core.now();
+                if state.core.poll_socket(now) == 0 {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                state.core.turn(now);
+                self.shared.announce(&mut state);
+                Ok(())
+            });
+            if taken.is_err() {
+                return;
+            }
+        }
+        ::tokio::task::yield_now().await;
+    }
+}
+
+/// Does what is due; returns the next deadline. From here on commands with an earlier one wake this task.
+fn turn(shared: &Shared, context: &mut Context<'_>) -> (Option<Time>, Time) {
+    let mut state = shared.lock();
+    let now = state.core.now();
+    state.core.turn(now);
+    shared.announce(&mut state);
+    let deadline = state.core.deadline();
+    match &mut state.core.driver {
+        Some(waker) if waker.will_wake(context.waker()) => {}
+        driver => *driver = Some(context.waker().clone()),
+    }
+    state.driver_sleeps = Some(deadline.unwrap_or(Time::NEVER));
+    (deadline, now)
+}
+
+/// Whether nothing is left to do after the end of the endpoint.
+fn is_over(shared: &Shared, ending: &mut Option<Time>) -> bool {
+    if !shared.has_ended() {
+        return false;
+    }
+    let linger = shared.config.linger;
+    let lost = shared.command(|core, now| {
+        let begun = *ending.get_or_insert(now);
+        if core.orphans() > 0 && now.since(begun) < linger {
+            return None;
+        }
+        core.abandon_orphans(now);
+        Some(core.take_lost())
+    });
+    if let Some(lost) = &lost {
+        crate::shared::report(lost.len());
+    }
+    lost.is_some()
+}
+
+impl Drop for Drive {
+    /// The runtime ends, or the endpoint did: from here on callers drive themselves.
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.core.driver = None;
+        state.driver_sleeps = None;
+    }
+}

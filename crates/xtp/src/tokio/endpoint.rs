@@ -1,0 +1,155 @@
+//! The endpoint on a runtime.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use xtp_engine::{ListenOptions, OpenOptions};
+use xtp_io::Capabilities;
+
+use super::driver::Drive;
+use super::listener::Listener;
+use super::stream::Stream;
+use crate::config::Config;
+use crate::core::Unconfirmed;
+use crate::endpoint::ShutdownReport;
+use crate::error::{Error, Result};
+use crate::stats::EndpointStats;
+
+/// One UDP socket and the protocol engine on it, driven by a task. See [`crate::Endpoint`] for everything that is
+/// the same. Cloning makes another handle of the same endpoint.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    inner: crate::Endpoint,
+}
+
+impl Endpoint {
+    /// Binds the socket, starts the engine, and starts the task that drives it on the current runtime.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::bind`]; [`Error::Carrier`] if the runtime has no I/O.
+    ///
+    /// # Panics
+    /// Outside a runtime, or in one without timers.
+    pub fn bind(config: Config) -> Result<Self> {
+        let inner = crate::Endpoint::bind(config)?;
+        let drive = Drive::new(inner.shared.for_driver())?;
+        ::tokio::spawn(drive.run());
+        Ok(Self { inner })
+    }
+
+    /// An endpoint for talking to others: any free port, default options.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    ///
+    /// # Panics
+    /// As [`bind`](Self::bind).
+    pub fn client() -> Result<Self> {
+        Self::bind(Config::client())
+    }
+
+    pub(super) fn inner(&self) -> &crate::Endpoint {
+        &self.inner
+    }
+
+    /// The UDP address and port it is bound to.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.inner.local_addr()
+    }
+
+    /// What the system grants this socket.
+    pub fn capabilities(&self) -> &Capabilities {
+        self.inner.capabilities()
+    }
+
+    /// Its configuration.
+    pub fn config(&self) -> &Config {
+        self.inner.config()
+    }
+
+    /// Counters of engine and socket.
+    pub fn stats(&self) -> EndpointStats {
+        self.inner.stats()
+    }
+
+    /// Opens an association. No packet leaves before there is something to send.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::open`].
+    pub fn open(&self, peer: SocketAddr, options: OpenOptions) -> Result<Stream> {
+        self.inner.open(peer, options).map(Stream::new)
+    }
+
+    /// Listens on service number `port`.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::listen`].
+    pub fn listen(&self, port: u16) -> Result<Listener> {
+        self.inner.listen(port).map(Listener::new)
+    }
+
+    /// Listens with options of your choice.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::listen_with`].
+    pub fn listen_with(&self, options: ListenOptions) -> Result<Listener> {
+        self.inner.listen_with(options).map(Listener::new)
+    }
+
+    /// Answers the echo service from now on.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::enable_echo`].
+    pub fn enable_echo(&self) -> Result<()> {
+        self.inner.enable_echo()
+    }
+
+    /// Opens a lasting association to the first of several addresses that answers, one after the other.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::connect`].
+    pub async fn connect(
+        &self,
+        addresses: &[SocketAddr],
+        options: &OpenOptions,
+        timeout: Option<Duration>,
+    ) -> Result<Stream> {
+        let mut failure = None;
+        for peer in addresses {
+            let stream = self.open(*peer, options.clone())?;
+            match stream.connect(timeout).await {
+                Ok(()) => return Ok(stream),
+                Err(error) => failure = Some(error),
+            }
+            stream.abort();
+        }
+        Err(failure.unwrap_or_else(|| Error::Resolve {
+            name: "an empty list of addresses".into(),
+            source: std::io::ErrorKind::NotFound.into(),
+        }))
+    }
+
+    /// Waits until everything sent by handles dropped before is confirmed, up to `deadline`, and says what was not.
+    ///
+    /// # Errors
+    /// [`Error::Carrier`] if the socket failed.
+    pub async fn shutdown(&self, deadline: Duration) -> Result<ShutdownReport> {
+        /// How often to look: orphans have nobody to wake.
+        const LOOK: Duration = Duration::from_millis(2);
+        let shared = Arc::clone(&self.inner.shared);
+        let settled = async {
+            while shared.command(|core, _| core.orphans()) > 0 {
+                ::tokio::time::sleep(LOOK).await;
+            }
+        };
+        // What is not settled in time is what the report is about.
+        let _ = ::tokio::time::timeout(deadline, settled).await;
+        let unconfirmed: Vec<Unconfirmed> = shared.command(|core, now| {
+            core.abandon_orphans(now);
+            core.take_lost()
+        });
+        shared.look(|core| core.check_carrier())?;
+        Ok(ShutdownReport { unconfirmed })
+    }
+}

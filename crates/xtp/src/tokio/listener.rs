@@ -1,0 +1,156 @@
+//! Waiting for associations, asynchronously.
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::stream::Stream;
+use super::within;
+use crate::core::ops;
+use crate::error::Result;
+
+/// Takes associations for one service number. See [`crate::Listener`].
+#[derive(Debug)]
+pub struct Listener {
+    inner: crate::Listener,
+}
+
+impl Listener {
+    pub(super) fn new(inner: crate::Listener) -> Self {
+        Self { inner }
+    }
+
+    /// The service number; `None` for a wildcard.
+    pub fn port(&self) -> Option<u16> {
+        self.inner.port()
+    }
+
+    /// Waits for the next association. Cancel-safe: none is lost.
+    ///
+    /// # Errors
+    /// [`Error::Carrier`](crate::Error::Carrier) if the socket failed.
+    pub async fn accept(&self) -> Result<Incoming> {
+        let (shared, id) = (self.inner.shared(), self.inner.id());
+        let accepted = poll_fn(|context| {
+            shared.poll(
+                |core, _| ops::accept(core, id),
+                |core| {
+                    if let Some(queue) = core.queue(id) {
+                        queue.remember(context.waker());
+                    }
+                },
+            )
+        })
+        .await?;
+        Ok(Incoming {
+            inner: self.inner.incoming(accepted),
+        })
+    }
+
+    /// Waits for the next association and its whole message.
+    ///
+    /// # Errors
+    /// As [`accept`](Self::accept).
+    pub async fn recv_message(&self) -> Result<(Bytes, Incoming)> {
+        loop {
+            let incoming = self.accept().await?;
+            match incoming.receive().await {
+                Ok(message) => return Ok((message, incoming)),
+                Err(error) => {
+                    tracing::debug!(peer = %incoming.peer(), %error, "an incomplete message was dropped")
+                }
+            }
+        }
+    }
+}
+
+/// An association somebody else opened. See [`crate::Incoming`].
+#[derive(Debug)]
+pub struct Incoming {
+    inner: crate::Incoming,
+}
+
+impl Incoming {
+    /// Where its first packet came from.
+    pub fn peer(&self) -> SocketAddr {
+        self.inner.peer()
+    }
+
+    /// The service it says it is.
+    pub fn service(&self) -> u8 {
+        self.inner.service()
+    }
+
+    /// The service number it was opened to.
+    pub fn port(&self) -> u16 {
+        self.inner.port()
+    }
+
+    /// The association as a stream.
+    pub fn into_stream(self) -> Stream {
+        Stream::new(self.inner.into_stream())
+    }
+
+    /// Waits for the whole message or request. Cancel-safe: pieces stay with the association.
+    ///
+    /// # Errors
+    /// As [`crate::Incoming::receive`].
+    pub async fn receive(&self) -> Result<Bytes> {
+        let stream = self.inner.stream();
+        let limit = stream.shared().config.message_limit;
+        let id = stream.id();
+        super::ask(stream.shared(), id, move |core, now| {
+            ops::whole(core, now, id, limit)
+        })
+        .await
+    }
+
+    /// As [`receive`](Self::receive), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`](crate::Error::Timeout), else as [`receive`](Self::receive).
+    pub async fn receive_timeout(&self, timeout: Duration) -> Result<Bytes> {
+        within("receiving a message", Some(timeout), self.receive()).await
+    }
+
+    /// Answers a request and ends the association; its confirmation is the driver's business.
+    ///
+    /// # Errors
+    /// As [`crate::Incoming::respond`].
+    pub async fn respond(self, response: impl Into<Bytes>) -> Result<()> {
+        self.answer(response.into(), false).await
+    }
+
+    /// Answers a request without asking for confirmation if the response fits one packet.
+    ///
+    /// # Errors
+    /// As [`respond`](Self::respond).
+    pub async fn respond_unconfirmed(self, response: impl Into<Bytes>) -> Result<()> {
+        self.answer(response.into(), true).await
+    }
+
+    /// Answers a request and waits until the caller has confirmed the response.
+    ///
+    /// # Errors
+    /// As [`crate::Stream::close_within`].
+    pub async fn respond_confirmed(self, response: impl Into<Bytes>, deadline: Duration) -> Result<()> {
+        self.answer(response.into(), false).await?;
+        self.into_stream().close_within(deadline).await
+    }
+
+    /// Refuses the association.
+    pub fn reject(self) {
+        self.inner.reject();
+    }
+
+    async fn answer(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {
+        let stream = self.inner.stream();
+        let id = stream.id();
+        super::ask(stream.shared(), id, move |core, now| {
+            ops::respond(core, now, id, &mut response, unconfirmed)
+        })
+        .await
+    }
+}

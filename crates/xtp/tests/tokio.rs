@@ -1,0 +1,310 @@
+//! The asynchronous API over loopback: the same paradigms, cancellation, the end without blocking.
+
+mod common;
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use ::tokio::io::{AsyncReadExt, AsyncWriteExt};
+use common::{LONG, PORT, pattern};
+use xtp::tokio::{Endpoint, Incoming, Listener, Mark, Stream};
+use xtp::{CallOptions, Chunk, Config, Confirm, Error, paradigm, ports};
+
+fn endpoint() -> Endpoint {
+    Endpoint::bind(Config::server("127.0.0.1:0".parse().expect("an address"))).expect("loopback")
+}
+
+fn pair() -> (Endpoint, SocketAddr, Endpoint) {
+    let server = endpoint();
+    let address = server.local_addr();
+    (server, address, endpoint())
+}
+
+/// Runs a test on one thread; one that hangs fails.
+fn run(test: impl Future<Output = ()>) {
+    ::tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(async { ::tokio::time::timeout(LONG, test).await.expect("no hang") });
+}
+
+#[test]
+fn everything_is_send_and_sync_and_so_are_its_futures() {
+    fn check<T: Send + Sync + 'static>() {}
+    fn check_future<T: Send>(_: &T) {}
+    check::<Endpoint>();
+    check::<Stream>();
+    check::<Listener>();
+    check::<Incoming>();
+    check::<Mark>();
+    run(async {
+        let (_server, address, client) = pair();
+        let stream = client
+            .open(address, paradigm::stream(PORT))
+            .expect("options in range");
+        check_future(&stream.send("x"));
+        check_future(&stream.recv_message());
+        check_future(&client.call(address, PORT, "x", &CallOptions::default()));
+        check_future(&stream.close());
+    });
+}
+
+#[test]
+fn every_paradigm_of_one_message() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let receiving = ::tokio::spawn(async move {
+            let mut found = Vec::new();
+            for _ in 0..5 {
+                let (message, incoming) = listener.recv_message().await.expect("a message");
+                let text = String::from_utf8_lossy(&message).into_owned();
+                match text.as_str() {
+                    "call" => incoming.respond("answer").await.expect("sent"),
+                    "cheap" => incoming.respond_unconfirmed("answer").await.expect("sent"),
+                    _ => drop(incoming),
+                }
+                found.push(text);
+            }
+            found
+        });
+        client.send_datagram(address, PORT, "datagram").expect("sent");
+        client
+            .send_acknowledged(address, PORT, "acknowledged", Confirm::Delivered)
+            .await
+            .expect("confirmed");
+        client
+            .send_message(address, PORT, "one shot")
+            .await
+            .expect("confirmed");
+        for request in ["call", "cheap"] {
+            let answer = client
+                .call(address, PORT, request, &CallOptions::within(LONG))
+                .await;
+            assert_eq!(answer.expect("an answer"), "answer");
+        }
+        let found = receiving.await.expect("no panic");
+        assert_eq!(found, ["datagram", "acknowledged", "one shot", "call", "cheap"]);
+    });
+}
+
+#[test]
+fn octets_go_both_ways_at_once() {
+    run(async {
+        let (server, address, client) = pair();
+        server.enable_echo().expect("a free number");
+        let stream = client
+            .open(address, paradigm::stream(ports::ECHO))
+            .expect("options in range");
+        let data = pattern(6 << 20);
+        let (mut reader, mut writer) = (&stream, &stream);
+        let sending = async {
+            writer.write_all(&data).await.expect("room");
+            writer.shutdown().await.expect("open");
+        };
+        let mut back = Vec::new();
+        let ((), count) = ::tokio::join!(sending, reader.read_to_end(&mut back));
+        assert_eq!(count.expect("octets"), data.len());
+        assert!(back == data, "the echo is what was sent");
+        stream.close().await.expect("confirmed");
+    });
+}
+
+#[test]
+fn messages_tags_and_marks() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let far = ::tokio::spawn(async move {
+            let stream = listener.accept().await.expect("an association").into_stream();
+            let tag = stream.recv_chunk().await.expect("open").expect("a tag");
+            let message = stream.recv_message().await.expect("open").expect("a message");
+            stream.send_message("back").await.expect("room");
+            assert_eq!(stream.recv_message().await.expect("a clean end"), None);
+            stream.close().await.expect("confirmed");
+            (tag, message.len())
+        });
+        let stream = client
+            .open(address, paradigm::stream(PORT))
+            .expect("options in range");
+        stream.send_tag(5).await.expect("room");
+        stream.send_message(pattern(5 << 20)).await.expect("room");
+        let mark = stream.mark(Confirm::Delivered).expect("open");
+        mark.wait(Some(LONG)).await.expect("delivered");
+        assert!(mark.is_reached().expect("known"));
+        assert_eq!(
+            stream.recv_message().await.expect("open").expect("a message"),
+            "back"
+        );
+        stream.close().await.expect("confirmed");
+        let (tag, len) = far.await.expect("no panic");
+        assert_eq!((tag, len), (Chunk::Tag { offset: 0, tag: 5 }, 5 << 20));
+    });
+}
+
+#[test]
+fn a_dropped_receive_loses_nothing() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let stream = client
+            .open(address, paradigm::stream(PORT))
+            .expect("options in range");
+        stream.send("hal").await.expect("room");
+        // The accept is dropped again and again before it succeeds.
+        let far = loop {
+            match ::tokio::time::timeout(Duration::from_micros(10), listener.accept()).await {
+                Ok(incoming) => break incoming.expect("an association").into_stream(),
+                Err(_) => ::tokio::task::yield_now().await,
+            }
+        };
+        for _ in 0..3 {
+            let half = ::tokio::time::timeout(Duration::from_millis(5), far.recv_message()).await;
+            assert!(half.is_err(), "no whole message yet");
+        }
+        stream.send_message("f").await.expect("room");
+        assert_eq!(
+            far.recv_message().await.expect("open").expect("a message"),
+            "half"
+        );
+    });
+}
+
+#[test]
+fn a_dropped_send_sends_all_or_nothing() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let mut options = paradigm::stream(PORT);
+        options.tuning.send_capacity = 10_000;
+        let stream = client.open(address, options).expect("options in range");
+        let message = pattern(300_000);
+        let sent =
+            ::tokio::time::timeout(Duration::from_micros(1), stream.send_message(message.clone())).await;
+        assert!(sent.is_err(), "no room for all of it");
+        let far = listener.accept().await.expect("an association").into_stream();
+        let first = far.recv_message().await.expect("open").expect("a message");
+        assert!(first == message, "once taken, all of it arrives");
+        stream.send_message("next").await.expect("room");
+        assert_eq!(
+            far.recv_message().await.expect("open").expect("a message"),
+            "next"
+        );
+    });
+}
+
+#[test]
+fn a_dropped_call_is_aborted() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let options = CallOptions::default();
+        let call = client.call(address, PORT, "hello", &options);
+        assert!(
+            ::tokio::time::timeout(Duration::from_millis(20), call)
+                .await
+                .is_err()
+        );
+        let error = client
+            .call(
+                address,
+                PORT,
+                "hello",
+                &CallOptions::within(Duration::from_millis(20)),
+            )
+            .await
+            .expect_err("nobody answers");
+        assert!(error.is_timeout(), "{error}");
+        let report = client.shutdown(Duration::ZERO).await.expect("a working socket");
+        assert!(report.is_clean(), "nothing is left behind: {report:?}");
+        drop(listener);
+    });
+}
+
+#[test]
+fn dropping_everything_neither_blocks_nor_loses() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let data = pattern(3 << 20);
+        let expected = data.clone();
+        let stream = client
+            .open(address, paradigm::stream(PORT))
+            .expect("options in range");
+        let far = ::tokio::spawn(async move {
+            let mut stream = listener.accept().await.expect("an association").into_stream();
+            let mut received = Vec::new();
+            stream.read_to_end(&mut received).await.expect("octets");
+            drop(server);
+            received == expected
+        });
+        (&stream).write_all(&data).await.expect("room");
+        drop(stream);
+        // One thread: a blocking drop would stop the peer, and nothing more would arrive.
+        drop(client);
+        assert!(
+            far.await.expect("no panic"),
+            "everything written before the drop arrived"
+        );
+    });
+}
+
+#[test]
+fn errors_are_those_of_the_synchronous_api() {
+    run(async {
+        let (server, address, client) = pair();
+        let refused = client.call(address, PORT, "x", &CallOptions::within(LONG)).await;
+        assert!(refused.expect_err("nobody listens").is_refused());
+        let unused = endpoint().local_addr();
+        ::tokio::time::sleep(Duration::from_millis(20)).await;
+        let unreachable = client
+            .send_message(unused, PORT, "x")
+            .await
+            .expect_err("nobody there");
+        assert!(unreachable.is_unreachable(), "{unreachable}");
+        let stream = client
+            .open(address, paradigm::stream(PORT))
+            .expect("options in range");
+        assert!(matches!(stream.send_message("").await, Err(Error::Command(_))));
+        let refused = stream.connect(Some(LONG)).await.expect_err("nobody listens");
+        assert!(refused.is_refused(), "{refused}");
+        let none = client.connect(&[], &paradigm::stream(PORT), None).await;
+        assert!(none.expect_err("no address").is_unreachable());
+        drop(server);
+    });
+}
+
+#[test]
+fn many_tasks_share_one_endpoint_on_many_threads() {
+    let runtime = ::tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let (server, address, client) = pair();
+        server.enable_echo().expect("a free number");
+        let tasks: Vec<_> = (0..50usize)
+            .map(|number| {
+                let client = client.clone();
+                ::tokio::spawn(async move {
+                    let stream = client
+                        .open(address, paradigm::stream(ports::ECHO))
+                        .expect("options in range");
+                    for round in 0..20 {
+                        let message = pattern(1 + (number * 31 + round * 77) % 3_000);
+                        stream.send_message(message.clone()).await.expect("room");
+                        let back = stream.recv_message().await.expect("open").expect("a message");
+                        assert!(back == message, "task {number}, round {round}");
+                    }
+                    stream.close().await.expect("confirmed");
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.expect("no panic");
+        }
+    });
+}
