@@ -1,5 +1,7 @@
 //! `xtp cp`.
 
+use std::ffi::OsString;
+
 use clap::Args;
 
 const EXAMPLES: &str = "\
@@ -19,5 +21,5 @@ interruption and it continues where it stopped.";
 pub(crate) struct CpArgs {
     /// Sources, then the target; either all sources or the target are xtp://host[:port]/path
     #[arg(value_names = ["SRC", "DST"], required = true, num_args = 2.., value_hint = clap::ValueHint::AnyPath)]
-    pub(crate) paths: Vec<String>,
+    pub(crate) paths: Vec<OsString>,
 }

@@ -1,9 +1,196 @@
-//! `xtp sim`.
+//! `xtp sim`: seeds of the simulator on all cores.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use xtp_sim::{SeedReport, Summary, replay, run_seed};
 
 use crate::args::SimArgs;
-use crate::common::{Common, Outcome};
+use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
 
-/// Runs it.
-pub(crate) fn run(_args: &SimArgs, _common: &Common) -> Outcome {
-    Ok(())
+/// How often a signal is looked for while seeds run.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The result for programs.
+#[derive(Serialize)]
+struct Report<'a> {
+    ok: bool,
+    seed: u64,
+    seeds: u64,
+    passed: u64,
+    packets: u64,
+    octets_checked: u64,
+    simulated_seconds: f64,
+    seconds: f64,
+    seeds_a_second: f64,
+    fault_classes: serde_json::Value,
+    paradigms: serde_json::Value,
+    option_bits: serde_json::Value,
+    failures: Vec<FailedSeed<'a>>,
+}
+
+#[derive(Serialize)]
+struct FailedSeed<'a> {
+    seed: u64,
+    failure: &'a str,
+    replay: String,
+}
+
+/// Runs seeds, or shows one.
+pub(crate) fn run(args: &SimArgs, common: &Common) -> Outcome {
+    match args.replay {
+        Some(seed) => show(seed, common),
+        None => many(args, common),
+    }
+}
+
+fn show(seed: u64, common: &Common) -> Outcome {
+    let written = if common.out.is_json() {
+        replay(seed, &mut io::sink())
+    } else {
+        replay(seed, &mut io::BufWriter::new(io::stdout().lock()))
+    };
+    let report = written.map_err(|error| Failure::io("cannot write to standard output", &error))?;
+    if common.out.is_json() {
+        common.out.object(&serde_json::json!({
+            "ok": report.passed,
+            "seed": report.seed,
+            "failure": report.failure,
+            "packets": report.packets,
+            "octets_checked": report.octets_checked,
+            "simulated_seconds": report.simulated.as_secs_f64(),
+            "faults": report.faults,
+            "paradigms": report.paradigms,
+            "option_bits": report.options,
+        }))?;
+    }
+    match report.failure {
+        None => Ok(()),
+        Some(failure) => Err(Failure::failed(format!("seed {seed} failed: {failure}"))),
+    }
+}
+
+fn many(args: &SimArgs, common: &Common) -> Outcome {
+    let threads = args.threads.map_or_else(
+        || thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
+    let next = AtomicU64::new(0);
+    let begin = Instant::now();
+    let summary = thread::scope(|scope| {
+        let (sender, reports) = channel();
+        for _ in 0..threads {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    // Once a signal stops the count nobody listens any more.
+                    if number >= args.count || sender.send(guarded(args.seed.wrapping_add(number))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let collected = collect(args, common, &reports);
+        if collected.is_err() {
+            next.store(args.count, Ordering::Relaxed);
+        }
+        collected
+    })?;
+    report(args, common, &summary, begin.elapsed())
+}
+
+/// Runs a seed; a panic is that seed's failure, not the end of all others.
+fn guarded(seed: u64) -> SeedReport {
+    std::panic::catch_unwind(|| run_seed(seed)).unwrap_or_else(|_| SeedReport {
+        seed,
+        failure: Some("the program panicked; the message is on standard error".to_owned()),
+        ..SeedReport::default()
+    })
+}
+
+/// Takes the reports as they come; a failure is told at once.
+fn collect(args: &SimArgs, common: &Common, reports: &Receiver<SeedReport>) -> Result<Summary, Failure> {
+    let bar = progress_bar(&common.out, ProgressUnit::Items, args.count, "seeds");
+    let mut summary = Summary::default();
+    loop {
+        common.signals.check()?;
+        match reports.recv_timeout(LOOK) {
+            Ok(report) => {
+                summary.add(&report);
+                if let Some(failure) = &report.failure {
+                    let seed = report.seed;
+                    bar.suspend(|| {
+                        common
+                            .out
+                            .line(format_args!("{}\n  {failure}", replay_line(seed)))
+                    })?;
+                }
+                bar.inc(1);
+            }
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    bar.finish_and_clear();
+    summary.failures.sort();
+    Ok(summary)
+}
+
+fn replay_line(seed: u64) -> String {
+    format!("xtp sim --replay {seed}")
+}
+
+fn report(args: &SimArgs, common: &Common, summary: &Summary, span: Duration) -> Outcome {
+    let failed = summary.seeds - summary.passed;
+    if common.out.is_json() {
+        let shares = |rates: Vec<(&'static str, f64)>| -> serde_json::Value {
+            rates
+                .into_iter()
+                .map(|(name, share)| (name.to_owned(), serde_json::Value::from(share)))
+                .collect()
+        };
+        common.out.object(&Report {
+            ok: failed == 0,
+            seed: args.seed,
+            seeds: summary.seeds,
+            passed: summary.passed,
+            packets: summary.packets,
+            octets_checked: summary.octets_checked,
+            simulated_seconds: summary.simulated.as_secs_f64(),
+            seconds: span.as_secs_f64(),
+            seeds_a_second: summary.seeds as f64 / span.as_secs_f64().max(1e-9),
+            fault_classes: shares(summary.fault_rates()),
+            paradigms: shares(summary.paradigm_rates()),
+            option_bits: shares(summary.option_rates()),
+            failures: summary
+                .failures
+                .iter()
+                .map(|(seed, failure)| FailedSeed {
+                    seed: *seed,
+                    failure,
+                    replay: replay_line(*seed),
+                })
+                .collect(),
+        })?;
+    } else {
+        common.out.detail(format_args!(
+            "{:.0} seeds a second",
+            summary.seeds as f64 / span.as_secs_f64().max(1e-9)
+        ));
+        common.out.line(summary)?;
+    }
+    match summary.failures.first() {
+        None => Ok(()),
+        Some((seed, _)) => Err(Failure::failed(format!(
+            "{failed} of {} seeds failed; see the first with `{}`",
+            summary.seeds,
+            replay_line(*seed)
+        ))),
+    }
 }

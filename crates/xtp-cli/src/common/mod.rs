@@ -14,6 +14,7 @@ mod logging;
 mod outcome;
 mod output;
 mod progress;
+mod samples;
 mod signals;
 mod text;
 
@@ -22,8 +23,9 @@ pub(crate) use input::{Input, Piece};
 pub(crate) use outcome::{Failure, Outcome, Status};
 pub(crate) use output::Output;
 pub(crate) use progress::{ProgressUnit, progress_bar};
+pub(crate) use samples::{Samples, Spread};
 pub(crate) use signals::Signals;
-pub(crate) use text::{Payload, rate_text, size_text, span_text};
+pub(crate) use text::{Payload, peer_text, rate_text, size_text, span_text};
 
 /// Longest wait at the end of a command for the peer to confirm what was sent in the background.
 const LINGER: Duration = Duration::from_secs(1);
@@ -116,12 +118,12 @@ impl Common {
     /// Says that `endpoint` is ready, and what others on the network can see and do if they can reach it.
     pub(crate) fn announce(&self, endpoint: &Endpoint, service: Option<u16>) {
         let local = endpoint.local_addr();
-        let shown = SocketAddr::new(local.ip().to_canonical(), local.port());
+        let shown = peer_text(local);
         match service {
             Some(service) => self.out.note(format_args!("listening on {shown}/{service}")),
             None => self.out.note(format_args!("listening on {shown}")),
         }
-        if !shown.ip().is_loopback() {
+        if !local.ip().to_canonical().is_loopback() {
             self.out.note(
                 "traffic is neither encrypted nor authenticated: whoever reaches this address is served",
             );

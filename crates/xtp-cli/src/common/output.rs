@@ -1,9 +1,9 @@
 //! Where words go: results to standard output, everything else to standard error. With `--json` standard output
 //! carries one object and nothing else.
 
-use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub(crate) struct Output {
     json: bool,
     quiet: bool,
     verbose: u8,
-    object_printed: Cell<bool>,
+    object_printed: AtomicBool,
 }
 
 impl Output {
@@ -23,7 +23,7 @@ impl Output {
             json,
             quiet,
             verbose,
-            object_printed: Cell::new(false),
+            object_printed: AtomicBool::new(false),
         }
     }
 
@@ -39,7 +39,7 @@ impl Output {
 
     /// `--json` was given and the object is still to come.
     pub(crate) fn wants_object(&self) -> bool {
-        self.json && !self.object_printed.get()
+        self.json && !self.object_printed.load(Ordering::Relaxed)
     }
 
     /// A line of the result for people: nothing with `--json`.
@@ -70,7 +70,7 @@ impl Output {
     /// # Errors
     /// If standard output is closed.
     pub(crate) fn object(&self, object: &impl Serialize) -> Outcome {
-        self.object_printed.set(true);
+        self.object_printed.store(true, Ordering::Relaxed);
         let mut text = serde_json::to_string_pretty(object)
             .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
         text.push('\n');

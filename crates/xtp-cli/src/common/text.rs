@@ -1,5 +1,6 @@
 //! Sizes, spans and contents in words.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -53,6 +54,11 @@ fn trimmed(number: f64) -> String {
     }
 }
 
+/// A socket address as people know it: IPv4 is not dressed up as IPv6.
+pub(crate) fn peer_text(addr: SocketAddr) -> String {
+    SocketAddr::new(addr.ip().to_canonical(), addr.port()).to_string()
+}
+
 /// Octets in a JSON object: as text if they are UTF-8, else in hexadecimal.
 #[derive(Serialize)]
 pub(crate) struct Payload {
@@ -67,10 +73,9 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// At most `limit` octets are shown.
-    pub(crate) fn of(octets: &[u8], limit: usize) -> Self {
-        let shown = &octets[..octets.len().min(limit)];
-        let truncated = shown.len() < octets.len();
+    /// The beginning `shown` of `total` octets.
+    pub(crate) fn of(shown: &[u8], total: u64) -> Self {
+        let truncated = (shown.len() as u64) < total;
         let text = match std::str::from_utf8(shown) {
             Ok(text) => Some(text.to_owned()),
             // The cut may have gone through a character.
@@ -85,7 +90,7 @@ impl Payload {
         Self {
             text,
             hex,
-            octets: octets.len() as u64,
+            octets: total,
             truncated,
         }
     }

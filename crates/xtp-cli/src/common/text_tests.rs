@@ -32,15 +32,16 @@ fn spans_have_about_three_digits() {
 
 #[test]
 fn payloads_are_text_or_hexadecimal() {
-    let json = |octets: &[u8], limit| serde_json::to_value(Payload::of(octets, limit)).expect("plain data");
-    assert_eq!(json(b"hi", 10), serde_json::json!({"text": "hi", "octets": 2}));
+    let json = |shown: &[u8], total| serde_json::to_value(Payload::of(shown, total)).expect("plain data");
+    assert_eq!(json(b"hi", 2), serde_json::json!({"text": "hi", "octets": 2}));
     assert_eq!(
-        json(&[0xff, 0x01], 10),
+        json(&[0xff, 0x01], 2),
         serde_json::json!({"hex": "ff01", "octets": 2})
     );
+    // The cut went through a character.
     assert_eq!(
-        json("ab\u{e9}".as_bytes(), 3),
+        json(&"ab\u{e9}".as_bytes()[..3], 4),
         serde_json::json!({"text": "ab", "octets": 4, "truncated": true})
     );
-    assert_eq!(json(b"", 10), serde_json::json!({"text": "", "octets": 0}));
+    assert_eq!(json(b"", 0), serde_json::json!({"text": "", "octets": 0}));
 }
