@@ -178,6 +178,9 @@ impl Context {
             {
                 self.restart = Some(Restart::Legacy);
             }
+            Ok(DiagCode::ContextRefused) if opening && self.fell_back_in_error(val) => {
+                self.restart = Some(Restart::Extended);
+            }
             Ok(DiagCode::ContextRefused) if opening => {
                 self.finish(CloseReason::Refused(DiagReason(val)), env);
             }
@@ -210,6 +213,16 @@ impl Context {
         if self.doubt == Doubt::No {
             self.doubt = Doubt::Raised;
         }
+    }
+
+    /// 8.8 took silence for a legacy peer; one that is under pressure has no other answer for legacy formats (20.5)
+    /// than "no resource", which is certainly not executed. Ask once more for what it can give: a cookie.
+    fn fell_back_in_error(&self, val: u32) -> bool {
+        val == DiagValue::NoResource.to_wire()
+            && self
+                .opening
+                .as_ref()
+                .is_some_and(|opening| opening.fell_back && !opening.repeated)
     }
 
     /// Nothing of the user's was sent, or the user said that it may run twice (14.9).

@@ -150,6 +150,8 @@ pub(crate) enum Restart {
     Legacy,
     /// The same once more, with the peer's clock (14.9).
     Repeat,
+    /// With everything we offer again: silence was taken for a legacy peer, and an answer came after all.
+    Extended,
 }
 
 /// TCNTLs that are due or unconfirmed (3.2, 8.6).

@@ -8,6 +8,18 @@ use crate::send::{Inflight, SentRing};
 use xtp_wire::Caps;
 
 impl Context {
+    /// The peer answered the legacy formats after it had not answered the others: once, for the peer cache (8.8).
+    pub(crate) fn speaks_legacy_only(&mut self) -> bool {
+        let heard = self.state.heard() && self.closed.is_none();
+        match &mut self.opening {
+            Some(opening) if heard && opening.fell_back && self.offered.is_empty() => {
+                opening.fell_back = false;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Takes a new key and sends FIRST anew. Only an initiator that was not heard begins again, so nothing of its
     /// queue was released. `time` is the new creation time.
     pub(crate) fn begin_again(&mut self, how: Restart, identity: &Identity, time: u32, env: &Env<'_>) {
@@ -21,10 +33,14 @@ impl Context {
             self.offered = Caps::empty();
             self.in_force = Caps::empty();
         }
+        if how == Restart::Extended {
+            self.offered = env.config.caps;
+        }
         if let Some(opening) = &mut self.opening {
             opening.connect_now = true;
             opening.time = time;
-            opening.repeated |= how == Restart::Repeat;
+            opening.repeated |= how != Restart::Legacy;
+            opening.fell_back |= how == Restart::Legacy;
             opening.token = None;
         }
         let writer = &mut self.writer;

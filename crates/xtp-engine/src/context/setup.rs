@@ -45,6 +45,8 @@ pub(crate) struct Opening {
     pub(crate) connect_now: bool,
     pub(crate) wait_for_listener: bool,
     pub(crate) repeatable: bool,
+    /// It fell back to legacy formats after silence (8.8).
+    pub(crate) fell_back: bool,
     /// It was repeated after DIAG(1,12) already.
     pub(crate) repeated: bool,
     /// Wished length of the specifier (20.5, padding).
@@ -361,7 +363,7 @@ fn new_writer(
         own_bucket: TokenBucket::new(own_rate(tuning, pattern, is_fixed, segment), now),
         control: Control::new(kind, segment),
         pacer: Pacer::new(),
-        wanted: None,
+        wanted: super::writer::Wanted::default(),
         delivered: 0,
         unmapped_packets: 0,
         handshake: None,

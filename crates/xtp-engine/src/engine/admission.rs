@@ -6,7 +6,7 @@ use crate::context::{Acceptance, Context, Env, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
 use rand_core::Rng;
-use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Options, Packet, Tlv, Token, Traffic};
+use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Options, Packet, Tlv, Token, Traffic, service};
 
 /// What the specifier of a FIRST says about its identity.
 struct Claim {
@@ -46,7 +46,9 @@ impl Engine {
     pub(super) fn take_first(&mut self, packet: &Packet<'_>, first: &First<'_>, datagram: &Datagram<'_>) {
         let header = &packet.header;
         let claim = Claim::of(&first.traffic);
-        let pure = header.options.contains(Options::NOERR | Options::END);
+        // Nothing ever answers a pure datagram, be it of one packet or of several [D-19].
+        let pure = header.options.contains(Options::NOERR)
+            && (header.options.contains(Options::END) || first.traffic.service() == service::DATAGRAM);
         let key = header.key.value();
         let utc = self.utc_ms();
         let verdict = self.at_most_once.judge_first(
@@ -76,10 +78,10 @@ impl Engine {
             }
             Verdict::RefuseResource => return self.refuse(header, DiagValue::NoResource, datagram),
         }
-        let service = first.traffic.service();
+        let wanted = first.traffic.service();
         let found = self
             .listeners
-            .find(first.address.domain(), first.address.port(), service)
+            .find(first.address.domain(), first.address.port(), wanted)
             .and_then(|id| self.listeners.check(id, header.options).map(|()| id));
         let listener = match found {
             Ok(listener) => listener,

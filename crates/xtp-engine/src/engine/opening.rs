@@ -42,6 +42,7 @@ impl Engine {
             wait_for_listener: options.wait_for_listener,
             repeatable: options.repeatable,
             repeated: false,
+            fell_back: false,
             pad_to: 0,
             first_len: 0,
             first_ask: Options::empty(),

@@ -73,6 +73,13 @@ impl Engine {
             context.serial = None;
             self.open_n.remove(&n);
         }
+        if context.speaks_legacy_only() {
+            let ip = context.peer.addr.ip();
+            self.peers.note(ip, now, |known| known.legacy = true);
+        }
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
         if context.learned_token.is_some() || context.learned_utc.is_some() {
             let (token, utc) = (context.learned_token.take(), context.learned_utc.take());
             let ip = context.peer.addr.ip();
@@ -150,12 +157,13 @@ impl Engine {
             return;
         };
         let (peer, old) = (context.peer.addr, context.key);
-        let legacy = how == Restart::Legacy;
         self.demux.remove_own(old);
         let key = self.fresh_key();
         let sync = self.rng.next_u32();
-        if legacy {
-            self.peers.note(peer.ip(), self.now, |known| known.legacy = true);
+        if how != Restart::Repeat {
+            let legacy = how == Restart::Legacy;
+            self.peers
+                .note(peer.ip(), self.now, |known| known.legacy = legacy);
         }
         if let Some(context) = self.contexts.at(slot)
             && let Some(utc) = context.learned_utc.take()
