@@ -160,11 +160,6 @@ impl Engine {
         self.demux.remove_own(old);
         let key = self.fresh_key();
         let sync = self.rng.next_u32();
-        if how != Restart::Repeat {
-            let legacy = how == Restart::Legacy;
-            self.peers
-                .note(peer.ip(), self.now, |known| known.legacy = legacy);
-        }
         if let Some(context) = self.contexts.at(slot)
             && let Some(utc) = context.learned_utc.take()
         {
