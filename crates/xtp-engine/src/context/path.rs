@@ -95,6 +95,9 @@ impl Context {
         self.writer.control.on_path_change();
         self.writer.ecn.on_path_change();
         self.rtt.reset();
+        // Whatever fitted the old path need not fit this one.
+        self.peer.mtu.on_black_hole(env.now);
+        self.writer.control.set_segment(self.segment_size() as u32);
         self.event(env, Event::Moved(addr));
     }
 
