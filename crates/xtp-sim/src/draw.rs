@@ -39,18 +39,18 @@ fn draw_size(paradigm: Paradigm, rng: &mut Rng) -> Size {
             size.pause = Duration::from_millis(rng.pick(&[1, 100, 1_500, 9_000]));
         }
         Paradigm::ByteStream => {
-            size.message = rng.range(500, 9_000) as u32;
-            size.answer = rng.range(1, 3_000) as u32;
-            size.count = rng.range(5, 20) as u32;
+            size.message = rng.range(500, 10_000) as u32;
+            size.answer = rng.range(1, 4_000) as u32;
+            size.count = rng.range(5, 22) as u32;
         }
         Paradigm::MessageStream => {
             size.message = rng.range(1, 3_000) as u32;
             size.answer = rng.range(1, 2_000) as u32;
-            size.count = rng.range(3, 15) as u32;
+            size.count = rng.range(3, 30) as u32;
         }
         Paradigm::UnreliableStream => {
-            size.message = rng.range(100, 5_000) as u32;
-            size.count = rng.range(5, 20) as u32;
+            size.message = rng.range(100, 6_000) as u32;
+            size.count = rng.range(5, 24) as u32;
         }
         Paradigm::Tags => {
             size.message = rng.range(1, 2_500) as u32;
@@ -98,7 +98,9 @@ fn draw_stream(paradigm: Paradigm, flow: &mut FlowSpec, size: Size, rng: &mut Rn
             writer.no_flow = true;
         }
     }
-    if rng.percent(30) {
+    // Nothing is ever confirmed to a writer without error and flow control (9.5(e)).
+    let confirms = !(unreliable && flow.open.tuning.no_flow);
+    if rng.percent(30) && confirms {
         add_marks(&mut flow.initiator_script, rng);
     }
     if rng.percent(20) {
@@ -156,22 +158,21 @@ fn draw_direction(writer: &mut Tuning, reader: &mut Tuning, script: &mut Script,
     };
     script.reader.piece = rng.pick(&[1 << 16, 1_000, 8]);
     if rng.percent(20) {
-        add_switches(script, rng);
+        add_switches(script, total, rng);
     }
 }
 
 /// The reader changes its mind about holes in mid-stream.
-fn add_switches(script: &mut Script, rng: &mut Rng) {
+fn add_switches(script: &mut Script, total: u64, rng: &mut Rng) {
     for kind in [ErrorControl::GoBackN, ErrorControl::Selective] {
-        let octets = rng.range(1, 20_000);
+        let octets = rng.range(1, total);
         let place = script
             .steps
             .iter()
             .position(|step| matches!(step, Step::AwaitEnd | Step::CloseWriter));
         let place = place.unwrap_or(script.steps.len());
-        let enough = matches!(script.steps.get(place), Some(Step::AwaitEnd));
-        if enough && octets < 4_000 {
-            script.steps.insert(place, Step::AwaitOctets(octets.min(400)));
+        if matches!(script.steps.get(place), Some(Step::AwaitEnd)) {
+            script.steps.insert(place, Step::AwaitOctets(octets));
             script.steps.insert(place + 1, Step::ErrorControl(kind));
         } else {
             script.steps.insert(place.min(1), Step::ErrorControl(kind));

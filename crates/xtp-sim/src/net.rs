@@ -185,7 +185,7 @@ impl Net {
             }
         };
         match decoded {
-            Ok(seen) => self.observe(at, from, to, seen, fate),
+            Ok(seen) => self.observe(at, from, seen, fate),
             Err(error) => {
                 let head: Vec<String> = datagram
                     .iter()
@@ -202,9 +202,9 @@ impl Net {
         }
     }
 
-    fn observe(&mut self, at: u64, from: usize, to: Option<usize>, seen: Seen, fate: Fate) {
+    fn observe(&mut self, at: u64, from: usize, seen: Seen, fate: Fate) {
         self.options_seen |= seen.options.bits();
-        let end = match self.check.packet(at, from, to, &seen, fate) {
+        let end = match self.check.packet(at, from, &seen, fate) {
             Ok(end) => end,
             Err(rule) => {
                 self.violate(

@@ -219,10 +219,14 @@ impl Plan {
             }
             self.hosts.push(host);
         }
+        // Under pressure an engine refuses whoever takes no cookies (20.5).
+        let pressed = self.hosts.iter().any(|host| host.engine.max_half_open == 0);
+        let takes_none = |host: &HostConfig| host.engine.legacy || !host.engine.caps.contains(Caps::COOKIE);
+        self.hard |= pressed && self.hosts.iter().any(takes_none);
     }
 
     fn draw_flows(&mut self, rng: &mut Rng) {
-        let count = rng.range(2, 7);
+        let count = rng.range(3, 7);
         for _ in 0..count {
             let paradigm = rng.pick(&Paradigm::ALL);
             let mut flow = draw_flow(paradigm, rng);

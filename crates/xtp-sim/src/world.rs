@@ -18,6 +18,8 @@ use crate::trace::{Printer, Side};
 const PORT: u16 = xtp_wire::UDP_PORT;
 /// Turns hosts may take at one moment without a packet between them before that counts as an endless loop.
 const MAX_TURNS: u32 = 1_000;
+/// Steps within one moment before that counts as standing still.
+const MAX_STEPS: u32 = 100_000;
 
 /// Address of host `number`: 10.0.0.x, or fd00::x.
 pub fn address(number: usize, v6: bool) -> SocketAddr {
@@ -52,6 +54,7 @@ pub struct World {
     pub(crate) schedule: Vec<Scheduled>,
     refusals: Vec<(u64, usize, SocketAddr)>,
     turns_at: (u64, u32),
+    steps_at: (u64, u32),
 }
 
 impl World {
@@ -80,6 +83,7 @@ impl World {
             schedule: Vec::new(),
             refusals: Vec::new(),
             turns_at: (0, 0),
+            steps_at: (0, 0),
         })
     }
 
@@ -167,6 +171,7 @@ impl World {
             return false;
         };
         self.now = self.now.max(next);
+        self.count_step();
         self.happen();
         while let Some((to, flying)) = self.net.receive(self.now) {
             self.turns_at.1 = 0;
@@ -185,15 +190,27 @@ impl World {
         true
     }
 
+    /// Time must pass: not everything can want to happen at once for ever.
+    fn count_step(&mut self) {
+        if self.steps_at.0 != self.now {
+            self.steps_at = (self.now, 0);
+        }
+        self.steps_at.1 += 1;
+        if self.steps_at.1 > MAX_STEPS {
+            let wanted: Vec<_> = self.hosts.iter().map(Host::next).collect();
+            self.fail(format!("time stands still (hosts want to run at {wanted:?})"));
+        }
+    }
+
     fn next_moment(&self) -> Option<u64> {
         let hosts = self.hosts.iter().filter_map(Host::next);
         let running = |task: &&Task| !self.hosts[task.host].paused && !self.hosts[task.host].down;
         let users = self.tasks.iter().filter(running).filter_map(Task::wake);
-        let flows = self
-            .flows
-            .iter()
-            .filter(|flow| !flow.opened)
-            .map(|flow| nanos(flow.spec.start));
+        let able = |flow: &&Flow| {
+            let host = &self.hosts[flow.spec.initiator];
+            !flow.opened && !host.paused && !host.down
+        };
+        let flows = self.flows.iter().filter(able).map(|flow| nanos(flow.spec.start));
         let refusals = self.refusals.iter().map(|refusal| refusal.0);
         let faults = self.schedule.first().map(|planned| planned.at);
         hosts

@@ -38,7 +38,10 @@ impl Context {
         }
         if reason == CloseReason::Normal {
             self.writer.una = self.writer.una.max(self.writer.nxt);
-            self.writer.delivered = self.writer.delivered.max(self.writer.nxt);
+            if self.confirm == crate::Confirm::Delivered {
+                // END waited for the peer's user (14.4). Otherwise it says nothing about him.
+                self.writer.delivered = self.writer.delivered.max(self.writer.nxt);
+            }
         }
         self.reach_marks(env);
         self.writer.drop_all();

@@ -229,14 +229,30 @@ impl Context {
             true => self.writer.delivered >= dreq.seq,
             false => true,
         };
-        // A plain CNTL that answers nothing else means "consumed"; otherwise the DREQ is repeated alone.
-        let plain = matches!(status.format, Format::Cntl | Format::Ecntl);
-        let alone = status.control.echo == dreq.sync && self.writer.requests.open.is_empty();
         if satisfied {
             self.writer.requests.dreq = None;
-        } else if plain && alone && !header.options.contains(Options::END) {
-            self.writer.requests.dreq = None;
+            self.timers.user_waits = 0;
+            return;
+        }
+        let plain = matches!(status.format, Format::Cntl | Format::Ecntl);
+        let answer = plain && !header.options.intersects(Options::END | Options::SREQ);
+        if !answer || status.control.echo != dreq.sync {
+            return;
+        }
+        // A plain CNTL means "consumed" where it answers nothing else; otherwise the DREQ is repeated alone (9.3).
+        // A close that waits for delivery needs neither: END tells (14.4).
+        let mut others = self.writer.requests.open.iter();
+        let open = others.any(|&sync| serial_gt(sync, status.control.echo));
+        let closes = self.confirm == crate::Confirm::Delivered && self.writer.state != WriterState::Open;
+        if open || closes {
+            return;
+        }
+        self.writer.requests.dreq = None;
+        if dreq.alone {
+            self.timers.user_waits = 0;
             self.note_delivered(dreq.seq, env);
+        } else {
+            self.writer.wanted.add(dreq.seq, crate::Confirm::Delivered);
         }
     }
 

@@ -123,15 +123,13 @@ impl Context {
         if self.reader.refusal == Refusal::Later && !self.reader.refusal_told {
             return Some(Intent::Request(Options::SREQ));
         }
-        let (seq, confirm) = writer.wanted?;
         if !writer.all_sent() || self.pattern.no_feedback {
             return None;
         }
-        let ask = match confirm {
-            Confirm::Received if writer.una < seq => Options::SREQ,
-            Confirm::Delivered if writer.delivered < seq => Options::DREQ,
-            _ => return None,
-        };
+        let ask = writer.wanted_by(writer.nxt);
+        if ask.is_empty() {
+            return None;
+        }
         Some(Intent::Request(ask))
     }
 
@@ -180,6 +178,7 @@ impl Context {
         }
         let next_is_new = plan.segments.get(index + 1).is_none_or(|next| !next.again);
         ask.sreq = segment.again && next_is_new;
+        ask.dreq = segment.again && self.carried_dreq(end);
         if closes && !writer.wclose_sent {
             match self.confirm {
                 Confirm::Delivered => ask.dreq = true,
@@ -207,15 +206,10 @@ impl Context {
             Stop::Blocked(Blocked::Budget) => ask.sreq = true,
             _ => {}
         }
-        if ask.sreq || ask.dreq {
-            return;
-        }
         let train_end = plan.segments.last().map_or(0, |last| last.seq + last.len as u64);
-        match writer.wanted {
-            Some((seq, Confirm::Delivered)) if seq <= train_end => ask.dreq = true,
-            Some((seq, Confirm::Received)) if seq <= train_end => ask.sreq = true,
-            _ => {}
-        }
+        let wanted = writer.wanted_by(train_end);
+        ask.sreq |= wanted.contains(Options::SREQ);
+        ask.dreq |= wanted.contains(Options::DREQ);
         if ask.sreq || ask.dreq {
             return;
         }

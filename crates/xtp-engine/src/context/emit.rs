@@ -53,16 +53,14 @@ impl Context {
                 };
                 self.emit_data(format, *segment, ask, env, out);
             }
+            let mut asked = Options::empty();
+            asked.set(Options::SREQ, ask.sreq);
+            asked.set(Options::DREQ, ask.dreq);
+            self.writer.wanted.asked(self.writer.nxt, asked);
             if ask.end {
                 self.finish(CloseReason::Normal, env);
                 return false;
             }
-        }
-        if let Some((seq, _)) = self.writer.wanted
-            && self.writer.nxt >= seq
-            && self.writer.requests.newest == Some(self.writer.sync_out)
-        {
-            self.writer.wanted = None;
         }
         self.record_stop(plan.stop, env);
         true
@@ -106,9 +104,7 @@ impl Context {
 
     fn emit_request(&mut self, options: Options, env: &mut Env<'_>, out: &mut TransmitBatch) {
         self.emit_status(options, super::status::Cause::Own, env, out);
-        if self.writer.wanted.is_some_and(|(seq, _)| self.writer.nxt >= seq) {
-            self.writer.wanted = None;
-        }
+        self.writer.wanted.asked(self.writer.nxt, options);
     }
 
     /// Option bits every packet of ours with data up to `end` carries (2.4, 14.1, 14.2).
@@ -330,11 +326,13 @@ impl Context {
         }
         if options.contains(Options::DREQ) {
             let for_delivery = !options.contains(Options::SREQ)
+                || self.writer.wanted_by(seq).contains(Options::DREQ)
                 || self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
             self.writer.requests.dreq = Some(OpenDreq {
                 sync,
                 seq,
                 for_delivery,
+                alone: !options.contains(Options::SREQ) && self.writer.requests.open.is_empty(),
             });
         }
         if flip || unheard || options.intersects(Options::SREQ | Options::DREQ) {

@@ -179,7 +179,10 @@ impl Context {
             return;
         }
         let options = match self.writer.requests.dreq {
-            Some(_) => Options::SREQ | Options::DREQ,
+            Some(_) => {
+                self.timers.user_waits += 1;
+                Options::SREQ | Options::DREQ
+            }
             None => Options::SREQ,
         };
         self.emit_status(options, super::status::Cause::Own, env, out);
@@ -219,9 +222,17 @@ impl Context {
         };
         let ask = Ask {
             sreq: true,
+            dreq: self.carried_dreq(seq + cut.len as u64),
             ..Ask::default()
         };
         self.emit_data(Format::Data, segment, ask, env, out);
+    }
+
+    /// The segment that ends here carried a DREQ that is unanswered: without it the peer would not know that its
+    /// user is waited for.
+    pub(super) fn carried_dreq(&self, end: u64) -> bool {
+        let dreq = self.writer.requests.dreq;
+        dreq.is_some_and(|dreq| dreq.for_delivery && dreq.seq == end)
     }
 
     /// Line 5: the synchronising handshake.

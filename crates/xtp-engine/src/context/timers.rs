@@ -33,6 +33,8 @@ pub(crate) struct Timers {
     /// Consecutive expiries of WTIMER (`wb`), and of a blocked writer's (`pb`).
     pub(crate) waits: u32,
     pub(crate) blocked_waits: u32,
+    /// Polls for a DREQ whose answer only the peer's user delays: answers to the polls are no progress.
+    pub(crate) user_waits: u32,
     /// When CTIMEOUT began to run: the first unanswered probe.
     pub(crate) unanswered_since: Option<Time>,
     /// Last valid receipt; CTIMER is compared lazily against it.
@@ -54,6 +56,7 @@ impl Timers {
             at: [None; COUNT],
             waits: 0,
             blocked_waits: 0,
+            user_waits: 0,
             unanswered_since: None,
             last_heard: now,
             last_sent: now,

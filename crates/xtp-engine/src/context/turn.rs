@@ -199,7 +199,14 @@ impl Context {
             let ceiling = if patient { 10 } else { 1 };
             return backed(self.timers.blocked_waits).min(Duration::from_secs(ceiling));
         }
-        backed(self.timers.waits).min(Duration::from_secs(10))
+        let for_the_user = self.writer.requests.dreq.is_some()
+            && self.writer.inflight.is_empty()
+            && self.writer.handshake.is_none();
+        let waits = match for_the_user {
+            true => self.timers.waits.max(self.timers.user_waits),
+            false => self.timers.waits,
+        };
+        backed(waits).min(Duration::from_secs(10))
     }
 
     /// Period of LSTIMER (9.5(h)).

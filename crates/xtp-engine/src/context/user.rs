@@ -185,7 +185,7 @@ impl Context {
             return Err(Error::Limit("65 536 marks are open on this association"));
         }
         if ask && !self.covered_by_close(what) {
-            self.writer.wanted = Some((seq, what));
+            self.writer.wanted.add(seq, what);
         }
         self.reach_marks(env);
         Ok(())

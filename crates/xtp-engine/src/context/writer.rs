@@ -39,6 +39,8 @@ pub(crate) struct OpenDreq {
     pub(crate) seq: u64,
     /// The user waits for delivery; otherwise only credit is wanted.
     pub(crate) for_delivery: bool,
+    /// No SREQ went with it and none was open: a plain CNTL that echoes it can answer nothing else (9.3).
+    pub(crate) alone: bool,
 }
 
 /// Requests sent and not answered (9).
@@ -127,7 +129,7 @@ pub(crate) struct Writer {
     pub(crate) control: Control,
     pub(crate) pacer: Pacer,
     /// The user waits for everything below (9.5(f)).
-    pub(crate) wanted: Option<(u64, Confirm)>,
+    pub(crate) wanted: Wanted,
     /// Delivered to the peer's user, as far as we know.
     pub(crate) delivered: u64,
     /// NOERR writers keep no map: packets and octets since the last request.
@@ -149,7 +151,46 @@ pub(crate) struct Writer {
     pub(crate) oldest_lost: (u64, u32),
 }
 
+/// What the user waits for and was not asked for yet: everything below, received or delivered. One of each, because
+/// a later wait for the one does not end an earlier wait for the other.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    received: Option<u64>,
+    delivered: Option<u64>,
+}
+
+impl Wanted {
+    pub(crate) fn add(&mut self, seq: u64, what: Confirm) {
+        let slot = match what {
+            Confirm::Received => &mut self.received,
+            Confirm::Delivered => &mut self.delivered,
+        };
+        *slot = Some(slot.map_or(seq, |old| old.max(seq)));
+    }
+
+    /// SREQ and DREQ as far as everything waited for lies below `end`.
+    fn due(&self, end: u64, una: u64, delivered: u64) -> Options {
+        let within = |slot: Option<u64>, reached: u64| slot.is_some_and(|seq| seq <= end && reached < seq);
+        let mut due = Options::empty();
+        due.set(Options::SREQ, within(self.received, una.max(delivered)));
+        due.set(Options::DREQ, within(self.delivered, delivered));
+        due
+    }
+
+    /// A packet with these options left, `end` being the next octet.
+    pub(crate) fn asked(&mut self, end: u64, options: Options) {
+        let over = |slot: Option<u64>, bit: Options| slot.filter(|&seq| seq > end || !options.contains(bit));
+        self.received = over(self.received, Options::SREQ);
+        self.delivered = over(self.delivered, Options::DREQ);
+    }
+}
+
 impl Writer {
+    /// What to ask for on a packet that ends at `end`, because the user waits (9.5(f)).
+    pub(crate) fn wanted_by(&self, end: u64) -> Options {
+        self.wanted.due(end, self.una, self.delivered)
+    }
+
     pub(crate) fn bits(&self, tuning: &Tuning) -> Options {
         let mut bits = mode_bits(tuning);
         bits.set(Options::EDGE, self.requests.edge_level);
@@ -191,6 +232,6 @@ impl Writer {
         self.requests.open.clear();
         self.evidence = None;
         self.blocked = None;
-        self.wanted = None;
+        self.wanted = Wanted::default();
     }
 }

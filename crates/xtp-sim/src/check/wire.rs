@@ -58,7 +58,7 @@ pub struct Association {
 pub struct WireCheck {
     /// Associations in the order of their first FIRST.
     pub associations: Vec<Association>,
-    owners: BTreeMap<(usize, u64), (usize, Side)>,
+    owners: BTreeMap<u64, (usize, Side)>,
 }
 
 /// Initial allowance of 8.1 for a stated maxdata.
@@ -68,7 +68,7 @@ pub fn initial_allowance(maxdata: u32) -> u64 {
 }
 
 impl WireCheck {
-    /// A packet leaves `from` for `to`; says whose it is.
+    /// A packet leaves `from`; says whose it is.
     ///
     /// # Errors
     /// The rule it breaks.
@@ -76,7 +76,6 @@ impl WireCheck {
         &mut self,
         at: u64,
         from: usize,
-        to: Option<usize>,
         seen: &Seen,
         fate: Fate,
     ) -> Result<Option<(usize, Side)>, String> {
@@ -84,7 +83,7 @@ impl WireCheck {
         if !unmeant.is_empty() {
             return Err(format!("options {unmeant:?} mean nothing on {:?}", seen.format));
         }
-        let Some((number, side)) = self.identify(from, to, seen) else {
+        let Some((number, side)) = self.identify(from, seen) else {
             return Ok(None);
         };
         let association = &mut self.associations[number];
@@ -107,10 +106,11 @@ impl WireCheck {
         Ok(Some((number, side)))
     }
 
-    fn identify(&mut self, from: usize, to: Option<usize>, seen: &Seen) -> Option<(usize, Side)> {
+    /// Keys are 63 random bits: no two associations of a world share one.
+    fn identify(&mut self, from: usize, seen: &Seen) -> Option<(usize, Side)> {
         let key = seen.key.value();
         if !seen.key.is_returned() {
-            if seen.format == Format::First && !self.owners.contains_key(&(from, key)) {
+            if seen.format == Format::First && !self.owners.contains_key(&key) {
                 let number = self.associations.len();
                 let time = seen.statement.map_or(0, |statement| statement.time);
                 let mut association = Association {
@@ -121,13 +121,13 @@ impl WireCheck {
                 };
                 association.grant(seen);
                 self.associations.push(association);
-                self.owners.insert((from, key), (number, Side::Initiator));
+                self.owners.insert(key, (number, Side::Initiator));
             }
-            return self.owners.get(&(from, key)).copied();
+            return self.owners.get(&key).copied();
         }
-        let (number, owner) = *self.owners.get(&(to?, key))?;
+        let (number, owner) = *self.owners.get(&key)?;
         if let (Side::Initiator, Some(xkey)) = (owner, seen.xkey) {
-            self.owners.insert((from, xkey), (number, Side::Responder));
+            self.owners.insert(xkey, (number, Side::Responder));
         }
         Some((number, owner.other()))
     }
@@ -220,7 +220,9 @@ impl End {
 
     /// A writer never flips EDGE again while the last flip is unanswered (9.2).
     fn edge_rule(&mut self, seen: &Seen, other: &End) -> Result<(), String> {
-        if !Options::meaningful_on(seen.format).contains(Options::EDGE) || seen.has(Options::END) {
+        // A repeated FIRST has level 0 whatever came between.
+        let first = seen.format == Format::First;
+        if !Options::meaningful_on(seen.format).contains(Options::EDGE) || seen.has(Options::END) || first {
             return Ok(());
         }
         let level = seen.has(Options::EDGE);
