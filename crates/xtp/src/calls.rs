@@ -162,8 +162,9 @@ impl Endpoint {
     /// As [`call`](Self::call), and tells who answered and what it cost.
     ///
     /// # Errors
-    /// [`Error::Closed`] with the reason ([`CloseReason::ExecutionUnknown`] and [`CloseReason::Unreachable`]: it may
-    /// have run; [`CloseReason::Refused`]: it certainly has not), [`Error::Timeout`] (then the call is aborted),
+    /// [`Error::Closed`] with the reason ([`CloseReason::ExecutionUnknown`](crate::CloseReason::ExecutionUnknown) and
+    /// [`CloseReason::Unreachable`](crate::CloseReason::Unreachable): it may
+    /// have run; [`CloseReason::Refused`](crate::CloseReason::Refused): it certainly has not), [`Error::Timeout`] (then the call is aborted),
     /// [`Error::MessageTooLong`], [`Error::Resolve`], [`Error::NoRoute`].
     pub fn call_for_answer(
         &self,

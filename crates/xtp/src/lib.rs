@@ -1,4 +1,121 @@
-//! The Xpress Transport Protocol for programs.
+//! The Xpress Transport Protocol for programs: datagrams, messages, transactions and streams over one UDP socket.
+//!
+//! An [`Endpoint`] is one socket with a protocol engine on it. Whom a packet is for is said by a UDP address and a
+//! *service number*, so one socket serves any number of services and peers. The first packet carries data: a
+//! message costs two or three packets and one round trip, and no connection is set up before or torn down after it.
+//!
+//! # Four paradigms
+//!
+//! **Datagrams.** Unacknowledged: one packet, sent and forgotten. Acknowledged: two packets, and the caller knows
+//! that the peer has it, or, with [`Confirm::Delivered`], that its program has taken it.
+//!
+//! ```
+//! use xtp::{Config, Confirm, Endpoint};
+//!
+//! let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+//! let listener = server.listen(100)?;
+//! let receiving = std::thread::spawn(move || -> xtp::Result<()> {
+//!     for expected in ["fire and forget", "confirmed"] {
+//!         let (message, from) = listener.recv_message()?;
+//!         println!("{} octets from {}", message.len(), from.peer());
+//!         assert_eq!(message, expected);
+//!     }
+//!     Ok(())
+//! });
+//!
+//! let client = Endpoint::client()?;
+//! client.send_datagram(server.local_addr(), 100, "fire and forget")?;
+//! client.send_acknowledged(server.local_addr(), 100, "confirmed", Confirm::Delivered)?;
+//! receiving.join().unwrap()?;
+//! # Ok::<(), xtp::Error>(())
+//! ```
+//!
+//! **Transactions.** A request and its response in three packets, or two if the response need not be confirmed. The
+//! request runs at most once, whatever is lost or repeated on the way.
+//!
+//! ```
+//! use xtp::{CallOptions, Config, Endpoint};
+//!
+//! let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+//! let listener = server.listen(100)?;
+//! let serving = std::thread::spawn(move || -> xtp::Result<()> {
+//!     let (request, caller) = listener.recv_message()?;
+//!     caller.respond(request.to_ascii_uppercase())
+//! });
+//!
+//! let client = Endpoint::client()?;
+//! let response = client.call(server.local_addr(), 100, "hello", &CallOptions::default())?;
+//! assert_eq!(response, "HELLO");
+//! serving.join().unwrap()?;
+//! # Ok::<(), xtp::Error>(())
+//! ```
+//!
+//! **Byte streams.** Reliable, full-duplex, with half close; [`std::io::Read`] and [`std::io::Write`], or owned
+//! memory without a copy.
+//!
+//! ```
+//! use std::io::{Read, Write};
+//! use xtp::{Config, Endpoint, paradigm};
+//!
+//! let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+//! let listener = server.listen(100)?;
+//! let receiving = std::thread::spawn(move || -> std::io::Result<String> {
+//!     let mut text = String::new();
+//!     listener.accept()?.into_stream().read_to_string(&mut text)?;
+//!     Ok(text)
+//! });
+//!
+//! let client = Endpoint::client()?;
+//! let mut stream = client.open(server.local_addr(), paradigm::stream(100))?;
+//! stream.write_all(b"copied once, ")?;
+//! stream.send("or not at all")?;
+//! stream.close()?; // returns when everything is confirmed
+//! assert_eq!(receiving.join().unwrap()?, "copied once, or not at all");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Message streams.** The same association with boundaries: an established ping-pong costs two packets a round
+//! trip.
+//!
+//! ```
+//! use xtp::{Config, Endpoint, paradigm};
+//!
+//! let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+//! let listener = server.listen(100)?;
+//! let serving = std::thread::spawn(move || -> xtp::Result<()> {
+//!     let stream = listener.accept()?.into_stream();
+//!     while let Some(message) = stream.recv_message()? {
+//!         stream.send_message(message)?;
+//!     }
+//!     stream.close()
+//! });
+//!
+//! let client = Endpoint::client()?;
+//! let stream = client.open(server.local_addr(), paradigm::stream(100))?;
+//! for number in 0..10 {
+//!     let ping = format!("ping {number}");
+//!     stream.send_message(ping.clone())?;
+//!     assert_eq!(stream.recv_message()?.as_deref(), Some(ping.as_bytes()));
+//! }
+//! stream.close()?;
+//! serving.join().unwrap()?;
+//! # Ok::<(), xtp::Error>(())
+//! ```
+//!
+//! [`paradigm`] has two more (one-shot messages, streams that do not repeat what is lost), and every option of an
+//! association can be set one by one ([`OpenOptions`], [`Tuning`]).
+//!
+//! # Progress, threads, waiting
+//!
+//! There is no thread behind an endpoint: calls do the work, on the caller's own thread. What that means for peers
+//! is said at [`Endpoint`]; [`Endpoint::spawn_driver`] starts a thread for programs that are elsewhere for long.
+//! Everything is `Send` and `Sync`. [`Wait`] chooses between latency and processor time. With the feature `tokio`
+//! the module `tokio` has the same types for asynchronous programs.
+//!
+//! # Security
+//!
+//! Traffic is neither encrypted nor authenticated. Keys of associations are random and unguessable from outside the
+//! path; whoever sees packets can forge them.
 #![forbid(unsafe_code)]
 
 mod addresses;

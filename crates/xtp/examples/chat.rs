@@ -1,0 +1,78 @@
+//! A chat between two terminals: `chat listen 127.0.0.1:36036`, then `chat join 127.0.0.1:36036`.
+//!
+//! One association, one message a line, both directions at once: the reader is a thread of its own on the same
+//! stream. Without arguments both ends run in this process and say a few words.
+#![forbid(unsafe_code)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::thread;
+
+use xtp::{Config, Endpoint, Stream, paradigm, ports};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["listen", address] => {
+            let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
+            let incoming = endpoint.listen(ports::MESSAGE)?.accept()?;
+            println!("* {} joined", incoming.peer());
+            talk(incoming.into_stream(), std::io::stdin(), "them")
+        }
+        ["join", address] => {
+            let endpoint = Endpoint::client()?;
+            let stream = endpoint.open(address.parse()?, paradigm::stream(ports::MESSAGE))?;
+            stream.connect(None)?;
+            talk(stream, std::io::stdin(), "them")
+        }
+        [] => demonstrate(),
+        _ => Err("usage: chat [listen ADDRESS | join ADDRESS]".into()),
+    }
+}
+
+/// Sends lines as messages and prints messages as lines, until either side has nothing more to say.
+fn talk(stream: Stream, input: impl Read, peer: &'static str) -> Result<(), Box<dyn std::error::Error>> {
+    let stream = Arc::new(stream);
+    let reading = Arc::clone(&stream);
+    let reader = thread::spawn(move || -> xtp::Result<()> {
+        while let Some(message) = reading.recv_message()? {
+            println!("{peer}: {}", String::from_utf8_lossy(&message));
+        }
+        println!("* {peer} left");
+        Ok(())
+    });
+    for line in BufReader::new(input).lines() {
+        let line = line?;
+        if !line.is_empty() {
+            stream.send_message(line)?;
+        }
+    }
+    stream.shutdown_write()?;
+    reader.join().map_err(|_| "the reader panicked")??;
+    // The reader's handle is gone, so this is the last one.
+    if let Some(stream) = Arc::into_inner(stream) {
+        stream.close()?;
+    }
+    Ok(())
+}
+
+fn demonstrate() -> Result<(), Box<dyn std::error::Error>> {
+    let server = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
+    let listener = server.listen(ports::MESSAGE)?;
+    let address = server.local_addr();
+    let answering = thread::spawn(move || {
+        let stream = listener
+            .accept()
+            .map_err(|error| error.to_string())?
+            .into_stream();
+        let lines: &[u8] = b"good morning\nfine, and you?\n";
+        talk(stream, lines, "ada").map_err(|error| error.to_string())
+    });
+    let client = Endpoint::client()?;
+    let stream = client.open(address, paradigm::stream(ports::MESSAGE))?;
+    let lines: &[u8] = b"hello\nhow are you?\n";
+    talk(stream, lines, "bob")?;
+    answering.join().map_err(|_| "the other end panicked")??;
+    Ok(())
+}
