@@ -77,15 +77,18 @@ impl Context {
             src: self.peer.local,
             ecn: travel.ecn,
         };
-        if length <= COPY_LIMIT {
+        let octets = HEADER_LEN + used + length;
+        let by_reference: &[Bytes] = if length <= COPY_LIMIT { &[] } else { payload };
+        if by_reference.is_empty() {
             for bytes in payload {
                 out.arena.extend_from_slice(bytes);
             }
-            out.push(route, travel.probe, at, &[]);
-        } else {
-            out.push(route, travel.probe, at, payload);
         }
-        let octets = HEADER_LEN + used + length;
+        // Who decides to send keeps within the limit; should that fail, a packet too many counts as lost.
+        if travel.to.is_none() && !self.peer.allows_control(octets as u64) {
+            return octets;
+        }
+        out.push(route, travel.probe, at, by_reference);
         self.peer.sent += octets as u64;
         self.timers.last_sent = env.now;
         self.stats.packets_sent += 1;

@@ -34,7 +34,7 @@ impl Peer {
         (!self.validated).then(|| (3 * self.received).saturating_sub(self.sent + RESERVED_FOR_CONTROL))
     }
 
-    /// Whether a control packet of `octets` may leave.
+    /// Whether a packet of `octets` may leave.
     pub(crate) fn allows_control(&self, octets: u64) -> bool {
         self.validated || self.sent + octets <= 3 * self.received
     }
