@@ -490,3 +490,7 @@ pub(crate) fn report(count: usize) {
         tracing::warn!(count, "an endpoint ended with unconfirmed associations");
     }
 }
+
+#[cfg(test)]
+#[path = "shared_tests.rs"]
+mod tests;

@@ -375,3 +375,46 @@ fn connect_takes_the_address_that_answers() {
         .expect_err("nobody there");
     assert!(error.is_unreachable(), "{error}");
 }
+
+#[test]
+fn a_polled_ping_pong_makes_no_system_call_but_sending_and_receiving() {
+    let address = || "127.0.0.1:0".parse().expect("an address");
+    let polled = || {
+        let mut config = xtp::Config::server(address());
+        config.wait = xtp::Wait::Spin;
+        Endpoint::bind(config).expect("loopback")
+    };
+    let (server, client) = (polled(), polled());
+    let listener = server.listen(PORT).expect("a free number");
+    let target = server.local_addr();
+    let far = thread::spawn(move || {
+        let stream = listener.accept().expect("an association").into_stream();
+        while let Some(message) = stream.recv_message().expect("messages") {
+            stream.send_message(message).expect("room");
+        }
+        stream.close().expect("confirmed");
+    });
+    let stream = client
+        .open(target, paradigm::stream(PORT))
+        .expect("options in range");
+    let round = || {
+        stream.send_message("ping").expect("room");
+        assert_eq!(stream.recv_message().expect("open").expect("a message"), "ping");
+    };
+    for _ in 0..10 {
+        round();
+    }
+    let before = client.stats().socket;
+    for _ in 0..500 {
+        round();
+    }
+    let after = client.stats().socket;
+    assert_eq!(after.poll_calls, before.poll_calls, "polling does not sleep");
+    let (calls, packets) = (
+        after.send_calls - before.send_calls,
+        after.datagrams_out - before.datagrams_out,
+    );
+    assert_eq!(calls, packets, "one call a packet");
+    stream.close().expect("confirmed");
+    far.join().expect("no panic");
+}

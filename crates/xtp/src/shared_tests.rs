@@ -1,0 +1,132 @@
+//! Leaders and followers: who sleeps on the socket, who behind it, and who takes over.
+
+use std::sync::atomic::AtomicU32;
+use std::thread;
+
+use super::*;
+use crate::config::Wait;
+use crate::endpoint::Endpoint;
+
+fn endpoint(wait: Wait) -> Endpoint {
+    let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
+    config.wait = wait;
+    Endpoint::bind(config).expect("loopback")
+}
+
+/// Waits until the state is as wanted; the test hangs, and its runner says so, if it never is.
+fn until(shared: &Shared, wanted: impl Fn(&State) -> bool) {
+    while !wanted(&shared.lock()) {
+        thread::yield_now();
+    }
+}
+
+/// A waiting call that ends when its bit is set.
+fn wait_for(shared: &Shared, bits: &AtomicU32, bit: u32) -> Result<()> {
+    shared.wait("a bit", None, |_, _| {
+        if bits.load(Ordering::SeqCst) & bit == 0 {
+            Poll::Pending
+        } else {
+            Poll::Ready(Ok(()))
+        }
+    })
+}
+
+/// What an event of the engine does: something happened, look again.
+fn news(shared: &Shared, bits: &AtomicU32, bit: u32) {
+    bits.fetch_or(bit, Ordering::SeqCst);
+    shared.command(|core, _| core.news += 1);
+}
+
+#[test]
+fn one_leads_the_others_follow_and_take_over() {
+    for wait in [Wait::Block, Wait::Spin, Wait::Adaptive] {
+        let endpoint = endpoint(wait);
+        let shared = &*endpoint.shared;
+        let bits = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let first = scope.spawn(|| wait_for(shared, &bits, 1));
+            until(shared, |state| state.leader && state.followers == 0);
+            let second = scope.spawn(|| wait_for(shared, &bits, 2));
+            let third = scope.spawn(|| wait_for(shared, &bits, 4));
+            until(shared, |state| state.leader && state.followers == 2);
+            // The leader has what it waited for: it is woken, and one of the others leads.
+            news(shared, &bits, 1);
+            first.join().expect("no panic").expect("its bit");
+            until(shared, |state| state.leader && state.followers == 1);
+            // News for a follower, or for the new leader: both are told.
+            news(shared, &bits, 2);
+            second.join().expect("no panic").expect("its bit");
+            until(shared, |state| state.leader && state.followers == 0);
+            news(shared, &bits, 4);
+            third.join().expect("no panic").expect("its bit");
+        });
+        let state = shared.lock();
+        assert!(!state.leader && state.followers == 0, "nobody is left behind");
+    }
+}
+
+#[test]
+fn a_leader_that_gives_up_hands_over() {
+    let endpoint = endpoint(Wait::Block);
+    let shared = &*endpoint.shared;
+    let bits = AtomicU32::new(0);
+    thread::scope(|scope| {
+        let impatient = scope.spawn(|| {
+            let never = |_: &mut Core, _| Poll::<Result<()>>::Pending;
+            shared.wait("nothing", Some(Duration::from_millis(50)), never)
+        });
+        until(shared, |state| state.leader);
+        let patient = scope.spawn(|| wait_for(shared, &bits, 1));
+        let error = impatient.join().expect("no panic").expect_err("nothing comes");
+        assert!(matches!(error, Error::Timeout { what: "nothing", .. }), "{error}");
+        until(shared, |state| state.leader);
+        news(shared, &bits, 1);
+        patient.join().expect("no panic").expect("its bit");
+    });
+}
+
+#[test]
+fn a_driver_keeps_away_while_callers_lead_and_is_told_of_the_end() {
+    let endpoint = endpoint(Wait::Block);
+    let driver = endpoint.spawn_driver().expect("a thread");
+    until(&endpoint.shared, |state| state.driver_sleeps.is_some());
+    let bits = AtomicU32::new(0);
+    let shared = &*endpoint.shared;
+    thread::scope(|scope| {
+        let caller = scope.spawn(|| wait_for(shared, &bits, 1));
+        until(shared, |state| state.leader);
+        news(shared, &bits, 1);
+        caller.join().expect("no panic").expect("its bit");
+    });
+    let inner = endpoint.shared.for_driver();
+    drop(endpoint);
+    assert!(inner.has_ended());
+    // Ends although nothing else happens; the guard waits for the thread.
+    drop(driver);
+}
+
+#[test]
+fn an_attempt_looks_once_and_never_waits() {
+    let endpoint = endpoint(Wait::Block);
+    let mut asked = 0;
+    let outcome = endpoint.shared.attempt(|_, _| {
+        asked += 1;
+        Poll::<Result<()>>::Pending
+    });
+    assert!(matches!(outcome, Err(Error::WouldBlock)));
+    assert_eq!(asked, 1, "nothing arrived, so there was no reason to ask again");
+    assert_eq!(endpoint.stats().socket.poll_calls, 0);
+}
+
+#[test]
+fn a_call_that_waits_for_no_time_looks_at_least_once() {
+    let endpoint = endpoint(Wait::Block);
+    let ready = endpoint
+        .shared
+        .wait("an answer", Some(Duration::ZERO), |_, _| Poll::Ready(Ok(5)));
+    assert_eq!(ready.expect("known at once"), 5);
+    let never = endpoint.shared.wait("an answer", Some(Duration::ZERO), |_, _| {
+        Poll::<Result<()>>::Pending
+    });
+    assert!(never.expect_err("no time").is_timeout());
+}
