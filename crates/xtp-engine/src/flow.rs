@@ -1,5 +1,8 @@
 //! Credit of both halves: what the reader grants, what the writer may use (specification 11).
 
+/// Most octets a grant may reach beyond what was received: peers drop more as implausible (3.3, 4.7).
+const MAX_ROOM: u64 = 1 << 40;
+
 /// The reader's credit: how far the peer's writer may go.
 #[derive(Clone, Debug)]
 pub(crate) struct ReaderCredit {
@@ -23,7 +26,7 @@ impl ReaderCredit {
     /// (absolute) without a control packet (11.5).
     pub(crate) fn new(capacity: u64, granted_initial: u64) -> Self {
         Self {
-            capacity: capacity.max(1),
+            capacity: capacity.clamp(1, MAX_ROOM),
             advertised: granted_initial,
             posted: None,
         }
@@ -46,7 +49,7 @@ impl ReaderCredit {
         let room = self
             .posted
             .unwrap_or_else(|| delivered.saturating_add(self.capacity));
-        self.advertised.max(room)
+        self.advertised.max(room.min(delivered.saturating_add(MAX_ROOM)))
     }
 
     /// The alloc of a control packet that leaves now.

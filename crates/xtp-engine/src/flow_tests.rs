@@ -133,3 +133,12 @@ proptest! {
         prop_assert!(updates <= 1 + 4 * length / capacity, "{updates} updates");
     }
 }
+
+#[test]
+fn no_grant_reaches_beyond_what_peers_believe() {
+    let mut credit = ReaderCredit::new(u64::MAX, 0);
+    assert_eq!(credit.alloc(100), 100 + (1 << 40));
+    credit.reserve(0);
+    credit.post(u64::MAX);
+    assert_eq!(credit.advertise(7), 7 + (1 << 40));
+}
