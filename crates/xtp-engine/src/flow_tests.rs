@@ -57,7 +57,7 @@ fn reserve_grants_posted_buffers_only() {
     credit.post(2_000);
     assert!(credit.needs_update(5_030, 5_030, 1_000));
     credit.post(u64::MAX);
-    assert_eq!(credit.alloc(0), u64::MAX);
+    assert_eq!(credit.alloc(0), 1 << 40);
 }
 
 #[test]
