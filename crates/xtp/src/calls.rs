@@ -162,9 +162,10 @@ impl Endpoint {
     /// As [`call`](Self::call), and tells who answered and what it cost.
     ///
     /// # Errors
-    /// [`Error::Closed`] with the reason ([`CloseReason::ExecutionUnknown`](crate::CloseReason::ExecutionUnknown) and
-    /// [`CloseReason::Unreachable`](crate::CloseReason::Unreachable): it may
-    /// have run; [`CloseReason::Refused`](crate::CloseReason::Refused): it certainly has not), [`Error::Timeout`] (then the call is aborted),
+    /// [`Error::Closed`] with the reason: after [`Refused`](crate::CloseReason::Refused) and
+    /// [`NobodyListens`](crate::CloseReason::NobodyListens) the request certainly did not run, after
+    /// [`ExecutionUnknown`](crate::CloseReason::ExecutionUnknown) and
+    /// [`Unreachable`](crate::CloseReason::Unreachable) it may have. [`Error::Timeout`] (then the call is aborted),
     /// [`Error::MessageTooLong`], [`Error::Resolve`], [`Error::NoRoute`].
     pub fn call_for_answer(
         &self,

@@ -206,7 +206,12 @@ impl Carrier {
         use io::ErrorKind as Kind;
         let dst = self.out.trains[train].dst;
         match error.kind() {
-            Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable | Kind::Unsupported => {
+            // `InvalidInput`: an address of a family this socket does not carry.
+            Kind::NetworkUnreachable
+            | Kind::HostUnreachable
+            | Kind::AddrNotAvailable
+            | Kind::Unsupported
+            | Kind::InvalidInput => {
                 troubles.push(Trouble::NoRoute(dst, error));
                 Ok(())
             }

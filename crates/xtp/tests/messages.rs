@@ -288,3 +288,18 @@ fn a_rejected_call_fails_at_once() {
     );
     drop(answering.join().expect("no panic"));
 }
+
+#[test]
+fn a_peer_without_a_route_is_named() {
+    // An IPv4 socket has no way to an IPv6 peer.
+    let client = endpoint();
+    let peer: std::net::SocketAddr = "[::1]:9".parse().expect("an address");
+    let datagram = client.send_datagram(peer, PORT, "x").expect_err("no route");
+    let call = client
+        .call(peer, PORT, "x", &CallOptions::within(LONG))
+        .expect_err("no route");
+    for error in [datagram, call] {
+        assert!(error.is_unreachable(), "{error}");
+        assert!(error.to_string().contains("[::1]:9"), "{error}");
+    }
+}

@@ -26,11 +26,13 @@ impl Core {
         slot.used_by = Use::Echo;
         self.slots.insert(accepted.id, slot);
         let _ = self.engine.accepted(accepted.id);
-        self.echoing.push(accepted.id);
+        self.echo_event(accepted.id);
     }
 
     pub(super) fn echo_event(&mut self, id: ContextId) {
-        if !self.echoing.contains(&id) {
+        if let Some(slot) = self.slots.get_mut(&id)
+            && !std::mem::replace(&mut slot.echo_due, true)
+        {
             self.echoing.push(id);
         }
     }
@@ -41,6 +43,9 @@ impl Core {
             return;
         }
         for id in std::mem::take(&mut self.echoing) {
+            if let Some(slot) = self.slots.get_mut(&id) {
+                slot.echo_due = false;
+            }
             let finished = self.echo_once(now, id);
             if self.close_reason(id).is_some() {
                 self.forget(now, id);

@@ -280,15 +280,19 @@ impl Core {
     /// The association's end, if it has ended, as the error of a caller who needed it alive.
     pub(crate) fn ended(&self, id: ContextId) -> Option<Error> {
         let slot = self.slots.get(&id)?;
-        if let Some(reason) = &slot.closed {
-            return Some(Error::Closed(reason.clone()));
-        }
-        match slot.unroutable {
-            Some(kind) if !slot.heard => Some(Error::NoRoute {
+        // Before the close: a datagram without a route is closed like any other, having left as far as the engine
+        // knows.
+        if let Some(kind) = slot.unroutable
+            && !slot.heard
+        {
+            return Some(Error::NoRoute {
                 peer: slot.peer,
                 source: kind.into(),
-            }),
-            _ => self.check_carrier().err(),
+            });
+        }
+        match &slot.closed {
+            Some(reason) => Some(Error::Closed(reason.clone())),
+            None => self.check_carrier().err(),
         }
     }
 

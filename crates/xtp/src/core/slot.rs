@@ -42,6 +42,8 @@ pub(crate) struct Slot {
     pub(crate) partial_octets: usize,
     /// A gap lies in the message being read: what is left of it is passed over.
     pub(crate) mutilated: bool,
+    /// On the list of what the echo service has to look at.
+    pub(crate) echo_due: bool,
     /// `io::Write` collects until its buffer is full.
     pub(crate) corked: bool,
     /// Memory of `io::Write`; what is in it has not been handed on.
@@ -68,6 +70,7 @@ impl Slot {
             partial: SmallVec::new(),
             partial_octets: 0,
             mutilated: false,
+            echo_due: false,
             corked: false,
             buffer: BytesMut::new(),
             held: None,

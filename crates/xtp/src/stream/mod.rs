@@ -66,7 +66,8 @@ pub enum Chunk {
 ///
 /// [`send`](Self::send) keeps a reference to the caller's [`Bytes`] until it is acknowledged: no copy in user
 /// space (`Bytes::from_owner` lends memory of any kind). Up to 256 octets may be copied next to their packet's
-/// header, which is cheaper. The [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
+/// header, which is cheaper. An owner lent this way is dropped inside the endpoint's lock: its `Drop` must not call
+/// the endpoint. The [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
 pub struct Stream {
     shared: Arc<Handle>,
     id: ContextId,
