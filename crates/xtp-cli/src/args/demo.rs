@@ -18,7 +18,7 @@ copied file differs.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
     /// How often each paradigm runs (30 at least)
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(30..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(30..=1_000_000))]
     pub(crate) runs: u32,
 
     /// Size of the file to copy

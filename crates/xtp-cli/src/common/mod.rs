@@ -9,6 +9,7 @@ use xtp::{Config, Endpoint, Framing, Rate, Trace, Tuning, Wait};
 use crate::args::{CommonArgs, TraceFormat, WaitArg};
 
 mod address;
+mod host;
 mod input;
 mod logging;
 mod outcome;
@@ -19,6 +20,7 @@ mod signals;
 mod text;
 
 pub(crate) use address::Address;
+pub(crate) use host::{host_name, system_text};
 pub(crate) use input::{Input, Piece};
 pub(crate) use outcome::{Failure, Outcome, Status};
 pub(crate) use output::Output;

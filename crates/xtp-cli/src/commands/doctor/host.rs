@@ -1,12 +1,12 @@
 //! What the system tells about itself, on Linux in files. What is not told is left out.
 
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use xtp::UDP_PORT;
 
 use super::Finding;
+use crate::common::{host_name, system_text as text};
 
 /// Figures of this host.
 pub(super) struct Host {
@@ -29,7 +29,7 @@ impl Host {
     /// Looks.
     pub(super) fn look() -> Self {
         Self {
-            name: name(),
+            name: host_name(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             rmem_max: number("/proc/sys/net/core/rmem_max"),
             wmem_max: number("/proc/sys/net/core/wmem_max"),
@@ -40,20 +40,6 @@ impl Host {
             clock_read: clock_read(),
         }
     }
-}
-
-/// `host (Linux 6.18.5, x86_64)`.
-pub(crate) fn name() -> String {
-    let host = text("/proc/sys/kernel/hostname").unwrap_or_else(|| "this host".to_owned());
-    let system = text("/proc/sys/kernel/ostype").unwrap_or_else(|| std::env::consts::OS.to_owned());
-    let release =
-        text("/proc/sys/kernel/osrelease").map_or_else(String::new, |release| format!(" {release}"));
-    format!("{host} ({system}{release}, {})", std::env::consts::ARCH)
-}
-
-fn text(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 fn number(path: &str) -> Option<u64> {
