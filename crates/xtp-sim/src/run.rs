@@ -83,6 +83,15 @@ fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     let classes: Vec<_> = plan.classes.iter().map(|class| class.name()).collect();
     writeln!(out, "faults {}; healed at {:?}", classes.join(" "), plan.heal_at)?;
     writeln!(out, "link {:?}", plan.link)?;
+    for (number, host) in plan.hosts.iter().enumerate() {
+        let (engine, clock) = (&host.engine, host.clock);
+        let (legacy, caps, pressed) = (engine.legacy, engine.caps, engine.max_half_open == 0);
+        writeln!(
+            out,
+            "host {number}: legacy {legacy}, {caps:?}, demands cookies {pressed}, {clock:?}, {} ms UTC",
+            host.utc_ms
+        )?;
+    }
     for (at, fault) in &plan.schedule {
         writeln!(out, "at {at:?} {fault:?}")?;
     }

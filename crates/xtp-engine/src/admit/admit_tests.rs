@@ -334,6 +334,7 @@ fn tombstone_of(f: Heard) -> Tombstone {
         echo: 0,
         sync_out: 0,
         peer_ended: false,
+        closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
         validated: false,
         received: 0,
         sent: 0,

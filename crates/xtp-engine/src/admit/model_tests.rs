@@ -528,6 +528,7 @@ impl Pair {
             echo,
             sync_out,
             peer_ended,
+            closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
             validated,
             received,
             sent,

@@ -8,7 +8,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use bytes::Bytes;
-use xtp_wire::serial_max;
+use xtp_wire::{Options, serial_max};
 
 use super::list::{List, Slab};
 use super::lru::Lru;
@@ -47,6 +47,8 @@ pub(crate) struct Tombstone {
     pub(crate) sync_out: u32,
     /// The peer's END was received.
     pub(crate) peer_ended: bool,
+    /// RCLOSE and WCLOSE as far as the end of the association justifies them.
+    pub(crate) closed: Options,
     /// The source is validated (20.5): no 3x limit, and the better partition.
     pub(crate) validated: bool,
     /// Octets received from and sent to `src` for this association, for the 3x limit.
@@ -75,9 +77,11 @@ pub(crate) struct Incoming {
     pub(crate) octets: usize,
 }
 
-/// Numbers of an answer; its options are RCLOSE, WCLOSE and END, its key is the initiator's, given back.
+/// Numbers of an answer; its key is the initiator's, given back.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FinalNumbers {
+    /// END, and RCLOSE and WCLOSE as far as they are true.
+    pub(crate) options: Options,
     pub(crate) key: u64,
     pub(crate) rseq: u64,
     pub(crate) alloc: u64,
@@ -92,7 +96,7 @@ pub(crate) struct FinalNumbers {
 pub(crate) enum Answer {
     /// Nothing.
     Silence,
-    /// CNTL {RCLOSE WCLOSE END}.
+    /// CNTL {RCLOSE WCLOSE END}, or what of it is true.
     Control(FinalNumbers),
     /// The cached response once more, under the given sync.
     Cached(FinalNumbers, Bytes),
@@ -129,6 +133,8 @@ pub(super) struct Record {
     validated: bool,
     peer_ended: bool,
     answered: bool,
+    /// Bit 0: RCLOSE, bit 1: WCLOSE.
+    closed: u8,
 }
 
 /// Index of a record: the source is 0 where the key alone counts.
@@ -209,6 +215,7 @@ impl Tombstones {
             validated: false,
             peer_ended: false,
             answered: false,
+            closed: 0,
         });
         self.by_key.insert(self.id(src, key, extended), slot);
         slot
@@ -287,6 +294,8 @@ impl Tombstones {
         record.buried = true;
         record.validated = end.validated;
         record.peer_ended = end.peer_ended;
+        record.closed = u8::from(end.closed.contains(Options::RCLOSE))
+            | u8::from(end.closed.contains(Options::WCLOSE)) << 1;
         record.answered = false;
         self.enlist(now, slot);
         self.forget_own(old_own, slot);
@@ -421,7 +430,11 @@ impl Tombstones {
         let remains = &mut record.remains;
         remains.echo = serial_max(remains.echo, packet.sync);
         remains.sync_out = remains.sync_out.wrapping_add(1);
+        let mut options = Options::END;
+        options.set(Options::RCLOSE, record.closed & 1 != 0);
+        options.set(Options::WCLOSE, record.closed & 2 != 0);
         let numbers = FinalNumbers {
+            options,
             key: remains.key,
             rseq: remains.rseq,
             alloc: remains.rseq.saturating_add(u64::from(remains.alloc_ahead)),

@@ -34,6 +34,7 @@ fn end() -> Tombstone {
         echo: 9,
         sync_out: u32::MAX,
         peer_ended: false,
+        closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
         validated: true,
         received: 0,
         sent: 0,

@@ -21,10 +21,14 @@ impl Context {
             Intent::Train(plan) => return self.emit_train(&plan, env, out),
             Intent::First => {
                 let options = match self.writer.final_seq {
+                    Some(_) if self.pattern.one_way => Options::END,
                     Some(_) if self.confirm == crate::Confirm::Delivered => Options::DREQ,
                     _ => Options::SREQ,
                 };
                 self.emit_first(None, options, env, out);
+                if self.pattern.one_way {
+                    self.finish(CloseReason::Normal, env);
+                }
             }
             Intent::Stopped { stop, ask } => self.note_stop(stop, ask, env, out),
             Intent::Request(options) => self.emit_request(options, env, out),
@@ -325,6 +329,9 @@ impl Context {
             self.writer.requests.edge_open = Some(sync);
         }
         if options.contains(Options::DREQ) {
+            // A repeated FIRST asks for less than the DREQ on the closing packet did.
+            let old = self.writer.requests.dreq.filter(|dreq| dreq.for_delivery);
+            let seq = old.map_or(seq, |dreq| dreq.seq.max(seq));
             let for_delivery = !options.contains(Options::SREQ)
                 || self.writer.wanted_by(seq).contains(Options::DREQ)
                 || self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);

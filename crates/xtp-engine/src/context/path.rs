@@ -114,7 +114,8 @@ impl Context {
             .into_iter()
             .flatten()
             .min();
-        self.timers.put(Timer::Path, at);
+        // A probe that was under way at the end is nobody's business any more.
+        self.timers.put(Timer::Path, at.filter(|_| self.state.is_live()));
     }
 
     /// Sends what waits, and a size probe where a bulk transfer would profit.

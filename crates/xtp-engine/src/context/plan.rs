@@ -270,8 +270,10 @@ impl Context {
 
     /// 14.5: this would be the whole response in one packet, and it may carry END.
     pub(super) fn ends_with_response(&self, seq: u64, end: u64) -> bool {
+        // An initiator that has heard us does not repeat FIRST any more (8.3): the response must be our first packet.
         self.pattern.unconfirmed_response
             && self.role == Role::Responder
+            && self.stats.packets_sent == 0
             && seq == 0
             && self.writer.nxt == 0
             && self.writer.final_seq == Some(end)

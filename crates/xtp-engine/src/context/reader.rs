@@ -38,6 +38,8 @@ pub(crate) enum Owed {
 pub(crate) struct PeerDreq {
     pub(crate) seq: u64,
     pub(crate) sync: u32,
+    /// It came without SREQ: a packet that echoes it is its answer.
+    pub(crate) alone: bool,
     /// `delivered` when it came: half a capacity later credit is reported anyway.
     pub(crate) delivered_then: u64,
 }

@@ -237,6 +237,7 @@ impl Context {
         data: &DataSegment<'_>,
     ) -> Result<(), ()> {
         if data.sequence_len() == 0 {
+            self.take_empty_datagram(env);
             return Ok(());
         }
         self.note_reply(env);
@@ -338,6 +339,15 @@ impl Context {
         }
     }
 
+    /// A datagram without an octet is complete as soon as its FIRST is there.
+    fn take_empty_datagram(&mut self, env: &mut Env<'_>) {
+        if self.pattern.one_way && self.reader.final_seq == Some(self.reader.start) {
+            self.reader.state = ReaderState::Done;
+            self.announce_readable(env);
+            self.finish(CloseReason::Normal, env);
+        }
+    }
+
     /// An incomplete datagram is too old, too long, or others need the room.
     pub(crate) fn drop_assembly(&mut self, env: &mut Env<'_>) {
         if self.reader.assembly.take().is_some() {
@@ -382,12 +392,16 @@ impl Context {
         }
         if header.options.contains(Options::DREQ) {
             let end = header.seq + body.data().map_or(0, |data| data.sequence_len() as u64);
-            let newer = self.reader.dreq.is_none_or(|dreq| end >= dreq.seq);
+            // A duplicate must not bring an older sync back.
+            let newer = self.reader.dreq.is_none_or(|dreq| {
+                end > dreq.seq || (end == dreq.seq && serial_gt(header.sync, dreq.sync))
+            });
             if newer {
                 let delivered_then = self.reader.store.delivered();
                 self.reader.dreq = Some(PeerDreq {
                     seq: end,
                     sync: header.sync,
+                    alone: !header.options.contains(Options::SREQ),
                     delivered_then,
                 });
             }

@@ -47,6 +47,9 @@ impl Context {
         writer.nxt = 0;
         writer.inflight = Inflight::new();
         writer.ring = SentRing::new();
+        if let Some(dreq) = writer.requests.dreq.filter(|dreq| dreq.for_delivery) {
+            writer.wanted.add(dreq.seq, crate::Confirm::Delivered);
+        }
         writer.requests = Requests::default();
         writer.gap = ReplyGap::default();
         writer.wclose_sent = false;

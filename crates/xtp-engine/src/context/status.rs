@@ -82,6 +82,8 @@ impl Context {
                 || self.reader.store.next() - self.reader.start > self.initial_allowance());
         let echo = match cause {
             Cause::Dreq(sync) => Some(sync),
+            // A plain packet that echoes a DREQ answers it (9.3): one nobody asked for must not.
+            Cause::Unasked if !extended => self.echo_below_dreq(),
             _ => None,
         };
         let format = match (extended, self.reader.has_holes()) {
@@ -90,6 +92,12 @@ impl Context {
             (false, false) => Format::Cntl,
         };
         self.emit_control(format, extra, echo, cause, env, out);
+    }
+
+    /// The greatest sync, but for that of a DREQ which came alone and waits for the user.
+    fn echo_below_dreq(&self) -> Option<u32> {
+        let waiting = self.reader.dreq.filter(|dreq| dreq.alone && dreq.sync == self.reader.echo());
+        waiting.map(|dreq| dreq.sync.wrapping_sub(1))
     }
 
     fn emit_control(
@@ -207,8 +215,18 @@ impl Context {
 
     /// The packet that says END (14.4); always CNTL.
     pub(super) fn emit_final(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        let all = Options::RCLOSE | Options::WCLOSE | Options::END;
-        self.emit_control(Format::Cntl, all, None, Cause::Asked, env, out);
+        // RCLOSE and WCLOSE as far as they are true: a context that failed must not claim a complete stream.
+        self.emit_control(Format::Cntl, Options::END, None, Cause::Asked, env, out);
+    }
+
+    /// RCLOSE and WCLOSE as far as they are true now.
+    pub(crate) fn closing_bits(&self) -> Options {
+        let mut bits = Options::empty();
+        let sent = self.writer.final_seq.is_some_and(|end| self.writer.nxt >= end);
+        bits.set(Options::WCLOSE, sent && self.writer.state != WriterState::Open);
+        let done = self.reader.state == ReaderState::Done || self.reader.refusal != Refusal::No;
+        bits.set(Options::RCLOSE, done);
+        bits
     }
 
     /// CNTL {END} without RCLOSE: forced close (14.6).
@@ -234,16 +252,8 @@ impl Context {
         extra: Options,
         echo: Option<u32>,
     ) -> (Draft, xtp_wire::Control) {
-        let mut options = self.writer.bits(&self.tuning) | extra;
-        if self.writer.state != WriterState::Open
-            && self.writer.final_seq.is_some_and(|end| self.writer.nxt >= end)
-        {
-            options |= Options::WCLOSE;
-        }
-        if self.reader.state == ReaderState::Done || self.reader.refusal != Refusal::No {
-            options |= Options::RCLOSE;
-            self.reader.refusal_told = true;
-        }
+        let options = self.writer.bits(&self.tuning) | extra | self.closing_bits();
+        self.reader.refusal_told |= options.contains(Options::RCLOSE);
         let sync = self.next_sync();
         let control = self.control_segment(echo);
         (

@@ -94,6 +94,9 @@ impl Context {
         if self.pattern.one_way || self.state == State::Quiescent {
             return;
         }
+        if self.repeats_data() && self.wait_for_tokens(env.now) {
+            return;
+        }
         self.stats.wtimer_expiries += 1;
         self.timers.unanswered_since.get_or_insert(env.now);
         if self.state == State::Opening || self.reader.end_pending {
@@ -125,6 +128,27 @@ impl Context {
             self.timers.waits += 1;
             self.open_handshake(env, out);
         }
+    }
+
+    /// What WTIMER would do now is a repetition of data: FIRST or the tail probe.
+    fn repeats_data(&self) -> bool {
+        let first = self.state == State::Opening || self.reader.end_pending;
+        let probe = self.writer.blocked.is_none() && self.timers.waits == 0;
+        first || (probe && !self.writer.inflight.is_empty())
+    }
+
+    /// A repetition waits for tokens like any other data (12.4): WTIMER is put off until there are some.
+    fn wait_for_tokens(&mut self, now: Time) -> bool {
+        let writer = &self.writer;
+        if writer.is_stopped() || (writer.peer_bucket.may_send() && writer.own_bucket.may_send()) {
+            return false;
+        }
+        let ready = [writer.peer_bucket.ready_at(now), writer.own_bucket.ready_at(now)];
+        let Some(at) = ready.into_iter().flatten().max() else {
+            return false;
+        };
+        self.timers.set(Timer::Wait, at);
+        true
     }
 
     /// 8.8: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way.

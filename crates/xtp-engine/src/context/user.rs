@@ -238,7 +238,7 @@ impl Context {
         }
         if self.reader.state == ReaderState::Open && self.pattern.service != service::TRANSACTION {
             self.refuse_reader(env);
-        } else if self.reader.dreq.is_some() {
+        } else if self.reader.dreq.is_some_and(|dreq| !self.dreq_is_satisfied(dreq)) {
             self.abort(env);
         }
     }

@@ -76,11 +76,10 @@ impl Engine {
             alloc: numbers.alloc,
             echo: numbers.echo,
         };
-        let options = Options::RCLOSE | Options::WCLOSE | Options::END;
         let key = Key::returned(numbers.key);
         self.reply(
             key,
-            options,
+            numbers.options,
             numbers.sync,
             numbers.seq,
             &Body::Cntl(control),

@@ -229,6 +229,7 @@ fn tombstone(context: &Context) -> Option<Tombstone> {
         echo: context.reader.echo(),
         sync_out: context.writer.sync_out,
         peer_ended: context.end_received,
+        closed: context.closing_bits(),
         validated: context.peer.validated,
         received: context.peer.received,
         sent: context.peer.sent,

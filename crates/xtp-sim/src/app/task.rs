@@ -458,6 +458,14 @@ impl Task {
     }
 
     fn send_tag(&mut self, turn: &mut Turn<'_>, tag: u64) -> Result<bool, String> {
+        // No room: `Writable` follows when there is.
+        if turn.engine.writable(self.id).is_ok_and(|room| room < 8) && self.refused.is_none() {
+            return match turn.engine.send_tag(turn.now, self.id, tag) {
+                Err(Error::Limit(_)) => Ok(false),
+                Err(Error::Closed(_) | Error::WriterClosed | Error::RefusedByPeer) => Ok(true),
+                other => Err(format!("a tag without room: {other:?}")),
+            };
+        }
         if self
             .ask(turn, |engine, now, id| engine.send_tag(now, id, tag))?
             .is_some()

@@ -51,6 +51,8 @@ pub struct Association {
     pub ends: [End; 2],
     /// UTC time its FIRST states.
     pub time: u32,
+    /// Its FIRST carries neither time nor client identity.
+    pub nameless: bool,
 }
 
 /// All associations seen, found by the keys packets carry.
@@ -92,6 +94,13 @@ impl WireCheck {
             Side::Initiator => (&mut one[0], &mut two[0]),
             Side::Responder => (&mut two[0], &mut one[0]),
         };
+        if association.nameless && side == Side::Responder && mine.ran_back(seen) {
+            // A FIRST without time or client made a second context after the first was forgotten (14.9).
+            *mine = End {
+                granted: mine.granted,
+                ..End::default()
+            };
+        }
         mine.count(seen, fate);
         if matches!(seen.format, Format::Cookie | Format::Diag) {
             return Ok(Some((number, side)));
@@ -119,6 +128,7 @@ impl WireCheck {
                     time,
                     ..Default::default()
                 };
+                association.nameless = seen.statement.is_none_or(|statement| statement.format != 0x80);
                 association.grant(seen);
                 self.associations.push(association);
                 self.owners.insert(key, (number, Side::Initiator));
@@ -157,8 +167,12 @@ impl End {
         }
     }
 
+    fn ran_back(&self, seen: &Seen) -> bool {
+        self.sync.is_some_and(|last| !serial_gt(seen.sync, last))
+    }
+
     fn numbers(&mut self, seen: &Seen) -> Result<(), String> {
-        if self.sync.is_some_and(|last| !serial_gt(seen.sync, last)) {
+        if self.ran_back(seen) {
             return Err(format!("sync {} after {:?}", seen.sync, self.sync));
         }
         self.sync = Some(seen.sync);
