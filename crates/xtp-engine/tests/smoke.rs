@@ -225,3 +225,16 @@ fn a_stream_without_feedback_does_not_fill_up() {
     assert_eq!(world.read_all(1, peer).len(), 100_000);
     assert_eq!(world.ends[1].read(world.now, peer, 1), Ok(Read::End));
 }
+
+#[test]
+fn an_empty_datagram_arrives_and_ends() {
+    let mut world = World::new();
+    let id = world.open(paradigm::datagram(PORT));
+    world.ends[0].close_writer(world.now, id).unwrap();
+    world.run(Duration::from_millis(500));
+    let peer = world.accepted();
+    assert_eq!(world.ends[1].read(world.now, peer, 1), Ok(Read::End));
+    assert_eq!(world.log, ["I FIRST OPTIONS(NOERR | NOFLOW | RCLOSE | WCLOSE | END)"]);
+    assert_eq!(world.closed(0), "closed; everything confirmed");
+    assert_eq!(world.closed(1), "closed; everything confirmed");
+}
