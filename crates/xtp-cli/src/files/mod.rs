@@ -1,20 +1,56 @@
-//! `xtp serve` and `xtp cp`.
+//! `xtp serve` and `xtp cp`: a directory behind an XTP endpoint, and copies to and from it.
+//!
+//! The protocol is in docs/protocol/files.md. [`session`] is a server's side, [`copy`] a client's; both play one of
+//! two roles, [`sender`] or [`receiver`] with its [`disk`] half, which are the same in both directions. Below them:
+//! [`walk`] through sources, [`place`] of targets, [`partial`] files, and [`root`], out of which no path leads.
 
-use crate::args::{CpArgs, ServeArgs};
-use crate::common::{Common, Failure, Outcome};
+#[cfg(unix)]
+mod channel;
+#[cfg(unix)]
+mod codec;
+#[cfg(unix)]
+mod copy;
+#[cfg(unix)]
+mod disk;
+#[cfg(unix)]
+mod install;
+#[cfg(unix)]
+mod location;
+#[cfg(unix)]
+mod names;
+#[cfg(unix)]
+mod partial;
+#[cfg(unix)]
+mod place;
+#[cfg(unix)]
+mod pool;
+#[cfg(unix)]
+mod problem;
+#[cfg(unix)]
+mod receiver;
+#[cfg(unix)]
+mod record;
+#[cfg(unix)]
+mod report;
+#[cfg(unix)]
+mod root;
+#[cfg(unix)]
+mod sender;
+#[cfg(unix)]
+mod serve;
+#[cfg(unix)]
+mod session;
+#[cfg(unix)]
+mod tally;
+#[cfg(unix)]
+mod walk;
 
-/// Offers a directory until interrupted.
-pub(crate) fn serve(args: &ServeArgs, _common: &Common) -> Outcome {
-    Err(Failure::failed(format!(
-        "cannot serve {}: this build has no file service",
-        args.directory.display()
-    )))
-}
+#[cfg(not(unix))]
+mod elsewhere;
 
-/// Copies files.
-pub(crate) fn cp(args: &CpArgs, _common: &Common) -> Outcome {
-    Err(Failure::failed(format!(
-        "cannot copy {} files: this build has no file service",
-        args.paths.len()
-    )))
-}
+#[cfg(unix)]
+pub(crate) use copy::cp;
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{cp, serve};
+#[cfg(unix)]
+pub(crate) use serve::serve;

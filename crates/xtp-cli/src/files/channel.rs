@@ -1,0 +1,184 @@
+//! Records over a stream association: several to a message, and pieces of content as messages of their own.
+
+use bytes::{Bytes, BytesMut};
+use xtp::{Chunk, Stream};
+
+use super::problem::{Fault, Problem, violation};
+use super::record::Record;
+
+/// Records are collected up to here before they leave.
+const COLLECT: usize = 128 << 10;
+/// Chunks of content from this size on are passed on as they are; smaller ones are put together.
+const LARGE: usize = 32 << 10;
+/// Size of what is put together.
+const TOGETHER: usize = 256 << 10;
+
+/// The writing half.
+pub(crate) struct Outbox<'a> {
+    stream: &'a Stream,
+    message: Vec<u8>,
+}
+
+impl<'a> Outbox<'a> {
+    pub(crate) fn new(stream: &'a Stream) -> Self {
+        Self {
+            stream,
+            message: Vec::new(),
+        }
+    }
+
+    /// Adds a record to the message; sends it when it is long.
+    ///
+    /// # Errors
+    /// If the association is over.
+    pub(crate) fn push(&mut self, record: &Record) -> Result<(), Fault> {
+        record.encode(&mut self.message);
+        if self.message.len() >= COLLECT {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Sends what was collected.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub(crate) fn flush(&mut self) -> Result<(), Fault> {
+        if self.message.is_empty() {
+            return Ok(());
+        }
+        let message = std::mem::take(&mut self.message);
+        Ok(self.stream.send_message(message)?)
+    }
+
+    /// Sends a piece of content of file `id`, without copying it.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub(crate) fn piece(&mut self, id: u64, content: Bytes) -> Result<(), Fault> {
+        let len = u32::try_from(content.len()).map_err(|_| violation("made a piece too long"))?;
+        Record::Piece { id, len }.encode(&mut self.message);
+        self.flush()?;
+        Ok(self.stream.send_message(content)?)
+    }
+
+    /// Tells the other side why the session ends, if it still listens.
+    pub(crate) fn fatal(&mut self, problem: &Problem) {
+        let record = Record::Fatal {
+            problem: problem.clone(),
+        };
+        let told = self.push(&record).and_then(|()| self.flush());
+        if let Err(fault) = told {
+            tracing::debug!(?fault, "the other side could not be told");
+        }
+    }
+}
+
+/// The reading half.
+pub(crate) struct Inbox<'a> {
+    stream: &'a Stream,
+    message: Bytes,
+}
+
+impl<'a> Inbox<'a> {
+    pub(crate) fn new(stream: &'a Stream) -> Self {
+        Self {
+            stream,
+            message: Bytes::new(),
+        }
+    }
+
+    /// Waits for the next record; `None` at the end of the stream.
+    ///
+    /// # Errors
+    /// If the association is over or the record is none.
+    pub(crate) fn next(&mut self) -> Result<Option<Record>, Fault> {
+        if self.message.is_empty() {
+            match self.stream.recv_message()? {
+                Some(message) => self.message = message,
+                None => return Ok(None),
+            }
+        }
+        self.decode().map(Some)
+    }
+
+    /// The next record where there must be one; that the other side ends the session is a fault.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub(crate) fn expect(&mut self) -> Result<Record, Fault> {
+        match self.next()? {
+            Some(record) => Ok(record),
+            None => Err(violation("ended the session too early").into()),
+        }
+    }
+
+    /// The next record if it is there.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub(crate) fn try_next(&mut self) -> Result<Option<Record>, Fault> {
+        if self.message.is_empty() {
+            match self.stream.try_recv_message() {
+                Ok(Some(message)) => self.message = message,
+                Ok(None) => return Err(violation("ended the session too early").into()),
+                Err(error) if error.is_would_block() => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.decode().map(Some)
+    }
+
+    fn decode(&mut self) -> Result<Record, Fault> {
+        match Record::decode(&mut self.message)? {
+            Record::Fatal { problem } => Err(Fault::Peer(problem)),
+            record => Ok(record),
+        }
+    }
+
+    /// Takes a piece of `len` octets of content, in parts.
+    ///
+    /// # Errors
+    /// If the association is over or the piece has another length; those of `take`.
+    pub(crate) fn content(
+        &mut self,
+        len: u32,
+        mut take: impl FnMut(Bytes) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if !self.message.is_empty() {
+            return Err(violation("put records behind a piece of content").into());
+        }
+        let mut left = len as usize;
+        let mut small = BytesMut::new();
+        while left > 0 {
+            let (bytes, ends) = match self.stream.recv_chunk()? {
+                Some(Chunk::Data {
+                    bytes,
+                    end_of_message,
+                    ..
+                }) => (bytes, end_of_message),
+                Some(_) => continue,
+                None => return Err(violation("ended the session inside a file").into()),
+            };
+            if bytes.len() > left || ends != (bytes.len() == left) {
+                return Err(violation("sent a piece of another length than announced").into());
+            }
+            left -= bytes.len();
+            if bytes.len() < LARGE {
+                small.extend_from_slice(&bytes);
+                if small.len() >= TOGETHER {
+                    take(small.split().freeze())?;
+                }
+            } else {
+                if !small.is_empty() {
+                    take(small.split().freeze())?;
+                }
+                take(bytes)?;
+            }
+        }
+        if !small.is_empty() {
+            take(small.freeze())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Local paths as `cp` understands them.
+
+use std::fs;
+
+use super::*;
+
+#[test]
+fn parents_of_paths() {
+    for (path, parent) in [
+        ("a", "."),
+        ("a/b", "a"),
+        ("/a", "/"),
+        ("/a/", "/"),
+        ("x/a//", "x"),
+        ("./a", "."),
+    ] {
+        assert_eq!(parent_of(path.as_bytes()), Path::new(parent), "{path}");
+    }
+}
+
+#[test]
+fn sources_are_names_in_directories_or_directories() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let top = dir.path().to_str().expect("text").to_owned();
+    fs::create_dir(dir.path().join("d")).expect("made");
+    let found = |path: String| local_source(OsStr::new(&path)).map(|source| (source.name, source.start));
+    let named = RelPath::from_user(b"d").expect("clean");
+    assert_eq!(found(format!("{top}/d")), Ok((b"d".to_vec(), named)));
+    assert_eq!(
+        found(format!("{top}/d/")),
+        Ok((b"d".to_vec(), RelPath::default()))
+    );
+    assert_eq!(found(format!("{top}/d/.")), Ok((Vec::new(), RelPath::default())));
+    assert_eq!(found(".".into()), Ok((Vec::new(), RelPath::default())));
+    assert!(found(format!("{top}/none/x")).is_err());
+}
+
+#[test]
+fn targets_are_directories_or_names_in_them() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let top = dir.path().to_str().expect("text").to_owned();
+    let sources = [b"/x".to_vec()];
+    let found =
+        |path: &str| local_target(OsStr::new(path), &sources).map(|target| (target.path, target.prefix));
+    assert_eq!(found(&top), Ok((RelPath::default(), format!("{top}/"))));
+    let named = RelPath::from_user(b"new").expect("clean");
+    assert_eq!(found(&format!("{top}/new")), Ok((named, format!("{top}/"))));
+    assert_eq!(found("."), Ok((RelPath::default(), String::new())));
+    let failed = found(&format!("{top}/none/new")).expect_err("no such directory");
+    assert_eq!(failed.code, super::super::problem::Code::NotFound);
+}
+
+#[test]
+fn broken_connections_are_unreachable_and_say_what_to_do() {
+    let lost = Fault::Net(Error::Closed(CloseReason::Lost));
+    let args = <crate::args::Cli as clap::Parser>::parse_from(["xtp", "demo"]).common;
+    let Ok(common) = Common::new(args) else {
+        panic!("default options are good");
+    };
+    let failure = explain("cannot copy", lost, false, &common);
+    assert_eq!(failure.status, Status::Unreachable);
+    assert!(failure.message.contains("run it again"), "{}", failure.message);
+    assert_eq!(
+        explain("cannot copy", Fault::Stopped, true, &common).status,
+        Status::Unreachable
+    );
+    assert_eq!(
+        explain("cannot copy", Fault::Stopped, false, &common).status,
+        Status::Interrupted
+    );
+}

@@ -1,0 +1,156 @@
+//! `xtp://host[:port]/path`, and which side of a copy is which.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use xtp::ports;
+
+use crate::common::{Address, Failure};
+
+const SCHEME: &[u8] = b"xtp://";
+
+/// A path on this machine or on a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Location {
+    Here(OsString),
+    There {
+        /// As it was written, without the path.
+        authority: String,
+        /// Below the server's directory, as it was written.
+        path: Vec<u8>,
+    },
+}
+
+/// What is copied in which direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// Files of this machine to a path of a server.
+    Put {
+        sources: Vec<OsString>,
+        authority: String,
+        target: Vec<u8>,
+    },
+    /// Paths of a server to this machine.
+    Get {
+        authority: String,
+        sources: Vec<Vec<u8>>,
+        target: OsString,
+    },
+}
+
+impl Location {
+    fn parse(text: &OsStr) -> Result<Self, Failure> {
+        let octets = text.as_bytes();
+        if octets.len() < SCHEME.len() || !octets[..SCHEME.len()].eq_ignore_ascii_case(SCHEME) {
+            return Ok(Self::Here(text.to_owned()));
+        }
+        let rest = &octets[SCHEME.len()..];
+        let slash = rest.iter().position(|octet| *octet == b'/');
+        let (authority, path) = rest.split_at(slash.unwrap_or(rest.len()));
+        let authority = String::from_utf8(authority.to_vec()).map_err(|_| {
+            Failure::usage("the host of an xtp:// address is no text; write xtp://host[:port]/path")
+        })?;
+        Ok(Self::There {
+            authority,
+            path: path.to_vec(),
+        })
+    }
+}
+
+impl Plan {
+    /// Understands the arguments of `xtp cp`.
+    ///
+    /// # Errors
+    /// A usage error that says what would be right.
+    pub(crate) fn of(arguments: &[OsString]) -> Result<Self, Failure> {
+        let Some((last, first)) = arguments.split_last().filter(|(_, first)| !first.is_empty()) else {
+            return Err(Failure::usage(
+                "cp needs a source and a target: xtp cp SRC... DST",
+            ));
+        };
+        if arguments.iter().any(|argument| argument.is_empty()) {
+            return Err(Failure::usage(
+                "a path is empty; write '.' for the current directory",
+            ));
+        }
+        let first: Vec<_> = first
+            .iter()
+            .map(|text| Location::parse(text))
+            .collect::<Result<_, _>>()?;
+        match Location::parse(last)? {
+            Location::There { authority, path } => {
+                let sources = first.into_iter().map(|source| match source {
+                    Location::Here(path) => Ok(path),
+                    Location::There { .. } => Err(Failure::usage(
+                        "both sides are xtp:// addresses; copy to this machine first, then on",
+                    )),
+                });
+                Ok(Self::Put {
+                    sources: sources.collect::<Result<_, _>>()?,
+                    authority,
+                    target: path,
+                })
+            }
+            Location::Here(target) => Self::get(first, target),
+        }
+    }
+
+    fn get(sources: Vec<Location>, target: OsString) -> Result<Self, Failure> {
+        let mut host = None;
+        let mut paths = Vec::new();
+        for source in sources {
+            let Location::There { authority, path } = source else {
+                return Err(Failure::usage(
+                    "no side is an xtp:// address, or some sources are and some are not; \
+                     write xtp://host[:port]/path for all sources or for the target",
+                ));
+            };
+            match &host {
+                Some(known) if *known != authority => {
+                    return Err(Failure::usage(
+                        "the sources are on different servers; copy from one at a time",
+                    ));
+                }
+                _ => host = Some(authority),
+            }
+            paths.push(path);
+        }
+        Ok(Self::Get {
+            authority: host.unwrap_or_default(),
+            sources: paths,
+            target,
+        })
+    }
+
+    /// Where the server is.
+    ///
+    /// # Errors
+    /// A usage error if it is not written well.
+    pub(crate) fn address(&self) -> Result<Address, Failure> {
+        let (Self::Put { authority, .. } | Self::Get { authority, .. }) = self;
+        Address::peer(authority, ports::FILES)
+    }
+
+    /// How messages call the server's directory.
+    pub(crate) fn remote(&self) -> String {
+        let (Self::Put { authority, .. } | Self::Get { authority, .. }) = self;
+        format!("xtp://{authority}/")
+    }
+}
+
+/// The name a path ends with, as `cp` sees it: none for `.`, `..`, and the root.
+pub(crate) fn last_name(path: &[u8]) -> Option<&[u8]> {
+    let last = path
+        .split(|octet| *octet == b'/')
+        .rfind(|part| !part.is_empty())?;
+    (!matches!(last, b"." | b"..")).then_some(last)
+}
+
+/// Octets as a path of this machine.
+pub(crate) fn local(octets: &[u8]) -> OsString {
+    OsString::from_vec(octets.to_vec())
+}
+
+#[cfg(test)]
+#[path = "location_tests.rs"]
+mod tests;

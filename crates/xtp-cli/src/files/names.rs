@@ -1,0 +1,207 @@
+//! Names and paths: what is accepted, what is shown, and what partial files are called.
+
+use super::problem::{Code, Problem, violation};
+
+/// Longest name of a file, octets.
+pub(crate) const NAME_LIMIT: usize = 255;
+/// Longest path, octets.
+pub(crate) const PATH_LIMIT: usize = 4_095;
+/// Deepest tree, directories above each other.
+pub(crate) const DEPTH_LIMIT: usize = 128;
+
+const PARTIAL_SUFFIX: &[u8] = b".xtp-part";
+
+/// A path below some directory, without `.`, `..`, empty parts or a leading slash; empty for the directory itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct RelPath(Vec<u8>);
+
+impl RelPath {
+    /// A path as people write it: slashes and dots too many are passed over, `..` is refused.
+    ///
+    /// # Errors
+    /// [`Code::Outside`] with `..` in it; [`Code::Limit`] if it is too long.
+    pub(crate) fn from_user(path: &[u8]) -> Result<Self, Problem> {
+        let mut clean = Self::default();
+        for part in path.split(|octet| *octet == b'/') {
+            match part {
+                b"" | b"." => {}
+                b".." => {
+                    let text = "a path below the served directory must not contain '..'";
+                    return Err(Problem::new(Code::Outside, format!("{}: {text}", shown(path))));
+                }
+                part => clean = clean.join(part)?,
+            }
+        }
+        Ok(clean)
+    }
+
+    /// A path from the other side, which must be clean.
+    ///
+    /// # Errors
+    /// [`Code::Protocol`] if it is not; [`Code::Limit`] if it is too long.
+    pub(crate) fn from_peer(path: &[u8]) -> Result<Self, Problem> {
+        let mut clean = Self::default();
+        if path.is_empty() {
+            return Ok(clean);
+        }
+        for part in path.split(|octet| *octet == b'/') {
+            check_name(part)?;
+            clean = clean.join(part)?;
+        }
+        Ok(clean)
+    }
+
+    /// The path of `name` below this one.
+    ///
+    /// # Errors
+    /// [`Code::Limit`] if it is too long or too deep; [`Code::Protocol`] with a zero octet in it.
+    pub(crate) fn join(&self, name: &[u8]) -> Result<Self, Problem> {
+        if name.is_empty() {
+            return Ok(self.clone());
+        }
+        if name.contains(&0) {
+            return Err(violation("named a file with a zero octet"));
+        }
+        let mut path = self.0.clone();
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        path.extend_from_slice(name);
+        let joined = Self(path);
+        let longest = name.split(|octet| *octet == b'/').map(<[u8]>::len).max();
+        if longest > Some(NAME_LIMIT) || joined.0.len() > PATH_LIMIT || joined.depth() > DEPTH_LIMIT {
+            let limits = format!(
+                "names have up to {NAME_LIMIT} octets, paths up to {PATH_LIMIT}, trees up to {DEPTH_LIMIT} levels"
+            );
+            return Err(Problem::new(Code::Limit, format!("{joined}: {limits}")));
+        }
+        Ok(joined)
+    }
+
+    /// This path, and then `below`.
+    ///
+    /// # Errors
+    /// As [`join`](Self::join).
+    pub(crate) fn append(&self, below: &Self) -> Result<Self, Problem> {
+        self.join(&below.0)
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Directory and name; `None` for the root.
+    pub(crate) fn split(&self) -> Option<(Self, &[u8])> {
+        if self.is_root() {
+            return None;
+        }
+        Some(match self.0.iter().rposition(|octet| *octet == b'/') {
+            Some(slash) => (Self(self.0[..slash].to_vec()), &self.0[slash + 1..]),
+            None => (Self::default(), &self.0[..]),
+        })
+    }
+
+    /// Number of names in it.
+    pub(crate) fn depth(&self) -> usize {
+        if self.is_root() {
+            return 0;
+        }
+        1 + self.0.iter().filter(|octet| **octet == b'/').count()
+    }
+
+    /// Whether it is `other` or below it.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        other.is_root()
+            || self.0.starts_with(&other.0)
+                && (self.0.len() == other.0.len() || self.0[other.0.len()] == b'/')
+    }
+}
+
+impl std::fmt::Display for RelPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_root() {
+            f.write_str(".")
+        } else {
+            f.write_str(&shown(&self.0))
+        }
+    }
+}
+
+/// One name from the other side.
+///
+/// # Errors
+/// [`Code::Protocol`] if it is no name of one file.
+pub(crate) fn check_name(name: &[u8]) -> Result<(), Problem> {
+    match name {
+        b"" | b"." | b".." => Err(violation("named a file with an empty name, '.' or '..'")),
+        name if name.iter().any(|octet| matches!(octet, 0 | b'/')) => {
+            Err(violation("named a file with a slash or a zero octet"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Octets as text that is safe on a terminal: control characters and what is no UTF-8 are escaped.
+pub(crate) fn shown(octets: &[u8]) -> String {
+    let mut text = String::with_capacity(octets.len());
+    for chunk in octets.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character.is_control() {
+                text.extend(character.escape_default());
+            } else {
+                text.push(character);
+            }
+        }
+        for octet in chunk.invalid() {
+            text.push_str(&format!("\\x{octet:02x}"));
+        }
+    }
+    text
+}
+
+/// The hidden name beside `name` under which its content is collected: the same one each time, so that a later copy
+/// finds it.
+pub(crate) fn partial_name(name: &[u8]) -> Vec<u8> {
+    let mut partial = vec![b'.'];
+    if name.len() + 1 + PARTIAL_SUFFIX.len() <= NAME_LIMIT {
+        partial.extend_from_slice(name);
+    } else {
+        // Room for a dot, sixteen digits of a hash, and the suffix.
+        partial.extend_from_slice(&name[..NAME_LIMIT - 18 - PARTIAL_SUFFIX.len()]);
+        partial.push(b'.');
+        partial.extend_from_slice(&blake3::hash(name).to_hex().as_bytes()[..16]);
+    }
+    partial.extend_from_slice(PARTIAL_SUFFIX);
+    partial
+}
+
+/// Whether a file of this name is somebody's partial file, which is never copied or replaced.
+pub(crate) fn is_partial(name: &[u8]) -> bool {
+    name.len() > PARTIAL_SUFFIX.len() + 1 && name.starts_with(b".") && name.ends_with(PARTIAL_SUFFIX)
+}
+
+/// Whether a symbolic link to `target`, in a directory `depth` levels below the top of its tree, stays in the tree.
+///
+/// `..` counts at the front only: behind a name it may lead anywhere, since that name may be a link itself.
+pub(crate) fn stays_inside(target: &[u8], depth: usize) -> bool {
+    if target.is_empty() || target.starts_with(b"/") || target.contains(&0) {
+        return false;
+    }
+    let mut parts = target
+        .split(|octet| *octet == b'/')
+        .filter(|part| !matches!(*part, b"" | b"."))
+        .peekable();
+    let mut up = 0;
+    while parts.next_if(|part| *part == b"..").is_some() {
+        up += 1;
+    }
+    up <= depth && parts.all(|part| part != b"..")
+}
+
+#[cfg(test)]
+#[path = "names_tests.rs"]
+mod tests;

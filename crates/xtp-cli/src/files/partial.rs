@@ -1,0 +1,210 @@
+//! Files under construction: collected under a hidden name, renamed when they are complete and verified.
+//!
+//! Within a process the newest copy to a file takes the partial file over from an older one, which finds out at its
+//! next step. Between processes a lock on the file decides: the second one is told.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::names::partial_name;
+use super::problem::{Code, Fault, Problem};
+use super::record::Stamp;
+use super::root::{Folder, Seen, Shape, seal};
+use super::tally::Tally;
+
+/// A directory's identity and the partial file's name in it.
+type Key = ((u64, u64), Vec<u8>);
+
+/// Who writes which partial file in this process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Claims(Arc<Mutex<HashMap<Key, Arc<Claim>>>>);
+
+/// The right to write one partial file.
+#[derive(Debug, Default)]
+struct Claim {
+    /// `None` before it is open, and after somebody newer took it.
+    file: Mutex<Option<File>>,
+}
+
+/// An open partial file.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    claims: Claims,
+    claim: Arc<Claim>,
+    key: Key,
+    folder: Folder,
+    /// The name the file is to have.
+    name: Vec<u8>,
+    /// What messages call it.
+    label: String,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Partial {
+    /// Opens the partial file of `name` in `folder`, taking it over from whoever in this process has it.
+    ///
+    /// # Errors
+    /// [`Code::Busy`] if another process has it; those of the file system.
+    pub(crate) fn open(claims: &Claims, folder: &Folder, name: &[u8], label: &str) -> Result<Self, Problem> {
+        let failed = |error: io::Error| Problem::io(label, &error);
+        let hidden = partial_name(name);
+        let partial = Self {
+            claims: claims.clone(),
+            claim: Arc::default(),
+            key: (folder.identity().map_err(failed)?, hidden),
+            folder: folder.clone(),
+            name: name.to_vec(),
+            label: label.to_owned(),
+        };
+        // Held until the file is open, so that whoever comes next finds all of it or nothing.
+        let mut file = lock(&partial.claim.file);
+        let before = lock(&claims.0).insert(partial.key.clone(), Arc::clone(&partial.claim));
+        if let Some(before) = before {
+            // Waits for the write that is under way, and gives the lock on the file back.
+            drop(lock(&before.file).take());
+        }
+        *file = Some(open_locked(folder, &partial.key.1, label)?);
+        drop(file);
+        Ok(partial)
+    }
+
+    /// Octets in it.
+    ///
+    /// # Errors
+    /// If the file was taken over, or the system does not say.
+    pub(crate) fn len(&self) -> Result<u64, Problem> {
+        self.with(|file| Ok(Seen::of(file)?.size()))
+    }
+
+    /// Hashes all of it, and leaves it ready to be appended to.
+    ///
+    /// # Errors
+    /// If it was taken over or cannot be read, or if the session is to stop.
+    pub(crate) fn hash(&self, hasher: &mut blake3::Hasher, tally: &Tally) -> Result<u64, Fault> {
+        let mut buffer = vec![0; 256 << 10];
+        let mut total = 0;
+        loop {
+            let count = self.with(|file| file.read(&mut buffer))?;
+            if count == 0 {
+                return Ok(total);
+            }
+            hasher.update(&buffer[..count]);
+            total += count as u64;
+            tally.check()?;
+        }
+    }
+
+    /// Empties it.
+    ///
+    /// # Errors
+    /// If it was taken over, or the system refuses.
+    pub(crate) fn clear(&self) -> Result<(), Problem> {
+        self.with(|file| {
+            file.set_len(0)?;
+            io::Seek::rewind(file)
+        })
+    }
+
+    /// Appends content.
+    ///
+    /// # Errors
+    /// If it was taken over, or there is no room.
+    pub(crate) fn write(&self, content: &[u8]) -> Result<(), Problem> {
+        self.with(|file| file.write_all(content))
+    }
+
+    /// Gives it its permission bits and time and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// If it was taken over, or the system refuses.
+    pub(crate) fn seal(&self, mode: u32, modified: Stamp) -> Result<(), Problem> {
+        self.with(|file| seal(file, mode, modified))
+    }
+
+    /// Gives it its final name, in place of what has it.
+    ///
+    /// # Errors
+    /// If it was taken over, or the system refuses.
+    pub(crate) fn install(self) -> Result<(), Problem> {
+        self.with(|_| self.folder.rename(&self.key.1, &self.name))
+    }
+
+    /// Removes it: its content is no use to anybody.
+    pub(crate) fn discard(self) {
+        let removed = self.with(|_| self.folder.remove(&self.key.1));
+        if let Err(problem) = removed {
+            tracing::debug!("{}", problem.text);
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T, Problem> {
+        match lock(&self.claim.file).as_mut() {
+            Some(file) => act(file).map_err(|error| Problem::io(&self.label, &error)),
+            None => Err(Problem::new(
+                Code::TakenOver,
+                format!(
+                    "{}: a newer copy to the same file took over; let that one finish",
+                    self.label
+                ),
+            )),
+        }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        let mut claims = lock(&self.claims.0);
+        let ours = claims
+            .get(&self.key)
+            .is_some_and(|claim| Arc::ptr_eq(claim, &self.claim));
+        if ours {
+            claims.remove(&self.key);
+        }
+    }
+}
+
+/// Opens and locks the file. It may be renamed or removed by its owner between the two steps; then the name stands
+/// for another file, or none, and it must not be touched.
+fn open_locked(folder: &Folder, hidden: &[u8], label: &str) -> Result<File, Problem> {
+    let failed = |error: io::Error| Problem::io(label, &error);
+    for _ in 0..16 {
+        let file = match folder.collect_into(hidden) {
+            // A link under this name is nobody's partial file.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+                folder.remove(hidden).map_err(failed)?;
+                continue;
+            }
+            outcome => outcome.map_err(failed)?,
+        };
+        // File systems without locks refuse otherwise; there the last one to rename wins, with what it verified.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::AGAIN) {
+            break;
+        }
+        let opened = Seen::of(&file).map_err(failed)?;
+        let named = folder.find(hidden).map_err(failed)?;
+        if opened.shape() != Shape::File {
+            folder.remove(hidden).map_err(failed)?;
+        } else if named.is_some_and(|named| named.identity() == opened.identity()) {
+            return Ok(file);
+        }
+    }
+    Err(Problem::new(
+        Code::Busy,
+        format!("{label}: another program is copying to the same file; wait for it or end it"),
+    ))
+}
+
+#[cfg(test)]
+#[path = "partial_tests.rs"]
+mod tests;

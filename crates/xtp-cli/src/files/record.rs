@@ -1,0 +1,370 @@
+//! The records of the file protocol (docs/protocol/files.md), and how they are written.
+
+use bytes::Bytes;
+
+use super::codec::{Put, Take};
+use super::names::{NAME_LIMIT, PATH_LIMIT};
+use super::problem::{Code, Problem, TEXT_LIMIT, violation};
+
+/// The version of the protocol both sides must speak.
+pub(crate) const VERSION: u16 = 1;
+/// Largest file whose content stands in a record, octets.
+pub(crate) const INLINE_LIMIT: u64 = 64 << 10;
+/// Largest piece of content behind a record, octets.
+pub(crate) const PIECE_LIMIT: u32 = 1 << 20;
+/// Largest message of records, octets.
+pub(crate) const MESSAGE_LIMIT: usize = 512 << 10;
+
+/// A BLAKE3 hash.
+pub(crate) type Hash = [u8; 32];
+
+/// What the client wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// The client sends; below the server's directory, `target` is where to.
+    Put {
+        target: Vec<u8>,
+        /// More than one source.
+        several: bool,
+        /// The target was written with a slash at its end.
+        slash: bool,
+    },
+    /// The server sends; the paths follow as [`Record::Source`].
+    Get,
+}
+
+/// A point in time of a file system.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Since 1970.
+    pub(crate) seconds: i64,
+    /// 0..1 000 000 000.
+    pub(crate) nanos: u32,
+}
+
+/// What a thing is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Directory,
+    File {
+        /// Octets.
+        size: u64,
+    },
+    Link {
+        target: Vec<u8>,
+    },
+}
+
+/// One file, directory or link that the sender offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Counts up from 0.
+    pub(crate) id: u64,
+    /// Number of the source argument, from 0.
+    pub(crate) source: u32,
+    /// Path below the source; empty for the source itself.
+    pub(crate) path: Vec<u8>,
+    /// Name of the source, for the source itself; empty if its content belongs right into the target.
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: Kind,
+    /// Permission bits, 0 to 0o777.
+    pub(crate) mode: u32,
+    pub(crate) modified: Stamp,
+}
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// Client: what it wants.
+    Hello { version: u16, wish: Wish },
+    /// Server: it agrees.
+    Welcome { version: u16 },
+    /// Client: a path to get.
+    Source { path: Vec<u8> },
+    /// Client: all paths were named.
+    Start,
+    /// Sender: something to copy.
+    Entry(Entry),
+    /// Sender: a wanted small file.
+    Whole { id: u64, hash: Hash, content: Bytes },
+    /// Sender: the content of a wanted file follows from here.
+    Begin { id: u64, offset: u64 },
+    /// Sender: the next message is this many octets of content.
+    Piece { id: u64, len: u32 },
+    /// Sender: the content is complete.
+    End { id: u64, hash: Hash },
+    /// Sender: the content cannot be had.
+    Withdraw { id: u64, problem: Problem },
+    /// Sender: something could not be offered.
+    Note { problem: Problem },
+    /// Sender: nothing follows, and everything was answered.
+    Finish,
+    /// Receiver: send it, from `offset` on if `prefix` is the hash of what comes before.
+    Want { id: u64, offset: u64, prefix: Hash },
+    /// Receiver: it is there already.
+    Skip { id: u64 },
+    /// Receiver: it is in place.
+    Done { id: u64 },
+    /// Receiver: it cannot be put in place.
+    Failed { id: u64, problem: Problem },
+    /// Receiver: everything is in its final state.
+    Finished,
+    /// Either: this ends the session.
+    Fatal { problem: Problem },
+}
+
+const HELLO: u8 = 1;
+const WELCOME: u8 = 2;
+const SOURCE: u8 = 3;
+const START: u8 = 4;
+const ENTRY: u8 = 16;
+const WHOLE: u8 = 17;
+const BEGIN: u8 = 18;
+const PIECE: u8 = 19;
+const END: u8 = 20;
+const WITHDRAW: u8 = 21;
+const NOTE: u8 = 22;
+const FINISH: u8 = 23;
+const WANT: u8 = 32;
+const SKIP: u8 = 33;
+const DONE: u8 = 34;
+const FAILED: u8 = 35;
+const FINISHED: u8 = 36;
+const FATAL: u8 = 48;
+
+const WISH_PUT: u8 = 1;
+const WISH_GET: u8 = 2;
+const FLAG_SEVERAL: u8 = 1;
+const FLAG_SLASH: u8 = 2;
+
+const KIND_DIRECTORY: u8 = 1;
+const KIND_FILE: u8 = 2;
+const KIND_LINK: u8 = 3;
+
+impl Record {
+    /// Appends the record to a message.
+    pub(crate) fn encode(&self, message: &mut Vec<u8>) {
+        let put = Put(message);
+        match self {
+            Self::Hello { version, wish } => encode_hello(put, *version, wish),
+            Self::Welcome { version } => drop(put.u8(WELCOME).u16(*version)),
+            Self::Source { path } => drop(put.u8(SOURCE).short(path)),
+            Self::Start => drop(put.u8(START)),
+            Self::Entry(entry) => entry.encode(put),
+            Self::Whole { id, hash, content } => {
+                let len = u32::try_from(content.len()).unwrap_or(u32::MAX);
+                put.u8(WHOLE).u64(*id).raw(hash).u32(len).raw(content);
+            }
+            Self::Begin { id, offset } => drop(put.u8(BEGIN).u64(*id).u64(*offset)),
+            Self::Piece { id, len } => drop(put.u8(PIECE).u64(*id).u32(*len)),
+            Self::End { id, hash } => drop(put.u8(END).u64(*id).raw(hash)),
+            Self::Withdraw { id, problem } => encode_problem(put.u8(WITHDRAW).u64(*id), problem),
+            Self::Note { problem } => encode_problem(put.u8(NOTE), problem),
+            Self::Finish => drop(put.u8(FINISH)),
+            Self::Want { id, offset, prefix } => drop(put.u8(WANT).u64(*id).u64(*offset).raw(prefix)),
+            Self::Skip { id } => drop(put.u8(SKIP).u64(*id)),
+            Self::Done { id } => drop(put.u8(DONE).u64(*id)),
+            Self::Failed { id, problem } => encode_problem(put.u8(FAILED).u64(*id), problem),
+            Self::Finished => drop(put.u8(FINISHED)),
+            Self::Fatal { problem } => encode_problem(put.u8(FATAL), problem),
+        }
+    }
+
+    /// Takes the next record from the front of a message.
+    ///
+    /// # Errors
+    /// [`Code::Protocol`] for anything that is no record; [`Code::Version`] for a greeting of another version.
+    pub(crate) fn decode(message: &mut Bytes) -> Result<Self, Problem> {
+        let mut take = Take(message);
+        Ok(match take.u8()? {
+            HELLO => decode_hello(&mut take)?,
+            WELCOME => Self::Welcome { version: take.u16()? },
+            SOURCE => Self::Source {
+                path: take.short(PATH_LIMIT)?.to_vec(),
+            },
+            START => Self::Start,
+            ENTRY => Self::Entry(Entry::decode(&mut take)?),
+            WHOLE => decode_whole(&mut take)?,
+            BEGIN => Self::Begin {
+                id: take.u64()?,
+                offset: take.u64()?,
+            },
+            PIECE => decode_piece(&mut take)?,
+            END => Self::End {
+                id: take.u64()?,
+                hash: take.array()?,
+            },
+            WITHDRAW => Self::Withdraw {
+                id: take.u64()?,
+                problem: decode_problem(&mut take)?,
+            },
+            NOTE => Self::Note {
+                problem: decode_problem(&mut take)?,
+            },
+            FINISH => Self::Finish,
+            WANT => Self::Want {
+                id: take.u64()?,
+                offset: take.u64()?,
+                prefix: take.array()?,
+            },
+            SKIP => Self::Skip { id: take.u64()? },
+            DONE => Self::Done { id: take.u64()? },
+            FAILED => Self::Failed {
+                id: take.u64()?,
+                problem: decode_problem(&mut take)?,
+            },
+            FINISHED => Self::Finished,
+            FATAL => Self::Fatal {
+                problem: decode_problem(&mut take)?,
+            },
+            other => {
+                return Err(violation(format_args!(
+                    "sent a record of the unknown type {other}"
+                )));
+            }
+        })
+    }
+}
+
+fn encode_hello(put: Put<'_>, version: u16, wish: &Wish) {
+    let put = put.u8(HELLO).u16(version);
+    match wish {
+        Wish::Put {
+            target,
+            several,
+            slash,
+        } => {
+            let flags = u8::from(*several) * FLAG_SEVERAL + u8::from(*slash) * FLAG_SLASH;
+            put.u8(WISH_PUT).u8(flags).short(target);
+        }
+        Wish::Get => drop(put.u8(WISH_GET)),
+    }
+}
+
+fn decode_hello(take: &mut Take<'_>) -> Result<Record, Problem> {
+    let version = take.u16()?;
+    if version != VERSION {
+        return Err(Problem::new(
+            Code::Version,
+            format!(
+                "version {version} of the file protocol is not spoken here, only {VERSION}; update the older side"
+            ),
+        ));
+    }
+    let wish = match take.u8()? {
+        WISH_PUT => {
+            let flags = take.u8()?;
+            Wish::Put {
+                target: take.short(PATH_LIMIT)?.to_vec(),
+                several: flags & FLAG_SEVERAL != 0,
+                slash: flags & FLAG_SLASH != 0,
+            }
+        }
+        WISH_GET => Wish::Get,
+        other => return Err(violation(format_args!("asked for the unknown operation {other}"))),
+    };
+    Ok(Record::Hello { version, wish })
+}
+
+fn decode_whole(take: &mut Take<'_>) -> Result<Record, Problem> {
+    let id = take.u64()?;
+    let hash = take.array()?;
+    let len = take.u32()?;
+    if u64::from(len) > INLINE_LIMIT {
+        return Err(violation(format_args!(
+            "put {len} octets of content into a record"
+        )));
+    }
+    let content = take.raw(len as usize)?;
+    Ok(Record::Whole { id, hash, content })
+}
+
+fn decode_piece(take: &mut Take<'_>) -> Result<Record, Problem> {
+    let id = take.u64()?;
+    let len = take.u32()?;
+    if len == 0 || len > PIECE_LIMIT {
+        return Err(violation(format_args!("announced a piece of {len} octets")));
+    }
+    Ok(Record::Piece { id, len })
+}
+
+fn encode_problem(put: Put<'_>, problem: &Problem) {
+    put.u16(problem.code as u16)
+        .short(problem.short_text().as_bytes());
+}
+
+fn decode_problem(take: &mut Take<'_>) -> Result<Problem, Problem> {
+    let code = Code::from_number(take.u16()?);
+    let text = take.short(TEXT_LIMIT)?;
+    Ok(Problem {
+        code,
+        // Terminals act upon control characters, and a stranger wrote this.
+        text: super::names::shown(&text),
+    })
+}
+
+impl Entry {
+    fn encode(&self, put: Put<'_>) {
+        let put = put.u8(ENTRY).u64(self.id).u32(self.source);
+        let put = put.short(&self.path).short(&self.name);
+        let put = put
+            .u32(self.mode)
+            .i64(self.modified.seconds)
+            .u32(self.modified.nanos);
+        match &self.kind {
+            Kind::Directory => drop(put.u8(KIND_DIRECTORY)),
+            Kind::File { size } => drop(put.u8(KIND_FILE).u64(*size)),
+            Kind::Link { target } => drop(put.u8(KIND_LINK).short(target)),
+        }
+    }
+
+    fn decode(take: &mut Take<'_>) -> Result<Self, Problem> {
+        let id = take.u64()?;
+        let source = take.u32()?;
+        let path = take.short(PATH_LIMIT)?.to_vec();
+        let name = take.short(NAME_LIMIT)?.to_vec();
+        let mode = take.u32()?;
+        let modified = Stamp {
+            seconds: take.i64()?,
+            nanos: take.u32()?,
+        };
+        let kind = match take.u8()? {
+            KIND_DIRECTORY => Kind::Directory,
+            KIND_FILE => Kind::File { size: take.u64()? },
+            KIND_LINK => Kind::Link {
+                target: take.short(PATH_LIMIT)?.to_vec(),
+            },
+            other => {
+                return Err(violation(format_args!(
+                    "offered something of the unknown kind {other}"
+                )));
+            }
+        };
+        if mode > 0o777 || modified.nanos >= 1_000_000_000 || i64::try_from(kind.size()).is_err() {
+            return Err(violation("sent a mode, time or size that no file can have"));
+        }
+        Ok(Self {
+            id,
+            source,
+            path,
+            name,
+            kind,
+            mode,
+            modified,
+        })
+    }
+}
+
+impl Kind {
+    /// Octets of content.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::File { size } => *size,
+            Self::Directory | Self::Link { .. } => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

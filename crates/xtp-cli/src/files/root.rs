@@ -1,0 +1,373 @@
+//! A directory nothing leads out of, whatever paths and links say.
+//!
+//! Paths are resolved by the kernel beneath the open directory (`openat2` with `RESOLVE_BENEATH`): links that stay
+//! inside are followed, others are refused. Where the kernel cannot do that, no link is followed at all. What is
+//! done to a file is done by its name in its open directory, where a link is never followed.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, fchmod, fsync,
+    futimens, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat, utimensat,
+};
+use rustix::io::Errno;
+
+use super::names::RelPath;
+use super::record::Stamp;
+
+/// The top of what can be reached.
+#[derive(Debug)]
+pub(crate) struct Root {
+    top: OwnedFd,
+    /// The kernel cannot resolve beneath a directory.
+    by_steps: AtomicBool,
+}
+
+/// An open directory below a [`Root`].
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(Arc<OwnedFd>);
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// A fifo without a writer must not hold us up.
+const READING: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
+
+impl Root {
+    /// The directory `path`.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            top: openat(CWD, path, DIRECTORY, Mode::empty())?,
+            by_steps: AtomicBool::new(false),
+        })
+    }
+
+    /// The directory at `path`.
+    ///
+    /// # Errors
+    /// If there is none, or if it is outside (`EXDEV` or `ELOOP`).
+    pub(crate) fn folder(&self, path: &RelPath) -> io::Result<Folder> {
+        let open = self.resolve(path, DIRECTORY)?;
+        Ok(Folder(Arc::new(open)))
+    }
+
+    /// The file at `path` for reading; a link is not followed.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn file(&self, path: &RelPath) -> io::Result<File> {
+        Ok(self.resolve(path, READING)?.into())
+    }
+
+    fn resolve(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if !self.by_steps.load(Ordering::Relaxed) {
+            match self.resolve_beneath(path, flags) {
+                // Old kernels, and filters that do not know the call.
+                Err(Errno::NOSYS | Errno::PERM) if self.probe_fails() => {}
+                outcome => return Ok(outcome?),
+            }
+        }
+        self.resolve_by_steps(path, flags)
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn resolve_beneath(&self, path: &RelPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+        use rustix::fs::{ResolveFlags, openat2};
+        let name = if path.is_root() { b"." } else { path.as_bytes() };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let mut attempts = 0;
+        loop {
+            match openat2(&self.top, name, flags, Mode::empty(), resolve) {
+                // Somebody renamed something meanwhile.
+                Err(Errno::AGAIN) if attempts < 16 => attempts += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Whether the kernel cannot even resolve the top itself.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn probe_fails(&self) -> bool {
+        let fails = self.resolve_beneath(&RelPath::default(), DIRECTORY).is_err();
+        self.by_steps.store(fails, Ordering::Relaxed);
+        fails
+    }
+
+    fn resolve_by_steps(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+        let Some((parent, name)) = path.split() else {
+            return Ok(openat(&self.top, ".", flags, Mode::empty())?);
+        };
+        let step = DIRECTORY | OFlags::NOFOLLOW;
+        let mut open = None;
+        for part in parent.as_bytes().split(|octet| *octet == b'/') {
+            if part.is_empty() {
+                continue;
+            }
+            let from = open.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
+            let next = openat(from, part, step, Mode::empty())?;
+            open = Some(next);
+        }
+        let from = open.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
+        Ok(openat(from, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
+    }
+}
+
+impl Folder {
+    /// The names in it, sorted, except `.` and `..`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn names(&self) -> io::Result<Vec<Vec<u8>>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&*self.0)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                names.push(name.to_vec());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// What `name` is, itself, not what it links to.
+    ///
+    /// # Errors
+    /// If there is nothing, or it may not be looked at.
+    pub(crate) fn look(&self, name: &[u8]) -> io::Result<Seen> {
+        Ok(Seen(statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// As [`look`](Self::look), with `None` where there is nothing.
+    ///
+    /// # Errors
+    /// If it may not be looked at.
+    pub(crate) fn find(&self, name: &[u8]) -> io::Result<Option<Seen>> {
+        match self.look(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            outcome => outcome.map(Some),
+        }
+    }
+
+    /// Where the symbolic link `name` leads.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(crate) fn link_target(&self, name: &[u8]) -> io::Result<Vec<u8>> {
+        Ok(readlinkat(&*self.0, name, Vec::new())?.into_bytes())
+    }
+
+    /// Makes a directory that its owner can fill.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn make_folder(&self, name: &[u8], mode: u32) -> io::Result<()> {
+        Ok(mkdirat(&*self.0, name, bits(mode | 0o700))?)
+    }
+
+    /// Makes a symbolic link.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn make_link(&self, name: &[u8], target: &[u8]) -> io::Result<()> {
+        Ok(symlinkat(target, &*self.0, name)?)
+    }
+
+    /// Opens `name` for reading and appending, made if it is missing, readable by its owner alone.
+    ///
+    /// # Errors
+    /// If it is a link or cannot be opened.
+    pub(crate) fn collect_into(&self, name: &[u8]) -> io::Result<File> {
+        let flags = READING.difference(OFlags::RDONLY) | OFlags::RDWR | OFlags::CREATE | OFlags::APPEND;
+        Ok(openat(&*self.0, name, flags, bits(0o600))?.into())
+    }
+
+    /// Gives `from` the name `to`, in place of what has it.
+    ///
+    /// # Errors
+    /// If it cannot be renamed.
+    pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> io::Result<()> {
+        Ok(renameat(&*self.0, from, &*self.0, to)?)
+    }
+
+    /// Removes the file or link `name`; that it is gone already is fine.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub(crate) fn remove(&self, name: &[u8]) -> io::Result<()> {
+        match unlinkat(&*self.0, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sets the permission bits of the file `name`.
+    ///
+    /// # Errors
+    /// If it is not ours.
+    pub(crate) fn set_mode(&self, name: &[u8], mode: u32) -> io::Result<()> {
+        let open = openat(&*self.0, name, READING, Mode::empty())?;
+        Ok(fchmod(open, bits(mode))?)
+    }
+
+    /// Sets permission bits and time of this directory itself.
+    ///
+    /// # Errors
+    /// If it is not ours.
+    pub(crate) fn finish(&self, mode: u32, modified: Stamp) -> io::Result<()> {
+        fchmod(&*self.0, bits(mode))?;
+        Ok(futimens(&*self.0, &times(modified))?)
+    }
+
+    /// Sets the time of the link `name`.
+    ///
+    /// # Errors
+    /// If it is not ours.
+    pub(crate) fn set_link_time(&self, name: &[u8], modified: Stamp) -> io::Result<()> {
+        let stamps = times(modified);
+        Ok(utimensat(&*self.0, name, &stamps, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Waits until names in it are on the disk. File systems that cannot say so are taken at their word.
+    pub(crate) fn settle(&self) {
+        if let Err(error) = fsync(&*self.0) {
+            tracing::debug!(%error, "a directory could not be synchronised");
+        }
+    }
+
+    /// Octets that can still be written to its file system; `None` if it does not say.
+    pub(crate) fn room(&self) -> Option<u64> {
+        let system = rustix::fs::fstatvfs(&*self.0).ok()?;
+        // Some network file systems say 0 for "unknown".
+        (system.f_blocks > 0).then(|| system.f_bavail.saturating_mul(system.f_frsize))
+    }
+
+    /// What the directory is itself.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub(crate) fn seen(&self) -> io::Result<Seen> {
+        Ok(Seen(rustix::fs::fstat(&*self.0)?))
+    }
+
+    /// Device and number of the directory: the same for every path that leads to it.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
+        Ok(self.seen()?.identity())
+    }
+
+    /// The directory `name` in it; a link is not followed.
+    ///
+    /// # Errors
+    /// If it is no directory.
+    pub(crate) fn enter(&self, name: &[u8]) -> io::Result<Self> {
+        let open = openat(&*self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+        Ok(Self(Arc::new(open)))
+    }
+}
+
+/// Sets permission bits and time of an open file and waits until all of it is on the disk.
+///
+/// # Errors
+/// If the system refuses.
+pub(crate) fn seal(file: &File, mode: u32, modified: Stamp) -> io::Result<()> {
+    fchmod(file, bits(mode))?;
+    futimens(file, &times(modified))?;
+    Ok(fsync(file)?)
+}
+
+/// What is known about a file, directory or link.
+#[derive(Clone)]
+pub(crate) struct Seen(Stat);
+
+/// The kinds of things a file system has.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Directory,
+    File,
+    Link,
+    Other,
+}
+
+// The fields' types differ between systems.
+#[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+impl Seen {
+    /// Of an open file.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
+        Ok(Self(rustix::fs::fstat(file)?))
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        match FileType::from_raw_mode(self.0.st_mode) {
+            FileType::Directory => Shape::Directory,
+            FileType::RegularFile => Shape::File,
+            FileType::Symlink => Shape::Link,
+            _ => Shape::Other,
+        }
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        u64::try_from(self.0.st_size).unwrap_or(0)
+    }
+
+    /// Permission bits, without set-user-ID, set-group-ID and sticky: a stranger's word is not enough for those.
+    pub(crate) fn mode(&self) -> u32 {
+        self.0.st_mode as u32 & 0o777
+    }
+
+    pub(crate) fn modified(&self) -> Stamp {
+        Stamp {
+            seconds: self.0.st_mtime as i64,
+            nanos: u32::try_from(self.0.st_mtime_nsec).unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.0.st_dev as u64, self.0.st_ino as u64)
+    }
+}
+
+/// Whether a file with time `here` was made from one with time `there`, on a file system that may keep only
+/// seconds or microseconds.
+pub(crate) fn same_time(here: Stamp, there: Stamp) -> bool {
+    here.seconds == there.seconds
+        && (here.nanos == there.nanos
+            || here.nanos == 0
+            || (here.nanos.is_multiple_of(1_000) && here.nanos == there.nanos / 1_000 * 1_000))
+}
+
+fn bits(mode: u32) -> Mode {
+    Mode::from_raw_mode((mode & 0o777) as rustix::fs::RawMode)
+}
+
+fn times(modified: Stamp) -> Timestamps {
+    Timestamps {
+        last_access: Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_OMIT,
+        },
+        last_modification: Timespec {
+            tv_sec: modified.seconds,
+            tv_nsec: i64::from(modified.nanos),
+        },
+    }
+}
+
+#[cfg(test)]
+#[path = "root_tests.rs"]
+mod tests;

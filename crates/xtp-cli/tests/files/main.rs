@@ -1,0 +1,8 @@
+//! `xtp serve` and `xtp cp` as people run them: real processes of the built command on loopback.
+#![cfg(unix)]
+
+mod faults;
+mod links;
+mod resume;
+mod support;
+mod trees;
