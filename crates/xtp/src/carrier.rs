@@ -159,7 +159,12 @@ impl Carrier {
         let start = self.stall.take();
         let mut first = start.map_or(0, |stall| stall.sent);
         for train in start.map_or(0, |stall| stall.train)..self.out.trains.len() {
-            match self.send_train(train, first) {
+            let mut outcome = self.send_train(train, first);
+            if outcome.is_err() && self.out.trains[train].src.take().is_some() {
+                // This host may have lost the address the peer knew: any other will do, the peer can follow.
+                outcome = self.send_train(train, first);
+            }
+            match outcome {
                 Ok(SendOutcome::WouldBlock { sent, .. }) => {
                     self.stall = Some(Stall { train, sent });
                     return Ok(());

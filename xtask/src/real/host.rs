@@ -57,6 +57,12 @@ impl Host {
         Ok(self.target().join("release").join(name))
     }
 
+    /// An example of this workspace, built as its tests are.
+    pub(super) fn example(&self, package: &str, name: &str) -> Result<PathBuf, String> {
+        self.cargo(&["build", "--package", package, "--example", name], &[])?;
+        Ok(self.target().join("debug").join("examples").join(name))
+    }
+
     /// Runs cargo in the repository, quietly, with words and then paths.
     pub(super) fn cargo(&self, words: &[&str], paths: &[&Path]) -> Result<(), String> {
         let [command, words @ ..] = words else {

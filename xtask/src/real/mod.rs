@@ -7,6 +7,7 @@
 mod dissect;
 mod host;
 mod namespace;
+mod namespaces;
 mod relay;
 
 use std::path::Path;
@@ -26,6 +27,11 @@ const SUITES: &[Suite] = &[
         name: "relay",
         needs: &[Need::Root, Need::Namespaces],
         run: relay::run,
+    },
+    Suite {
+        name: "namespaces",
+        needs: &[Need::Root, Need::Namespaces],
+        run: namespaces::run,
     },
     Suite {
         name: "dissect",

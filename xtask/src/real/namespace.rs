@@ -26,6 +26,11 @@ impl Namespace {
         output("ip", &[&["-n", self.name.as_str()], arguments].concat())
     }
 
+    /// A line of shell inside the namespace.
+    pub(super) fn shell(&self, line: &str) -> Result<String, String> {
+        output("ip", &["netns", "exec", &self.name, "sh", "-c", line])
+    }
+
     /// A program inside the namespace, not yet started: its streams are piped.
     pub(super) fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("ip");
