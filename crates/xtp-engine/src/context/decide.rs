@@ -112,6 +112,11 @@ impl Context {
         if self.state == State::InHandshake {
             return None;
         }
+        // Before the peer was heard there is nothing to echo, and without an echo it believes END alone (4.7): what is
+        // asked waits for the answer to FIRST, which is repeated until it comes (8.3, L4).
+        if self.role == Role::Initiator && !self.state.heard() && !self.pattern.no_feedback {
+            return None;
+        }
         let close_due = writer.state == WriterState::Closing && writer.all_sent() && !writer.wclose_sent;
         if close_due {
             let ask = match self.confirm {
