@@ -258,11 +258,20 @@ fn explain(doing: &str, fault: Fault, late: bool, common: &Common) -> Failure {
             Failure::new(problem.code.status(), format!("{doing}: {}", problem.text))
         }
         Fault::Net(error) => {
-            let status = match &error {
-                Error::Closed(CloseReason::Lost) => Status::Unreachable,
-                _ => Failure::of(doing, &error).status,
+            let (status, what) = match &error {
+                Error::Closed(CloseReason::Lost | CloseReason::NobodyListens) => {
+                    (Status::Unreachable, "the other side has gone".to_owned())
+                }
+                Error::Closed(CloseReason::Unreachable) => (
+                    Status::Unreachable,
+                    "the other side does not answer any more".to_owned(),
+                ),
+                Error::Closed(CloseReason::Aborted { .. }) => {
+                    (Status::Failed, "the other side broke off".to_owned())
+                }
+                other => (Failure::of(doing, other).status, other.to_string()),
             };
-            Failure::new(status, format!("{doing}: the connection broke: {error}; {again}"))
+            Failure::new(status, format!("{doing}: {what}; {again}"))
         }
     }
 }

@@ -133,7 +133,9 @@ impl Partial {
     /// # Errors
     /// If it was taken over, or the system refuses.
     pub(crate) fn install(self) -> Result<(), Problem> {
-        self.with(|_| self.folder.rename(&self.key.1, &self.name))
+        self.with(|_| self.folder.rename(&self.key.1, &self.name))?;
+        lock(&self.claim.file).take();
+        Ok(())
     }
 
     /// Removes it: its content is no use to anybody.
@@ -164,6 +166,11 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
+        // What nothing was written to is no use to a later copy.
+        if self.len() == Ok(0) {
+            let removed = self.with(|_| self.folder.remove(&self.key.1));
+            tracing::trace!(?removed, "an empty partial file");
+        }
         let mut claims = lock(&self.claims.0);
         let ours = claims
             .get(&self.key)

@@ -81,3 +81,16 @@ fn links_under_the_hidden_name_are_not_written_through() {
     assert_eq!(fs::read(dir.path().join("victim")).expect("there"), b"precious");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"content");
 }
+
+#[test]
+fn nothing_stays_where_nothing_was_written() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (claims, folder) = (Claims::default(), folder(dir.path()));
+    drop(open(&claims, &folder).expect("opened"));
+    assert!(folder.names().expect("readable").is_empty());
+    // An empty file is something, once it has its name.
+    open(&claims, &folder)
+        .and_then(Partial::install)
+        .expect("ours");
+    assert_eq!(folder.names().expect("readable"), [b"file"]);
+}
