@@ -133,6 +133,10 @@ fn draw_direction(writer: &mut Tuning, reader: &mut Tuning, script: &mut Script,
         };
     }
     reader.recv_capacity = rng.pick(&[4 << 20, 4 << 20, 65_536, 16_384, 3_000, 900]);
+    if writer.no_flow {
+        // A reliable writer that ignores alloc sends again what found no room, as fast as it is told to.
+        reader.recv_capacity = 4 << 20;
+    }
     if rng.percent(20) {
         reader.error_control = ErrorControl::GoBackN;
     }

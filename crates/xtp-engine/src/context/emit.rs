@@ -60,7 +60,8 @@ impl Context {
             let mut asked = Options::empty();
             asked.set(Options::SREQ, ask.sreq);
             asked.set(Options::DREQ, ask.dreq);
-            self.writer.wanted.asked(self.writer.nxt, asked);
+            let end = segment.seq + segment.len as u64;
+            self.writer.wanted.asked(self.writer.nxt, end, asked);
             if ask.end {
                 self.finish(CloseReason::Normal, env);
                 return false;
@@ -108,7 +109,7 @@ impl Context {
 
     fn emit_request(&mut self, options: Options, env: &mut Env<'_>, out: &mut TransmitBatch) {
         self.emit_status(options, super::status::Cause::Own, env, out);
-        self.writer.wanted.asked(self.writer.nxt, options);
+        self.writer.wanted.asked(self.writer.nxt, self.writer.nxt, options);
     }
 
     /// Option bits every packet of ours with data up to `end` carries (2.4, 14.1, 14.2).
@@ -339,7 +340,7 @@ impl Context {
                 sync,
                 seq,
                 for_delivery,
-                alone: !options.contains(Options::SREQ) && self.writer.requests.open.is_empty(),
+                alone: !options.contains(Options::SREQ) && !flip && self.writer.requests.open.is_empty(),
             });
         }
         if flip || unheard || options.intersects(Options::SREQ | Options::DREQ) {

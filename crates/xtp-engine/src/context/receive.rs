@@ -379,8 +379,9 @@ impl Context {
 
     fn take_requests(&mut self, header: &Header, body: &Body<'_>) {
         let edge = header.options.contains(Options::EDGE);
+        let mut flip = false;
         if serial_gt(header.sync, self.reader.edge_sync) && self.carries_edge(header) {
-            let flip = edge != self.reader.edge_last;
+            flip = edge != self.reader.edge_last;
             self.reader.edge_last = edge;
             self.reader.edge_sync = header.sync;
             if flip {
@@ -401,7 +402,7 @@ impl Context {
                 self.reader.dreq = Some(PeerDreq {
                     seq: end,
                     sync: header.sync,
-                    alone: !header.options.contains(Options::SREQ),
+                    alone: !flip && !header.options.contains(Options::SREQ),
                     delivered_then,
                 });
             }

@@ -82,8 +82,8 @@ impl Context {
                 || self.reader.store.next() - self.reader.start > self.initial_allowance());
         let echo = match cause {
             Cause::Dreq(sync) => Some(sync),
-            // A plain packet that echoes a DREQ answers it (9.3): one nobody asked for must not.
-            Cause::Unasked if !extended => self.echo_below_dreq(),
+            // A plain packet that echoes a DREQ answers it (9.3), so no other may.
+            _ if !extended => self.echo_below_dreq(),
             _ => None,
         };
         let format = match (extended, self.reader.has_holes()) {

@@ -177,11 +177,14 @@ impl Wanted {
         due
     }
 
-    /// A packet with these options left, `end` being the next octet.
-    pub(crate) fn asked(&mut self, end: u64, options: Options) {
-        let over = |slot: Option<u64>, bit: Options| slot.filter(|&seq| seq > end || !options.contains(bit));
-        self.received = over(self.received, Options::SREQ);
-        self.delivered = over(self.delivered, Options::DREQ);
+    /// A packet with these options left: SREQ asks for everything below `nxt`, DREQ only for what lies below the
+    /// packet's own end.
+    pub(crate) fn asked(&mut self, nxt: u64, end: u64, options: Options) {
+        let open = |slot: Option<u64>, bit: Options, reach: u64| {
+            slot.filter(|&seq| seq > reach || !options.contains(bit))
+        };
+        self.received = open(self.received, Options::SREQ, nxt);
+        self.delivered = open(self.delivered, Options::DREQ, end);
     }
 }
 
