@@ -83,6 +83,8 @@ pub(crate) struct Core {
     /// Datagrams taken from the socket.
     pub(crate) received: u64,
     last_poll: Time,
+    /// When the carrier last tried to send and found no room.
+    stalled_at: Time,
     last_errors: Time,
     troubles: Vec<Trouble>,
     /// What the socket failed with for good.
@@ -108,6 +110,7 @@ impl Core {
             news: 0,
             received: 0,
             last_poll: Time::ZERO,
+            stalled_at: Time::ZERO,
             last_errors: Time::ZERO,
             troubles: Vec::new(),
             broken: None,
@@ -185,6 +188,7 @@ impl Core {
         let mut troubles = std::mem::take(&mut self.troubles);
         let result = self.carrier.send(&mut troubles);
         self.troubles = troubles;
+        self.stalled_at = now;
         if let Err(error) = result {
             self.fail(&error);
         }
@@ -204,7 +208,7 @@ impl Core {
     /// When something is due although nothing arrives.
     pub(crate) fn deadline(&self) -> Option<Time> {
         if self.carrier.is_stalled() {
-            return Some(self.last_poll + STALL_RETRY);
+            return Some(self.stalled_at + STALL_RETRY);
         }
         self.engine.deadline()
     }

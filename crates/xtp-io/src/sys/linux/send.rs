@@ -119,6 +119,8 @@ enum Reaction {
     /// Perhaps an earlier datagram's error: repeat a few times, then believe it.
     Doubt,
     WouldBlock,
+    /// The device or its queue has dropped it: a loss like any other, which repeating cannot undo.
+    Dropped,
     TooBig,
     /// Perhaps segmentation offload is to blame.
     WithoutOffload,
@@ -128,7 +130,8 @@ enum Reaction {
 fn reaction(code: i32, offloaded: bool, doubts: usize) -> Reaction {
     match code {
         libc::EINTR => Reaction::Repeat,
-        libc::EAGAIN | libc::ENOBUFS => Reaction::WouldBlock,
+        libc::EAGAIN => Reaction::WouldBlock,
+        libc::ENOBUFS => Reaction::Dropped,
         // EIO: the device cannot checksum. EINVAL: older kernels for a segment beyond the MTU.
         libc::EIO | libc::EINVAL if offloaded => Reaction::WithoutOffload,
         // One doubt is enough here: this error has its own reason more often than not.
@@ -172,6 +175,7 @@ pub(super) fn send(
                 Reaction::Repeat => {}
                 Reaction::Doubt => doubts += 1,
                 Reaction::WouldBlock => return Ok(SendOutcome::WouldBlock { sent, left }),
+                Reaction::Dropped => sent += if offloaded { most_offloaded(train, sent) } else { 1 },
                 Reaction::TooBig => return Ok(SendOutcome::TooBig { sent, left }),
                 Reaction::WithoutOffload => (offload, suspected) = (false, true),
                 Reaction::Fail => return Err(io::Error::from_raw_os_error(code)),
@@ -184,6 +188,12 @@ pub(super) fn send(
 /// Datagrams sent, or the error number of the failed call.
 type Sent = Result<usize, i32>;
 
+/// Datagrams from number `sent` on that one call with offload takes, if their pieces fit.
+fn most_offloaded(train: &Train<'_>, sent: usize) -> usize {
+    let most = MAX_SEGMENTS.min(MAX_DATAGRAM / train.segment).max(1);
+    most.min(train.segments() - sent)
+}
+
 /// One `sendmsg` of as many datagrams as one call takes.
 fn send_offloaded(
     endpoint: &Endpoint,
@@ -191,8 +201,7 @@ fn send_offloaded(
     train: &Train<'_>,
     sent: usize,
 ) -> io::Result<Sent> {
-    let most = MAX_SEGMENTS.min(MAX_DATAGRAM / train.segment).max(1);
-    let count = most.min(train.segments() - sent);
+    let count = most_offloaded(train, sent);
     if sent == 0 && count == train.segments() && train.pieces.len() <= MAX_PIECES {
         // The usual train: the caller's own list serves.
         return Ok(sendmsg(endpoint, &envelope.header(train.pieces, count > 1)).map(|()| count));

@@ -12,7 +12,7 @@ fn every_error_has_its_reaction() {
     let table = [
         (libc::EINTR, true, 0, Reaction::Repeat),
         (libc::EAGAIN, true, 0, Reaction::WouldBlock),
-        (libc::ENOBUFS, false, 0, Reaction::WouldBlock),
+        (libc::ENOBUFS, false, 0, Reaction::Dropped),
         (libc::EIO, true, 0, Reaction::WithoutOffload),
         (libc::EIO, false, 0, Reaction::Fail),
         (libc::EINVAL, true, 0, Reaction::WithoutOffload),
