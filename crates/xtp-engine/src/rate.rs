@@ -82,11 +82,7 @@ impl TokenBucket {
     /// One packet of so many octets started.
     pub(crate) fn take(&mut self, octets: u64) {
         if !self.is_off() {
-            let size = u32::try_from(octets).unwrap_or(u32::MAX);
-            if size > self.packet {
-                self.packet = size;
-                self.level = self.level.min(self.depth());
-            }
+            self.expect(octets);
             let cost = i64::try_from(octets).unwrap_or(i64::MAX).saturating_mul(OCTET);
             self.level = self.level.saturating_sub(cost).max(-MOST_OWED);
         }
@@ -128,6 +124,15 @@ impl TokenBucket {
     }
 
     /// Most credit that may be saved.
+    /// Packets of this size may follow: less is saved for them (see the type).
+    pub(crate) fn expect(&mut self, octets: u64) {
+        let size = u32::try_from(octets).unwrap_or(u32::MAX);
+        if size > self.packet {
+            self.packet = size;
+            self.level = self.level.min(self.depth());
+        }
+    }
+
     fn depth(&self) -> i64 {
         match self.rate.burst {
             0 => 0,

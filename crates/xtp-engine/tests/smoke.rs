@@ -234,7 +234,10 @@ fn an_empty_datagram_arrives_and_ends() {
     world.run(Duration::from_millis(500));
     let peer = world.accepted();
     assert_eq!(world.ends[1].read(world.now, peer, 1), Ok(Read::End));
-    assert_eq!(world.log, ["I FIRST OPTIONS(NOERR | NOFLOW | RCLOSE | WCLOSE | END)"]);
+    assert_eq!(
+        world.log,
+        ["I FIRST OPTIONS(NOERR | NOFLOW | RCLOSE | WCLOSE | END)"]
+    );
     assert_eq!(world.closed(0), "closed; everything confirmed");
     assert_eq!(world.closed(1), "closed; everything confirmed");
 }

@@ -10,6 +10,9 @@ use xtp_engine::{
 use crate::clock::Clock;
 use crate::net::Flying;
 
+/// How far a client's clock may be ahead of the server's (14.9: `start` is the host's to choose).
+const TOLERATED_SKEW_MS: u64 = 5_000;
+
 /// Datagrams taken from the socket in one receive call (9.1: at most 256 are one batch).
 const BATCH: usize = 256;
 
@@ -24,6 +27,9 @@ pub struct HostConfig {
     pub utc_ms: i64,
     /// Time between two looks at the socket, nanoseconds; 0 looks whenever something arrives.
     pub poll_period: u64,
+    /// Added to the start a restarted host states: how far clients' clocks may be ahead, milliseconds. Without it a
+    /// client whose clock runs ahead could have a request executed by both instances (14.9).
+    pub clock_allowance_ms: i64,
     /// Octets the socket holds for a host that does not look.
     pub socket_buffer: usize,
     /// Whether users act after the flush that follows a batch instead of before it (a user woken through a queue).
@@ -38,6 +44,7 @@ impl HostConfig {
             clock: Clock::default(),
             utc_ms: 1_790_000_000_000,
             poll_period: 0,
+            clock_allowance_ms: 5_000,
             socket_buffer: 4 << 20,
             late_users: false,
         }
@@ -195,7 +202,10 @@ impl Host {
         let mut engine = self.config.engine.clone();
         engine.entropy[31] ^= self.generation;
         engine.utc_offset_ms = self.config.utc_offset();
-        engine.started_utc_ms = u64::try_from(self.utc_ms(world)).ok();
+        // Clocks of clients may be ahead: what they opened just before the crash must not look newer than the start.
+        engine.started_utc_ms = u64::try_from(self.utc_ms(world))
+            .ok()
+            .map(|utc| utc + TOLERATED_SKEW_MS);
         self.engine = Engine::new(engine)?;
         self.down = false;
         self.born = world;

@@ -53,16 +53,17 @@ fn judge_flow(plan: &Plan, world: &World, number: usize, paradigm: Paradigm) -> 
     if matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram) {
         return judge_datagram(flow, world, number);
     }
-    let responder = world.task(number, Side::Responder);
+    let responder = best_responder(flow, world);
     let normal = |task: &Task| task.outcome == Outcome::Closed(CloseReason::Normal);
-    let delivered =
-        responder.is_some_and(|task| task.reader.ended) || paradigm_tolerates(paradigm, flow, responder);
+    let got = |task: &Task, written: u64| task.reader.ended || task.reader.next == written;
+    let delivered = responder.is_some_and(|task| got(task, flow.ledgers[0].written))
+        || (paradigm == Paradigm::UnreliableStream && responder.is_some());
     if normal(initiator) && !delivered && !crashed(world, number) {
         return Err(
             "the initiator was told that all is well, and the responder did not get everything".to_owned(),
         );
     }
-    let answered = !expects_answer(paradigm) || initiator.reader.ended;
+    let answered = !expects_answer(paradigm) || got(initiator, flow.ledgers[1].written);
     if responder.is_some_and(normal) && !answered && !crashed(world, number) && expects_answer(paradigm) {
         let unconfirmed = paradigm == Paradigm::TransactionUnconfirmed;
         if !unconfirmed {
@@ -124,9 +125,10 @@ fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, 
     Ok(Verdict::Clean)
 }
 
-/// An unreliable stream may end without its tail; a go-between that saw nothing may not.
-fn paradigm_tolerates(paradigm: Paradigm, _flow: &Flow, responder: Option<&Task>) -> bool {
-    paradigm == Paradigm::UnreliableStream && responder.is_some()
+/// The responder's end that got the whole stream, or the last one.
+fn best_responder<'a>(flow: &Flow, world: &'a World) -> Option<&'a Task> {
+    let tasks = || flow.responder_tasks.iter().map(|&task| &world.tasks[task]);
+    tasks().find(|task| task.reader.ended).or_else(|| tasks().last())
 }
 
 fn crashed(world: &World, number: usize) -> bool {

@@ -235,7 +235,10 @@ impl Context {
             return;
         }
         let plain = matches!(status.format, Format::Cntl | Format::Ecntl);
-        let answer = plain && !header.options.intersects(Options::END | Options::SREQ | Options::DREQ);
+        let answer = plain
+            && !header
+                .options
+                .intersects(Options::END | Options::SREQ | Options::DREQ);
         if !answer || status.control.echo != dreq.sync {
             return;
         }

@@ -109,7 +109,9 @@ impl Context {
 
     fn emit_request(&mut self, options: Options, env: &mut Env<'_>, out: &mut TransmitBatch) {
         self.emit_status(options, super::status::Cause::Own, env, out);
-        self.writer.wanted.asked(self.writer.nxt, self.writer.nxt, options);
+        self.writer
+            .wanted
+            .asked(self.writer.nxt, self.writer.nxt, options);
     }
 
     /// Option bits every packet of ours with data up to `end` carries (2.4, 14.1, 14.2).

@@ -208,6 +208,9 @@ impl Context {
 
     /// The carrier says that datagrams of the present size do not fit (20.3).
     pub(crate) fn too_big(&mut self, limit: Option<usize>, env: &mut Env<'_>) {
+        if !self.state.is_live() {
+            return;
+        }
         self.peer.mtu.on_too_big(limit);
         self.writer.control.set_segment(self.segment_size() as u32);
         self.event(env, Event::MaxData(self.segment_size() as u32));

@@ -130,7 +130,13 @@ impl Context {
                 eom: cut.eom,
                 again,
             };
-            if !again && !self.tuning.no_flow && !self.fit_credit(&mut segment) {
+            let no_credit = match again {
+                // What NOFLOW sent beyond the credit and the reader dropped waits for the credit; sending it again
+                // at once would only be dropped again, as fast as the round trip allows.
+                true => self.tuning.no_flow && segment.seq >= self.writer.credit.alloc,
+                false => !self.tuning.no_flow && !self.fit_credit(&mut segment),
+            };
+            if no_credit {
                 plan.stop = Stop::Blocked(Blocked::Credit);
                 return;
             }

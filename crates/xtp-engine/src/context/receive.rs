@@ -394,9 +394,10 @@ impl Context {
         if header.options.contains(Options::DREQ) {
             let end = header.seq + body.data().map_or(0, |data| data.sequence_len() as u64);
             // A duplicate must not bring an older sync back.
-            let newer = self.reader.dreq.is_none_or(|dreq| {
-                end > dreq.seq || (end == dreq.seq && serial_gt(header.sync, dreq.sync))
-            });
+            let newer = self
+                .reader
+                .dreq
+                .is_none_or(|dreq| end > dreq.seq || (end == dreq.seq && serial_gt(header.sync, dreq.sync)));
             if newer {
                 let delivered_then = self.reader.store.delivered();
                 self.reader.dreq = Some(PeerDreq {

@@ -96,7 +96,10 @@ impl Context {
 
     /// The greatest sync, but for that of a DREQ which came alone and waits for the user.
     fn echo_below_dreq(&self) -> Option<u32> {
-        let waiting = self.reader.dreq.filter(|dreq| dreq.alone && dreq.sync == self.reader.echo());
+        let waiting = self
+            .reader
+            .dreq
+            .filter(|dreq| dreq.alone && dreq.sync == self.reader.echo());
         waiting.map(|dreq| dreq.sync.wrapping_sub(1))
     }
 

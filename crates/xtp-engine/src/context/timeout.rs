@@ -14,6 +14,8 @@ use xtp_wire::{Format, Options};
 
 /// FIRST repeats carry the same data twice, then a prefix that fits every path (8.3).
 const FULL_REPEATS: u32 = 3;
+/// A peer that is merely slow or stopped for a moment is not taken for a legacy one (8.8, D-68).
+const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_secs(5);
 const SMALLEST_PATH_DATA: usize = 1_168;
 
 impl Context {
@@ -101,7 +103,7 @@ impl Context {
         self.timers.unanswered_since.get_or_insert(env.now);
         if self.state == State::Opening || self.reader.end_pending {
             self.timers.waits += 1;
-            if self.falls_back() {
+            if self.falls_back(env.now) {
                 self.emit_abort(env, out);
                 self.restart = Some(Restart::Legacy);
                 return;
@@ -152,12 +154,15 @@ impl Context {
     }
 
     /// 8.8: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way.
-    fn falls_back(&self) -> bool {
+    fn falls_back(&self, now: Time) -> bool {
         self.state == State::Opening
-            && self.timers.firsts == 3
+            && self.timers.firsts >= 3
+            && now >= self.timers.created + SILENCE_OF_A_LEGACY_PEER
             && self.pattern.lasting
             && self.writer.final_seq.is_none()
             && !self.offered.is_empty()
+            // A round trip known from before: the peer has answered this format, it is only slow or gone.
+            && self.rtt.srtt().is_none()
     }
 
     /// Line 3, blocked: ask again, or send what credit allows although it is silly (11.3).

@@ -49,6 +49,9 @@ impl Context {
     }
 
     fn before_turn(&mut self, env: &Env<'_>) {
+        let packet = self.peer.mtu.current() as u64;
+        self.writer.peer_bucket.expect(packet);
+        self.writer.own_bucket.expect(packet);
         self.writer.peer_bucket.refill(env.now);
         self.writer.own_bucket.refill(env.now);
         let rate = self.writer.control.pacing_rate(self.rtt.srtt());
@@ -234,6 +237,11 @@ impl Context {
 
     /// When this context wants its next turn.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.timers.next()
+        // Only what `run_timers` looks at: a report of the network may set others when all is over.
+        match self.state {
+            State::Inactive => self.timers.get(Timer::Zombie),
+            state if state.is_live() => self.timers.next(),
+            _ => None,
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::context::{Input, State};
 use crate::time::Time;
 use crate::transmit::Datagram;
 use core::net::SocketAddr;
-use xtp_wire::{Body, DiagValue, Format, Header, Options, Packet, WireError};
+use xtp_wire::{Body, DiagCode, DiagValue, Format, Header, Options, Packet, WireError};
 
 impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
@@ -122,10 +122,30 @@ impl Engine {
             }
             return;
         }
+        if let Body::Diag(diag) = &packet.body
+            && DiagCode::try_from(diag.code) == Ok(DiagCode::InvalidContext)
+            && self.deliver_disowned(packet, datagram)
+        {
+            return;
+        }
         self.stats.unmatched += 1;
         if header.key.is_returned() && header.options.contains(Options::SREQ) {
             self.disown(header, datagram);
         }
+    }
+
+    /// DIAG 3 names the key its sender does not know, which is the peer's key of the context it is about (15).
+    fn deliver_disowned(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+        let key = packet.header.key;
+        let mut slots = self.demux.by_peer(datagram.src);
+        let found = slots.find(|slot| {
+            let context = self.contexts.peek(*slot);
+            context.is_some_and(|context| context.is_live() && context.peer_key == Some(key.value()))
+        });
+        drop(slots);
+        let Some(slot) = found else { return false };
+        self.deliver(slot, *packet, datagram);
+        true
     }
 
     /// The carrier says "port unreachable" for a datagram sent to `peer` (14.11).

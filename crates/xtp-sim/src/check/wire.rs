@@ -94,7 +94,7 @@ impl WireCheck {
             Side::Initiator => (&mut one[0], &mut two[0]),
             Side::Responder => (&mut two[0], &mut one[0]),
         };
-        if association.nameless && side == Side::Responder && mine.ran_back(seen) {
+        if association.nameless && side == Side::Responder && mine.is_another(seen) {
             // A FIRST without time or client made a second context after the first was forgotten (14.9).
             *mine = End {
                 granted: mine.granted,
@@ -169,6 +169,14 @@ impl End {
 
     fn ran_back(&self, seen: &Seen) -> bool {
         self.sync.is_some_and(|last| !serial_gt(seen.sync, last))
+    }
+
+    /// Too far from the last sync to belong to the same context.
+    fn is_another(&self, seen: &Seen) -> bool {
+        self.ran_back(seen)
+            || self
+                .sync
+                .is_some_and(|last| seen.sync.wrapping_sub(last) > 1 << 20)
     }
 
     fn numbers(&mut self, seen: &Seen) -> Result<(), String> {

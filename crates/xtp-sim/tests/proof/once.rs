@@ -110,9 +110,8 @@ fn a_duplicate_after_a_restart_is_refused() {
             world.add_flow(paradigm.flow(SIZE));
             finish_clean(&mut world);
             let (src, first) = firsts(&world)[0].clone();
-            world.run_for(6 * SECOND);
             world.apply(Fault::Crash(1));
-            world.run_for(SECOND);
+            world.run_for(100 * MS);
             world.apply(Fault::Restart(1));
             world.run_for(SECOND);
             world.inject(1, src, &first);
@@ -149,7 +148,10 @@ fn a_fresh_request_of_a_slow_clock_is_refused_as_unknown_at_worst() {
 
 #[test]
 fn a_repeatable_request_of_a_slow_clock_is_repeated_with_the_servers_time() {
-    let mut world = pair_with(|number, config| config.utc_ms -= if number == 0 { 5_000 } else { 0 });
+    let mut world = pair_with(|number, config| {
+        config.utc_ms -= if number == 0 { 5_000 } else { 0 };
+        config.clock_allowance_ms = 0;
+    });
     world.apply(Fault::Crash(1));
     world.apply(Fault::Restart(1));
     let mut flow = Paradigm::Transaction.flow(SIZE);
