@@ -1,0 +1,15 @@
+//! What the fuzz targets share: choices read from an input, and two engines on a wire the input controls.
+#![forbid(unsafe_code)]
+
+mod choices;
+mod mend;
+mod pair;
+mod steps;
+
+pub use choices::Choices;
+pub use mend::mend;
+pub use pair::{Flight, Pair, payload};
+pub use steps::step;
+
+/// Service number of every listener here.
+pub const PORT: u16 = 9;

@@ -1,0 +1,194 @@
+//! One step of two users, a network and an attacker, as the input chooses.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use xtp_engine::{Confirm, CongestionKind, ContextId, Ecn, ErrorControl, OpenOptions, Rate, Read, paradigm};
+
+use crate::{Choices, Flight, PORT, Pair, mend, payload};
+
+/// Longest run of octets a user sends at once.
+const LONGEST: u64 = 20_000;
+
+/// Does what the next choices say.
+pub fn step(pair: &mut Pair, choices: &mut Choices<'_>) {
+    let kind = choices.octet();
+    if kind < 96 {
+        network(pair, kind, choices);
+    } else if kind < 128 {
+        open(pair, choices);
+    } else {
+        let end = usize::from(kind & 1);
+        let Some(&id) = pair.known[end].get(choices.index(pair.known[end].len().max(1))) else {
+            return;
+        };
+        if kind < 192 {
+            exchange(pair, end, id, choices);
+        } else {
+            command(pair, end, id, choices);
+        }
+    }
+}
+
+fn open(pair: &mut Pair, choices: &mut Choices<'_>) {
+    let mut options: OpenOptions = match choices.index(6) {
+        0 => paradigm::datagram(PORT),
+        1 => paradigm::acknowledged_datagram(PORT),
+        2 => paradigm::one_shot(PORT),
+        3 => paradigm::transaction(PORT),
+        4 => paradigm::unreliable_stream(PORT),
+        _ => paradigm::stream(PORT),
+    };
+    let bits = choices.octet();
+    options.status_on_first = bits & 1 != 0;
+    options.repeatable = bits & 2 != 0;
+    options.tuning.fast_nak = bits & 4 != 0;
+    options.tuning.reserve = bits & 8 != 0;
+    if bits & 16 != 0 {
+        options.confirm = Confirm::Delivered;
+    }
+    if bits & 32 != 0 {
+        options.tuning.error_control = ErrorControl::GoBackN;
+    }
+    if bits & 64 != 0 {
+        options.tuning.congestion = CongestionKind::Cubic;
+    }
+    if bits & 128 != 0 {
+        options.tuning.recv_capacity = 1 + choices.number() % 100_000;
+        options.tuning.max_data = u32::from(choices.word());
+        options.expected_answer = u32::from(choices.word());
+    }
+    if let Some(id) = pair.open(options)
+        && bits & 3 == 3
+    {
+        let _ = pair.ends[0].connect(pair.now, id);
+    }
+}
+
+/// What most users do most of the time.
+fn exchange(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_>) {
+    let (engine, now) = (&mut pair.ends[end], pair.now);
+    match choices.index(4) {
+        0 | 1 => {
+            let len = (choices.number() % LONGEST) as usize;
+            let _ = engine.send(now, id, payload(len), choices.octet() & 1 != 0);
+        }
+        2 => {
+            let max = 1 + choices.number() as usize % 100_000;
+            for _ in 0..100 {
+                if !matches!(
+                    engine.read(now, id, max),
+                    Ok(Read::Data { .. } | Read::Tag { .. } | Read::Gap { .. })
+                ) {
+                    break;
+                }
+            }
+        }
+        _ => {
+            let _ = engine.send_tag(now, id, choices.number());
+        }
+    }
+}
+
+/// Everything else a user can do.
+fn command(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_>) {
+    let (engine, now) = (&mut pair.ends[end], pair.now);
+    let confirm = [Confirm::Received, Confirm::Delivered];
+    let rate = |choices: &mut Choices<'_>| Rate {
+        octets_per_second: choices.number(),
+        burst: choices.number() as u32,
+    };
+    // Errors are answers too: a user may ask for anything at any time.
+    match choices.index(15) {
+        0 => drop(engine.close_writer(now, id)),
+        1 => drop(engine.close_reader(now, id)),
+        2 => drop(engine.abort(now, id)),
+        3 => {
+            let _ = engine.release(now, id);
+            pair.known[end].retain(|known| *known != id);
+        }
+        4 => drop(engine.mark(now, id, confirm[choices.index(2)])),
+        5 => drop(engine.mark_at(now, id, choices.number(), confirm[choices.index(2)])),
+        6 => drop(engine.set_error_control(now, id, ErrorControl::GoBackN)),
+        7 => drop(engine.set_error_control(now, id, ErrorControl::Selective)),
+        8 => drop(engine.set_in_rate(now, id, rate(choices))),
+        9 => drop(engine.set_out_rate(now, id, rate(choices))),
+        10 => drop(engine.set_sort(now, id, Some(choices.word()))),
+        11 => drop(engine.post(now, id, choices.number())),
+        12 => drop(engine.set_unconfirmed_response(now, id, choices.octet() & 1 != 0)),
+        13 => drop(engine.context_stats(id)),
+        _ => drop(engine.connect(now, id)),
+    }
+}
+
+/// The network, and whoever else is on it.
+fn network(pair: &mut Pair, kind: u8, choices: &mut Choices<'_>) {
+    let at = choices.index(pair.wire.len().max(1));
+    match kind % 12 {
+        0 => pair.flush(0),
+        1 => pair.flush(1),
+        2 => pair.settle(1 + choices.index(20)),
+        3 => pair.now = pair.now + Duration::from_nanos(choices.number() % (1 << 38)),
+        4 => {
+            pair.sleep();
+            pair.settle(4);
+        }
+        5 => drop(pair.wire.remove(at)),
+        6 => {
+            let end = choices.index(2);
+            let peer = pair.addrs[1 - end];
+            match choices.octet() & 1 {
+                0 => pair.ends[end].port_unreachable(pair.now, peer),
+                _ => pair.ends[end].too_big(pair.now, peer, Some(usize::from(choices.word()))),
+            }
+        }
+        7 => inject(pair, choices),
+        _ => {
+            if let Some(flight) = pair.wire.get(at).cloned() {
+                arrive(pair, flight, at, kind, choices);
+            }
+        }
+    }
+}
+
+/// Octets of the attacker's own making.
+fn inject(pair: &mut Pair, choices: &mut Choices<'_>) {
+    let to = choices.index(2);
+    let mut octets = choices.octets(128).to_vec();
+    mend(&mut octets);
+    let src = pair.addrs[1 - to];
+    pair.deliver(&Flight {
+        to,
+        src,
+        ecn: Ecn::NotEct,
+        octets,
+    });
+}
+
+/// A packet under way arrives, out of order, twice, marked, from elsewhere, or damaged.
+fn arrive(pair: &mut Pair, mut flight: Flight, at: usize, kind: u8, choices: &mut Choices<'_>) {
+    match kind % 12 {
+        8 => drop(pair.wire.remove(at)),
+        9 => {
+            flight.ecn = Ecn::Ce;
+            if choices.octet() & 1 != 0 {
+                flight.src = SocketAddr::from(([10, 0, 0, 9], 36_036));
+            }
+        }
+        10 => {
+            for _ in 0..=choices.index(4) {
+                let (place, value) = (usize::from(choices.octet()), choices.octet());
+                // The first 96 octets hold everything but data.
+                if let Some(octet) = flight.octets.get_mut(place % 96) {
+                    *octet = value;
+                }
+            }
+            mend(&mut flight.octets);
+        }
+        _ => {
+            flight.octets.truncate(usize::from(choices.word()));
+            mend(&mut flight.octets);
+        }
+    }
+    pair.deliver(&flight);
+}
