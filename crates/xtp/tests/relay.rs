@@ -151,7 +151,7 @@ fn transactions_are_answered_once() {
     let rough = Rough::new();
     let serve = |incoming: Incoming| {
         let request = incoming.receive_timeout(LONG).expect("a request");
-        let unconfirmed = request.len() % 2 == 0;
+        let unconfirmed = request.len().is_multiple_of(2);
         let response = pattern(request.len() / 2 + 1);
         match unconfirmed {
             true => incoming.respond_unconfirmed(response).expect("queued"),
