@@ -136,22 +136,32 @@ impl<'a> Inbox<'a> {
         }
     }
 
-    /// Takes a piece of `len` octets of content, in parts.
+    /// Takes a piece of `len` octets of content, in parts of some 256 KiB where the network is fast enough.
     ///
     /// # Errors
     /// If the association is over or the piece has another length; those of `take`.
     pub(crate) fn content(
         &mut self,
         len: u32,
-        mut take: impl FnMut(Bytes) -> Result<(), Fault>,
+        mut take: impl FnMut(Vec<Bytes>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if !self.message.is_empty() {
             return Err(violation("put records behind a piece of content").into());
         }
         let mut left = len as usize;
-        let mut small = BytesMut::new();
+        let mut part = Part::default();
         while left > 0 {
-            let (bytes, ends) = match self.stream.recv_chunk()? {
+            let chunk = match self.stream.try_recv_chunk(left) {
+                // Nothing more has arrived: the disk may have what has, while we wait.
+                Err(error) if error.is_would_block() => {
+                    if part.octets > 0 {
+                        take(part.finish())?;
+                    }
+                    self.stream.recv_chunk()?
+                }
+                outcome => outcome?,
+            };
+            let (bytes, ends) = match chunk {
                 Some(Chunk::Data {
                     bytes,
                     end_of_message,
@@ -164,21 +174,43 @@ impl<'a> Inbox<'a> {
                 return Err(violation("sent a piece of another length than announced").into());
             }
             left -= bytes.len();
-            if bytes.len() < LARGE {
-                small.extend_from_slice(&bytes);
-                if small.len() >= TOGETHER {
-                    take(small.split().freeze())?;
-                }
-            } else {
-                if !small.is_empty() {
-                    take(small.split().freeze())?;
-                }
-                take(bytes)?;
+            part.add(bytes);
+            if part.octets >= TOGETHER || left == 0 {
+                take(part.finish())?;
             }
         }
-        if !small.is_empty() {
-            take(small.freeze())?;
-        }
         Ok(())
+    }
+}
+
+/// Content on its way to the disk: large chunks as they are, small ones put together.
+#[derive(Default)]
+struct Part {
+    whole: Vec<Bytes>,
+    small: BytesMut,
+    octets: usize,
+}
+
+impl Part {
+    fn add(&mut self, chunk: Bytes) {
+        self.octets += chunk.len();
+        if chunk.len() < LARGE {
+            self.small.extend_from_slice(&chunk);
+        } else {
+            self.end_small();
+            self.whole.push(chunk);
+        }
+    }
+
+    fn end_small(&mut self) {
+        if !self.small.is_empty() {
+            self.whole.push(self.small.split().freeze());
+        }
+    }
+
+    fn finish(&mut self) -> Vec<Bytes> {
+        self.end_small();
+        self.octets = 0;
+        std::mem::take(&mut self.whole)
     }
 }

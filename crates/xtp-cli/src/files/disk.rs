@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use xtp::Stream;
+use xtp::{Bytes, Stream};
 
 use super::channel::Outbox;
 use super::install::{Complete, install};
@@ -144,7 +144,7 @@ impl<'a> Disk<'a> {
                     outcome => outcome,
                 }
             }
-            Record::Whole { id, hash, content } => self.take_whole(id, &hash, &content),
+            Record::Whole { id, hash, content } => self.take_whole(id, &hash, content),
             Record::Begin { id, offset } => self.begin(id, offset),
             Record::End { id, hash } => self.end(id, &hash),
             Record::Withdraw { id, problem } => self.withdrawn(id, problem),
@@ -343,7 +343,7 @@ impl<'a> Disk<'a> {
         Ok((Content::Ready { partial, hasher, at }, at, prefix))
     }
 
-    fn take_whole(&mut self, id: u64, hash: &Hash, content: &[u8]) -> Result<(), Fault> {
+    fn take_whole(&mut self, id: u64, hash: &Hash, content: Bytes) -> Result<(), Fault> {
         let Some(expected) = self.expected.remove(&id) else {
             return Err(violation("sent a file nobody wants").into());
         };
@@ -354,10 +354,10 @@ impl<'a> Disk<'a> {
         self.tally.sent.add(size);
         self.tally.settled.add(size);
         let (folder, name) = named(&expected.place)?;
-        let stored = if blake3::hash(content) == *hash {
+        let stored = if blake3::hash(&content) == *hash {
             Partial::open(self.claims, folder, name, &expected.place.label).and_then(|partial| {
                 partial.clear()?;
-                partial.write(content)?;
+                partial.write(&[content])?;
                 Ok(partial)
             })
         } else {
@@ -401,8 +401,8 @@ impl<'a> Disk<'a> {
         Ok(())
     }
 
-    fn store(&mut self, id: u64, content: &[u8]) -> Result<(), Fault> {
-        let octets = content.len() as u64;
+    fn store(&mut self, id: u64, content: &[Bytes]) -> Result<(), Fault> {
+        let octets = content.iter().map(|part| part.len() as u64).sum();
         self.tally.sent.add(octets);
         // Content of a file that was refused meanwhile may still be under way.
         let Some(expected) = self.expected.get_mut(&id) else {
@@ -417,7 +417,9 @@ impl<'a> Disk<'a> {
         }
         match partial.write(content) {
             Ok(()) => {
-                hasher.update(content);
+                for part in content {
+                    hasher.update(part);
+                }
                 *at += octets;
                 self.tally.settled.add(octets);
                 Ok(())

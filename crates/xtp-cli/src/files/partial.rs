@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
+use xtp::Bytes;
 
 use super::names::partial_name;
 use super::problem::{Code, Fault, Problem};
@@ -116,8 +117,8 @@ impl Partial {
     ///
     /// # Errors
     /// If it was taken over, or there is no room.
-    pub(crate) fn write(&self, content: &[u8]) -> Result<(), Problem> {
-        self.with(|file| file.write_all(content))
+    pub(crate) fn write(&self, content: &[Bytes]) -> Result<(), Problem> {
+        self.with(|file| content.iter().try_for_each(|part| file.write_all(part)))
     }
 
     /// Gives it its permission bits and time and waits until it is on the disk.

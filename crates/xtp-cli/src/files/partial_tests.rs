@@ -22,7 +22,7 @@ fn content_is_collected_under_a_hidden_name_and_found_again() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (claims, folder) = (Claims::default(), folder(dir.path()));
     let partial = open(&claims, &folder).expect("opened");
-    partial.write(b"hello ").expect("room");
+    partial.write(&[Bytes::from_static(b"hello ")]).expect("room");
     drop(partial);
     assert!(!dir.path().join("file").exists());
     let partial = open(&claims, &folder).expect("opened again");
@@ -30,7 +30,7 @@ fn content_is_collected_under_a_hidden_name_and_found_again() {
     let mut hasher = blake3::Hasher::new();
     let octets = partial.hash(&mut hasher, &Tally::default()).expect("readable");
     assert_eq!((octets, hasher.finalize()), (6, blake3::hash(b"hello ")));
-    partial.write(b"world").expect("room");
+    partial.write(&[Bytes::from_static(b"world")]).expect("room");
     let modified = Stamp { seconds: 1, nanos: 0 };
     partial.seal(0o640, modified).expect("ours");
     partial.install().expect("ours");
@@ -44,13 +44,15 @@ fn the_newest_copy_takes_over_at_once() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (claims, folder) = (Claims::default(), folder(dir.path()));
     let older = open(&claims, &folder).expect("opened");
-    older.write(b"old").expect("room");
+    older.write(&[Bytes::from_static(b"old")]).expect("room");
     let newer = open(&claims, &folder).expect("taken over");
     assert_eq!(newer.len(), Ok(3));
-    let refused = older.write(b"more").expect_err("taken over");
+    let refused = older
+        .write(&[Bytes::from_static(b"more")])
+        .expect_err("taken over");
     assert_eq!(refused.code, Code::TakenOver);
     assert_eq!(older.install().expect_err("taken over").code, Code::TakenOver);
-    newer.write(b" and new").expect("room");
+    newer.write(&[Bytes::from_static(b" and new")]).expect("room");
     newer.install().expect("ours");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"old and new");
 }
@@ -63,7 +65,7 @@ fn another_process_keeps_its_file() {
     let (ours, theirs) = (Claims::default(), Claims::default());
     let first = open(&theirs, &folder).expect("opened");
     assert_eq!(open(&ours, &folder).expect_err("locked").code, Code::Busy);
-    first.write(b"x").expect("room");
+    first.write(&[Bytes::from_static(b"x")]).expect("room");
     drop(first);
     open(&ours, &folder).expect("free again").discard();
     assert!(folder.names().expect("readable").is_empty());
@@ -76,7 +78,7 @@ fn links_under_the_hidden_name_are_not_written_through() {
     fs::write(dir.path().join("victim"), "precious").expect("written");
     symlink("victim", dir.path().join(".file.xtp-part")).expect("linked");
     let partial = open(&Claims::default(), &folder).expect("opened");
-    partial.write(b"content").expect("room");
+    partial.write(&[Bytes::from_static(b"content")]).expect("room");
     partial.install().expect("ours");
     assert_eq!(fs::read(dir.path().join("victim")).expect("there"), b"precious");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"content");
@@ -89,8 +91,6 @@ fn nothing_stays_where_nothing_was_written() {
     drop(open(&claims, &folder).expect("opened"));
     assert!(folder.names().expect("readable").is_empty());
     // An empty file is something, once it has its name.
-    open(&claims, &folder)
-        .and_then(Partial::install)
-        .expect("ours");
+    open(&claims, &folder).and_then(Partial::install).expect("ours");
     assert_eq!(folder.names().expect("readable"), [b"file"]);
 }

@@ -14,14 +14,14 @@ use super::problem::{Code, Fault, Problem, violation};
 use super::record::Record;
 use super::tally::Tally;
 
-/// Jobs that may wait for the disk. With content in jobs of at most 256 KiB this bounds what is held in memory, and
+/// Jobs that may wait for the disk. With content in jobs of some 256 KiB this bounds what is held in memory, and
 /// what is lost if the process is killed.
 const WAITING: usize = 16;
 
 /// What the network hands to the disk.
 pub(crate) enum Job {
     Record(Record),
-    Content { id: u64, content: Bytes },
+    Content { id: u64, content: Vec<Bytes> },
 }
 
 /// Receives everything and puts it in place.

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde::Serialize;
-use xtp::{Incoming, ListenOptions, ports};
+use xtp::{Incoming, ListenOptions, Listener, ports};
 
 use super::channel::Outbox;
 use super::partial::Claims;
@@ -19,6 +20,8 @@ use crate::common::{Address, Common, Failure, Outcome};
 
 /// Clients at a time; each one has two threads.
 const SESSIONS: usize = 64;
+/// How often a busy server looks for new clients. Nobody is refused meanwhile; greetings wait this long at most.
+const GLANCE: Duration = Duration::from_millis(5);
 
 /// What the server did, for `--json`.
 #[derive(Debug, Default, Serialize)]
@@ -69,7 +72,7 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
     let mut sessions = Sessions::default();
     let mut served = Served::default();
     let ended = loop {
-        match listener.accept() {
+        match next(&listener, &mut sessions, common) {
             Ok(incoming) => match sessions.begin(&service, incoming) {
                 true => served.sessions += 1,
                 false => served.refused_sessions += 1,
@@ -96,6 +99,24 @@ pub(crate) fn survive_size_limits() -> Outcome {
         .map_err(|error| Failure::io("cannot catch signals", &error))
 }
 
+/// Waits for the next client. While there are others this thread keeps away from the socket: whoever waits there takes
+/// the packets of all, and a session that takes its own saves a change of threads for each batch.
+fn next(listener: &Listener, sessions: &mut Sessions, common: &Common) -> xtp::Result<Incoming> {
+    loop {
+        if sessions.are_idle() {
+            return listener.accept();
+        }
+        match listener.try_accept() {
+            Err(error) if error.is_would_block() => {}
+            outcome => return outcome,
+        }
+        if common.signals.caught() {
+            return Err(xtp::Error::Interrupted);
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
 /// The clients that are served now.
 #[derive(Default)]
 struct Sessions {
@@ -104,6 +125,12 @@ struct Sessions {
 }
 
 impl Sessions {
+    /// Whether nobody is served.
+    fn are_idle(&mut self) -> bool {
+        self.threads.retain(|thread| !thread.is_finished());
+        self.threads.is_empty()
+    }
+
     /// Serves one more client; false if there is no room.
     fn begin(&mut self, service: &Arc<Service>, incoming: Incoming) -> bool {
         self.threads.retain(|thread| !thread.is_finished());
