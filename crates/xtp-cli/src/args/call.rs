@@ -47,7 +47,7 @@ pub(crate) struct CallArgs {
     #[arg(long)]
     pub(crate) repeatable: bool,
 
-    /// Keep trying while nobody listens there
+    /// Keep trying while nobody listens there; a listener that is restarted meanwhile may get it twice
     #[arg(long)]
     pub(crate) wait_for_listener: bool,
 }

@@ -44,7 +44,7 @@ pub(crate) struct SendArgs {
     #[arg(long, conflicts_with = "datagram")]
     pub(crate) delivered: bool,
 
-    /// Keep trying while nobody listens there
-    #[arg(long)]
+    /// Keep trying while nobody listens there; a listener that is restarted meanwhile may get it twice
+    #[arg(long, conflicts_with = "datagram")]
     pub(crate) wait_for_listener: bool,
 }

@@ -19,17 +19,6 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong(text, "a duration below 500 000 years"))
 }
 
-/// A duration above zero.
-///
-/// # Errors
-/// As [`duration`].
-pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
-    match duration(text)? {
-        Duration::ZERO => Err(wrong(text, "a duration above zero")),
-        span => Ok(span),
-    }
-}
-
 /// A rate in octets a second: bits with `bit`, `kbit`, `mbit`, `gbit` (powers of 1000), octets as in [`size`];
 /// `/s` may follow. `mbps` is refused: some mean bits by it, some octets.
 ///

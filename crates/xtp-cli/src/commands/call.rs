@@ -89,6 +89,10 @@ fn options(args: &CallArgs, common: &Common) -> CallOptions {
     options.slow_server = args.slow;
     options.repeatable = args.repeatable;
     options.wait_for_listener = args.wait_for_listener;
+    if args.wait_for_listener {
+        // What was made before the listener began cannot be told from what an earlier one may have run.
+        options.repeatable = true;
+    }
     common.tune(&mut options.tuning);
     options
 }

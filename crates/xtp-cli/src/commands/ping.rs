@@ -8,7 +8,7 @@ use serde::Serialize;
 use xtp::{Endpoint, Stream, paradigm, ports};
 
 use crate::args::PingArgs;
-use crate::common::{Address, Common, Failure, Outcome, Samples, Spread, Status};
+use crate::common::{Address, Common, Failure, Outcome, Samples, Spread, Status, peer_text};
 
 /// How long an answer is waited for unless `--timeout` says otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -58,10 +58,7 @@ pub(crate) fn run(args: &PingArgs, common: &Common) -> Outcome {
         .out
         .line(format_args!("PING {address}: {} octets", args.size))?;
     let stream = open(&endpoint, &address, patience, common)?;
-    let peer = stream
-        .peer_addr()
-        .map(|peer| crate::common::peer_text(peer))
-        .unwrap_or_default();
+    let peer = stream.peer_addr().map(peer_text).unwrap_or_default();
     stream.set_read_timeout(Some(patience));
     stream.set_write_timeout(Some(patience));
     let begin = Instant::now();

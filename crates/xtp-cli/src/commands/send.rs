@@ -110,6 +110,10 @@ fn options(args: &SendArgs, common: &Common, port: u16) -> OpenOptions {
         options.confirm = Confirm::Delivered;
     }
     options.wait_for_listener = args.wait_for_listener;
+    if args.wait_for_listener {
+        // What was made before the listener began cannot be told from what an earlier one may have run.
+        options.repeatable = true;
+    }
     common.tune(&mut options.tuning);
     options
 }

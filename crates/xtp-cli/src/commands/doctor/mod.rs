@@ -79,63 +79,67 @@ pub(crate) fn run(_args: &DoctorArgs, common: &Common) -> Outcome {
     report(common, &host, works, findings)
 }
 
+/// Name of a feature, whether it is in force, and what its lack means.
+type Feature = (&'static str, fn(&Capabilities) -> bool, &'static str);
+
+const FEATURES: [Feature; 10] = [
+    (
+        "send offload (GSO)",
+        |offered| offered.gso,
+        "each datagram costs a system call's work; Linux 4.18 or newer has it",
+    ),
+    (
+        "receive offload (GRO)",
+        |offered| offered.gro,
+        "arriving datagrams are handed over one by one; Linux 5.0 or newer has it",
+    ),
+    (
+        "sendmmsg",
+        |offered| offered.sendmmsg,
+        "small messages cost a system call each; use Linux",
+    ),
+    (
+        "recvmmsg",
+        |offered| offered.recvmmsg,
+        "each arriving datagram costs a system call; use Linux",
+    ),
+    (
+        "congestion marks (ECN)",
+        |offered| offered.ecn,
+        "routers cannot warn before they drop; allow IP_RECVTOS",
+    ),
+    (
+        "packet information",
+        |offered| offered.pktinfo,
+        "a host with several addresses may answer from the wrong one",
+    ),
+    (
+        "don't fragment",
+        |offered| offered.dont_fragment,
+        "the largest packet of a path cannot be found; datagrams stay small",
+    ),
+    (
+        "error reports",
+        |offered| offered.error_queue,
+        "a peer that is not there is noticed by timeout only",
+    ),
+    (
+        "overflow counter",
+        |offered| offered.rxq_overflow,
+        "datagrams lost in this host are not told from those lost outside",
+    ),
+    (
+        "IPv6 beside IPv4",
+        |offered| offered.dual_stack,
+        "peers with IPv6 only cannot be reached; enable IPv6",
+    ),
+];
+
 fn socket(offered: &Capabilities, config: &Config, host: &Host) -> Vec<Finding> {
-    let yes_no = |on: bool| if on { "yes" } else { "no" };
     let mut findings = vec![Finding::good("socket layer", offered.backend)];
-    let features = [
-        (
-            "send offload (GSO)",
-            offered.gso,
-            "each datagram costs a system call's work; Linux 4.18 or newer has it",
-        ),
-        (
-            "receive offload (GRO)",
-            offered.gro,
-            "arriving datagrams are handed over one by one; Linux 5.0 or newer has it",
-        ),
-        (
-            "sendmmsg",
-            offered.sendmmsg,
-            "small messages cost a system call each; use Linux",
-        ),
-        (
-            "recvmmsg",
-            offered.recvmmsg,
-            "each arriving datagram costs a system call; use Linux",
-        ),
-        (
-            "congestion marks (ECN)",
-            offered.ecn,
-            "routers cannot warn before they drop; allow IP_RECVTOS",
-        ),
-        (
-            "packet information",
-            offered.pktinfo,
-            "a host with several addresses may answer from the wrong one",
-        ),
-        (
-            "don't fragment",
-            offered.dont_fragment,
-            "the largest packet of a path cannot be found; datagrams stay small",
-        ),
-        (
-            "error reports",
-            offered.error_queue,
-            "a peer that is not there is noticed by timeout only",
-        ),
-        (
-            "overflow counter",
-            offered.rxq_overflow,
-            "datagrams lost in this host are not told from those lost outside",
-        ),
-        (
-            "IPv6 beside IPv4",
-            offered.dual_stack,
-            "peers with IPv6 only cannot be reached; enable IPv6",
-        ),
-    ];
-    for (name, on, advice) in features {
-        findings.push(Finding::judged(name, yes_no(on), on, advice));
+    for (name, is_on, advice) in FEATURES {
+        let on = is_on(offered);
+        findings.push(Finding::judged(name, if on { "yes" } else { "no" }, on, advice));
     }
     findings.push(Finding::good(
         "datagrams a send call",

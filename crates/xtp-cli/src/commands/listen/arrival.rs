@@ -136,6 +136,13 @@ impl Arrival {
         Ok(())
     }
 
+    /// Lets go of it: in good order if it was complete, else so that the sender notices.
+    pub(super) fn leave(self, complete: bool) {
+        if !complete {
+            self.incoming.reject();
+        }
+    }
+
     fn too_long(&self, limit: usize) -> Failure {
         Failure::failed(format!(
             "from {}: a message longer than {} was refused; allow more with --max-size",

@@ -131,7 +131,7 @@ impl Hall<'_> {
                 Step::Ended(failure) => {
                     moved = true;
                     let arrival = self.arrivals.remove(place);
-                    self.ended(&arrival, failure);
+                    self.ended(arrival, failure);
                     if self.args.once {
                         break;
                     }
@@ -141,7 +141,7 @@ impl Hall<'_> {
         Ok(moved)
     }
 
-    fn ended(&mut self, arrival: &Arrival, failure: Option<Failure>) {
+    fn ended(&mut self, arrival: Arrival, failure: Option<Failure>) {
         // The failure of the only one is how the command ends.
         if let Some(failure) = failure.as_ref().filter(|_| !self.args.once) {
             self.common.out.note(&failure.message);
@@ -149,7 +149,9 @@ impl Hall<'_> {
         self.common
             .out
             .detail(format_args!("from {}: {} octets", arrival.peer, arrival.octets));
-        self.sink.finish(arrival, failure);
+        let complete = failure.is_none();
+        self.sink.finish(&arrival, failure);
+        arrival.leave(complete);
     }
 
     fn wait(&self, address: &Address, quiet_since: Instant) -> Outcome {

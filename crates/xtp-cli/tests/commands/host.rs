@@ -1,0 +1,67 @@
+//! `xtp doctor` and `xtp sim`.
+
+use crate::support::xtp;
+
+#[test]
+fn the_doctor_finds_that_loopback_works() {
+    let object = xtp(&["doctor", "--json"]).expect(0).json();
+    assert_eq!(object["ok"], true);
+    let findings = object["findings"].as_array().expect("a list");
+    for name in [
+        "send offload (GSO)",
+        "receive offload (GRO)",
+        "receive buffer",
+        "cores",
+        "loopback over IPv4",
+        "firewall",
+    ] {
+        let finding = findings.iter().find(|finding| finding["name"] == name);
+        let finding = finding.unwrap_or_else(|| panic!("{name} is missing"));
+        let is_good = finding["ok"].as_bool().expect("judged");
+        assert!(is_good || finding["advice"].is_string(), "{finding}");
+    }
+    let text = xtp(&["doctor"]).expect(0);
+    assert!(text.text().lines().count() > findings.len(), "{text:?}");
+}
+
+#[test]
+fn seeds_pass_and_are_summed_up() {
+    let done = xtp(&["sim", "--seed", "1", "--count", "20"]).expect(0);
+    assert_eq!(done.text().lines().last(), Some("passed 20 of 20"));
+    for word in [
+        "packets",
+        "simulated",
+        "fault classes",
+        "paradigms",
+        "option bits",
+    ] {
+        assert!(done.text().contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_sum_does_not_depend_on_threads() {
+    let one = xtp(&["sim", "--count", "12", "--threads", "1"]).expect(0);
+    let three = xtp(&["sim", "--count", "12", "--threads", "3"]).expect(0);
+    assert_eq!(one.text(), three.text());
+}
+
+#[test]
+fn a_sum_is_an_object() {
+    let object = xtp(&["sim", "--count", "5", "--json"]).expect(0).json();
+    assert_eq!(
+        (object["seeds"].as_u64(), object["passed"].as_u64()),
+        (Some(5), Some(5))
+    );
+    assert!(object["packets"].as_u64().expect("a number") > 0);
+    assert_eq!(object["failures"], serde_json::json!([]));
+    assert!(object["option_bits"]["SREQ"].is_number());
+}
+
+#[test]
+fn a_seed_can_be_looked_at() {
+    let done = xtp(&["sim", "--replay", "3"]).expect(0);
+    assert_eq!(done.text().lines().last(), Some("seed 3 passed"));
+    assert!(done.text().contains("FIRST"), "{done:?}");
+    assert_eq!(done.text(), xtp(&["sim", "--replay", "3"]).text());
+}

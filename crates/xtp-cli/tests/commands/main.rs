@@ -1,0 +1,12 @@
+//! The built command as a user meets it: on loopback, every command, its output and its exit status.
+
+mod demo;
+mod generated;
+mod host;
+mod messages;
+mod ping;
+mod signals;
+mod streams;
+mod support;
+mod transactions;
+mod usage;

@@ -1,0 +1,100 @@
+//! SIGINT and SIGTERM end every command cleanly, with status 130.
+#![cfg(unix)]
+
+use crate::support::{Running, nobody};
+
+#[test]
+fn servers_end_at_either_signal() {
+    for signal in ["INT", "TERM"] {
+        for args in [
+            &["listen", "127.0.0.1:0"][..],
+            &["answer", "127.0.0.1:0", "--", "true"],
+        ] {
+            let (running, _) = Running::listener(args);
+            running.signal(signal);
+            let done = running.finish().expect(130);
+            assert_eq!(done.sentence(), "xtp: interrupted");
+        }
+    }
+}
+
+#[test]
+fn an_endless_ping_is_summed_up() {
+    let (_listen, address) = Running::listener(&["listen", "127.0.0.1:0"]);
+    let ping = Running::start(&["ping", "-c", "0", "-i", "10ms", &address]);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let done = ping.interrupt().expect(130);
+    assert!(done.text().contains("0% lost"), "{done:?}");
+}
+
+#[test]
+fn a_stream_that_is_interrupted_is_not_complete() {
+    let (mut listen, address) = Running::listener(&["listen", "-v", "--once", "127.0.0.1:0"]);
+    let mut send = Running::start(&["send", "--stream", &address]);
+    send.write(b"the beginning");
+    listen.wait_for("from ");
+    send.signal("INT");
+    send.finish().expect(130);
+    let done = listen.finish().expect(1);
+    assert_eq!(done.stdout, b"the beginning");
+    assert!(done.sentence().contains("incomplete"), "{done:?}");
+}
+
+#[test]
+fn waiting_for_standard_input_can_be_interrupted() {
+    for command in ["send", "call"] {
+        let running = Running::start(&[command, &nobody()]);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        running.signal("INT");
+        running.finish().expect(130);
+    }
+}
+
+#[test]
+fn a_call_that_is_interrupted_ends_its_program() {
+    let (mut answer, address) = Running::listener(&[
+        "answer",
+        "-v",
+        "127.0.0.1:0",
+        "--",
+        "sh",
+        "-c",
+        "echo started >&2; exec sleep 1000",
+    ]);
+    let call = Running::start(&["call", "-m", "x", &address]);
+    answer.wait_for("started");
+    call.interrupt().expect(130);
+    let remark = answer.wait_for("request from ");
+    assert!(remark.contains("the caller has gone"), "{remark}");
+    answer.interrupt().expect(130);
+}
+
+#[test]
+fn an_answer_that_is_interrupted_ends_its_program_and_tells_the_caller() {
+    let (mut answer, address) = Running::listener(&[
+        "answer",
+        "127.0.0.1:0",
+        "--",
+        "sh",
+        "-c",
+        "echo started >&2; exec sleep 1000",
+    ]);
+    let call = Running::start(&["call", "-m", "x", &address]);
+    answer.wait_for("started");
+    answer.interrupt().expect(130);
+    call.finish().expect(4);
+}
+
+#[test]
+fn a_simulation_stops_early() {
+    let sim = Running::start(&["sim", "--count", "1000000000"]);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    sim.interrupt().expect(130);
+}
+
+#[test]
+fn a_demo_takes_its_receiver_along() {
+    let demo = Running::start(&["demo", "--runs", "100000"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    demo.interrupt().expect(130);
+}

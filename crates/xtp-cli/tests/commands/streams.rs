@@ -1,0 +1,128 @@
+//! `xtp send` and `xtp listen` with streams, and options that change how things are sent.
+
+use crate::support::{Running, noise, xtp, xtp_fed};
+
+#[test]
+fn a_stream_arrives_octet_by_octet() {
+    let octets = noise(20 << 20);
+    let (listen, address) = Running::listener(&["listen", "--once", "127.0.0.1:0"]);
+    xtp_fed(&["send", "--stream", &address], &octets).expect(0);
+    assert!(listen.finish().expect(0).stdout == octets);
+}
+
+#[test]
+fn a_stream_closes_by_its_ladder() {
+    let (listen, address) = Running::listener(&["listen", "--once", "127.0.0.1:0"]);
+    let object = xtp_fed(&["send", "--stream", "--json", &address], b"few octets")
+        .expect(0)
+        .json();
+    // L8 with one data packet: FIRST, TCNTL, {SREQ WCLOSE}, {RCLOSE}, {SREQ RCLOSE WCLOSE}, {END}.
+    assert_eq!(
+        (
+            object["packets_sent"].as_u64(),
+            object["packets_received"].as_u64()
+        ),
+        (Some(3), Some(3))
+    );
+    assert_eq!(object["paradigm"], "byte-stream");
+    assert_eq!(listen.finish().expect(0).stdout, b"few octets");
+}
+
+#[test]
+fn an_empty_stream_has_an_end() {
+    let (listen, address) = Running::listener(&["listen", "--once", "--json", "127.0.0.1:0"]);
+    xtp_fed(&["send", "--stream", &address], b"").expect(0);
+    let object = listen.finish().expect(0).json();
+    assert_eq!(object["items"][0]["kind"], "stream");
+    assert_eq!(object["items"][0]["octets"], 0);
+}
+
+#[test]
+fn each_line_is_a_message() {
+    let lines = b"one\n\ntwo three\nno newline";
+    let (listen, address) = Running::listener(&["listen", "--lines", "--once", "127.0.0.1:0"]);
+    let object = xtp_fed(&["send", "--lines", "--json", &address], lines)
+        .expect(0)
+        .json();
+    assert_eq!(object["messages"], 4);
+    assert_eq!(
+        listen.finish().expect(0).stdout,
+        b"one\n\ntwo three\nno newline\n"
+    );
+}
+
+#[test]
+fn octets_appear_while_the_stream_is_open() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("arrived");
+    let (listen, address) = Running::listener(&["listen", "-o", path.to_str().expect("text"), "127.0.0.1:0"]);
+    let mut send = Running::start(&["send", "--stream", &address]);
+    for (more, so_far) in [("begin ", "begin "), ("middle ", "begin middle ")] {
+        send.write(more.as_bytes());
+        while std::fs::read(&path).expect("the file") != so_far.as_bytes() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+    send.feed(b"end");
+    send.finish().expect(0);
+    listen.interrupt().expect(130);
+    assert_eq!(std::fs::read(&path).expect("the file"), b"begin middle end");
+}
+
+#[test]
+fn several_streams_at_once_arrive_whole() {
+    let (listen, address) = Running::listener(&["listen", "--json", "127.0.0.1:0"]);
+    let senders: Vec<_> = (0..8)
+        .map(|number: usize| {
+            let mut send = Running::start(&["send", "--stream", &address]);
+            send.feed(&vec![b'a' + number as u8; 10_000 + number]);
+            send
+        })
+        .collect();
+    for send in senders {
+        send.finish().expect(0);
+    }
+    let object = listen.interrupt().expect(130).json();
+    let items = object["items"].as_array().expect("a list");
+    assert_eq!(items.len(), 8);
+    for item in items {
+        let text = item["content"]["text"].as_str().expect("text");
+        let number = usize::from(text.as_bytes()[0] - b'a');
+        assert_eq!(
+            text,
+            String::from_utf8(vec![text.as_bytes()[0]; 10_000 + number]).expect("text")
+        );
+        assert_eq!(item["complete"], true);
+    }
+}
+
+#[test]
+fn a_limit_a_trace_and_every_way_to_wait_change_nothing_of_what_arrives() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let octets = noise(200_000);
+    for options in [
+        &["--limit", "100mbit"][..],
+        &["--limit", "2MB", "--trace-format", "udp"],
+        &["--wait", "spin"],
+        &["--wait", "block"],
+    ] {
+        let trace = directory.path().join("trace.pcap");
+        let trace = trace.to_str().expect("text");
+        let (listen, address) = Running::listener(&["listen", "--once", "127.0.0.1:0"]);
+        let mut args = vec!["send", "--stream", "--trace", trace, &address];
+        args.extend(options);
+        xtp_fed(&args, &octets).expect(0);
+        assert!(listen.finish().expect(0).stdout == octets, "{options:?}");
+        let capture = std::fs::read(trace).expect("a capture");
+        assert!(capture.starts_with(&[0xa1, 0xb2, 0x3c, 0x4d]), "{options:?}");
+        assert!(capture.len() > octets.len(), "{options:?}");
+    }
+}
+
+#[test]
+fn details_are_told_when_asked_for() {
+    let (_listen, address) = Running::listener(&["listen", "127.0.0.1:0"]);
+    assert_eq!(xtp(&["send", "-m", "x", &address]).expect(0).stderr, "");
+    let done = xtp(&["send", "-v", "-m", "x", &address]).expect(0);
+    assert!(done.stderr.contains("2 packets out, 1 in"), "{done:?}");
+}

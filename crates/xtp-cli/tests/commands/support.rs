@@ -1,0 +1,211 @@
+//! Runs of the command, in the foreground and in the background, none of them without end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// After this a run counts as hanging. Generous: nothing is measured by it.
+const HANGS: Duration = Duration::from_secs(90);
+
+/// What a run came to.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) status: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Done {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("text")
+    }
+
+    /// The one object on standard output.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Ended with `status`.
+    #[track_caller]
+    pub(crate) fn expect(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    /// The one sentence of a failure.
+    #[track_caller]
+    pub(crate) fn sentence(&self) -> &str {
+        let mut lines = self.stderr.lines().filter(|line| line.starts_with("xtp: "));
+        let sentence = lines.next().unwrap_or_else(|| panic!("no sentence: {self:?}"));
+        assert_eq!(lines.next(), None, "more than one sentence: {self:?}");
+        sentence
+    }
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtp"));
+    command
+        .args(args)
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Runs to the end with nothing on standard input.
+pub(crate) fn xtp(args: &[&str]) -> Done {
+    xtp_fed(args, b"")
+}
+
+/// Runs to the end with this on standard input.
+pub(crate) fn xtp_fed(args: &[&str], input: &[u8]) -> Done {
+    let mut running = Running::start(args);
+    running.feed(input);
+    running.finish()
+}
+
+/// A run in the background. Ended when dropped.
+pub(crate) struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Option<JoinHandle<Vec<u8>>>,
+    stderr: Receiver<String>,
+    said: Vec<String>,
+}
+
+impl Running {
+    pub(crate) fn start(args: &[&str]) -> Self {
+        let mut child = command(args).spawn().expect("the command starts");
+        let mut stdout = child.stdout.take().expect("a pipe");
+        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let collected = thread::spawn(move || {
+            let mut octets = Vec::new();
+            // What was read before a failure is what a test wants to see.
+            let _ = stdout.read_to_end(&mut octets);
+            octets
+        });
+        Self {
+            stdin: child.stdin.take(),
+            child,
+            stdout: Some(collected),
+            stderr: lines,
+            said: Vec::new(),
+        }
+    }
+
+    /// Starts a listener; returns it with the address it says it listens on.
+    pub(crate) fn listener(args: &[&str]) -> (Self, String) {
+        let mut running = Self::start(args);
+        let line = running.wait_for("listening on ");
+        let address = line.trim_start_matches("listening on ").to_owned();
+        (running, address)
+    }
+
+    /// Writes to standard input without ending it. Whoever reads may have gone.
+    pub(crate) fn write(&mut self, input: &[u8]) {
+        if let Some(stdin) = &mut self.stdin {
+            let _ = stdin.write_all(input).and_then(|()| stdin.flush());
+        }
+    }
+
+    /// Writes to standard input and ends it.
+    pub(crate) fn feed(&mut self, input: &[u8]) {
+        self.write(input);
+        self.stdin = None;
+    }
+
+    /// Waits for a line on standard error that begins like this.
+    pub(crate) fn wait_for(&mut self, begin: &str) -> String {
+        loop {
+            match self.stderr.recv_timeout(HANGS) {
+                Ok(line) => {
+                    self.said.push(line.clone());
+                    if line.starts_with(begin) {
+                        return line;
+                    }
+                }
+                Err(error) => panic!("'{begin}' was not said ({error}), but {:?}", self.said),
+            }
+        }
+    }
+
+    /// Sends a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        let status = Command::new("sh").args(["-c", &kill]).status().expect("a shell");
+        assert!(status.success(), "{kill}");
+    }
+
+    /// Waits for the end.
+    pub(crate) fn finish(mut self) -> Done {
+        self.stdin = None;
+        let status = self.end();
+        let stdout = self.stdout.take().expect("once").join().expect("reads");
+        self.said.extend(self.stderr.iter());
+        Done {
+            status: status.code().unwrap_or(-1),
+            stdout,
+            stderr: self.said.join("\n"),
+        }
+    }
+
+    /// Sends SIGINT and waits for the end.
+    pub(crate) fn interrupt(self) -> Done {
+        self.signal("INT");
+        self.finish()
+    }
+
+    fn end(&mut self) -> ExitStatus {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                return status;
+            }
+            if begin.elapsed() > HANGS {
+                let _ = self.child.kill();
+                panic!("still running; said {:?}", self.said);
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// An address on loopback where nobody listens: the port was free a moment ago.
+pub(crate) fn nobody() -> String {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    socket.local_addr().expect("bound").to_string()
+}
+
+/// Octets without pattern.
+pub(crate) fn noise(size: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut octets = Vec::with_capacity(size);
+    while octets.len() < size {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        octets.extend_from_slice(&state.to_le_bytes());
+    }
+    octets.truncate(size);
+    octets
+}

@@ -1,0 +1,119 @@
+//! Help, versions, and what is not understood.
+
+use crate::support::{nobody, xtp};
+
+const COMMANDS: [&str; 12] = [
+    "demo",
+    "serve",
+    "cp",
+    "ping",
+    "send",
+    "listen",
+    "call",
+    "answer",
+    "doctor",
+    "sim",
+    "completions",
+    "man",
+];
+
+#[test]
+fn the_version_is_a_semantic_one() {
+    let done = xtp(&["--version"]).expect(0);
+    let version = done
+        .text()
+        .trim()
+        .strip_prefix("xtp ")
+        .expect("name first")
+        .to_owned();
+    let core = version.split(['-', '+']).next().expect("something");
+    let numbers: Vec<u64> = core
+        .split('.')
+        .map(|number| number.parse().expect("a number"))
+        .collect();
+    assert_eq!(numbers.len(), 3, "{version}");
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let all = xtp(&["--help"]).expect(0);
+    for command in COMMANDS {
+        assert!(
+            all.text().contains(&format!("\n  {command} ")),
+            "{command} is not listed"
+        );
+        let help = xtp(&[command, "--help"]).expect(0);
+        assert!(help.text().contains("\nExamples:\n"), "{command}");
+        assert!(help.text().contains(&format!("xtp {command}")), "{command}");
+        for option in [
+            "--verbose",
+            "--quiet",
+            "--json",
+            "--timeout",
+            "--limit",
+            "--trace",
+        ] {
+            assert!(help.text().contains(option), "{command} {option}");
+        }
+    }
+}
+
+#[test]
+fn help_is_not_wider_than_a_terminal() {
+    for command in COMMANDS {
+        let help = xtp(&[command, "--help"]);
+        for line in help.text().lines() {
+            assert!(line.chars().count() <= 100, "{command}: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_a_usage_error() {
+    for args in [
+        &[][..],
+        &["no-such-command"],
+        &["ping"],
+        &["ping", "127.0.0.1", "--no-such-option"],
+        &["ping", "127.0.0.1:99999"],
+        &["ping", "127.0.0.1/x"],
+        &["ping", "[::1"],
+        &["ping", ":4000"],
+        &["ping", "127.0.0.1", "--timeout", "soon"],
+        &["ping", "127.0.0.1", "--limit", "fast"],
+        &["ping", "127.0.0.1", "--size", "0"],
+        &["ping", "127.0.0.1", "-v", "-q"],
+        &["send", "127.0.0.1", "--stream", "--datagram"],
+        &["listen", "--once", "--keep"],
+        &["answer"],
+        &["cp", "only-one"],
+        &["sim", "--count", "0"],
+        &["sim", "--replay", "1", "--seed", "2"],
+        &["completions", "no-such-shell"],
+    ] {
+        let done = xtp(args).expect(2);
+        assert!(done.stdout.is_empty(), "{args:?}");
+        assert!(!done.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn failures_are_an_object_with_json() {
+    let done = xtp(&["send", &nobody(), "-m", "hello", "--json"]).expect(3);
+    let object = done.json();
+    assert_eq!(object["ok"], false);
+    assert_eq!(object["exit_status"], 3);
+    assert_eq!(
+        format!("xtp: {}", object["error"].as_str().expect("text")),
+        done.sentence()
+    );
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_said_before_anything_is_sent() {
+    let done = xtp(&["ping", "127.0.0.1", "--trace", "/no/such/directory/trace.pcap"]).expect(1);
+    assert!(
+        done.sentence().contains("/no/such/directory/trace.pcap"),
+        "{done:?}"
+    );
+}
