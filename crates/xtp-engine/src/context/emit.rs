@@ -351,9 +351,10 @@ impl Context {
             }
             self.writer.unmapped_packets = 0;
             self.timers.stop(Timer::LazyStatus);
-            if !self.timers.runs(Timer::Wait) {
-                let period = self.wtimer_period(env.now);
-                self.timers.set(Timer::Wait, env.now + period);
+            // It never pushes the timer ahead; but one that runs for a poll of 20.5 would make it wait too long.
+            let due = env.now + self.wtimer_period(env.now);
+            if self.timers.get(Timer::Wait).is_none_or(|at| at > due) {
+                self.timers.set(Timer::Wait, due);
             }
         }
     }

@@ -117,6 +117,10 @@ impl Context {
             return;
         }
         let writer = &self.writer;
+        if writer.inflight.has_lost() && self.timers.runs(Timer::Rate) {
+            // What was lost waits for tokens and will ask by itself; a probe would take the tokens from it for ever.
+            return;
+        }
         if let Some((why, _)) = writer.blocked {
             self.timers.blocked_waits += 1;
             self.poll_while_blocked(why, env, out);
@@ -329,6 +333,9 @@ impl Context {
             return;
         }
         opening.token = Some(token);
+        // This packet leaves outside a turn: what has flowed in so far belongs to the past.
+        self.writer.peer_bucket.refill(env.now);
+        self.writer.own_bucket.refill(env.now);
         let request = opening.first_ask;
         let segment = self.first_segment();
         self.emit_first(segment, request, env, out);

@@ -49,7 +49,8 @@ impl Context {
     }
 
     fn before_turn(&mut self, env: &Env<'_>) {
-        let packet = self.peer.mtu.current() as u64;
+        let largest = HEADER_LEN as u64 + u64::from(self.writer.max_data);
+        let packet = largest.min(self.peer.largest_datagram as u64);
         self.writer.peer_bucket.expect(packet);
         self.writer.own_bucket.expect(packet);
         self.writer.peer_bucket.refill(env.now);
