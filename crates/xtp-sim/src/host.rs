@@ -10,9 +10,6 @@ use xtp_engine::{
 use crate::clock::Clock;
 use crate::net::Flying;
 
-/// How far a client's clock may be ahead of the server's (14.9: `start` is the host's to choose).
-const TOLERATED_SKEW_MS: u64 = 5_000;
-
 /// Datagrams taken from the socket in one receive call (9.1: at most 256 are one batch).
 const BATCH: usize = 256;
 
@@ -202,10 +199,9 @@ impl Host {
         let mut engine = self.config.engine.clone();
         engine.entropy[31] ^= self.generation;
         engine.utc_offset_ms = self.config.utc_offset();
-        // Clocks of clients may be ahead: what they opened just before the crash must not look newer than the start.
-        engine.started_utc_ms = u64::try_from(self.utc_ms(world))
-            .ok()
-            .map(|utc| utc + TOLERATED_SKEW_MS);
+        // What clients with fast clocks opened just before the crash must not look newer than the start.
+        let start = self.utc_ms(world) + self.config.clock_allowance_ms;
+        engine.started_utc_ms = u64::try_from(start).ok();
         self.engine = Engine::new(engine)?;
         self.down = false;
         self.born = world;

@@ -128,7 +128,9 @@ fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, 
 /// The responder's end that got the whole stream, or the last one.
 fn best_responder<'a>(flow: &Flow, world: &'a World) -> Option<&'a Task> {
     let tasks = || flow.responder_tasks.iter().map(|&task| &world.tasks[task]);
-    tasks().find(|task| task.reader.ended).or_else(|| tasks().last())
+    tasks()
+        .find(|task| task.reader.ended)
+        .or_else(|| tasks().next_back())
 }
 
 fn crashed(world: &World, number: usize) -> bool {

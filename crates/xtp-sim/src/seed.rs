@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use xtp_engine::EngineConfig;
+use xtp_engine::{CongestionKind, EngineConfig};
 use xtp_link::{LinkConfig, Loss};
 use xtp_wire::Caps;
 
@@ -233,6 +233,11 @@ impl Plan {
             let step = rng.range(1, self.hosts.len() as u64 - 1) as usize;
             flow.responder = (flow.initiator + step) % self.hosts.len();
             flow.start = Duration::from_millis(rng.range(0, 1_500));
+            if self.has(FaultClass::QueueOverflow) {
+                // `fixed` is for links that hold what is sent (12.5): it never slows down.
+                flow.open.tuning.congestion = CongestionKind::Cubic;
+                flow.listen.tuning.congestion = CongestionKind::Cubic;
+            }
             self.flows.push((paradigm, flow));
         }
     }

@@ -21,6 +21,9 @@ const MAX_TURNS: u32 = 1_000;
 /// Steps within one moment before that counts as standing still.
 const MAX_STEPS: u32 = 100_000;
 
+/// Initial allowance for the largest datagram there is (8.1), and a datagram of several packets (10.9).
+const LARGEST_ALLOWANCE: u64 = 131_072;
+
 /// Address of host `number`: 10.0.0.x, or fd00::x.
 pub fn address(number: usize, v6: bool) -> SocketAddr {
     let low = number as u16 + 1;
@@ -423,6 +426,24 @@ impl World {
         };
         if let Err(what) = task.turn(turn) {
             self.fail_task(number, &what);
+        }
+        self.check_memory(number);
+    }
+
+    /// A reader holds no more than its capacity, or what the initial allowance let in (8.1, 11.1).
+    fn check_memory(&mut self, number: usize) {
+        let task = &self.tasks[number];
+        let spec = &self.flows[task.flow].spec;
+        let capacity = match task.side {
+            Side::Initiator => spec.open.tuning.recv_capacity,
+            Side::Responder => spec.listen.tuning.recv_capacity,
+        };
+        let held = self.hosts[task.host].engine.readable(task.id).unwrap_or(0);
+        if held > capacity.max(LARGEST_ALLOWANCE) {
+            self.fail_task(
+                number,
+                &format!("{held} octets held for a reader with a capacity of {capacity}"),
+            );
         }
     }
 

@@ -53,6 +53,8 @@ pub struct Association {
     pub time: u32,
     /// Its FIRST carries neither time nor client identity.
     pub nameless: bool,
+    /// It was accepted twice.
+    pub doubled: bool,
 }
 
 /// All associations seen, found by the keys packets carry.
@@ -94,15 +96,11 @@ impl WireCheck {
             Side::Initiator => (&mut one[0], &mut two[0]),
             Side::Responder => (&mut two[0], &mut one[0]),
         };
-        if association.nameless && side == Side::Responder && mine.is_another(seen) {
-            // A FIRST without time or client made a second context after the first was forgotten (14.9).
-            *mine = End {
-                granted: mine.granted,
-                ..End::default()
-            };
-        }
+        // A FIRST without time or client made a second context after the first was forgotten (14.9): two ends speak
+        // with one voice, and only the counts still mean something.
+        association.doubled |= association.nameless && side == Side::Responder && mine.is_another(seen);
         mine.count(seen, fate);
-        if matches!(seen.format, Format::Cookie | Format::Diag) {
+        if association.doubled || matches!(seen.format, Format::Cookie | Format::Diag) {
             return Ok(Some((number, side)));
         }
         mine.numbers(seen)?;

@@ -50,5 +50,21 @@ fn table() {
             let _ = writeln!(table, " {:>9.1}  {:>9.1}  {:>9.1}", cells[0], cells[1], cells[2]);
         }
     }
-    expect![[""]].assert_eq(&table);
+    expect![[r#"
+        Mbit/s on a link of 100 Mbit/s, 1 MB
+        loss     rtt      sel/cubic  gbn/cubic  sel/fixed
+        0.0 %    1ms           88.2       65.5       69.7
+        0.0 %    20ms          38.4       38.4       25.4
+        0.0 %    100ms          9.2        9.2       24.0
+        0.1 %    1ms           90.1       85.1       69.6
+        0.1 %    20ms          13.1       11.3       25.4
+        0.1 %    100ms          3.4        2.8       20.0
+        1.0 %    1ms           88.2       73.9       68.7
+        1.0 %    20ms           8.3        6.8       23.8
+        1.0 %    100ms          2.2        1.7       18.5
+        5.0 %    1ms           48.4       30.4       86.6
+        5.0 %    20ms           3.9        2.3       36.9
+        5.0 %    100ms          0.8        0.5       16.8
+    "#]]
+    .assert_eq(&table);
 }

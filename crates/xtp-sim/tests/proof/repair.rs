@@ -283,3 +283,35 @@ fn flips(world: &World) -> Vec<usize> {
     }
     places
 }
+
+#[test]
+fn every_request_is_answered_within_the_batch_it_came_in() {
+    let mut world = pair();
+    let mut flow = bulk(300_000);
+    flow.responder_script.steps = vec![pour(50_000), Step::AwaitEnd, Step::CloseWriter];
+    world.add_flow(flow);
+    finish_clean(&mut world);
+    let mut asked = 0;
+    for record in records(&world)
+        .iter()
+        .filter(|record| record.seen.has(Options::SREQ))
+    {
+        asked += 1;
+        let arrival = record.at + 10_000_000;
+        let answered = records(&world).iter().any(|answer| {
+            let echo = answer.seen.control.map(|control| control.echo);
+            answer.from != record.from
+                && answer.at == arrival
+                && echo.is_some_and(|echo| !xtp_wire::serial_gt(record.seen.sync, echo))
+        });
+        // A response acknowledges by RCLOSE on DATA; here every answer is status.
+        assert!(
+            answered,
+            "{} at {}\n{}",
+            record.seen.sync,
+            record.at,
+            world.ladder()
+        );
+    }
+    assert!(asked >= 4, "{asked} requests");
+}
