@@ -12,8 +12,10 @@ Examples:
   xtp answer -- tr a-z A-Z                   the request is the program's standard input
   xtp answer 0.0.0.0:4000 --jobs 8 -- ./app  from the network, up to eight at a time
 
-The program's standard output is the answer. If it ends with another status than 0, the caller is told that its
-request failed. Prints `listening on ADDR` on standard error when ready. The other side is `xtp call`.";
+The program's standard output is the answer. If it ends with another status than 0, the
+caller is told that its request failed. A program that runs longer than --timeout is
+stopped. Prints `listening on ADDR` on standard error when ready. The other side is `xtp
+call`.";
 
 /// Answer transactions with the output of a program
 #[derive(Args, Debug)]

@@ -13,7 +13,8 @@ Examples:
   xtp call --slow --timeout 10m server   for an answer that takes its time
   xtp call --expect 20k -m list server   so that 20 000 octets may come back at once
 
-The other side is `xtp answer`. Exit status 4 if the request was refused or its program failed.";
+The other side is `xtp answer`. Exit status 4 if the request was refused or its program
+failed.";
 
 /// Make a transaction: send a request, print its answer
 #[derive(Args, Debug)]

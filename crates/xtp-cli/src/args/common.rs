@@ -35,12 +35,12 @@ pub(crate) struct CommonArgs {
     #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) trace: Option<PathBuf>,
 
-    /// How packets look in the trace
-    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Ip36)]
+    /// How packets look in the trace: ip36 (IP protocol 36, which dissectors know) or udp (as they are)
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Ip36, hide_possible_values = true)]
     pub(crate) trace_format: TraceFormat,
 
-    /// How to wait for the network
-    #[arg(long, global = true, value_name = "HOW", value_enum, default_value_t = WaitArg::Adaptive)]
+    /// How to wait for the network: block (least processor time), spin (least latency) or adaptive
+    #[arg(long, global = true, value_name = "HOW", value_enum, default_value_t = WaitArg::Adaptive, hide_possible_values = true)]
     pub(crate) wait: WaitArg,
 }
 

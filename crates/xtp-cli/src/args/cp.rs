@@ -11,9 +11,10 @@ Examples:
   xtp cp a b c xtp://[::1]:4000/         several sources, another UDP port
   xtp cp --limit 50mbit big.iso xtp://server/
 
-Copies as `rsync -a` would: directories with their content, modes and times kept, symbolic links as links if they
-stay inside. A file replaces another only after it was verified; an unchanged one is skipped. Run it again after an
-interruption and it continues where it stopped.";
+Copies as `rsync -a` would: directories with their content, modes and times kept, symbolic
+links as links if they stay inside. A file replaces another only after it was verified; an
+unchanged one is skipped. Run it again after an interruption and it continues where it
+stopped.";
 
 /// Copy files and directories to or from `xtp serve`, verified and resumable
 #[derive(Args, Debug)]

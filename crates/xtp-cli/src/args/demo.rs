@@ -10,8 +10,8 @@ Examples:
   xtp demo --json           the same as one JSON object
   xtp demo --trace all.pcap with a capture of the sender's packets
 
-Exit status 1 if a paradigm took another number of packets than its ladder in the specification says, or if the
-copied file differs.";
+Exit status 1 if a paradigm took another number of packets than its ladder in the
+specification says, or if the copied file differs.";
 
 /// Show every paradigm at work between two processes on this machine, beside kernel TCP and UDP, and copy a file
 #[derive(Args, Debug)]

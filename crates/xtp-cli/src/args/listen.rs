@@ -11,7 +11,8 @@ Examples:
   xtp listen --lines 0.0.0.0:4000   from the network, a newline behind each message
   xtp listen 127.0.0.1/77           another service number
 
-Prints `listening on ADDR` on standard error when ready. The other side is `xtp send`.";
+Prints `listening on ADDR` on standard error when ready. With --timeout it ends with
+status 3 when nothing has arrived for so long. The other side is `xtp send`.";
 
 /// Write messages and streams that arrive to standard output
 #[derive(Args, Debug)]

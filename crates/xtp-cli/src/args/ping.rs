@@ -13,7 +13,9 @@ Examples:
   xtp ping -c 0 server               until interrupted
   xtp ping -s 100k --json server     100 000 octets each; the result as JSON
 
-Every xtp program that listens answers (`xtp listen`, `xtp serve`, `xtp answer`). Exit status 3 if nothing does.";
+--timeout is how long each answer is waited for, 5 seconds unless given. Every xtp program
+that listens answers (`xtp listen`, `xtp serve`, `xtp answer`). Exit status 3 if nothing
+does.";
 
 /// Measure the round trip to an xtp program
 #[derive(Args, Debug)]

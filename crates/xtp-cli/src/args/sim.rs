@@ -8,7 +8,8 @@ Examples:
   xtp sim --seed 5000 --count 100
   xtp sim --replay 4711            every packet of one seed
 
-The last line is `passed P of M`. Exit status 1 if a seed failed; the command that shows it is printed.";
+The last line is `passed P of M`. Exit status 1 if a seed failed; the command that shows
+it is printed.";
 
 /// Run the protocol engine in a simulated network with faults, seed after seed
 #[derive(Args, Debug)]

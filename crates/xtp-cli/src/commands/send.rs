@@ -61,20 +61,14 @@ pub(crate) fn run(args: &SendArgs, common: &Common) -> Outcome {
         let limit = if args.datagram { LONGEST_DATAGRAM } else { LONGEST };
         let data = message(args, common, limit)?;
         let octets = data.len() as u64;
-        let stats = if args.datagram {
-            endpoint
-                .send_datagram(&peers[..], address.service, data)
-                .map_err(|error| failed(&error))?;
-            None
-        } else {
-            let options = options(args, common, address.service);
-            let stats = endpoint.deliver(&peers[..], options, data, common.timeout());
-            Some(stats.map_err(|error| failed(&error))?)
-        };
+        let options = options(args, common, address.service);
+        let stats = endpoint
+            .deliver(&peers[..], options, data, common.timeout())
+            .map_err(|error| failed(&error))?;
         Sent {
             messages: Some(1),
             octets,
-            stats,
+            stats: Some(stats),
             peer: peers.first().copied().filter(|_| peers.len() == 1),
         }
     };
@@ -98,6 +92,8 @@ fn message(args: &SendArgs, common: &Common, limit: usize) -> Result<Bytes, Fail
 fn options(args: &SendArgs, common: &Common, port: u16) -> OpenOptions {
     let mut options = if args.stream || args.lines {
         paradigm::stream(port)
+    } else if args.datagram {
+        paradigm::datagram(port)
     } else if args.acknowledged {
         paradigm::acknowledged_datagram(port)
     } else {

@@ -119,7 +119,7 @@ fn collect(args: &SimArgs, common: &Common, reports: &Receiver<SeedReport>) -> R
     let bar = progress_bar(&common.out, ProgressUnit::Items, args.count, "seeds");
     let mut summary = Summary::default();
     loop {
-        common.signals.check()?;
+        common.check()?;
         match reports.recv_timeout(LOOK) {
             Ok(report) => {
                 summary.add(&report);

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use xtp::{Config, Endpoint, Framing, Rate, Trace, Tuning, Wait};
 
@@ -41,6 +41,7 @@ pub(crate) struct Common {
     /// SIGINT and SIGTERM.
     pub(crate) signals: Signals,
     trace: Option<Trace>,
+    begin: Instant,
 }
 
 impl Common {
@@ -65,12 +66,28 @@ impl Common {
             signals: Signals::catch()?,
             args,
             trace,
+            begin: Instant::now(),
         })
     }
 
     /// The time limit the user gave.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.args.timeout
+    }
+
+    /// Whether to go on with something that takes no `--timeout` of its own.
+    ///
+    /// # Errors
+    /// Status 130 after a signal, 3 when the time is over.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.signals.check()?;
+        match self.args.timeout {
+            Some(limit) if self.begin.elapsed() > limit => Err(Failure::new(
+                Status::Unreachable,
+                format!("not done after {}; allow more with --timeout", span_text(limit)),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// A configuration with everything the common options decide.

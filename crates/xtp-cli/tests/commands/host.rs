@@ -65,3 +65,14 @@ fn a_seed_can_be_looked_at() {
     assert!(done.text().contains("FIRST"), "{done:?}");
     assert_eq!(done.text(), xtp(&["sim", "--replay", "3"]).text());
 }
+
+#[test]
+fn whatever_takes_too_long_is_status_3() {
+    for args in [
+        &["sim", "--count", "1000000000"][..],
+        &["demo", "--runs", "1000000"],
+    ] {
+        let done = xtp(&[args, &["--timeout", "200ms", "-q"]].concat()).expect(3);
+        assert!(done.sentence().contains("not done after 200 ms"), "{done:?}");
+    }
+}

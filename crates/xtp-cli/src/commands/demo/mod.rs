@@ -101,7 +101,6 @@ impl Demo<'_> {
         self.bar.inc(1);
         let mut paradigms = Vec::new();
         for (paradigm, control_packets) in PARADIGMS.iter().zip(control) {
-            self.common.signals.check()?;
             self.bar.set_message(paradigm.name);
             paradigms.push(self.paradigm(paradigm, control_packets)?);
             self.bar.inc(1);
@@ -138,6 +137,7 @@ impl Demo<'_> {
         let mut packets = Frequencies::default();
         let mut samples = Samples::default();
         for run in 0..WARM_UP + self.args.runs {
+            self.common.check()?;
             let before = self.endpoint.stats().packets_sent() + self.receiver.ask()?.packets_out;
             let (span, answer) = exchange(&self.endpoint, &mut self.receiver, self.common, paradigm)?;
             if run >= WARM_UP {
@@ -180,6 +180,7 @@ impl Demo<'_> {
     ) -> Result<Option<f64>, Failure> {
         let mut samples = Samples::default();
         for number in 0..WARM_UP + self.args.runs {
+            self.common.check()?;
             let span = run().map_err(|error| Failure::io(format_args!("cannot use {name}"), &error))?;
             let answer = self.receiver.after_arrival()?;
             if number >= WARM_UP {
