@@ -58,6 +58,11 @@ impl World {
     }
 
     fn step(&mut self) -> bool {
+        self.step_before(Time::NEVER)
+    }
+
+    /// One step, unless the next thing happens after `until`.
+    fn step_before(&mut self, until: Time) -> bool {
         self.flush(0);
         self.flush(1);
         let wire = self.wire.first().map(|(at, _, _)| *at);
@@ -65,7 +70,9 @@ impl World {
             .into_iter()
             .flatten()
             .min();
-        let Some(next) = next else { return false };
+        let Some(next) = next.filter(|next| *next <= until) else {
+            return false;
+        };
         self.now = self.now.max(next);
         let due = self.wire.iter().take_while(|(at, _, _)| *at <= self.now).count();
         for (_, to, octets) in self.wire.drain(..due).collect::<Vec<_>>() {
@@ -89,7 +96,8 @@ impl World {
 
     fn run(&mut self, span: Duration) {
         let until = self.now + span;
-        while self.now < until && self.step() {}
+        while self.step_before(until) {}
+        self.now = until;
     }
 
     fn open(&mut self, options: OpenOptions) -> ContextId {
@@ -238,6 +246,28 @@ fn an_empty_datagram_arrives_and_ends() {
         world.log,
         ["I FIRST OPTIONS(NOERR | NOFLOW | RCLOSE | WCLOSE | END)"]
     );
+    assert_eq!(world.closed(0), "closed; everything confirmed");
+    assert_eq!(world.closed(1), "closed; everything confirmed");
+}
+
+#[test]
+fn a_one_shot_confirmed_as_delivered_waits_for_the_reader() {
+    let mut world = World::new();
+    let mut options = paradigm::one_shot(PORT);
+    options.confirm = xtp_engine::Confirm::Delivered;
+    let id = world.open(options);
+    world.ends[0].send(world.now, id, payload(50), true).unwrap();
+    world.ends[0].close_writer(world.now, id).unwrap();
+    world.run(Duration::from_millis(100));
+    assert_eq!(world.log, ["I FIRST OPTIONS(DREQ | WCLOSE | EOM)"]);
+    let peer = world.accepted();
+    assert_eq!(world.read_all(1, peer), payload(50));
+    world.run(Duration::from_millis(100));
+    let rest = [
+        "R CNTL OPTIONS(SREQ | RCLOSE | WCLOSE)",
+        "I CNTL OPTIONS(RCLOSE | WCLOSE | END)",
+    ];
+    assert_eq!(world.log[1..], rest);
     assert_eq!(world.closed(0), "closed; everything confirmed");
     assert_eq!(world.closed(1), "closed; everything confirmed");
 }

@@ -129,7 +129,6 @@ impl Context {
 
     /// The peer's stream is complete: automatic closing (8.4).
     pub(super) fn reader_is_done(&mut self, env: &mut Env<'_>) {
-        self.apply_auto_close();
         let awaited = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
         if awaited && self.pattern.service == service::ACKNOWLEDGED && self.role == Role::Initiator {
             // L3: the responder's automatic WCLOSE was withheld until its user had taken everything.

@@ -67,6 +67,8 @@ impl Context {
             }
         }
         self.take_requests(header, &input.packet.body);
+        // After the requests: a DREQ on this very packet holds the close back (8.4).
+        self.apply_auto_close();
         self.announce_readable(env);
     }
 
