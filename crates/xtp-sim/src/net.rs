@@ -7,6 +7,7 @@ use xtp_engine::{Ecn, TransmitBatch};
 use xtp_link::{Arrival, ConfigError, Direction, DropCause, Duplex, LinkConfig, Outcome, flip_bits};
 
 use crate::check::wire::WireCheck;
+use crate::clock::Clock;
 use crate::packet::Seen;
 use crate::trace::{Fate, Record};
 
@@ -45,6 +46,8 @@ pub struct Net {
     pub records: Option<Vec<Record>>,
     /// Every datagram so far with its sender and the moment, octet by octet, if wanted.
     pub captured: Option<Vec<(u64, usize, Flying)>>,
+    /// Clocks of the hosts: who sends at a rate measures it by his own.
+    pub clocks: Vec<Clock>,
     /// Packets handed to links.
     pub packets: u64,
     /// Whether a datagram larger than the link's MTU is reported to its sender.
@@ -85,6 +88,7 @@ impl Net {
             check: WireCheck::default(),
             records: None,
             captured: None,
+            clocks: vec![Clock::default(); count],
             packets: 0,
             report_too_big: false,
             options_seen: 0,
@@ -204,7 +208,8 @@ impl Net {
 
     fn observe(&mut self, at: u64, from: usize, seen: Seen, fate: Fate) {
         self.options_seen |= seen.options.bits();
-        let end = match self.check.packet(at, from, &seen, fate) {
+        let local = self.clocks[from].local(at).as_nanos();
+        let end = match self.check.packet(local, from, &seen, fate) {
             Ok(end) => end,
             Err(rule) => {
                 self.violate(

@@ -68,6 +68,8 @@ impl World {
     pub fn new(seed: u64, configs: Vec<HostConfig>, link: &LinkConfig, v6: bool) -> Result<Self, String> {
         let addresses: Vec<_> = (0..configs.len()).map(|number| address(number, v6)).collect();
         let net = Net::new(addresses, link, seed).map_err(|error| error.to_string())?;
+        let mut net = net;
+        net.clocks = configs.iter().map(|config| config.clock).collect();
         let mut hosts = Vec::new();
         for (number, mut config) in configs.into_iter().enumerate() {
             config.engine.own_addresses = net.own_ips(number);
@@ -252,6 +254,9 @@ impl World {
         self.refusals = later;
         let due: Vec<(u64, usize, SocketAddr)> = due;
         for (_, host, peer) in due {
+            if self.hosts[host].paused || self.hosts[host].down {
+                continue;
+            }
             self.hosts[host].port_unreachable(now, peer);
             self.turn(host);
         }

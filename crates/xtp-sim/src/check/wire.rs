@@ -72,7 +72,7 @@ pub fn initial_allowance(maxdata: u32) -> u64 {
 }
 
 impl WireCheck {
-    /// A packet leaves `from`; says whose it is.
+    /// A packet leaves `from` at `at` of the sender's clock; says whose it is.
     ///
     /// # Errors
     /// The rule it breaks.
