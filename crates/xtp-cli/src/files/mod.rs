@@ -53,4 +53,6 @@ pub(crate) use copy::cp;
 #[cfg(not(unix))]
 pub(crate) use elsewhere::{cp, serve};
 #[cfg(unix)]
+pub(crate) use record::Record;
+#[cfg(unix)]
 pub(crate) use serve::serve;

@@ -1,0 +1,47 @@
+//! The `xtp` command: arguments in, one outcome out. A library only so that its parsers can be fuzzed.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod args;
+mod commands;
+mod common;
+mod files;
+#[doc(hidden)]
+pub mod fuzzing;
+
+use args::{Cli, Command};
+use common::{Common, Outcome};
+
+/// Runs the command line this process was started with.
+#[must_use]
+pub fn main() -> ExitCode {
+    // Usage errors end in here with status 2, help and version with 0.
+    let cli = Cli::parse();
+    let common = match Common::new(cli.common) {
+        Ok(common) => common,
+        Err(failure) => return failure.report_bare(),
+    };
+    let outcome = run(&cli.command, &common);
+    common.conclude(outcome)
+}
+
+fn run(command: &Command, common: &Common) -> Outcome {
+    match command {
+        Command::Demo(args) => commands::demo::run(args, common),
+        Command::Serve(args) => files::serve(args, common),
+        Command::Cp(args) => files::cp(args, common),
+        Command::Ping(args) => commands::ping::run(args, common),
+        Command::Send(args) => commands::send::run(args, common),
+        Command::Listen(args) => commands::listen::run(args, common),
+        Command::Call(args) => commands::call::run(args, common),
+        Command::Answer(args) => commands::answer::run(args, common),
+        Command::Doctor(args) => commands::doctor::run(args, common),
+        Command::Sim(args) => commands::sim::run(args, common),
+        Command::Completions(args) => commands::completions::run(args, common),
+        Command::Man(args) => commands::man::run(args, common),
+        Command::DemoReceiver(args) => commands::demo::receiver::run(args, common),
+    }
+}
