@@ -160,3 +160,8 @@ pub use xtp_engine::{
 };
 pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
 pub use xtp_wire::{UDP_PORT, ports, service};
+
+/// The example of the repository's front page is compiled and run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;

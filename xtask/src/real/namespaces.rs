@@ -155,7 +155,8 @@ impl World {
         self.client.ip(&["address", "del", &before, "dev", "to-router"])?;
         self.client.ip(&["address", "add", &later, "dev", "to-router"])?;
         // The last address of the network took the default route with it.
-        self.client.ip(&["route", "replace", "default", "via", ROUTER[0]])?;
+        self.client
+            .ip(&["route", "replace", "default", "via", ROUTER[0]])?;
         finish(client, progress).map(drop)
     }
 
