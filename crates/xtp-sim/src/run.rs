@@ -125,7 +125,8 @@ fn build(seed: u64, plan: &Plan) -> Result<World, String> {
 }
 
 fn run(plan: &Plan, world: &mut World) -> SeedReport {
-    let settled = world.settle(plan.heal_at + LIVENESS);
+    world.run_for(plan.heal_at);
+    let settled = world.settle(LIVENESS);
     if !settled && world.failure.is_none() {
         let stuck = stuck(world);
         world.fail(format!(
@@ -133,7 +134,12 @@ fn run(plan: &Plan, world: &mut World) -> SeedReport {
             LIVENESS.as_secs()
         ));
     }
-    let ended_at = world.now;
+    let ended_at = world
+        .tasks
+        .iter()
+        .map(|task| task.finished_at)
+        .max()
+        .unwrap_or(world.now);
     world.run_for(FORGET);
     let mut report = SeedReport {
         packets: world.net.packets,

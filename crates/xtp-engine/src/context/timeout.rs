@@ -337,6 +337,10 @@ impl Context {
         self.writer.peer_bucket.refill(env.now);
         self.writer.own_bucket.refill(env.now);
         let request = opening.first_ask;
+        if self.wait_for_tokens(env.now) {
+            // WTIMER repeats FIRST as soon as the rate allows, now with the token.
+            return;
+        }
         let segment = self.first_segment();
         self.emit_first(segment, request, env, out);
         self.settle_timers(env.now);

@@ -99,6 +99,11 @@ impl StreamCheck {
         }
     }
 
+    /// What the reader was promised.
+    pub fn promise(&self) -> Promise {
+        self.promise
+    }
+
     /// The reader was given `item`; is it what `ledger` holds at this place?
     ///
     /// # Errors

@@ -14,4 +14,5 @@ mod rates;
 mod readers;
 mod repair;
 mod seeds;
+mod soak;
 mod urgency;
