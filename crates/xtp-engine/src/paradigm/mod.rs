@@ -1,4 +1,4 @@
-//! The paradigms as data: each constructor fills in an [`OpenOptions`](crate::OpenOptions), nothing else.
+//! The paradigms as data: each constructor fills in an [`OpenOptions`], nothing else.
 
 use crate::options::OpenOptions;
 use xtp_wire::service;
