@@ -1,5 +1,6 @@
 //! The relay through real sockets on the loopback interface.
 
+use std::io;
 use std::net::UdpSocket;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -17,13 +18,23 @@ fn socket() -> UdpSocket {
     socket
 }
 
+/// One packet. A signal to this process is no reason to fail.
+fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+    loop {
+        match socket.recv_from(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
+}
+
 /// A server that returns every packet with its first octet raised by one.
 fn echo_server() -> SocketAddr {
     let socket = socket();
     let addr = socket.local_addr().expect("bound");
     thread::spawn(move || {
         let mut buffer = [0; 2_048];
-        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+        while let Ok((length, from)) = receive(&socket, &mut buffer) {
             buffer[0] = buffer[0].wrapping_add(1);
             let _ = socket.send_to(&buffer[..length], from);
         }
@@ -34,7 +45,7 @@ fn echo_server() -> SocketAddr {
 fn exchange(client: &UdpSocket, to: SocketAddr, octets: &[u8]) -> Vec<u8> {
     client.send_to(octets, to).expect("send");
     let mut buffer = [0; 2_048];
-    let (length, from) = client.recv_from(&mut buffer).expect("an answer");
+    let (length, from) = receive(client, &mut buffer).expect("an answer");
     assert_eq!(from, to);
     buffer[..length].to_vec()
 }
@@ -89,7 +100,7 @@ fn loss_and_duplication_happen_as_counted() {
     }
     let stats = relay.stop().to_server;
     for _ in 0..stats.delivered_packets {
-        server.recv_from(&mut buffer).expect("a delivered packet");
+        receive(&server, &mut buffer).expect("a delivered packet");
         received += 1;
     }
     assert_eq!(stats.sent_packets, 1_000);
@@ -114,7 +125,7 @@ fn a_burst_of_packets_passes_whole() {
     thread::spawn(move || {
         let mut buffer = [0; 2_048];
         let received = (0..1_000)
-            .take_while(|_| server.recv_from(&mut buffer).is_ok())
+            .take_while(|_| receive(&server, &mut buffer).is_ok())
             .count();
         let _ = done.send(received);
     });

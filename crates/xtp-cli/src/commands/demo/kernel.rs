@@ -25,7 +25,11 @@ pub(super) fn patiently<T>(
     let begin = Instant::now();
     for polls in 1_u32.. {
         match attempt() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
             outcome => return outcome,
         }
         if begin.elapsed() >= SPIN {
@@ -37,7 +41,12 @@ pub(super) fn patiently<T>(
         }
     }
     set_nonblocking(false)?;
-    let outcome = attempt();
+    let outcome = loop {
+        match attempt() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => break outcome,
+        }
+    };
     set_nonblocking(true)?;
     outcome
 }
