@@ -1,7 +1,7 @@
 //! What happens when a timer expires (13, 13.3).
 
 use super::decide::Ask;
-use super::plan::Planned;
+use super::plan::{Planned, Stop};
 use super::timers::Timer;
 use super::writer::Blocked;
 use super::{Context, Doubt, Env, Restart, Role, State, Transition};
@@ -117,8 +117,9 @@ impl Context {
             return;
         }
         let writer = &self.writer;
-        if writer.inflight.has_lost() && self.timers.runs(Timer::Rate) {
-            // What was lost waits for tokens and will ask by itself; a probe would take the tokens from it for ever.
+        if writer.inflight.has_lost() && self.repeats_leave_soon(env.now) {
+            // What was lost goes now or waits for tokens, and will ask by itself; a probe would take the tokens
+            // from it for ever.
             return;
         }
         if let Some((why, _)) = writer.blocked {
@@ -155,6 +156,12 @@ impl Context {
         };
         self.timers.set(Timer::Wait, at);
         true
+    }
+
+    /// Whether what was lost leaves in this turn, or as soon as rate and pacer allow.
+    fn repeats_leave_soon(&self, now: Time) -> bool {
+        let plan = self.plan(now, 1);
+        !plan.segments.is_empty() || matches!(plan.stop, Stop::Rate(_))
     }
 
     /// 8.8: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way.
