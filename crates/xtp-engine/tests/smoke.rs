@@ -15,7 +15,9 @@ struct World {
     now: Time,
     ends: [Engine; 2],
     addrs: [SocketAddr; 2],
-    wire: Vec<(Time, usize, Vec<u8>)>,
+    wire: Vec<(Time, usize, Vec<u8>, Ecn)>,
+    /// Congestion marks on ECN-capable datagrams: one in so many, 0 for none.
+    mark_every: usize,
     log: Vec<String>,
     events: [Vec<(ContextId, Event)>; 2],
 }
@@ -33,6 +35,7 @@ impl World {
                 "10.0.0.2:36036".parse().unwrap(),
             ],
             wire: Vec::new(),
+            mark_every: 0,
             log: Vec::new(),
             events: [Vec::new(), Vec::new()],
         }
@@ -42,7 +45,7 @@ impl World {
         let mut out = TransmitBatch::new();
         self.ends[me].flush(self.now, &mut out);
         let at = self.now + Duration::from_millis(10);
-        out.for_each_datagram(|_, octets| {
+        out.for_each_datagram(|train, octets| {
             let packet = Packet::parse(octets).expect("engines send well-formed packets");
             let header = packet.header;
             let side = ["I", "R"][me];
@@ -50,7 +53,10 @@ impl World {
             options.remove(xtp_wire::Options::NOCHECK);
             self.log
                 .push(format!("{side} {:?} {options:?}", header.format).to_uppercase());
-            self.wire.push((at, 1 - me, octets.to_vec()));
+            let marked =
+                self.mark_every > 0 && train.ecn == Ecn::Ect0 && self.log.len() % self.mark_every == 0;
+            let ecn = if marked { Ecn::Ce } else { train.ecn };
+            self.wire.push((at, 1 - me, octets.to_vec(), ecn));
         });
         while let Some(event) = self.ends[me].poll_event() {
             self.events[me].push(event);
@@ -65,7 +71,7 @@ impl World {
     fn step_before(&mut self, until: Time) -> bool {
         self.flush(0);
         self.flush(1);
-        let wire = self.wire.first().map(|(at, _, _)| *at);
+        let wire = self.wire.first().map(|(at, ..)| *at);
         let next = [wire, self.ends[0].deadline(), self.ends[1].deadline()]
             .into_iter()
             .flatten()
@@ -74,13 +80,13 @@ impl World {
             return false;
         };
         self.now = self.now.max(next);
-        let due = self.wire.iter().take_while(|(at, _, _)| *at <= self.now).count();
-        for (_, to, octets) in self.wire.drain(..due).collect::<Vec<_>>() {
+        let due = self.wire.iter().take_while(|(at, ..)| *at <= self.now).count();
+        for (_, to, octets, ecn) in self.wire.drain(..due).collect::<Vec<_>>() {
             let src = self.addrs[1 - to];
             let datagram = Datagram {
                 src,
                 dst: None,
-                ecn: Ecn::NotEct,
+                ecn,
                 data: &octets,
                 backing: None,
             };
@@ -270,4 +276,37 @@ fn a_one_shot_confirmed_as_delivered_waits_for_the_reader() {
     assert_eq!(world.log[1..], rest);
     assert_eq!(world.closed(0), "closed; everything confirmed");
     assert_eq!(world.closed(1), "closed; everything confirmed");
+}
+
+#[test]
+fn congestion_marks_are_counted_echoed_and_obeyed() {
+    let window_after = |mark_every| {
+        let mut world = World::new();
+        world.mark_every = mark_every;
+        let mut options = paradigm::stream(PORT);
+        options.tuning.congestion = xtp_engine::CongestionKind::Cubic;
+        let id = world.open(options);
+        world.ends[0]
+            .send(world.now, id, payload(3_000_000), false)
+            .unwrap();
+        for _ in 0..400 {
+            world.run(Duration::from_millis(10));
+            if world.events[1]
+                .iter()
+                .any(|(_, event)| matches!(event, Event::Accepted { .. }))
+            {
+                let peer = world.accepted();
+                world.read_all(1, peer);
+            }
+        }
+        let stats = world.ends[0].context_stats(id).unwrap();
+        assert_eq!(stats.octets_acknowledged, 3_000_000);
+        assert_eq!(stats.packets_lost, 0, "a mark is no loss");
+        (stats.ce_reported, stats.congestion_window.unwrap())
+    };
+    let (unmarked, open) = window_after(0);
+    let (marked, reduced) = window_after(10);
+    assert_eq!(unmarked, 0);
+    assert!(marked > 10, "{marked} marks were reported");
+    assert!(reduced < open / 2, "window {reduced} under marks, {open} without");
 }
