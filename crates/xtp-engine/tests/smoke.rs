@@ -53,8 +53,9 @@ impl World {
             options.remove(xtp_wire::Options::NOCHECK);
             self.log
                 .push(format!("{side} {:?} {options:?}", header.format).to_uppercase());
-            let marked =
-                self.mark_every > 0 && train.ecn == Ecn::Ect0 && self.log.len() % self.mark_every == 0;
+            let marked = self.mark_every > 0
+                && train.ecn == Ecn::Ect0
+                && self.log.len().is_multiple_of(self.mark_every);
             let ecn = if marked { Ecn::Ce } else { train.ecn };
             self.wire.push((at, 1 - me, octets.to_vec(), ecn));
         });
