@@ -241,6 +241,25 @@ fn every_way_of_sending_arrives_in_order() {
 }
 
 #[test]
+fn lent_memory_comes_back() {
+    let (_client, stream, far) = connected(paradigm::stream(PORT), |stream| {
+        let mut all = Vec::new();
+        (&stream).read_to_end(&mut all).expect("octets");
+        all
+    });
+    let lent = vec![b'g'; 100_000];
+    let place = lent.as_ptr();
+    let back = stream.send_lent(lent).expect("acknowledged");
+    assert_eq!(
+        (back.as_ptr(), back.len()),
+        (place, 100_000),
+        "the same memory comes back"
+    );
+    stream.close().expect("confirmed");
+    assert_eq!(far.join().expect("no panic"), vec![b'g'; 100_000]);
+}
+
+#[test]
 fn try_calls_never_wait() {
     let mut options = paradigm::stream(PORT);
     options.tuning.send_capacity = 10_000;

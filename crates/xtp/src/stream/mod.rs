@@ -67,7 +67,8 @@ pub enum Chunk {
 /// [`send`](Self::send) keeps a reference to the caller's [`Bytes`] until it is acknowledged: no copy in user
 /// space (`Bytes::from_owner` lends memory of any kind). Up to 256 octets may be copied next to their packet's
 /// header, which is cheaper. An owner lent this way is dropped inside the endpoint's lock: its `Drop` must not call
-/// the endpoint. The [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
+/// the endpoint. [`send_lent`](Self::send_lent) takes a buffer and gives the same memory back once it was
+/// acknowledged. The [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
 pub struct Stream {
     shared: Arc<Handle>,
     id: ContextId,

@@ -42,10 +42,23 @@ impl Stream {
         })
     }
 
+    /// Lends `buffer` to the association, without a copy, and gives it back when the peer's host has acknowledged all
+    /// of it: the same allocation, ready to be filled again.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send) and [`confirm`](Self::confirm); the buffer then stays with the association, which
+    /// frees it when it is done.
+    pub fn send_lent(&self, buffer: Vec<u8>) -> Result<Vec<u8>> {
+        let data = Bytes::from(buffer);
+        self.send_all(data.clone(), false)?;
+        self.confirm(Confirm::Received)?;
+        // Acknowledged octets are released by the queue: this is the last owner, and nothing is copied.
+        Ok(Vec::from(data))
+    }
+
     /// Sends `data` and returns when the peer's host has acknowledged all of it, so that the caller may reuse the
     /// memory and knows that it arrived. Borrowed memory cannot outlive its lender without `unsafe`, which this crate
-    /// does not have, so this copies once; lend an owner to [`Bytes::from_owner`] and use
-    /// [`send`](Self::send) with a [`mark`](Self::mark) to do without.
+    /// does not have, so this copies once; [`send_lent`](Self::send_lent) does not.
     ///
     /// # Errors
     /// As [`send`](Self::send) and [`confirm`](Self::confirm).
