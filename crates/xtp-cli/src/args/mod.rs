@@ -15,7 +15,7 @@ mod ping;
 mod send;
 mod serve;
 mod sim;
-mod units;
+pub(crate) mod units;
 
 pub(crate) use answer::AnswerArgs;
 pub(crate) use call::CallArgs;

@@ -53,6 +53,8 @@ pub(crate) use copy::cp;
 #[cfg(not(unix))]
 pub(crate) use elsewhere::{cp, serve};
 #[cfg(unix)]
+pub(crate) use location::Plan;
+#[cfg(unix)]
 pub(crate) use record::Record;
 #[cfg(unix)]
 pub(crate) use serve::serve;

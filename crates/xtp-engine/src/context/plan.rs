@@ -64,10 +64,9 @@ impl Context {
     }
 
     /// Whether a packet with data can carry the status of the other stream (21.6).
-    pub(super) fn xdata_fits(&self, now: Time) -> bool {
+    fn xdata_fits(&self) -> bool {
         let useful = self.reader.owed > super::reader::Owed::Nothing
             || self.reader.told != Some((self.reader.store.next(), self.next_alloc()));
-        let _ = now;
         self.has(Caps::XDATA) && self.state == State::Active && !self.reader.has_holes() && useful
     }
 
@@ -90,7 +89,7 @@ impl Context {
         if !again && self.writer.all_sent() {
             return plan;
         }
-        plan.xdata = !plan.first && !again && self.xdata_fits(now);
+        plan.xdata = !plan.first && !again && self.xdata_fits();
         if self.ends_with_response(self.writer.nxt, self.writer.queue.end()) {
             plan.xdata = false;
         }

@@ -80,7 +80,7 @@ impl Context {
     /// The next item of the peer's stream.
     ///
     /// A stream that broke off does not end: once everything that came was read, that is an error.
-    pub(crate) fn read(&mut self, max: usize, env: &mut Env<'_>) -> Result<Read, Error> {
+    pub(crate) fn read(&mut self, max: usize) -> Result<Read, Error> {
         let item = self.reader.store.read(max.max(1));
         let start = self.reader.start;
         let read = match item {
@@ -103,7 +103,7 @@ impl Context {
             }
         };
         self.stats.octets_delivered = self.reader.store.delivered() - start;
-        self.user_consumed(env);
+        self.user_consumed();
         Ok(read)
     }
 
@@ -117,7 +117,7 @@ impl Context {
     }
 
     /// Consumption may answer a DREQ, free credit worth a packet, or let END go (9.3, 11.4, 14.4).
-    fn user_consumed(&mut self, _env: &mut Env<'_>) {
+    fn user_consumed(&mut self) {
         if !self.state.is_live() {
             return;
         }
@@ -139,10 +139,10 @@ impl Context {
     }
 
     /// The user posted buffers (RES): credit may follow at once.
-    pub(crate) fn post(&mut self, octets: u64, env: &mut Env<'_>) {
+    pub(crate) fn post(&mut self, octets: u64) {
         self.reader.credit.reserve(self.reader.start);
         self.reader.credit.post(octets);
-        self.user_consumed(env);
+        self.user_consumed();
     }
 
     pub(crate) fn close_writer(&mut self) -> Result<(), Error> {

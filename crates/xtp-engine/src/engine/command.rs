@@ -108,7 +108,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
-        self.command(now, id, |context, env| context.read(max, env))?
+        self.command(now, id, |context, _| context.read(max))?
     }
 
     /// Octets that can be read at once.
@@ -126,7 +126,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn post(&mut self, now: Time, id: ContextId, octets: u64) -> Result<(), Error> {
-        self.command(now, id, |context, env| context.post(octets, env))
+        self.command(now, id, |context, _| context.post(octets))
     }
 
     /// Nothing follows from here: graceful half close (14.1). Idempotent.

@@ -1,0 +1,138 @@
+//! Round trips, calls and bulk between two processes: what `docs/performance.md` quotes.
+//!
+//! In one terminal `cargo run --release -p xtp --example measure -- serve`, in another the same with `ping`, `call`
+//! or `bulk` and, if it is not the default, the server's address.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use xtp::{Bytes, CallOptions, Chunk, Config, Endpoint, Incoming, ListenOptions, Result, Stream, paradigm};
+
+const PING: u16 = 1;
+const BULK: u16 = 2;
+const CALL: u16 = 3;
+const MESSAGE: [u8; 64] = [1; 64];
+const ROUND_TRIPS: usize = 20_000;
+const CALLS: usize = 5_000;
+const MEBIBYTES: usize = 1_024;
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let what = arguments.next().unwrap_or_default();
+    let text = arguments.next().unwrap_or_else(|| "127.0.0.1:36099".to_owned());
+    let Ok(address) = text.parse::<SocketAddr>() else {
+        eprintln!("{text} is no address; write 127.0.0.1:36099");
+        std::process::exit(2);
+    };
+    match what.as_str() {
+        "serve" => serve(address),
+        "ping" => ping(address),
+        "call" => call(address),
+        "bulk" => bulk(address),
+        _ => {
+            eprintln!("usage: measure serve|ping|call|bulk [ADDRESS]");
+            std::process::exit(2);
+        }
+    }
+}
+
+fn serve(address: SocketAddr) -> Result<()> {
+    let endpoint = Endpoint::bind(Config::server(address))?;
+    let listener = endpoint.listen_with(ListenOptions::wildcard())?;
+    loop {
+        let incoming = listener.accept()?;
+        // One peer that breaks off does not end the server.
+        if let Err(error) = serve_one(incoming) {
+            eprintln!("{error}");
+        }
+    }
+}
+
+fn serve_one(incoming: Incoming) -> Result<()> {
+    match incoming.port() {
+        PING => {
+            let stream = incoming.into_stream();
+            while let Some(message) = stream.recv_message()? {
+                stream.send_message(message)?;
+            }
+            stream.close()
+        }
+        BULK => swallow(incoming.into_stream()),
+        _ => {
+            let request = incoming.receive()?;
+            incoming.respond(request)
+        }
+    }
+}
+
+fn swallow(stream: Stream) -> Result<()> {
+    let mut octets = 0;
+    while let Some(chunk) = stream.recv_chunk()? {
+        if let Chunk::Data { bytes, .. } = chunk {
+            octets += bytes.len();
+        }
+    }
+    eprintln!("{octets} octets arrived");
+    stream.close()
+}
+
+fn ping(address: SocketAddr) -> Result<()> {
+    let endpoint = Endpoint::client()?;
+    let stream = endpoint.open(address, paradigm::stream(PING))?;
+    let mut times = Vec::with_capacity(ROUND_TRIPS);
+    for _ in 0..ROUND_TRIPS {
+        let begin = Instant::now();
+        stream.send_message(Bytes::copy_from_slice(&MESSAGE))?;
+        let answer = stream.recv_message()?;
+        times.push(begin.elapsed());
+        assert_eq!(answer.map(|answer| answer.len()), Some(MESSAGE.len()));
+    }
+    let stats = stream.stats()?;
+    let packets = (stats.packets_sent + stats.packets_received) as f64 / ROUND_TRIPS as f64;
+    report("round trip", times);
+    println!("packets a round trip {packets:.4}");
+    stream.close()
+}
+
+fn call(address: SocketAddr) -> Result<()> {
+    let endpoint = Endpoint::client()?;
+    let mut times = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        let begin = Instant::now();
+        let answer = endpoint.call(
+            address,
+            CALL,
+            Bytes::copy_from_slice(&MESSAGE),
+            &CallOptions::default(),
+        )?;
+        times.push(begin.elapsed());
+        assert_eq!(answer.len(), MESSAGE.len());
+    }
+    report("call", times);
+    Ok(())
+}
+
+fn bulk(address: SocketAddr) -> Result<()> {
+    let endpoint = Endpoint::client()?;
+    let stream = endpoint.open(address, paradigm::stream(BULK))?;
+    let buffer = Bytes::from(vec![7; 1 << 20]);
+    let begin = Instant::now();
+    for _ in 0..MEBIBYTES {
+        stream.send(buffer.clone())?;
+    }
+    stream.flush_acknowledged()?;
+    let seconds = begin.elapsed().as_secs_f64();
+    println!(
+        "{:.2} Gbit/s, acknowledged",
+        (MEBIBYTES << 23) as f64 / seconds / 1e9
+    );
+    stream.close()
+}
+
+fn report(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    println!(
+        "{what}: p50 {:?}, p99 {:?}",
+        times[times.len() / 2],
+        times[times.len() * 99 / 100]
+    );
+}
