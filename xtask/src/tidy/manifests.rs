@@ -12,14 +12,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtp", &["xtp-engine", "xtp-io", "xtp-wire"]),
     ("xtp-sim", &["xtp-engine", "xtp-link", "xtp-wire"]),
     // `xtp sim` is a command like the others; the simulator sits beside, not below.
-    ("xtp-cli", &["xtp", "xtp-sim"]),
+    ("xtp-cli", &["xtp", "xtp-bench", "xtp-linkem", "xtp-sim"]),
     ("xtp-ffi", &["xtp"]),
     ("xtp-python", &["xtp"]),
     ("xtp-fabric", &["xtp"]),
     ("xtp-linkem", &["xtp-link"]),
     (
         "xtp-bench",
-        &["xtp", "xtp-engine", "xtp-io", "xtp-link", "xtp-sim", "xtp-wire"],
+        &[
+            "xtp",
+            "xtp-engine",
+            "xtp-io",
+            "xtp-link",
+            "xtp-linkem",
+            "xtp-sim",
+            "xtp-wire",
+        ],
     ),
     ("xtask", &[]),
 ];
