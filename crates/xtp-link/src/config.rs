@@ -37,8 +37,11 @@ pub struct LinkConfig {
     /// Time under way of every packet after its last bit was transmitted; at most [`MAX_DELAY`].
     pub delay: Duration,
     /// A uniformly distributed addition to the delay, from zero to this. Packets overtake each other when
-    /// it exceeds their spacing. At most [`MAX_DELAY`].
+    /// it exceeds their spacing, unless [`LinkConfig::in_order`]. At most [`MAX_DELAY`].
     pub jitter: Duration,
+    /// Jitter does not let packets overtake each other: one that would arrive before an earlier one arrives right
+    /// behind it. Packets held back by [`LinkConfig::reorder`] are still overtaken.
+    pub in_order: bool,
     /// Loss on the wire.
     pub loss: Loss,
     /// Probability of each single bit of a packet to be flipped, 0 to 1.

@@ -67,7 +67,12 @@ pub struct Link<T> {
     damage: Random,
     transmitter: Transmitter,
     flight: BinaryHeap<InFlight<T>>,
+    /// Packets ever handed to the link. Apart from the counters, which can be set back.
+    sent: u64,
+    /// Packets ever put under way, copies included.
+    launched: u64,
     highest_delivered: u64,
+    latest_arrival: u64,
     stats: LinkStats,
 }
 
@@ -82,6 +87,7 @@ struct Delays {
 /// What chance has in store for one copy of a packet.
 struct Fate {
     extra_delay: u64,
+    held_back: bool,
     flips: BitFlips,
 }
 
@@ -115,7 +121,10 @@ impl<T> Link<T> {
             damage: Random::new(seed, 2),
             transmitter: Transmitter::default(),
             flight: BinaryHeap::new(),
+            sent: 0,
+            launched: 0,
             highest_delivered: 0,
+            latest_arrival: 0,
             stats: LinkStats::default(),
         })
     }
@@ -166,6 +175,12 @@ impl<T> Link<T> {
     /// The counters.
     pub fn stats(&self) -> &LinkStats {
         &self.stats
+    }
+
+    /// Sets the counters back to nothing. Chances, indices, the queue and what is under way stay as they are, so
+    /// the link behaves as if nothing had happened. What is under way now is counted when it is handed out.
+    pub fn reset_stats(&mut self) {
+        self.stats = LinkStats::default();
     }
 
     /// Packets under way, those in the queue included.
@@ -222,7 +237,7 @@ impl<T> Link<T> {
 
     /// Whether this link's own script drops the packet sent next.
     pub(crate) fn script_drops_next(&self) -> bool {
-        self.script.drops(self.stats.sent_packets)
+        self.script.drops(self.sent)
     }
 
     fn drop_packet(&mut self, cause: DropCause) -> Outcome {
@@ -232,11 +247,13 @@ impl<T> Link<T> {
 
     fn fate(&mut self, octets: usize) -> Fate {
         let mut extra_delay = self.shape.up_to(self.delays.jitter);
-        if self.shape.chance(self.config.reorder) {
+        let held_back = self.shape.chance(self.config.reorder);
+        if held_back {
             extra_delay += self.delays.reorder;
         }
         Fate {
             extra_delay,
+            held_back,
             flips: self.draw_flips(octets),
         }
     }
@@ -270,12 +287,17 @@ impl<T> Link<T> {
     }
 
     fn fly(&mut self, packet: T, octets: usize, departure: Departure, fate: Fate) {
-        let at = departure
+        let mut at = departure
             .at
             .saturating_add(self.delays.fixed)
             .saturating_add(fate.extra_delay);
-        let order = self.stats.sent_packets + self.stats.duplicated;
-        let index = self.stats.sent_packets;
+        if self.config.in_order && !fate.held_back {
+            at = at.max(self.latest_arrival);
+            self.latest_arrival = at;
+        }
+        self.launched += 1;
+        let order = self.launched;
+        let index = self.sent;
         self.flight.push(InFlight {
             at,
             order,
@@ -300,6 +322,7 @@ impl<T: Clone> Link<T> {
 
     /// [`Link::send`] with the script's verdict given.
     pub(crate) fn send_scripted(&mut self, now_ns: u64, packet: T, octets: usize, scripted: bool) -> Outcome {
+        self.sent += 1;
         self.stats.sent_packets += 1;
         self.stats.sent_octets += octets as u64;
         // All draws come before any other reason to drop: the n-th packet's chances are its own.

@@ -32,12 +32,13 @@ prop_compose! {
         overhead_octets in 0usize..64,
         mtu in prop::option::of(500usize..1_500),
         ecn_mark_threshold in prop::option::of(0usize..50_000),
+        in_order in any::<bool>(),
     ) -> LinkConfig {
         let [delay, jitter, reorder_delay] = times.map(Duration::from_nanos);
         let [duplicate, reorder, corrupt] = chances;
         LinkConfig {
             rate_bits_per_s, delay, jitter, loss, bit_error_rate, duplicate, reorder, reorder_delay, corrupt,
-            queue_octets, overhead_octets, mtu, ecn_mark_threshold,
+            queue_octets, overhead_octets, mtu, ecn_mark_threshold, in_order,
         }
     }
 }
@@ -117,6 +118,43 @@ proptest! {
         let (_, arrivals, stats) = trace(&config, seed, &packets);
         prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.packet));
         prop_assert_eq!(stats.reordered, 0);
+    }
+
+    #[test]
+    fn jitter_in_order_keeps_order_and_what_is_held_back_is_overtaken(
+        config in config(), seed in any::<u64>(), packets in packets(),
+    ) {
+        let config = LinkConfig { in_order: true, reorder: 0.0, ..config };
+        let (_, arrivals, stats) = trace(&config, seed, &packets);
+        prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.packet));
+        prop_assert_eq!(stats.reordered, 0);
+    }
+
+    #[test]
+    fn setting_the_counters_back_changes_nothing_else(
+        config in config(), seed in any::<u64>(), packets in packets(), at in 0usize..200,
+    ) {
+        let (expected, _, _) = trace(&config, seed, &packets);
+        let mut link = Link::new(config, seed).expect("valid configuration");
+        let mut now = 0;
+        let mut under_way = 0;
+        let mut outcomes = Vec::new();
+        for (index, &(gap, octets)) in packets.iter().enumerate() {
+            now += gap;
+            if index == at {
+                link.reset_stats();
+                under_way = link.in_flight() as u64;
+            }
+            while link.receive(now).is_some() {}
+            outcomes.push(link.send(now, index, octets));
+        }
+        prop_assert_eq!(outcomes, expected);
+        let stats = link.stats();
+        prop_assert_eq!(stats.sent_packets, packets.len().saturating_sub(if at < packets.len() { at } else { 0 }) as u64);
+        prop_assert_eq!(
+            under_way + stats.sent_packets + stats.duplicated,
+            stats.delivered_packets + stats.dropped.total() + link.in_flight() as u64
+        );
     }
 
     #[test]

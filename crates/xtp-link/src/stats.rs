@@ -57,7 +57,8 @@ impl Drops {
 
 /// Counters of one direction. Octets are the packets' own, without overhead.
 ///
-/// At any time `sent_packets + duplicated == delivered_packets + dropped.total() + in flight`.
+/// At any time `sent_packets + duplicated == delivered_packets + dropped.total() + in flight`, unless the counters
+/// were set back with packets in flight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets handed to the link.
@@ -154,7 +155,8 @@ impl DelayHistogram {
         self.max
     }
 
-    pub(crate) fn record(&mut self, nanoseconds: u64) {
+    /// Adds a time.
+    pub fn record(&mut self, nanoseconds: u64) {
         self.count += 1;
         if nanoseconds == 0 {
             self.zeros += 1;

@@ -108,13 +108,12 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     scale(text, &lower, DURATION_UNITS, DURATION).map(Duration::from_nanos)
 }
 
-/// A fraction from 0 to 1, written as such or as a percentage.
+/// A fraction from 0 to 1, written as such (`0.001`, `1e-6`) or as a percentage.
 ///
 /// # Errors
 /// Not a number, something other than `%` behind it, or not from 0 to 1.
 pub fn parse_fraction(text: &str) -> Result<f64, UnitError> {
-    let trimmed = text.trim();
-    let (number, unit) = split(trimmed);
+    let (number, unit) = split_scientific(text.trim());
     let divisor = match unit.trim() {
         "" => 1.0,
         "%" => 100.0,
@@ -166,6 +165,20 @@ fn split(text: &str) -> (&str, &str) {
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
     text.split_at(end)
+}
+
+/// As [`split`], with a power of ten as in `1e-6` counted as part of the number.
+fn split_scientific(text: &str) -> (&str, &str) {
+    let (number, rest) = split(text);
+    let Some(power) = rest.strip_prefix(['e', 'E']) else {
+        return (number, rest);
+    };
+    let digits = power.strip_prefix(['-', '+']).unwrap_or(power);
+    let count = digits.chars().take_while(char::is_ascii_digit).count();
+    if number.is_empty() || count == 0 {
+        return (number, rest);
+    }
+    text.split_at(text.len() - digits.len() + count)
 }
 
 /// The number times its unit, exactly, rounded down. `original` is for the error message.

@@ -46,6 +46,9 @@ fn fractions_and_sizes() {
         ("0.25", 0.25),
         ("100%", 1.0),
         ("0", 0.0),
+        ("1e-6", 1e-6),
+        ("2.5E-3 %", 2.5e-5),
+        ("1e+0", 1.0),
     ] {
         assert_eq!(parse_fraction(text), Ok(expected), "{text}");
     }
@@ -93,6 +96,14 @@ fn what_is_not_a_number_is_told_from_a_wrong_unit_and_from_a_wrong_range() {
             "{text}"
         );
     }
+    for text in ["1e", "1e-", "1ex", "1e-6x"] {
+        assert!(
+            matches!(parse_fraction(text), Err(UnitError::Unit { .. })),
+            "{text}"
+        );
+    }
+    assert!(matches!(parse_fraction("e-6"), Err(UnitError::Number { .. })));
+    assert!(matches!(parse_fraction("1e6"), Err(UnitError::Range { .. })));
     assert!(matches!(parse_fraction("5 percent"), Err(UnitError::Unit { .. })));
     assert!(matches!(parse_octets("5 pages"), Err(UnitError::Unit { .. })));
 }

@@ -36,6 +36,7 @@ fn every_option_reaches_both_links() {
         overhead_octets: 42,
         mtu: Some(1_500),
         ecn_mark_threshold: None,
+        in_order: false,
     };
     assert_eq!((&config.to_server, &config.to_client), (&expected, &expected));
     assert_eq!(
