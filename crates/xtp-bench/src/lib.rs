@@ -1,2 +1,45 @@
 //! The measurements of the papers repeated today: xtp beside its rivals, alternating within one run.
+//!
+//! A [`Plan`] says what is measured; [`run`] measures it and returns a [`Report`]. Every party of a measurement is a
+//! process of its own: the executable of the caller started again with the arguments of the [`Launcher`], where
+//! [`worker`] has to be called. Runs on Linux only; elsewhere this crate is empty.
+//!
+//! To add a transport: a file in `transport` with a `Transport`, and its line in `transport::ALL`. To add an
+//! experiment that is more than a client and a server: a file with its `run` (and `work`, if its parties are not the
+//! transports' own), and its line in `experiment::entry`.
 #![forbid(unsafe_code)]
+#![cfg(target_os = "linux")]
+// What experiments share comes before the experiments.
+#![allow(dead_code)]
+
+mod error;
+mod experiment;
+mod fitting;
+mod host;
+mod html;
+mod job;
+mod launch;
+mod meter;
+mod plan;
+mod report;
+mod rounds;
+mod row;
+mod sizes;
+mod stage;
+mod stats;
+mod table;
+mod transport;
+mod worker;
+
+pub use error::Error;
+pub use experiment::{Context, Progress, run};
+pub use host::Host;
+pub use html::render as render_html;
+pub use launch::Launcher;
+pub use plan::{Experiment, Path, Plan, Rivals, WaitPolicy};
+pub use report::{Fit, Report, Series};
+pub use row::Row;
+pub use sizes::{ALL_SIZES, PAPER_SIZES};
+pub use table::table;
+pub use transport::names as transport_names;
+pub use worker::worker;

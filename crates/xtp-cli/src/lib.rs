@@ -43,5 +43,9 @@ fn run(command: &Command, common: &Common) -> Outcome {
         Command::Completions(args) => commands::completions::run(args, common),
         Command::Man(args) => commands::man::run(args, common),
         Command::DemoReceiver(args) => commands::demo::receiver::run(args, common),
+        #[cfg(target_os = "linux")]
+        Command::Bench(args) => commands::bench::run(args, common),
+        #[cfg(target_os = "linux")]
+        Command::BenchWorker(args) => commands::bench::worker(args),
     }
 }

@@ -1,6 +1,6 @@
 //! Options every command takes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -20,8 +20,9 @@ pub(crate) struct CommonArgs {
     pub(crate) quiet: bool,
 
     /// Print one JSON object on standard output and nothing else there
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
+    // `xtp bench` has its own `--json`, which names a file; so this one has the same type.
+    #[arg(long, global = true, num_args = 0, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 
     /// Give up after this long: 300ms, 5s, 2m, 1h (a bare number is seconds)
     #[arg(long, global = true, value_name = "DURATION", value_parser = units::duration)]
@@ -42,6 +43,13 @@ pub(crate) struct CommonArgs {
     /// How to wait for the network: block (least processor time), spin (least latency) or adaptive
     #[arg(long, global = true, value_name = "HOW", value_enum, default_value_t = WaitArg::Adaptive, hide_possible_values = true)]
     pub(crate) wait: WaitArg,
+}
+
+impl CommonArgs {
+    /// Standard output is for JSON alone.
+    pub(crate) fn prints_json(&self) -> bool {
+        self.json.as_deref() == Some(Path::new("-"))
+    }
 }
 
 /// Framing of a trace.

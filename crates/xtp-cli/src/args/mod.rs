@@ -3,6 +3,8 @@
 use clap::{Parser, Subcommand};
 
 mod answer;
+#[cfg(target_os = "linux")]
+mod bench;
 mod call;
 mod common;
 mod completions;
@@ -18,6 +20,8 @@ mod sim;
 pub(crate) mod units;
 
 pub(crate) use answer::AnswerArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use bench::{BenchArgs, BenchWorkerArgs};
 pub(crate) use call::CallArgs;
 pub(crate) use common::{CommonArgs, TraceFormat, WaitArg};
 pub(crate) use completions::CompletionsArgs;
@@ -69,8 +73,13 @@ pub(crate) enum Command {
     Answer(AnswerArgs),
     Doctor(DoctorArgs),
     Sim(SimArgs),
+    #[cfg(target_os = "linux")]
+    Bench(BenchArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     #[command(name = "demo-receiver", hide = true)]
     DemoReceiver(DemoReceiverArgs),
+    #[cfg(target_os = "linux")]
+    #[command(name = "bench-worker", hide = true)]
+    BenchWorker(BenchWorkerArgs),
 }

@@ -1,6 +1,8 @@
 //! One module a command, each with `run(args, common)`.
 
 pub(crate) mod answer;
+#[cfg(target_os = "linux")]
+pub(crate) mod bench;
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod demo;

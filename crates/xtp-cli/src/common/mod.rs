@@ -62,7 +62,7 @@ impl Common {
             }
         };
         Ok(Self {
-            out: Output::new(args.json, args.quiet, args.verbose),
+            out: Output::new(args.prints_json(), args.quiet, args.verbose),
             signals: Signals::catch()?,
             args,
             trace,

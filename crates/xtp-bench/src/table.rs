@@ -1,0 +1,113 @@
+//! The report as text for people.
+
+use std::fmt::Write;
+
+use crate::report::Report;
+use crate::row::Row;
+
+/// Digits a figure is shown with.
+const DIGITS: i32 = 4;
+
+/// Host, rows, fits and notes as lines of text.
+pub fn table(report: &Report) -> String {
+    let mut text = String::new();
+    let host = &report.host;
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "{}, {} cores, {}, {}; hardware counters {}",
+        host.cpu, host.cores, host.kernel, host.date, host.counters
+    );
+    let mut group = None;
+    for row in &report.rows {
+        let heading = (&row.experiment, &row.path, &row.wait);
+        if group != Some(heading) {
+            group = Some(heading);
+            let wait = row.wait.as_deref().unwrap_or("");
+            let _ = writeln!(text, "\n{} {} {wait}", row.experiment, row.path);
+            let _ = writeln!(text, "{}", headings());
+        }
+        let _ = writeln!(text, "{}", line(row));
+    }
+    fits(report, &mut text);
+    for note in report.notes.iter() {
+        let _ = writeln!(text, "note: {note}");
+    }
+    for failure in report.failures.iter() {
+        let _ = writeln!(text, "FAILED: {failure}");
+    }
+    text
+}
+
+/// Heading of a column and its figure.
+type Column = (&'static str, fn(&Row) -> Option<f64>);
+
+const COLUMNS: [Column; 9] = [
+    ("p50 us", |row| row.p50_us),
+    ("p99 us", |row| row.p99_us),
+    ("Gbit/s", |row| row.gbit_s),
+    ("ops/s", |row| row.ops_per_s),
+    ("CPU s/GB", |row| row.cpu_s_per_gb),
+    ("packets/op", |row| row.packets_per_op),
+    ("calls/op", |row| row.syscalls_per_op),
+    ("octets/assoc", |row| row.octets_per_association),
+    ("x xtp", |row| row.ratio_to_xtp),
+];
+
+fn headings() -> String {
+    let mut text = format!("{:>10}  {:<14}", "size", "transport");
+    for (name, _) in COLUMNS {
+        let _ = write!(text, " {name:>12}");
+    }
+    text
+}
+
+fn line(row: &Row) -> String {
+    let size = row.size.map(|size| size.to_string()).unwrap_or_default();
+    let mut text = format!("{size:>10}  {:<14}", row.transport);
+    for (_, value) in COLUMNS {
+        let value = value(row).map(figure).unwrap_or_default();
+        let _ = write!(text, " {value:>12}");
+    }
+    if let Some(note) = &row.note {
+        let _ = write!(text, "  {note}");
+    }
+    text.trim_end().to_owned()
+}
+
+fn fits(report: &Report, text: &mut String) {
+    if !report.fits.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nTime of an operation by size, least squares with 95 % confidence"
+        );
+    }
+    for fit in &report.fits {
+        let _ = writeln!(
+            text,
+            "{:<12} {:<14} {:<9} {:>9} ±{:<7} us + {:>9} ±{:<8} us an octet ({} timings)",
+            fit.experiment,
+            fit.path,
+            fit.transport,
+            figure(fit.overhead_us),
+            figure(fit.overhead_ci95),
+            figure(fit.per_octet_us),
+            figure(fit.per_octet_ci95),
+            fit.timings
+        );
+    }
+}
+
+/// A number with four significant digits.
+fn figure(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = value.abs().log10().floor() as i32 + 1;
+    let decimals = usize::try_from(DIGITS - magnitude).unwrap_or(0);
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

@@ -1,0 +1,67 @@
+//! The transports, by name.
+
+use crate::error::{Error, Worked};
+use crate::job::{Job, Outcome};
+use crate::plan::{Experiment, Rivals};
+use crate::stage::Stage;
+use crate::worker::Console;
+
+mod answering;
+mod sockets;
+mod tcp;
+mod udp;
+mod waiting;
+mod xtp;
+
+/// A transport that can be measured.
+pub(crate) struct Transport {
+    /// Its name on the command line and in the result.
+    pub(crate) name: &'static str,
+    /// The experiments between a client and a server that it is measured in.
+    pub(crate) experiments: &'static [Experiment],
+    /// Why it cannot be measured on a stage; prepares the stage if it has to be. Of an experiment at a size.
+    pub(crate) obstacle: fn(&Stage, Experiment, u64) -> Option<String>,
+    /// The work of its parties.
+    pub(crate) work: fn(&Job, &mut Console) -> Worked<Outcome>,
+}
+
+/// All of them, xtp first: the others are compared with it.
+static ALL: &[&Transport] = &[&xtp::XTP, &udp::UDP, &tcp::TCP, &tcp::RENO, &tcp::BBR];
+
+/// Nothing stands in the way.
+pub(crate) fn always(_: &Stage, _: Experiment, _: u64) -> Option<String> {
+    None
+}
+
+/// The names of all transports.
+pub fn names() -> Vec<&'static str> {
+    ALL.iter().map(|transport| transport.name).collect()
+}
+
+/// The transport of this name.
+///
+/// # Errors
+/// [`Error::UnknownTransport`], which lists those there are.
+pub(crate) fn find(name: &str) -> Result<&'static Transport, Error> {
+    let found = ALL.iter().copied().find(|transport| transport.name == name);
+    found.ok_or_else(|| Error::UnknownTransport {
+        name: name.to_owned(),
+        known: names().join(", "),
+    })
+}
+
+/// What is measured in an experiment between a client and a server: xtp, then the rivals asked for that offer it.
+pub(crate) fn chosen(rivals: &Rivals, experiment: Experiment) -> Vec<&'static Transport> {
+    let wanted = |transport: &Transport| match rivals {
+        _ if transport.name == "xtp" => true,
+        Rivals::All => true,
+        Rivals::None => false,
+        Rivals::Some(named) => named.iter().any(|name| name == transport.name),
+    };
+    let offers = |transport: &&Transport| transport.experiments.contains(&experiment);
+    ALL.iter()
+        .copied()
+        .filter(offers)
+        .filter(|transport| wanted(transport))
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! Round trips over one connection.
+
+use std::io;
+
+use rustix::event::PollFlags;
+
+use crate::error::{Problem, Worked};
+use crate::job::{Job, Outcome, Role};
+use crate::transport::answering::{Serving, Timing};
+use crate::transport::sockets::{prepare, read_exact, write_all};
+use crate::transport::waiting::Waiter;
+use crate::worker::Console;
+
+pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    match job.role {
+        Role::Client => client(job, console),
+        _ => server(job, console),
+    }
+}
+
+fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    let mut waiter = Waiter::new(job.wait, console.stop());
+    let mut stream = super::connect(job)?;
+    prepare(&stream, &mut waiter)?;
+    let message = vec![7; job.size as usize];
+    let mut answer = vec![0; job.size as usize];
+    let mut timing = Timing::new(job);
+    loop {
+        let before = waiter.calls();
+        let more = timing.one(
+            || before,
+            || -> Worked<()> {
+                write_all(&mut stream, &mut waiter, &message)?;
+                match read_exact(&mut stream, &mut waiter, &mut answer)? {
+                    true => Ok(()),
+                    false => Err(Problem::new("the server closed the connection")),
+                }
+            },
+        )?;
+        if !more {
+            return Ok(timing.outcome(waiter.calls()));
+        }
+    }
+}
+
+fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    let mut waiter = Waiter::new(job.wait, console.stop());
+    let listener = super::listen(job, &waiter)?;
+    console.ready(listener.local_addr()?)?;
+    let mut serving = Serving::new(job);
+    let accepted = waiter.until(&listener, PollFlags::IN, || listener.accept());
+    let Some((mut stream, _)) = unless_stopped(accepted)? else {
+        return Ok(serving.outcome(waiter.calls()));
+    };
+    prepare(&stream, &mut waiter)?;
+    let mut message = vec![0; job.size as usize];
+    loop {
+        let read = read_exact(&mut stream, &mut waiter, &mut message);
+        if unless_stopped(read)? != Some(true) {
+            return Ok(serving.outcome(waiter.calls()));
+        }
+        write_all(&mut stream, &mut waiter, &message)?;
+        let calls = waiter.calls();
+        if !serving.one(|| calls) {
+            return Ok(serving.outcome(calls));
+        }
+    }
+}
+
+/// `None` if the coordinator said stop.
+pub(super) fn unless_stopped<T>(result: io::Result<T>) -> Worked<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        other => Ok(Some(other?)),
+    }
+}

@@ -1,0 +1,57 @@
+//! xtp as a program uses it.
+
+use std::net::SocketAddr;
+
+use ::xtp::{Config, Endpoint, Wait};
+
+use crate::error::{Problem, Worked};
+use crate::job::{Job, Outcome};
+use crate::plan::{Experiment, WaitPolicy};
+use crate::transport::{Transport, always};
+use crate::worker::Console;
+
+mod pingpong;
+
+/// The service number measured.
+const SERVICE: u16 = 100;
+
+pub(super) static XTP: Transport = Transport {
+    name: "xtp",
+    experiments: &[Experiment::Pingpong],
+    obstacle: always,
+    work,
+};
+
+fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    match job.experiment {
+        Experiment::Pingpong => pingpong::work(job, console),
+        other => Err(Problem::new(format!("xtp has no '{other}' here"))),
+    }
+}
+
+/// An endpoint on the job's address that waits as the job says.
+fn endpoint(job: &Job) -> Worked<Endpoint> {
+    let mut config = Config::server(job.any_port());
+    config.wait = match job.wait {
+        WaitPolicy::Block => Wait::Block,
+        WaitPolicy::Spin => Wait::Spin,
+        WaitPolicy::Adaptive => Wait::Adaptive,
+    };
+    Ok(Endpoint::bind(config)?)
+}
+
+/// Where the server is.
+fn peer(job: &Job) -> Worked<SocketAddr> {
+    Ok(job.peer.parse()?)
+}
+
+/// Ends what waits on the endpoint when the coordinator says stop.
+fn stop_with(console: &Console, endpoint: &Endpoint) {
+    let endpoint = endpoint.clone();
+    console.on_stop(move || endpoint.interrupt());
+}
+
+/// System calls made on the endpoint's socket.
+fn calls(endpoint: &Endpoint) -> u64 {
+    endpoint.stats().system_calls()
+}

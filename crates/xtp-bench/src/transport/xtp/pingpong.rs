@@ -1,0 +1,59 @@
+//! Round trips over one association.
+
+use bytes::Bytes;
+use xtp::paradigm;
+
+use crate::error::{Problem, Worked};
+use crate::job::{Job, Outcome, Role};
+use crate::transport::answering::{Serving, Timing};
+use crate::worker::Console;
+
+pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    match job.role {
+        Role::Client => client(job),
+        _ => server(job, console),
+    }
+}
+
+fn client(job: &Job) -> Worked<Outcome> {
+    let endpoint = super::endpoint(job)?;
+    let stream = endpoint.open(super::peer(job)?, paradigm::stream(super::SERVICE))?;
+    let message = Bytes::from(vec![7; job.size as usize]);
+    let mut timing = Timing::new(job);
+    loop {
+        let more = timing.one(
+            || super::calls(&endpoint),
+            || -> Worked<()> {
+                stream.send_message(message.clone())?;
+                match stream.recv_message()? {
+                    Some(answer) if answer.len() == message.len() => Ok(()),
+                    _ => Err(Problem::new("the server answered something else")),
+                }
+            },
+        )?;
+        if !more {
+            let outcome = timing.outcome(super::calls(&endpoint));
+            stream.close()?;
+            return Ok(outcome);
+        }
+    }
+}
+
+fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    let endpoint = super::endpoint(job)?;
+    let listener = endpoint.listen(super::SERVICE)?;
+    super::stop_with(console, &endpoint);
+    console.ready(endpoint.local_addr())?;
+    let mut serving = Serving::new(job);
+    let stream = match listener.accept() {
+        Err(error) if error.is_interrupted() => return Ok(Outcome::default()),
+        accepted => accepted?.into_stream(),
+    };
+    while let Some(message) = stream.recv_message()? {
+        stream.send_message(message)?;
+        serving.one(|| super::calls(&endpoint));
+    }
+    let outcome = serving.outcome(super::calls(&endpoint));
+    stream.close()?;
+    Ok(outcome)
+}

@@ -1,0 +1,91 @@
+//! `xtp bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use super::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  xtp bench pingpong --wait spin             round trips, polled, beside UDP and TCP
+  xtp bench oneshot --size 64 --path veth    one message with set-up and tear-down
+  xtp bench bulk --rivals tcp,tcp-bbr        throughput and processor time
+  xtp bench pingpong --rivals none --json -  the rows as JSON on standard output
+  xtp bench all --json all.json --html all.html
+
+Every party is a process of its own on a processor of its own. In each round every transport
+runs once; figures are medians over rounds, ratios medians of the ratios within rounds. An
+experiment at one size and path ends within 15 seconds, bulk within 40. Paths other than
+loopback need root: they are made of network namespaces, which vanish with the command.
+
+Exit status 0 if everything about xtp was measured (rivals that cannot be are noted), 1 if
+not, 2 usage, 130 interrupted.";
+
+/// What `EXPERIMENT` may be.
+const EXPERIMENTS: [&str; 10] = [
+    "pingpong",
+    "oneshot",
+    "transaction",
+    "bulk",
+    "scale",
+    "wan",
+    "stencil",
+    "bag",
+    "phases",
+    "all",
+];
+
+/// Measure xtp beside other transports, alternating within one run
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BenchArgs {
+    /// What to measure
+    #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(EXPERIMENTS))]
+    pub(crate) experiment: String,
+
+    /// Octets of a message: numbers separated by commas, `papers` (4 to 4096) or `all` (4 to 65536)
+    #[arg(short, long, value_name = "SIZES")]
+    pub(crate) size: Option<String>,
+
+    /// What lies between the parties: loopback, veth, veth-nooffload, separated by commas
+    #[arg(short, long, value_name = "PATHS", default_value = "loopback")]
+    pub(crate) path: String,
+
+    /// What to compare with: names separated by commas, all or none
+    #[arg(short, long, value_name = "NAMES", default_value = "all")]
+    pub(crate) rivals: String,
+
+    /// Rounds; in each every transport runs once
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: u32,
+
+    /// Of experiments with a grid of cases measure the main ones only
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Write the rows as JSON to this file; - is standard output
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write the report with plots to this file, as one page that needs nothing else
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Bulk: octets handed over in one call, as ttcp's -l
+    #[arg(short = 'l', long, value_name = "SIZE", value_parser = units::size)]
+    pub(crate) length: Option<usize>,
+
+    /// Bulk: how many times, as ttcp's -n; by default as many as fit the time
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+
+    /// Options of an experiment: NAME=VALUE
+    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", hide = true)]
+    pub(crate) options: Vec<String>,
+}
+
+/// A party of a measurement
+#[derive(Args, Debug)]
+pub(crate) struct BenchWorkerArgs {}

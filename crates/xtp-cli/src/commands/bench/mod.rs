@@ -1,0 +1,154 @@
+//! `xtp bench`: a plan from the arguments, and the report as text, JSON and HTML.
+
+use std::fs;
+use std::path::Path as File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use xtp_bench::{Error, Experiment, Launcher, Path, Plan, Progress, Report, WaitPolicy};
+
+use crate::args::{BenchArgs, BenchWorkerArgs, WaitArg};
+use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
+
+/// What takes less is over before a bar would be read.
+const UNSEEN: Duration = Duration::from_secs(1);
+
+/// Measures and reports.
+pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
+    let plan = plan(args, common)?;
+    writable(args)?;
+    let launcher = Launcher {
+        program: std::env::current_exe().map_err(|error| Failure::io("cannot find this program", &error))?,
+        args: vec!["bench-worker".to_owned()],
+        interrupted: Arc::new(AtomicBool::new(false)),
+    };
+    let interrupted = Arc::clone(&launcher.interrupted);
+    common
+        .signals
+        .on_caught(move || interrupted.store(true, Ordering::Relaxed));
+    let begin = Instant::now();
+    let bar = progress_bar(&common.out, ProgressUnit::Items, 0, "measuring");
+    let mut show = |progress: &Progress| {
+        if begin.elapsed() > UNSEEN {
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
+            bar.set_message(progress.doing.clone());
+        }
+        if common.check().is_err() {
+            launcher.interrupted.store(true, Ordering::Relaxed);
+        }
+    };
+    let report = xtp_bench::run(&plan, &launcher, &mut show);
+    bar.finish_and_clear();
+    let report = report.map_err(|error| failure(&error, common))?;
+    write(args, common, &report)?;
+    match report.failures.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::failed(format!(
+            "{} measurements of xtp failed, the first: {first}",
+            report.failures.len()
+        ))),
+    }
+}
+
+/// A party of a measurement: everything about it comes in and goes out as JSON.
+pub(crate) fn worker(_: &BenchWorkerArgs) -> Outcome {
+    if xtp_bench::worker() {
+        return Ok(());
+    }
+    // The coordinator was told why.
+    Err(Failure::failed(""))
+}
+
+fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
+    let usage = |error: Error| Failure::usage(error.to_string());
+    if common.args.trace.is_some() || common.args.limit.is_some() {
+        return Err(Failure::usage(
+            "a measurement has neither --trace nor --limit; leave them out",
+        ));
+    }
+    let mut plan = Plan::new(Experiment::Pingpong);
+    plan.experiments = match args.experiment.as_str() {
+        "all" => Experiment::ALL.to_vec(),
+        name => vec![name.parse().map_err(usage)?],
+    };
+    if let Some(sizes) = &args.size {
+        plan.sizes = Plan::parse_sizes(sizes).map_err(usage)?;
+    }
+    let paths = args.path.split(',').map(|path| path.trim().parse());
+    plan.paths = paths.collect::<Result<Vec<Path>, Error>>().map_err(usage)?;
+    plan.rivals = args.rivals.parse().map_err(usage)?;
+    plan.runs = args.runs;
+    plan.quick = args.quick;
+    plan.wait = match common.args.wait {
+        WaitArg::Block => WaitPolicy::Block,
+        WaitArg::Spin => WaitPolicy::Spin,
+        WaitArg::Adaptive => WaitPolicy::Adaptive,
+    };
+    for option in &args.options {
+        let Some((name, value)) = option.split_once('=') else {
+            return Err(Failure::usage(format!("'{option}' should be NAME=VALUE")));
+        };
+        plan.options.insert(name.to_owned(), value.to_owned());
+    }
+    let bulk = [
+        ("length", args.length.map(|length| length as u64)),
+        ("count", args.count),
+    ];
+    for (name, value) in bulk {
+        if let Some(value) = value {
+            plan.options.insert(name.to_owned(), value.to_string());
+        }
+    }
+    plan.command = std::env::args().collect::<Vec<_>>().join(" ");
+    plan.check().map_err(usage)?;
+    Ok(plan)
+}
+
+/// Says before measuring, not after, that the result cannot be written.
+fn writable(args: &BenchArgs) -> Outcome {
+    let files = [&args.json, &args.html].into_iter().flatten();
+    for file in files.filter(|file| *file != File::new("-")) {
+        let opened = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(file)
+            .map(drop);
+        opened.map_err(|error| Failure::io(format_args!("cannot write {}", file.display()), &error))?;
+    }
+    Ok(())
+}
+
+fn write(args: &BenchArgs, common: &Common, report: &Report) -> Outcome {
+    common.out.line(xtp_bench::table(report).trim_end())?;
+    match args.json.as_deref() {
+        None => {}
+        Some(file) if file == File::new("-") => common.out.object(&report.rows)?,
+        Some(file) => {
+            let text = serde_json::to_string_pretty(&report.rows)
+                .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
+            put(file, &format!("{text}\n"))?;
+        }
+    }
+    match args.html.as_deref() {
+        None => Ok(()),
+        Some(file) => put(file, &xtp_bench::render_html(report)),
+    }
+}
+
+fn put(file: &File, text: &str) -> Outcome {
+    fs::write(file, text)
+        .map_err(|error| Failure::io(format_args!("cannot write {}", file.display()), &error))
+}
+
+fn failure(error: &Error, common: &Common) -> Failure {
+    match error {
+        Error::Interrupted => match common.check() {
+            Err(failure) => failure,
+            Ok(()) => Failure::interrupted(),
+        },
+        Error::Plan(_) | Error::UnknownTransport { .. } => Failure::usage(error.to_string()),
+        other => Failure::failed(other.to_string()),
+    }
+}
