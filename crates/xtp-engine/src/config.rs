@@ -34,6 +34,11 @@ pub struct EngineConfig {
     pub local_datagram: usize,
     /// Contexts alive at once; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
     pub max_contexts: usize,
+    /// Contexts kept whole (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
+    /// octets. Changes no packet. Default 1 024.
+    pub max_whole: usize,
+    /// How long a context has been quiet before it is parked. Default 10 ms.
+    pub park_after: Duration,
     /// Half-open (not validated) contexts before cookies are demanded (20.5). Default 1 024.
     pub max_half_open: usize,
     /// FIRSTs a second from one source that is not on the validated list before cookies are demanded. Default 256.
@@ -70,6 +75,8 @@ impl EngineConfig {
             base_datagram: 1_200,
             local_datagram: 1_200,
             max_contexts: 1 << 20,
+            max_whole: 1_024,
+            park_after: Duration::from_millis(10),
             max_half_open: 1_024,
             source_rate: 256,
             max_tombstones: 1 << 20,

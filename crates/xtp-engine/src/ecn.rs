@@ -1,6 +1,7 @@
 //! Explicit congestion notification: marking, validation, counting (specification 20.6).
 
 use crate::Ecn;
+use crate::fields::Fields;
 
 /// Acknowledged packets after which a verdict is due.
 const ENOUGH: u32 = 10;
@@ -87,6 +88,25 @@ impl EcnSender {
         }
     }
 
+    /// Every field (see [`Fields`]).
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            state,
+            ect0,
+            ect1,
+            ce,
+            acked,
+            marks,
+        } = self;
+        fields.choice(
+            state,
+            &[State::Off, State::Testing, State::Capable, State::Failed],
+        );
+        for count in [ect0, ect1, ce, acked, marks] {
+            fields.small(count);
+        }
+    }
+
     /// Whether the path was found to carry marks.
     #[cfg(test)]
     pub(crate) fn is_capable(&self) -> bool {
@@ -106,6 +126,14 @@ pub(crate) struct EcnCounter {
 }
 
 impl EcnCounter {
+    /// Every field (see [`Fields`]).
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        let Self { ect0, ect1, ce } = self;
+        for count in [ect0, ect1, ce] {
+            fields.small(count);
+        }
+    }
+
     /// Counts one accepted packet.
     pub(crate) fn record(&mut self, ecn: Ecn) {
         match ecn {

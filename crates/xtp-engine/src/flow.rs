@@ -1,5 +1,7 @@
 //! Credit of both halves: what the reader grants, what the writer may use (specification 11).
 
+use crate::fields::Fields;
+
 /// Most octets a grant may reach beyond what was received: peers drop more as implausible (3.3, 4.7).
 const MAX_ROOM: u64 = 1 << 40;
 
@@ -42,6 +44,18 @@ impl ReaderCredit {
         if let Some(end) = &mut self.posted {
             *end = end.saturating_add(octets);
         }
+    }
+
+    /// Every field (see [`Fields`]).
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            capacity,
+            advertised,
+            posted,
+        } = self;
+        fields.number(capacity);
+        fields.number(advertised);
+        fields.option(posted, Fields::number);
     }
 
     /// The alloc a control packet would carry now. Never falls.
@@ -123,6 +137,13 @@ impl WriterCredit {
             alloc,
             max_seen: alloc.saturating_sub(start),
         }
+    }
+
+    /// Every field (see [`Fields`]).
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        let Self { alloc, max_seen } = self;
+        fields.number(alloc);
+        fields.number(max_seen);
     }
 
     /// The peer's reader said `alloc` while it had received everything below `rseq`. Whether that is news.

@@ -13,6 +13,7 @@ mod ecn;
 mod engine;
 mod error;
 mod event;
+mod fields;
 mod flow;
 mod hash;
 mod listener;

@@ -1,6 +1,7 @@
 //! Search for the largest datagram a path carries (specification 20.3 [D-40], after RFC 8899).
 
 use crate::Time;
+use crate::fields::Fields;
 use core::time::Duration;
 
 /// UDP payload sizes tried on any path, with the Ethernet one for IPv4 and IPv6.
@@ -146,6 +147,32 @@ impl MtuSearch {
     /// Whether a datagram of `size` octets may be too large for a path that carries the base size.
     pub(crate) fn is_above_base(&self, size: usize) -> bool {
         size > self.base
+    }
+
+    /// No probe is out.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.probe.is_none()
+    }
+
+    /// Every field (see [`Fields`]) of a search at rest.
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            base,
+            max,
+            local,
+            v6,
+            current,
+            probe: _,
+            ceiling,
+            resume,
+            latest,
+        } = self;
+        fields.flags(&mut [local, v6]);
+        for size in [base, max, current, ceiling] {
+            fields.size(size);
+        }
+        fields.option(resume, Fields::time);
+        fields.time(latest);
     }
 
     /// Whether nothing is being tried and nothing is left to try for now.

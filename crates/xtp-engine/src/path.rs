@@ -177,6 +177,17 @@ impl PathValidation {
         candidate.into_iter().chain(former).min()
     }
 
+    /// As at the beginning, but for the peer's address, which is `peer`.
+    pub(crate) fn is_as_new(&self, peer: SocketAddr) -> bool {
+        let Self {
+            peer: known,
+            candidate,
+            former,
+            distrusted,
+        } = self;
+        *known == peer && candidate.is_none() && former.is_none() && distrusted.is_none()
+    }
+
     /// Without PATH in force only the port may change, on a newer sync whose echo acknowledges a packet of the last
     /// three round trips (`echo_recent`). The new address, if that is so.
     pub(crate) fn on_port_change(

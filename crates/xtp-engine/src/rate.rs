@@ -1,5 +1,6 @@
 //! Rate and burst as a token bucket, exact in integers (specification 12.1, 12.2 [D-29][D-67]).
 
+use crate::fields::Fields;
 use crate::{Rate, Time};
 use core::time::Duration;
 
@@ -116,6 +117,11 @@ impl TokenBucket {
         } else {
             0
         }
+    }
+
+    /// A bucket that is off knows this only: the size of packets it may meet.
+    pub(crate) fn walk_off(&mut self, fields: &mut impl Fields) {
+        fields.small(&mut self.packet);
     }
 
     /// The limit in force.

@@ -1,5 +1,6 @@
 //! Round-trip estimate of one association and the intervals derived from it (specification 7.2, 10.2, 13).
 
+use crate::fields::Fields;
 use core::time::Duration;
 
 /// Longest time a peer may take to answer a batch (9.1), allowed for in WTIMER.
@@ -95,6 +96,22 @@ impl Rtt {
             .unwrap_or(ASSUMED)
             .max(self.latest.unwrap_or_default());
         (known + known / 8).max(LATE_FLOOR)
+    }
+
+    /// Every field (see [`Fields`]).
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            initial,
+            srtt,
+            var,
+            latest,
+            samples,
+        } = self;
+        fields.option(initial, Fields::span);
+        fields.option(srtt, Fields::span);
+        fields.span(var);
+        fields.option(latest, Fields::span);
+        fields.number(samples);
     }
 
     /// Forgets everything: the path is another one (20.4).

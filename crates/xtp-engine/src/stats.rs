@@ -68,7 +68,11 @@ pub struct EngineStats {
     pub refused_age: u64,
     /// Contexts alive.
     pub contexts: usize,
-    /// Of these half-open.
+    /// Of these parked (see `EngineConfig::max_whole`).
+    pub parked: usize,
+    /// How often a context was parked.
+    pub parkings: u64,
+    /// Of the contexts alive, half-open.
     pub half_open: usize,
     /// Tombstones kept.
     pub tombstones: usize,

@@ -29,4 +29,4 @@ pub mod trace;
 pub mod world;
 
 pub use report::{SeedReport, Summary};
-pub use run::{replay, run_seed};
+pub use run::{replay, replay_with, run_seed};

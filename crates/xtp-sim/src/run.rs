@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use xtp_engine::EngineConfig;
 use xtp_link::Direction;
 
 use crate::fault::Fault;
@@ -39,7 +40,22 @@ pub fn run_seed(seed: u64) -> SeedReport {
 /// # Errors
 /// Whatever `out` says.
 pub fn replay(seed: u64, out: &mut dyn Write) -> io::Result<SeedReport> {
-    let plan = Plan::draw(seed);
+    replay_with(seed, |_| {}, out)
+}
+
+/// As [`replay`], with the configuration of every engine changed.
+///
+/// # Errors
+/// Whatever `out` says.
+pub fn replay_with(
+    seed: u64,
+    change: impl Fn(&mut EngineConfig),
+    out: &mut dyn Write,
+) -> io::Result<SeedReport> {
+    let mut plan = Plan::draw(seed);
+    for host in &mut plan.hosts {
+        change(&mut host.engine);
+    }
     let mut world = match build(seed, &plan) {
         Ok(world) => world,
         Err(failure) => {

@@ -204,6 +204,11 @@ impl Plan {
             if rng.percent(10) {
                 engine.max_half_open = 0;
             }
+            if engine.entropy[0].is_multiple_of(3) {
+                // Parked at every opportunity, which nobody must notice.
+                engine.max_whole = 0;
+                engine.park_after = Duration::ZERO;
+            }
             let mut host = HostConfig::new(engine);
             host.clock.origin = rng.pick(&[0, 1, 1_000_000_000, 86_400_000_000_000]);
             host.poll_period = rng.pick(&[0, 0, 0, 50_000, 500_000]);

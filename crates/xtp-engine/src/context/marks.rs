@@ -23,6 +23,10 @@ pub(crate) struct Marks {
 pub(crate) const MAX_MARKS: usize = 65_536;
 
 impl Marks {
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     pub(super) fn add(&mut self, id: MarkId, seq: u64, what: Confirm) -> bool {
         if self.open.len() >= MAX_MARKS {
             return false;

@@ -11,11 +11,13 @@ mod input;
 mod marks;
 mod modes;
 mod packets;
+mod parked;
 mod path;
 mod peer;
 mod plan;
 mod reader;
 mod receive;
+mod rest;
 mod restart;
 mod setup;
 mod state;
@@ -35,8 +37,12 @@ use crate::stats::ContextStats;
 use crate::time::Time;
 use marks::Marks;
 use modes::Pattern;
+pub(crate) use parked::{Parked, Tunings};
 use peer::Peer;
+use rand_chacha::ChaCha20Rng;
+use rand_core::Rng;
 use reader::Reader;
+pub(crate) use rest::Rest;
 pub(crate) use setup::{Acceptance, Identity, Opening};
 pub(crate) use state::{State, Transition};
 use std::collections::VecDeque;
@@ -60,8 +66,15 @@ pub(crate) struct Env<'a> {
     pub(crate) now: Time,
     pub(crate) config: &'a EngineConfig,
     pub(crate) events: &'a mut VecDeque<(ContextId, Event)>,
-    /// Fresh random numbers, drawn ahead by the engine.
-    pub(crate) nonce: u64,
+    /// The engine's, drawn from only where a number is needed.
+    pub(crate) rng: &'a mut ChaCha20Rng,
+}
+
+impl Env<'_> {
+    /// A fresh random number.
+    fn nonce(&mut self) -> u64 {
+        self.rng.next_u64()
+    }
 }
 
 /// All state of one endpoint of an association.
@@ -130,6 +143,8 @@ pub(crate) struct Context {
     pub(crate) moved: Option<(core::net::SocketAddr, core::net::SocketAddr)>,
     /// The allowance of 8.1.
     pub(crate) initial: u64,
+    /// When it had its last turn.
+    pub(crate) touched: Time,
 }
 
 /// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (14.11, 15).

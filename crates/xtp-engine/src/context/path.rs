@@ -19,6 +19,12 @@ pub(crate) struct PathQueue {
     response: Option<(SocketAddr, Path)>,
 }
 
+impl PathQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.challenge.is_none() && self.response.is_none()
+    }
+}
+
 /// A search for larger datagrams begins after this many segments: short associations never probe.
 const SEGMENTS_BEFORE_PROBING: u64 = 20;
 /// Octets of a PATH packet without padding.
@@ -37,10 +43,11 @@ impl Context {
             .is_none_or(|newest| serial_gt(header.sync, newest));
         if self.has(Caps::PATH) {
             let rtt = self.rtt.srtt().unwrap_or(Duration::from_millis(100));
+            let nonce = env.nonce();
             if let Action::Challenge { to, nonce } = self
                 .peer
                 .paths
-                .on_packet_from(input.src, newer, env.now, rtt, env.nonce)
+                .on_packet_from(input.src, newer, env.now, rtt, nonce)
             {
                 self.path_queue.challenge = Some((to, nonce));
             }
@@ -103,7 +110,8 @@ impl Context {
 
     pub(super) fn path_timer_expired(&mut self, env: &mut Env<'_>) {
         self.peer.mtu.on_timeout(env.now);
-        if let Action::Challenge { to, nonce } = self.peer.paths.on_timeout(env.now, env.nonce) {
+        let fresh = env.nonce();
+        if let Action::Challenge { to, nonce } = self.peer.paths.on_timeout(env.now, fresh) {
             self.path_queue.challenge = Some((to, nonce));
         }
         self.schedule_path_timer();
@@ -134,7 +142,7 @@ impl Context {
         if self.probing_pays()
             && let Some(size) = self.peer.mtu.next_probe(env.now)
         {
-            let nonce = env.nonce;
+            let nonce = env.nonce();
             self.probe_nonce = Some(nonce);
             let path = Path {
                 kind: PathKind::Challenge,

@@ -29,6 +29,27 @@ pub(crate) struct Peer {
 pub(crate) const RESERVED_FOR_CONTROL: u64 = 88;
 
 impl Peer {
+    pub(crate) fn new(
+        addr: SocketAddr,
+        local: Option<IpAddr>,
+        mtu: crate::mtu::MtuSearch,
+        largest_datagram: usize,
+    ) -> Self {
+        Self {
+            addr,
+            local,
+            foreign: None,
+            validated: false,
+            received: 0,
+            sent: 0,
+            echo_sent: false,
+            token_sent: false,
+            paths: PathValidation::new(addr),
+            mtu,
+            largest_datagram,
+        }
+    }
+
     /// Octets that may still be sent as data before validation; `None` = no limit.
     pub(crate) fn data_budget(&self) -> Option<u64> {
         (!self.validated).then(|| (3 * self.received).saturating_sub(self.sent + RESERVED_FOR_CONTROL))

@@ -16,7 +16,6 @@ use crate::flow::{ReaderCredit, WriterCredit};
 use crate::mtu::MtuSearch;
 use crate::options::{CongestionKind, OpenOptions, Rate, Tuning};
 use crate::pacer::Pacer;
-use crate::path::PathValidation;
 use crate::rate::TokenBucket;
 use crate::recv::Reassembly;
 use crate::rtt::Rtt;
@@ -192,6 +191,55 @@ impl Context {
     }
 
     fn assemble_parts(parts: Parts, env: &Env<'_>) -> Self {
+        let (mtu, largest) = path_search(&parts.identity, parts.addr, env.config, env.now);
+        let kind = match parts.tuning.congestion {
+            CongestionKind::Auto if parts.identity.is_local || env.config.trusted_links => {
+                CongestionKind::Fixed
+            }
+            CongestionKind::Auto => CongestionKind::Cubic,
+            chosen => chosen,
+        };
+        Self::of_parts(parts, mtu, largest, kind, env.now)
+    }
+
+    /// A context in which nothing is known yet, for a parked one to be unpacked into.
+    pub(super) fn blank(tuning: Tuning) -> Self {
+        let addr = SocketAddr::from(([0; 4], 0));
+        let parts = Parts {
+            identity: Identity {
+                id: ContextId(0),
+                key: 0,
+                sync: 0,
+                is_local: true,
+                initial_rtt: None,
+            },
+            role: Role::Initiator,
+            addr,
+            local: None,
+            pattern: Pattern::new(Beginning {
+                service: 0,
+                initiator: true,
+                no_error: false,
+                no_flow: false,
+                return_refused: false,
+                whole: false,
+                one_way: false,
+            }),
+            tuning,
+            offered: Caps::empty(),
+            reader_start: 0,
+        };
+        let mtu = MtuSearch::new(0, 0, true, false, Time::ZERO);
+        Self::of_parts(parts, mtu, 0, CongestionKind::Fixed, Time::ZERO)
+    }
+
+    fn of_parts(
+        parts: Parts,
+        mtu: MtuSearch,
+        largest_datagram: usize,
+        kind: CongestionKind,
+        now: Time,
+    ) -> Self {
         let Parts {
             identity,
             role,
@@ -202,15 +250,9 @@ impl Context {
             offered,
             reader_start,
         } = parts;
-        let (mtu, largest_datagram) = path_search(&identity, addr, env.config, env.now);
         let segment = (mtu.current().saturating_sub(HEADER_LEN)) as u32;
-        let kind = match tuning.congestion {
-            CongestionKind::Auto if identity.is_local || env.config.trusted_links => CongestionKind::Fixed,
-            CongestionKind::Auto => CongestionKind::Cubic,
-            chosen => chosen,
-        };
-        let writer = new_writer(&identity, &tuning, &pattern, kind, segment, env.now);
-        let reader = new_reader(&tuning, reader_start, env.now);
+        let writer = new_writer(&identity, &tuning, &pattern, kind, segment, now);
+        let reader = new_reader(&tuning, reader_start, now);
         Self {
             id: identity.id,
             role,
@@ -224,26 +266,14 @@ impl Context {
             listener: None,
             pattern,
             confirm: crate::Confirm::Received,
-            peer: Peer {
-                addr,
-                local,
-                foreign: None,
-                validated: false,
-                received: 0,
-                sent: 0,
-                echo_sent: false,
-                token_sent: false,
-                paths: PathValidation::new(addr),
-                mtu,
-                largest_datagram,
-            },
+            peer: Peer::new(addr, local, mtu, largest_datagram),
             offered,
             in_force: Caps::empty(),
             opening: None,
             writer,
             reader,
             rtt: Rtt::new(identity.initial_rtt),
-            timers: Timers::new(env.now),
+            timers: Timers::new(now),
             marks: Marks::default(),
             stats: ContextStats::default(),
             closed: None,
@@ -267,6 +297,7 @@ impl Context {
             restart: None,
             moved: None,
             initial: 0,
+            touched: now,
             expected_answer: 0,
             tuning,
         }

@@ -29,7 +29,7 @@ const COUNT: usize = 8;
 /// The deadlines and what belongs to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
-    at: [Option<Time>; COUNT],
+    pub(super) at: [Option<Time>; COUNT],
     /// Consecutive expiries of WTIMER (`wb`), and of a blocked writer's (`pb`).
     pub(crate) waits: u32,
     pub(crate) blocked_waits: u32,
@@ -85,6 +85,12 @@ impl Timers {
 
     pub(crate) fn runs(&self, timer: Timer) -> bool {
         self.at[timer as usize].is_some()
+    }
+
+    /// Whether no other than `timer` runs.
+    pub(crate) fn runs_alone(&self, timer: Timer) -> bool {
+        let others = |(at, running): (usize, &Option<Time>)| at != timer as usize && running.is_some();
+        !self.at.iter().enumerate().any(others)
     }
 
     pub(crate) fn stop_all(&mut self) {

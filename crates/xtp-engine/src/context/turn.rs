@@ -46,6 +46,7 @@ impl Context {
             self.settle_timers(env.now);
         }
         self.reader.hole_is_new = false;
+        self.touched = env.now;
     }
 
     fn before_turn(&mut self, env: &Env<'_>) {

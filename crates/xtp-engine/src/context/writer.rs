@@ -168,6 +168,10 @@ impl Wanted {
         *slot = Some(slot.map_or(seq, |old| old.max(seq)));
     }
 
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.received.is_none() && self.delivered.is_none()
+    }
+
     /// SREQ and DREQ as far as everything waited for lies below `end`.
     fn due(&self, end: u64, una: u64, delivered: u64) -> Options {
         let within = |slot: Option<u64>, reached: u64| slot.is_some_and(|seq| seq <= end && reached < seq);

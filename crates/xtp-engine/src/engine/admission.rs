@@ -179,12 +179,11 @@ impl Engine {
             source_token,
         };
         let (id, key) = (identity.id, identity.key);
-        let nonce = self.rng.next_u64();
         let mut env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
-            nonce,
+            rng: &mut self.rng,
         };
         let mut context = Context::responder(identity, &acceptance, &mut env);
         context.transition(Transition::FirstAccepted);

@@ -22,7 +22,7 @@ impl Assembling {
 
     /// Notes that `slot` holds something; returns the slots that must let go to respect the limit.
     pub(super) fn note(&mut self, peer: IpAddr, slot: u32, contexts: &Slab) -> Vec<u32> {
-        let held = |slot: u32| contexts.peek(slot).map_or(0, Context::held_incomplete);
+        let held = |slot: u32| contexts.awake(slot).map_or(0, Context::held_incomplete);
         let queue = self.by_peer.entry(peer).or_default();
         if !queue.contains(&slot) {
             queue.retain(|slot| held(*slot) > 0);

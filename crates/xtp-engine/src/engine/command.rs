@@ -27,7 +27,7 @@ impl Engine {
 
     fn look<R>(&self, id: ContextId, see: impl FnOnce(&Context) -> R) -> Result<R, Error> {
         let slot = self.slot(id)?;
-        self.contexts.peek(slot).map(see).ok_or(Error::NoContext)
+        self.contexts.see(slot, see).ok_or(Error::NoContext)
     }
 
     /// Starts listening.

@@ -56,7 +56,7 @@ impl Engine {
     }
 
     fn after_input(&mut self, slot: u32, src: SocketAddr) {
-        let Some(context) = self.contexts.peek(slot) else {
+        let Some(context) = self.contexts.awake(slot) else {
             return;
         };
         if context.held_incomplete() > 0 {
@@ -138,10 +138,7 @@ impl Engine {
     fn deliver_disowned(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
         let key = packet.header.key;
         let mut slots = self.demux.by_peer(datagram.src);
-        let found = slots.find(|slot| {
-            let context = self.contexts.peek(*slot);
-            context.is_some_and(|context| context.is_live() && context.peer_key == Some(key.value()))
-        });
+        let found = slots.find(|slot| self.contexts.goes_by(*slot, key.value()));
         drop(slots);
         let Some(slot) = found else { return false };
         self.deliver(slot, *packet, datagram);

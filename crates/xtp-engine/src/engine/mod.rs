@@ -5,6 +5,7 @@ mod assembling;
 mod command;
 mod input;
 mod opening;
+mod parking;
 mod peers;
 mod replies;
 mod slab;
@@ -24,6 +25,7 @@ use crate::timers::Deadlines;
 use crate::transmit::TransmitBatch;
 use assembling::Assembling;
 use bytes::Bytes;
+use parking::Parking;
 use peers::Peers;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -98,6 +100,7 @@ pub struct Engine {
     peers: Peers,
     scheduler: Scheduler,
     deadlines: Deadlines,
+    parking: Parking,
     events: VecDeque<(ContextId, Event)>,
     replies: TransmitBatch,
     assembling: Assembling,
@@ -147,6 +150,7 @@ impl Engine {
             listeners: Listeners::new(),
             scheduler: Scheduler::new(),
             deadlines: Deadlines::new(),
+            parking: Parking::default(),
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
             stats: EngineStats::default(),
@@ -181,13 +185,12 @@ impl Engine {
 
     /// A context with the environment it needs.
     fn with<R>(&mut self, slot: u32, act: impl FnOnce(&mut Context, &mut Env<'_>) -> R) -> Option<R> {
-        let nonce = self.rng.next_u64();
         let context = self.contexts.at(slot)?;
         let mut env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
-            nonce,
+            rng: &mut self.rng,
         };
         Some(act(context, &mut env))
     }

@@ -7,7 +7,6 @@ use crate::event::ContextId;
 use crate::options::OpenOptions;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
-use rand_core::Rng;
 use xtp_wire::{Address, Caps, ClientId, Options};
 
 /// Largest capacity that can be granted (3.3).
@@ -49,12 +48,11 @@ impl Engine {
         };
         let identity = self.identity(peer);
         let (id, key) = (identity.id, identity.key);
-        let nonce = self.rng.next_u64();
         let env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
-            nonce,
+            rng: &mut self.rng,
         };
         let mut context = Context::initiator(identity, peer, &options, opening, &env);
         if legacy {

@@ -1,12 +1,29 @@
 //! Contexts by slot; a slot's generation makes identifiers unique for ever.
+//!
+//! A context that is at rest lies packed ([`Parked`]) until somebody wants to change it. The memory of whole ones is
+//! used again, so that packing and unpacking do not go through the allocator for it.
 
-use crate::context::Context;
-use crate::event::ContextId;
+use crate::context::{Context, Parked, Tunings};
+use crate::event::{ContextId, ListenerId};
+
+/// Memory of whole contexts kept for the next ones.
+const MAX_POOL: usize = 1_024;
+
+#[derive(Default)]
+enum Body {
+    #[default]
+    Empty,
+    /// Always `Some`; `None` only in the pool.
+    Whole(Box<Option<Context>>),
+    Parked(Parked),
+}
 
 #[derive(Default)]
 struct Place {
     generation: u32,
-    context: Option<Box<Context>>,
+    /// On the list of those that may be parked.
+    listed: bool,
+    body: Body,
 }
 
 /// All contexts of an engine.
@@ -15,6 +32,12 @@ pub(super) struct Slab {
     places: Vec<Place>,
     free: Vec<u32>,
     alive: usize,
+    whole: usize,
+    parkings: u64,
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    pool: Vec<Box<Option<Context>>>,
+    tunings: Tunings,
+    room: Vec<u8>,
 }
 
 impl Slab {
@@ -38,37 +61,141 @@ impl Slab {
         let slot = slot_of(context.id);
         let reserved = self.free.pop();
         debug_assert_eq!(reserved, Some(slot));
-        self.places[slot as usize].context = Some(Box::new(context));
+        let memory = house(&mut self.pool, context);
+        self.places[slot as usize].body = Body::Whole(memory);
         self.alive += 1;
+        self.whole += 1;
         slot
     }
 
-    pub(super) fn remove(&mut self, slot: u32) -> Option<Box<Context>> {
+    /// Removes a context; the listener in whose backlog it still was.
+    pub(super) fn remove(&mut self, slot: u32) -> Option<ListenerId> {
+        self.at(slot)?;
         let place = self.places.get_mut(slot as usize)?;
-        let context = place.context.take()?;
+        let Body::Whole(mut memory) = std::mem::take(&mut place.body) else {
+            return None;
+        };
+        let listener = memory.as_ref().as_ref().and_then(|context| context.listener);
+        *memory = None;
+        keep(&mut self.pool, memory);
+        self.whole -= 1;
         place.generation = place.generation.wrapping_add(1);
         self.free.push(slot);
         self.alive -= 1;
-        Some(context)
+        listener
     }
 
+    /// The context, whole: a parked one is unpacked.
     pub(super) fn at(&mut self, slot: u32) -> Option<&mut Context> {
-        self.places.get_mut(slot as usize)?.context.as_deref_mut()
+        let place = self.places.get_mut(slot as usize)?;
+        if let Body::Parked(_) = &place.body
+            && let Body::Parked(parked) = std::mem::take(&mut place.body)
+        {
+            place.body = Body::Whole(house(&mut self.pool, parked.unpack()));
+            self.whole += 1;
+        }
+        match &mut place.body {
+            Body::Whole(memory) => memory.as_mut().as_mut(),
+            _ => None,
+        }
     }
 
-    pub(super) fn peek(&self, slot: u32) -> Option<&Context> {
-        self.places.get(slot as usize)?.context.as_deref()
+    /// The context, if it is not parked: one that is has nothing incomplete, unread or due.
+    pub(super) fn awake(&self, slot: u32) -> Option<&Context> {
+        match &self.places.get(slot as usize)?.body {
+            Body::Whole(memory) => memory.as_ref().as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Looks at a context; a parked one stays parked.
+    pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
+        match &self.places.get(slot as usize)?.body {
+            Body::Empty => None,
+            Body::Whole(memory) => memory.as_ref().as_ref().map(look),
+            Body::Parked(parked) => Some(look(&parked.clone().unpack())),
+        }
+    }
+
+    /// Whether it is the context of a live association whose peer has this key.
+    pub(super) fn goes_by(&self, slot: u32, peer_key: u64) -> bool {
+        match self.places.get(slot as usize).map(|place| &place.body) {
+            Some(Body::Whole(memory)) => memory
+                .as_ref()
+                .as_ref()
+                .is_some_and(|context| context.is_live() && context.peer_key == Some(peer_key)),
+            // What is over must not be found: the walk begins with both facts.
+            Some(Body::Parked(parked)) => parked.lives_under(peer_key),
+            _ => false,
+        }
+    }
+
+    /// Packs a whole context whose rest is complete.
+    pub(super) fn park(&mut self, slot: u32) {
+        let Some(place) = self.places.get_mut(slot as usize) else {
+            return;
+        };
+        if let Body::Whole(_) = &place.body
+            && let Body::Whole(mut memory) = std::mem::take(&mut place.body)
+            && let Some(context) = memory.take()
+        {
+            place.body = Body::Parked(Parked::pack(context, &mut self.tunings, &mut self.room));
+            keep(&mut self.pool, memory);
+            self.whole -= 1;
+            self.parkings += 1;
+        }
+    }
+
+    /// Puts the slot on the list; false if it was there.
+    pub(super) fn list(&mut self, slot: u32) -> bool {
+        let place = self.places.get_mut(slot as usize);
+        place.is_some_and(|place| !std::mem::replace(&mut place.listed, true))
+    }
+
+    pub(super) fn unlist(&mut self, slot: u32) {
+        if let Some(place) = self.places.get_mut(slot as usize) {
+            place.listed = false;
+        }
     }
 
     /// The slot of `id`, if that context is still there.
     pub(super) fn find(&self, id: ContextId) -> Option<u32> {
         let slot = slot_of(id);
         let place = self.places.get(slot as usize)?;
-        (u64::from(place.generation) == id.0 >> 32 && place.context.is_some()).then_some(slot)
+        let there = !matches!(place.body, Body::Empty);
+        (u64::from(place.generation) == id.0 >> 32 && there).then_some(slot)
     }
 
     pub(super) fn alive(&self) -> usize {
         self.alive
+    }
+
+    /// How often a context was parked.
+    pub(super) fn parkings(&self) -> u64 {
+        self.parkings
+    }
+
+    /// Contexts that are not parked.
+    pub(super) fn whole(&self) -> usize {
+        self.whole
+    }
+}
+
+#[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+fn house(pool: &mut Vec<Box<Option<Context>>>, context: Context) -> Box<Option<Context>> {
+    match pool.pop() {
+        Some(mut memory) => {
+            *memory = Some(context);
+            memory
+        }
+        None => Box::new(Some(context)),
+    }
+}
+
+#[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+fn keep(pool: &mut Vec<Box<Option<Context>>>, memory: Box<Option<Context>>) {
+    if pool.len() < MAX_POOL {
+        pool.push(memory);
     }
 }
 

@@ -25,17 +25,18 @@ impl Engine {
             self.at_most_once.expire(self.now);
             self.validated.expire(self.now);
         }
-        for _ in 0..MAX_TURNS {
-            let Some(slot) = self.scheduler.pop(self.now) else {
-                break;
-            };
+        let mut turns = 0;
+        while turns < MAX_TURNS
+            && let Some(slot) = self.scheduler.pop(self.now)
+        {
             self.turn(slot, out);
+            turns += 1;
         }
+        self.park_some(turns);
         self.stats.sent += (out.datagrams_total() - before) as u64;
     }
 
     fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
-        let nonce = self.rng.next_u64();
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
@@ -44,7 +45,7 @@ impl Engine {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
-            nonce,
+            rng: &mut self.rng,
         };
         context.flush(&mut env, out);
         if let Some(how) = context.restart {
@@ -86,7 +87,7 @@ impl Engine {
             self.learn(ip, token, utc);
         }
         self.retire_if_over(slot);
-        let Some(context) = self.contexts.peek(slot) else {
+        let Some(context) = self.contexts.awake(slot) else {
             return;
         };
         let at = if context.state == State::Gone {
@@ -95,6 +96,7 @@ impl Engine {
             context.deadline()
         };
         self.deadlines.set(slot, at);
+        self.consider_parking(slot);
     }
 
     fn learn(&mut self, ip: core::net::IpAddr, token: Option<xtp_wire::Token>, utc: Option<u64>) {
@@ -142,10 +144,10 @@ impl Engine {
             self.demux.remove_peer(peer, slot);
             self.assembling.forget(peer.ip(), slot);
         }
-        if self.contexts.peek(slot).is_some_and(Context::is_disposable) {
+        if self.contexts.awake(slot).is_some_and(Context::is_disposable) {
             self.deadlines.set(slot, None);
             self.scheduler.remove(slot);
-            if let Some(listener) = self.contexts.remove(slot).and_then(|context| context.listener) {
+            if let Some(listener) = self.contexts.remove(slot) {
                 self.listeners.taken(listener);
             }
         }
@@ -153,7 +155,7 @@ impl Engine {
 
     /// A new key for an association that begins again (8.8, 14.9).
     fn restart(&mut self, slot: u32, how: Restart) {
-        let Some(context) = self.contexts.peek(slot) else {
+        let Some(context) = self.contexts.awake(slot) else {
             return;
         };
         let (peer, old) = (context.peer.addr, context.key);
@@ -166,7 +168,7 @@ impl Engine {
             self.learn(peer.ip(), None, Some(utc));
         }
         let time = self.creation_time(peer);
-        let id = self.contexts.peek(slot).map(|context| context.id);
+        let id = self.contexts.awake(slot).map(|context| context.id);
         let Some(id) = id else { return };
         let identity = crate::context::Identity {
             id,
@@ -185,16 +187,23 @@ impl Engine {
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
         let queued = (!self.scheduler.is_empty() || !self.replies.is_empty()).then_some(self.now);
-        [queued, self.deadlines.next(), self.at_most_once.deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            queued,
+            self.deadlines.next(),
+            self.at_most_once.deadline(),
+            self.parking_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Counters of the engine.
     pub fn stats(&self) -> EngineStats {
         let mut stats = self.stats.clone();
         stats.contexts = self.contexts.alive();
+        stats.parked = self.contexts.alive() - self.contexts.whole();
+        stats.parkings = self.contexts.parkings();
         stats.half_open = self.pressure.half_open();
         stats.tombstones = self.at_most_once.tombstones();
         stats
@@ -203,7 +212,7 @@ impl Engine {
     /// How an association ended, if it did.
     pub fn close_reason(&self, id: crate::ContextId) -> Option<CloseReason> {
         let slot = self.contexts.find(id)?;
-        self.contexts.peek(slot)?.closed.clone()
+        self.contexts.see(slot, |context| context.closed.clone())?
     }
 
     pub(super) fn slot(&self, id: crate::ContextId) -> Result<u32, Error> {

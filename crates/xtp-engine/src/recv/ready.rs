@@ -61,6 +61,11 @@ impl Ready {
         self.end
     }
 
+    /// Whether nothing waits, message ends and gaps included.
+    pub(super) fn is_empty(&self) -> bool {
+        self.start == self.end && self.eoms.is_empty() && self.tags.is_empty() && self.gaps.is_empty()
+    }
+
     /// Octets held; tags count 8.
     #[cfg(test)]
     pub(super) fn stored(&self) -> u64 {

@@ -21,6 +21,7 @@ use bytes::{Buf, Bytes};
 use smallvec::SmallVec;
 
 use super::ready::Ready;
+use crate::fields::Fields;
 
 /// Octets of sequence space of a tag (specification 3.5).
 pub(super) const TAG: u64 = 8;
@@ -168,6 +169,24 @@ impl Reassembly {
             piece_octets: 0,
             piece_limit: DEFAULT_PIECE_LIMIT,
             highest: start,
+        }
+    }
+
+    /// Whether nothing at all is kept.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.readable() == 0
+            && self.ready.is_empty()
+            && self.spans.is_empty()
+            && self.pieces.is_empty()
+            && self.highest == self.next()
+    }
+
+    /// An empty store is one number (see [`Fields`]). The limit on pieces is the caller's to set again.
+    pub(crate) fn walk_empty(&mut self, fields: &mut impl Fields) {
+        let mut next = self.next();
+        fields.number(&mut next);
+        if next != self.next() {
+            (self.ready, self.highest) = (Ready::new(next), next);
         }
     }
 

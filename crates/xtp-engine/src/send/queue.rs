@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 
+use crate::fields::Fields;
+
 /// Octets of sequence space of a tag (specification 3.5).
 const TAG: u64 = 8;
 /// Writes up to this size are joined: copying them costs less than one more reference in every segment.
@@ -88,6 +90,18 @@ impl SendQueue {
             released: 0,
             cursor: Cell::new(0),
         }
+    }
+
+    /// Whether nothing at all is kept.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.base == self.end && self.pieces.is_empty() && self.tags.is_empty() && self.eoms.is_empty()
+    }
+
+    /// An empty queue is two facts (see [`Fields`]): how far it came, and whether something may follow.
+    pub(crate) fn walk_empty(&mut self, fields: &mut impl Fields) {
+        fields.number(&mut self.end);
+        fields.flag(&mut self.closed);
+        self.base = self.end;
     }
 
     /// The position of the stream's first octet, whether or not it is still kept.

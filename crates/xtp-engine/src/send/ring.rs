@@ -6,13 +6,14 @@
 
 use std::collections::VecDeque;
 
+use crate::fields::Fields;
 use crate::time::Time;
 
 /// Entries of each ring. Each covers at least one packet, usually a whole train.
 const CAPACITY: usize = 64;
 
 /// Packets with consecutive syncs that left at the same moment.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Default)]
 struct Sent {
     sync: u32,
     count: u32,
@@ -43,6 +44,24 @@ impl Ring {
         });
     }
 
+    /// Forgets what was sent before the packet with this sync.
+    fn forget_before(&mut self, sync: u32) {
+        let old = |sent: &Sent| sync.wrapping_sub(sent.sync).cast_signed() >= sent.count.cast_signed();
+        let count = self.0.partition_point(old);
+        self.0.drain(..count);
+    }
+
+    fn walk(&mut self, fields: &mut impl Fields) {
+        let mut count = self.0.len();
+        fields.size(&mut count);
+        self.0.resize(count, Sent::default());
+        for sent in &mut self.0 {
+            fields.small(&mut sent.sync);
+            fields.small(&mut sent.count);
+            fields.time(&mut sent.time);
+        }
+    }
+
     /// O(log n): entries are ascending in serial order.
     fn time_of(&self, sync: u32) -> Option<Time> {
         let after = self
@@ -66,6 +85,18 @@ impl SentRing {
     /// An empty ring; allocates nothing.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// Forgets what was sent before the packet with this sync: no echo that is news can name it.
+    pub(crate) fn forget_before(&mut self, sync: u32) {
+        self.packets.forget_before(sync);
+        self.runs.forget_before(sync);
+    }
+
+    /// Every field (see [`Fields`]).
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        self.packets.walk(fields);
+        self.runs.walk(fields);
     }
 
     /// A packet without data has left.

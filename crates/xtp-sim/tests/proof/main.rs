@@ -8,6 +8,7 @@ mod hostile;
 mod ladders;
 mod losses;
 mod once;
+mod parking;
 mod paths;
 mod pingpong;
 mod rates;

@@ -1,0 +1,588 @@
+//! A context at rest, packed into a few hundred octets, and back.
+//!
+//! Most associations of a busy host say nothing most of the time. While nothing is queued, in flight, unread or owed,
+//! what a context is made of are numbers, nearly all of them small: [`Parked`] keeps those and drops the memory of
+//! the empty queues. Parking must not be noticed: a context that was parked sends the same packets as one that was
+//! not.
+
+use super::modes::{AutoClose, Pattern};
+use super::peer::Peer;
+use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal};
+use super::timers::{Timer, Timers};
+use super::writer::{Requests, Writer, WriterState};
+use super::{Context, Opening, Role, State};
+use crate::congestion::Control;
+use crate::error::CloseReason;
+use crate::event::{ContextId, ListenerId};
+use crate::fields::{FieldReader, FieldWriter, Fields};
+use crate::options::{Confirm, ErrorControl, Tuning};
+use crate::pacer::Pacer;
+use crate::path::PathValidation;
+use crate::rate::TokenBucket;
+use crate::stats::ContextStats;
+use std::sync::Arc;
+use xtp_wire::{Caps, Token};
+
+/// A context at rest.
+#[derive(Clone)]
+pub(crate) struct Parked {
+    octets: Box<[u8]>,
+    tuning: Arc<Tuning>,
+    /// An initiator's, while it lives.
+    opening: Option<Box<Opening>>,
+    /// A window, and the pacer that goes with it; without one the controller has no state.
+    pace: Option<Box<(Control, Pacer)>>,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few contexts have.
+#[derive(Clone)]
+struct Rare {
+    peer_bucket: TokenBucket,
+    own_bucket: TokenBucket,
+    paths: PathValidation,
+}
+
+/// Equal tunings are kept once: programs use few.
+#[derive(Default)]
+pub(crate) struct Tunings(Vec<Arc<Tuning>>);
+
+/// More different ones are kept by whoever has them.
+const MAX_TUNINGS: usize = 8;
+
+impl Tunings {
+    fn intern(&mut self, tuning: &Tuning) -> Arc<Tuning> {
+        if let Some(known) = self.0.iter().find(|known| ***known == *tuning) {
+            return Arc::clone(known);
+        }
+        let fresh = Arc::new(tuning.clone());
+        if self.0.len() >= MAX_TUNINGS {
+            self.0.remove(0);
+        }
+        self.0.push(Arc::clone(&fresh));
+        fresh
+    }
+}
+
+impl Parked {
+    /// Packs a context whose [`rest`](Context::rest) is complete. `room` is memory for the walk, used again and again.
+    pub(crate) fn pack(mut context: Context, tunings: &mut Tunings, room: &mut Vec<u8>) -> Self {
+        context.forget_what_rest_does_not_need();
+        let mut fields = FieldWriter::new(std::mem::take(room));
+        context.walk(&mut fields);
+        *room = fields.into_octets();
+        let buckets_off = context.writer.peer_bucket.is_off() && context.writer.own_bucket.is_off();
+        let plain = buckets_off && context.peer.paths.is_as_new(context.peer.addr);
+        let Context {
+            tuning,
+            opening,
+            writer,
+            peer,
+            ..
+        } = context;
+        let Writer {
+            control,
+            pacer,
+            peer_bucket,
+            own_bucket,
+            ..
+        } = writer;
+        Self {
+            octets: room.as_slice().into(),
+            tuning: tunings.intern(&tuning),
+            opening: opening.map(Box::new),
+            pace: match control {
+                Control::Fixed(_) => None,
+                control => Some(Box::new((control, pacer))),
+            },
+            rare: (!plain).then(|| {
+                Box::new(Rare {
+                    peer_bucket,
+                    own_bucket,
+                    paths: peer.paths,
+                })
+            }),
+        }
+    }
+
+    /// The context as it was.
+    pub(crate) fn unpack(self) -> Context {
+        let mut context = Context::blank(Tuning::clone(&self.tuning));
+        context.walk(&mut FieldReader::new(&self.octets));
+        context.opening = self.opening.map(|opening| *opening);
+        context.peer.paths = PathValidation::new(context.peer.addr);
+        if let Some(pace) = self.pace {
+            (context.writer.control, context.writer.pacer) = *pace;
+        }
+        if let Some(rare) = self.rare {
+            context.writer.peer_bucket = rare.peer_bucket;
+            context.writer.own_bucket = rare.own_bucket;
+            context.peer.paths = rare.paths;
+        }
+        context
+    }
+
+    /// Whether the association lives, under this key of its peer. Many are asked, so only the beginning is read.
+    pub(crate) fn lives_under(&self, key: u64) -> bool {
+        let mut fields = FieldReader::new(&self.octets);
+        let (mut peer_key, mut state) = (None, State::Active);
+        fields.option(&mut peer_key, Fields::number);
+        walk_state(&mut fields, &mut state);
+        peer_key == Some(key) && state == State::Active
+    }
+
+    /// Octets of memory this takes beside its own size, allocator's overhead not counted.
+    #[cfg(test)]
+    pub(crate) fn heap(&self) -> usize {
+        self.octets.len()
+            + self.opening.as_ref().map_or(0, |_| size_of::<Opening>())
+            + self.pace.as_ref().map_or(0, |_| size_of::<(Control, Pacer)>())
+            + self.rare.as_ref().map_or(0, |_| size_of::<Rare>())
+    }
+}
+
+impl Context {
+    /// Whoever is over and forgotten by its user only answers stragglers: END, and the numbers that go with it.
+    fn forget_what_rest_does_not_need(&mut self) {
+        if self.state != State::Inactive {
+            self.writer.ring.forget_before(self.writer.echo_max);
+            return;
+        }
+        self.opening = None;
+        self.source_token = None;
+        self.stats = ContextStats::default();
+        self.writer.ring = crate::send::SentRing::new();
+        self.writer.control = Control::Fixed(crate::congestion::Fixed);
+        let zombie = self.timers.get(Timer::Zombie);
+        self.timers.stop_all();
+        self.timers.put(Timer::Zombie, zombie);
+    }
+
+    /// Every field that rest leaves open, in a fixed order. What is not walked is what a blank context has.
+    ///
+    /// There is no `..` here and in the walks below: whoever adds a field decides what becomes of it at rest.
+    fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            id: ContextId(id),
+            role,
+            state,
+            key,
+            peer_key,
+            peer_has_key,
+            listener,
+            pattern,
+            tuning: _,
+            confirm,
+            peer,
+            offered,
+            in_force,
+            opening: _,
+            writer,
+            reader,
+            rtt,
+            timers,
+            marks: _,
+            stats,
+            closed,
+            released,
+            cached: _,
+            end_received,
+            dirty: _,
+            half_open: _,
+            extended_first,
+            retired,
+            serial,
+            renegotiation: _,
+            path_queue: _,
+            probe_nonce,
+            source_token,
+            learned_token: _,
+            learned_utc: _,
+            doubt: _,
+            unreachable_since: _,
+            abort_pending: _,
+            restart: _,
+            expected_answer,
+            moved: _,
+            initial,
+            touched,
+        } = self;
+        fields.option(peer_key, Fields::number);
+        walk_state(fields, state);
+        fields.number(key);
+        fields.number(id);
+        fields.choice(role, &[Role::Initiator, Role::Responder]);
+        fields.choice(confirm, &[Confirm::Received, Confirm::Delivered]);
+        fields.flags(&mut [peer_has_key, released, end_received, extended_first, retired]);
+        fields.option_or(listener, ListenerId(0), |fields, ListenerId(number)| {
+            fields.small(number);
+        });
+        walk_caps(fields, offered);
+        walk_caps(fields, in_force);
+        fields.option(serial, Fields::number);
+        fields.option(probe_nonce, Fields::number);
+        fields.option_or(source_token, NO_TOKEN, walk_token);
+        fields.small(expected_answer);
+        fields.number(initial);
+        walk_end(fields, closed);
+        timers.walk(fields);
+        fields.time(touched);
+        walk_pattern(fields, pattern);
+        peer.walk(fields);
+        rtt.walk(fields);
+        writer.walk(fields);
+        reader.walk(fields);
+        walk_stats(fields, stats);
+    }
+}
+
+fn walk_state(fields: &mut impl Fields, state: &mut State) {
+    fields.choice(state, &[State::Active, State::Inactive]);
+}
+
+const NO_TOKEN: Token = Token {
+    epoch: 0,
+    kind: 0,
+    time: 0,
+    mac: [0; 16],
+};
+
+/// Only a context whose user has gone is at rest when it is over, and it answers in one of two ways.
+fn walk_end(fields: &mut impl Fields, closed: &mut Option<CloseReason>) {
+    let mut how = match closed {
+        None => 0,
+        Some(CloseReason::LocalAbort | CloseReason::Protocol(_)) => 1,
+        Some(_) => 2,
+    };
+    fields.number(&mut how);
+    *closed = match how {
+        0 => None,
+        1 => Some(CloseReason::LocalAbort),
+        _ => Some(CloseReason::Normal),
+    };
+}
+
+fn walk_caps(fields: &mut impl Fields, caps: &mut Caps) {
+    let mut bits = caps.bits();
+    fields.small(&mut bits);
+    *caps = Caps::from_bits_retain(bits);
+}
+
+fn walk_token(fields: &mut impl Fields, token: &mut Token) {
+    let mut head = u64::from(token.epoch) | u64::from(token.kind) << 8 | u64::from(token.time) << 16;
+    fields.number(&mut head);
+    (token.epoch, token.kind, token.time) = (head as u8, (head >> 8) as u8, (head >> 16) as u32);
+    let whole = u128::from_le_bytes(token.mac);
+    let (mut low, mut high) = (whole as u64, (whole >> 64) as u64);
+    fields.number(&mut low);
+    fields.number(&mut high);
+    token.mac = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
+}
+
+fn walk_pattern(fields: &mut impl Fields, pattern: &mut Pattern) {
+    let Pattern {
+        service,
+        lasting,
+        one_way,
+        return_refused,
+        response_expected,
+        auto_close,
+        status_on_first,
+        unconfirmed_response,
+        no_feedback,
+    } = pattern;
+    let mut number = u32::from(*service);
+    fields.small(&mut number);
+    *service = number as u8;
+    fields.flags(&mut [
+        lasting,
+        one_way,
+        return_refused,
+        response_expected,
+        status_on_first,
+        unconfirmed_response,
+        no_feedback,
+    ]);
+    let all = [
+        AutoClose::Never,
+        AutoClose::WhenReceived,
+        AutoClose::AfterResponse,
+    ];
+    fields.choice(auto_close, &all);
+}
+
+fn walk_stats(fields: &mut impl Fields, stats: &mut ContextStats) {
+    let ContextStats {
+        packets_sent,
+        control_sent,
+        packets_received,
+        octets_sent,
+        octets_retransmitted,
+        octets_acknowledged,
+        octets_received,
+        octets_delivered,
+        packets_lost,
+        // Filled in when somebody asks.
+        rtt: _,
+        rtt_samples: _,
+        congestion_window: _,
+        max_data: _,
+        wtimer_expiries,
+        lstimer_expiries,
+        implausible,
+        overrun,
+        ce_reported,
+    } = stats;
+    for count in [
+        packets_sent,
+        control_sent,
+        packets_received,
+        octets_sent,
+        octets_retransmitted,
+        octets_acknowledged,
+        octets_received,
+        octets_delivered,
+        packets_lost,
+        wtimer_expiries,
+        lstimer_expiries,
+        implausible,
+        overrun,
+        ce_reported,
+    ] {
+        fields.number(count);
+    }
+}
+
+impl Peer {
+    fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            addr,
+            local,
+            foreign,
+            validated,
+            received,
+            sent,
+            echo_sent,
+            token_sent,
+            paths: _,
+            mtu,
+            largest_datagram,
+        } = self;
+        fields.address(addr);
+        let nowhere = core::net::IpAddr::V4(core::net::Ipv4Addr::UNSPECIFIED);
+        let mut known = local.is_some();
+        fields.flag(&mut known);
+        if known {
+            fields.ip(local.get_or_insert(nowhere));
+        }
+        // Nearly always where FIRST came from is where the peer still is.
+        let mut moved = foreign.is_some_and(|(from, _)| from != *addr);
+        let mut known = foreign.is_some();
+        fields.flags(&mut [validated, echo_sent, token_sent, &mut moved, &mut known]);
+        if known {
+            let (from, key) = foreign.get_or_insert((*addr, 0));
+            fields.number(key);
+            if moved {
+                fields.address(from);
+            }
+        }
+        fields.number(received);
+        fields.number(sent);
+        mtu.walk(fields);
+        fields.size(largest_datagram);
+    }
+}
+
+impl Timers {
+    fn walk(&mut self, fields: &mut impl Fields) {
+        let (mut silence, mut zombie) = (self.get(Timer::Context), self.get(Timer::Zombie));
+        let Self {
+            at: _,
+            waits,
+            blocked_waits,
+            user_waits,
+            unanswered_since: _,
+            last_heard,
+            last_sent,
+            decayed,
+            created,
+            firsts,
+            last_answer,
+        } = self;
+        for moment in [created, decayed, last_sent, last_heard] {
+            fields.time(moment);
+        }
+        for count in [waits, blocked_waits, user_waits, firsts] {
+            fields.small(count);
+        }
+        fields.option(last_answer, Fields::time);
+        fields.option(&mut silence, Fields::time);
+        fields.option(&mut zombie, Fields::time);
+        self.put(Timer::Context, silence);
+        self.put(Timer::Zombie, zombie);
+    }
+}
+
+impl Writer {
+    fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            queue,
+            inflight: _,
+            ring,
+            una,
+            nxt,
+            credit,
+            final_seq,
+            state,
+            wclose_sent,
+            refused,
+            not_taken,
+            sync_out,
+            first_sync,
+            echo_max,
+            requests,
+            gap,
+            blocked: _,
+            blocked_alloc,
+            peer_bucket,
+            own_bucket,
+            control: _,
+            pacer: _,
+            wanted: _,
+            delivered,
+            unmapped_packets,
+            handshake: _,
+            forced_judgement,
+            // Read by LTIMER alone, which does not run.
+            evidence: _,
+            max_data,
+            wants_room,
+            ecn,
+            full_size_losses,
+            oldest_lost,
+        } = self;
+        queue.walk_empty(fields);
+        ring.walk(fields);
+        credit.walk(fields);
+        let states = [WriterState::Open, WriterState::Closing, WriterState::Closed];
+        fields.choice(state, &states);
+        fields.flags(&mut [wclose_sent, refused, forced_judgement, wants_room]);
+        for number in [una, nxt, not_taken, delivered, &mut oldest_lost.0] {
+            fields.number(number);
+        }
+        for number in [
+            sync_out,
+            first_sync,
+            echo_max,
+            unmapped_packets,
+            max_data,
+            full_size_losses,
+            &mut oldest_lost.1,
+        ] {
+            fields.small(number);
+        }
+        fields.option(final_seq, Fields::number);
+        fields.option(blocked_alloc, Fields::number);
+        let Requests {
+            open: _,
+            newest,
+            edge_level,
+            edge_open,
+            dreq: _,
+        } = requests;
+        fields.flag(edge_level);
+        fields.option(newest, Fields::small);
+        fields.option(edge_open, Fields::small);
+        fields.option(&mut gap.open_since, Fields::time);
+        fields.span(&mut gap.learned);
+        peer_bucket.walk_off(fields);
+        own_bucket.walk_off(fields);
+        ecn.walk(fields);
+    }
+}
+
+impl Reader {
+    fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            store,
+            assembly: _,
+            credit,
+            alloc,
+            widest,
+            start,
+            final_seq,
+            state,
+            refusal,
+            sync_in,
+            sync_in_at,
+            edge_last,
+            edge_sync,
+            dreq: _,
+            owed: _,
+            told,
+            update_due: _,
+            modes,
+            error_control,
+            wanted_error_control,
+            nak,
+            hole_is_new: _,
+            ecn,
+            announced,
+            end_pending: _,
+            max_spans,
+            refusal_told,
+        } = self;
+        store.walk_empty(fields);
+        credit.walk(fields);
+        for number in [alloc, widest, start] {
+            fields.number(number);
+        }
+        fields.option(final_seq, Fields::number);
+        fields.choice(state, &[ReaderState::Open, ReaderState::Done]);
+        fields.choice(refusal, &[Refusal::No, Refusal::OnFirst, Refusal::Later]);
+        fields.option(sync_in, Fields::small);
+        fields.time(sync_in_at);
+        fields.flags(&mut [edge_last, announced, refusal_told]);
+        fields.small(edge_sync);
+        fields.option(told, |fields, (rseq, alloc)| {
+            fields.number(rseq);
+            fields.number(alloc);
+        });
+        walk_modes(fields, modes);
+        for control in [error_control, wanted_error_control] {
+            fields.choice(control, &[ErrorControl::Selective, ErrorControl::GoBackN]);
+        }
+        let NakRecord {
+            rseq,
+            sync,
+            reports,
+            at,
+        } = nak;
+        fields.number(rseq);
+        fields.small(sync);
+        fields.small(reports);
+        fields.option(at, Fields::time);
+        ecn.walk(fields);
+        fields.size(max_spans);
+    }
+}
+
+fn walk_modes(fields: &mut impl Fields, modes: &mut PeerModes) {
+    let PeerModes {
+        no_error,
+        no_flow,
+        fast_nak,
+        reserve,
+        sort,
+    } = modes;
+    fields.flags(&mut [no_error, no_flow, fast_nak, reserve]);
+    fields.option(sort, |fields, sort| {
+        let mut wide = u32::from(*sort);
+        fields.small(&mut wide);
+        *sort = wide as u16;
+    });
+}
+
+#[cfg(test)]
+#[path = "parked_tests.rs"]
+mod tests;

@@ -1,0 +1,86 @@
+//! Whether a context is at rest: nothing queued, in flight, unread or owed, and nothing awaited but silence.
+
+use super::reader::Owed;
+use super::timers::Timer;
+use super::{Context, Doubt, State};
+use crate::time::Time;
+
+/// What keeps a context from being parked.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Something is under way; look again after its next turn.
+    Busy,
+    /// Nothing is under way, but what left last is too fresh to be forgotten before this moment.
+    From(Time),
+    /// It may be parked.
+    Complete,
+}
+
+impl Context {
+    /// Whether this context may be parked.
+    pub(crate) fn rest(&self, now: Time) -> Rest {
+        let over = match self.state {
+            State::Active => false,
+            // Whoever has a user keeps everything: he may still ask.
+            State::Inactive if self.released => true,
+            _ => return Rest::Busy,
+        };
+        let quiet = self.writer_rests() && self.reader_rests() && self.nothing_pends();
+        if !quiet || self.dirty || !(over || self.only_silence_is_awaited()) {
+            return Rest::Busy;
+        }
+        if over {
+            return Rest::Complete;
+        }
+        // Packets of the last three round trips prove that a port has changed and not been forged (20.4).
+        let recent = 3 * self.rtt.srtt().unwrap_or_default();
+        match self.timers.last_sent + recent {
+            at if at < now => Rest::Complete,
+            at => Rest::From(at + core::time::Duration::from_nanos(1)),
+        }
+    }
+
+    fn writer_rests(&self) -> bool {
+        let writer = &self.writer;
+        writer.queue.is_empty()
+            && writer.inflight.is_empty()
+            && writer.requests.open.is_empty()
+            && writer.requests.dreq.is_none()
+            && writer.blocked.is_none()
+            && writer.handshake.is_none()
+            && writer.wanted.is_nothing()
+            && self.marks.is_empty()
+    }
+
+    fn reader_rests(&self) -> bool {
+        let reader = &self.reader;
+        reader.store.is_empty()
+            && reader.assembly.is_none()
+            && reader.dreq.is_none()
+            && reader.owed == Owed::Nothing
+            && !reader.update_due
+            && !reader.end_pending
+    }
+
+    fn nothing_pends(&self) -> bool {
+        self.peer.validated
+            && self.peer.mtu.is_at_rest()
+            && self.path_queue.is_empty()
+            && self.cached.is_none()
+            && !self.half_open
+            && !self.renegotiation.due
+            && !self.renegotiation.confirm
+            && self.renegotiation.open.is_none()
+            && self.learned_token.is_none()
+            && self.learned_utc.is_none()
+            && self.doubt == Doubt::No
+            && self.unreachable_since.is_none()
+            && !self.abort_pending
+            && self.restart.is_none()
+            && self.moved.is_none()
+    }
+
+    fn only_silence_is_awaited(&self) -> bool {
+        self.timers.unanswered_since.is_none() && self.timers.runs_alone(Timer::Context)
+    }
+}
