@@ -130,15 +130,6 @@ impl Parked {
         walk_state(&mut fields, &mut state);
         peer_key == Some(key) && state == State::Active
     }
-
-    /// Octets of memory this takes beside its own size, allocator's overhead not counted.
-    #[cfg(test)]
-    pub(crate) fn heap(&self) -> usize {
-        self.octets.len()
-            + self.opening.as_ref().map_or(0, |_| size_of::<Opening>())
-            + self.pace.as_ref().map_or(0, |_| size_of::<(Control, Pacer)>())
-            + self.rare.as_ref().map_or(0, |_| size_of::<Rare>())
-    }
 }
 
 impl Context {
