@@ -90,14 +90,18 @@ fn send(rate: &str, octets: &str, seconds: &str) -> Result<(), Failure> {
     let packet = vec![0; octets.parse()?];
     let begin = Instant::now();
     let mut sent = 0.0;
-    while begin.elapsed().as_secs_f64() < seconds {
-        while sent < begin.elapsed().as_secs_f64() * rate {
-            socket.send(&packet)?;
-            sent += 1.0;
+    loop {
+        let now = begin.elapsed().as_secs_f64();
+        if now > seconds {
+            return Ok(());
         }
-        thread::sleep(TICK);
+        if sent >= now * rate {
+            thread::sleep(TICK);
+            continue;
+        }
+        socket.send(&packet)?;
+        sent += 1.0;
     }
-    Ok(())
 }
 
 fn receive() -> Result<(), Failure> {

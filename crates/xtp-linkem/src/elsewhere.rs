@@ -18,6 +18,10 @@ pub struct Namespace {
     pub address: Ipv4Addr,
     /// Its IPv6 address on the link.
     pub address_v6: Ipv6Addr,
+    /// The other side's IPv4 address.
+    pub peer: Ipv4Addr,
+    /// The other side's IPv6 address.
+    pub peer_v6: Ipv6Addr,
     never: Never,
 }
 

@@ -11,6 +11,7 @@ mod completions;
 mod cp;
 mod demo;
 mod doctor;
+mod linkem;
 mod listen;
 mod man;
 mod ping;
@@ -28,6 +29,7 @@ pub(crate) use completions::CompletionsArgs;
 pub(crate) use cp::CpArgs;
 pub(crate) use demo::{DemoArgs, DemoReceiverArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use linkem::{LinkemArgs, Pair, Until, Way};
 pub(crate) use listen::ListenArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use ping::PingArgs;
@@ -75,6 +77,7 @@ pub(crate) enum Command {
     Sim(SimArgs),
     #[cfg(target_os = "linux")]
     Bench(BenchArgs),
+    Linkem(Box<LinkemArgs>),
     Completions(CompletionsArgs),
     Man(ManArgs),
     #[command(name = "demo-receiver", hide = true)]

@@ -7,6 +7,7 @@ pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod linkem;
 pub(crate) mod listen;
 pub(crate) mod man;
 pub(crate) mod ping;

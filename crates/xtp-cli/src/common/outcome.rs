@@ -17,12 +17,29 @@ pub(crate) type Outcome = Result<(), Failure>;
 /// reported with [`Failure::usage`].)
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    Failed = 1,
-    Usage = 2,
-    Unreachable = 3,
-    Refused = 4,
-    Verification = 5,
-    Interrupted = 130,
+    Failed,
+    Usage,
+    Unreachable,
+    Refused,
+    Verification,
+    Interrupted,
+    /// Of a program that the command ran, or of the command itself where it must not be taken for the program's.
+    Other(u8),
+}
+
+impl Status {
+    /// As the system sees it.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Unreachable => 3,
+            Self::Refused => 4,
+            Self::Verification => 5,
+            Self::Interrupted => 130,
+            Self::Other(code) => code,
+        }
+    }
 }
 
 /// A command that did not do what it was asked to.
@@ -134,7 +151,7 @@ impl Failure {
     /// Says what happened: a sentence on standard error, and with `--json` an object on standard output unless
     /// the command printed its own.
     pub(crate) fn report(&self, out: &Output) -> ExitCode {
-        let status = self.status as u8;
+        let status = self.status.code();
         if out.wants_object() {
             // If standard output is gone there is nobody to tell.
             let _ = out.object(&FailureObject {

@@ -96,7 +96,7 @@ impl Watch {
     fn caught(&self) {
         if self.caught.swap(true, Ordering::SeqCst) {
             // Asked twice: whoever asks does not want to wait for anybody's confirmation.
-            std::process::exit(Status::Interrupted as i32);
+            std::process::exit(Status::Interrupted.code().into());
         }
         for endpoint in self
             .endpoints

@@ -91,7 +91,7 @@ pub(crate) fn conclude(out: &Output, tally: &Tally, began: Instant, broken: Opti
     };
     let status = outcome
         .as_ref()
-        .map_or_else(|failure| failure.status as u8, |()| 0);
+        .map_or_else(|failure| failure.status.code(), |()| 0);
     if out.is_json() {
         let mut errors: Vec<_> = problems
             .iter()

@@ -32,6 +32,7 @@ fn every_command_has_a_page() {
         "cp",
         "demo",
         "doctor",
+        "linkem",
         "listen",
         "man",
         "ping",

@@ -3,6 +3,7 @@
 mod demo;
 mod generated;
 mod host;
+mod linkem;
 mod messages;
 mod ping;
 mod signals;

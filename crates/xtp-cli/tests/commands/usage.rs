@@ -2,7 +2,7 @@
 
 use crate::support::{nobody, xtp};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "demo",
     "serve",
     "cp",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 12] = [
     "answer",
     "doctor",
     "sim",
+    "linkem",
     "completions",
     "man",
 ];

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,7 +31,10 @@ pub struct Namespace {
     pub address: Ipv4Addr,
     /// Its IPv6 address on the link.
     pub address_v6: Ipv6Addr,
-    peer: (Ipv4Addr, Ipv6Addr),
+    /// The other side's IPv4 address.
+    pub peer: Ipv4Addr,
+    /// The other side's IPv6 address.
+    pub peer_v6: Ipv6Addr,
 }
 
 /// Which of the two.
@@ -74,18 +76,22 @@ impl Namespace {
     /// A new, empty namespace for one side of this process's emulator `number`.
     pub(super) fn create(side: Side, number: u32) -> Result<Self, Error> {
         let (address, address_v6) = side.addresses();
+        let (peer, peer_v6) = side.other().addresses();
         let namespace = Self {
             name: format!("{PREFIX}{}-{number}-{}", std::process::id(), side.word()),
             address,
             address_v6,
-            peer: side.other().addresses(),
+            peer,
+            peer_v6,
         };
         match run("ip", &["netns", "add", &namespace.name]) {
             Ok(_) => Ok(namespace),
             // Nothing was made, so there is nothing to remove; what is left over would be removed in vain.
-            Err(Error::Command { .. }) if !geteuid().is_root() => Err(Error::NotPermitted {
-                what: "make a network namespace",
-            }),
+            Err(Error::Command { said, .. }) if !geteuid().is_root() || said.contains("not permitted") => {
+                Err(Error::NotPermitted {
+                    what: "make a network namespace",
+                })
+            }
             Err(error) => Err(error),
         }
     }
@@ -139,9 +145,9 @@ impl Namespace {
         command
             .args(["netns", "exec", &self.name, program])
             .env("XTP_LINKEM_SELF", self.address.to_string())
-            .env("XTP_LINKEM_PEER", self.peer.0.to_string())
+            .env("XTP_LINKEM_PEER", self.peer.to_string())
             .env("XTP_LINKEM_SELF_V6", self.address_v6.to_string())
-            .env("XTP_LINKEM_PEER_V6", self.peer.1.to_string());
+            .env("XTP_LINKEM_PEER_V6", self.peer_v6.to_string());
         command
     }
 
@@ -178,7 +184,7 @@ impl Namespace {
     }
 }
 
-/// Whether a process has ended and waits for its parent to notice.
+/// Whether a process has ended, be it that its parent has not noticed yet.
 fn is_dead(process: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let state = status.rsplit_once(") ").map(|(_, rest)| rest.as_bytes().first());
@@ -198,7 +204,7 @@ pub(super) fn sweep() {
     for name in names.flatten() {
         let name = name.file_name();
         let Some(name) = name.to_str() else { continue };
-        if owner(name).is_some_and(|owner| !Path::new(&format!("/proc/{owner}")).exists()) {
+        if owner(name).is_some_and(is_dead) {
             // Another emulator may be sweeping too.
             let _ = run("ip", &["netns", "del", name]);
         }
@@ -206,7 +212,7 @@ pub(super) fn sweep() {
 }
 
 /// The process that made a namespace of this name; `None` if it is not one of ours.
-fn owner(name: &str) -> Option<u32> {
+fn owner(name: &str) -> Option<i32> {
     let mut parts = name.strip_prefix(PREFIX)?.split('-');
     let owner = parts.next()?.parse().ok()?;
     parts.next()?.parse::<u32>().ok()?;

@@ -4,7 +4,8 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tun_rs::SyncDevice;
@@ -21,6 +22,13 @@ const BATCH: usize = 16;
 const LARGEST_PACKET: usize = 1 << 16;
 /// Longest wait, nanoseconds; requests wake the thread, so this only bounds arithmetic.
 const LONGEST_WAIT: u64 = 1_000_000_000;
+
+/// Longest nap under traffic, nanoseconds. Waking for every packet would take a processor from the programs that are
+/// being watched.
+const LONGEST_NAP: u64 = 50_000;
+/// A nap is at most this part of the smaller delay, and not worth it below [`SHORTEST_NAP`].
+const NAP_OF_DELAY: u64 = 100;
+const SHORTEST_NAP: u64 = 20_000;
 
 /// What the handle asks of the thread.
 #[derive(Debug)]
@@ -56,6 +64,10 @@ pub(super) struct Worker {
     period: Period,
     lateness: DelayHistogram,
     waits: u64,
+    /// Nanoseconds between two looks under traffic; 0 to look at once.
+    nap: u64,
+    /// Packets came since the last wait.
+    traffic: bool,
     started: Instant,
     buffer: Box<[u8]>,
 }
@@ -70,6 +82,18 @@ fn origin(direction: Direction) -> usize {
     }
 }
 
+/// How long the link's delays allow to look away under traffic, nanoseconds.
+fn nap<T>(duplex: &Duplex<T>) -> u64 {
+    let delays = DIRECTIONS.map(|direction| duplex.link(direction).config().delay);
+    let shortest = delays.into_iter().min().unwrap_or_default().as_nanos();
+    let allowed = u64::try_from(shortest).unwrap_or(u64::MAX) / NAP_OF_DELAY;
+    if allowed < SHORTEST_NAP {
+        0
+    } else {
+        allowed.min(LONGEST_NAP)
+    }
+}
+
 impl Worker {
     pub(super) fn new(
         devices: [SyncDevice; 2],
@@ -79,6 +103,7 @@ impl Worker {
         waker: Arc<OwnedFd>,
         scheduling: Scheduling,
     ) -> Self {
+        let nap = nap(&duplex);
         Self {
             ends: devices.map(|device| End {
                 device,
@@ -93,6 +118,8 @@ impl Worker {
             period: Period::begin(),
             lateness: DelayHistogram::default(),
             waits: 0,
+            nap,
+            traffic: false,
             started: Instant::now(),
             buffer: vec![0; LARGEST_PACKET].into(),
         }
@@ -117,6 +144,7 @@ impl Worker {
                 read += self.read(direction)?;
             }
             quiet = read == 0;
+            self.traffic |= !quiet;
         }
     }
 
@@ -193,6 +221,10 @@ impl Worker {
             .next_arrival()
             .map_or(LONGEST_WAIT, |at| at.saturating_sub(now).min(LONGEST_WAIT));
         self.waits += 1;
+        if std::mem::take(&mut self.traffic) && self.nap > 0 {
+            thread::sleep(Duration::from_nanos(self.nap));
+            return Ok(false);
+        }
         let timeout = Timespec {
             tv_sec: (nanoseconds / 1_000_000_000).cast_signed(),
             tv_nsec: (nanoseconds % 1_000_000_000).cast_signed(),
@@ -234,6 +266,7 @@ impl Worker {
                         let changed = self.duplex.link_mut(direction).set_config(link);
                         debug_assert!(changed.is_ok(), "checked before it was sent");
                     }
+                    self.nap = nap(&self.duplex);
                 }
                 Request::Up(up) => self.duplex.set_up(up),
                 Request::Stop => return false,
@@ -275,3 +308,7 @@ impl Worker {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "worker_tests.rs"]
+mod tests;
