@@ -92,7 +92,7 @@ impl Core {
         }
         piece.advance(accepted);
         if let Some(slot) = self.slots.get_mut(&id) {
-            slot.held = Some((piece, eom));
+            slot.more().held = Some((piece, eom));
         }
         false
     }

@@ -53,12 +53,13 @@ impl Core {
             Event::Heard => slot.heard = true,
             Event::Moved(peer) => slot.peer = peer,
             Event::Marked(mark) => {
-                if let Some(known) = slot.marks.iter_mut().find(|(id, _)| *id == mark) {
+                let mut marks = slot.if_more().into_iter().flat_map(|more| &mut more.marks);
+                if let Some(known) = marks.find(|(id, _)| *id == mark) {
                     known.1 = true;
                 }
             }
             // What was taken over from a caller follows whether or not somebody still waits for it.
-            Event::Writable if slot.held.is_some() && used_by == Use::User => {
+            Event::Writable if slot.holds() && used_by == Use::User => {
                 let _ = super::ops::clear_backlog(self, now, id);
             }
             Event::Closed(ref reason) => slot.closed = Some(reason.clone()),

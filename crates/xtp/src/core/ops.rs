@@ -72,7 +72,7 @@ pub(crate) fn entrust(
         if let Some((mut bytes, eom)) = data.take() {
             hand_on(core, now, id, &mut bytes, eom)?;
             if !bytes.is_empty() {
-                core.slot(id)?.held = Some((bytes, eom));
+                core.slot(id)?.more().held = Some((bytes, eom));
                 return Ok(false);
             }
         }
@@ -98,7 +98,7 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
     }
     let room = usize::try_from(core.engine.writable(id)?).unwrap_or(usize::MAX);
     let slot = core.slot(id)?;
-    let collected = slot.buffer.len();
+    let collected = slot.collected();
     let limit = if corked {
         capacity
             .saturating_sub(collected)
@@ -107,12 +107,13 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
         room
     };
     let taken = octets.len().min(limit).min(capacity.max(PIECE));
-    if slot.buffer.capacity() - collected < taken {
-        slot.buffer.reserve(taken.max(capacity));
+    let buffer = &mut slot.more().buffer;
+    if buffer.capacity() - collected < taken {
+        buffer.reserve(taken.max(capacity));
     }
-    slot.buffer.put_slice(&octets[..taken]);
+    buffer.put_slice(&octets[..taken]);
     slot.started = true;
-    if !corked || slot.buffer.len() >= capacity {
+    if !corked || collected + taken >= capacity {
         clear_backlog(core, now, id)?;
     }
     Ok(taken)
@@ -121,24 +122,27 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
 /// Hands on what was kept back and what `write` collected, in this order; true if nothing is left of either.
 pub(crate) fn clear_backlog(core: &mut Core, now: Time, id: ContextId) -> Result<bool> {
     let slot = core.slot(id)?;
-    if let Some((mut bytes, eom)) = slot.held.take() {
+    let Some(more) = slot.if_more() else {
+        return Ok(true);
+    };
+    if let Some((mut bytes, eom)) = more.held.take() {
         hand_on(core, now, id, &mut bytes, eom)?;
         if !bytes.is_empty() {
-            core.slot(id)?.held = Some((bytes, eom));
+            core.slot(id)?.more().held = Some((bytes, eom));
             return Ok(false);
         }
     }
     let slot = core.slot(id)?;
-    if slot.buffer.is_empty() {
+    if slot.collected() == 0 {
         return Ok(true);
     }
-    let mut data = slot.buffer.split().freeze();
+    let mut data = slot.more().buffer.split().freeze();
     hand_on(core, now, id, &mut data, false)?;
     if data.is_empty() {
         return Ok(true);
     }
     // Rare: a corked stream collected more than there is room for. The rest keeps its place.
-    core.slot(id)?.held = Some((data, false));
+    core.slot(id)?.more().held = Some((data, false));
     Ok(false)
 }
 
@@ -203,7 +207,7 @@ pub(crate) fn message(
     limit: usize,
 ) -> Poll<Result<Option<Bytes>>> {
     loop {
-        let collected = core.slot(id).map_or(0, |slot| slot.partial_octets);
+        let collected = core.slot(id).map_or(0, |slot| slot.partial_octets());
         // One octet more than allowed, to tell "exactly the limit" from "longer".
         let most = (limit - collected.min(limit)).saturating_add(1).min(PIECE);
         let item = match chunk(core, now, id, most) {
@@ -221,33 +225,33 @@ pub(crate) fn message(
                 end_of_message,
                 ..
             }) => {
-                slot.partial_octets += bytes.len();
-                if slot.partial_octets > limit {
+                if slot.partial_octets() + bytes.len() > limit {
+                    slot.more().partial_octets += bytes.len();
                     return Poll::Ready(Err(Error::MessageTooLong { limit }));
                 }
-                if !slot.mutilated && !bytes.is_empty() {
-                    slot.partial.push(bytes);
-                }
                 if end_of_message {
-                    let whole = !slot.mutilated;
-                    slot.mutilated = false;
-                    let message = slot.take_message();
-                    if whole {
-                        return Poll::Ready(Ok(Some(message)));
+                    if !std::mem::take(&mut slot.mutilated) {
+                        return Poll::Ready(Ok(Some(slot.take_message(bytes))));
+                    }
+                    slot.drop_partial();
+                } else if !bytes.is_empty() {
+                    let keep = !slot.mutilated;
+                    let more = slot.more();
+                    more.partial_octets += bytes.len();
+                    if keep {
+                        more.partial.push(bytes);
                     }
                 }
             }
             // What is left of a message with a hole is no message: it is passed over up to the next end.
             Some(Chunk::Gap { .. }) => {
                 slot.mutilated = true;
-                slot.partial.clear();
-                slot.partial_octets = 0;
+                slot.drop_partial();
             }
             Some(Chunk::Tag { .. }) => {}
             None => {
-                let octets = slot.partial_octets as u64;
-                slot.partial_octets = 0;
-                slot.partial.clear();
+                let octets = slot.partial_octets() as u64;
+                slot.drop_partial();
                 let outcome = if octets == 0 {
                     Ok(None)
                 } else {
@@ -291,7 +295,7 @@ pub(crate) fn set_mark(core: &mut Core, now: Time, id: ContextId, what: Confirm)
     }
     clear_backlog(core, now, id)?;
     let mark = core.engine.mark(now, id, what)?;
-    core.slot(id)?.marks.push((mark, false));
+    core.slot(id)?.more().marks.push((mark, false));
     Ok(mark)
 }
 
@@ -307,17 +311,14 @@ pub(crate) fn set_mark_at(
         return Err(error);
     }
     let mark = core.engine.mark_at(now, id, offset, what)?;
-    core.slot(id)?.marks.push((mark, false));
+    core.slot(id)?.more().marks.push((mark, false));
     Ok(mark)
 }
 
 /// Ready when the mark was reached.
 pub(crate) fn marked(core: &mut Core, id: ContextId, mark: MarkId) -> Poll<Result<()>> {
     let reached = match core.slot(id) {
-        Ok(slot) => slot
-            .marks
-            .iter()
-            .any(|(known, reached)| *known == mark && *reached),
+        Ok(slot) => slot.is_reached(mark),
         Err(error) => return Poll::Ready(Err(error)),
     };
     if reached {
@@ -353,8 +354,10 @@ pub(crate) fn send_tag(core: &mut Core, now: Time, id: ContextId, tag: u64) -> P
 
 /// Forgets a mark nobody waits for.
 pub(crate) fn drop_mark(core: &mut Core, id: ContextId, mark: MarkId) {
-    if let Ok(slot) = core.slot(id) {
-        slot.marks.retain(|(known, _)| *known != mark);
+    if let Ok(slot) = core.slot(id)
+        && let Some(more) = slot.if_more()
+    {
+        more.marks.retain(|(known, _)| *known != mark);
     }
 }
 

@@ -29,7 +29,7 @@ impl Core {
             return;
         };
         let (started, closed) = (slot.started, slot.closed.clone());
-        slot.wakers.clear();
+        slot.drop_wakers();
         if closed.is_some() || !started {
             // Ended: nothing follows. Never started: no packet says that it existed, and none should.
             self.forget(now, id);
@@ -43,7 +43,7 @@ impl Core {
     pub(super) fn adopt(&mut self, now: Time, id: ContextId) {
         if let Ok(slot) = self.slot(id) {
             slot.used_by = Use::Orphan(None);
-            slot.partial.clear();
+            slot.drop_partial();
             self.orphans += 1;
         }
         self.close_orphan(now, id);

@@ -20,7 +20,8 @@ pub(crate) enum Use {
     Echo,
 }
 
-/// One association as its user sees it.
+/// One association as its user sees it. What few associations need at any moment lies behind one pointer: a host may
+/// have a hundred thousand of these.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) peer: SocketAddr,
@@ -31,21 +32,27 @@ pub(crate) struct Slot {
     pub(crate) started: bool,
     /// The writer was closed by its user.
     pub(crate) writer_closed: bool,
-    /// No route leads to the peer.
-    pub(crate) unroutable: Option<io::ErrorKind>,
-    /// How it ended.
-    pub(crate) closed: Option<CloseReason>,
-    /// Octets accepted by the engine, which is the offset of the next one.
-    pub(crate) written: u64,
-    /// Pieces of a message whose end has not come.
-    pub(crate) partial: SmallVec<[Bytes; 2]>,
-    pub(crate) partial_octets: usize,
     /// A gap lies in the message being read: what is left of it is passed over.
     pub(crate) mutilated: bool,
     /// On the list of what the echo service has to look at.
     pub(crate) echo_due: bool,
     /// `io::Write` collects until its buffer is full.
     pub(crate) corked: bool,
+    /// No route leads to the peer.
+    pub(crate) unroutable: Option<io::ErrorKind>,
+    /// How it ended.
+    pub(crate) closed: Option<CloseReason>,
+    /// Octets accepted by the engine, which is the offset of the next one.
+    pub(crate) written: u64,
+    more: Option<Box<More>>,
+}
+
+/// What most associations have nothing of.
+#[derive(Debug, Default)]
+pub(crate) struct More {
+    /// Pieces of a message whose end has not come.
+    pub(crate) partial: SmallVec<[Bytes; 2]>,
+    pub(crate) partial_octets: usize,
     /// Memory of `io::Write`; what is in it has not been handed on.
     pub(crate) buffer: BytesMut,
     /// Octets taken over that found no room yet, and whether they end a message.
@@ -53,7 +60,7 @@ pub(crate) struct Slot {
     /// Marks and whether they were reached.
     pub(crate) marks: SmallVec<[(MarkId, bool); 2]>,
     /// Tasks to wake when anything happens here.
-    pub(crate) wakers: SmallVec<[Waker; 2]>,
+    wakers: SmallVec<[Waker; 2]>,
 }
 
 impl Slot {
@@ -64,45 +71,89 @@ impl Slot {
             heard: false,
             started: false,
             writer_closed: false,
-            unroutable: None,
-            closed: None,
-            written: 0,
-            partial: SmallVec::new(),
-            partial_octets: 0,
             mutilated: false,
             echo_due: false,
             corked: false,
-            buffer: BytesMut::new(),
-            held: None,
-            marks: SmallVec::new(),
-            wakers: SmallVec::new(),
+            unroutable: None,
+            closed: None,
+            written: 0,
+            more: None,
         }
+    }
+
+    /// To put something there.
+    pub(crate) fn more(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    /// To look or take away.
+    pub(crate) fn if_more(&mut self) -> Option<&mut More> {
+        self.more.as_deref_mut()
+    }
+
+    /// Octets `io::Write` has collected.
+    pub(crate) fn collected(&self) -> usize {
+        self.more.as_ref().map_or(0, |more| more.buffer.len())
+    }
+
+    /// Whether something taken over waits for room.
+    pub(crate) fn holds(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.held.is_some())
+    }
+
+    /// Octets of the message being read that have come.
+    pub(crate) fn partial_octets(&self) -> usize {
+        self.more.as_ref().map_or(0, |more| more.partial_octets)
+    }
+
+    /// Forgets what came of the message being read.
+    pub(crate) fn drop_partial(&mut self) {
+        if let Some(more) = self.if_more() {
+            more.partial.clear();
+            more.partial_octets = 0;
+        }
+    }
+
+    /// Whether this mark was reached; false if it is not known.
+    pub(crate) fn is_reached(&self, mark: MarkId) -> bool {
+        let marks = self.more.as_ref().map(|more| more.marks.as_slice());
+        marks.is_some_and(|marks| marks.contains(&(mark, true)))
     }
 
     /// Wakes every task that waits for this association.
     pub(crate) fn wake(&mut self) {
-        for waker in self.wakers.drain(..) {
-            waker.wake();
+        if let Some(more) = self.if_more() {
+            for waker in more.wakers.drain(..) {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Nobody waits any more.
+    pub(crate) fn drop_wakers(&mut self) {
+        if let Some(more) = self.if_more() {
+            more.wakers.clear();
         }
     }
 
     /// Remembers a task; one task is remembered once.
     #[cfg(feature = "tokio")]
     pub(crate) fn remember(&mut self, waker: &Waker) {
-        remember(&mut self.wakers, waker);
+        remember(&mut self.more().wakers, waker);
     }
 
-    /// Joins the pieces of the message collected so far and forgets them. One piece costs no copy.
-    pub(crate) fn take_message(&mut self) -> Bytes {
-        self.partial_octets = 0;
-        if self.partial.len() <= 1 {
-            return self.partial.pop().unwrap_or_default();
-        }
-        let octets = self.partial.iter().map(Bytes::len).sum();
-        let mut whole = BytesMut::with_capacity(octets);
-        for piece in self.partial.drain(..) {
+    /// The message whose last piece is `last`: joined with those collected so far, which are forgotten. One piece
+    /// costs no copy.
+    pub(crate) fn take_message(&mut self, last: Bytes) -> Bytes {
+        let Some(more) = self.if_more().filter(|more| !more.partial.is_empty()) else {
+            return last;
+        };
+        let mut whole = BytesMut::with_capacity(more.partial_octets + last.len());
+        for piece in more.partial.drain(..) {
             whole.extend_from_slice(&piece);
         }
+        more.partial_octets = 0;
+        whole.extend_from_slice(&last);
         whole.freeze()
     }
 }

@@ -1,29 +1,33 @@
-//! Messages of one piece and of several.
+//! Messages put together, and the size of what every association has.
 
 use super::*;
 
 fn slot() -> Slot {
-    Slot::new("127.0.0.1:1".parse().expect("an address"))
+    Slot::new(SocketAddr::from(([127, 0, 0, 1], 1)))
 }
 
 #[test]
-fn one_piece_is_handed_out_as_it_is() {
-    let mut slot = slot();
+fn a_message_of_one_piece_is_not_copied() {
     let piece = Bytes::from(vec![7; 100]);
-    slot.partial.push(piece.clone());
-    slot.partial_octets = 100;
-    let message = slot.take_message();
+    let message = slot().take_message(piece.clone());
     assert_eq!(message.as_ptr(), piece.as_ptr());
-    assert_eq!((slot.partial.len(), slot.partial_octets), (0, 0));
 }
 
 #[test]
-fn pieces_are_joined_in_order() {
+fn pieces_are_joined_in_order_and_forgotten() {
     let mut slot = slot();
-    for text in ["one ", "two ", "three"] {
-        slot.partial.push(Bytes::from_static(text.as_bytes()));
-        slot.partial_octets += text.len();
+    for text in ["one ", "two "] {
+        let more = slot.more();
+        more.partial.push(Bytes::from_static(text.as_bytes()));
+        more.partial_octets += text.len();
     }
-    assert_eq!(slot.take_message(), "one two three");
-    assert_eq!(slot.take_message(), "");
+    assert_eq!(slot.take_message(Bytes::from_static(b"three")), "one two three");
+    assert_eq!(slot.partial_octets(), 0);
+    assert_eq!(slot.take_message(Bytes::new()), "");
+}
+
+/// A ceiling that only goes down: every association has one, parked or not.
+#[test]
+fn a_slot_is_small() {
+    assert!(size_of::<Slot>() <= 112, "{}", size_of::<Slot>());
 }

@@ -35,7 +35,7 @@ impl Stream {
     pub(super) fn push(&self) -> Result<()> {
         if self
             .shared
-            .look(|core| core.slot(self.id).map(|slot| slot.buffer.is_empty()))?
+            .look(|core| core.slot(self.id).map(|slot| slot.collected() == 0))?
         {
             return Ok(());
         }
