@@ -201,7 +201,7 @@ fn one_size(
             Some(obstacle) => context.note(format!("{} is left out: {obstacle}", transport.name)),
         }
     }
-    let job = job(context, experiment, size, names.len());
+    let job = job(context, experiment, size, names.len())?;
     let what = format!("{experiment} {size} {path}");
     let rounds = alternate(context, &what, &names, |context, name, _| {
         let job = Job {
@@ -229,7 +229,7 @@ fn one_size(
 }
 
 /// What every party of a cell is told; transport, part and place are filled in later.
-fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usize) -> Job {
+fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usize) -> Result<Job, Error> {
     let budget = if experiment == Experiment::Bulk {
         BULK_BUDGET
     } else {
@@ -238,9 +238,10 @@ fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usi
     let share = budget / (f64::from(context.plan.runs) * transports.max(1) as f64);
     let (warmup, operations) = match experiment {
         Experiment::Pingpong => (ITERATIONS as u64, ROUND_TRIPS - ITERATIONS as u64),
+        Experiment::Bulk => (0, context.plan.option("count")?.unwrap_or(u64::MAX)),
         _ => (ITERATIONS as u64, TIMINGS * ITERATIONS as u64),
     };
-    Job {
+    Ok(Job {
         role: Role::Client,
         experiment,
         transport: String::new(),
@@ -256,7 +257,7 @@ fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usi
         rank: 0,
         ranks: 0,
         options: context.plan.options.clone(),
-    }
+    })
 }
 
 /// The figures of one round of a client and a server.

@@ -7,6 +7,7 @@ use crate::stage::Stage;
 use crate::worker::Console;
 
 mod answering;
+mod flowing;
 mod sockets;
 mod tcp;
 mod udp;

@@ -46,7 +46,7 @@ pub(crate) struct BenchArgs {
     pub(crate) experiment: String,
 
     /// Octets of a message: numbers separated by commas, `papers` (4 to 4096) or `all` (4 to 65536)
-    #[arg(short, long, value_name = "SIZES")]
+    #[arg(long, value_name = "SIZES")]
     pub(crate) size: Option<String>,
 
     /// What lies between the parties: loopback, veth, veth-nooffload, separated by commas
@@ -74,12 +74,16 @@ pub(crate) struct BenchArgs {
     pub(crate) html: Option<PathBuf>,
 
     /// Bulk: octets handed over in one call, as ttcp's -l
-    #[arg(short = 'l', long, value_name = "SIZE", value_parser = units::size)]
+    #[arg(short = 'l', long, value_name = "SIZE", value_parser = units::size, conflicts_with = "size")]
     pub(crate) length: Option<usize>,
 
     /// Bulk: how many times, as ttcp's -n; by default as many as fit the time
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: Option<u64>,
+
+    /// Bulk: octets are made and thrown away, as with ttcp's -s; they always are
+    #[arg(short = 's', long)]
+    pub(crate) source_sink: bool,
 
     /// Options of an experiment: NAME=VALUE
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", hide = true)]

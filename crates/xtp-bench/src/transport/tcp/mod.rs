@@ -1,5 +1,6 @@
 //! Kernel TCP, without Nagle's delay, with the congestion control each name says.
 
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use socket2::{Domain, Socket, Type};
@@ -12,12 +13,13 @@ use crate::transport::waiting::{SLICE, Waiter};
 use crate::transport::{Transport, always};
 use crate::worker::Console;
 
+mod bulk;
 mod pingpong;
 
 /// With cubic, which most hosts use.
 pub(super) static TCP: Transport = Transport {
     name: "tcp",
-    experiments: &[Experiment::Pingpong],
+    experiments: &[Experiment::Pingpong, Experiment::Bulk, Experiment::Wan],
     obstacle: always,
     work,
 };
@@ -25,7 +27,7 @@ pub(super) static TCP: Transport = Transport {
 /// With reno.
 pub(super) static RENO: Transport = Transport {
     name: "tcp-reno",
-    experiments: &[],
+    experiments: &[Experiment::Bulk, Experiment::Wan],
     obstacle: |stage, _, _| missing(stage, "reno"),
     work,
 };
@@ -33,7 +35,7 @@ pub(super) static RENO: Transport = Transport {
 /// With bbr.
 pub(super) static BBR: Transport = Transport {
     name: "tcp-bbr",
-    experiments: &[],
+    experiments: &[Experiment::Bulk, Experiment::Wan],
     obstacle: |stage, _, _| missing(stage, "bbr"),
     work,
 };
@@ -48,6 +50,7 @@ fn missing(stage: &Stage, name: &str) -> Option<String> {
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
         Experiment::Pingpong => pingpong::work(job, console),
+        Experiment::Bulk | Experiment::Wan => bulk::work(job, console),
         other => Err(crate::error::Problem::new(format!("TCP has no '{other}'"))),
     }
 }
@@ -88,4 +91,12 @@ fn connect(job: &Job) -> Worked<TcpStream> {
     let peer: SocketAddr = job.peer.parse()?;
     socket.connect(&peer.into())?;
     Ok(socket.into())
+}
+
+/// `None` if the coordinator said stop.
+fn unless_stopped<T>(result: io::Result<T>) -> Worked<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        other => Ok(Some(other?)),
+    }
 }

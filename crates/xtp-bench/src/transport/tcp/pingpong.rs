@@ -1,9 +1,8 @@
 //! Round trips over one connection.
 
-use std::io;
-
 use rustix::event::PollFlags;
 
+use super::unless_stopped;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::transport::answering::{Serving, Timing};
@@ -64,13 +63,5 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         if !serving.one(|| calls) {
             return Ok(serving.outcome(calls));
         }
-    }
-}
-
-/// `None` if the coordinator said stop.
-pub(super) fn unless_stopped<T>(result: io::Result<T>) -> Worked<Option<T>> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-        other => Ok(Some(other?)),
     }
 }

@@ -10,6 +10,7 @@ use crate::plan::{Experiment, WaitPolicy};
 use crate::transport::{Transport, always};
 use crate::worker::Console;
 
+mod bulk;
 mod pingpong;
 
 /// The service number measured.
@@ -17,7 +18,7 @@ const SERVICE: u16 = 100;
 
 pub(super) static XTP: Transport = Transport {
     name: "xtp",
-    experiments: &[Experiment::Pingpong],
+    experiments: &[Experiment::Pingpong, Experiment::Bulk, Experiment::Wan],
     obstacle: always,
     work,
 };
@@ -25,6 +26,7 @@ pub(super) static XTP: Transport = Transport {
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
         Experiment::Pingpong => pingpong::work(job, console),
+        Experiment::Bulk | Experiment::Wan => bulk::work(job, console),
         other => Err(Problem::new(format!("xtp has no '{other}' here"))),
     }
 }

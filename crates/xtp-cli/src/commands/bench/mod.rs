@@ -76,6 +76,13 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
     if let Some(sizes) = &args.size {
         plan.sizes = Plan::parse_sizes(sizes).map_err(usage)?;
     }
+    if let Some(length) = args.length {
+        plan.sizes = vec![length as u64];
+    }
+    let ttcp = args.length.is_some() || args.count.is_some() || args.source_sink;
+    if ttcp && plan.experiments != [Experiment::Bulk] {
+        return Err(Failure::usage("-l, -n and -s are options of `xtp bench bulk`"));
+    }
     let paths = args.path.split(',').map(|path| path.trim().parse());
     plan.paths = paths.collect::<Result<Vec<Path>, Error>>().map_err(usage)?;
     plan.rivals = args.rivals.parse().map_err(usage)?;
@@ -92,14 +99,8 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
         };
         plan.options.insert(name.to_owned(), value.to_owned());
     }
-    let bulk = [
-        ("length", args.length.map(|length| length as u64)),
-        ("count", args.count),
-    ];
-    for (name, value) in bulk {
-        if let Some(value) = value {
-            plan.options.insert(name.to_owned(), value.to_string());
-        }
+    if let Some(count) = args.count {
+        plan.options.insert("count".to_owned(), count.to_string());
     }
     plan.command = std::env::args().collect::<Vec<_>>().join(" ");
     plan.check().map_err(usage)?;
