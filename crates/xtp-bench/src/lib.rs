@@ -20,6 +20,7 @@ mod html;
 mod job;
 mod launch;
 mod meter;
+pub mod papers;
 mod plan;
 mod report;
 mod rounds;

@@ -1,0 +1,60 @@
+//! A report may come from a file: figures that no measurement gives are taken out before anything is drawn.
+
+use crate::report::Report;
+use crate::row::Row;
+
+/// Beyond this nothing is measured in any of our units.
+const GREATEST: f64 = 1e15;
+
+fn sound(value: f64) -> bool {
+    value.is_finite() && value.abs() <= GREATEST
+}
+
+/// Fits and points may be negative, figures may not.
+fn sensible(value: &mut Option<f64>) {
+    *value = value.filter(|value| sound(*value) && *value >= 0.0);
+}
+
+fn spread(value: &mut Option<[f64; 2]>) {
+    *value = value.filter(|[low, high]| sound(*low) && sound(*high) && *low >= 0.0 && low <= high);
+}
+
+fn row(row: &mut Row) {
+    let figures = [
+        &mut row.p50_us,
+        &mut row.p99_us,
+        &mut row.gbit_s,
+        &mut row.cpu_s_per_gb,
+        &mut row.packets_per_op,
+        &mut row.syscalls_per_op,
+        &mut row.ratio_to_xtp,
+        &mut row.ops_per_s,
+        &mut row.softirq_s_per_gb,
+        &mut row.instructions_per_op,
+        &mut row.octets_per_association,
+        &mut row.queue_mean_ms,
+        &mut row.ratio_cpu_to_xtp,
+    ];
+    figures.into_iter().for_each(sensible);
+    spread(&mut row.p50_us_spread);
+    spread(&mut row.gbit_s_spread);
+}
+
+/// The report without what cannot be a figure.
+pub(super) fn cleaned(report: &Report) -> Report {
+    let mut clean = report.clone();
+    clean.rows.iter_mut().for_each(row);
+    clean.fits.retain(|fit| {
+        let figures = [
+            fit.overhead_us,
+            fit.overhead_ci95,
+            fit.per_octet_us,
+            fit.per_octet_ci95,
+        ];
+        figures.into_iter().all(sound)
+    });
+    for series in &mut clean.series {
+        series.points.retain(|(x, y)| sound(*x) && sound(*y));
+    }
+    clean
+}
