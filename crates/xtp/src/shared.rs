@@ -152,6 +152,15 @@ impl Shared {
         result
     }
 
+    /// Runs a command whose packets leave with the next turn: with those of other commands, in one system call.
+    pub(crate) fn prepare<T>(&self, command: impl FnOnce(&mut Core, Time) -> T) -> T {
+        let mut state = self.lock();
+        let now = state.core.now();
+        let result = command(&mut state.core, now);
+        self.announce(&mut state);
+        result
+    }
+
     /// Looks at the state without a turn.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Core) -> T) -> T {
         look(&mut self.lock().core)

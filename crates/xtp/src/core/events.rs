@@ -71,6 +71,7 @@ impl Core {
         match used_by {
             Use::User => {}
             Use::Echo => self.echo_event(id),
+            Use::Request { .. } => self.request_event(now, id, used_by, &event),
             Use::Orphan(mark) => self.orphan_event(now, id, mark, &event),
         }
     }

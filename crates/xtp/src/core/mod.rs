@@ -19,6 +19,7 @@ mod echo;
 mod events;
 pub(crate) mod ops;
 mod orphan;
+mod requests;
 mod slot;
 
 pub use orphan::Unconfirmed;
@@ -67,6 +68,9 @@ pub(crate) struct Core {
     pub(crate) write_buffer: usize,
     slots: SerialMap<ContextId, Slot>,
     queues: SerialMap<ListenerId, Queue>,
+    /// Completion queues and what they wait for.
+    requests: SerialMap<u32, requests::Requests>,
+    next_requests: u32,
     /// Associations nobody holds any more whose end is still awaited.
     orphans: usize,
     /// Orphans with nothing left to confirm. They are let go of at the end of a turn, when answers owed for what their
@@ -102,6 +106,8 @@ impl Core {
             write_buffer,
             slots: SerialMap::default(),
             queues: SerialMap::default(),
+            requests: SerialMap::default(),
+            next_requests: 0,
             orphans: 0,
             leaving: Vec::new(),
             lost: Vec::new(),
@@ -200,7 +206,7 @@ impl Core {
         while let Some(trouble) = self.troubles.pop() {
             match trouble {
                 Trouble::TooBig(peer) => self.engine.too_big(now, peer, None),
-                Trouble::NoRoute(peer, source) => self.mark_unroutable(peer, source.kind()),
+                Trouble::NoRoute(peer, source) => self.mark_unroutable(now, peer, source.kind()),
             }
         }
     }
@@ -305,14 +311,22 @@ impl Core {
         self.slots.get(&id)?.closed.as_ref()
     }
 
-    fn mark_unroutable(&mut self, peer: SocketAddr, kind: std::io::ErrorKind) {
+    fn mark_unroutable(&mut self, now: Time, peer: SocketAddr, kind: std::io::ErrorKind) {
         tracing::debug!(%peer, %kind, "no route");
-        for slot in self.slots.values_mut() {
+        let mut requests = Vec::new();
+        for (id, slot) in &mut self.slots {
             if slot.peer == peer && !slot.heard && slot.unroutable.is_none() {
                 slot.unroutable = Some(kind);
                 slot.wake();
                 self.news += 1;
+                if matches!(slot.used_by, Use::Request { .. }) {
+                    requests.push((*id, slot.used_by));
+                }
             }
+        }
+        for (id, used_by) in requests {
+            let source = kind.into();
+            self.complete(now, id, used_by, Err(Error::NoRoute { peer, source }));
         }
     }
 
@@ -340,7 +354,7 @@ impl Core {
     pub(crate) fn held(&self) -> Vec<ContextId> {
         self.slots
             .iter()
-            .filter(|(_, slot)| matches!(slot.used_by, Use::User))
+            .filter(|(_, slot)| matches!(slot.used_by, Use::User | Use::Request { .. }))
             .map(|(id, _)| *id)
             .collect()
     }

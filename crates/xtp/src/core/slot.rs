@@ -18,6 +18,15 @@ pub(crate) enum Use {
     Orphan(Option<MarkId>),
     /// The built-in echo service.
     Echo,
+    /// A completion queue.
+    Request {
+        /// Which.
+        queue: u32,
+        /// An answer is awaited, not just the end.
+        answered: bool,
+        /// The user's number.
+        token: u64,
+    },
 }
 
 /// One association as its user sees it. What few associations need at any moment lies behind one pointer: a host may
