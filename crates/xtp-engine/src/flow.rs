@@ -34,6 +34,11 @@ impl ReaderCredit {
         }
     }
 
+    /// The reader buffers so many octets from now on, if that is more than before.
+    pub(crate) fn grow(&mut self, capacity: u64) {
+        self.capacity = self.capacity.max(capacity.min(MAX_ROOM));
+    }
+
     /// Only posted buffers count from now on (RES, 11.2); the stream begins at `start`.
     pub(crate) fn reserve(&mut self, start: u64) {
         self.posted.get_or_insert(start);
@@ -79,7 +84,6 @@ impl ReaderCredit {
     }
 
     /// Capacity in octets.
-    #[cfg(test)]
     pub(crate) fn capacity(&self) -> u64 {
         self.capacity
     }

@@ -15,6 +15,7 @@ mod error;
 mod event;
 mod fields;
 mod flow;
+mod growth;
 mod hash;
 mod listener;
 mod mtu;

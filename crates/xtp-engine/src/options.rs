@@ -25,13 +25,15 @@ pub enum ErrorControl {
 /// Which congestion controller a writer obeys (12.5).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum CongestionKind {
-    /// `Fixed` on local paths and trusted links, `Cubic` elsewhere [D-30].
+    /// `Fixed` on local paths and trusted links, `Model` elsewhere [D-30].
     #[default]
     Auto,
     /// None: credit, rate and burst alone.
     Fixed,
     /// RFC 9438 with pacing.
     Cubic,
+    /// A model of the path, of the family of BBR: rate from the bandwidth delivered, a bounded queue.
+    Model,
 }
 
 /// A rate in octets a second and a burst in octets (3.2). Rate 0: rate control off. Burst 0 with a rate: stopped.
@@ -47,10 +49,15 @@ pub struct Rate {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tuning {
-    /// Octets this reader buffers for its user (C of 11.1). 1..=2^40. Default 4 MiB.
+    /// Octets this reader buffers for its user at first (C of 11.1). 1..=2^40. Default 4 MiB.
     pub recv_capacity: u64,
+    /// What `recv_capacity` may grow to on a long fast path with a user who keeps up; `None`: 64 MiB where
+    /// `recv_capacity` is the default, no growth where it was chosen. Local paths need no growth and get none.
+    pub recv_capacity_max: Option<u64>,
     /// Octets this writer retains, unsent and unacknowledged, before `send` accepts no more. Default 4 MiB.
     pub send_capacity: u64,
+    /// What `send_capacity` may grow to with the congestion window, as `recv_capacity_max`.
+    pub send_capacity_max: Option<u64>,
     /// How this reader treats holes. Default selective.
     pub error_control: ErrorControl,
     /// This writer's congestion controller. Default automatic.
@@ -83,11 +90,38 @@ pub struct Tuning {
     pub connect_timeout: Duration,
 }
 
+/// What either end buffers at first, and what that may grow to.
+const DEFAULT_CAPACITY: u64 = 4 << 20;
+const DEFAULT_CAPACITY_MAX: u64 = 64 << 20;
+
+/// What a capacity may grow to.
+fn largest(capacity: u64, most: Option<u64>) -> u64 {
+    let automatic = match capacity {
+        DEFAULT_CAPACITY => DEFAULT_CAPACITY_MAX,
+        chosen => chosen,
+    };
+    most.unwrap_or(automatic).max(capacity)
+}
+
+impl Tuning {
+    /// Octets this reader may come to buffer.
+    pub fn recv_limit(&self) -> u64 {
+        largest(self.recv_capacity, self.recv_capacity_max)
+    }
+
+    /// Octets this writer may come to retain.
+    pub fn send_limit(&self) -> u64 {
+        largest(self.send_capacity, self.send_capacity_max)
+    }
+}
+
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            recv_capacity: 4 << 20,
-            send_capacity: 4 << 20,
+            recv_capacity: DEFAULT_CAPACITY,
+            recv_capacity_max: None,
+            send_capacity: DEFAULT_CAPACITY,
+            send_capacity_max: None,
             error_control: ErrorControl::Selective,
             congestion: CongestionKind::Auto,
             out_rate: Rate::default(),

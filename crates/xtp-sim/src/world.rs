@@ -441,8 +441,8 @@ impl World {
         let task = &self.tasks[number];
         let spec = &self.flows[task.flow].spec;
         let capacity = match task.side {
-            Side::Initiator => spec.open.tuning.recv_capacity,
-            Side::Responder => spec.listen.tuning.recv_capacity,
+            Side::Initiator => spec.open.tuning.recv_limit(),
+            Side::Responder => spec.listen.tuning.recv_limit(),
         };
         if task.reader.promise() == Promise::Gaps {
             // What can be read includes gaps, which hold nothing.

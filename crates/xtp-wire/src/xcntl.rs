@@ -25,6 +25,10 @@ bitflags! {
         const WINDOW = 8;
         /// `delivered` is there.
         const DELIVERED = 16;
+        /// More was received between `rseq` and the first span: nothing is said about what lies there.
+        const EARLIER_SPANS = 32;
+        /// More was received beyond the last span: nothing is said about what lies there.
+        const LATER_SPANS = 64;
     }
 }
 

@@ -3,12 +3,14 @@
 mod cubic;
 mod fixed;
 mod hystart;
+mod model;
 
 use core::time::Duration;
 
 use crate::{CongestionKind, Time};
 pub(crate) use cubic::Cubic;
 pub(crate) use fixed::Fixed;
+pub(crate) use model::Model;
 
 /// Packets in the initial window.
 const INITIAL_PACKETS: u64 = 10;
@@ -20,6 +22,8 @@ const LEAST_PACKETS: u64 = 2;
 pub(crate) struct Ack {
     /// When it came.
     pub(crate) now: Time,
+    /// The newest packet the peer had when it said so.
+    pub(crate) echo: u32,
     /// Octets newly acknowledged.
     pub(crate) octets: u64,
     /// The RTT sample it gave, if any.
@@ -30,6 +34,17 @@ pub(crate) struct Ack {
     pub(crate) in_flight_before: u64,
     /// The user, the credit or a rate, not the window, limited what was sent.
     pub(crate) app_limited: bool,
+}
+
+/// A packet with data leaves.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Sent {
+    /// When.
+    pub(crate) now: Time,
+    /// Its number.
+    pub(crate) sync: u32,
+    /// Nothing was unacknowledged before it.
+    pub(crate) idle: bool,
 }
 
 /// The decisions every controller makes.
@@ -52,6 +67,16 @@ pub(crate) trait Controller {
     fn on_path_change(&mut self);
     /// Largest data segment from now on, octets.
     fn set_segment(&mut self, maxdata: u32);
+    /// A packet with data leaves.
+    fn on_sent(&mut self, _sent: Sent) {}
+    /// The user, the credit or a rate keeps more from leaving while so many octets are in flight.
+    fn on_app_limited(&mut self, _in_flight: u64) {}
+    /// Nothing is in flight, and what is not needed to go on can be forgotten.
+    fn rest(&mut self) {}
+    /// Octets after which this controller wants a report; `None`: as always (9.5(b)).
+    fn report_after(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A controller by kind, without a box.
@@ -61,15 +86,23 @@ pub(crate) enum Control {
     Fixed(Fixed),
     /// RFC 9438.
     Cubic(Cubic),
+    /// The model. Boxed, because it is much larger than the others and lives on long paths only.
+    Model(Box<Model>),
 }
 
 impl Control {
-    /// A fresh controller. `Auto` must have been resolved by the caller, who knows the path; it is taken as `Cubic`.
+    /// A fresh controller. `Auto` must have been resolved by the caller, who knows the path; it is taken as `Model`.
     pub(crate) fn new(kind: CongestionKind, segment: u32) -> Self {
         match kind {
             CongestionKind::Fixed => Self::Fixed(Fixed),
-            CongestionKind::Auto | CongestionKind::Cubic => Self::Cubic(Cubic::new(segment)),
+            CongestionKind::Cubic => Self::Cubic(Cubic::new(segment)),
+            CongestionKind::Auto | CongestionKind::Model => Self::Model(Box::new(Model::new(segment))),
         }
+    }
+
+    /// Whether it wants to know what leaves and when it could be more.
+    pub(crate) fn is_model(&self) -> bool {
+        matches!(self, Self::Model(_))
     }
 }
 
@@ -79,6 +112,7 @@ macro_rules! each {
         match $control {
             Control::Fixed($inner) => $call,
             Control::Cubic($inner) => $call,
+            Control::Model($inner) => $call,
         }
     };
 }
@@ -118,6 +152,22 @@ impl Controller for Control {
 
     fn set_segment(&mut self, maxdata: u32) {
         each!(self, inner => inner.set_segment(maxdata));
+    }
+
+    fn on_sent(&mut self, sent: Sent) {
+        each!(self, inner => inner.on_sent(sent));
+    }
+
+    fn on_app_limited(&mut self, in_flight: u64) {
+        each!(self, inner => inner.on_app_limited(in_flight));
+    }
+
+    fn rest(&mut self) {
+        each!(self, inner => inner.rest());
+    }
+
+    fn report_after(&self) -> Option<u64> {
+        each!(self, inner => inner.report_after())
     }
 }
 

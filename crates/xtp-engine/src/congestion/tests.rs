@@ -16,6 +16,7 @@ fn ack(control: &Control, now: Time, octets: u64) -> Ack {
     let in_flight_before = control.window();
     Ack {
         now,
+        echo: 0,
         octets,
         rtt: Some(RTT),
         srtt: Some(RTT),
@@ -58,7 +59,7 @@ fn fixed_never_limits() {
 
 #[test]
 fn starts_with_ten_packets_and_doubles() {
-    let mut control = Control::new(CongestionKind::Auto, SEGMENT);
+    let mut control = Control::new(CongestionKind::Cubic, SEGMENT);
     let mut now = Time::ZERO;
     assert_eq!(control.window(), 10_000);
     for expected in [20_000, 40_000, 80_000] {

@@ -1,7 +1,7 @@
 //! What a control segment says: acknowledgements, losses, credit, RTT samples, limits (7.2, 8.6, 10, 11).
 
 use super::timers::Timer;
-use super::writer::WriterState;
+use super::writer::{Within, WriterState};
 use super::{Context, Env, State, Transition};
 use crate::congestion::{Ack, Controller};
 use crate::error::CloseReason;
@@ -95,7 +95,7 @@ impl Context {
         let acknowledged = self.acknowledge(&status, env);
         self.take_answers(&status, header, env);
         if acknowledged > 0 {
-            self.grow(acknowledged, sample, flight, now);
+            self.grow(acknowledged, sample, flight, status.control.echo, now);
         }
         let mut progress = acknowledged > 0 || raised;
         progress |= self.finish_handshake(&status, header);
@@ -266,11 +266,12 @@ impl Context {
         }
     }
 
-    fn grow(&mut self, octets: u64, rtt: Option<Duration>, flight: u64, now: Time) {
+    fn grow(&mut self, octets: u64, rtt: Option<Duration>, flight: u64, echo: u32, now: Time) {
         let window = self.writer.control.window();
         let segment = self.segment_size() as u64;
         let ack = Ack {
             now,
+            echo,
             octets,
             rtt,
             srtt: self.rtt.srtt(),
@@ -313,26 +314,39 @@ impl Context {
             && status.spans.is_empty();
         let forced = std::mem::take(&mut self.writer.forced_judgement);
         let threshold = if forced || go_back_n { 0 } else { THRESHOLD };
-        let below = match status.spans.iter().last() {
-            Some((_, right)) if status.spans.len() >= self.reader.max_spans => right,
-            _ => u64::MAX,
+        let told = |flag| {
+            status
+                .extended
+                .is_some_and(|extended| extended.flags.contains(flag))
         };
-        self.judge(status.control.echo, threshold, below, now);
+        let many = status.format != Format::Xcntl && status.spans.len() >= self.reader.max_spans;
+        let within = Within {
+            above: match status.spans.iter().next() {
+                Some((left, _)) if told(XcntlFlags::EARLIER_SPANS) => left,
+                _ => 0,
+            },
+            below: match status.spans.iter().last() {
+                Some((_, right)) if many || told(XcntlFlags::LATER_SPANS) => right,
+                _ => u64::MAX,
+            },
+        };
+        self.judge(status.control.echo, threshold, within, now);
     }
 
     /// Declares losses and sets LTIMER for what is too young.
-    pub(super) fn judge(&mut self, echo: u32, threshold: u32, below: u64, now: Time) {
+    pub(super) fn judge(&mut self, echo: u32, threshold: u32, within: Within, now: Time) {
         if self.tuning.no_error {
             return;
         }
         let verdict = self.writer.inflight.judge(Judge {
             echo,
             threshold,
-            below,
+            above: within.above,
+            below: within.below,
             now,
             late: self.rtt.late(),
         });
-        self.writer.evidence = Some((echo, threshold, below));
+        self.writer.evidence = Some((echo, threshold, within));
         self.timers.put(Timer::Loss, verdict.check_at);
         if let Some(sent) = verdict.newest_lost_time {
             self.stats.packets_lost += u64::from(verdict.lost_packets);

@@ -250,7 +250,8 @@ impl Context {
             false => writer.credit.alloc.saturating_sub(writer.una),
         };
         let window = writer.control.window().min(credit);
-        let packets = (window / 4).min(512 * 1024) / self.segment_size() as u64;
+        let wanted = writer.control.report_after().unwrap_or(512 * 1024);
+        let packets = (window / 4).min(wanted) / self.segment_size() as u64;
         (packets as u32).max(4)
     }
 }

@@ -7,7 +7,10 @@ use super::reader::{Owed, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::{Blocked, OpenDreq, WriterState};
 use super::{Context, Env, State, Transition};
+use crate::congestion::{Controller, Sent};
 use crate::error::CloseReason;
+use crate::rate::TokenBucket;
+use crate::time::Time;
 use crate::transmit::{Ecn, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -90,6 +93,24 @@ impl Context {
         match stop {
             Stop::Rate(at) => self.timers.set(Timer::Rate, at),
             _ => self.timers.stop(Timer::Rate),
+        }
+        self.note_limit(stop, env.now);
+    }
+
+    /// Tells the controller when it is not the path that keeps more from leaving.
+    fn note_limit(&mut self, stop: Stop, now: Time) {
+        if !self.writer.control.is_model() {
+            return;
+        }
+        let tokens = |bucket: &TokenBucket| !bucket.is_off() && !bucket.may_send();
+        let limited = match stop {
+            Stop::Drained | Stop::Blocked(_) => true,
+            Stop::Rate(_) => tokens(&self.writer.peer_bucket) || tokens(&self.writer.own_bucket),
+            Stop::Window | Stop::Train => false,
+        };
+        let flight = self.in_flight(now);
+        if limited && flight < self.writer.control.window() {
+            self.writer.control.on_app_limited(flight);
         }
     }
 
@@ -308,6 +329,11 @@ impl Context {
         }
         self.writer.nxt = self.writer.nxt.max(end);
         self.writer.ring.record_run(sync, env.now);
+        if segment.len > 0 && self.writer.control.is_model() {
+            let idle = self.writer.inflight.is_empty();
+            let now = env.now;
+            self.writer.control.on_sent(Sent { now, sync, idle });
+        }
         if segment.len > 0 && !self.tuning.no_error {
             self.writer
                 .inflight

@@ -8,10 +8,11 @@
 use super::modes::{AutoClose, Pattern};
 use super::peer::Peer;
 use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal};
+use super::setup::piece_limit;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
 use super::{Context, Opening, Role, State};
-use crate::congestion::Control;
+use crate::congestion::{Control, Controller};
 use crate::error::CloseReason;
 use crate::event::{ContextId, ListenerId};
 use crate::fields::{FieldReader, FieldWriter, Fields};
@@ -137,6 +138,7 @@ impl Context {
     fn forget_what_rest_does_not_need(&mut self) {
         if self.state != State::Inactive {
             self.writer.ring.forget_before(self.writer.echo_max);
+            self.writer.control.rest();
             return;
         }
         self.opening = None;
@@ -498,6 +500,7 @@ impl Reader {
             store,
             assembly: _,
             credit,
+            growth,
             alloc,
             widest,
             start,
@@ -521,10 +524,14 @@ impl Reader {
             announced,
             end_pending: _,
             max_spans,
+            // Nothing is held, so all of it will fit.
+            newest_next: _,
             refusal_told,
         } = self;
         store.walk_empty(fields);
         credit.walk(fields);
+        growth.walk(credit.capacity(), fields);
+        store.set_piece_limit(piece_limit(growth.limit()));
         for number in [alloc, widest, start] {
             fields.number(number);
         }

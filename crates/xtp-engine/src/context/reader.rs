@@ -2,6 +2,7 @@
 
 use crate::ecn::EcnCounter;
 use crate::flow::ReaderCredit;
+use crate::growth::Growth;
 use crate::options::ErrorControl;
 use crate::recv::{Assembly, Reassembly};
 use crate::time::Time;
@@ -69,6 +70,7 @@ pub(crate) struct Reader {
     pub(crate) store: Reassembly,
     pub(crate) assembly: Option<Assembly>,
     pub(crate) credit: ReaderCredit,
+    pub(crate) growth: Growth,
     /// One past the last octet granted (`rcv_alloc`).
     pub(crate) alloc: u64,
     /// Largest window ever granted (W of 4.7).
@@ -101,6 +103,8 @@ pub(crate) struct Reader {
     pub(crate) end_pending: bool,
     /// Spans one control packet of ours may carry (TLV 10).
     pub(crate) max_spans: usize,
+    /// More ranges than a packet takes: the next status tells of the newest, not of the lowest.
+    pub(crate) newest_next: bool,
     /// A control packet carried our refusal.
     pub(crate) refusal_told: bool,
 }

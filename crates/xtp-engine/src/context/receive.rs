@@ -7,6 +7,7 @@ use super::{Context, Doubt, Env, Role, State, Transition};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::recv::Assembly;
+use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{Body, DataSegment, Format, Header, Options, serial_gt};
 
@@ -155,8 +156,10 @@ impl Context {
         if newest && !matches!(header.format, Format::Path | Format::Diag | Format::Cookie) {
             self.learn_modes(header);
         }
-        if header.key.is_returned() && self.role == Role::Responder {
+        if header.key.is_returned() && self.role == Role::Responder && !self.peer_has_key {
             self.peer_has_key = true;
+            // From FIRST to here the key went there and back.
+            self.reader.growth.set_rtt(env.now.since(self.timers.created));
         }
     }
 
@@ -251,7 +254,7 @@ impl Context {
             self.assemble(env, input, header, data);
         } else if header.options.contains(Options::NOERR) {
             let held = self.reader.store.readable() + data.sequence_len() as u64;
-            if held > self.tuning.recv_capacity.max(self.initial_allowance()) {
+            if held > self.reader.credit.capacity().max(self.initial_allowance()) {
                 self.stats.overrun += data.sequence_len() as u64;
                 return Ok(());
             }
@@ -263,7 +266,23 @@ impl Context {
             self.store(input, header, data, eom);
         }
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
+        self.grow_reader(env.now);
         Ok(())
+    }
+
+    /// Lets the capacity follow what the path delivers in a round trip.
+    fn grow_reader(&mut self, now: Time) {
+        let reader = &mut self.reader;
+        let capacity = reader.credit.capacity();
+        if capacity >= reader.growth.limit() {
+            return;
+        }
+        if let Some(rtt) = self.rtt.srtt() {
+            reader.growth.set_rtt(rtt);
+        }
+        let (highest, waiting) = (reader.store.highest() - reader.start, reader.store.readable());
+        let wanted = reader.growth.capacity(capacity, highest, waiting, now);
+        reader.credit.grow(wanted);
     }
 
     fn store(&mut self, input: &Input<'_>, header: &Header, data: &DataSegment<'_>, eom: bool) {
@@ -272,7 +291,7 @@ impl Context {
             true => self
                 .reader
                 .alloc
-                .max(self.reader.store.delivered() + self.tuning.recv_capacity),
+                .max(self.reader.store.delivered() + self.reader.credit.capacity()),
             false => self.reader.alloc,
         };
         if end > room {

@@ -13,6 +13,7 @@ use crate::congestion::Control;
 use crate::ecn::{EcnCounter, EcnSender};
 use crate::event::{ContextId, ListenerId};
 use crate::flow::{ReaderCredit, WriterCredit};
+use crate::growth::Growth;
 use crate::mtu::MtuSearch;
 use crate::options::{CongestionKind, OpenOptions, Rate, Tuning};
 use crate::pacer::Pacer;
@@ -196,7 +197,7 @@ impl Context {
             CongestionKind::Auto if parts.identity.is_local || env.config.trusted_links => {
                 CongestionKind::Fixed
             }
-            CongestionKind::Auto => CongestionKind::Cubic,
+            CongestionKind::Auto => CongestionKind::Model,
             chosen => chosen,
         };
         Self::of_parts(parts, mtu, largest, kind, env.now)
@@ -252,7 +253,11 @@ impl Context {
         } = parts;
         let segment = (mtu.current().saturating_sub(HEADER_LEN)) as u32;
         let writer = new_writer(&identity, &tuning, &pattern, kind, segment, now);
-        let reader = new_reader(&tuning, reader_start, now);
+        let most = match identity.is_local {
+            true => tuning.recv_capacity,
+            false => tuning.recv_limit(),
+        };
+        let reader = new_reader(&tuning, most, reader_start, now);
         Self {
             id: identity.id,
             role,
@@ -408,13 +413,19 @@ fn new_writer(
     }
 }
 
-fn new_reader(tuning: &Tuning, start: u64, now: Time) -> Reader {
+/// Pieces that may wait behind holes at a reader of so many octets.
+pub(super) fn piece_limit(most: u64) -> usize {
+    (most / 256) as usize + 1_024
+}
+
+fn new_reader(tuning: &Tuning, most: u64, start: u64, now: Time) -> Reader {
     let mut store = Reassembly::new(start);
-    store.set_piece_limit((tuning.recv_capacity / 256) as usize + 1_024);
+    store.set_piece_limit(piece_limit(most));
     Reader {
         store,
         assembly: None,
         credit: ReaderCredit::new(tuning.recv_capacity, start),
+        growth: Growth::new(most, now),
         alloc: start,
         widest: 0,
         start,
@@ -438,6 +449,7 @@ fn new_reader(tuning: &Tuning, start: u64, now: Time) -> Reader {
         announced: false,
         end_pending: false,
         max_spans: DEFAULT_SPANS,
+        newest_next: false,
         refusal_told: false,
     }
 }

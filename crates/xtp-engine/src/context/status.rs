@@ -34,8 +34,22 @@ impl Context {
 
     /// Octets of the control packet that would answer now, at most.
     pub(super) fn status_size(&self) -> u64 {
-        let spans = self.reader.store.span_count().min(self.reader.max_spans);
+        let spans = self
+            .reader
+            .store
+            .span_count()
+            .min(self.spans_that_fit(Format::Xcntl));
         (HEADER_LEN + 48 + 16 * spans) as u64
+    }
+
+    /// Spans a control packet of this format may carry (3.3). An XCNTL says itself that there are more, so it takes as
+    /// many as fit, once the peer is known to be where it says it is.
+    fn spans_that_fit(&self, format: Format) -> usize {
+        let fits = (self.segment_size().saturating_sub(56) / 16).max(1);
+        match format {
+            Format::Xcntl if self.peer.validated => fits,
+            _ => fits.min(self.reader.max_spans),
+        }
     }
 
     /// Sends status in the format 9.4 chooses, with `extra` options.
@@ -113,13 +127,11 @@ impl Context {
         out: &mut TransmitBatch,
     ) {
         let (draft, control) = self.control_draft(format, extra, echo);
-        let held = match format {
-            Format::Cntl => SmallVec::new(),
-            _ => self.held_spans(),
-        };
+        let (held, partial) = self.held_spans(format);
         let spans = Spans::new(control.rseq, &held).unwrap_or_default();
         let room = CONTROL_LEN + 40 + spans.encoded_len();
-        let status = self.extended_status(control, cause, env.now);
+        let mut status = self.extended_status(control, cause, env.now);
+        status.flags |= partial;
         self.put(
             env,
             out,
@@ -138,19 +150,29 @@ impl Context {
         self.account_control(&draft, env);
     }
 
-    /// What is held beyond rseq, lowest first, as much as the packet may carry [D-13].
-    fn held_spans(&self) -> SmallVec<[Span; 8]> {
+    /// What is held beyond rseq, as much as the packet may carry: the lowest ranges [D-13], or, in every other XCNTL
+    /// of those that can not carry all, the newest.
+    fn held_spans(&mut self, format: Format) -> (SmallVec<[Span; 8]>, XcntlFlags) {
         let mut ranges: SmallVec<[(u64, u64); 8]> = SmallVec::new();
-        if self.reader.has_holes() {
-            let fits = self.segment_size().saturating_sub(56) / 16;
-            self.reader
-                .store
-                .spans(self.reader.max_spans.min(fits.max(1)), &mut ranges);
+        let mut partial = XcntlFlags::empty();
+        if format != Format::Cntl && self.reader.has_holes() {
+            let fits = self.spans_that_fit(format);
+            let all = self.reader.store.span_count() <= fits;
+            let newest = !all && format == Format::Xcntl && self.reader.newest_next;
+            if newest {
+                self.reader.store.newest_spans(fits, &mut ranges);
+                partial = XcntlFlags::EARLIER_SPANS;
+            } else {
+                self.reader.store.spans(fits, &mut ranges);
+                partial.set(XcntlFlags::LATER_SPANS, !all);
+            }
+            self.reader.newest_next = !newest;
         }
-        ranges
+        let spans = ranges
             .iter()
             .map(|(left, right)| Span::new(*left, *right))
-            .collect()
+            .collect();
+        (spans, partial)
     }
 
     fn extended_status(&self, control: xtp_wire::Control, cause: Cause, now: Time) -> Xcntl<'static> {

@@ -364,8 +364,8 @@ impl Context {
 
     /// LTIMER: what was too young to be lost may be lost now (10.2).
     fn judge_again(&mut self, now: Time) {
-        if let Some((echo, threshold, below)) = self.writer.evidence {
-            self.judge(echo, threshold, below, now);
+        if let Some((echo, threshold, within)) = self.writer.evidence {
+            self.judge(echo, threshold, within, now);
         }
     }
 

@@ -4,6 +4,7 @@ use super::modes::AutoClose;
 use super::reader::ReaderState;
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
+use crate::congestion::Controller;
 use crate::engine::Read;
 use crate::error::{CloseReason, Error};
 use crate::event::MarkId;
@@ -14,15 +15,30 @@ use xtp_wire::service;
 
 /// Longest unacknowledged datagram (10.9, 12.8).
 const MAX_DATAGRAM: usize = 1 << 20;
+/// Congestion windows whose octets a writer may retain.
+const WINDOWS_RETAINED: u64 = 3;
 /// Octets a tag takes of sequence space.
 const TAG: u64 = 8;
 
 impl Context {
     /// Room for further octets in the retained queue.
     pub(crate) fn room(&self) -> u64 {
-        self.tuning
-            .send_capacity
+        self.retained_at_most()
             .saturating_sub(self.writer.queue.len() as u64)
+    }
+
+    /// Octets that may be retained: enough to fill the window while a loss or two keeps what came behind it.
+    fn retained_at_most(&self) -> u64 {
+        let window = self.writer.control.window();
+        let capacity = self.tuning.send_capacity;
+        match window {
+            u64::MAX => capacity,
+            _ => capacity.max(
+                window
+                    .saturating_mul(WINDOWS_RETAINED)
+                    .min(self.tuning.send_limit()),
+            ),
+        }
     }
 
     fn check_writer(&self) -> Result<(), Error> {
@@ -259,7 +275,6 @@ impl Context {
 
     /// Counters as of now.
     pub(crate) fn stats_now(&self) -> crate::stats::ContextStats {
-        use crate::congestion::Controller;
         let mut stats = self.stats.clone();
         stats.rtt = self.rtt.srtt();
         stats.rtt_samples = self.rtt.samples();

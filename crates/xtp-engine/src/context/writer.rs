@@ -99,6 +99,13 @@ impl ReplyGap {
     }
 }
 
+/// Positions a status says something about: below are not its concern, nor what lies beyond (3.3, 10.2).
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Within {
+    pub(crate) above: u64,
+    pub(crate) below: u64,
+}
+
 /// The sender half of a context.
 pub(crate) struct Writer {
     pub(crate) queue: SendQueue,
@@ -139,7 +146,7 @@ pub(crate) struct Writer {
     /// The next judgement has threshold 0 (a handshake was completed).
     pub(crate) forced_judgement: bool,
     /// Evidence of the last judgement, for LTIMER: echo, threshold, limit.
-    pub(crate) evidence: Option<(u32, u32, u64)>,
+    pub(crate) evidence: Option<(u32, u32, Within)>,
     /// Largest data segment the peer takes.
     pub(crate) max_data: u32,
     /// `send` accepted less than offered.

@@ -112,7 +112,7 @@ fn check(options: &OpenOptions) -> Result<(), Error> {
     if options.service > 7 {
         return Err(Error::InvalidOption("service must lie in 0..=7"));
     }
-    if tuning.recv_capacity == 0 || tuning.recv_capacity > MAX_CAPACITY {
+    if tuning.recv_capacity == 0 || tuning.recv_limit() > MAX_CAPACITY {
         return Err(Error::InvalidOption("recv_capacity must lie in 1..=2^40"));
     }
     if tuning.send_capacity == 0 {

@@ -296,6 +296,12 @@ impl Reassembly {
         out.extend(self.spans.iter().take(max).copied());
     }
 
+    /// The same from the other end: the newest `max` of them, ascending.
+    pub(crate) fn newest_spans(&self, max: usize, out: &mut SmallVec<[(u64, u64); 8]>) {
+        let skipped = self.spans.len().saturating_sub(max);
+        out.extend(self.spans.iter().skip(skipped).copied());
+    }
+
     /// How many ranges are stored behind holes.
     pub(crate) fn span_count(&self) -> usize {
         self.spans.len()

@@ -113,6 +113,8 @@ pub(crate) struct Judge {
     pub(crate) echo: u32,
     /// How many syncs the echo must be ahead: 3, or 0 where everything up to the echo is lost.
     pub(crate) threshold: u32,
+    /// Only segments that begin here or later may be judged; 0: all.
+    pub(crate) above: u64,
     /// Only segments that end at or below this position may be judged; `u64::MAX`: all.
     pub(crate) below: u64,
     /// The present moment.
@@ -241,7 +243,7 @@ impl Inflight {
     /// older than the echo, and those not newer than the echo that were sent at least `late` ago.
     pub(crate) fn judge(&mut self, judge: Judge) -> Verdict {
         let mut verdict = Verdict::default();
-        let mut index = 0;
+        let mut index = self.runs.partition_point(|run| run.seq < judge.above);
         while let Some(&run) = self.runs.get(index) {
             let rest_is_newer = run.seq >= self.ordered_from && serial_gt(run.sync, judge.echo);
             if rest_is_newer || run.seq >= judge.below {

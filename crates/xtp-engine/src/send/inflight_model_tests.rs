@@ -219,6 +219,7 @@ impl Pair {
                 let judge = Judge {
                     echo: self.sync.wrapping_sub(back),
                     threshold,
+                    above: 0,
                     below: below.map_or(u64::MAX, |below| self.base() + below),
                     now: at(self.now),
                     late: Duration::from_nanos(late),

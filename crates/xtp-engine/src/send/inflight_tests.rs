@@ -12,6 +12,7 @@ fn judge(echo: u32, threshold: u32) -> Judge {
     Judge {
         echo,
         threshold,
+        above: 0,
         below: u64::MAX,
         now: at(0),
         late: NEVER_LATE,

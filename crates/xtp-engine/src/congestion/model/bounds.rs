@@ -1,0 +1,91 @@
+//! What losses and marks say about how much may be in flight.
+//!
+//! Loss alone is no sign of congestion: a path that loses one packet in a hundred loses as many at half the rate.
+//! Loss that comes with a queue is one, and so is loss that no reasonable path has by itself.
+
+use core::time::Duration;
+
+use super::estimate::LeastRtt;
+use super::round::Round;
+use super::startup::floor;
+
+/// One octet lost in so many is too much whatever the queue.
+const HEAVY: u64 = 12;
+/// The same where packets waited.
+const MODERATE: u64 = 50;
+/// Losses of fewer packets are chance.
+const CHANCE: u64 = 8;
+/// What is left after a congested round.
+const REDUCTION: f64 = 0.7;
+/// Part of the long bound used between probes, so that others find room.
+const HEADROOM: f64 = 0.85;
+
+/// Most octets in flight.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Bounds {
+    /// What a probe found to be too much.
+    long: u64,
+    /// What was too much since the last probe.
+    short: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            long: u64::MAX,
+            short: u64::MAX,
+        }
+    }
+}
+
+/// Whether a round that delivered so many octets shows congestion.
+pub(super) fn is_congested(round: &Round, delivered: u64, segment: u64, least: &LeastRtt) -> bool {
+    let waited = round.longest.map_or(Duration::ZERO, |rtt| least.excess(rtt));
+    let total = round.lost + delivered;
+    let many = round.lost >= CHANCE * segment;
+    let heavy = many && round.lost * HEAVY > total;
+    let moderate = many && round.lost * MODERATE > total && waited > floor(least, 8);
+    // A full queue is known by its length; then few losses are enough.
+    let overflow = round.lost >= 2 * segment && waited > floor(least, 2);
+    round.marked || heavy || moderate || overflow
+}
+
+impl Bounds {
+    /// A congested round while probing, which had so many octets in flight at most.
+    pub(super) fn probe_failed(&mut self, most_in_flight: u64, target: u64) {
+        let reduced = (target as f64 * REDUCTION) as u64;
+        self.long = ((most_in_flight as f64 * HEADROOM) as u64).max(reduced);
+    }
+
+    /// A congested round otherwise, which had so many octets in flight at most. `product` is worth keeping.
+    pub(super) fn reduce(&mut self, most_in_flight: u64, product: u64) {
+        let reduced = (self.short.min(most_in_flight) as f64 * REDUCTION) as u64;
+        self.short = reduced.max(product);
+    }
+
+    /// A new probe begins: what was learnt since the last one is history.
+    pub(super) fn probe(&mut self) {
+        self.short = u64::MAX;
+    }
+
+    /// More is in flight than was thought possible, without harm.
+    pub(super) fn raise(&mut self, in_flight: u64, acked: u64) {
+        if self.long != u64::MAX && in_flight + acked >= self.long {
+            self.long = self.long.saturating_add(acked / 4);
+        }
+    }
+
+    /// Octets that may be in flight.
+    pub(super) fn get(&self, probing: bool) -> u64 {
+        let long = match self.long {
+            u64::MAX => u64::MAX,
+            long if probing => long,
+            long => (long as f64 * HEADROOM) as u64,
+        };
+        long.min(self.short)
+    }
+}
+
+#[cfg(test)]
+#[path = "bounds_tests.rs"]
+mod tests;

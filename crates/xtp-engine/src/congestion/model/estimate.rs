@@ -1,0 +1,76 @@
+//! The two numbers the model is made of: the most the path delivered lately, and its least round trip.
+
+use core::time::Duration;
+
+use crate::Time;
+
+/// After so long without a round trip near the least one it is measured again.
+const LEAST_LIFE: Duration = Duration::from_secs(10);
+
+/// Most octets a second delivered in this cycle of probing and the one before.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Bandwidth {
+    cycles: [u64; 2],
+}
+
+impl Bandwidth {
+    /// Octets a second; 0 if unknown.
+    pub(super) fn get(&self) -> u64 {
+        self.cycles[0].max(self.cycles[1])
+    }
+
+    /// Another measurement.
+    pub(super) fn sample(&mut self, rate: u64) {
+        self.cycles[1] = self.cycles[1].max(rate);
+    }
+
+    /// A cycle is over: what was measured before it is forgotten, unless nothing was measured in it.
+    pub(super) fn advance(&mut self) {
+        if self.cycles[1] > 0 {
+            self.cycles = [self.cycles[1], 0];
+        }
+    }
+}
+
+/// The least round trip.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct LeastRtt {
+    known: Option<(Duration, Time)>,
+}
+
+impl LeastRtt {
+    pub(super) fn get(&self) -> Option<Duration> {
+        self.known.map(|(least, _)| least)
+    }
+
+    /// A round trip. One close to the least shows that it still holds.
+    pub(super) fn sample(&mut self, rtt: Duration, now: Time) {
+        self.known = match self.known {
+            Some((least, _)) if rtt > least + least / 32 + Duration::from_micros(300) => return,
+            Some((least, _)) => Some((least.min(rtt), now)),
+            None => Some((rtt, now)),
+        };
+    }
+
+    /// Whether nothing has confirmed it for a long time.
+    pub(super) fn is_old(&self, now: Time) -> bool {
+        self.known.is_some_and(|(_, at)| now.since(at) > LEAST_LIFE)
+    }
+
+    /// It was measured anew, larger perhaps; or could not be, and holds for another while.
+    pub(super) fn renew(&mut self, rtt: Option<Duration>, now: Time) {
+        if let Some(rtt) = rtt.or(self.get()) {
+            self.known = Some((rtt, now));
+        }
+    }
+
+    /// By how much a round trip exceeds it.
+    pub(super) fn excess(&self, rtt: Duration) -> Duration {
+        self.get()
+            .map_or(Duration::ZERO, |least| rtt.saturating_sub(least))
+    }
+}
+
+#[cfg(test)]
+#[path = "estimate_tests.rs"]
+mod tests;

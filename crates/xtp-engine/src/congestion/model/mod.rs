@@ -1,0 +1,327 @@
+//! A controller that models the path: how much it delivers, and how long its round trip is without a queue.
+//!
+//! Of the family of BBR. It sends at the rate the path was seen to deliver, with about one product of bandwidth and
+//! round trip in flight; now and then it sends faster to see whether there is more, and lets the queue that makes
+//! run empty again. Loss by itself does not slow it down; loss together with a queue, heavy loss, and marks of
+//! congestion bound what may be in flight. What is ours and why stands in
+//! `docs/decisions/0010-model-based-congestion-control.md`.
+
+mod bounds;
+mod estimate;
+mod phase;
+mod round;
+mod sampler;
+mod startup;
+
+use core::time::Duration;
+
+use xtp_wire::HEADER_LEN;
+
+use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Sent};
+use crate::Time;
+use bounds::{Bounds, is_congested};
+use estimate::{Bandwidth, LeastRtt};
+use phase::{Cycle, Phase, View};
+use round::Round;
+use sampler::Sampler;
+use startup::{Startup, floor};
+
+/// Share of the bandwidth at which the phases send. 2.77 = 4 ln 2 lets the rate double every round.
+const STARTUP_GAIN: f64 = 2.77;
+const DRAIN_GAIN: f64 = 0.5;
+const UP_GAIN: f64 = 1.25;
+const DOWN_GAIN: f64 = 0.75;
+/// Cruising with a standing queue: slower by this for each least round trip it is long, down to the least gain.
+const SLOWING: f64 = 0.6;
+const SLOWEST_GAIN: f64 = 0.8;
+/// Products of bandwidth and round trip that may be in flight.
+const WINDOW_GAIN: f64 = 2.0;
+const STARTUP_WINDOW_GAIN: f64 = 2.4;
+const UP_WINDOW_GAIN: f64 = 2.25;
+const PROBE_RTT_GAIN: f64 = 0.5;
+/// Reports asked for in a round trip, about.
+const REPORTS: u64 = 16;
+/// Octets after which a report is due on fast paths; more where they pass in less than a millisecond.
+const MOST_UNREPORTED: u64 = 128 * 1_024;
+
+/// Everything known about a path.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    segment: u64,
+    /// Octets that may be in flight.
+    window: u64,
+    /// The window before ProbeRtt made it small.
+    prior_window: u64,
+    sampler: Sampler,
+    bandwidth: Bandwidth,
+    least: LeastRtt,
+    round: Round,
+    /// Least round trip of the round before.
+    last_least: Option<Duration>,
+    startup: Startup,
+    /// Startup: packets begin to wait.
+    queue_begins: bool,
+    bounds: Bounds,
+    cycle: Cycle,
+    touched: bool,
+}
+
+impl Model {
+    /// Knows nothing; ten packets.
+    pub(crate) fn new(segment: u32) -> Self {
+        let segment = u64::from(segment.max(1));
+        Self {
+            segment,
+            window: INITIAL_PACKETS * segment,
+            prior_window: 0,
+            sampler: Sampler::default(),
+            bandwidth: Bandwidth::default(),
+            least: LeastRtt::default(),
+            round: Round::default(),
+            last_least: None,
+            startup: Startup::default(),
+            queue_begins: false,
+            bounds: Bounds::default(),
+            cycle: Cycle::new(),
+            touched: false,
+        }
+    }
+
+    fn initial(&self) -> u64 {
+        INITIAL_PACKETS * self.segment
+    }
+
+    fn smallest(&self) -> u64 {
+        2 * LEAST_PACKETS * self.segment
+    }
+
+    /// Bandwidth times least round trip, octets; `None` as long as one of them is unknown.
+    fn product(&self) -> Option<u64> {
+        let least = self.least.get()?;
+        let bandwidth = Some(self.bandwidth.get()).filter(|&rate| rate > 0)?;
+        let octets = u128::from(bandwidth) * least.as_nanos() / 1_000_000_000;
+        Some(u64::try_from(octets).unwrap_or(u64::MAX))
+    }
+
+    /// Octets after which a report is worth asking for.
+    fn report_after(&self) -> u64 {
+        let most = MOST_UNREPORTED.max(self.bandwidth.get() / 1_000);
+        (self.product().unwrap_or(self.window) / REPORTS).clamp(2 * LEAST_PACKETS * self.segment, most)
+    }
+
+    /// What trains and reports keep in flight beside the product: two reports and a millisecond.
+    fn slack(&self) -> u64 {
+        2 * self.report_after() + self.bandwidth.get() / 1_000
+    }
+
+    fn gain(&self) -> f64 {
+        match self.cycle.phase {
+            Phase::Startup => STARTUP_GAIN,
+            Phase::Drain => DRAIN_GAIN,
+            Phase::Up => UP_GAIN,
+            Phase::Down => DOWN_GAIN,
+            Phase::Cruise => (1.0 - SLOWING * self.queue()).max(SLOWEST_GAIN),
+            Phase::Refill | Phase::ProbeRtt => 1.0,
+        }
+    }
+
+    /// How long every packet of this round and of the one before waited, in least round trips; 0 if hardly.
+    fn queue(&self) -> f64 {
+        let (Some(recent), Some(last)) = (self.round.recent_least(), self.last_least) else {
+            return 0.0;
+        };
+        let waited = self.least.excess(recent.min(last));
+        let waited = waited.saturating_sub(floor(&self.least, 16));
+        let least = self.least.get().unwrap_or_default().max(Duration::from_millis(1));
+        waited.as_secs_f64() / least.as_secs_f64()
+    }
+
+    fn end_round(&mut self, limited: bool) -> bool {
+        let delivered = self.round.delivered(self.sampler.delivered());
+        let round = self.round.next(self.sampler.delivered());
+        self.last_least = round.least;
+        self.cycle.on_round();
+        if self.cycle.phase == Phase::Startup && !limited {
+            self.startup.on_round(self.bandwidth.get(), &round, &self.least);
+        }
+        let congested = is_congested(&round, delivered, self.segment, &self.least);
+        if congested {
+            self.touched = true;
+            let target = self
+                .product()
+                .map_or(self.window, |product| product.max(self.smallest()));
+            match self.cycle.phase {
+                Phase::Startup | Phase::Up | Phase::Refill => {
+                    self.startup.end();
+                    self.bounds.probe_failed(round.most_in_flight, target);
+                }
+                _ => self.bounds.reduce(round.most_in_flight, target),
+            }
+        }
+        congested
+    }
+
+    fn measure(&mut self, ack: &Ack) -> bool {
+        self.round.most_in_flight = self.round.most_in_flight.max(ack.in_flight_before);
+        let sample = self.sampler.on_ack(ack.now, ack.echo, ack.octets);
+        if let Some(rtt) = ack.rtt {
+            self.least.sample(rtt, ack.now);
+            self.round.sample(rtt);
+            let seen = self.cycle.seen.map_or(rtt, |seen| seen.min(rtt));
+            self.cycle.seen = Some(seen);
+            if self.cycle.phase == Phase::Startup {
+                self.queue_begins = self.startup.on_rtt(&self.round, &self.least);
+            }
+        }
+        let Some(sample) = sample else {
+            return false;
+        };
+        // What came in less than a round trip says more about how reports travel than about the path.
+        let long_enough = self.least.get().is_none_or(|least| sample.interval >= least);
+        if long_enough && (!sample.limited || sample.rate() > self.bandwidth.get()) {
+            self.bandwidth.sample(sample.rate());
+        }
+        self.round.is_over(sample.prior) && self.end_round(sample.limited)
+    }
+
+    fn advance(&mut self, ack: &Ack, congested: bool) {
+        let in_flight = ack.in_flight_before.saturating_sub(ack.octets);
+        let product = self.product().unwrap_or(self.window);
+        let view = View {
+            now: ack.now,
+            in_flight,
+            product: product.max(self.smallest()),
+            little: self.little(product),
+            full: self.startup.is_full(),
+            congested,
+            window: self.window,
+            least: &self.least,
+            round: &self.round,
+            chance: self.sampler.delivered() ^ ack.now.as_nanos(),
+        };
+        let before = self.cycle;
+        match self.cycle.step(&view) {
+            Some(Phase::Refill) => {
+                self.bandwidth.advance();
+                self.bounds.probe();
+            }
+            Some(Phase::ProbeRtt) => self.prior_window = self.window,
+            _ => {}
+        }
+        if before.phase == Phase::ProbeRtt && self.cycle.phase != Phase::ProbeRtt {
+            self.least.renew(before.seen, ack.now);
+            self.window = self.window.max(self.prior_window);
+        }
+        if self.cycle.phase == Phase::Up && !congested {
+            self.bounds.raise(in_flight, ack.octets);
+        }
+    }
+
+    fn little(&self, product: u64) -> u64 {
+        ((product as f64 * PROBE_RTT_GAIN) as u64).max(self.smallest())
+    }
+
+    fn set_window(&mut self, ack: &Ack) {
+        let product = self.product();
+        let gain = match self.cycle.phase {
+            Phase::Startup => STARTUP_WINDOW_GAIN,
+            Phase::Up => UP_WINDOW_GAIN,
+            _ => WINDOW_GAIN,
+        };
+        let slack = match self.cycle.phase {
+            Phase::Startup => 0,
+            _ => self.slack(),
+        };
+        let target = product.map_or(u64::MAX, |product| {
+            ((product as f64 * gain) as u64)
+                .saturating_add(slack)
+                .max(self.initial())
+        });
+        let grown = self.window.saturating_add(ack.octets);
+        self.window = match self.cycle.phase {
+            // It may double; it never falls before the pipe was full.
+            Phase::Startup if self.queue_begins => self.window,
+            Phase::Startup => grown.min(target.max(self.window)),
+            Phase::ProbeRtt => self.little(product.unwrap_or(self.window)),
+            _ => grown.min(target),
+        };
+        let probing = matches!(self.cycle.phase, Phase::Up | Phase::Refill | Phase::Startup);
+        self.window = self.window.min(self.bounds.get(probing)).max(self.smallest());
+    }
+}
+
+impl Controller for Model {
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn pacing_rate(&self, rtt: Option<Duration>) -> Option<u64> {
+        let rtt = rtt?.max(Duration::from_micros(1)).as_secs_f64();
+        let measured = self.gain() * self.bandwidth.get() as f64;
+        let least = match self.cycle.phase {
+            // What the first reports say is too little to go by.
+            Phase::Startup => STARTUP_GAIN * self.initial() as f64 / rtt,
+            _ => self.smallest() as f64 / rtt / 8.0,
+        };
+        // The pacer counts headers, too.
+        let header = (self.segment + HEADER_LEN as u64) as f64 / self.segment as f64;
+        Some((measured.max(least) * header) as u64)
+    }
+
+    fn on_sent(&mut self, sent: Sent) {
+        self.sampler.on_sent(sent.now, sent.sync, sent.idle);
+    }
+
+    fn on_app_limited(&mut self, in_flight: u64) {
+        self.sampler.on_app_limited(in_flight);
+    }
+
+    fn on_ack(&mut self, ack: Ack) {
+        self.touched = true;
+        let congested = self.measure(&ack);
+        self.advance(&ack, congested);
+        self.set_window(&ack);
+    }
+
+    fn on_loss(&mut self, _now: Time, _newest_lost_sent_at: Time, lost: u64, _in_flight: u64) {
+        self.round.lost += lost;
+    }
+
+    fn on_ce(&mut self, _now: Time, _sent_at: Time) {
+        self.round.marked = true;
+    }
+
+    fn on_timeout(&mut self) {
+        self.window = self.initial().min(self.window);
+    }
+
+    fn on_idle(&mut self, periods: u32) {
+        let floor = self.initial().min(self.window);
+        self.window = self.window.checked_shr(periods).unwrap_or(0).max(floor);
+    }
+
+    fn on_path_change(&mut self) {
+        *self = Self::new(u32::try_from(self.segment).unwrap_or(u32::MAX));
+    }
+
+    fn set_segment(&mut self, maxdata: u32) {
+        self.segment = u64::from(maxdata.max(1));
+        self.window = if self.touched {
+            self.window.max(self.smallest())
+        } else {
+            self.initial()
+        };
+    }
+
+    fn rest(&mut self) {
+        self.sampler.shrink();
+    }
+
+    fn report_after(&self) -> Option<u64> {
+        Some(Self::report_after(self))
+    }
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

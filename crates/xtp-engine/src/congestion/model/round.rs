@@ -1,0 +1,62 @@
+//! One packet-timed round trip: what was delivered and lost in it, and how long its round trips were.
+
+use core::time::Duration;
+
+/// Round trips compared to tell a queue from one late packet.
+const RECENT: usize = 4;
+
+/// A round: it ends when something sent after its beginning has arrived.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    /// Octets delivered at which it ends, and at which it began.
+    ends: u64,
+    began: u64,
+    /// Octets lost in it.
+    pub(super) lost: u64,
+    /// Marks of congestion came in it.
+    pub(super) marked: bool,
+    /// Most octets in flight.
+    pub(super) most_in_flight: u64,
+    /// Least and longest round trip.
+    pub(super) least: Option<Duration>,
+    pub(super) longest: Option<Duration>,
+    recent: [Duration; RECENT],
+    samples: usize,
+}
+
+impl Round {
+    /// Whether a packet that left when `prior` octets were delivered, and has arrived, ends this round.
+    pub(super) fn is_over(&self, prior: u64) -> bool {
+        prior >= self.ends
+    }
+
+    /// The next round begins with so many octets delivered; gives the one that ended.
+    pub(super) fn next(&mut self, delivered: u64) -> Self {
+        let fresh = Self {
+            ends: delivered,
+            began: delivered,
+            recent: self.recent,
+            samples: self.samples,
+            ..Self::default()
+        };
+        std::mem::replace(self, fresh)
+    }
+
+    /// Octets delivered since it began.
+    pub(super) fn delivered(&self, now: u64) -> u64 {
+        now - self.began
+    }
+
+    pub(super) fn sample(&mut self, rtt: Duration) {
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.longest = Some(self.longest.map_or(rtt, |longest| longest.max(rtt)));
+        self.recent[self.samples % RECENT] = rtt;
+        self.samples += 1;
+    }
+
+    /// The least of the last few round trips, if there are enough.
+    pub(super) fn recent_least(&self) -> Option<Duration> {
+        let enough = self.samples >= RECENT;
+        self.recent.iter().min().copied().filter(|_| enough)
+    }
+}
