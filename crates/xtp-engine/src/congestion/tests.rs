@@ -148,6 +148,7 @@ fn small_windows_grow_like_reno() {
         let window = control.window();
         let srtt = Some(Duration::from_millis(2));
         let ack = Ack {
+            echo: 0,
             now,
             octets: window,
             rtt: srtt,
@@ -193,6 +194,7 @@ fn growing_delay_ends_slow_start() {
         for _ in 0..4 {
             now = now + rtt / 4;
             let ack = Ack {
+                echo: 0,
                 now,
                 octets: window / 4,
                 rtt: Some(rtt),
@@ -325,7 +327,7 @@ proptest! {
             match step {
                 Step::Ack(octets, app_limited, rtt) => {
                     let rtt = rtt.map(Duration::from_nanos);
-                    control.on_ack(Ack { now, octets, rtt, srtt: rtt, in_flight_before: before, app_limited });
+                    control.on_ack(Ack { now, echo: 0, octets, rtt, srtt: rtt, in_flight_before: before, app_limited });
                     prop_assert!(control.window() >= before);
                     prop_assert!(!app_limited || control.window() == before);
                     prop_assert!(control.window() <= before + octets.max(before / 2) + 1);

@@ -17,3 +17,4 @@ mod repair;
 mod seeds;
 mod soak;
 mod urgency;
+mod wan;

@@ -1,1 +1,47 @@
-//! Tests.
+//! Tests of the two estimates.
+
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn at(millis: u32) -> Time {
+    Time::ZERO + millis * MS
+}
+
+#[test]
+fn the_most_of_two_cycles() {
+    let mut bandwidth = Bandwidth::default();
+    assert_eq!(bandwidth.get(), 0);
+    bandwidth.sample(100);
+    bandwidth.sample(90);
+    assert_eq!(bandwidth.get(), 100);
+    bandwidth.advance();
+    bandwidth.sample(80);
+    assert_eq!(bandwidth.get(), 100, "the cycle before counts");
+    bandwidth.advance();
+    assert_eq!(bandwidth.get(), 80);
+    bandwidth.advance();
+    bandwidth.advance();
+    assert_eq!(bandwidth.get(), 80, "cycles without a sample forget nothing");
+}
+
+#[test]
+fn the_least_round_trip_is_confirmed_by_similar_ones() {
+    let mut least = LeastRtt::default();
+    assert_eq!(least.get(), None);
+    assert!(!least.is_old(at(60_000)));
+    least.sample(20 * MS, at(0));
+    least.sample(30 * MS, at(5_000));
+    assert_eq!(least.get(), Some(20 * MS));
+    assert_eq!(least.excess(30 * MS), 10 * MS);
+    assert_eq!(least.excess(10 * MS), Duration::ZERO);
+    assert!(least.is_old(at(10_001)));
+    least.sample(Duration::from_micros(20_500), at(10_002));
+    assert!(!least.is_old(at(20_000)), "as good as the least");
+    assert_eq!(least.get(), Some(20 * MS));
+    least.renew(Some(25 * MS), at(30_000));
+    assert_eq!(least.get(), Some(25 * MS));
+    least.renew(None, at(50_000));
+    assert!(!least.is_old(at(60_000)));
+    assert_eq!(least.get(), Some(25 * MS));
+}

@@ -1,1 +1,317 @@
-//! Tests.
+//! Tests of the model on a small emulated path: one packet size, a rate, a round trip, a drop-tail queue.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SEGMENT: u64 = 1_000;
+const MS: Duration = Duration::from_millis(1);
+const TICK: Duration = Duration::from_micros(250);
+
+/// A path and a writer that always has something to send.
+struct Path {
+    model: Model,
+    now: Time,
+    /// Octets a second, round trip, room in the queue.
+    rate: u64,
+    rtt: Duration,
+    room: u64,
+    /// Every so manieth packet is lost on the way; 0: none.
+    loses: u32,
+    srtt: Option<Duration>,
+    sync: u32,
+    tokens: f64,
+    in_flight: u64,
+    /// When the link is free; packets on their way: when their report may leave, their number, whether they are lost.
+    free: Time,
+    flying: VecDeque<(Time, u32, Time, bool)>,
+    delivered: u64,
+    dropped: u64,
+    longest_queue: Duration,
+}
+
+impl Path {
+    fn new(rate: u64, rtt: Duration) -> Self {
+        Self {
+            model: Model::new(SEGMENT as u32),
+            now: Time::from_nanos(1),
+            rate,
+            rtt,
+            room: u64::MAX,
+            loses: 0,
+            srtt: None,
+            sync: 0,
+            tokens: 10_000.0,
+            in_flight: 0,
+            free: Time::ZERO,
+            flying: VecDeque::new(),
+            delivered: 0,
+            dropped: 0,
+            longest_queue: Duration::ZERO,
+        }
+    }
+
+    fn product(&self) -> u64 {
+        (self.rate as f64 * self.rtt.as_secs_f64()) as u64
+    }
+
+    fn packet_time(&self) -> Duration {
+        Duration::from_nanos(SEGMENT * 1_000_000_000 / self.rate)
+    }
+
+    fn send(&mut self) {
+        let rate = self.model.pacing_rate(self.srtt).unwrap_or(u64::MAX / 2);
+        let wire = rate as f64 * SEGMENT as f64 / (SEGMENT + HEADER_LEN as u64) as f64;
+        let inflow = wire * TICK.as_secs_f64();
+        self.tokens = (self.tokens + inflow).min(10.0 * SEGMENT as f64 + inflow);
+        while self.tokens > 0.0 && self.in_flight < self.model.window() {
+            self.tokens -= SEGMENT as f64;
+            self.sync += 1;
+            let (now, sync, idle) = (self.now, self.sync, self.in_flight == 0);
+            self.model.on_sent(Sent { now, sync, idle });
+            self.in_flight += SEGMENT;
+            let queue = self.free.since(now);
+            self.longest_queue = self.longest_queue.max(queue);
+            let full = queue.as_secs_f64() * self.rate as f64 > self.room as f64;
+            let lost = full || (self.loses > 0 && sync.is_multiple_of(self.loses));
+            self.dropped += u64::from(full);
+            if !full {
+                self.free = self.free.max(now) + self.packet_time();
+            }
+            let there = if full { self.free + queue } else { self.free };
+            self.flying.push_back((there + self.rtt, sync, now, lost));
+        }
+    }
+
+    fn report(&mut self) {
+        let (mut octets, mut lost, mut newest) = (0, 0, None);
+        while let Some(&(at, sync, sent, gone)) = self.flying.front().filter(|packet| packet.0 <= self.now) {
+            self.flying.pop_front();
+            if gone {
+                lost += SEGMENT;
+                self.model.on_loss(self.now, sent, SEGMENT, self.in_flight);
+            } else {
+                octets += SEGMENT;
+                newest = Some((sync, at.since(sent)));
+            }
+        }
+        if let Some((echo, rtt)) = newest {
+            self.srtt = Some(self.srtt.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
+            self.delivered += octets;
+            self.model.on_ack(Ack {
+                now: self.now,
+                echo,
+                octets,
+                rtt: Some(rtt),
+                srtt: self.srtt,
+                in_flight_before: self.in_flight,
+                app_limited: false,
+            });
+        }
+        self.in_flight -= octets + lost;
+    }
+
+    fn run(&mut self, span: Duration) -> f64 {
+        let (end, before) = (self.now + span, self.delivered);
+        let every = self.rtt / 16;
+        let mut next = self.now + every;
+        while self.now < end {
+            self.now = self.now + TICK;
+            if self.now >= next {
+                next = self.now + every;
+                self.report();
+            }
+            self.send();
+        }
+        (self.delivered - before) as f64 / span.as_secs_f64() / self.rate as f64
+    }
+}
+
+#[test]
+fn fills_the_pipe_in_twelve_round_trips_and_leaves_startup() {
+    let mut path = Path::new(12_500_000, 100 * MS);
+    path.run(10 * path.rtt);
+    let twelfth = path.run(2 * path.rtt);
+    assert!(twelfth > 0.9, "{twelfth}");
+    path.run(4 * path.rtt);
+    assert!(path.model.startup.is_full());
+    assert_ne!(path.model.cycle.phase, Phase::Startup);
+}
+
+#[test]
+fn keeps_the_path_full_and_the_queue_short() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.run(2_000 * MS);
+    path.longest_queue = Duration::ZERO;
+    let share = path.run(8_000 * MS);
+    assert!(share > 0.98, "{share}");
+    assert!(path.longest_queue < path.rtt / 2, "{:?}", path.longest_queue);
+}
+
+#[test]
+fn one_loss_in_a_hundred_costs_one_packet_in_a_hundred() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.loses = 100;
+    path.run(2_000 * MS);
+    let share = path.run(8_000 * MS);
+    assert!(share > 0.97, "{share}");
+}
+
+#[test]
+fn a_startup_fits_a_queue_of_one_product() {
+    for rate in [3_000_000, 5_000_000, 7_000_000, 11_000_000, 17_000_000] {
+        let mut path = Path::new(rate, 40 * MS);
+        path.room = path.product();
+        path.run(2_000 * MS);
+        let dropped = path.dropped * SEGMENT;
+        assert!(
+            dropped <= path.product() / 4,
+            "{dropped} at {rate} octets a second"
+        );
+    }
+}
+
+#[test]
+fn half_the_rate_is_noticed() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.room = path.product();
+    path.run(3_000 * MS);
+    path.rate /= 2;
+    path.run(5_000 * MS);
+    let (dropped, sent) = (path.dropped, path.sync);
+    let share = path.run(5_000 * MS);
+    assert!(share > 0.95, "{share}");
+    let lost = (path.dropped - dropped) as f64 / f64::from(path.sync - sent);
+    assert!(lost < 0.01, "{lost} lost");
+    let bandwidth = path.model.bandwidth.get() as f64 / path.rate as f64;
+    assert!((0.95..1.1).contains(&bandwidth), "{bandwidth}");
+}
+
+#[test]
+fn twice_the_rate_is_found() {
+    let mut path = Path::new(6_250_000, 40 * MS);
+    path.run(3_000 * MS);
+    path.rate *= 2;
+    path.run(8_000 * MS);
+    let share = path.run(2_000 * MS);
+    assert!(share > 0.95, "{share}");
+}
+
+#[test]
+fn a_longer_round_trip_is_measured_anew() {
+    let mut path = Path::new(6_250_000, 20 * MS);
+    path.run(2_000 * MS);
+    path.rtt = 30 * MS;
+    path.run(30_000 * MS);
+    let least = path.model.least.get().unwrap();
+    assert!(least >= 29 * MS && least < 33 * MS, "{least:?}");
+    let share = path.run(2_000 * MS);
+    assert!(share > 0.9, "{share}");
+}
+
+#[test]
+fn heavy_loss_bounds_what_is_in_flight() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.run(3_000 * MS);
+    let before = path.model.window();
+    path.loses = 4;
+    path.run(400 * MS);
+    assert!(
+        path.model.window() < before * 2 / 3,
+        "{} of {before}",
+        path.model.window()
+    );
+}
+
+#[test]
+fn marks_bound_what_is_in_flight() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.run(3_000 * MS);
+    let before = path.model.window();
+    path.model.on_ce(path.now, path.now);
+    path.run(100 * MS);
+    assert!(
+        path.model.window() < before,
+        "{} of {before}",
+        path.model.window()
+    );
+}
+
+#[test]
+fn timeouts_and_idleness_shrink_the_window_and_it_comes_back() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.run(3_000 * MS);
+    let before = path.model.window();
+    path.model.on_idle(2);
+    assert_eq!(path.model.window(), before / 4);
+    path.model.on_idle(64);
+    assert_eq!(path.model.window(), 10_000);
+    path.run(1_000 * MS);
+    assert!(path.model.window() > before / 2);
+    path.model.on_timeout();
+    assert_eq!(path.model.window(), 10_000);
+    path.model.on_path_change();
+    assert_eq!(path.model.bandwidth.get(), 0);
+    assert_eq!(
+        (path.model.window(), path.model.pacing_rate(None)),
+        (10_000, None)
+    );
+}
+
+#[test]
+fn segments_change_the_first_window_only() {
+    let mut model = Model::new(1_000);
+    model.set_segment(1_400);
+    assert_eq!(model.window(), 14_000);
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.run(1_000 * MS);
+    let before = path.model.window();
+    path.model.set_segment(1_400);
+    assert_eq!(path.model.window(), before);
+}
+
+#[test]
+fn asks_some_times_a_round_trip_and_not_for_every_packet() {
+    let mut path = Path::new(62_500_000, 100 * MS);
+    assert_eq!(path.model.report_after(), 4 * SEGMENT);
+    path.run(3_000 * MS);
+    let after = path.model.report_after();
+    assert_eq!(after, MOST_UNREPORTED);
+}
+
+proptest! {
+    /// Whatever is reported, in whatever order: a window of four packets at least, a rate above zero.
+    #[test]
+    fn never_stops(events in proptest::collection::vec((0_u8..7, 0_u64..2_000_000, 0_u32..300), 1..300)) {
+        let mut model = Model::new(1_000);
+        let (mut now, mut sync) = (Time::ZERO, 0);
+        for (what, number, millis) in events {
+            now = now + millis * MS;
+            match what {
+                0 | 1 => {
+                    sync += 1;
+                    model.on_sent(Sent { now, sync, idle: number % 7 == 0 });
+                }
+                2 | 3 => model.on_ack(Ack {
+                    now,
+                    echo: sync.wrapping_sub(millis % 5),
+                    octets: number,
+                    rtt: (number % 3 > 0).then_some(millis * MS),
+                    srtt: Some(millis * MS),
+                    in_flight_before: number.saturating_mul(2),
+                    app_limited: false,
+                }),
+                4 => model.on_loss(now, now, number, number),
+                5 => model.on_app_limited(number),
+                _ if number % 4 == 0 => model.on_timeout(),
+                _ if number % 4 == 1 => model.on_idle(millis),
+                _ => model.on_ce(now, now),
+            }
+            prop_assert!(model.window() >= 4_000, "{model:?}");
+            prop_assert!(model.pacing_rate(Some(Duration::from_millis(100))).is_some_and(|rate| rate > 0));
+            prop_assert!(Model::report_after(&model) >= 4_000);
+        }
+    }
+}
