@@ -79,14 +79,14 @@ pub(crate) trait Controller {
     }
 }
 
-/// A controller by kind, without a box.
+/// A controller by kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Control {
     /// No controller.
     Fixed(Fixed),
     /// RFC 9438.
-    Cubic(Cubic),
-    /// The model. Boxed, because it is much larger than the others and lives on long paths only.
+    Cubic(Box<Cubic>),
+    /// The model. Boxed like the other, because both are large and live on long paths only.
     Model(Box<Model>),
 }
 
@@ -95,7 +95,7 @@ impl Control {
     pub(crate) fn new(kind: CongestionKind, segment: u32) -> Self {
         match kind {
             CongestionKind::Fixed => Self::Fixed(Fixed),
-            CongestionKind::Cubic => Self::Cubic(Cubic::new(segment)),
+            CongestionKind::Cubic => Self::Cubic(Box::new(Cubic::new(segment))),
             CongestionKind::Auto | CongestionKind::Model => Self::Model(Box::new(Model::new(segment))),
         }
     }
