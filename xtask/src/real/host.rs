@@ -10,6 +10,8 @@ pub(super) enum Need {
     Root,
     /// `ip netns add` works.
     Namespaces,
+    /// There is a TUN driver.
+    Tun,
     /// tshark is installed.
     Tshark,
 }
@@ -47,6 +49,7 @@ impl Host {
                 .namespaces
                 .as_ref()
                 .map(|reason| format!("network namespaces: {reason}")),
+            Need::Tun => (!Path::new("/dev/net/tun").exists()).then(|| "no /dev/net/tun".to_owned()),
             Need::Tshark => (!self.tshark).then(|| "tshark not installed".to_owned()),
         }
     }

@@ -6,6 +6,7 @@
 
 mod dissect;
 mod host;
+mod linkem;
 mod namespace;
 mod namespaces;
 mod relay;
@@ -32,6 +33,11 @@ const SUITES: &[Suite] = &[
         name: "namespaces",
         needs: &[Need::Root, Need::Namespaces],
         run: namespaces::run,
+    },
+    Suite {
+        name: "linkem",
+        needs: &[Need::Root, Need::Namespaces, Need::Tun],
+        run: linkem::run,
     },
     Suite {
         name: "dissect",
@@ -84,6 +90,7 @@ pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result<(), String> {
 pub(crate) fn run_end(words: &[&str]) -> Result<(), String> {
     match words {
         ["relay", words @ ..] => relay::run_end(words),
+        ["linkem", words @ ..] => linkem::run_end(words),
         _ => Err(format!("no such end: {}", words.join(" "))),
     }
 }

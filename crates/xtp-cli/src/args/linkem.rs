@@ -101,9 +101,10 @@ pub(crate) struct LinkemArgs {
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "300ms")]
     pub(crate) head_start: Duration,
 
-    /// Write what the link did to this file (JSON)
+    /// Write what the link did as JSON to this file; - is standard output, and what the commands
+    /// write there goes to standard error
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub(crate) report: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
 
     /// Processor the link's thread stays on
     #[arg(long, value_name = "N")]

@@ -42,7 +42,7 @@ fn whoever_may_not_make_a_namespace_is_told_so() {
     } else {
         Command::new(program)
     };
-    command.args(["linkem", "--json", "--", "left", "true"]);
+    command.args(["linkem", "--json", "-", "--", "left", "true"]);
     let done = command.output().expect("it starts");
     let said = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(125), "{said}");

@@ -1,6 +1,7 @@
 //! `xtp linkem`: programs on both sides of an emulated link.
 
-use std::fs;
+use std::fs::File;
+use std::io::Write;
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ const LOOK: Duration = Duration::from_millis(5);
 pub(crate) fn run(args: &LinkemArgs, common: &Common) -> Outcome {
     let sides = Sides::parse(&args.words).map_err(Failure::usage)?;
     let until = until(args.until, &sides)?;
+    let file = create(args, common)?;
     let emulator = Emulator::start(config(args)).map_err(no_link)?;
     let (left, right) = (emulator.left(), emulator.right());
     let places = format!(
@@ -39,7 +41,7 @@ pub(crate) fn run(args: &LinkemArgs, common: &Common) -> Outcome {
     left.end_processes();
     right.end_processes();
     let report = emulator.stop().map_err(no_link)?;
-    tell(&report, args, common)?;
+    tell(&report, file, common)?;
     match ended? {
         0 => Ok(()),
         // The program has said why.
@@ -167,18 +169,28 @@ fn status(child: Option<&mut Child>) -> Result<Option<u8>, Failure> {
 }
 
 /// What the link did: for people on standard error, for programs where they want it.
-fn tell(report: &Report, args: &LinkemArgs, common: &Common) -> Outcome {
+fn tell(report: &Report, file: Option<File>, common: &Common) -> Outcome {
     for line in summary::lines(report) {
         common.out.note(line);
     }
-    if let Some(path) = &args.report {
+    if let Some(mut file) = file {
         let text = serde_json::to_string_pretty(report)
             .map_err(|error| Failure::new(NO_LINK, format!("cannot write JSON: {error}")))?;
-        fs::write(path, text + "\n")
-            .map_err(|error| Failure::io(format_args!("cannot write {}", path.display()), &error))?;
+        file.write_all((text + "\n").as_bytes())
+            .map_err(|error| Failure::io("cannot write the report", &error))?;
     }
     if common.out.is_json() {
         common.out.object(report)?;
     }
     Ok(())
+}
+
+/// The file for the report. Before the run, because afterwards a mistake in its name would cost the run.
+fn create(args: &LinkemArgs, common: &Common) -> Result<Option<File>, Failure> {
+    let Some(path) = args.json.as_ref().filter(|_| !common.out.is_json()) else {
+        return Ok(None);
+    };
+    File::create(path)
+        .map(Some)
+        .map_err(|error| Failure::io(format_args!("cannot write {}", path.display()), &error))
 }
