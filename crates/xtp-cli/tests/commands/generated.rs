@@ -42,6 +42,9 @@ fn every_command_has_a_page() {
     ] {
         commands.push(format!("xtp-{command}.1"));
     }
+    if cfg!(target_os = "linux") {
+        commands.push("xtp-bench.1".to_owned());
+    }
     commands.sort();
     assert_eq!(names, commands);
     assert_eq!(done.text().lines().count(), commands.len());
