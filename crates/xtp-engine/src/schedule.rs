@@ -32,6 +32,8 @@ pub(crate) struct Scheduler {
     tickets: Ticket,
     queued: usize,
     aged_at: Option<Time>,
+    /// The only one queued, in no queue yet: an exchange of single packets never has two.
+    lone: Option<(u32, u32, Time)>,
 }
 
 impl Scheduler {
@@ -43,6 +45,27 @@ impl Scheduler {
     /// Queues a context behind its equals. One that is queued already keeps its place unless its sort changed.
     pub(crate) fn push(&mut self, slot: u32, sort: Option<u16>, now: Time) {
         let rank = sort.map_or(UNSORTED, u32::from);
+        match self.lone.take() {
+            None if self.queued == 0 => {
+                self.lone = Some((slot, rank, now));
+                return;
+            }
+            Some((lone, known, since)) if lone == slot => {
+                self.lone = Some((slot, rank, if known == rank { since } else { now }));
+                return;
+            }
+            Some((lone, rank, since)) => self.enqueue(lone, rank, since),
+            None => {}
+        }
+        self.enqueue(slot, rank, now);
+    }
+
+    /// The only context queued, if there is one and no other.
+    pub(crate) fn lone(&self) -> Option<u32> {
+        self.lone.map(|(slot, ..)| slot)
+    }
+
+    fn enqueue(&mut self, slot: u32, rank: u32, now: Time) {
         let index = slot as usize;
         if index >= self.places.len() {
             self.places.resize(index + 1, Place::default());
@@ -65,6 +88,12 @@ impl Scheduler {
     /// Takes out the next context. All calls with the same `now` are one poll, in which at most one context is
     /// served for its age.
     pub(crate) fn pop(&mut self, now: Time) -> Option<u32> {
+        if let Some((slot, ..)) = self.lone.take() {
+            return Some(slot);
+        }
+        if self.queued == 0 {
+            return None;
+        }
         while self
             .by_age
             .front()
@@ -97,6 +126,7 @@ impl Scheduler {
 
     /// Takes a context out of the queue, if it is in it.
     pub(crate) fn remove(&mut self, slot: u32) {
+        self.lone.take_if(|(lone, ..)| *lone == slot);
         if let Some(place) = self.places.get_mut(slot as usize)
             && place.ticket != 0
         {
@@ -107,7 +137,7 @@ impl Scheduler {
 
     /// Whether nobody is queued.
     pub(crate) fn is_empty(&self) -> bool {
-        self.queued == 0
+        self.queued == 0 && self.lone.is_none()
     }
 
     fn is_valid(&self, ticket: Ticket, slot: u32) -> bool {

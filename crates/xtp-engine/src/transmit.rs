@@ -109,9 +109,15 @@ impl TransmitBatch {
         self.trains.is_empty()
     }
 
-    /// Datagrams in all trains, for counters.
-    pub(crate) fn datagrams_total(&self) -> usize {
-        self.datagrams()
+    /// Ends the last train; the number of the next one.
+    pub(crate) fn begin(&mut self) -> usize {
+        self.open = false;
+        self.trains.len()
+    }
+
+    /// Datagrams in the trains from number `first` on.
+    pub(crate) fn datagrams_from(&self, first: usize) -> usize {
+        self.trains[first..].iter().map(|train| train.count).sum()
     }
 
     /// Moves everything of `other` behind what is here.

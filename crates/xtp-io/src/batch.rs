@@ -17,7 +17,7 @@ pub const MAX_SLOTS: usize = 64;
 pub const DEFAULT_SLAB_SIZE: usize = 65_535;
 /// Slots offered to the kernel at first; more once they were all filled, because every slot offered
 /// costs time even when nothing arrives.
-const FIRST_OFFER: usize = 2;
+const FIRST_OFFER: usize = 1;
 
 /// One received datagram.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +92,8 @@ pub struct RecvBatch {
     offered: usize,
     /// Slots the kernel used in this round.
     used: usize,
+    /// The round before filled all it was offered.
+    full: bool,
     datagrams: usize,
     pool: SlabPool,
     #[cfg(target_os = "linux")]
@@ -116,6 +118,7 @@ impl RecvBatch {
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
             offered: FIRST_OFFER.min(slots),
             used: 0,
+            full: false,
             datagrams: 0,
             pool: SlabPool::new(slab_size.max(1), slots),
             #[cfg(target_os = "linux")]
@@ -142,6 +145,12 @@ impl RecvBatch {
         self.datagrams == 0
     }
 
+    /// Slots the kernel used in the last receive.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn slots_used(&self) -> usize {
+        self.used
+    }
+
     /// Octets of all datagrams of the last receive.
     pub(crate) fn octets(&self) -> u64 {
         let filled = |slot: &Slot| match slot {
@@ -166,11 +175,14 @@ impl RecvBatch {
 
     /// Forgets the last round and makes slots writable; returns how many to offer.
     pub(crate) fn prepare(&mut self) -> usize {
-        if self.used == self.offered {
+        // One full round may be a lone answer; two in a row are a burst.
+        let full = self.used == self.offered;
+        if full && self.full {
             self.offered = (self.offered * 2).min(self.slots.len());
-        } else if self.used < self.offered / 4 {
+        } else if self.used * 4 <= self.offered {
             self.offered = (self.offered / 2).max(FIRST_OFFER.min(self.slots.len()));
         }
+        self.full = full;
         self.used = 0;
         self.datagrams = 0;
         for slot in &mut self.slots[..self.offered] {

@@ -58,7 +58,7 @@ fn joined_datagrams_are_split_and_empty_ones_kept() {
 #[test]
 fn slots_left_out_are_skipped() {
     let mut batch = RecvBatch::new(2, 16);
-    assert_eq!(batch.prepare(), 2);
+    offer_two(&mut batch);
     fill(&mut batch, 1, b"second", None);
     assert_eq!(contents(&batch), [(1, b"second".to_vec())]);
     assert!(batch.slab_bytes(0).is_none());
@@ -81,14 +81,33 @@ fn the_next_round_forgets_the_last() {
 fn more_slots_are_offered_when_all_were_used_and_fewer_when_idle() {
     let mut batch = RecvBatch::new(16, 16);
     let mut offers = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..7 {
         let offered = batch.prepare();
         offers.push(offered);
         (0..offered).for_each(|slot| fill(&mut batch, slot, b"x", None));
     }
-    assert_eq!(offers, [2, 4, 8, 16, 16]);
-    let idle: Vec<_> = (0..5).map(|_| batch.prepare()).collect();
-    assert_eq!(idle, [16, 8, 4, 2, 2]);
+    assert_eq!(offers, [1, 1, 2, 4, 8, 16, 16]);
+    let idle: Vec<_> = (0..6).map(|_| batch.prepare()).collect();
+    assert_eq!(idle, [16, 8, 4, 2, 1, 1]);
+}
+
+#[test]
+fn lone_datagrams_are_offered_one_slot() {
+    let mut batch = RecvBatch::new(16, 16);
+    for _ in 0..5 {
+        assert_eq!(batch.prepare(), 1);
+        fill(&mut batch, 0, b"x", None);
+        assert_eq!(batch.prepare(), 1, "an empty round lies between two answers");
+    }
+}
+
+/// Two full rounds in a row.
+fn offer_two(batch: &mut RecvBatch) {
+    for _ in 0..2 {
+        assert_eq!(batch.prepare(), 1);
+        fill(batch, 0, b"x", None);
+    }
+    assert_eq!(batch.prepare(), 2);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub struct Capabilities {
     pub gso: bool,
     /// Most datagrams one system call sends.
     pub max_segments: usize,
-    /// The kernel joins arriving datagrams of one flow (`UDP_GRO`).
+    /// The kernel joins arriving datagrams of one flow (`UDP_GRO`) while datagrams come in crowds.
     pub gro: bool,
     /// Several messages are received in one call.
     pub recvmmsg: bool,

@@ -10,6 +10,7 @@ use xtp_engine::{Datagram, Ecn, Engine, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
@@ -84,7 +85,8 @@ impl Carrier {
     }
 
     /// Takes one batch from the socket without waiting and hands it to the engine; returns how many datagrams.
-    pub(crate) fn receive(&mut self, now: Time, engine: &mut Engine) -> Result<usize> {
+    /// The clock is read when something came.
+    pub(crate) fn receive(&mut self, clock: Clock, engine: &mut Engine) -> Result<usize> {
         let count = match self.socket.recv(&mut self.batch) {
             Ok(count) => count,
             Err(error) if is_transient(&error) => 0,
@@ -98,6 +100,7 @@ impl Carrier {
         if count == 0 {
             return Ok(0);
         }
+        let now = clock.now();
         let own = self.waker.source();
         for datagram in &self.batch {
             if own == Some(datagram.src) {

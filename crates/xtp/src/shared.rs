@@ -13,7 +13,7 @@ use std::time::Duration;
 use xtp_engine::Time;
 use xtp_io::UdpSocket;
 
-use crate::config::Config;
+use crate::config::{Config, Wait};
 use crate::core::{Core, Unconfirmed};
 use crate::error::{Error, Result};
 use crate::wait::{Habit, Patience, Step};
@@ -23,6 +23,9 @@ use crate::wake::{WITHOUT_WAKING, Waker};
 const POLL_EVERY: Duration = Duration::from_millis(1);
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
+
+/// Polls of the socket between two looks at the clock and the timers.
+const POLLS_A_LOOK: u32 = 4;
 
 /// How often a shutdown looks whether everything is confirmed, if nothing happens.
 const SETTLE_LOOK: Duration = Duration::from_millis(50);
@@ -48,6 +51,11 @@ impl State {
     fn poll(&mut self, now: Time) -> usize {
         self.driven = now;
         self.core.poll_socket(now)
+    }
+
+    /// Whether others than the caller may be waiting for what it does.
+    fn is_shared(&self) -> bool {
+        self.leader || self.followers > 0 || self.driver_sleeps.is_some() || self.core.driver.is_some()
     }
 
     /// Whether callers drive the endpoint themselves, so that a driver should keep away.
@@ -221,8 +229,10 @@ impl Shared {
         loop {
             let seen = state.core.news;
             let answer = question(&mut state.core, now);
-            state.core.turn(now);
-            self.announce(&mut state);
+            if answer.is_pending() || state.is_shared() || state.core.is_pressing(now) {
+                state.core.turn(now);
+                self.announce(&mut state);
+            }
             if let Poll::Ready(answer) = answer {
                 self.hand_over(&state);
                 return answer;
@@ -419,7 +429,7 @@ impl Shared {
         loop {
             let now = state.core.now();
             let over = until.is_some_and(|until| until <= now);
-            if state.poll(now) > 0
+            if self.poll_often(&mut state, now) > 0
                 || over
                 || state.core.news != seen
                 || state.core.is_due(now)
@@ -434,22 +444,31 @@ impl Shared {
                     patience.asleep();
                     self.sleep(state, now, until)
                 }
+                Step::Again if self.wanting.load(Ordering::Relaxed) == 0 => state,
                 Step::Again | Step::Yield => {
                     drop(state);
-                    self.pause(step);
+                    std::thread::yield_now();
                     self.lock()
                 }
             };
         }
     }
 
-    /// Between two polls, without the lock.
-    fn pause(&self, step: Step) {
-        if step == Step::Yield || self.wanting.load(Ordering::Relaxed) > 0 {
-            std::thread::yield_now();
-        } else {
+    /// Looks at the socket some times in a row, unless somebody wants the lock: the clock and the timers between
+    /// the polls would cost a waiting message as much as a poll.
+    fn poll_often(&self, state: &mut State, now: Time) -> usize {
+        let times = match self.config.wait {
+            Wait::Block => 1,
+            Wait::Spin | Wait::Adaptive => POLLS_A_LOOK,
+        };
+        for _ in 0..times {
+            let count = state.poll(now);
+            if count > 0 || self.wanting.load(Ordering::Relaxed) > 0 {
+                return count;
+            }
             std::hint::spin_loop();
         }
+        0
     }
 
     /// Sleeps on the socket, without the lock, not beyond the next timer.

@@ -20,9 +20,30 @@ const YIELD_EVERY: u32 = 8;
 /// Threads of this process that poll at the moment, whatever their endpoint.
 static POLLING: AtomicUsize = AtomicUsize::new(0);
 
+/// Cores of this machine that are switched on. A process bound to one of several still may poll: whoever answers it
+/// runs on another. Where its peer is bound to the same core, polling is seen to disturb ([`DISTURBED`]).
 fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+    *CORES.get_or_init(|| {
+        let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+        online_cores().map_or(allowed, |online| online.max(allowed))
+    })
+}
+
+/// What Linux says of its processors, written like `0-3,8`.
+fn online_cores() -> Option<usize> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
+    count_ranges(text.trim())
+}
+
+fn count_ranges(text: &str) -> Option<usize> {
+    let mut count: usize = 0;
+    for range in text.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
+        count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
+    }
+    Some(count)
 }
 
 /// What an endpoint learned about waiting.

@@ -78,3 +78,13 @@ fn a_disturbed_poll_teaches_to_sleep() {
         Step::Again
     );
 }
+
+#[test]
+fn ranges_of_processors_are_counted() {
+    assert_eq!(count_ranges("0"), Some(1));
+    assert_eq!(count_ranges("0-1"), Some(2));
+    assert_eq!(count_ranges("0-3,8,10-11"), Some(7));
+    for damaged in ["", "x", "3-1", "1-", "0-18446744073709551615"] {
+        assert_eq!(count_ranges(damaged), None, "{damaged}");
+    }
+}

@@ -62,6 +62,9 @@ pub(crate) struct AtMostOnce {
     freed: Vec<u32>,
     /// The latest time handed in: lists stay in order if a clock runs backwards.
     now: Time,
+    /// The deadline as of the last [`AtMostOnce::refresh`], and whether it may have moved since.
+    soonest: Option<Time>,
+    changed: bool,
 }
 
 impl AtMostOnce {
@@ -75,6 +78,8 @@ impl AtMostOnce {
             datagrams: Lru::new(DATAGRAMS, state),
             freed: Vec::new(),
             now: Time::ZERO,
+            soonest: None,
+            changed: false,
         }
     }
 
@@ -271,6 +276,20 @@ impl AtMostOnce {
 
     /// When [`expire`](Self::expire) has something to do.
     pub(crate) fn deadline(&self) -> Option<Time> {
+        match self.changed {
+            true => self.find_soonest(),
+            false => self.soonest,
+        }
+    }
+
+    /// Finds the deadline anew if records changed since: it is asked for at every turn.
+    pub(crate) fn refresh(&mut self) {
+        if std::mem::take(&mut self.changed) {
+            self.soonest = self.find_soonest();
+        }
+    }
+
+    fn find_soonest(&self) -> Option<Time> {
         let datagram = self.datagrams.oldest().map(|(_, seen)| *seen + DATAGRAM_LIFE);
         [self.table.deadline(), self.clients.deadline(), datagram]
             .into_iter()
@@ -289,7 +308,9 @@ impl AtMostOnce {
         self.clients.len()
     }
 
+    /// What every change begins with.
     fn advance(&mut self, now: Time) -> Time {
+        self.changed = true;
         self.now = self.now.max(now);
         self.now
     }

@@ -49,6 +49,17 @@ impl Context {
         self.touched = env.now;
     }
 
+    /// Nothing would leave in a turn now, no timer is due, and nothing waits for a turn but timers.
+    pub(crate) fn has_nothing_to_say(&self, now: Time, max_train: usize) -> bool {
+        self.state == State::Active
+            && !self.abort_pending
+            && self.restart.is_none()
+            && self.closed.is_none()
+            && self.path_queue.is_empty()
+            && self.timers.next().is_none_or(|at| at > now)
+            && matches!(self.decide(now, max_train), Intent::Nothing)
+    }
+
     fn before_turn(&mut self, env: &Env<'_>) {
         let largest = HEADER_LEN as u64 + u64::from(self.writer.max_data);
         let packet = largest.min(self.peer.largest_datagram as u64);

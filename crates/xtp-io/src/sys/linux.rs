@@ -13,6 +13,7 @@ use crate::options::SocketOptions;
 use crate::train::{MAX_SEGMENTS, SendOutcome, Train};
 
 mod errors;
+mod gro;
 pub(crate) mod recv;
 mod send;
 
@@ -25,6 +26,7 @@ const UDP_GRO: i32 = 104;
 pub(crate) struct LinuxIo {
     /// Cleared when a device proves unable.
     gso: AtomicBool,
+    gro: gro::Gro,
     sendmmsg: bool,
     recvmmsg: bool,
 }
@@ -74,6 +76,7 @@ impl LinuxIo {
         };
         Self {
             gso: AtomicBool::new(found.gso),
+            gro: gro::Gro::new(found.gro),
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
         }
@@ -86,7 +89,9 @@ impl DatagramIo for LinuxIo {
     }
 
     fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
-        recv::recv(self, endpoint, batch)
+        recv::recv(self, endpoint, batch)?;
+        self.gro.note(endpoint, batch.slots_used(), batch.len());
+        Ok(())
     }
 
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {

@@ -140,7 +140,7 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        match self.carrier.receive(now, &mut self.engine) {
+        match self.carrier.receive(self.clock, &mut self.engine) {
             Ok(0) => 0,
             Ok(count) => {
                 self.received += count as u64;
@@ -161,6 +161,15 @@ impl Core {
         self.carrier.receive_errors(now, &mut self.engine, &mut troubles);
         self.troubles = troubles;
         self.settle(now);
+    }
+
+    /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of
+    /// the user's next call: whoever reads a message mostly answers it, and both then cost one turn.
+    pub(crate) fn is_pressing(&self, now: Time) -> bool {
+        self.carrier.is_stalled()
+            || !self.leaving.is_empty()
+            || !self.echoing.is_empty()
+            || self.engine.is_pressing(now)
     }
 
     /// Ends a turn: timers, answers and data leave, and what that caused is noted.

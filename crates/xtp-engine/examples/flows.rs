@@ -1,0 +1,216 @@
+//! The main flows between two engines without a network: what instruction counters and profilers run.
+//!
+//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `oneshot`, `transaction` and `bulk`
+//! (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
+//! instructions each time; `cargo xtask counts` compares them with their ceilings.
+
+use bytes::Bytes;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+use xtp_engine::{
+    ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time, TransmitBatch,
+    paradigm,
+};
+
+const PORT: u16 = 9;
+/// One way between the engines.
+const DELAY: Duration = Duration::from_micros(2);
+
+/// Two engines on a perfect wire, driven as the facade drives them.
+struct Pair {
+    now: Time,
+    ends: [Engine; 2],
+    addrs: [SocketAddr; 2],
+    out: TransmitBatch,
+    datagram: Vec<u8>,
+    packets: u64,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let engine = |n| Engine::new(EngineConfig::new([n; 32])).expect("a default configuration");
+        let mut ends = [engine(1), engine(2)];
+        ends[1].listen(ListenOptions::new(PORT)).expect("a free port");
+        Self {
+            now: Time::from_nanos(1_000_000_000),
+            ends,
+            addrs: [
+                SocketAddr::from(([127, 0, 0, 1], 36_036)),
+                SocketAddr::from(([127, 0, 0, 1], 36_037)),
+            ],
+            out: TransmitBatch::new(),
+            datagram: Vec::with_capacity(1 << 16),
+            packets: 0,
+        }
+    }
+
+    /// One turn of end `me`; what it sends arrives at the other at once, `DELAY` later by the clock.
+    fn turn(&mut self, me: usize) {
+        self.ends[me].flush(self.now, &mut self.out);
+        if self.out.trains.is_empty() {
+            return;
+        }
+        self.now = self.now + DELAY;
+        let src = self.addrs[me];
+        for train in &self.out.trains {
+            self.datagram.clear();
+            for piece in &self.out.pieces[train.pieces.clone()] {
+                self.datagram.extend_from_slice(self.out.octets(piece));
+            }
+            for data in self.datagram.chunks(train.segment) {
+                self.packets += 1;
+                let datagram = Datagram {
+                    src,
+                    dst: None,
+                    ecn: train.ecn,
+                    data,
+                    backing: None,
+                };
+                self.ends[1 - me].receive(self.now, datagram);
+            }
+        }
+        self.out.clear();
+    }
+
+    /// Turns until nobody has anything to send.
+    fn settle(&mut self) {
+        for _ in 0..8 {
+            let before = self.packets;
+            self.turn(0);
+            self.turn(1);
+            if self.packets == before {
+                return;
+            }
+        }
+    }
+
+    fn open(&mut self, options: OpenOptions) -> ContextId {
+        let peer = self.addrs[1];
+        self.ends[0].open(self.now, peer, options).expect("room for it")
+    }
+
+    /// The association that end 1 was told of.
+    fn accept(&mut self) -> ContextId {
+        let mut accepted = None;
+        while let Some((id, event)) = self.ends[1].poll_event() {
+            if matches!(event, Event::Accepted { .. }) {
+                accepted = Some(id);
+            }
+        }
+        let id = accepted.expect("an association was opened");
+        self.ends[1].accepted(id).expect("it is there");
+        id
+    }
+
+    fn read(&mut self, me: usize, id: ContextId) -> usize {
+        let mut octets = 0;
+        while let Ok(Read::Data { bytes, .. }) = self.ends[me].read(self.now, id, usize::MAX) {
+            octets += bytes.len();
+        }
+        while self.ends[me].poll_event().is_some() {}
+        octets
+    }
+}
+
+fn pingpong(pair: &mut Pair, count: usize) {
+    let message = Bytes::from(vec![7; 64]);
+    let here = pair.open(paradigm::stream(PORT));
+    let mut there = None;
+    for _ in 0..count {
+        pair.ends[0]
+            .send(pair.now, here, message.clone(), true)
+            .expect("room");
+        pair.turn(0);
+        let peer = *there.get_or_insert_with(|| pair.accept());
+        assert_eq!(pair.read(1, peer), 64);
+        pair.turn(1);
+        pair.ends[1]
+            .send(pair.now, peer, message.clone(), true)
+            .expect("room");
+        pair.turn(1);
+        assert_eq!(pair.read(0, here), 64);
+        pair.turn(0);
+    }
+}
+
+fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
+    let message = Bytes::from(vec![7; 64]);
+    for _ in 0..count {
+        let here = pair.open(match transaction {
+            true => paradigm::transaction(PORT),
+            false => paradigm::one_shot(PORT),
+        });
+        pair.ends[0]
+            .send(pair.now, here, message.clone(), true)
+            .expect("room");
+        pair.ends[0].close_writer(pair.now, here).expect("open");
+        pair.turn(0);
+        let there = pair.accept();
+        assert_eq!(pair.read(1, there), 64);
+        if transaction {
+            pair.ends[1]
+                .send(pair.now, there, message.clone(), true)
+                .expect("room");
+            pair.ends[1].close_writer(pair.now, there).expect("open");
+        }
+        pair.settle();
+        if transaction {
+            assert_eq!(pair.read(0, here), 64);
+            pair.settle();
+        }
+        for (me, id) in [(0, here), (1, there)] {
+            while pair.ends[me].poll_event().is_some() {}
+            pair.ends[me].release(pair.now, id).expect("known");
+        }
+        pair.settle();
+    }
+}
+
+fn bulk(pair: &mut Pair, mebibytes: usize) {
+    let here = pair.open(paradigm::stream(PORT));
+    let chunk = Bytes::from(vec![7; 1 << 20]);
+    let mut there = None;
+    let (mut sent, mut read) = (0, 0);
+    while read < mebibytes << 20 {
+        if sent < mebibytes << 20 && pair.ends[0].writable(here).unwrap_or(0) >= 1 << 20 {
+            sent += pair.ends[0]
+                .send(pair.now, here, chunk.clone(), false)
+                .expect("room");
+        }
+        pair.turn(0);
+        let peer = *there.get_or_insert_with(|| pair.accept());
+        read += pair.read(1, peer);
+        pair.turn(1);
+        while pair.ends[0].poll_event().is_some() {}
+        let due = pair.ends[0].deadline().filter(|due| *due > pair.now);
+        if let Some(due) = due {
+            pair.now = due.min(pair.now + Duration::from_millis(1));
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [flow, count] = &arguments[..] else {
+        eprintln!("usage: flows pingpong|oneshot|transaction|bulk COUNT");
+        return ExitCode::from(2);
+    };
+    let Ok(count) = count.parse::<usize>() else {
+        eprintln!("{count} is no number");
+        return ExitCode::from(2);
+    };
+    let mut pair = Pair::new();
+    match flow.as_str() {
+        "pingpong" => pingpong(&mut pair, count),
+        "oneshot" => oneshot(&mut pair, count, false),
+        "transaction" => oneshot(&mut pair, count, true),
+        "bulk" => bulk(&mut pair, count),
+        _ => {
+            eprintln!("usage: flows pingpong|oneshot|transaction|bulk COUNT");
+            return ExitCode::from(2);
+        }
+    }
+    println!("{flow}: {count} done, {} packets", pair.packets);
+    ExitCode::SUCCESS
+}
