@@ -201,6 +201,9 @@ impl Namespace {
             interface: "lo".to_owned(),
         };
         place.run("ip", &["link", "set", "lo", "up"])?;
+        let cubic = "echo cubic > /proc/sys/net/ipv4/tcp_congestion_control";
+        // What most hosts use; where the kernel lacks it, sockets say what they want.
+        place.run("sh", &["-c", cubic]).ok();
         for name in ["rmem_max", "wmem_max"] {
             let file = format!("/proc/sys/net/core/{name}");
             if let Ok(value) = std::fs::read_to_string(&file) {

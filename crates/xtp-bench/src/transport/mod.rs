@@ -7,6 +7,7 @@ use crate::stage::Stage;
 use crate::worker::Console;
 
 mod answering;
+mod exchange;
 mod flowing;
 mod sockets;
 mod tcp;
@@ -27,7 +28,17 @@ pub(crate) struct Transport {
 }
 
 /// All of them, xtp first: the others are compared with it.
-static ALL: &[&Transport] = &[&xtp::XTP, &udp::UDP, &tcp::TCP, &tcp::RENO, &tcp::BBR];
+static ALL: &[&Transport] = &[
+    &xtp::XTP,
+    &udp::UDP,
+    &exchange::R_UDP,
+    &exchange::T_UDP,
+    &tcp::TCP,
+    &tcp::FAST_OPEN,
+    &tcp::ABORT,
+    &tcp::RENO,
+    &tcp::BBR,
+];
 
 /// Nothing stands in the way.
 pub(crate) fn always(_: &Stage, _: Experiment, _: u64) -> Option<String> {

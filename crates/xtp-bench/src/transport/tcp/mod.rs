@@ -2,10 +2,11 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::OnceLock;
 
 use socket2::{Domain, Socket, Type};
 
-use crate::error::Worked;
+use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::Experiment;
 use crate::stage::Stage;
@@ -15,11 +16,18 @@ use crate::worker::Console;
 
 mod bulk;
 mod pingpong;
+mod single;
 
 /// With cubic, which most hosts use.
 pub(super) static TCP: Transport = Transport {
     name: "tcp",
-    experiments: &[Experiment::Pingpong, Experiment::Bulk, Experiment::Wan],
+    experiments: &[
+        Experiment::Pingpong,
+        Experiment::Oneshot,
+        Experiment::Transaction,
+        Experiment::Bulk,
+        Experiment::Wan,
+    ],
     obstacle: always,
     work,
 };
@@ -40,6 +48,39 @@ pub(super) static BBR: Transport = Transport {
     work,
 };
 
+/// Ended by a reset.
+pub(super) static ABORT: Transport = Transport {
+    name: "tcp-abort",
+    experiments: &[Experiment::Oneshot, Experiment::Transaction],
+    obstacle: always,
+    work,
+};
+
+/// With the data in the SYN.
+pub(super) static FAST_OPEN: Transport = Transport {
+    name: "tcp-fastopen",
+    experiments: &[Experiment::Oneshot, Experiment::Transaction],
+    obstacle: |stage, _, _| fast_open(stage),
+    work,
+};
+
+/// Fast Open for clients, servers, and every listener without being asked.
+const FAST_OPEN_FOR_ALL: &str = "1027";
+
+/// Allows Fast Open on the stage; says so if that cannot be.
+fn fast_open(stage: &Stage) -> Option<String> {
+    let parameter = "net.ipv4.tcp_fastopen";
+    let value = stage
+        .sysctl_value(parameter)
+        .and_then(|value| value.parse::<u32>().ok());
+    if value.is_some_and(|value| value & 0x403 == 0x403) {
+        return None;
+    }
+    let set = stage.sysctl(parameter, FAST_OPEN_FOR_ALL);
+    set.err()
+        .map(|error| format!("{parameter} has to be {FAST_OPEN_FOR_ALL}: {error}"))
+}
+
 /// Says so if the kernel has no such congestion control.
 fn missing(stage: &Stage, name: &str) -> Option<String> {
     let all = stage.sysctl_value("net.ipv4.tcp_available_congestion_control");
@@ -51,7 +92,8 @@ fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
         Experiment::Pingpong => pingpong::work(job, console),
         Experiment::Bulk | Experiment::Wan => bulk::work(job, console),
-        other => Err(crate::error::Problem::new(format!("TCP has no '{other}'"))),
+        Experiment::Oneshot | Experiment::Transaction => single::work(job, console),
+        other => Err(Problem::new(format!("TCP has no '{other}' here"))),
     }
 }
 
@@ -64,16 +106,30 @@ fn congestion(transport: &str) -> &'static [u8] {
     }
 }
 
-/// A socket with the transport's congestion control; a listener hands it on to what it accepts.
+/// A socket with the transport's congestion control, unless it is the host's default already; a listener hands it on
+/// to what it accepts.
 fn socket(job: &Job) -> Worked<Socket> {
     let socket = Socket::new(Domain::for_address(job.any_port()), Type::STREAM, None)?;
-    socket.set_tcp_congestion(congestion(&job.transport))?;
+    let wanted = congestion(&job.transport);
+    if default_congestion() != wanted {
+        socket.set_tcp_congestion(wanted)?;
+    }
     Ok(socket)
+}
+
+/// What sockets use that are not told.
+fn default_congestion() -> &'static [u8] {
+    static DEFAULT: OnceLock<Vec<u8>> = OnceLock::new();
+    DEFAULT.get_or_init(|| {
+        let text = std::fs::read("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
+        text.trim_ascii().to_vec()
+    })
 }
 
 /// Listens on a port of the system's choice.
 fn listen(job: &Job, waiter: &Waiter) -> Worked<TcpListener> {
     let socket = socket(job)?;
+    socket.set_tcp_nodelay(true)?;
     socket.bind(&job.any_port().into())?;
     socket.listen(1_024)?;
     if waiter.wants_nonblocking() {

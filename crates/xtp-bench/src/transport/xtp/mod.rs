@@ -12,13 +12,20 @@ use crate::worker::Console;
 
 mod bulk;
 mod pingpong;
+mod single;
 
 /// The service number measured.
 const SERVICE: u16 = 100;
 
 pub(super) static XTP: Transport = Transport {
     name: "xtp",
-    experiments: &[Experiment::Pingpong, Experiment::Bulk, Experiment::Wan],
+    experiments: &[
+        Experiment::Pingpong,
+        Experiment::Oneshot,
+        Experiment::Transaction,
+        Experiment::Bulk,
+        Experiment::Wan,
+    ],
     obstacle: always,
     work,
 };
@@ -26,6 +33,7 @@ pub(super) static XTP: Transport = Transport {
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
         Experiment::Pingpong => pingpong::work(job, console),
+        Experiment::Oneshot | Experiment::Transaction => single::work(job, console),
         Experiment::Bulk | Experiment::Wan => bulk::work(job, console),
         other => Err(Problem::new(format!("xtp has no '{other}' here"))),
     }
