@@ -196,6 +196,20 @@ impl Endpoint {
         })
     }
 
+    /// Begins what [`deliver`](Self::deliver) or [`call`](Self::call) do to their end: opens an association, and one
+    /// message and the end of the stream leave together. Waits for room if the message is long, for nothing else.
+    ///
+    /// Of the returned stream the answer to a transaction can be read, confirmation awaited with
+    /// [`Stream::close`]; dropping it leaves confirmation to the background. With a [`PollSet`](crate::PollSet) one
+    /// thread has many of these under way at once.
+    ///
+    /// # Errors
+    /// [`Error::Command`] for options out of range and at the limit of associations, [`Error::Closed`] if it ended
+    /// before all of a long message had left.
+    pub fn start(&self, peer: SocketAddr, options: OpenOptions, data: impl Into<Bytes>) -> Result<Stream> {
+        self.queue(peer, options, data.into())
+    }
+
     /// Opens an association, queues one message and the end of the stream, and lets them leave together.
     fn queue(&self, peer: SocketAddr, options: OpenOptions, data: Bytes) -> Result<Stream> {
         let (stream, mut rest) = self.begin(peer, options, data)?;

@@ -109,6 +109,7 @@
 //!
 //! There is no thread behind an endpoint: calls do the work, on the caller's own thread. What that means for peers
 //! is said at [`Endpoint`]; [`Endpoint::spawn_driver`] starts a thread for programs that are elsewhere for long.
+//! One thread waits for many associations with a [`PollSet`].
 //! Everything is `Send` and `Sync`. [`Wait`] chooses between latency and processor time. With the feature `tokio`
 //! the module `tokio` has the same types for asynchronous programs.
 //!
@@ -132,6 +133,7 @@ mod error;
 mod incoming;
 mod listener;
 mod mark;
+mod poll_set;
 mod resolve;
 mod shared;
 mod stats;
@@ -153,6 +155,7 @@ pub use error::{Error, Result};
 pub use incoming::Incoming;
 pub use listener::Listener;
 pub use mark::Mark;
+pub use poll_set::PollSet;
 pub use resolve::resolve;
 pub use stats::EndpointStats;
 pub use stream::{Chunk, Stream};

@@ -26,12 +26,10 @@ impl Listener {
         Self { shared, id, port }
     }
 
-    #[cfg(feature = "tokio")]
     pub(crate) fn shared(&self) -> &Arc<Handle> {
         &self.shared
     }
 
-    #[cfg(feature = "tokio")]
     pub(crate) fn id(&self) -> ListenerId {
         self.id
     }

@@ -9,6 +9,7 @@ impl Core {
     pub(super) fn dispatch(&mut self, now: Time) {
         while let Some((id, event)) = self.engine.poll_event() {
             self.news += 1;
+            self.watch.heard(id, &event);
             self.handle(now, id, event);
         }
     }

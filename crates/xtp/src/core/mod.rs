@@ -21,9 +21,11 @@ pub(crate) mod ops;
 mod orphan;
 mod requests;
 mod slot;
+mod watch;
 
 pub use orphan::Unconfirmed;
 pub(crate) use slot::{Accepted, Queue, Slot, Use};
+pub(crate) use watch::{Source, Watch};
 
 /// How often queued errors of the network are looked for while nobody sleeps on the socket.
 const ERRORS_EVERY: Duration = Duration::from_millis(5);
@@ -82,6 +84,8 @@ pub(crate) struct Core {
     echo: Option<ListenerId>,
     /// Echo associations with something to do.
     echoing: Vec<ContextId>,
+    /// What is waited for together.
+    pub(crate) watch: Watch,
     /// Grows with every event: whoever saw a smaller number should look again.
     pub(crate) news: u64,
     /// Datagrams taken from the socket.
@@ -113,6 +117,7 @@ impl Core {
             lost: Vec::new(),
             echo: None,
             echoing: Vec::new(),
+            watch: Watch::default(),
             news: 0,
             received: 0,
             last_poll: Time::ZERO,
@@ -276,6 +281,7 @@ impl Core {
         if self.engine.unlisten(id).is_err() {
             return;
         }
+        self.watch.remove(Source::Listener(id));
         if let Some(queue) = self.queues.remove(&id) {
             for accepted in queue.waiting {
                 let _ = self.engine.abort(now, accepted.id);
@@ -341,6 +347,7 @@ impl Core {
 
     /// Lets go of an association in the engine and here.
     pub(crate) fn forget(&mut self, now: Time, id: ContextId) {
+        self.watch.remove(Source::Stream(id));
         if let Some(slot) = self.slots.remove(&id)
             && matches!(slot.used_by, Use::Orphan(_))
         {

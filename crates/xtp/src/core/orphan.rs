@@ -30,6 +30,7 @@ impl Core {
         };
         let (started, closed) = (slot.started, slot.closed.clone());
         slot.drop_wakers();
+        self.watch.remove(super::Source::Stream(id));
         if closed.is_some() || !started {
             // Ended: nothing follows. Never started: no packet says that it existed, and none should.
             self.forget(now, id);

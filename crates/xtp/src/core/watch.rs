@@ -1,0 +1,174 @@
+//! Sets of associations and listeners that one thread waits for together: each set keeps a list of those with news, so
+//! that waiting costs what is ready, not what is watched.
+
+use std::task::Poll;
+
+use xtp_engine::{ContextId, Event, ListenerId, Read, Time};
+
+use super::{Core, SerialMap};
+use crate::error::Result;
+
+/// Something a set watches.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// An association.
+    Stream(ContextId),
+    /// A listener.
+    Listener(ListenerId),
+}
+
+#[derive(Debug)]
+struct Entry {
+    set: u64,
+    key: u64,
+    /// On the list of its set.
+    listed: bool,
+    /// Something other than readability changed since it was told last.
+    news: bool,
+    /// The question that looked at it last.
+    seen: u64,
+}
+
+/// All sets of an endpoint.
+#[derive(Default)]
+pub(crate) struct Watch {
+    last: u64,
+    questions: u64,
+    /// By set: what has to be looked at. Entries whose source has left the set are passed over.
+    lists: SerialMap<u64, Vec<Source>>,
+    streams: SerialMap<ContextId, Entry>,
+    listeners: SerialMap<ListenerId, Entry>,
+}
+
+impl Watch {
+    /// A new, empty set.
+    pub(crate) fn make(&mut self) -> u64 {
+        self.last += 1;
+        self.lists.insert(self.last, Vec::new());
+        self.last
+    }
+
+    /// The set's owner is gone.
+    pub(crate) fn unmake(&mut self, set: u64) {
+        self.lists.remove(&set);
+        self.streams.retain(|_, entry| entry.set != set);
+        self.listeners.retain(|_, entry| entry.set != set);
+    }
+
+    /// Watches `source` for a set, under `key`; no other set does from here on. It is looked at with the next question.
+    pub(crate) fn add(&mut self, set: u64, source: Source, key: u64) {
+        let entry = Entry {
+            set,
+            key,
+            listed: false,
+            news: false,
+            seen: 0,
+        };
+        match source {
+            Source::Stream(id) => drop(self.streams.insert(id, entry)),
+            Source::Listener(id) => drop(self.listeners.insert(id, entry)),
+        }
+        self.list(source, false);
+    }
+
+    /// Nobody watches it any more.
+    pub(crate) fn remove(&mut self, source: Source) {
+        match source {
+            Source::Stream(id) => drop(self.streams.remove(&id)),
+            Source::Listener(id) => drop(self.listeners.remove(&id)),
+        }
+    }
+
+    /// An event of the engine.
+    pub(super) fn heard(&mut self, id: ContextId, event: &Event) {
+        if self.lists.is_empty() {
+            return;
+        }
+        match event {
+            Event::Accepted { listener, .. } => self.list(Source::Listener(*listener), false),
+            // Whether something can be read is looked up when it is asked for.
+            Event::Readable => self.list(Source::Stream(id), false),
+            Event::Moved(_) | Event::MaxData(_) => {}
+            _ => self.list(Source::Stream(id), true),
+        }
+    }
+
+    fn entry(&mut self, source: Source) -> Option<&mut Entry> {
+        match source {
+            Source::Stream(id) => self.streams.get_mut(&id),
+            Source::Listener(id) => self.listeners.get_mut(&id),
+        }
+    }
+
+    fn list(&mut self, source: Source, news: bool) {
+        let Some(entry) = self.entry(source) else {
+            return;
+        };
+        entry.news |= news;
+        if std::mem::replace(&mut entry.listed, true) {
+            return;
+        }
+        let set = entry.set;
+        if let Some(list) = self.lists.get_mut(&set) {
+            list.push(source);
+        }
+    }
+}
+
+impl Core {
+    /// Appends the keys of what is ready in a set; pending if nothing is. What can be read, accepted or has ended
+    /// is told again with every question, other news once.
+    pub(crate) fn ready(&mut self, now: Time, set: u64, keys: &mut Vec<u64>) -> Poll<Result<()>> {
+        if let Err(error) = self.check_carrier() {
+            return Poll::Ready(Err(error));
+        }
+        let Some(list) = self.watch.lists.get_mut(&set) else {
+            return Poll::Pending;
+        };
+        let mut list = std::mem::take(list);
+        let before = keys.len();
+        self.watch.questions += 1;
+        let question = self.watch.questions;
+        list.retain(|source| {
+            match self.watch.entry(*source) {
+                // A source that left and came back may be on the list twice.
+                Some(entry) if entry.set == set && entry.seen != question => entry.seen = question,
+                _ => return false,
+            }
+            let lasting = self.is_ready(now, *source);
+            let Some(entry) = self.watch.entry(*source) else {
+                return false;
+            };
+            entry.listed = lasting;
+            if std::mem::take(&mut entry.news) || lasting {
+                keys.push(entry.key);
+            }
+            lasting
+        });
+        if let Some(place) = self.watch.lists.get_mut(&set) {
+            *place = list;
+        }
+        if keys.len() > before {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Pending
+        }
+    }
+
+    /// Whether something can be taken, or nothing will ever come. If not, an event will tell when.
+    fn is_ready(&mut self, now: Time, source: Source) -> bool {
+        let id = match source {
+            Source::Listener(id) => return self.queue(id).is_some_and(|queue| !queue.waiting.is_empty()),
+            Source::Stream(id) => id,
+        };
+        match self.engine.readable(id) {
+            Ok(0) => {}
+            more => return more.is_ok(),
+        }
+        if self.ended(id).is_some() {
+            return true;
+        }
+        // Finding nothing makes the engine tell when there is something again. There is nothing to take.
+        !matches!(self.engine.read(now, id, 1), Ok(Read::Pending))
+    }
+}
