@@ -35,10 +35,13 @@ pub struct EngineConfig {
     /// Contexts alive at once; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
     pub max_contexts: usize,
     /// Contexts kept whole (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
-    /// octets. Changes no packet. Default 1 024.
+    /// octets. Changes no packet. `usize::MAX`: every one stays whole, finished ones too. Default 1 024.
     pub max_whole: usize,
     /// How long a context has been quiet before it is parked. Default 10 ms.
     pub park_after: Duration,
+    /// Initiators that are over and answer stragglers for 1 to 10 s (some 250 octets each); the oldest go first.
+    /// Default 1 048 576.
+    pub max_dallying: usize,
     /// Half-open (not validated) contexts before cookies are demanded (20.5). Default 1 024.
     pub max_half_open: usize,
     /// FIRSTs a second from one source that is not on the validated list before cookies are demanded. Default 256.
@@ -77,6 +80,7 @@ impl EngineConfig {
             max_contexts: 1 << 20,
             max_whole: 1_024,
             park_after: Duration::from_millis(10),
+            max_dallying: 1 << 20,
             max_half_open: 1_024,
             source_rate: 256,
             max_tombstones: 1 << 20,

@@ -70,6 +70,8 @@ pub struct EngineStats {
     pub contexts: usize,
     /// Of these parked (see `EngineConfig::max_whole`).
     pub parked: usize,
+    /// Initiators that are over and only answer stragglers (14.8); not among the contexts.
+    pub dallying: usize,
     /// How often a context was parked.
     pub parkings: u64,
     /// Of the contexts alive, half-open.

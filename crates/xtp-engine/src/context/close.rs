@@ -12,7 +12,7 @@ use core::time::Duration;
 use xtp_wire::{DiagCode, DiagValue, Header, Options, service};
 
 /// An inactive context answers at most once in this time (14.8).
-const ANSWER_SPACING: Duration = Duration::from_millis(5);
+pub(super) const ANSWER_SPACING: Duration = Duration::from_millis(5);
 
 impl Context {
     /// The association is over for this end.
@@ -55,7 +55,7 @@ impl Context {
     }
 
     /// ZTIMER (13): how long stragglers are answered.
-    fn afterlife(&self, was: State) -> Duration {
+    pub(super) fn afterlife(&self, was: State) -> Duration {
         let heard = was.heard();
         let received_at_initiator = self.end_received && self.role == Role::Initiator;
         if !heard || self.pattern.one_way || received_at_initiator {
@@ -65,7 +65,10 @@ impl Context {
             // The engine's tombstone answers for it.
             Role::Responder => Duration::ZERO,
             Role::Initiator => {
-                (20 * self.rtt.wtimer_base()).clamp(Duration::from_secs(1), Duration::from_secs(10))
+                let life =
+                    (20 * self.rtt.wtimer_base()).clamp(Duration::from_secs(1), Duration::from_secs(10));
+                // Whole seconds: few different lives, so those that dally expire in the order they came.
+                Duration::from_secs(life.as_secs() + u64::from(life.subsec_nanos() > 0))
             }
         }
     }

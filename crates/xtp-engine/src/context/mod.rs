@@ -5,6 +5,7 @@
 
 mod close;
 mod control;
+mod dally;
 mod decide;
 mod emit;
 mod input;
@@ -35,6 +36,7 @@ use crate::options::{Confirm, Tuning};
 use crate::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
+pub(crate) use dally::Dally;
 use marks::Marks;
 use modes::Pattern;
 pub(crate) use parked::{Parked, Tunings};

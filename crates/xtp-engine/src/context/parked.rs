@@ -13,7 +13,6 @@ use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
 use super::{Context, Opening, Role, State};
 use crate::congestion::{Control, Controller};
-use crate::error::CloseReason;
 use crate::event::{ContextId, ListenerId};
 use crate::fields::{FieldReader, FieldWriter, Fields};
 use crate::options::{Confirm, ErrorControl, Tuning};
@@ -68,7 +67,8 @@ impl Tunings {
 impl Parked {
     /// Packs a context whose [`rest`](Context::rest) is complete. `room` is memory for the walk, used again and again.
     pub(crate) fn pack(mut context: Context, tunings: &mut Tunings, room: &mut Vec<u8>) -> Self {
-        context.forget_what_rest_does_not_need();
+        context.writer.ring.forget_before(context.writer.echo_max);
+        context.writer.control.rest();
         let mut fields = FieldWriter::new(std::mem::take(room));
         context.walk(&mut fields);
         *room = fields.into_octets();
@@ -109,6 +109,7 @@ impl Parked {
     /// The context as it was.
     pub(crate) fn unpack(self) -> Context {
         let mut context = Context::blank(Tuning::clone(&self.tuning));
+        context.state = State::Active;
         context.walk(&mut FieldReader::new(&self.octets));
         context.opening = self.opening.map(|opening| *opening);
         context.peer.paths = PathValidation::new(context.peer.addr);
@@ -123,34 +124,15 @@ impl Parked {
         context
     }
 
-    /// Whether the association lives, under this key of its peer. Many are asked, so only the beginning is read.
+    /// Whether this is the key of its peer. Many are asked, so only the beginning is read.
     pub(crate) fn lives_under(&self, key: u64) -> bool {
-        let mut fields = FieldReader::new(&self.octets);
-        let (mut peer_key, mut state) = (None, State::Active);
-        fields.option(&mut peer_key, Fields::number);
-        walk_state(&mut fields, &mut state);
-        peer_key == Some(key) && state == State::Active
+        let mut peer_key = None;
+        FieldReader::new(&self.octets).option(&mut peer_key, Fields::number);
+        peer_key == Some(key)
     }
 }
 
 impl Context {
-    /// Whoever is over and forgotten by its user only answers stragglers: END, and the numbers that go with it.
-    fn forget_what_rest_does_not_need(&mut self) {
-        if self.state != State::Inactive {
-            self.writer.ring.forget_before(self.writer.echo_max);
-            self.writer.control.rest();
-            return;
-        }
-        self.opening = None;
-        self.source_token = None;
-        self.stats = ContextStats::default();
-        self.writer.ring = crate::send::SentRing::new();
-        self.writer.control = Control::Fixed(crate::congestion::Fixed);
-        let zombie = self.timers.get(Timer::Zombie);
-        self.timers.stop_all();
-        self.timers.put(Timer::Zombie, zombie);
-    }
-
     /// Every field that rest leaves open, in a fixed order. What is not walked is what a blank context has.
     ///
     /// There is no `..` here and in the walks below: whoever adds a field decides what becomes of it at rest.
@@ -158,7 +140,8 @@ impl Context {
         let Self {
             id: ContextId(id),
             role,
-            state,
+            // Nobody rests in another state.
+            state: _,
             key,
             peer_key,
             peer_has_key,
@@ -176,7 +159,7 @@ impl Context {
             timers,
             marks: _,
             stats,
-            closed,
+            closed: _,
             released,
             cached: _,
             end_received,
@@ -201,7 +184,6 @@ impl Context {
             touched,
         } = self;
         fields.option(peer_key, Fields::number);
-        walk_state(fields, state);
         fields.number(key);
         fields.number(id);
         fields.choice(role, &[Role::Initiator, Role::Responder]);
@@ -217,7 +199,6 @@ impl Context {
         fields.option_or(source_token, NO_TOKEN, walk_token);
         fields.small(expected_answer);
         fields.number(initial);
-        walk_end(fields, closed);
         timers.walk(fields);
         fields.time(touched);
         walk_pattern(fields, pattern);
@@ -229,31 +210,12 @@ impl Context {
     }
 }
 
-fn walk_state(fields: &mut impl Fields, state: &mut State) {
-    fields.choice(state, &[State::Active, State::Inactive]);
-}
-
 const NO_TOKEN: Token = Token {
     epoch: 0,
     kind: 0,
     time: 0,
     mac: [0; 16],
 };
-
-/// Only a context whose user has gone is at rest when it is over, and it answers in one of two ways.
-fn walk_end(fields: &mut impl Fields, closed: &mut Option<CloseReason>) {
-    let mut how = match closed {
-        None => 0,
-        Some(CloseReason::LocalAbort | CloseReason::Protocol(_)) => 1,
-        Some(_) => 2,
-    };
-    fields.number(&mut how);
-    *closed = match how {
-        0 => None,
-        1 => Some(CloseReason::LocalAbort),
-        _ => Some(CloseReason::Normal),
-    };
-}
 
 fn walk_caps(fields: &mut impl Fields, caps: &mut Caps) {
     let mut bits = caps.bits();
@@ -388,7 +350,7 @@ impl Peer {
 
 impl Timers {
     fn walk(&mut self, fields: &mut impl Fields) {
-        let (mut silence, mut zombie) = (self.get(Timer::Context), self.get(Timer::Zombie));
+        let mut silence = self.get(Timer::Context);
         let Self {
             at: _,
             waits,
@@ -410,9 +372,7 @@ impl Timers {
         }
         fields.option(last_answer, Fields::time);
         fields.option(&mut silence, Fields::time);
-        fields.option(&mut zombie, Fields::time);
         self.put(Timer::Context, silence);
-        self.put(Timer::Zombie, zombie);
     }
 }
 

@@ -19,11 +19,8 @@ pub(crate) enum Rest {
 impl Context {
     /// Whether this context may be parked.
     pub(crate) fn rest(&self, now: Time) -> Rest {
-        match self.state {
-            State::Active => {}
-            // Whoever has a user keeps everything: he may still ask.
-            State::Inactive if self.released && self.is_over_for_good() => return Rest::Complete,
-            _ => return Rest::Busy,
+        if self.state != State::Active {
+            return Rest::Busy;
         }
         let quiet = self.writer_rests() && self.reader_rests() && self.nothing_pends();
         if !quiet || self.dirty || !self.only_silence_is_awaited() {
@@ -35,21 +32,6 @@ impl Context {
             at if at < now => Rest::Complete,
             at => Rest::From(at + core::time::Duration::from_nanos(1)),
         }
-    }
-
-    /// Nothing is kept that the engine or a straggler may ask for; what was asked and owed is of no interest any more.
-    fn is_over_for_good(&self) -> bool {
-        self.writer.queue.is_empty()
-            && self.writer.inflight.is_empty()
-            && self.reader.store.is_empty()
-            && self.cached.is_none()
-            && !self.dirty
-            && !self.half_open
-            && !self.abort_pending
-            && self.restart.is_none()
-            && self.moved.is_none()
-            && self.learned_token.is_none()
-            && self.learned_utc.is_none()
     }
 
     fn writer_rests(&self) -> bool {

@@ -37,6 +37,9 @@ impl Engine {
 
     pub(super) fn deliver(&mut self, slot: u32, packet: Packet<'_>, datagram: &Datagram<'_>) {
         let header = packet.header;
+        if self.answer_straggler(slot, &header) {
+            return;
+        }
         let input = Input {
             src: datagram.src,
             dst: datagram.dst,

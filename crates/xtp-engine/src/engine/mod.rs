@@ -3,6 +3,7 @@
 mod admission;
 mod assembling;
 mod command;
+mod dallying;
 mod input;
 mod opening;
 mod parking;
@@ -25,6 +26,7 @@ use crate::timers::Deadlines;
 use crate::transmit::TransmitBatch;
 use assembling::Assembling;
 use bytes::Bytes;
+use dallying::Dallying;
 use parking::Parking;
 use peers::Peers;
 use rand_chacha::ChaCha20Rng;
@@ -101,6 +103,7 @@ pub struct Engine {
     scheduler: Scheduler,
     deadlines: Deadlines,
     parking: Parking,
+    dallying: Dallying,
     events: VecDeque<(ContextId, Event)>,
     replies: TransmitBatch,
     assembling: Assembling,
@@ -151,6 +154,7 @@ impl Engine {
             scheduler: Scheduler::new(),
             deadlines: Deadlines::new(),
             parking: Parking::default(),
+            dallying: Dallying::default(),
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
             stats: EngineStats::default(),

@@ -2,8 +2,8 @@
 //!
 //! Whoever had a turn goes to the end of a list, once. When more contexts are whole than the host wants to keep, those
 //! at its front that have been quiet for a while are parked. There is no timer a context and no search: a context is
-//! looked at once for each stretch of activity. An association that is over for its user, and only answers
-//! stragglers, is parked at once.
+//! looked at once for each stretch of activity. Initiators that are
+//! over become records of another kind (`dallying`).
 
 use super::Engine;
 use crate::context::{Rest, State};
@@ -26,11 +26,11 @@ impl Engine {
         let Some(context) = self.contexts.awake(slot) else {
             return;
         };
-        if context.state == State::Inactive && context.released {
-            if context.rest(now) == Rest::Complete {
-                self.contexts.park(slot);
-            }
+        if self.config.max_whole == usize::MAX {
             return;
+        }
+        if context.state == State::Inactive {
+            return self.let_dally(slot);
         }
         if self.contexts.list(slot) {
             let at = now + self.config.park_after;

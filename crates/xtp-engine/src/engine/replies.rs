@@ -131,10 +131,14 @@ impl Engine {
             body: *body,
             padding: 0,
         };
+        self.put_reply(&packet, route(datagram));
+    }
+
+    pub(super) fn put_reply(&mut self, packet: &Packet<'_>, route: Route) {
         let at = self.replies.arena.len();
         self.replies.arena.resize(at + packet.encoded_len(), 0);
         if packet.encode(&mut self.replies.arena[at..]).is_ok() {
-            self.replies.push(route(datagram), false, at, &[]);
+            self.replies.push(route, false, at, &[]);
         } else {
             self.replies.arena.truncate(at);
         }

@@ -3,7 +3,7 @@
 //! A context that is at rest lies packed ([`Parked`]) until somebody wants to change it. The memory of whole ones is
 //! used again, so that packing and unpacking do not go through the allocator for it.
 
-use crate::context::{Context, Parked, Tunings};
+use crate::context::{Context, Dally, Parked, Tunings};
 use crate::event::{ContextId, ListenerId};
 
 /// Memory of whole contexts kept for the next ones.
@@ -16,6 +16,8 @@ enum Body {
     /// Always `Some`; `None` only in the pool.
     Whole(Box<Option<Context>>),
     Parked(Parked),
+    /// Over for its user.
+    Dally(Box<Dally>),
 }
 
 #[derive(Default)]
@@ -111,7 +113,7 @@ impl Slab {
     /// Looks at a context; a parked one stays parked.
     pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
         match &self.places.get(slot as usize)?.body {
-            Body::Empty => None,
+            Body::Empty | Body::Dally(_) => None,
             Body::Whole(memory) => memory.as_ref().as_ref().map(look),
             Body::Parked(parked) => Some(look(&parked.clone().unpack())),
         }
@@ -124,7 +126,6 @@ impl Slab {
                 .as_ref()
                 .as_ref()
                 .is_some_and(|context| context.is_live() && context.peer_key == Some(peer_key)),
-            // What is over must not be found: the walk begins with both facts.
             Some(Body::Parked(parked)) => parked.lives_under(peer_key),
             _ => false,
         }
@@ -162,12 +163,51 @@ impl Slab {
     pub(super) fn find(&self, id: ContextId) -> Option<u32> {
         let slot = slot_of(id);
         let place = self.places.get(slot as usize)?;
-        let there = !matches!(place.body, Body::Empty);
+        let there = matches!(place.body, Body::Whole(_) | Body::Parked(_));
         (u64::from(place.generation) == id.0 >> 32 && there).then_some(slot)
     }
 
     pub(super) fn alive(&self) -> usize {
         self.alive
+    }
+
+    pub(super) fn generation(&self, slot: u32) -> u32 {
+        self.places.get(slot as usize).map_or(0, |place| place.generation)
+    }
+
+    /// A whole context becomes what is left of it.
+    pub(super) fn let_dally(&mut self, slot: u32, dally: Dally) {
+        if let Some(place) = self.places.get_mut(slot as usize)
+            && let Body::Whole(mut memory) = std::mem::replace(&mut place.body, Body::Dally(Box::new(dally)))
+        {
+            *memory = None;
+            keep(&mut self.pool, memory);
+            self.whole -= 1;
+            self.alive -= 1;
+        }
+    }
+
+    /// What is left of a context, if that is all.
+    pub(super) fn dally(&mut self, slot: u32) -> Option<&mut Dally> {
+        match &mut self.places.get_mut(slot as usize)?.body {
+            Body::Dally(dally) => Some(dally),
+            _ => None,
+        }
+    }
+
+    pub(super) fn remove_dally(&mut self, slot: u32) -> Option<Dally> {
+        let place = self.places.get_mut(slot as usize)?;
+        match std::mem::take(&mut place.body) {
+            Body::Dally(dally) => {
+                place.generation = place.generation.wrapping_add(1);
+                self.free.push(slot);
+                Some(*dally)
+            }
+            other => {
+                place.body = other;
+                None
+            }
+        }
     }
 
     /// How often a context was parked.

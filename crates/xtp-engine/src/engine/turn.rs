@@ -28,6 +28,7 @@ impl Engine {
             self.at_most_once.expire(self.now);
             self.validated.expire(self.now);
         }
+        self.expire_dallying();
         let mut turns = 0;
         while turns < MAX_TURNS
             && let Some(slot) = self.scheduler.pop(self.now)
@@ -211,6 +212,7 @@ impl Engine {
             self.deadlines.next(),
             self.at_most_once.deadline(),
             self.parking_deadline(),
+            self.dallying.deadline(),
         ]
         .into_iter()
         .flatten()
@@ -222,6 +224,7 @@ impl Engine {
         let mut stats = self.stats.clone();
         stats.contexts = self.contexts.alive();
         stats.parked = self.contexts.alive() - self.contexts.whole();
+        stats.dallying = self.dallying.count();
         stats.parkings = self.contexts.parkings();
         stats.half_open = self.pressure.half_open();
         stats.tombstones = self.at_most_once.tombstones();

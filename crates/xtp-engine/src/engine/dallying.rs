@@ -1,0 +1,137 @@
+//! Initiators that are over and only answer stragglers (14.8): small records that expire in O(1).
+//!
+//! A client of a hundred thousand one-shots a second has as many of them at any moment as it made in the last second.
+//! They count neither against `max_contexts` nor as contexts; when there are too many, the oldest go.
+
+use super::Engine;
+use crate::context::Dally;
+use crate::time::Time;
+use crate::transmit::{Ecn, Route};
+use std::collections::VecDeque;
+use xtp_wire::{Body, Format, Header, Options, Packet};
+
+/// Lives are whole seconds, 1 to 10 (13): one list each, in which all expire in the order they came.
+const LIVES: usize = 10;
+
+/// The lists: when to look at which slot, and for which generation of it.
+#[derive(Default)]
+pub(super) struct Dallying {
+    lists: [VecDeque<(Time, u32, u32)>; LIVES],
+    count: usize,
+}
+
+impl Dallying {
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.oldest().map(|(at, _)| at)
+    }
+
+    /// The list whose first entry is due first.
+    fn oldest(&self) -> Option<(Time, usize)> {
+        let fronts = self.lists.iter().enumerate();
+        fronts
+            .filter_map(|(list, entries)| Some((entries.front()?.0, list)))
+            .min()
+    }
+
+    fn push(&mut self, dally: &Dally, slot: u32, generation: u32) {
+        let seconds = usize::try_from(dally.life.as_secs()).unwrap_or(LIVES);
+        let list = &mut self.lists[seconds.clamp(1, LIVES) - 1];
+        // Nearly always the end. A user who lets go late, or a straggler, makes an earlier place.
+        let entry = (dally.until, slot, generation);
+        match list.back() {
+            Some((last, ..)) if *last > dally.until => {
+                let at = list.partition_point(|(until, ..)| *until <= dally.until);
+                list.insert(at, entry);
+            }
+            _ => list.push_back(entry),
+        }
+    }
+}
+
+impl Engine {
+    /// A context had a turn: if nothing is left of it but the duty to say END again, it becomes a record.
+    pub(super) fn let_dally(&mut self, slot: u32) {
+        let Some(dally) = self.contexts.at(slot).and_then(|context| context.dally()) else {
+            return;
+        };
+        self.deadlines.set(slot, None);
+        self.demux.remove_peer(dally.peer, slot);
+        self.assembling.forget(dally.peer.ip(), slot);
+        let generation = self.contexts.generation(slot);
+        self.dallying.push(&dally, slot, generation);
+        self.dallying.count += 1;
+        self.contexts.let_dally(slot, dally);
+        while self.dallying.count > self.config.max_dallying
+            && let Some((_, list)) = self.dallying.oldest()
+            && let Some((_, slot, generation)) = self.dallying.lists[list].pop_front()
+        {
+            self.bury(slot, generation);
+        }
+    }
+
+    /// Forgets whose time is over.
+    pub(super) fn expire_dallying(&mut self) {
+        while let Some((at, list)) = self.dallying.oldest()
+            && at <= self.now
+            && let Some((_, slot, generation)) = self.dallying.lists[list].pop_front()
+        {
+            match self.contexts.dally(slot) {
+                // A straggler came meanwhile.
+                Some(dally) if dally.until > self.now => self.dallying.push(dally, slot, generation),
+                _ => self.bury(slot, generation),
+            }
+        }
+    }
+
+    fn bury(&mut self, slot: u32, generation: u32) {
+        if self.contexts.generation(slot) != generation {
+            return;
+        }
+        let Some(dally) = self.contexts.remove_dally(slot) else {
+            return;
+        };
+        self.dallying.count -= 1;
+        self.demux.remove_own(dally.key);
+        if let Some(srtt) = dally.srtt {
+            self.peers
+                .note(dally.peer.ip(), self.now, |known| known.rtt = Some(srtt));
+        }
+    }
+
+    /// A packet for a slot, if a record is there: answered or not, it is taken.
+    pub(super) fn answer_straggler(&mut self, slot: u32, header: &Header) -> bool {
+        let Some(dally) = self.contexts.dally(slot) else {
+            return false;
+        };
+        let Some(control) = dally.straggler(header, self.now) else {
+            return true;
+        };
+        let mut options = dally.options;
+        options.set(Options::NOCHECK, !self.config.checksum_payload);
+        let packet = Packet {
+            header: Header {
+                key: dally.wire_key,
+                options,
+                format: Format::Cntl,
+                dlen: 0,
+                check: 0,
+                sort: dally.sort,
+                sync: dally.sync,
+                seq: dally.seq,
+            },
+            body: Body::Cntl(control),
+            padding: 0,
+        };
+        let route = Route {
+            dst: dally.peer,
+            src: dally.local,
+            ecn: Ecn::NotEct,
+        };
+        self.put_reply(&packet, route);
+        true
+    }
+}
