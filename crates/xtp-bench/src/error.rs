@@ -56,6 +56,9 @@ pub enum Error {
         /// How long it was waited for.
         seconds: f64,
     },
+    /// There is no emulated link.
+    #[error("no emulated link: {0}")]
+    Link(#[from] xtp_linkem::Error),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

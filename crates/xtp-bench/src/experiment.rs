@@ -7,7 +7,7 @@ use crate::launch::Launcher;
 use crate::plan::{Experiment, Plan};
 use crate::report::Report;
 use crate::worker::Console;
-use crate::{rounds, transport};
+use crate::{rounds, transport, wan};
 
 /// Something to show while measuring: what is being measured, and how much is done.
 #[derive(Clone, Debug)]
@@ -72,11 +72,18 @@ const PAIR: Entry = Entry {
     work: None,
 };
 
+/// Over emulated links, with parties of its own.
+const WAN: Entry = Entry {
+    run: wan::run,
+    work: Some(wan::work),
+};
+
 /// The table of experiments.
 fn entry(experiment: Experiment) -> Option<Entry> {
     match experiment {
         Experiment::Pingpong | Experiment::Oneshot | Experiment::Transaction => Some(PAIR),
         Experiment::Bulk => Some(PAIR),
+        Experiment::Wan => Some(WAN),
         _ => None,
     }
 }

@@ -12,6 +12,7 @@
 // What experiments share comes before the experiments.
 #![allow(dead_code)]
 
+mod distance;
 mod error;
 mod experiment;
 mod fitting;
@@ -30,8 +31,10 @@ mod stage;
 mod stats;
 mod table;
 mod transport;
+mod wan;
 mod worker;
 
+pub use distance::Distance;
 pub use error::Error;
 pub use experiment::{Context, Progress, run};
 pub use host::Host;

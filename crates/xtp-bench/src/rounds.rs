@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::distance::Distance;
 use crate::error::Error;
 use crate::experiment::Context;
 use crate::fitting::Timings;
@@ -36,6 +37,7 @@ pub(crate) struct Figures {
     pub(crate) instructions_per_op: Option<f64>,
     pub(crate) octets_per_association: Option<f64>,
     pub(crate) queue_mean_ms: Option<f64>,
+    pub(crate) distance: Distance,
     pub(crate) note: Option<String>,
 }
 
@@ -140,6 +142,7 @@ pub(crate) fn rows(template: &Row, main: Main, rounds: &Rounds) -> Vec<Row> {
             instructions_per_op: middle(|round| round.instructions_per_op),
             octets_per_association: middle(|round| round.octets_per_association),
             queue_mean_ms: middle(|round| round.queue_mean_ms),
+            distance: Distance::median(figures.iter().flatten().map(|round| &round.distance)),
             ratio_cpu_to_xtp: ratio(|round| round.cpu_s_per_gb),
             note: figures.iter().flatten().find_map(|round| round.note.clone()),
             ..template.clone()
@@ -288,6 +291,7 @@ pub(crate) fn figures(experiment: Experiment, pair: &Pair) -> Figures {
         ),
         octets_per_association: None,
         queue_mean_ms: None,
+        distance: Distance::default(),
         note: client.note.clone().or_else(|| server.note.clone()),
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::distance::Distance;
+
 /// The figures of one (experiment, transport, path, size, wait), over all rounds. A field that makes no sense for
 /// the experiment, or was not measured, is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -68,6 +70,9 @@ pub struct Row {
     /// Median over rounds of this transport's `cpu_s_per_gb` over xtp's in the same round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_cpu_to_xtp: Option<f64>,
+    /// Figures over emulated links.
+    #[serde(flatten)]
+    pub distance: Distance,
     /// What a reader has to know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

@@ -30,6 +30,8 @@ pub(crate) struct Transport {
 /// All of them, xtp first: the others are compared with it.
 static ALL: &[&Transport] = &[
     &xtp::XTP,
+    &xtp::CUBIC,
+    &xtp::GBN,
     &udp::UDP,
     &exchange::R_UDP,
     &exchange::T_UDP,

@@ -13,6 +13,9 @@ Examples:
   xtp bench oneshot --size 64 --path veth    one message with set-up and tear-down
   xtp bench bulk --rivals tcp,tcp-bbr        throughput and processor time
   xtp bench pingpong --rivals none --json -  the rows as JSON on standard output
+  xtp bench wan --quick --html wan.html      long, lossy links beside TCP with bbr and cubic (root)
+  xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
+  xtp bench wan --part sharing,papers        shares of a link, and the experiments of 1995
   xtp bench all --json all.json --html all.html
 
 Every party is a process of its own on a processor of its own. In each round every transport
@@ -85,9 +88,41 @@ pub(crate) struct BenchArgs {
     #[arg(short = 's', long)]
     pub(crate) source_sink: bool,
 
+    #[command(flatten)]
+    pub(crate) wan: WanArgs,
+
     /// Options of an experiment: NAME=VALUE
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", hide = true)]
     pub(crate) options: Vec<String>,
+}
+
+/// What only `wan` looks at
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Options of wan")]
+pub(crate) struct WanArgs {
+    /// What to measure: wan (the grid of links), sharing, buffers, gbn, ratecontrol, papers (the last three), all
+    #[arg(long, value_name = "PARTS")]
+    pub(crate) part: Option<String>,
+
+    /// Measure on these links only, each written as 500mbit-100ms-0.1%
+    #[arg(long, value_name = "LINKS", conflicts_with_all = ["rate", "rtt", "loss"])]
+    pub(crate) cells: Option<String>,
+
+    /// Rates of the grid's links: 500mbit,100mbit
+    #[arg(long, value_name = "RATES")]
+    pub(crate) rate: Option<String>,
+
+    /// Their round-trip times: 20ms,100ms
+    #[arg(long, value_name = "TIMES")]
+    pub(crate) rtt: Option<String>,
+
+    /// Their losses, each way: 0,0.01%,1%
+    #[arg(long, value_name = "LOSSES")]
+    pub(crate) loss: Option<String>,
+
+    /// Seconds of a run; by default 10 on the grid
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) seconds: Option<String>,
 }
 
 /// A party of a measurement

@@ -30,6 +30,22 @@ pub(super) static XTP: Transport = Transport {
     work,
 };
 
+/// With the controller of RFC 9438.
+pub(super) static CUBIC: Transport = Transport {
+    name: "xtp-cubic",
+    experiments: &[],
+    obstacle: always,
+    work,
+};
+
+/// With receivers that discard what comes out of order.
+pub(super) static GBN: Transport = Transport {
+    name: "xtp-gbn",
+    experiments: &[],
+    obstacle: always,
+    work,
+};
+
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
         Experiment::Pingpong => pingpong::work(job, console),

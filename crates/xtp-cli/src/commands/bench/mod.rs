@@ -102,6 +102,20 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
     if let Some(count) = args.count {
         plan.options.insert("count".to_owned(), count.to_string());
     }
+    let wan = &args.wan;
+    let wan = [
+        ("part", &wan.part),
+        ("cells", &wan.cells),
+        ("rate", &wan.rate),
+        ("rtt", &wan.rtt),
+        ("loss", &wan.loss),
+        ("seconds", &wan.seconds),
+    ];
+    for (name, value) in wan {
+        if let Some(value) = value {
+            plan.options.insert(name.to_owned(), value.clone());
+        }
+    }
     plan.command = std::env::args().collect::<Vec<_>>().join(" ");
     plan.check().map_err(usage)?;
     Ok(plan)
