@@ -76,7 +76,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     Sim(SimArgs),
     #[cfg(target_os = "linux")]
-    Bench(BenchArgs),
+    Bench(Box<BenchArgs>),
     Linkem(Box<LinkemArgs>),
     Completions(CompletionsArgs),
     Man(ManArgs),
