@@ -1,20 +1,25 @@
 //! Spreads a congestion window over a round trip (specification 12.5, 23).
 
 use crate::Time;
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 /// Levels are counted in billionths of an octet.
 const OCTET: i128 = 1_000_000_000;
 /// A wake-up should be worth this much time of sending, so that fast paths are not woken for every packet.
 const QUANTUM: u128 = 250_000;
+/// Of the time a wake-up came late so much is made up for; what a busy host loses beyond it stays lost.
+const MOST_LATE: u64 = 5_000_000;
 
 /// A token bucket over octets whose rate follows the congestion controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    rate: Option<u64>,
+    rate: Option<NonZeroU64>,
     burst: u64,
     level: i128,
     at: Time,
+    /// When the writer wants to go on; [`Time::NEVER`] if it does not wait for tokens.
+    awaited: Time,
 }
 
 impl Pacer {
@@ -25,6 +30,7 @@ impl Pacer {
             burst: 0,
             level: 0,
             at: Time::ZERO,
+            awaited: Time::NEVER,
         }
     }
 
@@ -32,19 +38,28 @@ impl Pacer {
     /// never less than one millisecond's worth. Turning it on fills the bucket.
     pub(crate) fn set(&mut self, rate: Option<u64>, burst: u64) {
         let was_off = self.rate.is_none();
-        self.rate = rate.map(|rate| rate.max(1));
+        self.rate = rate.map(|rate| NonZeroU64::new(rate).unwrap_or(NonZeroU64::MIN));
         self.burst = burst.max(rate.unwrap_or(0) / 1_000).max(1);
         let full = self.full();
         self.level = if was_off { full } else { self.level.min(full) };
     }
 
+    /// The writer waits for tokens until then, or for something else (`None`).
+    pub(crate) fn wait(&mut self, until: Option<Time>) {
+        self.awaited = until.unwrap_or(Time::NEVER);
+    }
+
     /// Adds what has flowed in until `now` and says what is [`Pacer::available`]. Times that run backwards add
-    /// nothing.
+    /// nothing. The bucket holds a burst, and what flows while a writer who waits for it is woken late.
     pub(crate) fn budget(&mut self, now: Time) -> u64 {
         let span = now.as_nanos().saturating_sub(self.at.as_nanos());
-        let inflow = u128::from(self.rate.unwrap_or(0)) * u128::from(span);
-        let inflow = i128::try_from(inflow).unwrap_or(i128::MAX);
-        self.level = self.level.saturating_add(inflow).min(self.full());
+        let inflow = self.flow(span);
+        let late = now.as_nanos().saturating_sub(self.awaited.as_nanos());
+        let most = self.full().saturating_add(self.flow(late.min(MOST_LATE)));
+        self.level = self.level.saturating_add(inflow).min(most);
+        if self.awaited <= now {
+            self.awaited = Time::NEVER;
+        }
         self.at = self.at.max(now);
         self.available()
     }
@@ -68,7 +83,7 @@ impl Pacer {
     /// When to come back; `None` if something may start now. Waits for a little more than one octet where the path
     /// is fast, so that wake-ups are few.
     pub(crate) fn ready_at(&self, now: Time) -> Option<Time> {
-        let rate = u128::from(self.rate?);
+        let rate = u128::from(self.rate?.get());
         if self.level > 0 {
             return None;
         }
@@ -77,6 +92,12 @@ impl Pacer {
         let wait = (self.level.unsigned_abs() + wanted) / rate + 1;
         let wait = u64::try_from(wait).unwrap_or(u64::MAX);
         Some((self.at + Duration::from_nanos(wait)).max(now))
+    }
+
+    /// What flows in during so many nanoseconds.
+    fn flow(&self, nanos: u64) -> i128 {
+        let rate = self.rate.map_or(0, NonZeroU64::get);
+        i128::try_from(u128::from(rate) * u128::from(nanos)).unwrap_or(i128::MAX)
     }
 
     fn full(&self) -> i128 {

@@ -39,6 +39,36 @@ fn a_full_burst_then_the_rate() {
 }
 
 #[test]
+fn a_late_wake_up_is_made_up_for_and_idleness_is_not() {
+    let now = Time::from_nanos(7_000_000_000);
+    let late = now + Duration::from_millis(4);
+    let empty = || {
+        let mut pacer = Pacer::new();
+        pacer.set(Some(100_000_000), 12_000);
+        let all = pacer.budget(now);
+        pacer.take(all);
+        assert_eq!(pacer.budget(now), 0);
+        pacer
+    };
+    let mut waiting = empty();
+    let ready = waiting.ready_at(now).unwrap();
+    waiting.wait(Some(ready));
+    assert_eq!(waiting.budget(late), 400_000, "four milliseconds' worth");
+    let mut idle = empty();
+    assert_eq!(idle.budget(late), 100_000, "a millisecond's");
+    let mut very_late = empty();
+    very_late.wait(Some(ready));
+    assert_eq!(
+        very_late.budget(now + Duration::from_secs(1)),
+        600_000,
+        "six, whatever the delay"
+    );
+    very_late.take(600_000);
+    very_late.wait(None);
+    assert_eq!(very_late.budget(now + Duration::from_secs(2)), 100_000);
+}
+
+#[test]
 fn lowering_the_burst_takes_credit_away_and_off_gives_it_back() {
     let mut pacer = Pacer::new();
     pacer.set(Some(1_000), 50_000);

@@ -91,8 +91,14 @@ impl Context {
             _ => self.writer.blocked = None,
         }
         match stop {
-            Stop::Rate(at) => self.timers.set(Timer::Rate, at),
-            _ => self.timers.stop(Timer::Rate),
+            Stop::Rate(at) => {
+                self.timers.set(Timer::Rate, at);
+                self.writer.pacer.wait(Some(at));
+            }
+            _ => {
+                self.timers.stop(Timer::Rate);
+                self.writer.pacer.wait(None);
+            }
         }
         self.note_limit(stop, env.now);
     }

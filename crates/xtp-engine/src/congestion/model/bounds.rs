@@ -51,10 +51,9 @@ pub(super) fn is_congested(round: &Round, delivered: u64, segment: u64, least: &
 }
 
 impl Bounds {
-    /// A congested round while probing, which had so many octets in flight at most.
-    pub(super) fn probe_failed(&mut self, most_in_flight: u64, target: u64) {
-        let reduced = (target as f64 * REDUCTION) as u64;
-        self.long = ((most_in_flight as f64 * HEADROOM) as u64).max(reduced);
+    /// A congested round while probing, which had so many octets in flight at most. `product` is worth keeping.
+    pub(super) fn probe_failed(&mut self, most_in_flight: u64, product: u64) {
+        self.long = ((most_in_flight as f64 * HEADROOM) as u64).max(product);
     }
 
     /// A congested round otherwise, which had so many octets in flight at most. `product` is worth keeping.
@@ -76,11 +75,11 @@ impl Bounds {
     }
 
     /// Octets that may be in flight.
-    pub(super) fn get(&self, probing: bool) -> u64 {
+    pub(super) fn get(&self, probing: bool, product: u64) -> u64 {
         let long = match self.long {
             u64::MAX => u64::MAX,
             long if probing => long,
-            long => (long as f64 * HEADROOM) as u64,
+            long => ((long as f64 * HEADROOM) as u64).max(product),
         };
         long.min(self.short)
     }

@@ -246,7 +246,8 @@ impl Model {
             _ => grown.min(target),
         };
         let probing = matches!(self.cycle.phase, Phase::Up | Phase::Refill | Phase::Startup);
-        self.window = self.window.min(self.bounds.get(probing)).max(self.smallest());
+        let bound = self.bounds.get(probing, product.unwrap_or(0));
+        self.window = self.window.min(bound).max(self.smallest());
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Round {
     pub(super) marked: bool,
     /// Most octets in flight.
     pub(super) most_in_flight: u64,
-    /// Least and longest round trip.
+    /// Least round trip, and the longest that several in a row exceeded: one late report is no queue.
     pub(super) least: Option<Duration>,
     pub(super) longest: Option<Duration>,
     recent: [Duration; RECENT],
@@ -49,9 +49,9 @@ impl Round {
 
     pub(super) fn sample(&mut self, rtt: Duration) {
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        self.longest = Some(self.longest.map_or(rtt, |longest| longest.max(rtt)));
         self.recent[self.samples % RECENT] = rtt;
         self.samples += 1;
+        self.longest = self.longest.max(self.recent_least());
     }
 
     /// The least of the last few round trips, if there are enough.
