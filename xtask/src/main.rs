@@ -1,7 +1,9 @@
 //! Repository chores: `cargo xtask tidy` (house rules), `cargo xtask real` (suites that need root, network
-//! namespaces or tshark) and `cargo xtask fuzz` (every fuzz target for a while).
+//! namespaces or tshark), `cargo xtask fuzz` (every fuzz target for a while) and `cargo xtask counts` (instructions of
+//! the main flows).
 #![forbid(unsafe_code)]
 
+mod counts;
 mod fuzz;
 mod real;
 mod tidy;
@@ -12,6 +14,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask tidy                         check the house rules
        cargo xtask real [SUITE...]              run what needs root, network namespaces or tshark
+       cargo xtask counts                       instructions of the main flows against their ceilings
        cargo xtask fuzz [--seconds N] [TARGET...]  run every fuzz target N seconds [default: 30]
 ";
 
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["tidy"] => tidy::run(&root()),
         ["real", suites @ ..] => real::run(&root(), suites),
+        ["counts"] => counts::run(&root()),
         ["fuzz", words @ ..] => fuzz::run(&root(), words),
         // Inside a namespace, a suite runs this program again as one of its ends.
         ["real-end", words @ ..] => real::run_end(words),

@@ -42,6 +42,9 @@ pub struct ContextStats {
     pub overrun: u64,
     /// CE marks the peer reported.
     pub ce_reported: u64,
+    /// User octets copied by the engine, out and in: small payloads into packets, small writes joined, payloads kept
+    /// that are not shared with the carrier's memory. What is lent and shared is not copied.
+    pub octets_copied: u64,
 }
 
 /// Counters of a whole engine.

@@ -83,6 +83,7 @@ impl Context {
             for bytes in payload {
                 out.arena.extend_from_slice(bytes);
             }
+            self.stats.octets_copied += length as u64;
         }
         // Who decides to send keeps within the limit; should that fail, a packet too many counts as lost.
         if travel.to.is_none() && !self.peer.allows_control(octets as u64) {

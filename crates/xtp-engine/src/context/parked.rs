@@ -287,6 +287,7 @@ fn walk_stats(fields: &mut impl Fields, stats: &mut ContextStats) {
         implausible,
         overrun,
         ce_reported,
+        octets_copied,
     } = stats;
     for count in [
         packets_sent,
@@ -303,6 +304,7 @@ fn walk_stats(fields: &mut impl Fields, stats: &mut ContextStats) {
         implausible,
         overrun,
         ce_reported,
+        octets_copied,
     ] {
         fields.number(count);
     }

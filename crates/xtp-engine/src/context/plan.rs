@@ -38,7 +38,8 @@ pub(super) enum Stop {
 /// A train in the making.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub(super) segments: SmallVec<[Planned; 8]>,
+    /// Two lie inside: a plan is moved several times, and most have one. Longer trains are worth an allocation.
+    pub(super) segments: SmallVec<[Planned; 2]>,
     pub(super) stop: Stop,
     /// The first packet is FIRST.
     pub(super) first: bool,

@@ -6,7 +6,7 @@ use super::timers::Timer;
 use super::{Context, Doubt, Env, Role, State, Transition};
 use crate::error::CloseReason;
 use crate::event::Event;
-use crate::recv::Assembly;
+use crate::recv::{Assembly, Payload};
 use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{Body, DataSegment, Format, Header, Options, serial_gt};
@@ -258,7 +258,7 @@ impl Context {
                 self.stats.overrun += data.sequence_len() as u64;
                 return Ok(());
             }
-            let payload = input.payload(data.data);
+            let payload = self.kept(input, data.data);
             self.reader
                 .store
                 .insert_unreliable(header.seq, data.tag, payload, eom);
@@ -285,6 +285,15 @@ impl Context {
         reader.credit.grow(wanted);
     }
 
+    /// The payload of a packet that is about to be stored, which copies it unless its memory is shared.
+    fn kept<'a>(&mut self, input: &Input<'a>, data: &'a [u8]) -> Payload<'a> {
+        let payload = input.payload(data);
+        if matches!(payload, Payload::Copy(_)) {
+            self.stats.octets_copied += data.len() as u64;
+        }
+        payload
+    }
+
     fn store(&mut self, input: &Input<'_>, header: &Header, data: &DataSegment<'_>, eom: bool) {
         let end = header.seq.wrapping_add(data.sequence_len() as u64);
         let room = match self.reader.modes.no_flow {
@@ -298,7 +307,7 @@ impl Context {
             self.stats.overrun += data.sequence_len() as u64;
             return;
         }
-        let payload = input.payload(data.data);
+        let payload = self.kept(input, data.data);
         let inserted = match self.reader.error_control {
             crate::ErrorControl::Selective => self.reader.store.insert(header.seq, data.tag, payload, eom),
             crate::ErrorControl::GoBackN => {
@@ -337,12 +346,10 @@ impl Context {
         if self.reader.assembly.is_none() {
             self.timers.set(Timer::Zombie, env.now + ASSEMBLY_LIFE);
         }
+        let payload = self.kept(input, data.data);
         let assembly = self.reader.assembly.get_or_insert_with(|| Assembly::new(start));
         let end = self.reader.final_seq;
-        if assembly
-            .insert(header.seq, input.payload(data.data), end)
-            .is_err()
-        {
+        if assembly.insert(header.seq, payload, end).is_err() {
             self.drop_assembly(env);
             return;
         }

@@ -68,7 +68,8 @@ impl Context {
         let room = if whole { data.len() as u64 } else { self.room() };
         let accepted = (data.len() as u64).min(room) as usize;
         if accepted > 0 {
-            self.writer.queue.push(data.slice(..accepted));
+            let copied = self.writer.queue.push(data.slice(..accepted));
+            self.stats.octets_copied += copied as u64;
         }
         let all = accepted == data.len();
         if eom && all && self.writer.queue.end() > 0 {

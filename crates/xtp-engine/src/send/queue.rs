@@ -126,20 +126,24 @@ impl SendQueue {
         usize::try_from(self.end - self.base).unwrap_or(usize::MAX)
     }
 
-    /// Appends data; amortised O(1), and O(len) where a small write is joined to the one before.
-    pub(crate) fn push(&mut self, data: Bytes) {
+    /// Appends data; amortised O(1), and O(len) where a small write is joined to the one before. Returns the octets
+    /// that were copied, which are those joined.
+    pub(crate) fn push(&mut self, data: Bytes) -> usize {
         if data.is_empty() {
-            return;
+            return 0;
         }
-        let len = data.len() as u64;
-        if let Some(data) = self.join(data) {
+        let len = data.len();
+        let alone = self.join(data);
+        let copied = if alone.is_some() { 0 } else { len };
+        if let Some(data) = alone {
             self.pieces.push_back(Piece {
                 seq: self.end,
                 data,
                 joined: false,
             });
         }
-        self.end += len;
+        self.end += len as u64;
+        copied
     }
 
     /// Appends small data to the last piece in place; gives it back where that is impossible.

@@ -90,6 +90,8 @@ pub(crate) struct Core {
     pub(crate) news: u64,
     /// Datagrams taken from the socket.
     pub(crate) received: u64,
+    /// User octets copied here.
+    pub(crate) copied: u64,
     last_poll: Time,
     /// When the carrier last tried to send and found no room.
     stalled_at: Time,
@@ -120,6 +122,7 @@ impl Core {
             watch: Watch::default(),
             news: 0,
             received: 0,
+            copied: 0,
             last_poll: Time::ZERO,
             stalled_at: Time::ZERO,
             last_errors: Time::ZERO,

@@ -113,6 +113,7 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
     }
     buffer.put_slice(&octets[..taken]);
     slot.started = true;
+    core.copied += taken as u64;
     if !corked || collected + taken >= capacity {
         clear_backlog(core, now, id)?;
     }
@@ -188,6 +189,7 @@ pub(crate) fn read(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8])
         match chunk(core, now, id, buffer.len()) {
             Poll::Ready(Ok(Some(Chunk::Data { bytes, .. }))) if !bytes.is_empty() => {
                 buffer[..bytes.len()].copy_from_slice(&bytes);
+                core.copied += bytes.len() as u64;
                 return Poll::Ready(Ok(bytes.len()));
             }
             Poll::Ready(Ok(Some(_))) => {}
@@ -231,7 +233,12 @@ pub(crate) fn message(
                 }
                 if end_of_message {
                     if !std::mem::take(&mut slot.mutilated) {
-                        return Poll::Ready(Ok(Some(slot.take_message(bytes))));
+                        let several = slot.partial_octets() > 0;
+                        let message = slot.take_message(bytes);
+                        if several {
+                            core.copied += message.len() as u64;
+                        }
+                        return Poll::Ready(Ok(Some(message)));
                     }
                     slot.drop_partial();
                 } else if !bytes.is_empty() {

@@ -1,0 +1,164 @@
+//! What the main flows cost, in counts that no busy machine changes: packets, system calls, allocations, copies.
+//!
+//! Every ceiling here may go down and never up. Instructions are counted by `cargo xtask counts`.
+
+use std::thread;
+
+use xtp::{Bytes, CallOptions, Chunk, Config, Confirm, Endpoint, ListenOptions, Wait, paradigm};
+
+const ROUND_TRIPS: u64 = 2_000;
+const MESSAGE: usize = 64;
+
+/// Sleeping ends: how often a polling one looks at its socket is a matter of time.
+fn sleeping() -> Config {
+    let mut config = Config::server("127.0.0.1:0".parse().unwrap());
+    config.wait = Wait::Block;
+    config
+}
+
+/// What a client's part of `rounds` exchanges cost, each.
+#[derive(Debug)]
+struct Cost {
+    packets: f64,
+    sends: f64,
+    calls: f64,
+    allocations: f64,
+}
+
+/// Runs `exchange` some times to warm up, then `rounds` times, and counts.
+fn cost_of(endpoint: &Endpoint, rounds: u64, mut exchange: impl FnMut()) -> Cost {
+    for _ in 0..200 {
+        exchange();
+    }
+    let before = endpoint.stats();
+    let memory = allocation_counter::measure(|| (0..rounds).for_each(|_| exchange()));
+    let after = endpoint.stats();
+    let each = |count: u64| count as f64 / rounds as f64;
+    Cost {
+        packets: each(
+            after.packets_sent() + after.packets_received()
+                - before.packets_sent()
+                - before.packets_received(),
+        ),
+        sends: each(after.socket.send_calls - before.socket.send_calls),
+        calls: each(after.system_calls() - before.system_calls()),
+        allocations: each(memory.count_total),
+    }
+}
+
+fn assert_at_most(what: &str, measured: f64, ceiling: f64) {
+    assert!(measured <= ceiling, "{what}: {measured:.3}, ceiling {ceiling}");
+}
+
+#[test]
+fn a_round_trip_on_a_stream() {
+    let server = Endpoint::bind(sleeping()).unwrap();
+    let listener = server.listen(1).unwrap();
+    let serving = thread::spawn(move || {
+        let stream = listener.accept().unwrap().into_stream();
+        while let Some(message) = stream.recv_message().unwrap() {
+            stream.send_message(message).unwrap();
+        }
+        stream.stats().unwrap()
+    });
+    let client = Endpoint::bind(sleeping()).unwrap();
+    let stream = client.open(server.local_addr(), paradigm::stream(1)).unwrap();
+    let message = Bytes::from(vec![7; MESSAGE]);
+    let cost = cost_of(&client, ROUND_TRIPS, || {
+        stream.send_message(message.clone()).unwrap();
+        assert_eq!(stream.recv_message().unwrap().unwrap().len(), MESSAGE);
+    });
+    let octets = (ROUND_TRIPS + 200) * MESSAGE as u64;
+    let copied = stream.stats().unwrap().octets_copied;
+    stream.close().unwrap();
+    assert_eq!(serving.join().unwrap().octets_copied, 2 * octets);
+
+    println!("{cost:?}");
+    assert_at_most("packets a round trip", cost.packets, 2.1);
+    assert_at_most("send calls a round trip", cost.sends, 1.05);
+    assert_at_most("system calls a round trip", cost.calls, 4.2);
+    assert_at_most("allocations a round trip", cost.allocations, 0.2);
+    // Small payloads: once into the packet, once out of the carrier's memory.
+    assert_eq!(copied, 2 * octets);
+    assert_eq!(client.stats().octets_copied, 0);
+}
+
+#[test]
+fn a_message_and_a_transaction_of_their_own() {
+    let server = Endpoint::bind(sleeping()).unwrap();
+    let listener = server.listen_with(ListenOptions::wildcard()).unwrap();
+    let serving = thread::spawn(move || {
+        for _ in 0..2 * (ROUND_TRIPS + 200) {
+            let incoming = listener.accept().unwrap();
+            let message = incoming.receive().unwrap();
+            if incoming.port() == 2 {
+                incoming.respond(message).unwrap();
+            }
+        }
+    });
+    let client = Endpoint::bind(sleeping()).unwrap();
+    let message = Bytes::from(vec![7; MESSAGE]);
+    let oneshot = cost_of(&client, ROUND_TRIPS, || {
+        let to = server.local_addr();
+        client.send_message(to, 1, message.clone()).unwrap();
+    });
+    let transaction = cost_of(&client, ROUND_TRIPS, || {
+        let options = CallOptions::default();
+        let answer = client
+            .call(server.local_addr(), 2, message.clone(), &options)
+            .unwrap();
+        assert_eq!(answer.len(), MESSAGE);
+    });
+    serving.join().unwrap();
+
+    println!("one-shot {oneshot:?}\ntransaction {transaction:?}");
+    assert_at_most("packets a one-shot", oneshot.packets, 3.02);
+    assert_at_most("packets a transaction", transaction.packets, 3.02);
+    assert_at_most("send calls a one-shot", oneshot.sends, 2.02);
+    assert_at_most("send calls a transaction", transaction.sends, 2.02);
+    assert_at_most("allocations a one-shot", oneshot.allocations, 10.5);
+    assert_at_most("allocations a transaction", transaction.allocations, 9.5);
+}
+
+#[test]
+fn octets_of_a_stream() {
+    const MEBIBYTES: usize = 64;
+    let server = Endpoint::bind(sleeping()).unwrap();
+    let (listener, address) = (server.listen(1).unwrap(), server.local_addr());
+    let serving = thread::spawn(move || {
+        let stream = listener.accept().unwrap().into_stream();
+        let mut octets = 0;
+        while let Some(chunk) = stream.recv_chunk().unwrap() {
+            if let Chunk::Data { bytes, .. } = chunk {
+                octets += bytes.len();
+            }
+        }
+        assert_eq!(octets, MEBIBYTES << 20);
+        let stats = stream.stats().unwrap();
+        stream.close().unwrap();
+        stats
+    });
+    let client = Endpoint::bind(sleeping()).unwrap();
+    let stream = client.open(address, paradigm::stream(1)).unwrap();
+    let buffer = Bytes::from(vec![7; 1 << 20]);
+    for _ in 0..MEBIBYTES {
+        stream.send(buffer.clone()).unwrap();
+    }
+    stream.confirm(Confirm::Received).unwrap();
+    let stats = stream.stats().unwrap();
+    let calls = client.stats().socket.send_calls;
+    stream.close().unwrap();
+    let received = serving.join().unwrap();
+
+    let total = (MEBIBYTES << 20) as u64;
+    println!(
+        "copied {} and {}, {calls} send calls",
+        stats.octets_copied, received.octets_copied
+    );
+    assert!(stats.octets_copied <= total / 100, "the sender copies payload");
+    assert!(
+        received.octets_copied <= total / 10,
+        "the receiver copies more than ends of trains"
+    );
+    assert_at_most("send calls a mebibyte", calls as f64 / MEBIBYTES as f64, 40.0);
+}
