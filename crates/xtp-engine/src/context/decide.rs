@@ -11,10 +11,6 @@ use xtp_wire::Options;
 
 /// The next thing worth doing.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "made once a turn and consumed at once; a box would be an allocation a train"
-)]
 pub(super) enum Intent {
     /// Nothing until something happens.
     Nothing,
