@@ -266,20 +266,26 @@ fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usi
 /// The figures of one round of a client and a server.
 pub(crate) fn figures(experiment: Experiment, pair: &Pair) -> Figures {
     let Pair { client, server } = pair;
+    // Of a program of others the client may be the one who says what both did.
+    let receiver = if client.extra.contains_key("both") {
+        client
+    } else {
+        server
+    };
     let per_op = |count: Option<u64>, operations: u64| Some(count? as f64 / operations.max(1) as f64);
     let both = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
     let bulk = matches!(experiment, Experiment::Bulk | Experiment::Wan);
-    let gigabytes = server.octets as f64 / 1e9;
+    let gigabytes = receiver.octets as f64 / 1e9;
     let per_gb = |seconds: f64| (bulk && gigabytes > 0.0).then(|| seconds / gigabytes);
     let micros: Vec<f64> = client.samples_ns.iter().map(|&ns| ns as f64 / 1e3).collect();
-    let seconds = server.seconds;
+    let seconds = receiver.seconds;
     Figures {
-        p50_us: percentile(&micros, 0.5),
+        p50_us: percentile(&micros, 0.5).or_else(|| client.extra.get("p50_us").copied()),
         p99_us: percentile(&micros, 0.99),
         gbit_s: (bulk && seconds > 0.0).then(|| gigabytes * 8.0 / seconds),
         ops_per_s: None,
         cpu_s_per_gb: per_gb(client.cpu_s + server.cpu_s),
-        softirq_s_per_gb: per_gb(server.softirq_s),
+        softirq_s_per_gb: per_gb(receiver.softirq_s),
         packets_per_op: per_op(client.packets, client.operations),
         syscalls_per_op: both(
             per_op(client.syscalls, client.operations),

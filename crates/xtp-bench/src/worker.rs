@@ -47,6 +47,14 @@ impl Stop {
 }
 
 impl Console {
+    /// One without a coordinator, for tests.
+    #[cfg(test)]
+    pub(crate) fn silent() -> Self {
+        Self {
+            watch: Arc::default(),
+        }
+    }
+
     /// Says where this worker can be reached. From here on it notices when it is told to stop.
     pub(crate) fn ready(&mut self, address: impl ToString) -> Worked<()> {
         let address = address.to_string();

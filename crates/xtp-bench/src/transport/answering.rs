@@ -36,18 +36,28 @@ impl Timing {
         calls: impl Fn() -> u64,
         operation: impl FnOnce() -> Result<(), E>,
     ) -> Result<bool, E> {
+        let begin = self.begin(calls);
+        operation()?;
+        Ok(self.end(begin))
+    }
+
+    /// An operation begins. If it comes to nothing another one begins instead.
+    pub(crate) fn begin(&mut self, calls: impl Fn() -> u64) -> Instant {
         if self.done == self.warmup {
             self.meter = Some((Meter::start(&self.interface), calls()));
         }
-        let begin = Instant::now();
-        operation()?;
+        Instant::now()
+    }
+
+    /// The operation that began then is done. Returns whether another one follows.
+    pub(crate) fn end(&mut self, begin: Instant) -> bool {
         let now = Instant::now();
         self.done += 1;
         if self.done > self.warmup {
             self.samples_ns.push((now - begin).as_nanos() as u64);
         }
         // Within the warm-up time does not run out: something has to be measured.
-        Ok(self.done < self.total && (now < self.end || self.done <= self.warmup))
+        self.done < self.total && (now < self.end || self.done <= self.warmup)
     }
 
     /// Sums up.

@@ -8,7 +8,10 @@ use crate::worker::Console;
 
 mod answering;
 mod exchange;
+mod external;
 mod flowing;
+#[cfg(feature = "rivals")]
+mod quinn;
 mod sockets;
 mod tcp;
 mod udp;
@@ -40,6 +43,13 @@ static ALL: &[&Transport] = &[
     &tcp::ABORT,
     &tcp::RENO,
     &tcp::BBR,
+    #[cfg(feature = "rivals")]
+    &quinn::QUINN,
+    #[cfg(feature = "rivals")]
+    &quinn::QUINN_0RTT,
+    &external::IPERF3,
+    &external::FI_PINGPONG,
+    &external::UCX_PERFTEST,
 ];
 
 /// Nothing stands in the way.

@@ -12,6 +12,8 @@ use crate::transport::waiting::Waiter;
 use crate::transport::{Transport, always};
 use crate::worker::Console;
 
+mod bulk;
+
 /// Longest datagram's payload, octets.
 const DATAGRAM: usize = 65_507;
 /// How long an answer is waited for.
@@ -19,12 +21,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) static UDP: Transport = Transport {
     name: "udp",
-    experiments: &[Experiment::Pingpong],
+    experiments: &[Experiment::Pingpong, Experiment::Bulk],
     obstacle: always,
     work,
 };
 
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    if job.experiment == Experiment::Bulk {
+        return bulk::work(job, console);
+    }
     match job.role {
         Role::Client => client(job, console),
         _ => server(job, console),

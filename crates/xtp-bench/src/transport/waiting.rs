@@ -10,7 +10,7 @@ use crate::plan::WaitPolicy;
 use crate::worker::Stop;
 
 /// How long [`WaitPolicy::Adaptive`] polls before it sleeps.
-const POLLING: Duration = Duration::from_micros(50);
+pub(crate) const POLLING: Duration = Duration::from_micros(50);
 /// Longest sleep before the stop flag and the time limit are looked at.
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
 /// Empty polls of [`WaitPolicy::Spin`] between two looks at flag and clock.

@@ -1,0 +1,42 @@
+//! QUIC: quinn with rustls and ring, as its best user would set it up.
+
+use crate::error::{Problem, Worked};
+use crate::job::{Job, Outcome};
+use crate::plan::Experiment;
+use crate::transport::{Transport, always};
+use crate::worker::Console;
+
+mod bulk;
+mod pingpong;
+mod setup;
+mod single;
+
+/// Connections are set up in one round trip, resumed where a ticket is at hand.
+pub(super) static QUINN: Transport = Transport {
+    name: "quinn",
+    experiments: &[
+        Experiment::Pingpong,
+        Experiment::Oneshot,
+        Experiment::Transaction,
+        Experiment::Bulk,
+    ],
+    obstacle: always,
+    work,
+};
+
+/// The first packet carries data, under a ticket of an earlier connection.
+pub(super) static QUINN_0RTT: Transport = Transport {
+    name: "quinn-0rtt",
+    experiments: &[Experiment::Oneshot, Experiment::Transaction],
+    obstacle: always,
+    work,
+};
+
+fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    match job.experiment {
+        Experiment::Pingpong => pingpong::work(job, console),
+        Experiment::Oneshot | Experiment::Transaction => single::work(job, console),
+        Experiment::Bulk => bulk::work(job, console),
+        other => Err(Problem::new(format!("QUIC has no '{other}' here"))),
+    }
+}
