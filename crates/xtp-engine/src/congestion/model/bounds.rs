@@ -38,15 +38,42 @@ impl Default for Bounds {
     }
 }
 
-/// Whether a round that delivered so many octets shows congestion.
-pub(super) fn is_congested(round: &Round, delivered: u64, segment: u64, least: &LeastRtt) -> bool {
+/// The part of what is sent that this path loses by itself, as rounds without a queue show it.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Chance(f64);
+
+impl Chance {
+    /// Octets of `total` whose loss says nothing: twice what is usual.
+    fn usual(self, total: u64) -> u64 {
+        (2.0 * self.0 * total as f64) as u64
+    }
+
+    fn note(&mut self, lost: u64, total: u64) {
+        if total > 0 {
+            self.0 += (lost as f64 / total as f64 - self.0) / 8.0;
+        }
+    }
+}
+
+/// Whether a round that delivered so many octets shows congestion. Rounds without a queue teach `chance`.
+pub(super) fn is_congested(
+    round: &Round,
+    delivered: u64,
+    segment: u64,
+    least: &LeastRtt,
+    chance: &mut Chance,
+) -> bool {
     let waited = round.longest.map_or(Duration::ZERO, |rtt| least.excess(rtt));
     let total = round.lost + delivered;
-    let many = round.lost >= CHANCE * segment;
-    let heavy = many && round.lost * HEAVY > total;
-    let moderate = many && round.lost * MODERATE > total && waited > floor(least, 8);
+    let unusual = round.lost.saturating_sub(chance.usual(total));
+    let heavy = round.lost >= CHANCE * segment && round.lost * HEAVY > total;
+    let many = unusual >= CHANCE * segment && unusual * MODERATE > total;
+    let moderate = many && waited > floor(least, 8);
     // A full queue is known by its length; then few losses are enough.
-    let overflow = round.lost >= 2 * segment && waited > floor(least, 2);
+    let overflow = unusual >= 2 * segment && waited > floor(least, 2);
+    if waited <= floor(least, 8) {
+        chance.note(round.lost, total);
+    }
     round.marked || heavy || moderate || overflow
 }
 

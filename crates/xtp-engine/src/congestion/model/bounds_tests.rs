@@ -13,7 +13,13 @@ fn congested(lost: u64, longest: Duration) -> bool {
     let mut round = Round::default();
     (0..4).for_each(|_| round.sample(longest));
     round.lost = lost * SEGMENT;
-    is_congested(&round, (1_000 - lost) * SEGMENT, SEGMENT, &least)
+    is_congested(
+        &round,
+        (1_000 - lost) * SEGMENT,
+        SEGMENT,
+        &least,
+        &mut Chance::default(),
+    )
 }
 
 #[test]
@@ -31,7 +37,14 @@ fn heavy_loss_loss_with_a_queue_and_an_overflow_are() {
     assert!(congested(2, 40 * MS), "a full queue spills");
     let mut marked = Round::default();
     marked.marked = true;
-    assert!(is_congested(&marked, 1_000, SEGMENT, &LeastRtt::default()));
+    let mut chance = Chance::default();
+    assert!(is_congested(
+        &marked,
+        1_000,
+        SEGMENT,
+        &LeastRtt::default(),
+        &mut chance
+    ));
 }
 
 #[test]
@@ -54,4 +67,23 @@ fn bounds_fall_and_rise_again() {
     assert_eq!(bounds.get(true, 0), 85_000, "not reached");
     bounds.raise(84_000, 4_000);
     assert_eq!(bounds.get(true, 0), 86_000);
+}
+
+#[test]
+fn what_a_path_always_loses_is_no_overflow_beside_a_queue() {
+    let mut least = LeastRtt::default();
+    least.sample(20 * MS, Time::ZERO);
+    let mut chance = Chance::default();
+    let mut round = |lost: u64, rtt| {
+        let mut round = Round::default();
+        (0..4).for_each(|_| round.sample(rtt));
+        round.lost = lost * SEGMENT;
+        is_congested(&round, (1_000 - lost) * SEGMENT, SEGMENT, &least, &mut chance)
+    };
+    assert!(round(10, 40 * MS), "nothing was lost before");
+    for _ in 0..40 {
+        assert!(!round(10, 21 * MS));
+    }
+    assert!(!round(14, 40 * MS), "about as many as ever");
+    assert!(round(30, 40 * MS), "far more");
 }

@@ -19,7 +19,7 @@ use xtp_wire::HEADER_LEN;
 
 use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Sent};
 use crate::Time;
-use bounds::{Bounds, is_congested};
+use bounds::{Bounds, Chance, is_congested};
 use estimate::{Bandwidth, LeastRtt};
 use phase::{Cycle, Phase, View};
 use round::Round;
@@ -62,6 +62,7 @@ pub(crate) struct Model {
     /// Startup: packets begin to wait.
     queue_begins: bool,
     bounds: Bounds,
+    chance: Chance,
     cycle: Cycle,
     touched: bool,
 }
@@ -82,6 +83,7 @@ impl Model {
             startup: Startup::default(),
             queue_begins: false,
             bounds: Bounds::default(),
+            chance: Chance::default(),
             cycle: Cycle::new(),
             touched: false,
         }
@@ -144,7 +146,7 @@ impl Model {
         if self.cycle.phase == Phase::Startup && !limited {
             self.startup.on_round(self.bandwidth.get(), &round, &self.least);
         }
-        let congested = is_congested(&round, delivered, self.segment, &self.least);
+        let congested = is_congested(&round, delivered, self.segment, &self.least, &mut self.chance);
         if congested {
             self.touched = true;
             let target = self
