@@ -97,7 +97,7 @@ fn loss_by_round_trip_by_controller() {
         0.1 %    200ms     55.4  33.3 ms    2.1   0.3 ms
         1.0 %    20ms      92.4   0.6 ms   10.0   0.3 ms
         1.0 %    100ms     74.5   7.5 ms    2.6   0.3 ms
-        1.0 %    200ms     48.8  32.1 ms    1.6   0.3 ms
+        1.0 %    200ms     53.4  30.9 ms    1.6   0.3 ms
     "#]]
     .assert_eq(&table);
 }
