@@ -18,6 +18,8 @@ pub const DEFAULT_SLAB_SIZE: usize = 65_535;
 /// Slots offered to the kernel at first; more once they were all filled, because every slot offered
 /// costs time even when nothing arrives.
 const FIRST_OFFER: usize = 1;
+/// Sparse rounds after which fewer are offered.
+const SPARSE_ROUNDS: u32 = 8;
 
 /// One received datagram.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +96,8 @@ pub struct RecvBatch {
     used: usize,
     /// The round before filled all it was offered.
     full: bool,
+    /// Rounds in a row that used a quarter or less of what they were offered.
+    sparse: u32,
     datagrams: usize,
     pool: SlabPool,
     #[cfg(target_os = "linux")]
@@ -119,6 +123,7 @@ impl RecvBatch {
             offered: FIRST_OFFER.min(slots),
             used: 0,
             full: false,
+            sparse: 0,
             datagrams: 0,
             pool: SlabPool::new(slab_size.max(1), slots),
             #[cfg(target_os = "linux")]
@@ -175,14 +180,7 @@ impl RecvBatch {
 
     /// Forgets the last round and makes slots writable; returns how many to offer.
     pub(crate) fn prepare(&mut self) -> usize {
-        // One full round may be a lone answer; two in a row are a burst.
-        let full = self.used == self.offered;
-        if full && self.full {
-            self.offered = (self.offered * 2).min(self.slots.len());
-        } else if self.used * 4 <= self.offered {
-            self.offered = (self.offered / 2).max(FIRST_OFFER.min(self.slots.len()));
-        }
-        self.full = full;
+        self.adapt();
         self.used = 0;
         self.datagrams = 0;
         for slot in &mut self.slots[..self.offered] {
@@ -193,6 +191,25 @@ impl RecvBatch {
             };
         }
         self.offered
+    }
+
+    /// How many slots to offer, by what the last round used. One full round may be a lone answer, two in a row are a
+    /// burst; and a poll that brings nothing says nothing about how much comes the next time.
+    fn adapt(&mut self) {
+        let full = self.used == self.offered;
+        if full && self.full {
+            self.offered = (self.offered * 2).min(self.slots.len());
+            self.sparse = 0;
+        } else if self.used > 0 && self.used * 4 <= self.offered {
+            self.sparse += 1;
+            if self.sparse == SPARSE_ROUNDS {
+                self.offered = (self.offered / 2).max(FIRST_OFFER.min(self.slots.len()));
+                self.sparse = 0;
+            }
+        } else if self.used > 0 {
+            self.sparse = 0;
+        }
+        self.full = full;
     }
 
     /// The memory of an offered slot that is not filled yet; empty for any other.

@@ -112,6 +112,10 @@ impl World {
 
     fn resume(&mut self, host: usize) {
         self.hosts[host].paused = false;
+        // The engine's contract: what arrived meanwhile comes before the timers that fell due meanwhile. A legacy
+        // initiator that also moved would otherwise repeat a FIRST that was answered long ago, from an address that
+        // makes it another one (seed 1002521).
+        self.hosts[host].receive(self.now);
         self.turn(host);
     }
 
