@@ -1,6 +1,6 @@
 //! Slots, their order, and how joined datagrams are split.
 
-use super::{Arrival, MAX_SLOTS, RecvBatch};
+use super::{Arrival, MAX_SLOTS, RecvBatch, SPARSE_ROUNDS};
 use crate::train::Ecn;
 
 fn arrival(filled: usize, stride: Option<usize>) -> Arrival {
