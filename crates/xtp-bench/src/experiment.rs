@@ -7,7 +7,7 @@ use crate::launch::Launcher;
 use crate::plan::{Experiment, Plan};
 use crate::report::Report;
 use crate::worker::Console;
-use crate::{rounds, transport, wan};
+use crate::{rounds, scale, transport, wan};
 
 /// Something to show while measuring: what is being measured, and how much is done.
 #[derive(Clone, Debug)]
@@ -84,6 +84,10 @@ fn entry(experiment: Experiment) -> Option<Entry> {
         Experiment::Pingpong | Experiment::Oneshot | Experiment::Transaction => Some(PAIR),
         Experiment::Bulk => Some(PAIR),
         Experiment::Wan => Some(WAN),
+        Experiment::Scale => Some(Entry {
+            run: scale::run,
+            work: None,
+        }),
         _ => None,
     }
 }

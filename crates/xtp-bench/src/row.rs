@@ -64,6 +64,9 @@ pub struct Row {
     /// Resident memory an open association costs, octets: median over rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub octets_per_association: Option<f64>,
+    /// Associations opened a second, each with one message exchanged, until all stay open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setups_per_s: Option<f64>,
     /// Mean time packets waited in the bottleneck's queue, milliseconds: median over rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_mean_ms: Option<f64>,

@@ -10,6 +10,7 @@ mod answering;
 mod exchange;
 mod external;
 mod flowing;
+pub(crate) mod many;
 #[cfg(feature = "rivals")]
 mod quinn;
 mod sockets;

@@ -12,6 +12,7 @@ Examples:
   xtp bench pingpong --wait spin             round trips, polled, beside UDP and TCP
   xtp bench oneshot --size 64 --path veth    one message with set-up and tear-down
   xtp bench bulk --rivals tcp,tcp-bbr        throughput and processor time
+  xtp bench scale --associations 100000      one-shots a second, memory of open associations
   xtp bench pingpong --rivals none --json -  the rows as JSON on standard output
   xtp bench wan --quick --html wan.html      long, lossy links beside TCP with bbr and cubic (root)
   xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
@@ -90,6 +91,14 @@ pub(crate) struct BenchArgs {
 
     #[command(flatten)]
     pub(crate) wan: WanArgs,
+
+    /// Scale: associations open at once; default 10000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) associations: Option<u64>,
+
+    /// Scale: one-shots in flight; default 64
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) in_flight: Option<u64>,
 
     /// Options of an experiment: NAME=VALUE
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", hide = true)]

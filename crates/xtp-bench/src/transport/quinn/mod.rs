@@ -7,6 +7,7 @@ use crate::transport::{Transport, always};
 use crate::worker::Console;
 
 mod bulk;
+mod many;
 mod pingpong;
 mod setup;
 mod single;
@@ -19,6 +20,7 @@ pub(super) static QUINN: Transport = Transport {
         Experiment::Oneshot,
         Experiment::Transaction,
         Experiment::Bulk,
+        Experiment::Scale,
     ],
     obstacle: always,
     work,
@@ -37,6 +39,7 @@ fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
         Experiment::Pingpong => pingpong::work(job, console),
         Experiment::Oneshot | Experiment::Transaction => single::work(job, console),
         Experiment::Bulk => bulk::work(job, console),
+        Experiment::Scale => many::work(job, console),
         other => Err(Problem::new(format!("QUIC has no '{other}' here"))),
     }
 }

@@ -15,6 +15,8 @@ use crate::transport::{Transport, always};
 use crate::worker::Console;
 
 mod bulk;
+mod crowd;
+mod many;
 mod pingpong;
 mod single;
 
@@ -26,6 +28,7 @@ pub(super) static TCP: Transport = Transport {
         Experiment::Oneshot,
         Experiment::Transaction,
         Experiment::Bulk,
+        Experiment::Scale,
         Experiment::Wan,
     ],
     obstacle: always,
@@ -92,6 +95,7 @@ fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
         Experiment::Pingpong => pingpong::work(job, console),
         Experiment::Bulk | Experiment::Wan => bulk::work(job, console),
+        Experiment::Scale => many::work(job, console),
         Experiment::Oneshot | Experiment::Transaction => single::work(job, console),
         other => Err(Problem::new(format!("TCP has no '{other}' here"))),
     }

@@ -11,6 +11,7 @@ use crate::transport::{Transport, always};
 use crate::worker::Console;
 
 mod bulk;
+mod many;
 mod pingpong;
 mod single;
 
@@ -24,6 +25,7 @@ pub(super) static XTP: Transport = Transport {
         Experiment::Oneshot,
         Experiment::Transaction,
         Experiment::Bulk,
+        Experiment::Scale,
         Experiment::Wan,
     ],
     obstacle: always,
@@ -51,6 +53,7 @@ fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
         Experiment::Pingpong => pingpong::work(job, console),
         Experiment::Oneshot | Experiment::Transaction => single::work(job, console),
         Experiment::Bulk | Experiment::Wan => bulk::work(job, console),
+        Experiment::Scale => many::work(job, console),
         other => Err(Problem::new(format!("xtp has no '{other}' here"))),
     }
 }

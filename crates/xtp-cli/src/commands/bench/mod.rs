@@ -99,8 +99,15 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
         };
         plan.options.insert(name.to_owned(), value.to_owned());
     }
-    if let Some(count) = args.count {
-        plan.options.insert("count".to_owned(), count.to_string());
+    let numbers = [
+        ("count", args.count),
+        ("associations", args.associations),
+        ("in_flight", args.in_flight),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            plan.options.insert(name.to_owned(), number.to_string());
+        }
     }
     let wan = &args.wan;
     let wan = [
