@@ -59,6 +59,9 @@ pub enum Error {
     /// There is no emulated link.
     #[error("no emulated link: {0}")]
     Link(#[from] xtp_linkem::Error),
+    /// A file is no report.
+    #[error("no report of 'xtp bench': {0}")]
+    NotAReport(String),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -26,6 +26,7 @@ mod plan;
 mod report;
 mod rounds;
 mod row;
+mod saved;
 mod scale;
 mod sizes;
 mod stage;

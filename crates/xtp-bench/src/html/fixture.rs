@@ -157,6 +157,14 @@ fn distances(report: &mut Report) {
             }
         }
     }
+    for (transport, decay) in [("xtp", 0.001), ("xtp-gbn", 0.01)] {
+        for rtt in [0.0, 50.0, 100.0, 200.0] {
+            report.rows.push(Row {
+                gbit_s: Some(0.033 / (1.0 + decay * rtt)),
+                ..row("wan", transport, &format!("36.864mbit-{rtt}ms-0%-ber1e-8"), "")
+            });
+        }
+    }
     curves(report);
 }
 

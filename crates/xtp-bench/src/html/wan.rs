@@ -21,11 +21,15 @@ pub(super) struct Link {
     pub(super) rtt: f64,
     /// Loss, percent.
     pub(super) loss: f64,
+    /// Probability that a bit is flipped.
+    pub(super) bit_errors: f64,
 }
 
 impl Link {
-    /// Reads `500mbit 100ms 0.1%` with anything between the parts; none without a round-trip time.
+    /// Reads `500mbit-100ms-0.1%`, perhaps with `-ber1e-7` behind it, and anything between the parts; none without a
+    /// round-trip time.
     pub(super) fn parse(path: &str) -> Option<Self> {
+        let (path, errors) = path.split_once("ber").unwrap_or((path, "0"));
         let mut rate = None;
         let mut rtt = None;
         let mut loss = None;
@@ -47,6 +51,7 @@ impl Link {
             rate,
             rtt: rtt?,
             loss: loss.unwrap_or(0.0),
+            bit_errors: errors.parse().ok()?,
         })
     }
 }
@@ -81,9 +86,12 @@ pub(super) fn section(report: &Report, palette: &Palette) -> Option<Element> {
     if found.is_empty() {
         return volume::section(report, "wan", palette);
     }
-    let mut rates: Vec<Option<f64>> = found.iter().map(|(link, _)| link.rate).collect();
-    rates.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
-    rates.dedup();
+    let mut kinds: Vec<(Option<f64>, f64)> = found
+        .iter()
+        .map(|(link, _)| (link.rate, -link.bit_errors))
+        .collect();
+    kinds.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
+    kinds.dedup();
     let mut section = el("section")
         .attr("id", "wan")
         .child(el("h2").text(figures::title("wan")))
@@ -91,24 +99,27 @@ pub(super) fn section(report: &Report, palette: &Palette) -> Option<Element> {
             "Goodput of whole transfers, start-up included, over an emulated link: every cell a round-trip time and \
              a loss rate.",
         ));
-    for rate in rates {
+    for (rate, errors) in kinds {
         let here: Vec<Found<'_>> = found
             .iter()
-            .filter(|(link, _)| link.rate == rate)
+            .filter(|(link, _)| (link.rate, -link.bit_errors) == (rate, errors))
             .copied()
             .collect();
-        section = section.child(at_rate(rate, &here, palette));
+        section = section.child(at_rate(rate, -errors, &here, palette));
     }
     Some(section)
 }
 
-fn at_rate(rate: Option<f64>, found: &[Found<'_>], palette: &Palette) -> Element {
+fn at_rate(rate: Option<f64>, bit_errors: f64, found: &[Found<'_>], palette: &Palette) -> Element {
     let rows: Vec<&Row> = found.iter().map(|(_, row)| *row).collect();
-    let title = match rate {
+    let mut title = match rate {
         Some(rate) => format!("{} Mbit/s", number::tick(rate)),
         None => "rate not stated".to_owned(),
     };
-    let mut block = el("div").child(el("h3").text(title));
+    if bit_errors > 0.0 {
+        title.push_str(&format!(", bit error rate {bit_errors:e}"));
+    }
+    let mut block = el("div").child(el("h3").text(&title));
     if let Some(sentence) = summary::sentence(&rows) {
         block = block.child(el("p").class("lead").text(sentence));
     }
@@ -130,7 +141,8 @@ fn at_rate(rate: Option<f64>, found: &[Found<'_>], palette: &Palette) -> Element
         .into_iter()
         .filter_map(|loss| against_rtt(loss, rate, found, palette))
         .collect();
-    if !curves.is_empty() {
+    // With bit errors they stand beside the paper's.
+    if !curves.is_empty() && bit_errors == 0.0 {
         block = block.child(el("div").class("cards").children(curves));
     }
     let mut sorted = found.to_vec();
@@ -142,6 +154,35 @@ fn at_rate(rate: Option<f64>, found: &[Found<'_>], palette: &Palette) -> Element
     });
     let rows: Vec<&Row> = sorted.into_iter().map(|(_, row)| row).collect();
     block.child(table::detail(&rows, palette))
+}
+
+/// Curves of the links with bit errors: go-back-N beside selective repeat.
+pub(super) fn with_bit_errors(report: &Report, palette: &Palette) -> Vec<Element> {
+    let rows = report
+        .rows
+        .iter()
+        .filter(|row| row.experiment == "wan" && row.gbit_s.is_some());
+    let found: Vec<Found<'_>> = rows
+        .filter_map(|row| Some((Link::parse(&row.path)?, row)))
+        .filter(|(link, _)| link.bit_errors > 0.0)
+        .collect();
+    let mut kinds: Vec<(Option<f64>, f64, f64)> = Vec::new();
+    for (link, _) in &found {
+        let kind = (link.rate, link.bit_errors, link.loss);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+        .into_iter()
+        .filter_map(|(rate, errors, loss)| {
+            let here = found
+                .iter()
+                .filter(|(link, _)| (link.rate, link.bit_errors) == (rate, errors));
+            let here: Vec<Found<'_>> = here.copied().collect();
+            against_rtt(loss, rate, &here, palette)
+        })
+        .collect()
 }
 
 fn transports<'a>(found: &[Found<'a>]) -> Vec<&'a str> {
@@ -261,7 +302,12 @@ fn against_rtt(loss: f64, rate: Option<f64>, found: &[Found<'_>], palette: &Pale
         })
         .filter(|curve| curve.points.len() > 1)
         .collect();
-    let title = format!("Goodput against round-trip time, {} % lost", number::tick(loss));
+    let errors = found.first().map_or(0.0, |(link, _)| link.bit_errors);
+    let impaired = match errors > 0.0 {
+        true => format!("bit error rate {errors:e}"),
+        false => format!("{} % lost", number::tick(loss)),
+    };
+    let title = format!("Goodput against round-trip time, {impaired}");
     let chart = LineChart {
         title: title.clone(),
         x_label: "round-trip time, ms".to_owned(),

@@ -3,7 +3,12 @@
 use super::*;
 
 fn link(rate: Option<f64>, rtt: f64, loss: f64) -> Option<Link> {
-    Some(Link { rate, rtt, loss })
+    Some(Link {
+        rate,
+        rtt,
+        loss,
+        bit_errors: 0.0,
+    })
 }
 
 #[test]
@@ -18,6 +23,18 @@ fn parts_of_a_link() {
         link(Some(100.0), 200.0, 0.01)
     );
     assert_eq!(Link::parse("500mbit/0ms"), link(Some(500.0), 0.0, 0.0));
+}
+
+#[test]
+fn bit_errors_are_another_kind_of_link() {
+    let expected = Link {
+        rate: Some(36.864),
+        rtt: 20.0,
+        loss: 0.0,
+        bit_errors: 1e-7,
+    };
+    assert_eq!(Link::parse("36.864mbit-20ms-0%-ber1e-7"), Some(expected));
+    assert_eq!(Link::parse("36.864mbit-20ms-0%-berlin"), None);
 }
 
 #[test]

@@ -18,6 +18,8 @@ Examples:
   xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
   xtp bench wan --part sharing,papers        shares of a link, and the experiments of 1995
   xtp bench all --json all.json --html all.html
+  xtp bench wan --report wan.json            everything found, to make a page of later:
+  xtp bench --from wan.json --from all.json --html page.html
 
 Every party is a process of its own on a processor of its own. In each round every transport
 runs once; figures are medians over rounds, ratios medians of the ratios within rounds. An
@@ -46,8 +48,13 @@ const EXPERIMENTS: [&str; 10] = [
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// What to measure
-    #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(EXPERIMENTS))]
-    pub(crate) experiment: String,
+    #[arg(
+        value_name = "EXPERIMENT",
+        value_parser = PossibleValuesParser::new(EXPERIMENTS),
+        required_unless_present = "from",
+        conflicts_with = "from"
+    )]
+    pub(crate) experiment: Option<String>,
 
     /// Octets of a message: numbers separated by commas, `papers` (4 to 4096) or `all` (4 to 65536)
     #[arg(long, value_name = "SIZES")]
@@ -76,6 +83,14 @@ pub(crate) struct BenchArgs {
     /// Write the report with plots to this file, as one page that needs nothing else
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
+
+    /// Write everything found, what --html is made of, as JSON to this file
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Measure nothing: read this file of --report or --json; several become one report
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) from: Vec<PathBuf>,
 
     /// Bulk: octets handed over in one call, as ttcp's -l
     #[arg(short = 'l', long, value_name = "SIZE", value_parser = units::size, conflicts_with = "size")]

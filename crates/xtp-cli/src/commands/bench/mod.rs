@@ -1,5 +1,7 @@
 //! `xtp bench`: a plan from the arguments, and the report as text, JSON and HTML.
 
+mod saved;
+
 use std::fs;
 use std::path::Path as File;
 use std::sync::Arc;
@@ -16,6 +18,11 @@ const UNSEEN: Duration = Duration::from_secs(1);
 
 /// Measures and reports.
 pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
+    if !args.from.is_empty() {
+        let report = saved::read(&args.from)?;
+        writable(args)?;
+        return write(args, common, &report);
+    }
     let plan = plan(args, common)?;
     writable(args)?;
     let launcher = Launcher {
@@ -69,7 +76,7 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
         ));
     }
     let mut plan = Plan::new(Experiment::Pingpong);
-    plan.experiments = match args.experiment.as_str() {
+    plan.experiments = match args.experiment.as_deref().unwrap_or("all") {
         "all" => Experiment::ALL.to_vec(),
         name => vec![name.parse().map_err(usage)?],
     };
@@ -130,7 +137,7 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
 
 /// Says before measuring, not after, that the result cannot be written.
 fn writable(args: &BenchArgs) -> Outcome {
-    let files = [&args.json, &args.html].into_iter().flatten();
+    let files = [&args.json, &args.html, &args.report].into_iter().flatten();
     for file in files.filter(|file| *file != File::new("-")) {
         let opened = fs::OpenOptions::new()
             .create(true)
@@ -152,6 +159,9 @@ fn write(args: &BenchArgs, common: &Common, report: &Report) -> Outcome {
                 .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
             put(file, &format!("{text}\n"))?;
         }
+    }
+    if let Some(file) = &args.report {
+        put(file, &format!("{}\n", report.json()))?;
     }
     match args.html.as_deref() {
         None => Ok(()),
