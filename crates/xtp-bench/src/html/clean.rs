@@ -34,6 +34,13 @@ fn row(row: &mut Row) {
         &mut row.octets_per_association,
         &mut row.queue_mean_ms,
         &mut row.ratio_cpu_to_xtp,
+        &mut row.distance.gbit_s_12th_rtt,
+        &mut row.distance.gbit_s_settled,
+        &mut row.distance.queue_p95_ms,
+        &mut row.distance.queue_drops,
+        &mut row.distance.retransmitted,
+        &mut row.distance.share,
+        &mut row.distance.jain,
     ];
     figures.into_iter().for_each(sensible);
     spread(&mut row.p50_us_spread);

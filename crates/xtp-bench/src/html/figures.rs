@@ -9,6 +9,8 @@ pub(super) enum Kind {
     Time,
     /// Gbit/s: more is better.
     Rate,
+    /// Mbit/s, where links are slower than hosts: more is better.
+    SlowRate,
     /// Operations a second: more is better.
     Operations,
 }
@@ -19,6 +21,7 @@ impl Kind {
         match self {
             Self::Time => "median, µs (less is better)",
             Self::Rate => "Gbit/s (more is better)",
+            Self::SlowRate => "Mbit/s (more is better)",
             Self::Operations => "operations/s (more is better)",
         }
     }
@@ -28,6 +31,7 @@ impl Kind {
         match self {
             Self::Time => "µs",
             Self::Rate => "Gbit/s",
+            Self::SlowRate => "Mbit/s",
             Self::Operations => "operations/s",
         }
     }
@@ -44,7 +48,8 @@ pub(super) struct Figure {
 /// The main figure of a row: what its experiment is about, or else whatever it has.
 pub(super) fn main(row: &Row) -> Option<Figure> {
     let order = match row.experiment.as_str() {
-        "bulk" | "wan" => [Kind::Rate, Kind::Operations, Kind::Time],
+        name if on_link(name) => [Kind::SlowRate, Kind::Operations, Kind::Time],
+        "bulk" => [Kind::Rate, Kind::Operations, Kind::Time],
         "scale" => [Kind::Operations, Kind::Rate, Kind::Time],
         _ => [Kind::Time, Kind::Operations, Kind::Rate],
     };
@@ -56,6 +61,10 @@ pub(super) fn of_kind(row: &Row, kind: Kind) -> Option<Figure> {
     let (value, spread) = match kind {
         Kind::Time => (row.p50_us, row.p50_us_spread),
         Kind::Rate => (row.gbit_s, row.gbit_s_spread),
+        Kind::SlowRate => (
+            row.gbit_s.map(|rate| rate * 1000.0),
+            row.gbit_s_spread.map(|spread| spread.map(|rate| rate * 1000.0)),
+        ),
         Kind::Operations => (row.ops_per_s, None),
     };
     let value = value.filter(|value| value.is_finite() && *value > 0.0)?;
@@ -76,7 +85,7 @@ pub(super) fn advantage(rival: &Row, xtp: Option<&Row>) -> Option<f64> {
     }
     Some(match figure.kind {
         Kind::Time => ratio,
-        Kind::Rate | Kind::Operations => 1.0 / ratio,
+        Kind::Rate | Kind::SlowRate | Kind::Operations => 1.0 / ratio,
     })
 }
 
@@ -91,6 +100,11 @@ pub(super) fn is_ours(transport: &str) -> bool {
     transport == "xtp" || transport.starts_with("xtp-") || transport.starts_with("xtp ")
 }
 
+/// Experiments over an emulated link, whose rate, not the host's, is the measure.
+pub(super) fn on_link(experiment: &str) -> bool {
+    matches!(experiment, "wan" | "sharing" | "buffers" | "gbn" | "ratecontrol")
+}
+
 /// An experiment's name for people.
 pub(super) fn title(experiment: &str) -> String {
     match experiment {
@@ -100,6 +114,10 @@ pub(super) fn title(experiment: &str) -> String {
         "bulk" => "Bulk",
         "scale" => "Scale",
         "wan" => "Long distance",
+        "sharing" => "Sharing a link",
+        "buffers" => "Retained buffers",
+        "gbn" => "Go-back-N and selective repeat",
+        "ratecontrol" => "Rate control",
         "stencil" => "Stencil",
         "bag" => "Bag of tasks",
         "phases" => "Phases",

@@ -161,9 +161,18 @@ fn distances(report: &mut Report) {
         for rtt in [0.0, 50.0, 100.0, 200.0] {
             report.rows.push(Row {
                 gbit_s: Some(0.033 / (1.0 + decay * rtt)),
-                ..row("wan", transport, &format!("36.864mbit-{rtt}ms-0%-ber1e-8"), "")
+                ..row("gbn", transport, &format!("36.864mbit-{rtt}ms-0%-ber1e-8"), "")
             });
         }
+    }
+    for (transport, share) in [("xtp", 0.52), ("tcp", 0.48)] {
+        let mut flow = Row {
+            gbit_s: Some(share * 0.095),
+            ..row("sharing", transport, "100mbit-20ms-0% xtp+tcp", "")
+        };
+        flow.distance.share = Some(share);
+        flow.distance.jain = Some(0.998);
+        report.rows.push(flow);
     }
     curves(report);
 }

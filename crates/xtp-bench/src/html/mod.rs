@@ -44,7 +44,7 @@ pub fn render(report: &Report) -> String {
     for experiment in groups::experiments(&report.rows) {
         let section = match experiment {
             "pingpong" | "oneshot" | "transaction" => by_size::section(report, experiment, &palette),
-            "wan" => wan::section(report, &palette),
+            "wan" | "buffers" | "gbn" => wan::section(report, experiment, &palette),
             _ => volume::section(report, experiment, &palette),
         };
         add(figures::title(experiment), section);

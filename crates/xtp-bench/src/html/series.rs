@@ -13,11 +13,16 @@ pub(super) fn section(report: &Report, palette: &Palette) -> Option<Element> {
     if pictures.is_empty() {
         return None;
     }
+    let class = if pictures.len() > 8 {
+        "cards small"
+    } else {
+        "cards"
+    };
     Some(
         el("section")
             .attr("id", "curves")
             .child(el("h2").text("Curves"))
-            .child(el("div").class("cards").children(pictures)),
+            .child(el("div").class(class).children(pictures)),
     )
 }
 

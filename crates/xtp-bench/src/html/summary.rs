@@ -23,7 +23,7 @@ const LISTED: usize = 40;
 
 /// Experiments of which each path is a case, not a condition.
 fn spans_paths(experiment: &str) -> bool {
-    matches!(experiment, "wan" | "sharing")
+    matches!(experiment, "wan" | "buffers" | "gbn")
 }
 
 /// Every case with xtp in it: (experiment, path, wait, size) with the rivals' rows.
@@ -31,7 +31,8 @@ fn cases<'a>(rows: &'a [Row], counts: impl Fn(&str) -> bool) -> Vec<Vec<Case<'a>
     type Key<'a> = (&'a str, &'a str, Option<&'a str>, Option<u64>);
     let mut order: Vec<Key<'a>> = Vec::new();
     let mut found: BTreeMap<Key<'a>, Vec<&'a Row>> = BTreeMap::new();
-    for row in rows {
+    // Whoever shares a link should get half of it, not more.
+    for row in rows.iter().filter(|row| row.experiment != "sharing") {
         let key = (
             row.experiment.as_str(),
             row.path.as_str(),

@@ -1,7 +1,7 @@
 //! Tables: medians with their spread and ratio, as a matrix over sizes or with one line a row.
 
 use super::element::{Element, el};
-use super::figures::{self, advantage};
+use super::figures::{self, Kind, advantage};
 use super::groups::Group;
 use super::number;
 use super::palette::Palette;
@@ -86,17 +86,39 @@ const FIELDS: &[Field] = &[
     },
     Field {
         name: "Gbit/s",
-        value: |row| row.gbit_s.filter(|_| row.experiment != "wan"),
+        value: |row| row.gbit_s.filter(|_| !figures::on_link(&row.experiment)),
         spread: |row| row.gbit_s_spread,
     },
     Field {
         name: "Mbit/s",
         value: |row| {
-            row.gbit_s
-                .filter(|_| row.experiment == "wan")
-                .map(|rate| rate * 1000.0)
+            Some(
+                figures::of_kind(row, Kind::SlowRate)
+                    .filter(|_| figures::on_link(&row.experiment))?
+                    .value,
+            )
         },
-        spread: |row| row.gbit_s_spread.map(|spread| spread.map(|rate| rate * 1000.0)),
+        spread: |row| figures::of_kind(row, Kind::SlowRate)?.spread,
+    },
+    Field {
+        name: "12th round trip, Mbit/s",
+        value: |row| row.distance.gbit_s_12th_rtt.map(|rate| rate * 1000.0),
+        spread: none,
+    },
+    Field {
+        name: "settled, Mbit/s",
+        value: |row| row.distance.gbit_s_settled.map(|rate| rate * 1000.0),
+        spread: none,
+    },
+    Field {
+        name: "share, %",
+        value: |row| row.distance.share.map(|share| share * 100.0),
+        spread: none,
+    },
+    Field {
+        name: "Jain's index",
+        value: |row| row.distance.jain,
+        spread: none,
     },
     Field {
         name: "operations/s",
@@ -136,6 +158,21 @@ const FIELDS: &[Field] = &[
     Field {
         name: "mean in queue, ms",
         value: |row| row.queue_mean_ms,
+        spread: none,
+    },
+    Field {
+        name: "95 % in queue, ms",
+        value: |row| row.distance.queue_p95_ms,
+        spread: none,
+    },
+    Field {
+        name: "dropped by the queue, %",
+        value: |row| row.distance.queue_drops.map(|share| share * 100.0),
+        spread: none,
+    },
+    Field {
+        name: "sent again, %",
+        value: |row| row.distance.retransmitted.map(|share| share * 100.0),
         spread: none,
     },
     Field {

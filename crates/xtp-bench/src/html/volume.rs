@@ -20,6 +20,10 @@ fn definition(experiment: &str) -> &'static str {
             "One association, octets as fast as they go. CPU is user and system time of both processes; softirq \
              time is the whole host's and stands beside it."
         }
+        "sharing" => {
+            "Flows over one link, the second three seconds after the first: what each gets in the last two thirds."
+        }
+        "ratecontrol" => "From a fast to a slow machine: a link with a short queue, the rate set or not.",
         "scale" => "Many associations: set-ups a second, and the memory each one costs while open.",
         "stencil" => "Every process exchanges its borders with its neighbours in a grid, round after round.",
         "bag" => "Workers fetch tasks over associations made on the fly.",
@@ -112,6 +116,11 @@ fn values(row: &Row, kind: figures::Kind, xtp: Option<&Row>) -> Option<(Figure, 
             plain(row.cpu_s_per_gb, cpu),
             plain(row.softirq_s_per_gb, String::new()),
             plain(row.octets_per_association, memory),
+            plain(row.distance.share.map(|share| share * 100.0), String::new()),
+            plain(
+                row.distance.retransmitted.map(|share| share * 100.0),
+                String::new(),
+            ),
             plain(seen(row.ops_per_s, figures::Kind::Operations), String::new()),
             plain(row.packets_per_op, String::new()),
         ],
@@ -128,6 +137,8 @@ fn columns(kind: figures::Kind) -> Vec<Column> {
         column("CPU s/GB, ratio to xtp", 0.32),
         column("softirq s/GB", 0.2),
         column("octets an association", 0.32),
+        column("share of the link, %", 0.32),
+        column("sent again, %", 0.32),
         column("operations/s", 0.22),
         column("packets an operation", 0.22),
     ]

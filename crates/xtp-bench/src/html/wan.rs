@@ -74,17 +74,32 @@ fn numbers(text: &str) -> Vec<(f64, &str)> {
     found
 }
 
+fn definition(experiment: &str) -> &'static str {
+    match experiment {
+        "wan" => {
+            "Goodput of whole transfers, start-up included, over an emulated link: every cell a round-trip time and \
+             a loss rate."
+        }
+        "buffers" => {
+            "The sender has 1, 2, 4 or 8 buffers of 512 000 octets; one that was sent is his again when all of it is \
+             acknowledged."
+        }
+        "gbn" => "Bits are flipped on the way; the receiver keeps what comes out of order, or does not.",
+        _ => "",
+    }
+}
+
 type Found<'a> = (Link, &'a Row);
 
 /// The section; rows whose path is no link are shown as bars instead.
-pub(super) fn section(report: &Report, palette: &Palette) -> Option<Element> {
-    let rows = report.rows.iter().filter(|row| row.experiment == "wan");
+pub(super) fn section(report: &Report, experiment: &str, palette: &Palette) -> Option<Element> {
+    let rows = report.rows.iter().filter(|row| row.experiment == experiment);
     let found: Vec<Found<'_>> = rows
         .filter_map(|row| Some((Link::parse(&row.path)?, row)))
         .filter(|(_, row)| row.gbit_s.is_some())
         .collect();
     if found.is_empty() {
-        return volume::section(report, "wan", palette);
+        return volume::section(report, experiment, palette);
     }
     let mut kinds: Vec<(Option<f64>, f64)> = found
         .iter()
@@ -93,12 +108,9 @@ pub(super) fn section(report: &Report, palette: &Palette) -> Option<Element> {
     kinds.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
     kinds.dedup();
     let mut section = el("section")
-        .attr("id", "wan")
-        .child(el("h2").text(figures::title("wan")))
-        .child(el("p").class("lead").text(
-            "Goodput of whole transfers, start-up included, over an emulated link: every cell a round-trip time and \
-             a loss rate.",
-        ));
+        .attr("id", experiment)
+        .child(el("h2").text(figures::title(experiment)))
+        .child(el("p").class("lead").text(definition(experiment)));
     for (rate, errors) in kinds {
         let here: Vec<Found<'_>> = found
             .iter()
@@ -136,13 +148,15 @@ fn at_rate(rate: Option<f64>, bit_errors: f64, found: &[Found<'_>], palette: &Pa
         let words = "Above 1: xtp carried more than the best rival of the cell, whose name stands below";
         cards = cards.child(card("xtp / best rival", words, heat::draw(&map)));
     }
-    block = block.child(cards.children(maps));
+    // One column would say what the curves say better.
+    if losses(found).len() > 1 {
+        block = block.child(cards.children(maps));
+    }
     let curves: Vec<Element> = losses(found)
         .into_iter()
         .filter_map(|loss| against_rtt(loss, rate, found, palette))
         .collect();
-    // With bit errors they stand beside the paper's.
-    if !curves.is_empty() && bit_errors == 0.0 {
+    if !curves.is_empty() {
         block = block.child(el("div").class("cards").children(curves));
     }
     let mut sorted = found.to_vec();
@@ -154,35 +168,6 @@ fn at_rate(rate: Option<f64>, bit_errors: f64, found: &[Found<'_>], palette: &Pa
     });
     let rows: Vec<&Row> = sorted.into_iter().map(|(_, row)| row).collect();
     block.child(table::detail(&rows, palette))
-}
-
-/// Curves of the links with bit errors: go-back-N beside selective repeat.
-pub(super) fn with_bit_errors(report: &Report, palette: &Palette) -> Vec<Element> {
-    let rows = report
-        .rows
-        .iter()
-        .filter(|row| row.experiment == "wan" && row.gbit_s.is_some());
-    let found: Vec<Found<'_>> = rows
-        .filter_map(|row| Some((Link::parse(&row.path)?, row)))
-        .filter(|(link, _)| link.bit_errors > 0.0)
-        .collect();
-    let mut kinds: Vec<(Option<f64>, f64, f64)> = Vec::new();
-    for (link, _) in &found {
-        let kind = (link.rate, link.bit_errors, link.loss);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
-        .into_iter()
-        .filter_map(|(rate, errors, loss)| {
-            let here = found
-                .iter()
-                .filter(|(link, _)| (link.rate, link.bit_errors) == (rate, errors));
-            let here: Vec<Found<'_>> = here.copied().collect();
-            against_rtt(loss, rate, &here, palette)
-        })
-        .collect()
 }
 
 fn transports<'a>(found: &[Found<'a>]) -> Vec<&'a str> {

@@ -9,7 +9,6 @@ use crate::html::lines::{self, Curve, LineChart, Point};
 use crate::html::number;
 use crate::html::palette::Palette;
 use crate::html::series;
-use crate::html::wan;
 use crate::papers;
 use crate::report::Report;
 
@@ -88,8 +87,7 @@ fn paper_buffers(palette: &Palette) -> Option<Element> {
 
 /// Go-back-N beside selective repeat.
 pub(super) fn recovery(report: &Report, palette: &Palette) -> Option<Element> {
-    let mut ours = wan::with_bit_errors(report, palette);
-    ours.extend(series::pictures(report, palette, is_recovery));
+    let ours = series::pictures(report, palette, is_recovery);
     if ours.is_empty() {
         return None;
     }
