@@ -7,7 +7,7 @@ use crate::launch::Launcher;
 use crate::plan::{Experiment, Plan};
 use crate::report::Report;
 use crate::worker::Console;
-use crate::{rounds, scale, transport, wan};
+use crate::{patterns, rounds, scale, transport, wan};
 
 /// Something to show while measuring: what is being measured, and how much is done.
 #[derive(Clone, Debug)]
@@ -78,6 +78,12 @@ const WAN: Entry = Entry {
     work: Some(wan::work),
 };
 
+/// An experiment among equals, at the sizes and on the paths of the plan.
+const PATTERN: Entry = Entry {
+    run: patterns::run,
+    work: Some(patterns::work),
+};
+
 /// The table of experiments.
 fn entry(experiment: Experiment) -> Option<Entry> {
     match experiment {
@@ -88,6 +94,7 @@ fn entry(experiment: Experiment) -> Option<Entry> {
             run: scale::run,
             work: None,
         }),
+        Experiment::Stencil | Experiment::Bag | Experiment::Phases => Some(PATTERN),
         _ => None,
     }
 }

@@ -22,6 +22,7 @@ mod job;
 mod launch;
 mod meter;
 pub mod papers;
+mod patterns;
 mod plan;
 mod report;
 mod rounds;

@@ -96,7 +96,7 @@ pub(crate) fn alternate(
     Ok(rounds)
 }
 
-fn failed(context: &mut Context<'_>, what: &str, name: &str, error: &Error) {
+pub(crate) fn failed(context: &mut Context<'_>, what: &str, name: &str, error: &Error) {
     let text = format!("{what} {name}: {error}");
     if name == "xtp" || name.starts_with("xtp-") {
         context.report.failures.push(text);

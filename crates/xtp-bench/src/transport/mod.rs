@@ -11,6 +11,7 @@ mod exchange;
 mod external;
 mod flowing;
 pub(crate) mod many;
+mod patterns;
 #[cfg(feature = "rivals")]
 mod quinn;
 mod sockets;
@@ -51,6 +52,10 @@ static ALL: &[&Transport] = &[
     &external::IPERF3,
     &external::FI_PINGPONG,
     &external::UCX_PERFTEST,
+    &patterns::XTP_KEPT,
+    &patterns::XTP_ONESHOT,
+    &patterns::TCP_PER_MESSAGE,
+    &patterns::TCP_PER_PHASE,
 ];
 
 /// Nothing stands in the way.

@@ -17,6 +17,7 @@ Examples:
   xtp bench wan --quick --html wan.html      long, lossy links beside TCP with bbr and cubic (root)
   xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
   xtp bench wan --part sharing,papers        shares of a link, and the experiments of 1995
+  xtp bench stencil --ranks 4,8              halo exchange with 8 and 26 neighbours
   xtp bench all --json all.json --html all.html
   xtp bench wan --report wan.json            everything found, to make a page of later:
   xtp bench --from wan.json --from all.json --html page.html
@@ -104,9 +105,6 @@ pub(crate) struct BenchArgs {
     #[arg(short = 's', long)]
     pub(crate) source_sink: bool,
 
-    #[command(flatten)]
-    pub(crate) wan: WanArgs,
-
     /// Scale: associations open at once; default 10000
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) associations: Option<u64>,
@@ -115,9 +113,16 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) in_flight: Option<u64>,
 
+    /// Stencil, bag, phases: how many processes, 2 to 16; several numbers separated by commas [default: 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) ranks: Option<String>,
+
     /// Options of an experiment: NAME=VALUE
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", hide = true)]
     pub(crate) options: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) wan: WanArgs,
 }
 
 /// What only `wan` looks at

@@ -106,6 +106,9 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
         };
         plan.options.insert(name.to_owned(), value.to_owned());
     }
+    if let Some(ranks) = &args.ranks {
+        plan.options.insert("ranks".to_owned(), ranks.clone());
+    }
     let numbers = [
         ("count", args.count),
         ("associations", args.associations),
