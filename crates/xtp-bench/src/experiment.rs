@@ -84,18 +84,20 @@ const PATTERN: Entry = Entry {
     work: Some(patterns::work),
 };
 
+/// Many associations.
+const SCALE: Entry = Entry {
+    run: scale::run,
+    work: None,
+};
+
 /// The table of experiments.
-fn entry(experiment: Experiment) -> Option<Entry> {
+fn entry(experiment: Experiment) -> Entry {
     match experiment {
-        Experiment::Pingpong | Experiment::Oneshot | Experiment::Transaction => Some(PAIR),
-        Experiment::Bulk => Some(PAIR),
-        Experiment::Wan => Some(WAN),
-        Experiment::Scale => Some(Entry {
-            run: scale::run,
-            work: None,
-        }),
-        Experiment::Stencil | Experiment::Bag | Experiment::Phases => Some(PATTERN),
-        _ => None,
+        Experiment::Pingpong | Experiment::Oneshot | Experiment::Transaction => PAIR,
+        Experiment::Bulk => PAIR,
+        Experiment::Wan => WAN,
+        Experiment::Scale => SCALE,
+        Experiment::Stencil | Experiment::Bag | Experiment::Phases => PATTERN,
     }
 }
 
@@ -121,17 +123,14 @@ pub fn run(plan: &Plan, launcher: &Launcher, show: &mut dyn FnMut(&Progress)) ->
         },
     };
     for &experiment in &plan.experiments {
-        let Some(entry) = entry(experiment) else {
-            return Err(Error::Plan(format!("'{experiment}' is not part of this build")));
-        };
-        (entry.run)(&mut context, experiment)?;
+        (entry(experiment).run)(&mut context, experiment)?;
     }
     Ok(context.report)
 }
 
 /// The work of one party.
 pub(crate) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
-    if let Some(work) = entry(job.experiment).and_then(|entry| entry.work) {
+    if let Some(work) = entry(job.experiment).work {
         return work(job, console);
     }
     if job.role == Role::Rank {
