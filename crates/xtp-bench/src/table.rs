@@ -19,15 +19,17 @@ pub fn table(report: &Report) -> String {
         host.cpu, host.cores, host.kernel, host.date, host.counters
     );
     let mut group = None;
+    let mut columns = Vec::new();
     for row in &report.rows {
         let heading = (&row.experiment, &row.path, &row.wait);
         if group != Some(heading) {
             group = Some(heading);
             let wait = row.wait.as_deref().unwrap_or("");
             let _ = writeln!(text, "\n{} {} {wait}", row.experiment, row.path);
-            let _ = writeln!(text, "{}", headings());
+            columns = self::columns(report, &row.experiment);
+            let _ = writeln!(text, "{}", headings(&columns));
         }
-        let _ = writeln!(text, "{}", line(row));
+        let _ = writeln!(text, "{}", line(row, &columns));
     }
     fits(report, &mut text);
     for note in report.notes.iter() {
@@ -42,7 +44,7 @@ pub fn table(report: &Report) -> String {
 /// Heading of a column and its figure.
 type Column = (&'static str, fn(&Row) -> Option<f64>);
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 15] = [
     ("p50 us", |row| row.p50_us),
     ("p99 us", |row| row.p99_us),
     ("Gbit/s", |row| row.gbit_s),
@@ -51,21 +53,35 @@ const COLUMNS: [Column; 9] = [
     ("packets/op", |row| row.packets_per_op),
     ("calls/op", |row| row.syscalls_per_op),
     ("octets/assoc", |row| row.octets_per_association),
+    ("12th RTT", |row| row.distance.gbit_s_12th_rtt),
+    ("settled", |row| row.distance.gbit_s_settled),
+    ("queue ms", |row| row.queue_mean_ms),
+    ("sent again", |row| row.distance.retransmitted),
+    ("share", |row| row.distance.share),
+    ("Jain", |row| row.distance.jain),
     ("x xtp", |row| row.ratio_to_xtp),
 ];
 
-fn headings() -> String {
+/// The columns in which any of an experiment's rows has a figure.
+fn columns(report: &Report, experiment: &str) -> Vec<Column> {
+    let rows = report.rows.iter().filter(|row| row.experiment == experiment);
+    let rows: Vec<&Row> = rows.collect();
+    let any = |column: &Column| rows.iter().any(|row| column.1(row).is_some());
+    COLUMNS.into_iter().filter(any).collect()
+}
+
+fn headings(columns: &[Column]) -> String {
     let mut text = format!("{:>10}  {:<14}", "size", "transport");
-    for (name, _) in COLUMNS {
+    for (name, _) in columns {
         let _ = write!(text, " {name:>12}");
     }
     text
 }
 
-fn line(row: &Row) -> String {
+fn line(row: &Row, columns: &[Column]) -> String {
     let size = row.size.map(|size| size.to_string()).unwrap_or_default();
     let mut text = format!("{size:>10}  {:<14}", row.transport);
-    for (_, value) in COLUMNS {
+    for (_, value) in columns {
         let value = value(row).map(figure).unwrap_or_default();
         let _ = write!(text, " {value:>12}");
     }

@@ -51,4 +51,6 @@ fn everything_found_is_said() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // Columns without a figure are left out.
+    assert!(text.contains("p50 us") && !text.contains("Gbit/s"), "{text}");
 }

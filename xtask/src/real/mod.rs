@@ -10,6 +10,7 @@ mod linkem;
 mod namespace;
 mod namespaces;
 mod relay;
+mod wan;
 
 use std::path::Path;
 use std::time::Instant;
@@ -38,6 +39,11 @@ const SUITES: &[Suite] = &[
         name: "linkem",
         needs: &[Need::Root, Need::Namespaces, Need::Tun],
         run: linkem::run,
+    },
+    Suite {
+        name: "wan",
+        needs: &[Need::Root, Need::Namespaces, Need::Tun],
+        run: wan::run,
     },
     Suite {
         name: "dissect",
