@@ -2,16 +2,17 @@
 
 use std::net::SocketAddr;
 
-use super::{Program, free_port, measure, missing, serve};
-use crate::error::{Problem, Worked};
+use super::{Program, free_port, measure, missing, serve, unread};
+use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
 use crate::transport::Transport;
 use crate::worker::Console;
 
 const NAME: &str = "fi_pingpong";
-/// Reliable messages; the same service as the others offer.
-const PROVIDER: [&str; 4] = ["-p", "tcp", "-e", "rdm"];
+/// Reliable messages, as the others offer; its datagram service loses, and its emulation of connectionless messages
+/// over TCP is many times slower.
+const PROVIDER: [&str; 4] = ["-p", "tcp", "-e", "msg"];
 /// Round trips of a measurement: it knows no limit of time.
 const MOST: u64 = 2_000;
 
@@ -47,7 +48,7 @@ fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 
 /// Microseconds of a transfer: the last line of the table, in the column of its heading.
 fn parse(text: &str) -> Worked<f64> {
-    let wrong = || Problem::new(format!("{NAME} printed '{}'", text.trim()));
+    let wrong = || unread(NAME, text);
     let mut lines = text
         .lines()
         .map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());

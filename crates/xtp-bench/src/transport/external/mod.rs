@@ -117,12 +117,9 @@ impl Program {
         let text = |thread: thread::JoinHandle<String>| thread.join().unwrap_or_default();
         let (stdout, stderr) = (text(self.stdout), text(self.stderr));
         if !status.success() {
-            let said = format!("{} {}", stdout.trim(), stderr.trim());
-            return Err(Problem::new(format!(
-                "{} ended ({status}): {}",
-                self.name,
-                said.trim()
-            )));
+            let said = [stdout, stderr].map(|text| last_line(&text).to_owned()).join(" ");
+            let why = format!("{} ended ({status}): {}", self.name, said.trim());
+            return Err(Problem::new(why));
         }
         let cpu_s = children_seconds(&std::fs::read_to_string("/proc/self/stat")?);
         Ok(Ran {
@@ -130,6 +127,19 @@ impl Program {
             cpu_s: cpu_s.unwrap_or(0.0),
         })
     }
+}
+
+/// The line that says most where something failed.
+fn last_line(text: &str) -> &str {
+    text.lines()
+        .rfind(|line| !line.trim().is_empty())
+        .unwrap_or("")
+        .trim()
+}
+
+/// What a program printed makes no sense.
+fn unread(name: &str, text: &str) -> Problem {
+    Problem::new(format!("{name} printed no figures: '{}'", last_line(text)))
 }
 
 /// Reads a pipe to its end on a thread, so that the program never waits for a reader.

@@ -2,15 +2,14 @@
 
 use std::net::SocketAddr;
 
-use super::{Program, free_port, measure, missing, serve};
-use crate::error::{Problem, Worked};
+use super::{Program, free_port, measure, missing, serve, unread};
+use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
 use crate::transport::Transport;
 use crate::worker::Console;
 
 const NAME: &str = "ucx_perftest";
-const ENVIRONMENT: [(&str, &str); 2] = [("UCX_TLS", "tcp"), ("UCX_WARN_UNUSED_ENV_VARS", "n")];
 /// Octets a second expected of bulk: it wants to know how many messages to send.
 const EXPECTED: f64 = 1.5e9;
 /// The unit of its bandwidth, octets.
@@ -24,9 +23,11 @@ pub(in crate::transport) static UCX_PERFTEST: Transport = Transport {
 };
 
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    // Otherwise it uses any interface it finds.
+    let environment = [("UCX_TLS", "tcp"), ("UCX_NET_DEVICES", &job.interface)];
     let start = |args: &[&str]| {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Program::start(NAME, &args, &ENVIRONMENT)
+        Program::start(NAME, &args, &environment)
     };
     if job.role != Role::Client {
         let port = free_port(job)?;
@@ -49,7 +50,7 @@ fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let (port, address) = (peer.port().to_string(), peer.ip().to_string());
     let (stdout, mut outcome) = measure(console, job, || {
         start(&[
-            "-p", &port, "-t", test, "-s", &size, "-n", &count, "-w", &warmup, "-f", &address,
+            "-p", &port, "-t", test, "-s", &size, "-n", &count, "-w", &warmup, &address,
         ])
     })?;
     let figures = parse(&stdout)?;
@@ -76,7 +77,7 @@ struct Figures {
 
 /// The line of final figures: iterations; median, average, overall of the time; average, overall of the bandwidth.
 fn parse(text: &str) -> Worked<Figures> {
-    let wrong = || Problem::new(format!("{NAME} printed '{}'", text.trim()));
+    let wrong = || unread(NAME, text);
     let line = text
         .lines()
         .find_map(|line| line.trim().strip_prefix("Final:"))

@@ -17,7 +17,7 @@ use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, 
 
 use crate::error::{Problem, Worked};
 use crate::job::Job;
-use crate::plan::WaitPolicy;
+use crate::plan::{Experiment, WaitPolicy};
 use crate::transport::waiting::POLLING;
 use crate::worker::Console;
 
@@ -145,7 +145,9 @@ fn bind(job: &Job, server: Option<ServerConfig>) -> Worked<Endpoint> {
 
 /// Longest UDP payload on the job's path.
 fn datagram(job: &Job) -> u16 {
-    let longest = if job.interface == "lo" { LONG } else { SHORT };
+    // Buffers are as long as the longest datagram, and with many connections that is what they cost.
+    let long = job.interface == "lo" && job.experiment != Experiment::Scale;
+    let longest = if long { LONG } else { SHORT };
     let asked = job.options.get("quinn_datagram");
     asked.and_then(|text| text.parse().ok()).unwrap_or(longest)
 }
