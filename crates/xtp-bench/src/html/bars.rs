@@ -1,4 +1,4 @@
-//! Bars: one line a transport, one column a quantity, each column with its own scale from zero.
+//! Bars: one line a transport, one column a quantity or a condition, all scales from zero.
 
 use super::element::{Element, el};
 use super::lines::{line, words};
@@ -37,8 +37,22 @@ const STEP: f64 = 24.0;
 const TOP: f64 = 26.0;
 const GAP: f64 = 26.0;
 
-/// Draws the bars; columns without any figure are left out, and nothing is drawn if none has one.
+/// Draws columns of different quantities, each with its own scale; columns without any figure are left out, and
+/// nothing is drawn if none has one.
 pub(super) fn draw(title: &str, columns: &[Column], rows: &[BarRow]) -> Option<Element> {
+    draw_columns(title, columns, rows, None)
+}
+
+/// As [`draw`], for columns of one quantity: equal lengths are equal figures all over the picture.
+pub(super) fn draw_alike(title: &str, columns: &[Column], rows: &[BarRow]) -> Option<Element> {
+    let all: Vec<f64> = rows
+        .iter()
+        .flat_map(|row| row.values.iter().flatten().map(|value| value.value))
+        .collect();
+    draw_columns(title, columns, rows, Some(limit(&all)))
+}
+
+fn draw_columns(title: &str, columns: &[Column], rows: &[BarRow], common: Option<f64>) -> Option<Element> {
     let filled: Vec<usize> = (0..columns.len())
         .filter(|&index| rows.iter().any(|row| value(row, index).is_some()))
         .collect();
@@ -71,7 +85,12 @@ pub(super) fn draw(title: &str, columns: &[Column], rows: &[BarRow]) -> Option<E
     let mut from = left;
     for &index in &filled {
         let width = room * columns[index].share / shares;
-        svg = svg.child(draw_column(&columns[index], index, &rows, from, width));
+        svg = svg.child(draw_column(
+            (&columns[index], index),
+            &rows,
+            (from, width),
+            common,
+        ));
         from += width + GAP;
     }
     Some(svg)
@@ -81,14 +100,19 @@ fn value(row: &BarRow, index: usize) -> Option<&Value> {
     row.values.get(index)?.as_ref()
 }
 
-fn draw_column(column: &Column, index: usize, rows: &[&BarRow], from: f64, width: f64) -> Element {
+fn draw_column(
+    (column, index): (&Column, usize),
+    rows: &[&BarRow],
+    (from, width): (f64, f64),
+    common: Option<f64>,
+) -> Element {
     let values: Vec<f64> = rows
         .iter()
         .filter_map(|row| Some(value(row, index)?.value))
         .collect();
     let spreads = rows.iter().filter_map(|row| Some(value(row, index)?.spread?[1]));
-    let full = limit(&values);
-    let full = if values.iter().any(|value| *value > full) {
+    let full = common.unwrap_or_else(|| limit(&values));
+    let full = if common.is_some() || values.iter().any(|value| *value > full) {
         full
     } else {
         spreads.fold(full, f64::max)

@@ -39,3 +39,41 @@ fn columns_without_figures_are_left_out() {
     };
     assert_eq!(draw("bars", &columns, &[empty]), None);
 }
+
+#[test]
+fn equal_figures_are_equally_long_where_columns_are_alike() {
+    let value = |value| {
+        Some(Value {
+            value,
+            spread: None,
+            note: String::new(),
+        })
+    };
+    let row = |label: &str, values| BarRow {
+        label: label.to_owned(),
+        class: "c-xtp".to_owned(),
+        values,
+    };
+    let rows = [
+        row("one", vec![value(2.0), value(2.0)]),
+        row("two", vec![value(4.0), value(2.0)]),
+    ];
+    let column = |label: &str| Column {
+        label: label.to_owned(),
+        share: 1.0,
+    };
+    let columns = [column("then"), column("now")];
+    let lengths = |drawn: Option<Element>| {
+        let page = drawn.expect("a picture").to_string();
+        let widths = page
+            .split(" width=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().expect("a width").to_owned());
+        widths.collect::<Vec<String>>()
+    };
+    let alike = lengths(draw_alike("alike", &columns, &rows));
+    assert_eq!(alike.len(), 4);
+    assert_eq!((&alike[0], &alike[2]), (&alike[3], &alike[3]), "{alike:?}");
+    let own = lengths(draw("own", &columns, &rows));
+    assert_ne!(own[0], own[3], "{own:?}");
+}

@@ -12,9 +12,10 @@ pub(super) fn head(report: &Report) -> Element {
     let facts = facts(report);
     let date = facts.iter().find(|(name, _)| name == "date");
     let date = date.map_or(String::new(), |(_, date)| format!(", {date}"));
-    let mut list = el("dl");
+    let mut command = el("dl");
+    let mut list = el("dl").class("facts");
     if !report.command.is_empty() {
-        list = list
+        command = command
             .child(el("dt").text("command"))
             .child(el("dd").child(el("code").text(&report.command)));
     }
@@ -28,6 +29,7 @@ pub(super) fn head(report: &Report) -> Element {
                 .class("lead")
                 .text(format!("{}{date}", extent(&report.rows))),
         )
+        .child(command)
         .child(list)
 }
 
@@ -70,7 +72,12 @@ fn facts(report: &Report) -> Vec<(String, String)> {
 }
 
 fn flatten(name: &str, value: &Value, facts: &mut Vec<(String, String)>) {
-    let name = name.replace('_', " ");
+    // Parameters of the kernel keep their names.
+    let name = if name.contains('.') {
+        name.to_owned()
+    } else {
+        name.replace('_', " ")
+    };
     match value {
         Value::Object(fields) => {
             for (inner, value) in fields {

@@ -50,7 +50,8 @@ fn cell(row: Option<&Row>, xtp: Option<&Row>) -> Element {
 
 /// The row's ratio to xtp, green where xtp is ahead.
 fn ratio(row: &Row, xtp: Option<&Row>) -> Option<Element> {
-    if row.transport == "xtp" {
+    // In sharing neither more nor less than the other is better.
+    if row.transport == "xtp" || row.experiment == "sharing" {
         return None;
     }
     let factor = advantage(row, xtp)?;

@@ -81,7 +81,9 @@ fn values(row: &Row, kind: figures::Kind, xtp: Option<&Row>) -> Option<(Figure, 
     let ratio = |own: Option<f64>, stated: Option<f64>, ours: Option<f64>| {
         let ratio = stated.or_else(|| Some(own? / ours?));
         match ratio {
-            Some(ratio) if row.transport != "xtp" && ratio.is_finite() => number::factor(ratio),
+            Some(ratio) if row.transport != "xtp" && row.experiment != "sharing" && ratio.is_finite() => {
+                number::factor(ratio)
+            }
             _ => String::new(),
         }
     };

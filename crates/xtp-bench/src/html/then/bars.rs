@@ -67,7 +67,7 @@ fn draw(comparison: &Comparison, palette: &Palette) -> Option<Element> {
             share: 1.0,
         })
         .collect();
-    let picture = bars::draw(&comparison.title, &columns, &rows)?;
+    let picture = bars::draw_alike(&comparison.title, &columns, &rows)?;
     let figure = card(&comparison.title, &comparison.explained, picture);
     Some(el("div").child(figure))
 }
