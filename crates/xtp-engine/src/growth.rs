@@ -21,7 +21,8 @@ const ASSUMED: Duration = Duration::from_millis(100);
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Growth {
     limit: u64,
-    rtt: Option<Duration>,
+    /// Nanoseconds, 0 as long as none is known: an `Option<Duration>` takes twice the room.
+    rtt: u64,
     since: Time,
     from: u64,
 }
@@ -31,7 +32,7 @@ impl Growth {
     pub(crate) fn new(limit: u64, now: Time) -> Self {
         Self {
             limit,
-            rtt: None,
+            rtt: 0,
             since: now,
             from: 0,
         }
@@ -49,7 +50,7 @@ impl Growth {
         fields.flag(&mut may_grow);
         if may_grow {
             fields.number(limit);
-            fields.option(rtt, Fields::span);
+            fields.number(rtt);
             fields.time(since);
             fields.number(from);
         } else {
@@ -64,7 +65,16 @@ impl Growth {
 
     /// A round trip as far as a reader can tell.
     pub(crate) fn set_rtt(&mut self, rtt: Duration) {
-        self.rtt = Some(self.rtt.map_or(rtt, |known| known.min(rtt)));
+        let rtt = u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX).max(1);
+        self.rtt = match self.rtt {
+            0 => rtt,
+            known => known.min(rtt),
+        };
+    }
+
+    /// The least round trip it was told.
+    pub(crate) fn rtt(&self) -> Option<Duration> {
+        (self.rtt != 0).then(|| Duration::from_nanos(self.rtt))
     }
 
     /// Octets beyond `capacity` are in order now, up to `highest` arrived, `waiting` wait for the user: the capacity
@@ -73,7 +83,7 @@ impl Growth {
         if capacity >= self.limit {
             return capacity;
         }
-        let look = self.rtt.unwrap_or(ASSUMED) / LOOKS;
+        let look = self.rtt().unwrap_or(ASSUMED) / LOOKS;
         if now.since(self.since) < look {
             return capacity;
         }

@@ -34,6 +34,9 @@ pub enum CongestionKind {
     Cubic,
     /// A model of the path, of the family of BBR: rate from the bandwidth delivered, a bounded queue.
     Model,
+    /// The receiver computes the window and ships it; the rate is the window over the round trip (24). A peer that
+    /// ships none is met with `Cubic`.
+    Kdd,
 }
 
 /// A rate in octets a second and a burst in octets (3.2). Rate 0: rate control off. Burst 0 with a rate: stopped.

@@ -72,6 +72,7 @@ fn draw_congestion(tuning: &mut Tuning, rng: &mut Rng) {
         CongestionKind::Auto,
         CongestionKind::Fixed,
         CongestionKind::Cubic,
+        CongestionKind::Kdd,
     ]);
     tuning.ecn = rng.percent(80);
     tuning.probe_mtu = rng.percent(80);

@@ -1,7 +1,9 @@
 //! A datagram as an observer between the hosts sees it.
 
 use smallvec::SmallVec;
-use xtp_wire::{Body, Control, DataSegment, Format, Key, Options, Packet, Traffic, WireError, Xcntl};
+use xtp_wire::{
+    Body, Control, DataSegment, Format, Key, Options, Packet, Traffic, WireError, Xcntl, XcntlFlags,
+};
 
 /// What a traffic specifier states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub struct Seen {
     pub spans: SmallVec<[(u64, u64); 4]>,
     /// Flags and delivered of XCNTL.
     pub extended: Option<(u16, Option<u64>)>,
+    /// The receiver's window in XCNTL (24).
+    pub window: Option<u64>,
     /// Delay in microseconds of XCNTL and XDATA.
     pub delay_us: Option<u32>,
     /// Key of the sender (TCNTL, JCNTL).
@@ -82,6 +86,7 @@ impl Seen {
             control: None,
             spans: SmallVec::new(),
             extended: None,
+            window: None,
             delay_us: None,
             xkey: None,
             statement: None,
@@ -140,6 +145,8 @@ impl Seen {
         self.spans = extended.spans.iter().collect();
         self.delay_us = Some(extended.delay_us);
         self.extended = Some((extended.flags.bits(), extended.delivered));
+        let ships = extended.flags.contains(XcntlFlags::WINDOW);
+        self.window = ships.then_some(extended.rxrate);
     }
 
     fn take_data(&mut self, data: &DataSegment<'_>) {

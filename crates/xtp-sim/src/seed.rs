@@ -240,8 +240,9 @@ impl Plan {
             flow.start = Duration::from_millis(rng.range(0, 1_500));
             if self.has(FaultClass::QueueOverflow) {
                 // `fixed` is for links that hold what is sent (12.5): it never slows down.
-                flow.open.tuning.congestion = CongestionKind::Cubic;
-                flow.listen.tuning.congestion = CongestionKind::Cubic;
+                let kind = rng.pick(&[CongestionKind::Cubic, CongestionKind::Cubic, CongestionKind::Kdd]);
+                flow.open.tuning.congestion = kind;
+                flow.listen.tuning.congestion = kind;
             }
             self.flows.push((paradigm, flow));
         }

@@ -158,7 +158,7 @@ pub use mark::Mark;
 pub use poll_set::PollSet;
 pub use resolve::resolve;
 pub use stats::EndpointStats;
-pub use stream::{Chunk, Stream};
+pub use stream::{Chunk, Retained, Stream};
 pub use xtp_engine::{
     CloseReason, Confirm, CongestionKind, ContextStats, DiagReason, EngineConfig, EngineStats, ErrorControl,
     ListenOptions, OpenOptions, Rate, Tuning, paradigm,

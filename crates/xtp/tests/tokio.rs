@@ -308,3 +308,31 @@ fn many_tasks_share_one_endpoint_on_many_threads() {
         }
     });
 }
+
+#[test]
+fn retained_buffers_come_back_as_they_are_acknowledged() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let far = ::tokio::spawn(async move {
+            let mut stream = listener.accept().await.expect("an association").into_stream();
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).await.expect("octets");
+            all
+        });
+        let stream = client
+            .open(address, paradigm::stream(PORT))
+            .expect("options in range");
+        let data = pattern(500_000);
+        let mut sender = stream.retained(3, 50_000);
+        let mut buffer = sender.buffer().await.expect("free");
+        for part in data.chunks(50_000) {
+            buffer.extend_from_slice(part);
+            buffer = sender.send(buffer).await.expect("room");
+            assert!(sender.outstanding() < 3);
+        }
+        sender.finish().await.expect("confirmed");
+        stream.close().await.expect("confirmed");
+        assert!(far.await.expect("no panic") == data);
+    });
+}

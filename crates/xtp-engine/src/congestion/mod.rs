@@ -3,6 +3,7 @@
 mod cubic;
 mod fixed;
 mod hystart;
+mod kdd;
 mod model;
 
 use core::time::Duration;
@@ -10,6 +11,7 @@ use core::time::Duration;
 use crate::{CongestionKind, Time};
 pub(crate) use cubic::Cubic;
 pub(crate) use fixed::Fixed;
+pub(crate) use kdd::Kdd;
 pub(crate) use model::Model;
 
 /// Packets in the initial window.
@@ -88,6 +90,8 @@ pub(crate) enum Control {
     Cubic(Box<Cubic>),
     /// The model. Boxed like the other, because both are large and live on long paths only.
     Model(Box<Model>),
+    /// The receiver's window.
+    Kdd(Box<Kdd>),
 }
 
 impl Control {
@@ -96,6 +100,7 @@ impl Control {
         match kind {
             CongestionKind::Fixed => Self::Fixed(Fixed),
             CongestionKind::Cubic => Self::Cubic(Box::new(Cubic::new(segment))),
+            CongestionKind::Kdd => Self::Kdd(Box::new(Kdd::new(segment))),
             CongestionKind::Auto | CongestionKind::Model => Self::Model(Box::new(Model::new(segment))),
         }
     }
@@ -103,6 +108,14 @@ impl Control {
     /// Whether it wants to know what leaves and when it could be more.
     pub(crate) fn is_model(&self) -> bool {
         matches!(self, Self::Model(_))
+    }
+
+    /// Octets that may lie between the oldest unacknowledged one and the newest sent, where that is limited.
+    pub(crate) fn span(&self) -> Option<u64> {
+        match self {
+            Self::Kdd(kdd) => kdd.span(),
+            _ => None,
+        }
     }
 }
 
@@ -113,6 +126,7 @@ macro_rules! each {
             Control::Fixed($inner) => $call,
             Control::Cubic($inner) => $call,
             Control::Model($inner) => $call,
+            Control::Kdd($inner) => $call,
         }
     };
 }

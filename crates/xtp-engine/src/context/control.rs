@@ -94,6 +94,9 @@ impl Context {
         let sample = self.take_echo(&status, raised, now);
         let acknowledged = self.acknowledge(&status, env);
         self.take_answers(&status, header, env);
+        if !stale && let Some(extended) = status.extended {
+            self.take_window(extended);
+        }
         if acknowledged > 0 {
             self.grow(acknowledged, sample, flight, status.control.echo, now);
         }
@@ -400,13 +403,13 @@ impl Context {
                 self.in_force = self.offered & terms.caps;
                 self.writer.credit.raise(terms.credit, self.writer.una);
                 self.take_tlvs(terms.tlvs);
-                (
-                    terms.maxdata,
-                    Rate {
-                        octets_per_second: terms.inrate,
-                        burst: terms.inburst,
-                    },
-                )
+                let rate = Rate {
+                    octets_per_second: terms.inrate,
+                    burst: terms.inburst,
+                };
+                let sockbuf = terms.tlvs.iter().any(|tlv| matches!(tlv, Tlv::SockBuf(_)));
+                self.take_window_of_terms(rate, sockbuf);
+                (terms.maxdata, rate)
             }
             Traffic::Basic(terms) => {
                 let rate = Rate {
@@ -436,6 +439,7 @@ impl Context {
             match tlv {
                 Tlv::EcntlMax(count) => self.reader.max_spans = usize::from(count).clamp(1, 64),
                 Tlv::Token(token) if self.role == super::Role::Initiator => self.learned_token = Some(token),
+                Tlv::AppBuf(_) => self.begin_window(),
                 _ => {}
             }
         }

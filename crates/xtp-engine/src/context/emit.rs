@@ -296,7 +296,7 @@ impl Context {
     /// XDATA satisfies owed status unless TCNTL is due; a DATA with RCLOSE says everything (9.4).
     fn settle_owed(&mut self, xdata: bool, options: Options) {
         let tells_all = options.contains(Options::RCLOSE) && self.reader.is_complete();
-        if (xdata && !self.tcntl_is_due()) || tells_all {
+        if (xdata && !self.tcntl_is_due() && !self.window_is_untold()) || tells_all {
             self.reader.owed = Owed::Nothing;
         }
     }

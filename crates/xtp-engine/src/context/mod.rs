@@ -27,6 +27,7 @@ mod timeout;
 mod timers;
 mod turn;
 mod user;
+mod window;
 mod writer;
 
 use crate::config::EngineConfig;

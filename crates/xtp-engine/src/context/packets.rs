@@ -128,7 +128,7 @@ impl Context {
             return Traffic::None { service }.encode(out).unwrap_or(8);
         }
         let max_data = self.stated_max_data();
-        let (inward, outward) = (self.tuning.in_rate, self.tuning.out_rate);
+        let (inward, outward) = (self.stated_in_rate(), self.tuning.out_rate);
         if self.offered.is_empty() {
             let narrow = |rate: Rate| u32::try_from(rate.octets_per_second).unwrap_or(u32::MAX);
             let basic = BasicTraffic {
@@ -178,6 +178,9 @@ impl Context {
                     let _ = builder.tlv(&Tlv::Token(token));
                 }
             }
+        }
+        for tlv in self.window_tlvs() {
+            let _ = builder.tlv(&tlv);
         }
         if self.reader.max_spans != super::setup::DEFAULT_SPANS {
             let _ = builder.tlv(&Tlv::EcntlMax(self.reader.max_spans as u16));

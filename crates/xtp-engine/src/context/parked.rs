@@ -19,6 +19,7 @@ use crate::options::{Confirm, ErrorControl, Tuning};
 use crate::pacer::Pacer;
 use crate::path::PathValidation;
 use crate::rate::TokenBucket;
+use crate::recv::ReceiverWindow;
 use crate::stats::ContextStats;
 use std::sync::Arc;
 use xtp_wire::{Caps, Token};
@@ -41,6 +42,7 @@ struct Rare {
     peer_bucket: TokenBucket,
     own_bucket: TokenBucket,
     paths: PathValidation,
+    window: Option<Box<ReceiverWindow>>,
 }
 
 /// Equal tunings are kept once: programs use few.
@@ -73,12 +75,14 @@ impl Parked {
         context.walk(&mut fields);
         *room = fields.into_octets();
         let buckets_off = context.writer.peer_bucket.is_off() && context.writer.own_bucket.is_off();
-        let plain = buckets_off && context.peer.paths.is_as_new(context.peer.addr);
+        let no_window = context.reader.window.is_none();
+        let plain = buckets_off && no_window && context.peer.paths.is_as_new(context.peer.addr);
         let Context {
             tuning,
             opening,
             writer,
             peer,
+            reader,
             ..
         } = context;
         let Writer {
@@ -101,6 +105,7 @@ impl Parked {
                     peer_bucket,
                     own_bucket,
                     paths: peer.paths,
+                    window: reader.window,
                 })
             }),
         }
@@ -120,6 +125,7 @@ impl Parked {
             context.writer.peer_bucket = rare.peer_bucket;
             context.writer.own_bucket = rare.own_bucket;
             context.peer.paths = rare.paths;
+            context.reader.window = rare.window;
         }
         context
     }
@@ -463,6 +469,8 @@ impl Reader {
             assembly: _,
             credit,
             growth,
+            // Kept as it is.
+            window: _,
             alloc,
             widest,
             start,

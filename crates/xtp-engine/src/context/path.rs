@@ -101,6 +101,9 @@ impl Context {
         self.peer.sent = 0;
         self.writer.control.on_path_change();
         self.writer.ecn.on_path_change();
+        if let Some(window) = &mut self.reader.window {
+            window.on_path_change();
+        }
         self.rtt.reset();
         // Whatever fitted the old path need not fit this one.
         self.peer.mtu.on_black_hole(env.now);

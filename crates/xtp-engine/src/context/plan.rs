@@ -51,6 +51,8 @@ pub(super) struct Plan {
 struct Gates {
     window: u64,
     flight: u64,
+    /// End of what may be sent for the first time.
+    edge: u64,
     peer_tokens: u64,
     own_tokens: u64,
     pacer: u64,
@@ -140,6 +142,11 @@ impl Context {
                 plan.stop = Stop::Blocked(Blocked::Credit);
                 return;
             }
+            let end = segment.seq + segment.len as u64;
+            if !again && end > gates.edge && segment.seq > self.writer.una {
+                plan.stop = Stop::Window;
+                return;
+            }
             let octets = (HEADER_LEN + segment.len + self.overhead(plan)) as u64;
             if gates.budget.is_some_and(|budget| octets > budget) {
                 plan.stop = Stop::Blocked(Blocked::Budget);
@@ -212,6 +219,10 @@ impl Context {
                 0
             } else {
                 self.in_flight(now)
+            },
+            edge: match writer.control.span() {
+                Some(span) if !self.pattern.no_feedback => writer.una.saturating_add(span),
+                _ => u64::MAX,
             },
             peer_tokens: writer.peer_bucket.octets_now(),
             own_tokens: writer.own_bucket.octets_now(),

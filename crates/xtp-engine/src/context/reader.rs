@@ -4,7 +4,7 @@ use crate::ecn::EcnCounter;
 use crate::flow::ReaderCredit;
 use crate::growth::Growth;
 use crate::options::ErrorControl;
-use crate::recv::{Assembly, Reassembly};
+use crate::recv::{Assembly, Reassembly, ReceiverWindow};
 use crate::time::Time;
 use xtp_wire::serial_gt;
 
@@ -71,6 +71,8 @@ pub(crate) struct Reader {
     pub(crate) assembly: Option<Assembly>,
     pub(crate) credit: ReaderCredit,
     pub(crate) growth: Growth,
+    /// What the peer's writer may have under way, if it wants to be told (24).
+    pub(crate) window: Option<Box<ReceiverWindow>>,
     /// One past the last octet granted (`rcv_alloc`).
     pub(crate) alloc: u64,
     /// Largest window ever granted (W of 4.7).

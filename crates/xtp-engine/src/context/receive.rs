@@ -250,6 +250,7 @@ impl Context {
             return Ok(());
         }
         let eom = header.options.contains(Options::EOM);
+        let before = self.reader.store.next();
         if self.pattern.one_way {
             self.assemble(env, input, header, data);
         } else if header.options.contains(Options::NOERR) {
@@ -265,6 +266,8 @@ impl Context {
         } else {
             self.store(input, header, data, eom);
         }
+        let end = header.seq.wrapping_add(data.sequence_len() as u64);
+        self.watch_window(env, input, end, before);
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
         self.grow_reader(env.now);
         Ok(())

@@ -426,6 +426,7 @@ fn new_reader(tuning: &Tuning, most: u64, start: u64, now: Time) -> Reader {
         assembly: None,
         credit: ReaderCredit::new(tuning.recv_capacity, start),
         growth: Growth::new(most, now),
+        window: None,
         alloc: start,
         widest: 0,
         start,

@@ -71,12 +71,16 @@ impl Context {
             _ => false,
         };
         let tcntl = due && self.state.heard();
-        if self.reader.has_holes() || !tcntl {
+        // A TCNTL is no evidence of loss, so one that is there for the window comes beside status (24).
+        let window = cause == Cause::Asked && self.ships_window_in_terms();
+        if self.reader.has_holes() || !tcntl || window {
             let last = if tcntl { Options::empty() } else { extra };
             self.emit_plain(last, cause, env, out);
         }
         if tcntl {
             self.emit_tcntl(extra, env, out);
+        } else if window {
+            self.emit_tcntl(Options::empty(), env, out);
         }
         if cause != Cause::Unasked {
             self.reader.owed = Owed::Nothing;
@@ -88,12 +92,16 @@ impl Context {
         self.writer.state == WriterState::Closing && !self.writer.wclose_sent && self.writer.all_sent()
     }
 
+    /// Status is XCNTL.
+    pub(super) fn speaks_extended(&self) -> bool {
+        let lasting =
+            self.pattern.lasting || self.reader.store.next() - self.reader.start > self.initial_allowance();
+        self.has(Caps::XCNTL) && self.state.heard() && lasting
+    }
+
     /// CNTL, ECNTL or XCNTL.
     fn emit_plain(&mut self, extra: Options, cause: Cause, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        let extended = self.has(Caps::XCNTL)
-            && self.state.heard()
-            && (self.pattern.lasting
-                || self.reader.store.next() - self.reader.start > self.initial_allowance());
+        let extended = self.speaks_extended();
         let echo = match cause {
             Cause::Dreq(sync) => Some(sync),
             // A plain packet that echoes a DREQ answers it (9.3), so no other may.
@@ -132,6 +140,9 @@ impl Context {
         let room = CONTROL_LEN + 40 + spans.encoded_len();
         let mut status = self.extended_status(control, cause, env.now);
         status.flags |= partial;
+        if format == Format::Xcntl {
+            self.tell_window(&mut status);
+        }
         self.put(
             env,
             out,
@@ -227,6 +238,7 @@ impl Context {
             self.renegotiation.open = Some(draft.sync);
         }
         self.renegotiation.due = false;
+        self.window_went_with_terms();
         self.account_control(&draft, env);
     }
 

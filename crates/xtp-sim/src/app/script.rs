@@ -36,6 +36,8 @@ pub enum Step {
     MarkQuietly(Confirm),
     /// Wait until every mark was reached.
     AwaitMarks,
+    /// Wait until at most this many marks are not reached.
+    AwaitMarksLeft(u32),
     /// Write no more.
     CloseWriter,
     /// Read no more.

@@ -376,7 +376,8 @@ impl Task {
             | Step::AwaitOctets(_)
             | Step::AwaitEnd
             | Step::AwaitHeard
-            | Step::AwaitMarks => true,
+            | Step::AwaitMarks
+            | Step::AwaitMarksLeft(_) => true,
             other => self.control(turn, &other)?,
         };
         if done {
@@ -402,9 +403,14 @@ impl Task {
             Step::AwaitOctets(octets) => self.reader.next >= octets,
             Step::AwaitEnd => self.reader.ended,
             Step::AwaitHeard => self.heard,
-            Step::AwaitMarks => self.marks.iter().all(|mark| mark.reached.is_some()),
+            Step::AwaitMarks => self.open_marks() == 0,
+            Step::AwaitMarksLeft(most) => self.open_marks() <= most as usize,
             _ => true,
         }
+    }
+
+    fn open_marks(&self) -> usize {
+        self.marks.iter().filter(|mark| mark.reached.is_none()).count()
     }
 
     fn control(&mut self, turn: &mut Turn<'_>, step: &Step) -> Result<bool, String> {

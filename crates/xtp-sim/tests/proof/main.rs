@@ -5,6 +5,7 @@ mod exhaustive;
 mod golden;
 mod goodput;
 mod hostile;
+mod kdd;
 mod ladders;
 mod losses;
 mod once;

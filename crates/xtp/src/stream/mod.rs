@@ -17,12 +17,17 @@ use crate::shared::Handle;
 
 mod close;
 mod io;
+mod retained;
 mod send;
 
 #[cfg(feature = "tokio")]
 pub(crate) use close::COURTESY;
 #[cfg(feature = "tokio")]
+pub(crate) use retained::Pool;
+#[cfg(feature = "tokio")]
 pub(crate) use send::refuse_empty;
+
+pub use retained::Retained;
 
 /// Default size of a read where the caller names none.
 pub(crate) const CHUNK: usize = 256 << 10;
@@ -68,7 +73,7 @@ pub enum Chunk {
 /// space (`Bytes::from_owner` lends memory of any kind). Up to 256 octets may be copied next to their packet's
 /// header, which is cheaper. An owner lent this way is dropped inside the endpoint's lock: its `Drop` must not call
 /// the endpoint. [`send_lent`](Self::send_lent) takes a buffer and gives the same memory back once it was
-/// acknowledged. The [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
+/// acknowledged; [`retained`](Self::retained) does so with several at once. The [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
 pub struct Stream {
     shared: Arc<Handle>,
     id: ContextId,

@@ -44,11 +44,13 @@ mod driver;
 mod endpoint;
 mod listener;
 mod mark;
+mod retained;
 mod stream;
 
 pub use endpoint::Endpoint;
 pub use listener::{Incoming, Listener};
 pub use mark::Mark;
+pub use retained::Retained;
 pub use stream::Stream;
 
 use std::future::{Future, poll_fn};
