@@ -69,10 +69,9 @@ fn draw_size(paradigm: Paradigm, rng: &mut Rng) -> Size {
 fn draw_congestion(tuning: &mut Tuning, rng: &mut Rng) {
     tuning.congestion = rng.pick(&[
         CongestionKind::Auto,
-        CongestionKind::Auto,
+        CongestionKind::Kdd,
         CongestionKind::Fixed,
         CongestionKind::Cubic,
-        CongestionKind::Kdd,
     ]);
     tuning.ecn = rng.percent(80);
     tuning.probe_mtu = rng.percent(80);

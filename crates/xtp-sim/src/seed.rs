@@ -240,9 +240,11 @@ impl Plan {
             flow.start = Duration::from_millis(rng.range(0, 1_500));
             if self.has(FaultClass::QueueOverflow) {
                 // `fixed` is for links that hold what is sent (12.5): it never slows down.
-                let kind = rng.pick(&[CongestionKind::Cubic, CongestionKind::Cubic, CongestionKind::Kdd]);
-                flow.open.tuning.congestion = kind;
-                flow.listen.tuning.congestion = kind;
+                for tuning in [&mut flow.open.tuning, &mut flow.listen.tuning] {
+                    if tuning.congestion != CongestionKind::Kdd {
+                        tuning.congestion = CongestionKind::Cubic;
+                    }
+                }
             }
             self.flows.push((paradigm, flow));
         }

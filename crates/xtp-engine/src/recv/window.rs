@@ -23,6 +23,9 @@ const ASSUMED_SEGMENT: u64 = 1_168;
 /// Packets after a hole that show it to be a loss and not reordering.
 const THRESHOLD: u32 = 3;
 
+/// Packets after which a writer with a small window asks for status: that much of it lies idle.
+const UNREPORTED: u128 = 4;
+
 /// What a packet with data did.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Arrival {
@@ -249,9 +252,10 @@ impl ReceiverWindow {
         }
         let came = u128::from(round.octets) * rtt.as_nanos() / span.as_nanos();
         let window = u128::from(round.window);
+        let segment = u128::from(self.segment);
         round.filled = match slow_start {
-            true => 2 * came >= window,
-            false => 4 * came >= 3 * window,
+            true => 2 * (came + UNREPORTED * segment) >= window,
+            false => 4 * (came + 2 * UNREPORTED * segment) >= 3 * window,
         };
         round.since = now;
         round.octets = 0;

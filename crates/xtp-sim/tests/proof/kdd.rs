@@ -89,7 +89,18 @@ fn throughput_by_round_trip_and_retained_buffers() {
         }
         table.push('\n');
     }
-    expect![[r#""#]].assert_eq(&table);
+    expect![[r#"
+        Mbit/s on a link of 36.864 Mbit/s
+        rtt          1      2      4      8
+        1ms        35.1   35.4   35.4   35.4
+        20ms       30.3   35.5   35.5   35.5
+        60ms       23.5   35.4   35.4   35.4
+        100ms      19.2   35.4   35.6   35.6
+        120ms      17.6   35.2   35.2   35.4
+        160ms      15.1   30.1   35.7   35.8
+        200ms      13.2   26.3   36.2   36.1
+    "#]]
+    .assert_eq(&table);
 }
 
 /// Every packet sent for the first time ends within the window last heard, counted from what was acknowledged then.
@@ -158,27 +169,51 @@ fn the_queue_does_not_overflow_after_slow_start() {
     }
 }
 
-/// A loss costs half the window once, and what is repeated is little more than what was lost.
+/// One bit in 10^8 wrong, four buffers: the mean of some runs.
+fn with_bit_errors(rtt: Duration, error_control: ErrorControl) -> f64 {
+    let config = LinkConfig {
+        bit_error_rate: 1e-8,
+        ..ds3(rtt, 0.0)
+    };
+    let runs = 6;
+    let rates = (1..=runs).map(|seed| {
+        let hosts = (1..=2u8).map(|number| {
+            let mut engine = EngineConfig::new([number; 32]);
+            engine.checksum_payload = true;
+            HostConfig::new(engine)
+        });
+        let mut world = World::new(seed, hosts.collect(), &config, false).expect("valid settings");
+        world.packet_limit = u64::MAX;
+        let mut flow = buffers(4, 30);
+        flow.listen.tuning.error_control = error_control;
+        world.add_flow(flow);
+        finish_clean(&mut world);
+        steady(&world, 3)
+    });
+    rates.sum::<f64>() / runs as f64
+}
+
+/// Figure 7 of the paper.
 #[test]
-fn losses_are_repaired_by_selective_repetition_and_by_going_back() {
-    let mut table =
-        String::from("Mbit/s with one packet in a thousand lost\nrtt       selective  go-back-N\n");
-    for rtt in [MS, 20 * MS, 100 * MS] {
-        let _ = write!(table, "{:<8}", format!("{rtt:?}"));
-        for error_control in [ErrorControl::Selective, ErrorControl::GoBackN] {
-            let mut flow = buffers(4, 12);
-            flow.listen.tuning.error_control = error_control;
-            let world = run(&ds3(rtt, 0.001), flow);
-            let (repeated, lost) = repeated_and_lost(&world, Side::Initiator);
-            assert!(lost > 0, "the link loses");
-            if error_control == ErrorControl::Selective {
-                assert!(repeated as f64 <= 1.3 * lost as f64, "{repeated} for {lost}");
-            }
-            let _ = write!(table, " {:>10.1}", steady(&world, 1));
-        }
-        table.push('\n');
+fn bit_errors_are_repaired_by_selective_repetition_and_by_going_back() {
+    let mut table = String::from("Mbit/s at a bit error rate of 1e-8\nrtt       selective  go-back-N\n");
+    for rtt in [MS, 20 * MS, 60 * MS, 120 * MS, 200 * MS] {
+        let selective = with_bit_errors(rtt, ErrorControl::Selective);
+        let back = with_bit_errors(rtt, ErrorControl::GoBackN);
+        let rtt = format!("{rtt:?}");
+        let _ = writeln!(table, "{rtt:<8} {selective:>10.1} {back:>10.1}");
     }
     expect![[r#""#]].assert_eq(&table);
+}
+
+#[test]
+fn losses_are_repaired_with_little_more_than_was_lost() {
+    for rtt in [MS, 20 * MS, 100 * MS] {
+        let world = run(&ds3(rtt, 0.002), buffers(4, 12));
+        let (repeated, lost) = repeated_and_lost(&world, Side::Initiator);
+        assert!(lost > 5 * SEGMENT, "the link loses");
+        assert!(repeated as f64 <= 1.3 * lost as f64, "{repeated} for {lost}");
+    }
 }
 
 /// The reader changes its mind about holes in mid-stream, both ways, while packets are lost.
@@ -223,7 +258,7 @@ fn without_extended_status_the_window_travels_in_traffic_control() {
                 .map(|statement| statement.inrate.1)
                 .collect();
             assert!(records(&world).iter().all(|record| record.seen.window.is_none()));
-            assert!(windows.iter().max() > Some(&50_000), "{windows:?}");
+            assert!(windows.iter().max() > Some(&30_000), "{windows:?}");
             if loss == 0.0 {
                 let rate = steady(&world, 6);
                 assert!(rate > 30.0, "{rate} Mbit/s");
