@@ -6,7 +6,7 @@
 use super::input::Input;
 use super::{Context, Env};
 use crate::congestion::Control;
-use crate::options::Rate;
+use crate::options::{ErrorControl, Rate};
 use crate::recv::{Arrival, ReceiverWindow};
 use crate::transmit::Ecn;
 use xtp_wire::{Caps, Options, Tlv, Xcntl, XcntlFlags};
@@ -52,6 +52,7 @@ impl Context {
             before,
             next: reader.store.next(),
             no_error: header.options.contains(Options::NOERR),
+            go_back_n: reader.error_control == ErrorControl::GoBackN,
             marked: input.ecn == Ecn::Ce,
             rtt: reader.growth.rtt(),
             capacity: reader.credit.capacity(),

@@ -41,6 +41,8 @@ pub(crate) struct Arrival {
     pub(crate) next: u64,
     /// What is missing never comes: the writer repeats nothing.
     pub(crate) no_error: bool,
+    /// Nothing behind a hole is kept.
+    pub(crate) go_back_n: bool,
     /// It was marked on its way.
     pub(crate) marked: bool,
     /// A round trip as far as a reader can tell.
@@ -186,7 +188,11 @@ impl ReceiverWindow {
         let shown = *self.hole.get_or_insert(arrival.sync);
         let lost = !serial_gt(shown.wrapping_add(THRESHOLD), arrival.sync);
         if lost && self.repair.is_none() && self.shrink(arrival.next) {
-            self.repair = Some(self.highest);
+            // Going back, what follows the missing packet is a stream like any other.
+            self.repair = Some(match arrival.go_back_n {
+                true => arrival.next + 1,
+                false => self.highest,
+            });
         }
     }
 
@@ -207,7 +213,8 @@ impl ReceiverWindow {
         if self.repair.is_some_and(|until| arrival.next >= until) {
             self.repair = None;
             self.window = self.threshold.min(INITIAL_PACKETS * self.segment);
-            self.begin_round(arrival.now);
+            // It takes a round trip until something comes of the new window.
+            self.begin_round(arrival.now + self.rtt.unwrap_or_default());
         }
     }
 
