@@ -529,7 +529,9 @@ impl Reader {
         fields.number(rseq);
         fields.small(sync);
         fields.small(reports);
-        fields.option(at, Fields::time);
+        let mut reported = (*reports > 0).then_some(*at);
+        fields.option(&mut reported, Fields::time);
+        *at = reported.unwrap_or_default();
         ecn.walk(fields);
         fields.size(max_spans);
     }

@@ -52,7 +52,15 @@ pub(crate) struct NakRecord {
     pub(crate) rseq: u64,
     pub(crate) sync: u32,
     pub(crate) reports: u32,
-    pub(crate) at: Option<Time>,
+    /// When, if there was a report.
+    pub(crate) at: Time,
+}
+
+impl NakRecord {
+    /// When this hole was reported last.
+    pub(crate) fn reported_at(&self) -> Option<Time> {
+        (self.reports > 0).then_some(self.at)
+    }
 }
 
 /// The peer's modes as its newest packet stated them.

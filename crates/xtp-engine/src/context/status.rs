@@ -357,13 +357,13 @@ impl Context {
     pub(super) fn emit_information(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if self.nak_is_due(env.now) {
             let rseq = self.reader.store.next();
-            let again = self.reader.nak.at.is_some() && self.reader.nak.rseq == rseq;
+            let again = self.reader.nak.reported_at().is_some() && self.reader.nak.rseq == rseq;
             let reports = if again { self.reader.nak.reports + 1 } else { 1 };
             self.reader.nak = NakRecord {
                 rseq,
                 sync: self.reader.echo(),
                 reports,
-                at: Some(env.now),
+                at: env.now,
             };
         }
         self.reader.hole_is_new = false;
@@ -379,12 +379,12 @@ impl Context {
         }
         if reader
             .nak
-            .at
+            .reported_at()
             .is_some_and(|at| now.since(at) < Duration::from_millis(1))
         {
             return false;
         }
-        let known = reader.nak.at.is_some() && reader.nak.rseq == reader.store.next();
+        let known = reader.nak.reported_at().is_some() && reader.nak.rseq == reader.store.next();
         if reader.error_control == ErrorControl::GoBackN {
             return reader.hole_is_new && !known;
         }
