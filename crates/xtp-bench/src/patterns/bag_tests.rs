@@ -1,3 +1,5 @@
+//! Tasks differ; who is stuck is named.
+
 use std::collections::BTreeSet;
 
 use super::{LONGEST_TASK, NONE, compute, stuck, task};

@@ -1,3 +1,5 @@
+//! What belongs to a step, what comes early, what is wrong.
+
 use super::Inbox;
 use crate::patterns::message::{Link, Message};
 

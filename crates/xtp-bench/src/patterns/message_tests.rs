@@ -1,3 +1,5 @@
+//! Messages are read as written, and no damage goes unnoticed.
+
 use super::{HEADER, Message};
 
 const MESSAGE: Message = Message {

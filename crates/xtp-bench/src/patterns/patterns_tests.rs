@@ -1,3 +1,5 @@
+//! Names of rows, numbers of ranks, figures.
+
 use super::{Cell, figures, rank::MESSAGES, ranks};
 use crate::job::Outcome;
 use crate::plan::{Experiment, Path};

@@ -1,3 +1,5 @@
+//! Whoever sends is heard, in every phase and with every number of ranks.
+
 use std::collections::BTreeSet;
 
 use super::{Step, phases};

@@ -1,3 +1,5 @@
+//! Neighbours: how many, and the same links from both ends.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Torus;

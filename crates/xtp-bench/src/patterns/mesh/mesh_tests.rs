@@ -1,3 +1,5 @@
+//! Which transport serves which pattern; numbers used again.
+
 use super::{Manner, Slots, Use, manner};
 use crate::plan::Experiment;
 
