@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::{PORT, pair, pattern};
-use xtp::{Confirm, Error, Tuning, paradigm};
+use xtp::{Confirm, Error, paradigm};
 
 #[test]
 fn what_is_sent_from_few_buffers_arrives_whole_and_in_order() {
@@ -96,7 +96,7 @@ fn the_call_that_needs_the_oldest_buffer_waits_for_it() {
 fn an_empty_buffer_is_no_send_and_a_dead_association_says_so() {
     let (_server, address, client) = pair();
     let mut options = paradigm::stream(PORT);
-    options.tuning = Tuning::default();
+    options.tuning.connect_timeout = std::time::Duration::from_millis(200);
     let stream = client.open(address, options).expect("options in range");
     let mut sender = stream.retained(1, 10);
     sender.submit(Vec::new()).expect("nothing to do");
