@@ -19,6 +19,8 @@ const QUEUE: usize = 53_000;
 const SHARE: f64 = 0.97;
 /// Seconds of a run.
 const SECONDS: f64 = 8.0;
+/// Retained application buffers of both variants, as the paper had.
+const BUFFERS: u32 = 4;
 /// The variants: without and with rate control.
 const OFF: &str = "xtp-rate-off";
 const ON: &str = "xtp-rate-on";
@@ -41,6 +43,10 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
             name
         };
         let mut job = job(context, transport, seconds);
+        if [OFF, ON].contains(&name) {
+            job.options
+                .insert(option::BUFFERS.to_owned(), BUFFERS.to_string());
+        }
         if name == ON {
             let rate = RATE as f64 / 8.0 * SHARE;
             job.options
