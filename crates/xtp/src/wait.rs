@@ -51,6 +51,19 @@ fn count_ranges(text: &str) -> Option<usize> {
 pub(crate) struct Habit {
     /// Waits still to sleep at once.
     penance: AtomicU32,
+    /// Waits in a row whose polling was in vain.
+    misses: AtomicU32,
+}
+
+impl Habit {
+    /// Polling brought nothing in time: whatever comes here comes slowly, so the next waits sleep at once, each time
+    /// twice as many. Between processes that share cores this is what keeps one from polling another off its core.
+    fn missed(&self) {
+        let misses = self.misses.load(Ordering::Relaxed);
+        self.misses.store(misses.saturating_add(1), Ordering::Relaxed);
+        self.penance
+            .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
+    }
 }
 
 /// What to do after a poll that brought nothing.
@@ -117,10 +130,13 @@ impl<'a> Patience<'a> {
         self.since = Some((begin, now));
         self.polls += 1;
         if now.since(last) > DISTURBED {
+            self.since = None;
             self.habit.penance.store(PENANCE, Ordering::Relaxed);
             return Step::Sleep;
         }
         if now.since(begin) >= SPIN {
+            self.since = None;
+            self.habit.missed();
             return Step::Sleep;
         }
         if self.polls.is_multiple_of(YIELD_EVERY) {
@@ -163,6 +179,10 @@ impl<'a> Patience<'a> {
 
 impl Drop for Patience<'_> {
     fn drop(&mut self) {
+        // Still polling: it was worth it.
+        if self.since.is_some() && self.habit.misses.load(Ordering::Relaxed) > 0 {
+            self.habit.misses.store(0, Ordering::Relaxed);
+        }
         self.asleep();
     }
 }

@@ -88,3 +88,34 @@ fn ranges_of_processors_are_counted() {
         assert_eq!(count_ranges(damaged), None, "{damaged}");
     }
 }
+
+#[test]
+fn polling_in_vain_makes_the_next_waits_sleep_at_once_and_success_forgives() {
+    let habit = Habit::default();
+    let in_vain = |begin: u64| {
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        (0..=50)
+            .take_while(|micros| patience.step(at(begin + micros)) != Step::Sleep)
+            .count()
+    };
+    let mut polled = Vec::new();
+    for wait in 0..12 {
+        polled.push(in_vain(wait * 1_000) > 0);
+    }
+    let expected = [
+        true, false, true, false, false, true, false, false, false, false, true, false,
+    ];
+    assert_eq!(polled, expected);
+    for _ in 0..7 {
+        assert_eq!(in_vain(0), 0);
+    }
+    {
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        assert_eq!(patience.step(at(0)), Step::Again);
+    }
+    assert_eq!(
+        habit.misses.load(Ordering::Relaxed),
+        0,
+        "an answer came while it polled"
+    );
+}
