@@ -36,6 +36,8 @@ pub(crate) struct TokenMint {
     previous: Option<Keyed>,
     /// UTC second of the next change; `None` before the first look at a clock.
     rotate_at: Option<u64>,
+    /// The source token made last, with what it depends on: address, time unit, epoch.
+    latest: Option<((core::net::IpAddr, u64, u8), Token)>,
 }
 
 impl TokenMint {
@@ -47,6 +49,7 @@ impl TokenMint {
             current: keyed(&secret),
             previous: None,
             rotate_at: None,
+            latest: None,
         }
     }
 
@@ -93,9 +96,18 @@ impl TokenMint {
         )
     }
 
-    /// A source token for every later FIRST from `addr`, whatever its port.
-    pub(crate) fn source_token(&self, utc_s: u64, addr: SocketAddr) -> Token {
-        self.mint(Token::SOURCE, utc_s, addr.ip(), &[])
+    /// A source token for every later FIRST from `addr`, whatever its port. The latest one is kept: a client that
+    /// opens thousands of associations a second is given the same token again until its time unit is over.
+    pub(crate) fn source_token(&mut self, utc_s: u64, addr: SocketAddr) -> Token {
+        let made = (addr.ip(), utc_s / UNIT, self.epoch);
+        match &self.latest {
+            Some((known, token)) if *known == made => *token,
+            _ => {
+                let token = self.mint(Token::SOURCE, utc_s, addr.ip(), &[]);
+                self.latest = Some((made, token));
+                token
+            }
+        }
     }
 
     /// What `token` proves about a FIRST from `addr` with this key to this service number; `None` if nothing.

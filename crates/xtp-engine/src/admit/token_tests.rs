@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 
 use xtp_wire::{Body, Packet, Tlv, Token, Traffic};
 
-use super::{EPOCH_SECONDS, TokenKind, TokenMint};
+use super::{EPOCH_SECONDS, TokenKind, TokenMint, UNIT};
 
 /// Key, UTC second and service number of the vectors.
 const KEY: u64 = 0x0123_4567_89ab_cdef;
@@ -99,7 +99,7 @@ fn a_cookie_is_bound_to_everything_it_names() {
 
 #[test]
 fn a_source_token_is_bound_to_the_address_alone() {
-    let mint = mint();
+    let mut mint = mint();
     let token = mint.source_token(UTC, client());
     let elsewhere = SocketAddr::from(([192, 0, 2, 1], 1));
     assert_eq!(
@@ -112,7 +112,7 @@ fn a_source_token_is_bound_to_the_address_alone() {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    let mint = mint();
+    let mut mint = mint();
     for token in [
         mint.cookie(UTC, client(), KEY, 0, PORT),
         mint.source_token(UTC, client()),
@@ -163,7 +163,7 @@ fn every_flipped_bit_is_noticed() {
 
 #[test]
 fn tokens_live_as_long_as_they_should() {
-    let mint = mint();
+    let mut mint = mint();
     for fraction in 0..16 {
         let made = UTC + fraction;
         let cookie = mint.cookie(made, client(), KEY, 0, PORT);
@@ -204,4 +204,20 @@ fn a_secret_serves_one_epoch_and_checks_in_the_next() {
     assert!(check(&mint, &new, late + 300).is_some());
     mint.advance(UTC + 9 * EPOCH_SECONDS);
     assert!(check(&mint, &new, late + 300).is_none(), "a clock that leapt");
+}
+
+#[test]
+fn the_latest_source_token_is_given_again_and_to_nobody_else() {
+    let mut mint = TokenMint::new([7; 32]);
+    let fresh = |utc_s: u64, addr: SocketAddr| TokenMint::new([7; 32]).source_token(utc_s, addr);
+    let other: SocketAddr = "192.0.2.200:9".parse().unwrap();
+    for (utc_s, addr) in [
+        (UTC, client()),
+        (UTC, client()),
+        (UTC, other),
+        (UTC, client()),
+        (UTC + 10 * UNIT, client()),
+    ] {
+        assert_eq!(mint.source_token(utc_s, addr), fresh(utc_s, addr));
+    }
 }
