@@ -125,12 +125,6 @@ impl Worker {
         let _ = self.tell(&Told::Stop);
         self.outcome(PATIENCE)
     }
-
-    /// Its process.
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     fn write(&mut self, line: &impl Serialize) -> Result<(), Error> {
         let failed = |error| Error::io(format_args!("talk to {}", self.who), error);
         let mut text = serde_json::to_vec(line).map_err(|error| failed(error.into()))?;

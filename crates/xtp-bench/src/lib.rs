@@ -9,8 +9,6 @@
 //! transports' own), and its line in `experiment::entry`.
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
-// What experiments share comes before the experiments.
-#![allow(dead_code)]
 
 mod distance;
 mod error;

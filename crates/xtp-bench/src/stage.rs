@@ -221,12 +221,6 @@ impl Namespace {
         let file = format!("--net=/proc/{}/ns/net", self.holder.id());
         vec!["nsenter".to_owned(), file, "--".to_owned()]
     }
-
-    /// The process that keeps it, by which others name it.
-    pub(crate) fn pid(&self) -> u32 {
-        self.holder.id()
-    }
-
     /// Waits until the holder is in a namespace of its own.
     fn wait(&mut self) -> Result<(), Error> {
         let own = std::fs::read_link("/proc/self/ns/net")

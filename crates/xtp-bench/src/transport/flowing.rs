@@ -36,12 +36,6 @@ impl Sending {
         self.done += 1;
         true
     }
-
-    /// Messages sent.
-    pub(crate) fn done(&self) -> u64 {
-        self.done
-    }
-
     /// Sums up, when the receiver is known to have everything.
     pub(crate) fn outcome(self, job: &Job, calls: u64) -> Outcome {
         let reading = self.meter.read();

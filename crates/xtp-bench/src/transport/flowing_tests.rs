@@ -17,7 +17,7 @@ fn a_sender_ends_after_its_messages() {
     let job = job(3, 1e6);
     let mut sending = Sending::new(&job);
     let sent = std::iter::from_fn(|| sending.more().then_some(())).count();
-    assert_eq!((sent, sending.done()), (3, 3));
+    assert_eq!((sent, sending.done), (3, 3));
     let outcome = sending.outcome(&job, 7);
     assert_eq!(
         (outcome.octets, outcome.operations, outcome.syscalls),
