@@ -44,8 +44,7 @@ impl Engine {
     /// of the latest input may wait for the next command: it only puts timers right. Never false by mistake, but true
     /// whenever more than one context changed.
     pub fn is_pressing(&self, now: Time) -> bool {
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if !self.replies.is_empty() || due(self.deadlines.next()) || due(self.at_most_once.deadline()) {
+        if !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= now) {
             return true;
         }
         match self.scheduler.lone() {
@@ -207,8 +206,12 @@ impl Engine {
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
         let queued = (!self.scheduler.is_empty() || !self.replies.is_empty()).then_some(self.now);
+        queued.into_iter().chain(self.next_timer()).min()
+    }
+
+    /// When the earliest timer of whatever kind is due.
+    fn next_timer(&self) -> Option<Time> {
         [
-            queued,
             self.deadlines.next(),
             self.at_most_once.deadline(),
             self.parking_deadline(),

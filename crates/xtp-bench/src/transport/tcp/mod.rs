@@ -23,17 +23,7 @@ mod single;
 /// With cubic, which most hosts use.
 pub(super) static TCP: Transport = Transport {
     name: "tcp",
-    experiments: &[
-        Experiment::Pingpong,
-        Experiment::Oneshot,
-        Experiment::Transaction,
-        Experiment::Bulk,
-        Experiment::Scale,
-        Experiment::Stencil,
-        Experiment::Bag,
-        Experiment::Phases,
-        Experiment::Wan,
-    ],
+    experiments: Experiment::ALL,
     obstacle: always,
     work,
 };

@@ -20,17 +20,7 @@ const SERVICE: u16 = 100;
 
 pub(super) static XTP: Transport = Transport {
     name: "xtp",
-    experiments: &[
-        Experiment::Pingpong,
-        Experiment::Oneshot,
-        Experiment::Transaction,
-        Experiment::Bulk,
-        Experiment::Scale,
-        Experiment::Stencil,
-        Experiment::Bag,
-        Experiment::Phases,
-        Experiment::Wan,
-    ],
+    experiments: Experiment::ALL,
     obstacle: always,
     work,
 };
