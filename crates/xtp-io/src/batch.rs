@@ -96,7 +96,7 @@ pub struct RecvBatch {
     used: usize,
     /// The round before filled all it was offered.
     full: bool,
-    /// Rounds in a row that used a quarter or less of what they were offered.
+    /// Rounds in a row that used one slot, or a quarter or less of what they were offered.
     sparse: u32,
     datagrams: usize,
     pool: SlabPool,
@@ -200,7 +200,7 @@ impl RecvBatch {
         if full && self.full {
             self.offered = (self.offered * 2).min(self.slots.len());
             self.sparse = 0;
-        } else if self.used > 0 && self.used * 4 <= self.offered {
+        } else if self.used == 1 || self.used > 0 && self.used * 4 <= self.offered {
             self.sparse += 1;
             if self.sparse == SPARSE_ROUNDS {
                 self.offered = (self.offered / 2).max(FIRST_OFFER.min(self.slots.len()));

@@ -140,7 +140,16 @@ impl UdpSocket {
     /// # Errors
     /// What the system says. ICMP errors are not reported here but by [`UdpSocket::recv_errors`].
     pub fn recv(&self, batch: &mut RecvBatch) -> io::Result<usize> {
-        self.io.recv(&self.endpoint, batch)?;
+        self.recv_within(batch, 1)
+    }
+
+    /// As [`UdpSocket::recv`], but looks up to `looks` times (at least once) before it says that nothing is there:
+    /// for a caller that polls, this is the shortest way round.
+    ///
+    /// # Errors
+    /// As [`UdpSocket::recv`].
+    pub fn recv_within(&self, batch: &mut RecvBatch, looks: u32) -> io::Result<usize> {
+        self.io.recv(&self.endpoint, batch, looks)?;
         let counts = &self.endpoint.counts;
         if !batch.is_empty() {
             add(&counts.datagrams_in, batch.len() as u64);

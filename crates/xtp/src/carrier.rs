@@ -84,10 +84,15 @@ impl Carrier {
         self.stall.is_some()
     }
 
-    /// Takes one batch from the socket without waiting and hands it to the engine; returns how many datagrams.
-    /// The clock is read when something came.
-    pub(crate) fn receive(&mut self, clock: Clock, engine: &mut Engine) -> Result<usize> {
-        let count = match self.socket.recv(&mut self.batch) {
+    /// Takes one batch from the socket without waiting, after at most `looks` looks, and hands it to the engine;
+    /// returns how many datagrams and when. The clock is read when something came.
+    pub(crate) fn receive(
+        &mut self,
+        clock: Clock,
+        engine: &mut Engine,
+        looks: u32,
+    ) -> Result<Option<(usize, Time)>> {
+        let count = match self.socket.recv_within(&mut self.batch, looks) {
             Ok(count) => count,
             Err(error) if is_transient(&error) => 0,
             Err(source) => {
@@ -98,7 +103,7 @@ impl Carrier {
             }
         };
         if count == 0 {
-            return Ok(0);
+            return Ok(None);
         }
         let now = clock.now();
         let own = self.waker.source();
@@ -131,7 +136,7 @@ impl Carrier {
                 },
             );
         }
-        Ok(count)
+        Ok(Some((count, now)))
     }
 
     /// Hands queued errors of the network to the engine.

@@ -24,8 +24,8 @@ const POLL_EVERY: Duration = Duration::from_millis(1);
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 
-/// Polls of the socket between two looks at the clock and the timers.
-const POLLS_A_LOOK: u32 = 4;
+/// Looks at the socket between two at the clock, the timers and who else wants the lock.
+const LOOKS: u32 = 4;
 
 /// How often a shutdown looks whether everything is confirmed, if nothing happens.
 const SETTLE_LOOK: Duration = Duration::from_millis(50);
@@ -49,8 +49,13 @@ pub(crate) struct State {
 impl State {
     /// A caller looks at the socket.
     fn poll(&mut self, now: Time) -> usize {
+        self.poll_within(now, 1)
+    }
+
+    /// A caller looks at the socket up to `looks` times.
+    fn poll_within(&mut self, now: Time, looks: u32) -> usize {
         self.driven = now;
-        self.core.poll_socket(now)
+        self.core.poll_socket_within(now, looks)
     }
 
     /// Whether others than the caller may be waiting for what it does.
@@ -252,10 +257,10 @@ impl Shared {
                 state = if state.leader {
                     self.follow(state, until)
                 } else {
-                    self.lead(state, until)
+                    self.lead(state, now, until)
                 };
             }
-            now = state.core.now();
+            now = state.core.now_or_arrival();
         }
     }
 
@@ -277,10 +282,10 @@ impl Shared {
             state = if state.leader {
                 self.follow(state, until)
             } else {
-                self.lead(state, until)
+                self.lead(state, now, until)
             };
         }
-        let now = state.core.now();
+        let now = state.core.now_or_arrival();
         let count = state.core.received - before;
         state.core.turn(now);
         self.announce(&mut state);
@@ -422,12 +427,16 @@ impl Shared {
     }
 
     /// Drives the socket until something arrived or happened, a timer is due, or the time is over.
-    fn lead<'a>(&'a self, mut state: MutexGuard<'a, State>, until: Option<Time>) -> MutexGuard<'a, State> {
+    fn lead<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        mut now: Time,
+        until: Option<Time>,
+    ) -> MutexGuard<'a, State> {
         let seen = state.core.news;
         let mut patience = Patience::new(&self.habit, self.config.wait);
         state.leader = true;
         loop {
-            let now = state.core.now();
             let over = until.is_some_and(|until| until <= now);
             if self.poll_often(&mut state, now) > 0
                 || over
@@ -451,24 +460,18 @@ impl Shared {
                     self.lock()
                 }
             };
+            now = state.core.now();
         }
     }
 
-    /// Looks at the socket some times in a row, unless somebody wants the lock: the clock and the timers between
-    /// the polls would cost a waiting message as much as a poll.
+    /// Looks at the socket some times in a row: the clock and the timers between the looks would cost a waiting
+    /// message as much as a look.
     fn poll_often(&self, state: &mut State, now: Time) -> usize {
-        let times = match self.config.wait {
+        let looks = match self.config.wait {
             Wait::Block => 1,
-            Wait::Spin | Wait::Adaptive => POLLS_A_LOOK,
+            Wait::Spin | Wait::Adaptive => LOOKS,
         };
-        for _ in 0..times {
-            let count = state.poll(now);
-            if count > 0 || self.wanting.load(Ordering::Relaxed) > 0 {
-                return count;
-            }
-            std::hint::spin_loop();
-        }
-        0
+        state.poll_within(now, looks)
     }
 
     /// Sleeps on the socket, without the lock, not beyond the next timer.

@@ -14,6 +14,7 @@ use crate::train::{MAX_SEGMENTS, SendOutcome, Train};
 
 mod errors;
 mod gro;
+mod mark;
 pub(crate) mod recv;
 mod send;
 
@@ -27,6 +28,7 @@ pub(crate) struct LinuxIo {
     /// Cleared when a device proves unable.
     gso: AtomicBool,
     gro: gro::Gro,
+    mark: mark::Mark,
     sendmmsg: bool,
     recvmmsg: bool,
 }
@@ -55,6 +57,14 @@ impl LinuxIo {
         } else {
             set(libc::SOL_IP, libc::IP_PKTINFO, 1)
         };
+        // Bound to one address the socket knows it: telling it with every datagram would only cost time.
+        if endpoint.bound_ip().is_some() {
+            let (level, name) = match ipv6 {
+                true => (libc::SOL_IPV6, libc::IPV6_RECVPKTINFO),
+                false => (libc::SOL_IP, libc::IP_PKTINFO),
+            };
+            set(level, name, 0);
+        }
         found.dont_fragment = options.dont_fragment
             && both(
                 libc::IP_MTU_DISCOVER,
@@ -77,6 +87,7 @@ impl LinuxIo {
         Self {
             gso: AtomicBool::new(found.gso),
             gro: gro::Gro::new(found.gro),
+            mark: mark::Mark::default(),
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
         }
@@ -88,8 +99,8 @@ impl DatagramIo for LinuxIo {
         send::send(self, endpoint, train, first)
     }
 
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
-        recv::recv(self, endpoint, batch)?;
+    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
+        recv::recv(self, endpoint, batch, looks)?;
         self.gro.note(endpoint, batch.slots_used(), batch.len());
         Ok(())
     }

@@ -59,8 +59,8 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
     /// Sends the datagrams of a valid train from number `first` on.
     fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome>;
 
-    /// Fills `batch`; empty if nothing is there.
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()>;
+    /// Fills `batch`; empty if nothing was there in `looks` looks in a row (at least one is taken).
+    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()>;
 
     /// Appends queued errors, a bounded number.
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize>;

@@ -42,17 +42,21 @@ impl DatagramIo for PlainIo {
         Ok(SendOutcome::Sent)
     }
 
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
         let slots = batch.prepare();
-        let mut slot = 0;
+        let (mut slot, mut looks) = (0, looks.max(1));
         // Bounded also when a peer sends nothing but what has to be thrown away.
-        for _ in 0..slots + RETRIES {
+        for _ in 0..slots + RETRIES + looks as usize {
             if slot == slots {
                 break;
             }
             add(&endpoint.counts.recv_calls, 1);
             let (filled, src) = match endpoint.socket.recv_from(batch.writable(slot)) {
                 Ok(received) => received,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && slot == 0 && looks > 1 => {
+                    looks -= 1;
+                    continue;
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if is_too_big(&error) => {
                     add(&endpoint.counts.truncated, 1);

@@ -93,6 +93,8 @@ pub(crate) struct Core {
     /// User octets copied here.
     pub(crate) copied: u64,
     last_poll: Time,
+    /// When the last batch came, until somebody asks.
+    arrived: Option<Time>,
     /// When the carrier last tried to send and found no room.
     stalled_at: Time,
     last_errors: Time,
@@ -124,6 +126,7 @@ impl Core {
             received: 0,
             copied: 0,
             last_poll: Time::ZERO,
+            arrived: None,
             stalled_at: Time::ZERO,
             last_errors: Time::ZERO,
             troubles: Vec::new(),
@@ -137,6 +140,11 @@ impl Core {
         self.clock.now()
     }
 
+    /// The moment the batch that was just taken arrived, once; or this moment: a clock need not be read twice.
+    pub(crate) fn now_or_arrival(&mut self) -> Time {
+        self.arrived.take().unwrap_or_else(|| self.now())
+    }
+
     /// When the socket was last looked at.
     pub(crate) fn last_poll(&self) -> Time {
         self.last_poll
@@ -144,15 +152,21 @@ impl Core {
 
     /// Takes one batch from the socket without waiting; returns how many datagrams came.
     pub(crate) fn poll_socket(&mut self, now: Time) -> usize {
+        self.poll_socket_within(now, 1)
+    }
+
+    /// As [`Self::poll_socket`], looking up to `looks` times before it says that nothing came.
+    pub(crate) fn poll_socket_within(&mut self, now: Time, looks: u32) -> usize {
         self.last_poll = now;
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        match self.carrier.receive(self.clock, &mut self.engine) {
-            Ok(0) => 0,
-            Ok(count) => {
+        match self.carrier.receive(self.clock, &mut self.engine, looks) {
+            Ok(None) => 0,
+            Ok(Some((count, at))) => {
                 self.received += count as u64;
-                self.dispatch(now);
+                self.arrived = Some(at);
+                self.dispatch(at);
                 count
             }
             Err(error) => {

@@ -3,6 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -80,14 +81,14 @@ impl Name {
     }
 }
 
-/// Fills `batch` with what is there.
-pub(super) fn recv(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+/// Fills `batch` with what is there, or comes within `looks` looks.
+pub(super) fn recv(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
     let slots = batch.prepare();
     if io.recvmmsg {
-        return recv_some(endpoint, batch, 0, slots).map(drop);
+        return recv_some(endpoint, batch, 0..slots, looks).map(drop);
     }
     for slot in 0..slots {
-        match recv_some(endpoint, batch, slot, slot + 1) {
+        match recv_some(endpoint, batch, slot..slot + 1, if slot == 0 { looks } else { 1 }) {
             Ok(0) => break,
             Ok(_) => {}
             // What was received before is not given up for an error that the next call tells again.
@@ -98,8 +99,14 @@ pub(super) fn recv(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch) -> 
     Ok(())
 }
 
-/// Receives into the slots `first..end` in one successful call; returns how many messages came.
-fn recv_some(endpoint: &Endpoint, batch: &mut RecvBatch, first: usize, end: usize) -> io::Result<usize> {
+/// Receives into `slots` in one successful call; returns how many messages came.
+fn recv_some(
+    endpoint: &Endpoint,
+    batch: &mut RecvBatch,
+    slots: Range<usize>,
+    looks: u32,
+) -> io::Result<usize> {
+    let Range { start: first, end } = slots;
     let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; MAX_SLOTS];
     let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; MAX_SLOTS];
     for slot in first..end {
@@ -123,7 +130,7 @@ fn recv_some(endpoint: &Endpoint, batch: &mut RecvBatch, first: usize, end: usiz
     let (start, room) = (messages[first..end].as_mut_ptr().cast(), end - first);
     // SAFETY: the messages from `start` are written above, `room` of them; they refer to distinct slabs,
     // names and controls of `batch`, which nobody else touches before this function returns.
-    let count = unsafe { receive(endpoint, start, room) }?;
+    let count = unsafe { receive(endpoint, start, room, looks) }?;
     for (slot, message) in messages.iter().enumerate().take(first + count).skip(first) {
         // SAFETY: written above for every slot in `first..end`, which `first + count` does not exceed.
         let message = unsafe { message.assume_init_ref() };
@@ -134,15 +141,21 @@ fn recv_some(endpoint: &Endpoint, batch: &mut RecvBatch, first: usize, end: usiz
     Ok(count)
 }
 
-/// Calls `recvmmsg` (or `recvmsg` for one message) until it succeeds or nothing is there.
+/// Calls `recvmmsg` (or `recvmsg` for one message) until it succeeds or nothing was there `looks` times.
 ///
 /// # Safety
 /// `messages` points to `room` messages whose pointers and lengths are valid for writing.
-unsafe fn receive(endpoint: &Endpoint, messages: *mut libc::mmsghdr, room: usize) -> io::Result<usize> {
+unsafe fn receive(
+    endpoint: &Endpoint,
+    messages: *mut libc::mmsghdr,
+    room: usize,
+    looks: u32,
+) -> io::Result<usize> {
     let fd = endpoint.socket.as_raw_fd();
-    for _ in 0..=RETRIES {
-        add(&endpoint.counts.recv_calls, 1);
-        let flags = libc::MSG_DONTWAIT;
+    let flags = libc::MSG_DONTWAIT;
+    let (mut calls, mut empty, mut errors) = (0, 0, 0);
+    let outcome = loop {
+        calls += 1;
         let count = if room == 1 {
             // SAFETY: the caller vouches for the one message; `msg_hdr` is its first part.
             let length = unsafe { libc::recvmsg(fd, &raw mut (*messages).msg_hdr, flags) };
@@ -156,16 +169,24 @@ unsafe fn receive(endpoint: &Endpoint, messages: *mut libc::mmsghdr, room: usize
             unsafe { libc::recvmmsg(fd, messages, room as u32, flags as _, ptr::null_mut()) }
         };
         if let Ok(count) = usize::try_from(count) {
-            return Ok(count.min(room));
+            break Ok(count.min(room));
         }
+        // A failed call leaves the messages as they are, so they serve the next.
         match last_error() {
-            libc::EAGAIN => return Ok(0),
-            code if code == libc::EINTR || may_be_pending(code) => {}
-            code => return Err(io::Error::from_raw_os_error(code)),
+            libc::EAGAIN if empty + 1 < looks => empty += 1,
+            libc::EAGAIN => break Ok(0),
+            code if code == libc::EINTR || may_be_pending(code) => {
+                errors += 1;
+                if errors > RETRIES {
+                    // They come faster than they are taken; the caller comes back.
+                    break Ok(0);
+                }
+            }
+            code => break Err(io::Error::from_raw_os_error(code)),
         }
-    }
-    // Errors of earlier datagrams keep coming faster than they are taken; the caller comes back.
-    Ok(0)
+    };
+    add(&endpoint.counts.recv_calls, calls);
+    outcome
 }
 
 /// What arrived in a slot; `None` (and a count) if it did not fit or names no sender.

@@ -13,7 +13,7 @@ use super::super::{Endpoint, too_many_pieces, wrong_family};
 use super::{LinuxIo, UDP_SEGMENT, empty_header, last_error, may_be_pending};
 use crate::address::{canonical, for_family};
 use crate::counters::add;
-use crate::train::{Cursor, Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
+use crate::train::{Cursor, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
 
 /// Control messages of a train: packet information (40), traffic class (24), segment length (24).
 const CONTROL: usize = 96;
@@ -33,15 +33,17 @@ struct Envelope {
 }
 
 impl Envelope {
-    fn new(train: &Train<'_>, ipv6_socket: bool) -> io::Result<Self> {
-        let dst = for_family(train.dst, ipv6_socket).ok_or_else(wrong_family)?;
+    fn new(io: &LinuxIo, endpoint: &Endpoint, train: &Train<'_>) -> io::Result<Self> {
+        let dst = for_family(train.dst, endpoint.local.is_ipv6()).ok_or_else(wrong_family)?;
         let ipv6 = canonical(train.dst).is_ipv6();
         let mut control = Control::new();
         let mut used = 0;
-        if train.src.is_some() || train.interface.is_some() {
+        // Source and mark the socket has anyway need not be said: each control message is work for the kernel.
+        let from_elsewhere = train.src.is_some() && train.src != endpoint.bound_ip();
+        if from_elsewhere || train.interface.is_some() {
             used = push_packet_info(&mut control, used, train, ipv6)?;
         }
-        if train.ecn != Ecn::NotEct {
+        if io.mark.needs_saying(endpoint, train.ecn) {
             let class = i32::from(train.ecn.bits()).to_ne_bytes();
             // IPv4 takes its own option even through an IPv6 socket.
             let (level, kind) = if ipv6 {
@@ -148,7 +150,7 @@ pub(super) fn send(
     train: &Train<'_>,
     first: usize,
 ) -> io::Result<SendOutcome> {
-    let mut envelope = Envelope::new(train, endpoint.local.is_ipv6())?;
+    let mut envelope = Envelope::new(io, endpoint, train)?;
     let segments = train.segments();
     let mut offload = io.gso.load(Ordering::Relaxed);
     let (mut sent, mut doubts, mut suspected) = (first, 0, false);

@@ -1,0 +1,63 @@
+//! The ECN mark the socket puts on what it sends by itself: a control message a train costs more than a look.
+
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::set_option;
+use crate::sys::Endpoint;
+use crate::train::Ecn;
+
+/// Trains in a row with another mark than the socket's after which the socket takes theirs.
+const STREAK: u32 = 16;
+
+/// The socket's own mark, and how long the trains have had another. With several threads sending, a train may leave
+/// with the mark of the moment before: they agree on it as soon as they send alike.
+#[derive(Debug, Default)]
+pub(super) struct Mark {
+    own: AtomicU32,
+    /// The mark of the last trains and how many in a row had it: `count << 2 | mark`.
+    streak: AtomicU32,
+}
+
+impl Mark {
+    /// Whether a train with mark `ecn` needs to say so.
+    pub(super) fn needs_saying(&self, endpoint: &Endpoint, ecn: Ecn) -> bool {
+        let wanted = u32::from(ecn.bits());
+        if self.own.load(Ordering::Relaxed) == wanted {
+            self.streak.store(0, Ordering::Relaxed);
+            return false;
+        }
+        let streak = self.streak.load(Ordering::Relaxed);
+        let count = if streak & 3 == wanted {
+            (streak >> 2) + 1
+        } else {
+            1
+        };
+        self.streak.store(count << 2 | wanted, Ordering::Relaxed);
+        if count < STREAK {
+            return true;
+        }
+        self.streak.store(0, Ordering::Relaxed);
+        !self.adopt(endpoint, wanted)
+    }
+
+    /// Gives the socket this mark; false where the system refuses.
+    fn adopt(&self, endpoint: &Endpoint, mark: u32) -> bool {
+        let fd = endpoint.socket.as_raw_fd();
+        let value = mark.cast_signed();
+        let four = set_option(fd, libc::SOL_IP, libc::IP_TOS, value).is_ok();
+        // An IPv6 socket may carry IPv4, whose mark is another option; where it cannot, only one of both counts.
+        let done = match endpoint.local.is_ipv6() {
+            true => set_option(fd, libc::SOL_IPV6, libc::IPV6_TCLASS, value).is_ok(),
+            false => four,
+        };
+        if done {
+            self.own.store(mark, Ordering::Relaxed);
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+#[path = "mark_tests.rs"]
+mod tests;

@@ -1,0 +1,43 @@
+//! When the socket takes over the mark of what it sends.
+
+use std::net::UdpSocket;
+
+use super::*;
+use crate::counters::Counts;
+
+fn endpoint(address: &str) -> Endpoint {
+    let socket = UdpSocket::bind(address).unwrap();
+    let local = socket.local_addr().unwrap();
+    Endpoint {
+        socket,
+        local,
+        counts: Counts::default(),
+    }
+}
+
+#[test]
+fn trains_that_are_marked_alike_stop_saying_so() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let (endpoint, mark) = (endpoint(address), Mark::default());
+        assert!(!mark.needs_saying(&endpoint, Ecn::NotEct));
+        for _ in 1..STREAK {
+            assert!(mark.needs_saying(&endpoint, Ecn::Ect0));
+        }
+        assert!(!mark.needs_saying(&endpoint, Ecn::Ect0), "adopted");
+        assert!(!mark.needs_saying(&endpoint, Ecn::Ect0));
+        assert!(
+            mark.needs_saying(&endpoint, Ecn::NotEct),
+            "now this is the exception"
+        );
+    }
+}
+
+#[test]
+fn marks_in_turn_are_said_each_time() {
+    let (endpoint, mark) = (endpoint("127.0.0.1:0"), Mark::default());
+    for _ in 0..4 * STREAK {
+        assert!(mark.needs_saying(&endpoint, Ecn::Ect0));
+        assert!(mark.needs_saying(&endpoint, Ecn::Ect1));
+        assert!(!mark.needs_saying(&endpoint, Ecn::NotEct));
+    }
+}
