@@ -45,6 +45,8 @@ pub(super) struct Plan {
     pub(super) first: bool,
     /// The first packet is XDATA.
     pub(super) xdata: bool,
+    /// Octets the first packet carries between its header and its data.
+    ahead: usize,
 }
 
 /// What is left of each gate while a plan grows.
@@ -80,6 +82,7 @@ impl Context {
             stop: Stop::Drained,
             first: false,
             xdata: false,
+            ahead: 0,
         };
         if !matches!(self.state, State::Quiescent | State::Opening | State::Active) {
             return plan;
@@ -96,6 +99,11 @@ impl Context {
         if self.ends_with_response(self.writer.nxt, self.writer.queue.end()) {
             plan.xdata = false;
         }
+        plan.ahead = match (plan.first, plan.xdata) {
+            (true, _) => self.first_overhead(),
+            (false, true) => XDATA_LEN,
+            (false, false) => 0,
+        };
         self.fill(&mut plan, now, max);
         plan
     }
@@ -147,7 +155,8 @@ impl Context {
                 plan.stop = Stop::Window;
                 return;
             }
-            let octets = (HEADER_LEN + segment.len + self.overhead(plan)) as u64;
+            let ahead = if plan.segments.is_empty() { plan.ahead } else { 0 };
+            let octets = (HEADER_LEN + segment.len + ahead) as u64;
             if gates.budget.is_some_and(|budget| octets > budget) {
                 plan.stop = Stop::Blocked(Blocked::Budget);
                 return;
@@ -170,21 +179,13 @@ impl Context {
             self.peer
                 .mtu
                 .current()
-                .saturating_sub(HEADER_LEN + self.first_overhead())
+                .saturating_sub(HEADER_LEN + plan.ahead)
                 .min(size)
                 .max(16)
         } else if plan.xdata {
             (size - XDATA_LEN.min(size)).max(16)
         } else {
             size
-        }
-    }
-
-    fn overhead(&self, plan: &Plan) -> usize {
-        match (plan.segments.is_empty(), plan.first, plan.xdata) {
-            (true, true, _) => self.first_overhead(),
-            (true, false, true) => XDATA_LEN,
-            _ => 0,
         }
     }
 

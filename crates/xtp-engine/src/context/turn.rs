@@ -19,6 +19,10 @@ const MAX_INTENTS: usize = 32;
 impl Context {
     /// Ends a batch or a turn of the user.
     pub(crate) fn flush(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        self.touched = env.now;
+        if self.is_quiet_for_good(env.now) {
+            return;
+        }
         if std::mem::take(&mut self.abort_pending) {
             self.emit_abort(env, out);
         }
@@ -46,7 +50,15 @@ impl Context {
             self.settle_timers(env.now);
         }
         self.reader.hole_is_new = false;
-        self.touched = env.now;
+    }
+
+    /// It is over, and its turn would change nothing: every short association has one or two of these.
+    fn is_quiet_for_good(&self, now: Time) -> bool {
+        !self.state.is_live()
+            && self.closed.is_some()
+            && !self.abort_pending
+            && self.restart.is_none()
+            && self.deadline().is_none_or(|at| at > now)
     }
 
     /// Nothing would leave in a turn now, no timer is due, and nothing waits for a turn but timers.

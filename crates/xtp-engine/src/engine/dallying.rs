@@ -18,6 +18,8 @@ const LIVES: usize = 10;
 pub(super) struct Dallying {
     lists: [VecDeque<(Time, u32, u32)>; LIVES],
     count: usize,
+    /// The first entry due, and its list: asked for at every turn.
+    oldest: Option<(Time, usize)>,
 }
 
 impl Dallying {
@@ -26,20 +28,29 @@ impl Dallying {
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.oldest().map(|(at, _)| at)
+        self.oldest.map(|(at, _)| at)
     }
 
     /// The list whose first entry is due first.
-    fn oldest(&self) -> Option<(Time, usize)> {
+    fn find_oldest(&self) -> Option<(Time, usize)> {
         let fronts = self.lists.iter().enumerate();
         fronts
             .filter_map(|(list, entries)| Some((entries.front()?.0, list)))
             .min()
     }
 
+    /// Takes the entry due first.
+    fn pop(&mut self) -> Option<(Time, u32, u32)> {
+        let (_, list) = self.oldest?;
+        let entry = self.lists[list].pop_front();
+        self.oldest = self.find_oldest();
+        entry
+    }
+
     fn push(&mut self, dally: &Dally, slot: u32, generation: u32) {
         let seconds = usize::try_from(dally.life.as_secs()).unwrap_or(LIVES);
-        let list = &mut self.lists[seconds.clamp(1, LIVES) - 1];
+        let index = seconds.clamp(1, LIVES) - 1;
+        let list = &mut self.lists[index];
         // Nearly always the end. A user who lets go late, or a straggler, makes an earlier place.
         let entry = (dally.until, slot, generation);
         match list.back() {
@@ -49,6 +60,8 @@ impl Dallying {
             }
             _ => list.push_back(entry),
         }
+        let mine = (dally.until, index);
+        self.oldest = Some(self.oldest.map_or(mine, |oldest| oldest.min(mine)));
     }
 }
 
@@ -66,8 +79,7 @@ impl Engine {
         self.dallying.count += 1;
         self.contexts.let_dally(slot, dally);
         while self.dallying.count > self.config.max_dallying
-            && let Some((_, list)) = self.dallying.oldest()
-            && let Some((_, slot, generation)) = self.dallying.lists[list].pop_front()
+            && let Some((_, slot, generation)) = self.dallying.pop()
         {
             self.bury(slot, generation);
         }
@@ -75,9 +87,8 @@ impl Engine {
 
     /// Forgets whose time is over.
     pub(super) fn expire_dallying(&mut self) {
-        while let Some((at, list)) = self.dallying.oldest()
-            && at <= self.now
-            && let Some((_, slot, generation)) = self.dallying.lists[list].pop_front()
+        while self.dallying.deadline().is_some_and(|at| at <= self.now)
+            && let Some((_, slot, generation)) = self.dallying.pop()
         {
             match self.contexts.dally(slot) {
                 // A straggler came meanwhile.
