@@ -25,6 +25,7 @@ pub mod paradigm;
 mod path;
 mod rate;
 mod recv;
+mod reuse;
 mod rtt;
 mod schedule;
 mod send;

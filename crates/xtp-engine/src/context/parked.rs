@@ -8,7 +8,7 @@
 use super::modes::{AutoClose, Pattern};
 use super::peer::Peer;
 use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal};
-use super::setup::piece_limit;
+use super::renew::piece_limit;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
 use super::{Context, Opening, Role, State};
@@ -68,7 +68,7 @@ impl Tunings {
 
 impl Parked {
     /// Packs a context whose [`rest`](Context::rest) is complete. `room` is memory for the walk, used again and again.
-    pub(crate) fn pack(mut context: Context, tunings: &mut Tunings, room: &mut Vec<u8>) -> Self {
+    pub(crate) fn pack(context: &mut Context, tunings: &mut Tunings, room: &mut Vec<u8>) -> Self {
         context.writer.ring.forget_before(context.writer.echo_max);
         context.writer.control.rest();
         let mut fields = FieldWriter::new(std::mem::take(room));
@@ -77,43 +77,32 @@ impl Parked {
         let buckets_off = context.writer.peer_bucket.is_off() && context.writer.own_bucket.is_off();
         let no_window = context.reader.window.is_none();
         let plain = buckets_off && no_window && context.peer.paths.is_as_new(context.peer.addr);
-        let Context {
-            tuning,
-            opening,
-            writer,
-            peer,
-            reader,
-            ..
-        } = context;
-        let Writer {
-            control,
-            pacer,
-            peer_bucket,
-            own_bucket,
-            ..
-        } = writer;
+        let rare = |context: &mut Context| {
+            Box::new(Rare {
+                peer_bucket: context.writer.peer_bucket.clone(),
+                own_bucket: context.writer.own_bucket.clone(),
+                paths: context.peer.paths.clone(),
+                window: context.reader.window.take(),
+            })
+        };
         Self {
             octets: room.as_slice().into(),
-            tuning: tunings.intern(&tuning),
-            opening: opening.map(Box::new),
-            pace: match control {
+            tuning: tunings.intern(&context.tuning),
+            opening: context.opening.take().map(Box::new),
+            rare: (!plain).then(|| rare(context)),
+            pace: match context.writer.control {
                 Control::Fixed(_) => None,
-                control => Some(Box::new((control, pacer))),
+                _ => Some(Box::new((
+                    context.writer.control.clone(),
+                    context.writer.pacer.clone(),
+                ))),
             },
-            rare: (!plain).then(|| {
-                Box::new(Rare {
-                    peer_bucket,
-                    own_bucket,
-                    paths: peer.paths,
-                    window: reader.window,
-                })
-            }),
         }
     }
 
     /// The context as it was.
-    pub(crate) fn unpack(self) -> Context {
-        let mut context = Context::blank(Tuning::clone(&self.tuning));
+    pub(crate) fn unpack_into(self, context: &mut Context) {
+        context.renew_blank(Tuning::clone(&self.tuning));
         context.state = State::Active;
         context.walk(&mut FieldReader::new(&self.octets));
         context.opening = self.opening.map(|opening| *opening);
@@ -127,7 +116,6 @@ impl Parked {
             context.peer.paths = rare.paths;
             context.reader.window = rare.window;
         }
-        context
     }
 
     /// Whether this is the key of its peer. Many are asked, so only the beginning is read.

@@ -1,31 +1,17 @@
 //! How a context begins: opened by the user, or made of a FIRST (8.1, 8.2).
 
-use super::marks::Marks;
 use super::modes::{Beginning, Pattern};
-use super::path::PathQueue;
-use super::peer::Peer;
-use super::reader::{NakRecord, Owed, PeerModes, Reader, ReaderState, Refusal};
-use super::timers::Timers;
-use super::writer::{Requests, Writer, WriterState};
-use super::{Context, Env, Renegotiation, Role, State};
+use super::reader::{ReaderState, Refusal};
+use super::{Context, Env, Role};
 use crate::config::EngineConfig;
-use crate::congestion::Control;
-use crate::ecn::{EcnCounter, EcnSender};
 use crate::event::{ContextId, ListenerId};
 use crate::flow::{ReaderCredit, WriterCredit};
-use crate::growth::Growth;
 use crate::mtu::MtuSearch;
-use crate::options::{CongestionKind, OpenOptions, Rate, Tuning};
-use crate::pacer::Pacer;
-use crate::rate::TokenBucket;
-use crate::recv::Reassembly;
-use crate::rtt::Rtt;
-use crate::send::{Inflight, SendQueue, SentRing};
-use crate::stats::ContextStats;
+use crate::options::{CongestionKind, OpenOptions, Tuning};
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
-use xtp_wire::{Address, Caps, ClientId, First, HEADER_LEN, Header, Options, Token, Traffic};
+use xtp_wire::{Address, Caps, ClientId, First, Header, Options, Token, Traffic};
 
 /// maxdata where none is stated (3.2).
 pub(super) const UNKNOWN_MAX_DATA: u32 = 1_168;
@@ -87,26 +73,27 @@ pub(super) fn allowance(max_data: u32) -> u64 {
 }
 
 /// Everything both beginnings share.
-struct Parts {
-    identity: Identity,
-    role: Role,
-    addr: SocketAddr,
-    local: Option<IpAddr>,
-    tuning: Tuning,
-    pattern: Pattern,
-    offered: Caps,
-    reader_start: u64,
+pub(super) struct Parts {
+    pub(super) identity: Identity,
+    pub(super) role: Role,
+    pub(super) addr: SocketAddr,
+    pub(super) local: Option<IpAddr>,
+    pub(super) tuning: Tuning,
+    pub(super) pattern: Pattern,
+    pub(super) offered: Caps,
+    pub(super) reader_start: u64,
 }
 
 impl Context {
-    /// A context the user opens towards `addr`.
-    pub(crate) fn initiator(
+    /// Becomes a context the user opens towards `addr`.
+    pub(crate) fn begin_initiator(
+        &mut self,
         identity: Identity,
         addr: SocketAddr,
         options: &OpenOptions,
         opening: Opening,
         env: &Env<'_>,
-    ) -> Self {
+    ) {
         let tuning = options.tuning.clone();
         let mut pattern = Pattern::new(Beginning {
             service: options.service,
@@ -132,21 +119,25 @@ impl Context {
             offered,
             reader_start: 0,
         };
-        let mut context = Self::assemble_parts(parts, env);
-        context.confirm = options.confirm;
-        context.opening = Some(opening);
-        context.peer.validated = true;
+        self.assemble_parts(parts, env);
+        self.confirm = options.confirm;
+        self.opening = Some(opening);
+        self.peer.validated = true;
         if options.refuse_return {
-            context.reader.refusal = Refusal::OnFirst;
-            context.reader.state = ReaderState::Done;
+            self.reader.refusal = Refusal::OnFirst;
+            self.reader.state = ReaderState::Done;
         }
-        let stated = context.stated_max_data();
-        context.grant_initially(allowance(stated));
-        context
+        let stated = self.stated_max_data();
+        self.grant_initially(allowance(stated));
     }
 
-    /// A context made of a FIRST. The packet itself is then received like any other.
-    pub(crate) fn responder(identity: Identity, acceptance: &Acceptance<'_>, env: &mut Env<'_>) -> Self {
+    /// Becomes the context of a FIRST. The packet itself is then received like any other.
+    pub(crate) fn begin_responder(
+        &mut self,
+        identity: Identity,
+        acceptance: &Acceptance<'_>,
+        env: &mut Env<'_>,
+    ) {
         let options = acceptance.header.options;
         let traffic = &acceptance.first.traffic;
         let mut pattern = Pattern::new(Beginning {
@@ -174,24 +165,23 @@ impl Context {
             offered,
             reader_start: acceptance.header.seq,
         };
-        let mut context = Self::assemble_parts(parts, env);
-        context.listener = Some(acceptance.listener);
-        context.peer_key = Some(acceptance.header.key.value());
-        context.peer.foreign = Some((acceptance.src, acceptance.header.key.value()));
-        context.peer.validated = acceptance.validated;
-        context.source_token = acceptance.source_token;
+        self.assemble_parts(parts, env);
+        self.listener = Some(acceptance.listener);
+        self.peer_key = Some(acceptance.header.key.value());
+        self.peer.foreign = Some((acceptance.src, acceptance.header.key.value()));
+        self.peer.validated = acceptance.validated;
+        self.source_token = acceptance.source_token;
         let max_data = match traffic {
             Traffic::Extended(terms) => terms.maxdata,
             Traffic::Basic(terms) => terms.maxdata,
             _ => 0,
         };
-        context.grant_initially(allowance(max_data));
-        context.writer.max_data = context.writer.max_data.min(max_data.max(UNKNOWN_MAX_DATA));
-        context.take_limits(traffic, env);
-        context
+        self.grant_initially(allowance(max_data));
+        self.writer.max_data = self.writer.max_data.min(max_data.max(UNKNOWN_MAX_DATA));
+        self.take_limits(traffic, env);
     }
 
-    fn assemble_parts(parts: Parts, env: &Env<'_>) -> Self {
+    fn assemble_parts(&mut self, parts: Parts, env: &Env<'_>) {
         let (mtu, largest) = path_search(&parts.identity, parts.addr, env.config, env.now);
         let kind = match parts.tuning.congestion {
             CongestionKind::Auto if parts.identity.is_local || env.config.trusted_links => {
@@ -200,112 +190,7 @@ impl Context {
             CongestionKind::Auto => CongestionKind::Model,
             chosen => chosen,
         };
-        Self::of_parts(parts, mtu, largest, kind, env.now)
-    }
-
-    /// A context in which nothing is known yet, for a parked one to be unpacked into.
-    pub(super) fn blank(tuning: Tuning) -> Self {
-        let addr = SocketAddr::from(([0; 4], 0));
-        let parts = Parts {
-            identity: Identity {
-                id: ContextId(0),
-                key: 0,
-                sync: 0,
-                is_local: true,
-                initial_rtt: None,
-            },
-            role: Role::Initiator,
-            addr,
-            local: None,
-            pattern: Pattern::new(Beginning {
-                service: 0,
-                initiator: true,
-                no_error: false,
-                no_flow: false,
-                return_refused: false,
-                whole: false,
-                one_way: false,
-            }),
-            tuning,
-            offered: Caps::empty(),
-            reader_start: 0,
-        };
-        let mtu = MtuSearch::new(0, 0, true, false, Time::ZERO);
-        Self::of_parts(parts, mtu, 0, CongestionKind::Fixed, Time::ZERO)
-    }
-
-    fn of_parts(
-        parts: Parts,
-        mtu: MtuSearch,
-        largest_datagram: usize,
-        kind: CongestionKind,
-        now: Time,
-    ) -> Self {
-        let Parts {
-            identity,
-            role,
-            addr,
-            local,
-            tuning,
-            pattern,
-            offered,
-            reader_start,
-        } = parts;
-        let segment = (mtu.current().saturating_sub(HEADER_LEN)) as u32;
-        let writer = new_writer(&identity, &tuning, &pattern, kind, segment, now);
-        let most = match identity.is_local {
-            true => tuning.recv_capacity,
-            false => tuning.recv_limit(),
-        };
-        let reader = new_reader(&tuning, most, reader_start, now);
-        Self {
-            id: identity.id,
-            role,
-            state: match role {
-                Role::Initiator => State::Quiescent,
-                Role::Responder => State::Listening,
-            },
-            key: identity.key,
-            peer_key: None,
-            peer_has_key: false,
-            listener: None,
-            pattern,
-            confirm: crate::Confirm::Received,
-            peer: Peer::new(addr, local, mtu, largest_datagram),
-            offered,
-            in_force: Caps::empty(),
-            opening: None,
-            writer,
-            reader,
-            rtt: Rtt::new(identity.initial_rtt),
-            timers: Timers::new(now),
-            marks: Marks::default(),
-            stats: ContextStats::default(),
-            closed: None,
-            released: false,
-            cached: None,
-            end_received: false,
-            dirty: false,
-            half_open: false,
-            extended_first: false,
-            retired: false,
-            serial: None,
-            renegotiation: Renegotiation::default(),
-            path_queue: PathQueue::default(),
-            probe_nonce: None,
-            source_token: None,
-            learned_token: None,
-            learned_utc: None,
-            doubt: super::Doubt::No,
-            unreachable_since: None,
-            abort_pending: false,
-            restart: None,
-            moved: None,
-            initial: 0,
-            touched: now,
-            expected_answer: 0,
-            tuning,
-        }
+        self.renew(parts, mtu, largest, kind, env.now);
     }
 
     /// Both readers and writers start with the allowance of 8.1.
@@ -353,104 +238,4 @@ fn path_search(
         MtuSearch::new(base, largest, identity.is_local, addr.is_ipv6(), now),
         largest,
     )
-}
-
-/// Writers without feedback have no window: one initial window in 100 ms where nothing is stated (12.8).
-fn own_rate(tuning: &Tuning, pattern: &Pattern, is_fixed: bool, segment: u32) -> Rate {
-    if tuning.out_rate.octets_per_second == 0 && pattern.no_feedback && !is_fixed {
-        let window = 10 * (segment + HEADER_LEN as u32);
-        return Rate {
-            octets_per_second: u64::from(window) * 10,
-            burst: window,
-        };
-    }
-    tuning.out_rate
-}
-
-fn new_writer(
-    identity: &Identity,
-    tuning: &Tuning,
-    pattern: &Pattern,
-    kind: CongestionKind,
-    segment: u32,
-    now: Time,
-) -> Writer {
-    let is_fixed = kind == CongestionKind::Fixed;
-    Writer {
-        queue: SendQueue::new(0),
-        inflight: Inflight::new(),
-        ring: SentRing::new(),
-        una: 0,
-        nxt: 0,
-        credit: WriterCredit::new(0, 0),
-        final_seq: None,
-        state: WriterState::Open,
-        wclose_sent: false,
-        refused: false,
-        not_taken: 0,
-        sync_out: identity.sync,
-        first_sync: identity.sync.wrapping_add(1),
-        echo_max: identity.sync,
-        requests: Requests::default(),
-        gap: super::writer::ReplyGap::default(),
-        blocked: None,
-        blocked_alloc: None,
-        peer_bucket: TokenBucket::new(Rate::default(), now),
-        own_bucket: TokenBucket::new(own_rate(tuning, pattern, is_fixed, segment), now),
-        control: Control::new(kind, segment),
-        pacer: Pacer::new(),
-        wanted: super::writer::Wanted::default(),
-        delivered: 0,
-        unmapped_packets: 0,
-        handshake: None,
-        forced_judgement: false,
-        evidence: None,
-        max_data: u32::MAX,
-        wants_room: false,
-        ecn: EcnSender::new(tuning.ecn),
-        full_size_losses: 0,
-        oldest_lost: (0, 0),
-    }
-}
-
-/// Pieces that may wait behind holes at a reader of so many octets.
-pub(super) fn piece_limit(most: u64) -> usize {
-    (most / 256) as usize + 1_024
-}
-
-fn new_reader(tuning: &Tuning, most: u64, start: u64, now: Time) -> Reader {
-    let mut store = Reassembly::new(start);
-    store.set_piece_limit(piece_limit(most));
-    Reader {
-        store,
-        assembly: None,
-        credit: ReaderCredit::new(tuning.recv_capacity, start),
-        growth: Growth::new(most, now),
-        window: None,
-        alloc: start,
-        widest: 0,
-        start,
-        final_seq: None,
-        state: ReaderState::Open,
-        refusal: Refusal::No,
-        sync_in: None,
-        sync_in_at: now,
-        edge_last: false,
-        edge_sync: 0,
-        dreq: None,
-        owed: Owed::Nothing,
-        told: None,
-        update_due: false,
-        modes: PeerModes::default(),
-        error_control: tuning.error_control,
-        wanted_error_control: tuning.error_control,
-        nak: NakRecord::default(),
-        hole_is_new: false,
-        ecn: EcnCounter::default(),
-        announced: false,
-        end_pending: false,
-        max_spans: DEFAULT_SPANS,
-        newest_next: false,
-        refusal_told: false,
-    }
 }

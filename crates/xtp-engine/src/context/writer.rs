@@ -59,6 +59,19 @@ pub(crate) struct Requests {
 const MAX_OPEN: usize = 64;
 
 impl Requests {
+    /// None was sent.
+    pub(crate) fn renew(&mut self) {
+        let Self {
+            open,
+            newest,
+            edge_level,
+            edge_open,
+            dreq,
+        } = self;
+        open.clear();
+        (*newest, *edge_level, *edge_open, *dreq) = (None, false, None, None);
+    }
+
     pub(crate) fn sent(&mut self, sync: u32) {
         if self.open.len() >= MAX_OPEN {
             self.open.remove(MAX_OPEN / 2);

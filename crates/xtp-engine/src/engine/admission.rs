@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::admit::{Credentials, Decision, Incoming, Verdict};
-use crate::context::{Acceptance, Context, Env, Identity, Transition};
+use crate::context::{Acceptance, Env, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
 use rand_core::Rng;
@@ -179,14 +179,20 @@ impl Engine {
             source_token,
         };
         let (id, key) = (identity.id, identity.key);
+        let slot = self.contexts.insert();
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
         let mut env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let mut context = Context::responder(identity, &acceptance, &mut env);
+        context.begin_responder(identity, &acceptance, &mut env);
         context.transition(Transition::FirstAccepted);
+        context.half_open = !validated && !pure;
+        context.extended_first = claim.extended;
         let accepted = Event::Accepted {
             listener,
             peer: datagram.src,
@@ -194,7 +200,6 @@ impl Engine {
             port: first.address.port().unwrap_or(0),
         };
         self.events.push_back((id, accepted));
-        let slot = self.contexts.insert(context);
         self.demux.insert_own(key, slot);
         self.demux.insert_foreign(datagram.src, header.key.value(), slot);
         self.demux.insert_peer(datagram.src, slot);
@@ -202,12 +207,6 @@ impl Engine {
         self.remember_first(header, claim, pure, datagram);
         if !validated && !pure {
             self.pressure.half_open_begins();
-            if let Some(context) = self.contexts.at(slot) {
-                context.half_open = true;
-            }
-        }
-        if let Some(context) = self.contexts.at(slot) {
-            context.extended_first = claim.extended;
         }
         self.deliver(slot, *packet, datagram);
     }

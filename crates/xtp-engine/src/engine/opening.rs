@@ -1,7 +1,7 @@
 //! Opening an association: addresses, serial numbers, creation time, what is known of the peer (8, 14.9, 20.5).
 
 use super::Engine;
-use crate::context::{Context, Env, Opening};
+use crate::context::{Env, Opening};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
@@ -48,19 +48,22 @@ impl Engine {
         };
         let identity = self.identity(peer);
         let (id, key) = (identity.id, identity.key);
+        let slot = self.contexts.insert();
+        let Some(context) = self.contexts.at(slot) else {
+            return Err(Error::NoContext);
+        };
         let env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let mut context = Context::initiator(identity, peer, &options, opening, &env);
+        context.begin_initiator(identity, peer, &options, opening, &env);
         if legacy {
             context.offered = Caps::empty();
         }
         context.expected_answer = options.expected_answer;
         context.serial = client.map(|client| client.n);
-        let slot = self.contexts.insert(context);
         self.demux.insert_own(key, slot);
         self.demux.insert_peer(peer, slot);
         Ok(id)

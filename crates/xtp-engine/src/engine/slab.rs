@@ -13,8 +13,7 @@ const MAX_POOL: usize = 1_024;
 enum Body {
     #[default]
     Empty,
-    /// Always `Some`; `None` only in the pool.
-    Whole(Box<Option<Context>>),
+    Whole(Box<Context>),
     Parked(Parked),
     /// Over for its user.
     Dally(Box<Dally>),
@@ -37,7 +36,7 @@ pub(super) struct Slab {
     whole: usize,
     parkings: u64,
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-    pool: Vec<Box<Option<Context>>>,
+    pool: Vec<Box<Context>>,
     tunings: Tunings,
     room: Vec<u8>,
 }
@@ -58,12 +57,10 @@ impl Slab {
         ContextId(u64::from(generation) << 32 | u64::from(slot))
     }
 
-    /// Puts `context` where its identifier says; it must be the one reserved last.
-    pub(super) fn insert(&mut self, context: Context) -> u32 {
-        let slot = slot_of(context.id);
-        let reserved = self.free.pop();
-        debug_assert_eq!(reserved, Some(slot));
-        let memory = house(&mut self.pool, context);
+    /// Memory for the context reserved last, which begins in it; its slot.
+    pub(super) fn insert(&mut self) -> u32 {
+        let slot = self.free.pop().unwrap_or_default();
+        let memory = house(&mut self.pool);
         self.places[slot as usize].body = Body::Whole(memory);
         self.alive += 1;
         self.whole += 1;
@@ -74,11 +71,10 @@ impl Slab {
     pub(super) fn remove(&mut self, slot: u32) -> Option<ListenerId> {
         self.at(slot)?;
         let place = self.places.get_mut(slot as usize)?;
-        let Body::Whole(mut memory) = std::mem::take(&mut place.body) else {
+        let Body::Whole(memory) = std::mem::take(&mut place.body) else {
             return None;
         };
-        let listener = memory.as_ref().as_ref().and_then(|context| context.listener);
-        *memory = None;
+        let listener = memory.listener;
         keep(&mut self.pool, memory);
         self.whole -= 1;
         place.generation = place.generation.wrapping_add(1);
@@ -93,11 +89,13 @@ impl Slab {
         if let Body::Parked(_) = &place.body
             && let Body::Parked(parked) = std::mem::take(&mut place.body)
         {
-            place.body = Body::Whole(house(&mut self.pool, parked.unpack()));
+            let mut memory = house(&mut self.pool);
+            parked.unpack_into(&mut memory);
+            place.body = Body::Whole(memory);
             self.whole += 1;
         }
         match &mut place.body {
-            Body::Whole(memory) => memory.as_mut().as_mut(),
+            Body::Whole(memory) => Some(memory),
             _ => None,
         }
     }
@@ -105,7 +103,7 @@ impl Slab {
     /// The context, if it is not parked: one that is has nothing incomplete, unread or due.
     pub(super) fn awake(&self, slot: u32) -> Option<&Context> {
         match &self.places.get(slot as usize)?.body {
-            Body::Whole(memory) => memory.as_ref().as_ref(),
+            Body::Whole(memory) => Some(memory),
             _ => None,
         }
     }
@@ -114,18 +112,19 @@ impl Slab {
     pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
         match &self.places.get(slot as usize)?.body {
             Body::Empty | Body::Dally(_) => None,
-            Body::Whole(memory) => memory.as_ref().as_ref().map(look),
-            Body::Parked(parked) => Some(look(&parked.clone().unpack())),
+            Body::Whole(memory) => Some(look(memory)),
+            Body::Parked(parked) => {
+                let mut memory = Context::memory();
+                parked.clone().unpack_into(&mut memory);
+                Some(look(&memory))
+            }
         }
     }
 
     /// Whether it is the context of a live association whose peer has this key.
     pub(super) fn goes_by(&self, slot: u32, peer_key: u64) -> bool {
         match self.places.get(slot as usize).map(|place| &place.body) {
-            Some(Body::Whole(memory)) => memory
-                .as_ref()
-                .as_ref()
-                .is_some_and(|context| context.is_live() && context.peer_key == Some(peer_key)),
+            Some(Body::Whole(context)) => context.is_live() && context.peer_key == Some(peer_key),
             Some(Body::Parked(parked)) => parked.lives_under(peer_key),
             _ => false,
         }
@@ -138,9 +137,8 @@ impl Slab {
         };
         if let Body::Whole(_) = &place.body
             && let Body::Whole(mut memory) = std::mem::take(&mut place.body)
-            && let Some(context) = memory.take()
         {
-            place.body = Body::Parked(Parked::pack(context, &mut self.tunings, &mut self.room));
+            place.body = Body::Parked(Parked::pack(&mut memory, &mut self.tunings, &mut self.room));
             keep(&mut self.pool, memory);
             self.whole -= 1;
             self.parkings += 1;
@@ -178,9 +176,8 @@ impl Slab {
     /// A whole context becomes what is left of it.
     pub(super) fn let_dally(&mut self, slot: u32, dally: Dally) {
         if let Some(place) = self.places.get_mut(slot as usize)
-            && let Body::Whole(mut memory) = std::mem::replace(&mut place.body, Body::Dally(Box::new(dally)))
+            && let Body::Whole(memory) = std::mem::replace(&mut place.body, Body::Dally(Box::new(dally)))
         {
-            *memory = None;
             keep(&mut self.pool, memory);
             self.whole -= 1;
             self.alive -= 1;
@@ -221,20 +218,16 @@ impl Slab {
     }
 }
 
+/// Stripped memory.
 #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-fn house(pool: &mut Vec<Box<Option<Context>>>, context: Context) -> Box<Option<Context>> {
-    match pool.pop() {
-        Some(mut memory) => {
-            *memory = Some(context);
-            memory
-        }
-        None => Box::new(Some(context)),
-    }
+fn house(pool: &mut Vec<Box<Context>>) -> Box<Context> {
+    pool.pop().unwrap_or_else(Context::memory)
 }
 
 #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-fn keep(pool: &mut Vec<Box<Option<Context>>>, memory: Box<Option<Context>>) {
+fn keep(pool: &mut Vec<Box<Context>>, mut memory: Box<Context>) {
     if pool.len() < MAX_POOL {
+        memory.strip();
         pool.push(memory);
     }
 }

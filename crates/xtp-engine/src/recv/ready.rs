@@ -4,6 +4,7 @@
 //! user has dropped what was read from it: a reader that keeps up allocates nothing. Message ends, tags and
 //! gaps are positions in lists of their own, so a tiny message costs 8 octets beside its own, not a chunk.
 
+use crate::reuse::empty;
 use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
@@ -49,6 +50,23 @@ impl Ready {
             tags: VecDeque::new(),
             gaps: VecDeque::new(),
         }
+    }
+
+    /// As a new one, in the same memory. That of the octets may be the user's by now.
+    pub(super) fn renew(&mut self, start: u64) {
+        (self.start, self.end, self.octets) = (start, start, 0);
+        if self.open.capacity() > 0 {
+            self.open = BytesMut::new();
+        }
+        empty(&mut self.chunks);
+        empty(&mut self.eoms);
+        empty(&mut self.tags);
+        empty(&mut self.gaps);
+    }
+
+    /// An empty one begins anew at `start`.
+    pub(super) fn restart(&mut self, start: u64) {
+        (self.start, self.end) = (start, start);
     }
 
     /// The next position to read.

@@ -15,6 +15,7 @@
 //! holes are bounded by [`Reassembly::set_piece_limit`]; small pieces are joined as they come into order, so
 //! that tiny packets do not cost a multiple of their octets.
 
+use crate::reuse::empty;
 use std::collections::{BTreeMap, VecDeque};
 
 use bytes::{Buf, Bytes};
@@ -170,6 +171,24 @@ impl Reassembly {
             piece_limit: DEFAULT_PIECE_LIMIT,
             highest: start,
         }
+    }
+
+    /// As a new one, in the same memory.
+    pub(crate) fn renew(&mut self, start: u64) {
+        self.ready.renew(start);
+        empty(&mut self.spans);
+        if !self.pieces.is_empty() {
+            self.pieces.clear();
+        }
+        self.piece_octets = 0;
+        self.piece_limit = DEFAULT_PIECE_LIMIT;
+        self.highest = start;
+    }
+
+    /// Begins anew at `start`. It must have been renewed since anything was stored.
+    pub(crate) fn restart(&mut self, start: u64, piece_limit: usize) {
+        self.ready.restart(start);
+        (self.highest, self.piece_limit) = (start, piece_limit);
     }
 
     /// Whether nothing at all is kept.

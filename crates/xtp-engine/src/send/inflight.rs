@@ -18,6 +18,7 @@
 //! An acknowledged range that lies strictly inside one segment is ignored (no reader that keeps what it was
 //! sent can produce it), so a peer can not make more runs than there are unacknowledged segments.
 
+use crate::reuse::empty;
 use core::time::Duration;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -170,6 +171,21 @@ impl Inflight {
     /// An empty map; allocates nothing.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// As a new one, in the same memory.
+    pub(crate) fn renew(&mut self) {
+        empty(&mut self.runs);
+        let Self {
+            runs: _,
+            octets,
+            lost_octets,
+            ordered_from,
+            lowest_lost,
+            lost_end,
+        } = self;
+        (*octets, *lost_octets, *ordered_from, *lost_end) = (0, 0, 0, 0);
+        lowest_lost.set(0);
     }
 
     /// `len` octets from `seq` on have left (again) as one packet.

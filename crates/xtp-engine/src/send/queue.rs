@@ -7,6 +7,7 @@
 //! at most [`SMALL`] octets after another small one is copied behind it. Two neighbours therefore hold more than
 //! [`SMALL`] octets together, unless the earlier one is still referenced by a batch at the time of the write.
 
+use crate::reuse::empty;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
@@ -90,6 +91,20 @@ impl SendQueue {
             released: 0,
             cursor: Cell::new(0),
         }
+    }
+
+    /// As a new one, in the same memory.
+    pub(crate) fn renew(&mut self, base: u64) {
+        #[cfg(test)]
+        {
+            self.start = base;
+        }
+        (self.base, self.end, self.closed) = (base, base, false);
+        self.released = 0;
+        self.cursor.set(0);
+        empty(&mut self.pieces);
+        empty(&mut self.tags);
+        empty(&mut self.eoms);
     }
 
     /// Whether nothing at all is kept.

@@ -4,6 +4,7 @@
 //! echo may name either. Two rings keep the last [`CAPACITY`] entries each, so that a long train of data cannot
 //! push out the one control packet whose answer is awaited, nor the other way round.
 
+use crate::reuse::empty;
 use std::collections::VecDeque;
 
 use crate::fields::Fields;
@@ -85,6 +86,12 @@ impl SentRing {
     /// An empty ring; allocates nothing.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// As a new one, in the same memory.
+    pub(crate) fn renew(&mut self) {
+        empty(&mut self.packets.0);
+        empty(&mut self.runs.0);
     }
 
     /// Forgets what was sent before the packet with this sync: no echo that is news can name it.
