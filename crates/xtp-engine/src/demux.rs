@@ -11,11 +11,16 @@ use crate::hash::{KeyedMap, KeyedState, Source};
 /// only: "port unreachable" then does not hasten their end, their timers decide. Bounds the scan of a removal.
 pub(crate) const PEER_LIMIT: usize = 1_024;
 
+/// Contexts whose peers are looked for one by one: short associations are over before they are worth a table.
+const FRESH: usize = 32;
+
 /// The tables OWN and FOREIGN, and the contexts of each peer address.
 pub(crate) struct Demux {
     own: KeyedMap<u64, u32>,
     foreign: KeyedMap<(Source, u64), u32>,
     peers: KeyedMap<Source, SmallVec<[u32; 4]>>,
+    /// The newest contexts, not yet in `peers`.
+    fresh: Vec<(Source, u32)>,
 }
 
 impl Demux {
@@ -26,6 +31,7 @@ impl Demux {
             own: KeyedMap::with_hasher(state),
             foreign: KeyedMap::with_hasher(state),
             peers: KeyedMap::with_hasher(state),
+            fresh: Vec::with_capacity(FRESH),
         }
     }
 
@@ -59,19 +65,27 @@ impl Demux {
         self.foreign.remove(&(src.into(), key))
     }
 
-    /// Adds `slot` to the contexts of `peer`. False if it is there already or `peer` has [`PEER_LIMIT`] of them.
-    pub(crate) fn insert_peer(&mut self, peer: SocketAddr, slot: u32) -> bool {
-        let slots = self.peers.entry(peer.into()).or_default();
-        let fits = slots.len() < PEER_LIMIT && !slots.contains(&slot);
-        if fits {
-            slots.push(slot);
+    /// Adds `slot`, which is in none, to the contexts of `peer`. The index finds [`PEER_LIMIT`] of them.
+    pub(crate) fn insert_peer(&mut self, peer: SocketAddr, slot: u32) {
+        if self.fresh.len() == FRESH {
+            for (peer, slot) in self.fresh.drain(..) {
+                let slots = self.peers.entry(peer).or_default();
+                if slots.len() < PEER_LIMIT {
+                    slots.push(slot);
+                }
+            }
         }
-        fits
+        self.fresh.push((peer.into(), slot));
     }
 
     /// Takes `slot` from the contexts of `peer`. False if it was not among them.
     pub(crate) fn remove_peer(&mut self, peer: SocketAddr, slot: u32) -> bool {
-        let Entry::Occupied(mut entry) = self.peers.entry(peer.into()) else {
+        let peer = Source::from(peer);
+        if let Some(at) = self.fresh.iter().rposition(|fresh| *fresh == (peer, slot)) {
+            self.fresh.swap_remove(at);
+            return true;
+        }
+        let Entry::Occupied(mut entry) = self.peers.entry(peer) else {
             return false;
         };
         let slots = entry.get_mut();
@@ -85,9 +99,13 @@ impl Demux {
         true
     }
 
-    /// The contexts whose peer has this address and port, at most [`PEER_LIMIT`], in no particular order.
+    /// The contexts whose peer has this address and port, [`PEER_LIMIT`] and the newest few at most, in no particular
+    /// order.
     pub(crate) fn by_peer(&self, peer: SocketAddr) -> impl Iterator<Item = u32> + '_ {
-        self.peers.get(&Source::from(peer)).into_iter().flatten().copied()
+        let peer = Source::from(peer);
+        let settled = self.peers.get(&peer).into_iter().flatten().copied();
+        let fresh = self.fresh.iter().filter(move |(its, _)| *its == peer);
+        settled.chain(fresh.map(|(_, slot)| *slot))
     }
 }
 

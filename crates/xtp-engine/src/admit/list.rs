@@ -126,6 +126,11 @@ impl List {
         self.len
     }
 
+    /// The newest slot.
+    pub(super) fn back(&self) -> Option<u32> {
+        (self.tail != NONE).then_some(self.tail)
+    }
+
     /// The oldest slot.
     pub(super) fn front(&self) -> Option<u32> {
         (self.head != NONE).then_some(self.head)

@@ -1,5 +1,6 @@
 //! A bounded table in order of last use.
 
+use core::cell::Cell;
 use core::hash::Hash;
 
 use super::list::{List, Slab};
@@ -8,6 +9,8 @@ use crate::hash::{KeyedMap, KeyedState};
 /// At most `capacity` entries; one more pushes out the one not used for longest.
 pub(super) struct Lru<K, V> {
     map: KeyedMap<K, u32>,
+    /// Found last: who comes mostly comes again.
+    recent: Cell<Option<(K, u32)>>,
     slab: Slab<(K, V)>,
     order: List,
     capacity: usize,
@@ -18,6 +21,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
     pub(super) fn new(capacity: usize, state: KeyedState) -> Self {
         Self {
             map: KeyedMap::with_hasher(state),
+            recent: Cell::new(None),
             slab: Slab::new(),
             order: List::new(),
             capacity,
@@ -28,22 +32,35 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         self.slab.len()
     }
 
+    fn find(&self, key: &K) -> Option<u32> {
+        match self.recent.get() {
+            Some((recent, slot)) if recent == *key => Some(slot),
+            _ => {
+                let slot = *self.map.get(key)?;
+                self.recent.set(Some((*key, slot)));
+                Some(slot)
+            }
+        }
+    }
+
     pub(super) fn get(&self, key: &K) -> Option<&V> {
-        let slot = *self.map.get(key)?;
+        let slot = self.find(key)?;
         self.slab.get(slot).map(|(_, value)| value)
     }
 
     /// The value, without counting this as a use.
     pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        let slot = *self.map.get(key)?;
+        let slot = self.find(key)?;
         self.slab.get_mut(slot).map(|(_, value)| value)
     }
 
     /// The value, used now.
     pub(super) fn touch(&mut self, key: &K) -> Option<&mut V> {
-        let slot = *self.map.get(key)?;
-        self.slab.unlink(&mut self.order, slot);
-        self.slab.push_back(&mut self.order, slot);
+        let slot = self.find(key)?;
+        if self.order.back() != Some(slot) {
+            self.slab.unlink(&mut self.order, slot);
+            self.slab.push_back(&mut self.order, slot);
+        }
         self.slab.get_mut(slot).map(|(_, value)| value)
     }
 
@@ -69,6 +86,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
 
     pub(super) fn remove(&mut self, key: &K) -> Option<V> {
         let slot = self.map.remove(key)?;
+        self.recent.set(None);
         self.slab.unlink(&mut self.order, slot);
         self.slab.remove(slot).map(|(_, value)| value)
     }
@@ -83,6 +101,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         self.slab.unlink(&mut self.order, slot);
         let entry = self.slab.remove(slot)?;
         self.map.remove(&entry.0);
+        self.recent.set(None);
         Some(entry)
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Input<'a> {
     /// Octets of UDP payload.
     pub(crate) octets: usize,
     pub(crate) backing: Option<&'a Bytes>,
-    pub(crate) packet: Packet<'a>,
+    pub(crate) packet: &'a Packet<'a>,
 }
 
 /// Payloads below this are copied even where their memory could be shared: a reference costs about as much.

@@ -53,7 +53,7 @@ impl Context {
     }
 
     /// It is over, and its turn would change nothing: every short association has one or two of these.
-    fn is_quiet_for_good(&self, now: Time) -> bool {
+    pub(crate) fn is_quiet_for_good(&self, now: Time) -> bool {
         !self.state.is_live()
             && self.closed.is_some()
             && !self.abort_pending

@@ -208,7 +208,7 @@ impl Engine {
         if !validated && !pure {
             self.pressure.half_open_begins();
         }
-        self.deliver(slot, *packet, datagram);
+        self.deliver(slot, packet, datagram);
     }
 
     fn remember_first(&mut self, header: &Header, claim: &Claim, pure: bool, datagram: &Datagram<'_>) {

@@ -163,7 +163,19 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn release(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        self.command(now, id, |context, env| context.release(env))
+        self.advance(now);
+        let slot = self.slot(id)?;
+        let at = self.now;
+        let over = |context: &mut Context, env: &mut Env<'_>| {
+            context.release(env);
+            !context.dirty && context.is_quiet_for_good(at)
+        };
+        match self.with(slot, over).ok_or(Error::NoContext)? {
+            // Nothing would leave in a turn: what is left of it is put away at once.
+            true => self.settle(slot),
+            false => self.mark_dirty(slot),
+        }
+        Ok(())
     }
 
     /// Asks for confirmation of everything queued so far (9.5(f)): one

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::admit::Incoming;
-use crate::context::{Input, State};
+use crate::context::{Env, Input, State};
 use crate::time::Time;
 use crate::transmit::Datagram;
 use core::net::SocketAddr;
@@ -23,7 +23,7 @@ impl Engine {
             return;
         }
         match self.lookup(&header, datagram.src) {
-            Some(slot) => self.deliver(slot, packet, &datagram),
+            Some(slot) => self.deliver(slot, &packet, &datagram),
             None => self.take_unmatched(&packet, &datagram),
         }
     }
@@ -35,9 +35,9 @@ impl Engine {
         }
     }
 
-    pub(super) fn deliver(&mut self, slot: u32, packet: Packet<'_>, datagram: &Datagram<'_>) {
-        let header = packet.header;
-        if self.answer_straggler(slot, &header) {
+    pub(super) fn deliver(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) {
+        let header = &packet.header;
+        if self.answer_straggler(slot, header) {
             return;
         }
         let input = Input {
@@ -48,14 +48,24 @@ impl Engine {
             backing: datagram.backing,
             packet,
         };
-        let mut replies = std::mem::take(&mut self.replies);
-        self.with(slot, |context, env| match (&input.packet.body, context.state) {
-            (Body::Cookie(token), _) => context.answer_cookie(*token, env, &mut replies),
-            (_, State::Inactive | State::Gone) => context.straggler(&header, env, &mut replies),
-            _ => context.receive(env, &input),
-        });
-        self.replies = replies;
-        self.after_input(slot, datagram.src);
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
+        let mut env = Env {
+            now: self.now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        match (&packet.body, context.state) {
+            (Body::Cookie(token), _) => context.answer_cookie(*token, &mut env, &mut self.replies),
+            (_, State::Inactive | State::Gone) => context.straggler(header, &mut env, &mut self.replies),
+            _ => context.receive(&mut env, &input),
+        }
+        if context.held_incomplete() > 0 || context.moved.is_some() {
+            self.after_input(slot, datagram.src);
+        }
+        self.mark_dirty(slot);
     }
 
     fn after_input(&mut self, slot: u32, src: SocketAddr) {
@@ -72,7 +82,6 @@ impl Engine {
             self.demux.remove_peer(from, slot);
             self.demux.insert_peer(to, slot);
         }
-        self.mark_dirty(slot);
     }
 
     /// A malformed FIRST may deserve a DIAG (5); everything else is dropped in silence [D-06].
@@ -144,7 +153,7 @@ impl Engine {
         let found = slots.find(|slot| self.contexts.goes_by(*slot, key.value()));
         drop(slots);
         let Some(slot) = found else { return false };
-        self.deliver(slot, *packet, datagram);
+        self.deliver(slot, packet, datagram);
         true
     }
 

@@ -84,23 +84,30 @@ impl Slab {
     }
 
     /// The context, whole: a parked one is unpacked.
+    #[inline]
     pub(super) fn at(&mut self, slot: u32) -> Option<&mut Context> {
-        let place = self.places.get_mut(slot as usize)?;
-        if let Body::Parked(_) = &place.body
-            && let Body::Parked(parked) = std::mem::take(&mut place.body)
-        {
-            let mut memory = house(&mut self.pool);
-            parked.unpack_into(&mut memory);
-            place.body = Body::Whole(memory);
-            self.whole += 1;
+        if matches!(self.places.get(slot as usize)?.body, Body::Parked(_)) {
+            self.unpack(slot);
         }
-        match &mut place.body {
+        match &mut self.places.get_mut(slot as usize)?.body {
             Body::Whole(memory) => Some(memory),
             _ => None,
         }
     }
 
+    #[cold]
+    fn unpack(&mut self, slot: u32) {
+        let place = &mut self.places[slot as usize];
+        if let Body::Parked(parked) = std::mem::take(&mut place.body) {
+            let mut memory = house(&mut self.pool);
+            parked.unpack_into(&mut memory);
+            place.body = Body::Whole(memory);
+            self.whole += 1;
+        }
+    }
+
     /// The context, if it is not parked: one that is has nothing incomplete, unread or due.
+    #[inline]
     pub(super) fn awake(&self, slot: u32) -> Option<&Context> {
         match &self.places.get(slot as usize)?.body {
             Body::Whole(memory) => Some(memory),
