@@ -20,8 +20,9 @@ pub enum Wait {
     /// Never sleep: poll the socket. Least latency, one core busy while a call waits. Yields the core between
     /// polls when this process has more threads waiting than there are cores, or when others want the core.
     Spin,
-    /// Poll for some 50 us, then sleep. Sleeps at once when this process has more threads waiting than there are
-    /// cores, when there is one core only, and for a while after polling was seen to take the core from others.
+    /// Poll for some 50 us, then sleep. Where others want the same core it is given away between polls, and the time
+    /// they have it does not count. Sleeps at once when this process has more threads waiting than there are cores, for
+    /// a while after somebody kept a core given away, and for ever longer while polling brings nothing.
     #[default]
     Adaptive,
 }

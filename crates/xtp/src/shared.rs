@@ -13,7 +13,7 @@ use std::time::Duration;
 use xtp_engine::Time;
 use xtp_io::UdpSocket;
 
-use crate::config::{Config, Wait};
+use crate::config::Config;
 use crate::core::{Core, Unconfirmed};
 use crate::error::{Error, Result};
 use crate::wait::{Habit, Patience, Step};
@@ -23,9 +23,6 @@ use crate::wake::{WITHOUT_WAKING, Waker};
 const POLL_EVERY: Duration = Duration::from_millis(1);
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
-
-/// Looks at the socket between two at the clock, the timers and who else wants the lock.
-const LOOKS: u32 = 4;
 
 /// How often a shutdown looks whether everything is confirmed, if nothing happens.
 const SETTLE_LOOK: Duration = Duration::from_millis(50);
@@ -44,6 +41,8 @@ pub(crate) struct State {
     followers: usize,
     /// Followers wait for news up to this number.
     told: u64,
+    /// Callers that want what they cause to leave together: calls that do not wait leave the turn to the last of them.
+    corks: usize,
 }
 
 impl State {
@@ -131,6 +130,7 @@ impl Shared {
                 driven: Time::ZERO,
                 followers: 0,
                 told: 0,
+                corks: 0,
             }),
             news: Condvar::new(),
             socket,
@@ -160,9 +160,37 @@ impl Shared {
         let now = state.core.now();
         self.glance(&mut state, now);
         let result = command(&mut state.core, now);
+        self.finish(&mut state, now);
+        result
+    }
+
+    /// Ends a call that did not wait: what it caused leaves now, or with the turn of whoever corked the endpoint.
+    fn finish(&self, state: &mut State, now: Time) {
+        if state.corks == 0 {
+            state.core.turn(now);
+            self.announce(state);
+        }
+    }
+
+    /// Calls that do not wait send nothing until [`uncork`](Self::uncork).
+    pub(crate) fn cork(&self) {
+        self.lock().corks += 1;
+    }
+
+    /// Sends what was held back, if nobody else holds it back.
+    pub(crate) fn uncork(&self) {
+        let mut state = self.lock();
+        state.corks -= 1;
+        let now = state.core.now();
+        self.finish(&mut state, now);
+    }
+
+    /// Sends what was held back.
+    pub(crate) fn flush(&self) {
+        let mut state = self.lock();
+        let now = state.core.now();
         state.core.turn(now);
         self.announce(&mut state);
-        result
     }
 
     /// Runs a command whose packets leave with the next turn: with those of other commands, in one system call.
@@ -190,8 +218,10 @@ impl Shared {
         if answer.is_pending() && !state.leader && state.poll(now) > 0 {
             answer = question(&mut state.core, now);
         }
-        state.core.turn(now);
-        self.announce(&mut state);
+        // Looking at what is there mostly causes nothing.
+        if answer.is_pending() || state.is_shared() || state.core.is_pressing(now) {
+            self.finish(&mut state, now);
+        }
         match answer {
             Poll::Ready(answer) => answer,
             Poll::Pending => Err(Error::WouldBlock),
@@ -234,9 +264,11 @@ impl Shared {
         loop {
             let seen = state.core.news;
             let answer = question(&mut state.core, now);
-            if answer.is_pending() || state.is_shared() || state.core.is_pressing(now) {
+            if answer.is_pending() {
                 state.core.turn(now);
                 self.announce(&mut state);
+            } else if state.is_shared() || state.core.is_pressing(now) {
+                self.finish(&mut state, now);
             }
             if let Poll::Ready(answer) = answer {
                 self.hand_over(&state);
@@ -437,8 +469,9 @@ impl Shared {
         let mut patience = Patience::new(&self.habit, self.config.wait);
         state.leader = true;
         loop {
+            patience.look(now);
             let over = until.is_some_and(|until| until <= now);
-            if self.poll_often(&mut state, now) > 0
+            if state.poll_within(now, patience.polls()) > 0
                 || over
                 || state.core.news != seen
                 || state.core.is_due(now)
@@ -462,16 +495,6 @@ impl Shared {
             };
             now = state.core.now();
         }
-    }
-
-    /// Looks at the socket some times in a row: the clock and the timers between the looks would cost a waiting
-    /// message as much as a look.
-    fn poll_often(&self, state: &mut State, now: Time) -> usize {
-        let looks = match self.config.wait {
-            Wait::Block => 1,
-            Wait::Spin | Wait::Adaptive => LOOKS,
-        };
-        state.poll_within(now, looks)
     }
 
     /// Sleeps on the socket, without the lock, not beyond the next timer.

@@ -8,14 +8,26 @@ use xtp_engine::Time;
 
 use crate::config::Wait;
 
-/// How long [`Wait::Adaptive`] polls before it sleeps: about what waking up again costs.
+/// How long [`Wait::Adaptive`] polls before it sleeps: about what waking up again costs. Time in which others had the
+/// core does not count.
 const SPIN: Duration = Duration::from_micros(50);
 /// A poll that took longer than this was interrupted by somebody who needed the core.
 const DISTURBED: Duration = Duration::from_micros(30);
+/// Giving the core away takes longer than this when somebody takes it.
+const TAKEN: Duration = Duration::from_micros(3);
+/// Whoever keeps a core given to him for so long does not wait as we do: he computes, and only a sleeper is let in
+/// front of him.
+const KEPT: Duration = Duration::from_micros(300);
+/// Cores given away in a row that nobody took, after which nobody shares this one any more.
+const ALONE: u32 = 32;
 /// Waits that sleep at once after polling was seen to disturb others.
 const PENANCE: u32 = 64;
+/// Looks after which an adaptive wait sleeps although others had the core most of the time.
+const MOST_POLLS: u32 = 100;
 /// One poll in this many gives the core away for a moment when there is enough of them.
 const YIELD_EVERY: u32 = 8;
+/// Polls of the socket between two looks at the clock and the timers, on a core of one's own.
+const POLLS_A_LOOK: u32 = 4;
 
 /// Threads of this process that poll at the moment, whatever their endpoint.
 static POLLING: AtomicUsize = AtomicUsize::new(0);
@@ -53,16 +65,23 @@ pub(crate) struct Habit {
     penance: AtomicU32,
     /// Waits in a row whose polling was in vain.
     misses: AtomicU32,
+    /// Above zero others share this core: then every poll that brings nothing gives it away, perhaps to whoever is
+    /// waited for. Counts down with every time that nobody took it.
+    shared: AtomicU32,
 }
 
 impl Habit {
     /// Polling brought nothing in time: whatever comes here comes slowly, so the next waits sleep at once, each time
-    /// twice as many. Between processes that share cores this is what keeps one from polling another off its core.
+    /// twice as many.
     fn missed(&self) {
         let misses = self.misses.load(Ordering::Relaxed);
         self.misses.store(misses.saturating_add(1), Ordering::Relaxed);
         self.penance
             .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
+    }
+
+    fn shares_core(&self) -> bool {
+        self.shared.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -83,8 +102,12 @@ pub(crate) struct Patience<'a> {
     habit: &'a Habit,
     wait: Wait,
     cores: usize,
-    /// Beginning of the wait and the last poll, once there was one.
-    since: Option<(Time, Time)>,
+    /// The last poll, once there was one.
+    last: Option<Time>,
+    /// Time spent polling.
+    spent: Duration,
+    /// The core was given away after the last poll.
+    yielded: bool,
     polls: u32,
     counted: bool,
 }
@@ -99,9 +122,21 @@ impl<'a> Patience<'a> {
             habit,
             wait,
             cores,
-            since: None,
+            last: None,
+            spent: Duration::ZERO,
+            yielded: false,
             polls: 0,
             counted: false,
+        }
+    }
+
+    /// How often to poll before the next [`step`](Self::step): the clock and the timers between polls would cost a
+    /// waiting message as much as a poll; but whoever shares the core waits for our polls.
+    pub(crate) fn polls(&self) -> u32 {
+        match self.wait {
+            Wait::Block => 1,
+            Wait::Adaptive if self.habit.shares_core() => 1,
+            Wait::Spin | Wait::Adaptive => POLLS_A_LOOK,
         }
     }
 
@@ -123,30 +158,43 @@ impl<'a> Patience<'a> {
         }
     }
 
-    fn adaptive(&mut self, now: Time) -> Step {
-        let Some((begin, last)) = self.since else {
-            return self.begin(now);
+    /// Learns from how long it was since the last poll, right before the next.
+    pub(crate) fn look(&mut self, now: Time) {
+        let Some(last) = self.last else {
+            return;
         };
-        self.since = Some((begin, now));
-        self.polls += 1;
-        if now.since(last) > DISTURBED {
-            self.since = None;
+        self.last = Some(now);
+        let passed = now.since(last);
+        let taken = if self.yielded { TAKEN } else { DISTURBED };
+        if passed > KEPT {
             self.habit.penance.store(PENANCE, Ordering::Relaxed);
-            return Step::Sleep;
-        }
-        if now.since(begin) >= SPIN {
-            self.since = None;
-            self.habit.missed();
-            return Step::Sleep;
-        }
-        if self.polls.is_multiple_of(YIELD_EVERY) {
-            Step::Yield
+            self.spent = SPIN;
+        } else if passed > taken {
+            self.habit.shared.store(ALONE, Ordering::Relaxed);
         } else {
-            Step::Again
+            self.spent += passed;
+            if self.yielded && self.habit.shares_core() {
+                self.habit.shared.fetch_sub(1, Ordering::Relaxed);
+            }
         }
     }
 
-    /// The first empty poll of an adaptive wait: is there a core to spare?
+    fn adaptive(&mut self, now: Time) -> Step {
+        if self.last.is_none() {
+            return self.begin(now);
+        }
+        self.polls += 1;
+        if self.spent < SPIN && self.polls < MOST_POLLS {
+            return self.yields();
+        }
+        self.last = None;
+        if self.habit.penance.load(Ordering::Relaxed) < PENANCE {
+            self.habit.missed();
+        }
+        Step::Sleep
+    }
+
+    /// The first empty poll of an adaptive wait.
     fn begin(&mut self, now: Time) -> Step {
         let penance = self.habit.penance.load(Ordering::Relaxed);
         if penance > 0 {
@@ -154,11 +202,18 @@ impl<'a> Patience<'a> {
             return Step::Sleep;
         }
         self.count();
-        if self.cores < 2 || POLLING.load(Ordering::Relaxed) > self.cores {
+        if POLLING.load(Ordering::Relaxed) > self.cores {
             return Step::Sleep;
         }
-        self.since = Some((now, now));
-        Step::Again
+        self.last = Some(now);
+        (self.spent, self.polls) = (Duration::ZERO, 0);
+        self.yields()
+    }
+
+    fn yields(&mut self) -> Step {
+        self.yielded =
+            self.cores < 2 || self.habit.shares_core() || self.polls % YIELD_EVERY == YIELD_EVERY - 1;
+        if self.yielded { Step::Yield } else { Step::Again }
     }
 
     fn count(&mut self) {
@@ -180,7 +235,7 @@ impl<'a> Patience<'a> {
 impl Drop for Patience<'_> {
     fn drop(&mut self) {
         // Still polling: it was worth it.
-        if self.since.is_some() && self.habit.misses.load(Ordering::Relaxed) > 0 {
+        if self.last.is_some() && self.habit.misses.load(Ordering::Relaxed) > 0 {
             self.habit.misses.store(0, Ordering::Relaxed);
         }
         self.asleep();

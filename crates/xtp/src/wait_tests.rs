@@ -32,21 +32,30 @@ fn spin_yields_every_time_on_one_core() {
     }
 }
 
+/// One look that found nothing, and what follows it.
+fn empty(patience: &mut Patience<'_>, micros: u64) -> Step {
+    patience.look(at(micros));
+    patience.step(at(micros))
+}
+
 #[test]
 fn adaptive_polls_then_sleeps() {
     let habit = Habit::default();
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
     for micros in 0..50 {
-        assert_ne!(patience.step(at(micros)), Step::Sleep, "after {micros} us");
+        assert_ne!(empty(&mut patience, micros), Step::Sleep, "after {micros} us");
     }
-    assert_eq!(patience.step(at(50)), Step::Sleep);
+    assert_eq!(empty(&mut patience, 50), Step::Sleep);
 }
 
 #[test]
-fn adaptive_sleeps_at_once_on_one_core() {
+fn adaptive_gives_the_only_core_away_every_time() {
     let habit = Habit::default();
     let mut patience = Patience::on(&habit, Wait::Adaptive, 1);
-    assert_eq!(patience.step(at(0)), Step::Sleep);
+    for micros in 0..50 {
+        assert_eq!(empty(&mut patience, micros), Step::Yield);
+    }
+    assert_eq!(empty(&mut patience, 50), Step::Sleep);
 }
 
 #[test]
@@ -60,23 +69,60 @@ fn adaptive_sleeps_at_once_with_more_waiting_threads_than_cores() {
     assert_eq!(patience.step(at(0)), Step::Sleep);
 }
 
+/// Polls for some looks, each so many microseconds after the one before.
+fn yields(habit: &Habit, looks: u64, apart: u64) -> u64 {
+    let mut patience = Patience::on(habit, Wait::Adaptive, 64);
+    (0..looks)
+        .filter(|look| empty(&mut patience, look * apart) == Step::Yield)
+        .count() as u64
+}
+
 #[test]
-fn a_disturbed_poll_teaches_to_sleep() {
+fn a_core_that_others_want_is_given_away_with_every_poll_until_nobody_takes_it() {
+    let habit = Habit::default();
+    assert_eq!(yields(&habit, 16, 1), 2, "one in eight");
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    assert_eq!(empty(&mut patience, 0), Step::Again);
+    // Interrupted by somebody.
+    assert_eq!(empty(&mut patience, 40), Step::Yield);
+    assert_eq!(patience.polls(), 1);
+    // Given away, and taken.
+    for look in 1..=20 {
+        assert_eq!(empty(&mut patience, 40 + look * 10), Step::Yield);
+    }
+    drop(patience);
+    let alone = u64::from(ALONE);
+    assert_eq!(yields(&habit, alone, 1), alone);
+    assert!(
+        yields(&habit, 16, 1) <= 3,
+        "nobody took it so often that it is ours"
+    );
+}
+
+#[test]
+fn time_in_which_others_had_the_core_is_not_ours() {
     let habit = Habit::default();
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
-    assert_eq!(patience.step(at(0)), Step::Again);
-    assert_eq!(patience.step(at(31)), Step::Sleep);
+    let mut looks = 0;
+    while empty(&mut patience, looks * 40) != Step::Sleep {
+        looks += 1;
+    }
+    assert_eq!(looks, u64::from(MOST_POLLS));
+}
+
+#[test]
+fn whoever_keeps_the_core_teaches_to_sleep() {
+    let habit = Habit::default();
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    assert_eq!(empty(&mut patience, 0), Step::Again);
+    assert_eq!(empty(&mut patience, 301), Step::Sleep);
     drop(patience);
     for _ in 0..PENANCE {
-        assert_eq!(
-            Patience::on(&habit, Wait::Adaptive, 64).step(at(100)),
-            Step::Sleep
-        );
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        assert_eq!(empty(&mut patience, 1_000), Step::Sleep);
     }
-    assert_eq!(
-        Patience::on(&habit, Wait::Adaptive, 64).step(at(100)),
-        Step::Again
-    );
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    assert_eq!(empty(&mut patience, 1_000), Step::Again);
 }
 
 #[test]
@@ -95,7 +141,7 @@ fn polling_in_vain_makes_the_next_waits_sleep_at_once_and_success_forgives() {
     let in_vain = |begin: u64| {
         let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
         (0..=50)
-            .take_while(|micros| patience.step(at(begin + micros)) != Step::Sleep)
+            .take_while(|micros| empty(&mut patience, begin + micros) != Step::Sleep)
             .count()
     };
     let mut polled = Vec::new();

@@ -49,10 +49,11 @@ impl Torus {
 
     /// The links to the 8 or 26 neighbours of a rank. On a small torus several lead to one rank, each a link of its
     /// own with its own channel, equal at both ends. A neighbour that is the rank itself needs none and is left out.
+    /// Those to one rank follow each other.
     pub(crate) fn links(&self, rank: usize) -> Vec<Link> {
         let last = self.directions() - 1;
         let neighbours = (0..=last).filter(|&direction| direction != last / 2);
-        neighbours
+        let mut links: Vec<Link> = neighbours
             .map(|direction| (self.step(rank, direction), direction))
             .filter(|&(there, _)| there != rank)
             .map(|(there, direction)| Link {
@@ -60,7 +61,9 @@ impl Torus {
                 // Both ends name it by the direction in which the lower rank sees it.
                 channel: if rank < there { direction } else { last - direction } as u32,
             })
-            .collect()
+            .collect();
+        links.sort_by_key(|link| link.rank);
+        links
     }
 }
 

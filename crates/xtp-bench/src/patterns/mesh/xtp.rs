@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ::xtp::{Bytes, Config, Endpoint, Incoming, Listener, PollSet, Stream, Wait, paradigm};
+use ::xtp::{Bytes, Config, Cork, Endpoint, Incoming, Listener, PollSet, Stream, Wait, paradigm};
 
 use super::{Arrived, Mesh, Slots, Use, meet};
 use crate::error::{Problem, Worked};
@@ -43,6 +43,8 @@ pub(super) struct XtpMesh {
     associations: Use,
     size: usize,
     peers: Vec<SocketAddr>,
+    /// Everything a rank does between two waits leaves together.
+    cork: Cork,
     // Dropped in this order: streams leave the set before it goes, and the endpoint waits for their confirmation.
     held: Slots<Association>,
     set: PollSet,
@@ -71,6 +73,7 @@ impl XtpMesh {
             associations,
             size: job.size as usize,
             peers: meet(job, console, endpoint.local_addr())?,
+            cork: endpoint.cork(),
             held: Slots::default(),
             set,
             listener,
@@ -249,6 +252,7 @@ impl Mesh for XtpMesh {
     }
 
     fn receive(&mut self, limit: Duration, arrived: &mut Arrived) -> Worked<()> {
+        self.cork.flush();
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
         match self.set.wait(&mut ready, Some(limit)) {

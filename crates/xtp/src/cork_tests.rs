@@ -1,0 +1,65 @@
+//! What is held back, and by what it is let go.
+
+use std::time::Duration;
+
+use crate::{Config, Endpoint, Stream, paradigm};
+
+fn pair(count: usize) -> (Endpoint, Endpoint, Vec<Stream>) {
+    let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap())).unwrap();
+    let client = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap())).unwrap();
+    let open = |_| client.open(server.local_addr(), paradigm::stream(100)).unwrap();
+    let streams = (0..count).map(open).collect();
+    (server, client, streams)
+}
+
+#[test]
+fn messages_of_several_associations_leave_in_one_call() {
+    let (_server, client, streams) = pair(8);
+    let calls = || client.stats().socket.send_calls;
+    let cork = client.cork();
+    for stream in &streams {
+        stream.send_message("hello").unwrap();
+    }
+    assert_eq!(calls(), 0);
+    drop(cork);
+    let socket = client.stats().socket;
+    assert_eq!(socket.datagrams_out, 8);
+    if client.capabilities().gso || client.capabilities().sendmmsg {
+        assert_eq!(socket.send_calls, 1);
+    }
+    streams[0].send_message("again").unwrap();
+    assert!(
+        client.stats().socket.datagrams_out > 8,
+        "nothing is held back any more"
+    );
+}
+
+#[test]
+fn the_last_of_several_corks_lets_go() {
+    let (_server, client, streams) = pair(1);
+    let (one, other) = (client.cork(), client.cork());
+    streams[0].send_message("hello").unwrap();
+    drop(one);
+    assert_eq!(client.stats().socket.datagrams_out, 0);
+    other.flush();
+    assert_eq!(client.stats().socket.datagrams_out, 1);
+    streams[0].send_message("hello").unwrap();
+    assert_eq!(client.stats().socket.datagrams_out, 1);
+    drop(other);
+    assert_eq!(client.stats().socket.datagrams_out, 2);
+}
+
+#[test]
+fn who_waits_sends_first() {
+    let (server, client, streams) = pair(1);
+    let listener = server.listen(100).unwrap();
+    let cork = client.cork();
+    streams[0].send_message("hello").unwrap();
+    assert_eq!(client.stats().socket.datagrams_out, 0);
+    streams[0].set_read_timeout(Some(Duration::from_millis(1)));
+    assert!(streams[0].recv_message().unwrap_err().is_timeout());
+    assert_eq!(client.stats().socket.datagrams_out, 1);
+    drop(cork);
+    let message = listener.accept().unwrap().stream().recv_message().unwrap();
+    assert_eq!(message.as_deref(), Some(&b"hello"[..]));
+}
