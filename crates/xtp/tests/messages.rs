@@ -5,7 +5,7 @@ mod common;
 use std::thread;
 
 use common::{LONG, PORT, endpoint, endpoint_at, pair, pattern};
-use xtp::{Bytes, CallOptions, CloseReason, Confirm, Endpoint, Error, paradigm, service};
+use xtp::{Bytes, CallOptions, CloseReason, Config, Confirm, Endpoint, Error, paradigm, service};
 
 /// Packets an endpoint has sent and received.
 fn packets(endpoint: &Endpoint) -> (u64, u64) {
@@ -127,6 +127,30 @@ fn an_unconfirmed_transaction_costs_two_packets() {
     assert_eq!(response, "hello");
     drop(answering.join().expect("no panic"));
     assert_eq!(packets(&client), (1, 1));
+}
+
+#[test]
+fn a_client_in_a_hurry_fetches_one_cookie_and_no_more() {
+    const CALLS: u64 = 300;
+    let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
+    config.engine.source_rate = 10;
+    let server = Endpoint::bind(config).expect("loopback");
+    let (address, client) = (server.local_addr(), Endpoint::client().expect("loopback"));
+    let listener = server.listen(PORT).expect("a free number");
+    let answering = thread::spawn(move || {
+        for _ in 0..CALLS {
+            let (request, incoming) = listener.recv_message().expect("a request");
+            incoming.respond_unconfirmed(request).expect("sent");
+        }
+        server.stats()
+    });
+    for _ in 0..CALLS {
+        let response = client.call(address, PORT, "hello", &CallOptions::within(LONG));
+        assert_eq!(response.expect("an answer"), "hello");
+    }
+    // Answers that need no confirmation bring no source token: having come with a cookie once must be enough.
+    let stats = answering.join().expect("no panic");
+    assert!(stats.engine.cookies_sent <= 1, "{}", stats.engine.cookies_sent);
 }
 
 #[test]

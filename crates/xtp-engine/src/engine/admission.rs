@@ -127,7 +127,14 @@ impl Engine {
             return Some(fits);
         }
         match self.pressure.decide(self.now, datagram.src.ip(), credentials) {
-            Decision::Accept => Some(fits),
+            Decision::Accept => {
+                // A client whose answers need no confirmation is never told a source token: without this every one of
+                // its requests would have to fetch a cookie.
+                if fits && !credentials.listed {
+                    self.validated.insert(self.now, datagram.src.ip());
+                }
+                Some(fits)
+            }
             Decision::Cookie => {
                 let token = self.mint.cookie(seconds, datagram.src, key, domain, port);
                 self.send_cookie(header, token, datagram);
