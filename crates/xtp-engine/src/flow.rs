@@ -174,6 +174,11 @@ impl WriterCredit {
         }
         Allowed::Full(octets)
     }
+
+    /// How many segments of `size` octets, which is the largest size, may leave from `next` on.
+    pub(crate) fn whole_segments(&self, next: u64, size: u64) -> u64 {
+        self.alloc.saturating_sub(next) / size.max(1)
+    }
 }
 
 #[cfg(test)]

@@ -89,6 +89,13 @@ impl TokenBucket {
         }
     }
 
+    /// So many packets of so many octets each started.
+    pub(crate) fn take_run(&mut self, octets: u64, count: u64) {
+        if !self.is_off() {
+            (0..count).for_each(|_| self.take(octets));
+        }
+    }
+
     /// When the next packet may start; `None` if one may start now, or never (stopped).
     pub(crate) fn ready_at(&self, now: Time) -> Option<Time> {
         if self.is_stopped() || self.may_send() {

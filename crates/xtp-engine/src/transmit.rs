@@ -4,6 +4,7 @@ use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 
 use bytes::Bytes;
+use smallvec::SmallVec;
 
 /// The two ECN bits of the IP header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
@@ -42,6 +43,16 @@ pub enum Piece {
     Arena(Range<usize>),
     /// Payload by reference.
     Payload(Bytes),
+    /// A part of what is lent to several pieces: so many octets from a place in that element of
+    /// [`TransmitBatch::lent`].
+    Part {
+        /// Which element.
+        of: usize,
+        /// Where it begins there.
+        from: usize,
+        /// Its octets.
+        len: usize,
+    },
 }
 
 /// Datagrams of one destination that leave in one system call where the carrier can.
@@ -74,6 +85,8 @@ pub struct TransmitBatch {
     pub pieces: Vec<Piece>,
     /// Headers and small payloads.
     pub arena: Vec<u8>,
+    /// Memory of callers that [`Piece::Part`] refers to: one reference for all packets of a run.
+    pub lent: Vec<Bytes>,
     /// Whether the train being built may still grow.
     open: bool,
 }
@@ -101,6 +114,7 @@ impl TransmitBatch {
         self.trains.clear();
         self.pieces.clear();
         self.arena.clear();
+        self.lent.clear();
         self.open = false;
     }
 
@@ -122,12 +136,18 @@ impl TransmitBatch {
 
     /// Moves everything of `other` behind what is here.
     pub(crate) fn append(&mut self, other: &mut Self) {
-        let (pieces, arena) = (self.pieces.len(), self.arena.len());
+        let (pieces, arena, lent) = (self.pieces.len(), self.arena.len(), self.lent.len());
         self.arena.append(&mut other.arena);
+        self.lent.append(&mut other.lent);
         self.pieces
             .extend(other.pieces.drain(..).map(|piece| match piece {
                 Piece::Arena(range) => Piece::Arena(range.start + arena..range.end + arena),
                 payload @ Piece::Payload(_) => payload,
+                Piece::Part { of, from, len } => Piece::Part {
+                    of: of + lent,
+                    from,
+                    len,
+                },
             }));
         self.trains.extend(other.trains.drain(..).map(|mut train| {
             train.pieces = train.pieces.start + pieces..train.pieces.end + pieces;
@@ -147,6 +167,7 @@ impl TransmitBatch {
         match piece {
             Piece::Arena(range) => &self.arena[range.clone()],
             Piece::Payload(bytes) => bytes,
+            Piece::Part { of, from, len } => &self.lent[*of][*from..*from + *len],
         }
     }
 
@@ -174,6 +195,46 @@ impl TransmitBatch {
             octets += bytes.len();
             self.pieces.push(Piece::Payload(bytes.clone()));
         }
+        self.board(route, probe, octets, first);
+    }
+
+    /// Adds the datagrams of a run: `count` headers lie at the end of the arena from `heads_at` on, each is followed by
+    /// the next `len` octets of `payload`.
+    pub(crate) fn push_run(
+        &mut self,
+        route: Route,
+        heads_at: usize,
+        count: usize,
+        len: usize,
+        payload: &mut SmallVec<[Bytes; 4]>,
+    ) {
+        let mut of = self.lent.len();
+        self.lent.extend(payload.drain(..));
+        let head = (self.arena.len() - heads_at) / count.max(1);
+        let mut from = 0;
+        self.pieces.reserve(2 * count + 4);
+        for index in 0..count {
+            let first = self.pieces.len();
+            let at = heads_at + index * head;
+            self.pieces.push(Piece::Arena(at..at + head));
+            let mut left = len;
+            while left > 0
+                && let Some(bytes) = self.lent.get(of)
+            {
+                let part = left.min(bytes.len() - from);
+                self.pieces.push(Piece::Part { of, from, len: part });
+                left -= part;
+                from += part;
+                if from == bytes.len() {
+                    (of, from) = (of + 1, 0);
+                }
+            }
+            self.board(route, false, head + len, first);
+        }
+    }
+
+    /// The datagram of so many octets whose pieces begin at `first` joins the last train, or begins another.
+    fn board(&mut self, route: Route, probe: bool, octets: usize, first: usize) {
         if self.open
             && !probe
             && let Some(train) = self.trains.last_mut()

@@ -153,6 +153,64 @@ fn a_message_cut_off_by_the_end_is_an_error() {
 }
 
 #[test]
+fn long_writes_of_any_lengths_arrive_in_order_through_calls_that_take_all_there_is() {
+    let (_client, stream, far) = connected(paradigm::stream(PORT), |stream| {
+        let (mut chunks, mut octets, mut items) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let count = stream.recv_chunks(&mut chunks, 100_000).expect("chunks");
+            assert_eq!(count, chunks.len());
+            if count == 0 {
+                break;
+            }
+            items += count;
+            let before = octets.len();
+            for chunk in chunks.drain(..) {
+                let Chunk::Data { offset, bytes, .. } = chunk else {
+                    panic!("neither tags nor gaps were sent");
+                };
+                assert_eq!(offset, octets.len() as u64);
+                octets.extend_from_slice(&bytes);
+            }
+            assert!(octets.len() - before <= 100_000);
+        }
+        (octets, items)
+    });
+    let sent = pattern(3_000_000);
+    let mut rest = &sent[..];
+    for len in [1, 70_000, 3, 1_440, 500_000, 999, 1_000_001].into_iter().cycle() {
+        let (now, later) = rest.split_at(len.min(rest.len()));
+        stream.send(now.to_vec()).expect("room");
+        rest = later;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    stream.close().expect("confirmed");
+    let (octets, items) = far.join().expect("no panic");
+    assert!(octets == sent, "{} octets, altered", octets.len());
+    assert!(items >= 30, "{items}");
+}
+
+#[test]
+fn a_read_fills_its_buffer_from_all_messages_that_are_there() {
+    let (server, address, client) = pair();
+    let listener = server.listen(PORT).expect("a free number");
+    let stream = client.open(address, paradigm::stream(PORT)).expect("in range");
+    for message in ["ab", "cdef", "ghijkl"] {
+        stream.send_message(message).expect("room");
+    }
+    let far = listener.accept().expect("an association").into_stream();
+    while far.readable().expect("open") < 12 {
+        client.progress().expect("a socket");
+        server.progress().expect("a socket");
+    }
+    let mut buffer = [0; 7];
+    assert_eq!((&far).read(&mut buffer).expect("octets"), 7);
+    assert_eq!(&buffer, b"abcdefg");
+    assert_eq!((&far).read(&mut buffer).expect("octets"), 5);
+}
+
+#[test]
 fn tags_arrive_beside_the_octet_they_belong_to() {
     let (_client, stream, far) = connected(paradigm::stream(PORT), |stream| {
         let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! What to send next: a pure function of all parts (9, 10, 11, 14), and what to ask on it (9.5).
 
-use super::plan::{Plan, Stop};
+use super::plan::{Plan, Planned, Stop};
 use super::reader::{Owed, ReaderState, Refusal};
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
@@ -162,10 +162,11 @@ impl Context {
         self.role == Role::Initiator || self.peer.allows_control(self.status_size())
     }
 
-    /// What the packet at `index` of `plan` asks for: 9.5, first case that applies.
+    /// What the last packet of the segments at `index` of `plan` asks for: 9.5, first case that applies. The packets
+    /// before it in a run ask for nothing.
     pub(super) fn ask(&self, plan: &Plan, index: usize, now: Time) -> Ask {
         let segment = &plan.segments[index];
-        let end = segment.seq + segment.len as u64;
+        let end = segment.end();
         let writer = &self.writer;
         let closes = writer.final_seq == Some(end) && writer.state == WriterState::Closing;
         let mut ask = Ask::default();
@@ -173,7 +174,7 @@ impl Context {
             ask.end = closes;
             return ask;
         }
-        if closes && plan.segments.len() == 1 && !segment.again && self.ends_with_response(segment.seq, end) {
+        if closes && plan.packets == 1 && !segment.again && self.ends_with_response(segment.seq, end) {
             ask.end = true;
             return ask;
         }
@@ -207,14 +208,14 @@ impl Context {
             Stop::Blocked(Blocked::Budget) => ask.sreq = true,
             _ => {}
         }
-        let train_end = plan.segments.last().map_or(0, |last| last.seq + last.len as u64);
+        let train_end = plan.segments.last().map_or(0, Planned::end);
         let wanted = writer.wanted_by(train_end);
         ask.sreq |= wanted.contains(Options::SREQ);
         ask.dreq |= wanted.contains(Options::DREQ);
         if ask.sreq || ask.dreq {
             return;
         }
-        let more = plan.segments.len() as u32;
+        let more = plan.packets as u32;
         let (all, young) = self.uncovered(now);
         let (all, young) = (all + more, young + more);
         let quota = self.quota();

@@ -46,7 +46,9 @@ impl Context {
 
     fn emit_train(&mut self, plan: &Plan, env: &mut Env<'_>, out: &mut TransmitBatch) -> bool {
         for (index, segment) in plan.segments.iter().enumerate() {
+            self.emit_run(segment, env, out);
             let ask = self.ask(plan, index, env.now);
+            let segment = &segment.last();
             if plan.first && index == 0 {
                 let mut options = Options::empty();
                 options.set(Options::SREQ, ask.sreq);
@@ -142,7 +144,7 @@ impl Context {
     }
 
     /// Option bits every packet of ours with data up to `end` carries (2.4, 14.1, 14.2).
-    fn data_options(&self, end: u64, xdata: bool, first: bool) -> Options {
+    pub(super) fn data_options(&self, end: u64, xdata: bool, first: bool) -> Options {
         let mut options = self.writer.bits(&self.tuning);
         if first {
             options -= Options::EDGE;
@@ -175,6 +177,7 @@ impl Context {
             tag: None,
             eom: false,
             again: false,
+            count: 1,
         });
         let end = segment.seq + segment.len as u64;
         let mut options = self.data_options(end, false, true) | ask;
@@ -294,14 +297,14 @@ impl Context {
     }
 
     /// XDATA satisfies owed status unless TCNTL is due; a DATA with RCLOSE says everything (9.4).
-    fn settle_owed(&mut self, xdata: bool, options: Options) {
+    pub(super) fn settle_owed(&mut self, xdata: bool, options: Options) {
         let tells_all = options.contains(Options::RCLOSE) && self.reader.is_complete();
         if (xdata && !self.tcntl_is_due() && !self.window_is_untold()) || tells_all {
             self.reader.owed = Owed::Nothing;
         }
     }
 
-    fn data_ecn(&self) -> Ecn {
+    pub(super) fn data_ecn(&self) -> Ecn {
         match self.tuning.ecn && self.has(xtp_wire::Caps::XCNTL) && self.pattern.lasting {
             true => self.writer.ecn.codepoint(),
             false => Ecn::NotEct,
@@ -334,7 +337,7 @@ impl Context {
             false => self.stats.octets_sent += user as u64,
         }
         self.writer.nxt = self.writer.nxt.max(end);
-        self.writer.ring.record_run(sync, env.now);
+        self.writer.ring.record_run(sync, 1, env.now);
         if segment.len > 0 && self.writer.control.is_model() {
             let idle = self.writer.inflight.is_empty();
             let now = env.now;

@@ -22,6 +22,7 @@ mod receive;
 mod renew;
 mod rest;
 mod restart;
+mod run;
 mod setup;
 mod state;
 mod status;

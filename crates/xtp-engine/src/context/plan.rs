@@ -1,5 +1,6 @@
 //! Which data could leave now: a pure look at all gates of 12.4, in their order.
 
+use super::packets::COPY_LIMIT;
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
 use crate::congestion::Controller;
@@ -18,6 +19,24 @@ pub(super) struct Planned {
     pub(super) eom: bool,
     /// Sent before and declared lost.
     pub(super) again: bool,
+    /// So many segments of `len` octets each, one after the other; more than one only of plain new data.
+    pub(super) count: u32,
+}
+
+impl Planned {
+    /// One past the last octet.
+    pub(super) fn end(&self) -> u64 {
+        self.seq + self.len as u64 * u64::from(self.count)
+    }
+
+    /// The last segment of a run.
+    pub(super) fn last(&self) -> Self {
+        Self {
+            seq: self.end() - self.len as u64,
+            count: 1,
+            ..*self
+        }
+    }
 }
 
 /// Why a plan ends where it ends.
@@ -38,8 +57,10 @@ pub(super) enum Stop {
 /// A train in the making.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// Two lie inside: a plan is moved several times, and most have one. Longer trains are worth an allocation.
+    /// Two lie inside: a plan is moved several times, and most have one. What does not fit is worth an allocation.
     pub(super) segments: SmallVec<[Planned; 2]>,
+    /// Packets of all of them.
+    pub(super) packets: usize,
     pub(super) stop: Stop,
     /// The first packet is FIRST.
     pub(super) first: bool,
@@ -79,6 +100,7 @@ impl Context {
     pub(super) fn plan(&self, now: Time, max: usize) -> Plan {
         let mut plan = Plan {
             segments: SmallVec::new(),
+            packets: 0,
             stop: Stop::Drained,
             first: false,
             xdata: false,
@@ -117,13 +139,22 @@ impl Context {
             if lost.is_none() && nxt >= self.writer.queue.end() {
                 return;
             }
-            if plan.segments.len() >= max {
+            if plan.packets >= max {
                 plan.stop = Stop::Train;
                 return;
             }
             if let Some(stop) = self.closed_gate(&gates, now) {
                 plan.stop = stop;
                 return;
+            }
+            if lost.is_none()
+                && let Some(run) = self.run(plan, &gates, nxt, max)
+            {
+                let size = run.len as u64;
+                gates.take(HEADER_LEN as u64 + size, size, run.count.into());
+                nxt = run.end();
+                plan.add(run);
+                continue;
             }
             let size = self.room_for(plan);
             let (seq, want, again) = match lost {
@@ -139,6 +170,7 @@ impl Context {
                 tag: cut.tag,
                 eom: cut.eom,
                 again,
+                count: 1,
             };
             let no_credit = match again {
                 // What NOFLOW sent beyond the credit and the reader dropped waits for the credit; sending it again
@@ -161,13 +193,43 @@ impl Context {
                 plan.stop = Stop::Blocked(Blocked::Budget);
                 return;
             }
-            gates.take(octets, segment.len as u64);
+            gates.take(octets, segment.len as u64, 1);
             match again {
                 true => lost_from = seq + segment.len as u64,
                 false => nxt = seq + segment.len as u64,
             }
-            plan.segments.push(segment);
+            plan.add(segment);
         }
+    }
+
+    /// Full segments of plain new data from `seq` on for which all gates are open: most of a bulk transfer, planned
+    /// and sent in one go. What ends a message, the queue, the credit or the train is left to the general case.
+    fn run(&self, plan: &Plan, gates: &Gates, seq: u64, max: usize) -> Option<Planned> {
+        let size = self.segment_size() as u64;
+        let special = plan.segments.is_empty() && (plan.first || plan.xdata);
+        let due = self.writer.queue.end() > seq + 2 * size;
+        if special || !due || size <= COPY_LIMIT as u64 || self.state != State::Active || !self.peer.validated
+        {
+            return None;
+        }
+        let plain = self.writer.queue.plain_until(seq);
+        let credit = match self.tuning.no_flow {
+            true => u64::MAX,
+            false => self.writer.credit.whole_segments(seq, size),
+        };
+        let count = (plain.saturating_sub(seq + 1) / size)
+            .min(credit)
+            .min((max - plan.packets) as u64)
+            .min(gates.edge.saturating_sub(seq) / size)
+            .min(gates.packets(HEADER_LEN as u64 + size, size));
+        (count > 1).then_some(Planned {
+            seq,
+            len: size as usize,
+            tag: None,
+            eom: false,
+            again: false,
+            count: count as u32,
+        })
     }
 
     /// Room for user octets in the next packet of `plan`.
@@ -302,20 +364,33 @@ impl Context {
     }
 }
 
+impl Plan {
+    fn add(&mut self, segment: Planned) {
+        self.packets += segment.count as usize;
+        self.segments.push(segment);
+    }
+}
+
 impl Gates {
-    fn take(&mut self, packet: u64, data: u64) {
-        self.flight += data;
-        if self.peer_tokens != u64::MAX {
-            self.peer_tokens = self.peer_tokens.saturating_sub(packet);
-        }
-        if self.own_tokens != u64::MAX {
-            self.own_tokens = self.own_tokens.saturating_sub(packet);
-        }
-        if self.pacer != u64::MAX {
-            self.pacer = self.pacer.saturating_sub(packet);
+    fn take(&mut self, packet: u64, data: u64, count: u64) {
+        self.flight += data * count;
+        let octets = packet * count;
+        for tokens in [&mut self.peer_tokens, &mut self.own_tokens, &mut self.pacer] {
+            if *tokens != u64::MAX {
+                *tokens = tokens.saturating_sub(octets);
+            }
         }
         if let Some(budget) = &mut self.budget {
-            *budget -= packet;
+            *budget = budget.saturating_sub(octets);
         }
+    }
+
+    /// How many packets of this size may start: one may while a gate is open by an octet.
+    fn packets(&self, packet: u64, data: u64) -> u64 {
+        let starts = |octets: u64, each: u64| octets.div_ceil(each);
+        let tokens = self.peer_tokens.min(self.own_tokens).min(self.pacer);
+        starts(tokens, packet)
+            .min(starts(self.window.saturating_sub(self.flight), data))
+            .min(self.budget.map_or(u64::MAX, |budget| budget / packet))
     }
 }

@@ -195,6 +195,7 @@ impl Context {
                     tag: cut.tag,
                     eom: cut.eom,
                     again: false,
+                    count: 1,
                 };
                 let ask = Ask {
                     sreq: true,
@@ -259,6 +260,7 @@ impl Context {
             tag: cut.tag,
             eom: cut.eom,
             again: true,
+            count: 1,
         };
         let ask = Ask {
             sreq: true,
@@ -325,6 +327,7 @@ impl Context {
             tag: cut.tag,
             eom: cut.eom,
             again: true,
+            count: 1,
         })
     }
 

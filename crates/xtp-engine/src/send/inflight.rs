@@ -226,6 +226,28 @@ impl Inflight {
         self.runs.insert(index, run);
     }
 
+    /// So many packets of `len` octets each have left, from `seq` on, the first with this sync. Amortised O(1) for new
+    /// data.
+    pub(crate) fn record_run(&mut self, seq: u64, len: u32, count: u32, sync: u32, now: Time) {
+        let Some(more) = count.checked_sub(1) else { return };
+        self.record(seq, len, sync, now);
+        let is_new = self.runs.back().is_some_and(|last| {
+            let joined = last.sync.wrapping_add(last.count - 1) == sync;
+            joined && last.end() == seq + u64::from(len) && last.last == last.size && last.time == now
+        });
+        if is_new {
+            if let Some(last) = self.runs.back_mut() {
+                last.count += more;
+            }
+            self.octets += u64::from(more) * u64::from(len);
+            return;
+        }
+        for index in 1..=more {
+            let seq = seq + u64::from(index) * u64::from(len);
+            self.record(seq, len, sync.wrapping_add(index), now);
+        }
+    }
+
     /// Everything below `rseq` has arrived. Returns how many octets leave the map by it. Amortised O(1).
     pub(crate) fn acknowledge_below(&mut self, rseq: u64) -> u64 {
         let before = self.octets;

@@ -97,6 +97,25 @@ fn three_syncs_behind_the_echo_is_lost() {
 }
 
 #[test]
+fn a_run_is_recorded_as_its_packets_would_be() {
+    for before in [0, 1, 3] {
+        let mut one_by_one = train(before);
+        let mut at_once = train(before);
+        // Over what was sent already, behind it, and at another moment.
+        for (seq, len, count, sync, time) in [(50, 100, 4, 10, 1), (450, 70, 3, 14, 1), (660, 70, 5, 17, 2)] {
+            for index in 0..count {
+                let seq = seq + u64::from(index) * u64::from(len);
+                one_by_one.record(seq, len, sync + index, at(time));
+            }
+            at_once.record_run(seq, len, count, sync, at(time));
+            assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
+        }
+        at_once.record_run(2_000, 9, 0, 30, at(3));
+        assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
+    }
+}
+
+#[test]
 fn time_makes_a_segment_lost_that_the_echo_has_reached() {
     let mut map = Inflight::new();
     map.record(0, 10, 1, at(0));

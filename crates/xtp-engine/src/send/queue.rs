@@ -310,6 +310,25 @@ impl SendQueue {
         })
     }
 
+    /// Nothing but data lies between `seq` and this position: no tag, no end of a message, or none before its last
+    /// octet. `seq` itself if a tag lies there. O(log n) in the tags and messages kept.
+    pub(crate) fn plain_until(&self, seq: u64) -> u64 {
+        let tag = match self.tags.is_empty() {
+            true => None,
+            false => self.tags.get(self.tags.partition_point(|tag| tag.seq < seq)),
+        };
+        let eom = match self.eoms.front() {
+            Some(&first) if first > seq => Some(first),
+            Some(_) => self
+                .eoms
+                .get(self.eoms.partition_point(|&eom| eom <= seq))
+                .copied(),
+            None => None,
+        };
+        let until = tag.map_or(self.end, |tag| tag.seq.min(self.end));
+        eom.map_or(until, |eom| until.min(eom))
+    }
+
     /// Appends references to the data octets of `seq..seq + len`, one cut or a part of it, to `out`.
     ///
     /// The octets of a tag at `seq` are left out: whoever writes the header writes the tag. O(pieces touched)

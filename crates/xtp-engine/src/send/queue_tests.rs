@@ -52,6 +52,29 @@ fn a_segment_ends_with_its_message() {
 }
 
 #[test]
+fn plain_data_ends_at_a_tag_at_the_end_of_a_message_and_of_everything() {
+    let mut queue = SendQueue::new(100);
+    assert_eq!(queue.plain_until(100), 100, "nothing");
+    queue.push(Bytes::from_static(b"hello"));
+    assert_eq!(queue.plain_until(100), 105);
+    queue.mark_eom();
+    queue.push(Bytes::from_static(b"world!"));
+    queue.push_tag(7);
+    queue.push(Bytes::from_static(b"tagged"));
+    let ends = [
+        (100, 105),
+        (104, 105),
+        (105, 111),
+        (110, 111),
+        (111, 111),
+        (119, 125),
+    ];
+    for (seq, end) in ends {
+        assert_eq!(queue.plain_until(seq), end, "{seq}");
+    }
+}
+
+#[test]
 fn an_eom_without_an_octet_to_carry_it_is_none() {
     let mut queue = SendQueue::new(7);
     queue.mark_eom();

@@ -27,12 +27,12 @@ struct Ring(VecDeque<Sent>);
 
 impl Ring {
     /// O(1).
-    fn record(&mut self, sync: u32, now: Time) {
+    fn record(&mut self, sync: u32, count: u32, now: Time) {
         if let Some(last) = self.0.back_mut()
             && last.time == now
             && last.sync.wrapping_add(last.count) == sync
         {
-            last.count += 1;
+            last.count += count;
             return;
         }
         if self.0.len() == CAPACITY {
@@ -40,7 +40,7 @@ impl Ring {
         }
         self.0.push_back(Sent {
             sync,
-            count: 1,
+            count,
             time: now,
         });
     }
@@ -108,12 +108,12 @@ impl SentRing {
 
     /// A packet without data has left.
     pub(crate) fn record(&mut self, sync: u32, now: Time) {
-        self.packets.record(sync, now);
+        self.packets.record(sync, 1, now);
     }
 
-    /// A packet with data has left; consecutive ones of one moment share an entry.
-    pub(crate) fn record_run(&mut self, sync: u32, now: Time) {
-        self.runs.record(sync, now);
+    /// So many packets with data have left, the first with this sync; consecutive ones of one moment share an entry.
+    pub(crate) fn record_run(&mut self, sync: u32, count: u32, now: Time) {
+        self.runs.record(sync, count, now);
     }
 
     /// When the packet with this sync left, if it is among those remembered.

@@ -29,7 +29,7 @@ fn trains_do_not_push_out_control_packets_nor_the_other_way_round() {
             ring.record(sync, now);
             control.push((sync, now));
         } else {
-            ring.record_run(sync, now);
+            ring.record_run(sync, 1, now);
             data.push((sync, now));
         }
         for &(sync, now) in control
@@ -47,9 +47,9 @@ fn trains_do_not_push_out_control_packets_nor_the_other_way_round() {
 #[test]
 fn a_packet_of_another_ring_between_two_of_a_run_splits_it() {
     let mut ring = SentRing::new();
-    ring.record_run(1, at(7));
+    ring.record_run(1, 1, at(7));
     ring.record(2, at(8));
-    ring.record_run(3, at(9));
+    ring.record_run(3, 1, at(9));
     let times: Vec<_> = (0..5).map(|sync| ring.time_of(sync)).collect();
     assert_eq!(times, [None, Some(at(7)), Some(at(8)), Some(at(9)), None]);
 }

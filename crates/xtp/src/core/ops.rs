@@ -180,24 +180,54 @@ pub(crate) fn chunk(core: &mut Core, now: Time, id: ContextId, max: usize) -> Po
     }
 }
 
-/// Octets into `buffer`, 0 at the end. Tags and gaps are passed over.
-pub(crate) fn read(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Poll<Result<usize>> {
-    if buffer.is_empty() {
-        return Poll::Ready(Ok(0));
-    }
-    loop {
-        match chunk(core, now, id, buffer.len()) {
-            Poll::Ready(Ok(Some(Chunk::Data { bytes, .. }))) if !bytes.is_empty() => {
-                buffer[..bytes.len()].copy_from_slice(&bytes);
-                core.copied += bytes.len() as u64;
-                return Poll::Ready(Ok(bytes.len()));
+/// Appends everything that is there to `out`, up to `max` octets (one item at least); ready with the number of items
+/// when there was any, with 0 at the end.
+pub(crate) fn chunks(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    max: usize,
+    out: &mut Vec<Chunk>,
+) -> Poll<Result<usize>> {
+    let (before, mut left) = (out.len(), max.max(1));
+    while left > 0 {
+        match chunk(core, now, id, left) {
+            Poll::Ready(Ok(Some(item))) => {
+                if let Chunk::Data { bytes, .. } = &item {
+                    left -= bytes.len();
+                }
+                out.push(item);
             }
-            Poll::Ready(Ok(Some(_))) => {}
-            Poll::Ready(Ok(None)) => return Poll::Ready(Ok(0)),
+            // The end, and what went wrong, will be found again by the next call.
+            _ if out.len() > before => break,
+            Poll::Ready(Ok(None)) => break,
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => return Poll::Pending,
         }
     }
+    Poll::Ready(Ok(out.len() - before))
+}
+
+/// Octets into `buffer`, as many as there are, 0 at the end. Tags and gaps are passed over.
+pub(crate) fn read(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Poll<Result<usize>> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        let room = &mut buffer[filled..];
+        match chunk(core, now, id, room.len()) {
+            Poll::Ready(Ok(Some(Chunk::Data { bytes, .. }))) => {
+                room[..bytes.len()].copy_from_slice(&bytes);
+                core.copied += bytes.len() as u64;
+                filled += bytes.len();
+            }
+            Poll::Ready(Ok(Some(_))) => {}
+            // The end, and what went wrong, will be found again by the next call.
+            _ if filled > 0 => break,
+            Poll::Ready(Ok(None)) => break,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        }
+    }
+    Poll::Ready(Ok(filled))
 }
 
 /// The next whole message; `None` at the end of the stream. Pieces are kept between questions, so nothing is lost

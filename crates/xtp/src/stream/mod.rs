@@ -186,6 +186,18 @@ impl Stream {
         })
     }
 
+    /// Waits for items of the stream and appends all that are there to `chunks`, up to `max` octets (at least one
+    /// item): one call for what may have come in dozens of packets. Returns how many it appended; 0 at the end.
+    ///
+    /// # Errors
+    /// As [`recv_chunk`](Self::recv_chunk); nothing was appended then.
+    pub fn recv_chunks(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
+        let timeout = from_nanos(&self.read_timeout);
+        self.wait("receiving", timeout, |core, now, id| {
+            ops::chunks(core, now, id, max, chunks)
+        })
+    }
+
     /// The next item if there is one, with at most `max` octets.
     ///
     /// # Errors

@@ -140,6 +140,17 @@ impl Stream {
         self.ask(move |core, now| ops::chunk(core, now, id, CHUNK)).await
     }
 
+    /// Waits for items of the stream and appends all that are there to `chunks`, up to `max` octets; returns how many,
+    /// 0 at the end. Cancel-safe.
+    ///
+    /// # Errors
+    /// As [`crate::Stream::recv_chunks`].
+    pub async fn recv_chunks(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
+        let id = self.inner.id();
+        self.ask(move |core, now| ops::chunks(core, now, id, max, chunks))
+            .await
+    }
+
     /// Waits for the next whole message; `None` at the end. Cancel-safe: half messages stay with the stream.
     ///
     /// # Errors

@@ -8,6 +8,9 @@ use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
 use crate::worker::Console;
 
+/// Most octets taken at once.
+const READ: usize = 1 << 20;
+
 pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.role {
         Role::Client => client(job),
@@ -39,10 +42,13 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         Err(error) if error.is_interrupted() => return Ok(Outcome::default()),
         accepted => accepted?.into_stream(),
     };
-    while let Some(chunk) = stream.recv_chunk()? {
-        if let Chunk::Data { bytes, .. } = chunk {
-            receiving.octets(bytes.len(), || super::calls(&endpoint));
-        }
+    let mut chunks = Vec::new();
+    while stream.recv_chunks(&mut chunks, READ)? > 0 {
+        let octets = chunks.drain(..).map(|chunk| match chunk {
+            Chunk::Data { bytes, .. } => bytes.len(),
+            _ => 0,
+        });
+        receiving.octets(octets.sum(), || super::calls(&endpoint));
     }
     let outcome = receiving.outcome(job, super::calls(&endpoint));
     stream.close()?;

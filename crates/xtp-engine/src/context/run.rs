@@ -1,0 +1,123 @@
+//! Sending a run: equal packets of plain new data that ask for nothing. What they have in common is done once.
+
+use super::plan::Planned;
+use super::{Context, Env};
+use crate::congestion::{Controller, Sent};
+use crate::transmit::{Route, TransmitBatch};
+use smallvec::SmallVec;
+use xtp_wire::{Format, HEADER_LEN, Header, Options, seal};
+
+impl Context {
+    /// Sends all packets of `run` but the last, which may ask for something and is sent like any other.
+    pub(super) fn emit_run(&mut self, run: &Planned, env: &Env<'_>, out: &mut TransmitBatch) {
+        let count = run.count - 1;
+        if count == 0 {
+            return;
+        }
+        let (len, packets) = (run.len, count as usize);
+        let sync = self.writer.sync_out.wrapping_add(1);
+        self.writer.sync_out = self.writer.sync_out.wrapping_add(count);
+        let options = self.data_options(run.seq + len as u64, false, false);
+        let mut header = Header {
+            key: self.wire_key(),
+            options,
+            format: Format::Data,
+            dlen: len as u32,
+            check: 0,
+            sort: self.tuning.sort.unwrap_or(0),
+            sync,
+            seq: run.seq,
+        };
+        header.options.set(Options::NOCHECK, !env.config.checksum_payload);
+        let mut payload = SmallVec::new();
+        self.writer.queue.payload(run.seq, len * packets, &mut payload);
+        let heads_at = out.arena.len();
+        out.arena.resize(heads_at + packets * HEADER_LEN, 0);
+        for (index, head) in out.arena[heads_at..]
+            .as_chunks_mut::<HEADER_LEN>()
+            .0
+            .iter_mut()
+            .enumerate()
+        {
+            header.encode(head);
+            seal(head, Cut::new(&payload, index * len, len));
+            header.sync = header.sync.wrapping_add(1);
+            header.seq += len as u64;
+        }
+        let route = Route {
+            dst: self.peer.addr,
+            src: self.peer.local,
+            ecn: self.data_ecn(),
+        };
+        out.push_run(route, heads_at, packets, len, &mut payload);
+        self.settle_owed(false, options);
+        self.account_run(run, sync, count, env);
+    }
+
+    /// What the packets change in the writer.
+    fn account_run(&mut self, run: &Planned, sync: u32, count: u32, env: &Env<'_>) {
+        let (size, now) = (run.len as u32, env.now);
+        let packet = (HEADER_LEN + run.len) as u64;
+        let data = run.len as u64 * u64::from(count);
+        let octets = packet * u64::from(count);
+        self.peer.sent += octets;
+        self.timers.last_sent = now;
+        self.stats.packets_sent += u64::from(count);
+        self.stats.octets_sent += data;
+        let writer = &mut self.writer;
+        writer.nxt = writer.nxt.max(run.seq + data);
+        writer.ring.record_run(sync, count, now);
+        if writer.control.is_model() {
+            let idle = writer.inflight.is_empty();
+            writer.control.on_sent(Sent { now, sync, idle });
+        }
+        if self.tuning.no_error {
+            writer.unmapped_packets += count;
+        } else {
+            writer.inflight.record_run(run.seq, size, count, sync, now);
+            writer.gap.open_since.get_or_insert(now);
+        }
+        writer.peer_bucket.take_run(packet, count.into());
+        writer.own_bucket.take_run(packet, count.into());
+        writer.pacer.take(octets);
+    }
+}
+
+/// A stretch of octets that lie in several pieces.
+struct Cut<'a> {
+    pieces: &'a [bytes::Bytes],
+    from: usize,
+    left: usize,
+}
+
+impl<'a> Cut<'a> {
+    fn new(pieces: &'a [bytes::Bytes], from: usize, len: usize) -> Self {
+        Self {
+            pieces,
+            from,
+            left: len,
+        }
+    }
+}
+
+impl<'a> Iterator for Cut<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        while self.left > 0 {
+            let (first, rest) = self.pieces.split_first()?;
+            self.pieces = rest;
+            let Some(octets) = first.get(self.from..) else {
+                self.from -= first.len();
+                continue;
+            };
+            self.from = 0;
+            let octets = &octets[..octets.len().min(self.left)];
+            self.left -= octets.len();
+            if !octets.is_empty() {
+                return Some(octets);
+            }
+        }
+        None
+    }
+}
