@@ -136,11 +136,16 @@ impl EcnCounter {
 
     /// Counts one accepted packet.
     pub(crate) fn record(&mut self, ecn: Ecn) {
+        self.record_many(ecn, 1);
+    }
+
+    /// Counts so many accepted packets.
+    pub(crate) fn record_many(&mut self, ecn: Ecn, packets: u32) {
         match ecn {
             Ecn::NotEct => {}
-            Ecn::Ect0 => self.ect0 = self.ect0.wrapping_add(1),
-            Ecn::Ect1 => self.ect1 = self.ect1.wrapping_add(1),
-            Ecn::Ce => self.ce = self.ce.wrapping_add(1),
+            Ecn::Ect0 => self.ect0 = self.ect0.wrapping_add(packets),
+            Ecn::Ect1 => self.ect1 = self.ect1.wrapping_add(packets),
+            Ecn::Ce => self.ce = self.ce.wrapping_add(packets),
         }
     }
 }

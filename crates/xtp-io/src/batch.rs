@@ -34,6 +34,9 @@ pub struct Datagram<'a> {
     pub ecn: Ecn,
     /// The octets of this one datagram.
     pub data: &'a [u8],
+    /// The same octets and those of the datagrams that came joined behind it: all as long as this one but the last,
+    /// which may be shorter.
+    pub joined: &'a [u8],
     /// Slot of the slab it lies in: see [`RecvBatch::slab_bytes`].
     pub slab: usize,
     /// Octets of that slab filled by datagrams. Keeping a slice keeps a whole slab, so copy if this is
@@ -253,6 +256,21 @@ pub struct Datagrams<'a> {
     offset: usize,
 }
 
+impl Datagrams<'_> {
+    /// Passes over the next `count` datagrams, as far as they are joined with the one told last.
+    pub fn skip_joined(&mut self, count: usize) {
+        if let Some(Slot::Filled(_, arrival)) = self.slots.get(self.slab)
+            && self.offset > 0
+        {
+            self.offset = self.offset.saturating_add(count.saturating_mul(arrival.stride()));
+            if self.offset >= arrival.filled {
+                self.slab += 1;
+                self.offset = 0;
+            }
+        }
+    }
+}
+
 impl<'a> Iterator for Datagrams<'a> {
     type Item = Datagram<'a>;
 
@@ -276,6 +294,7 @@ impl<'a> Iterator for Datagrams<'a> {
                 interface: arrival.interface,
                 ecn: arrival.ecn,
                 data: &bytes[start..end],
+                joined: &bytes[start..arrival.filled],
                 slab,
                 filled: arrival.filled,
                 bytes,

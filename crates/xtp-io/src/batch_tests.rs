@@ -56,6 +56,24 @@ fn joined_datagrams_are_split_and_empty_ones_kept() {
 }
 
 #[test]
+fn datagrams_joined_with_the_last_one_are_passed_over_and_no_others() {
+    let mut batch = RecvBatch::new(8, 16);
+    while batch.prepare() < 2 {
+        (0..batch.offered).for_each(|slot| fill(&mut batch, slot, b"x", None));
+    }
+    fill(&mut batch, 0, b"aabbccd", Some(2));
+    fill(&mut batch, 1, b"eef", Some(2));
+    for (count, next) in [(0, "bb"), (1, "cc"), (2, "d"), (3, "ee"), (usize::MAX, "ee")] {
+        let mut datagrams = batch.iter();
+        datagrams.skip_joined(9);
+        let first = datagrams.next().expect("a datagram");
+        assert_eq!((first.data, first.joined), (&b"aa"[..], &b"aabbccd"[..]));
+        datagrams.skip_joined(count);
+        assert_eq!(datagrams.next().map(|found| found.data), Some(next.as_bytes()));
+    }
+}
+
+#[test]
 fn slots_left_out_are_skipped() {
     let mut batch = RecvBatch::new(2, 16);
     offer_two(&mut batch);

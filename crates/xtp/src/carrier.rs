@@ -107,7 +107,8 @@ impl Carrier {
         }
         let now = clock.now();
         let own = self.waker.source();
-        for datagram in &self.batch {
+        let mut datagrams = self.batch.iter();
+        while let Some(datagram) = datagrams.next() {
             if own == Some(datagram.src) {
                 self.wakes += 1;
                 continue;
@@ -125,16 +126,23 @@ impl Carrier {
             } else {
                 None
             };
-            engine.receive(
-                now,
-                Datagram {
-                    src: datagram.src,
-                    dst: datagram.dst,
-                    ecn: from_io(datagram.ecn),
-                    data: datagram.data,
-                    backing,
-                },
-            );
+            let mut arrived = Datagram {
+                src: datagram.src,
+                dst: datagram.dst,
+                ecn: from_io(datagram.ecn),
+                data: datagram.joined,
+                backing,
+            };
+            let stride = datagram.data.len();
+            if datagram.joined.len() > stride && self.trace.is_none() {
+                let count = engine.receive_run(now, &arrived, stride);
+                if count > 0 {
+                    datagrams.skip_joined(count - 1);
+                    continue;
+                }
+            }
+            arrived.data = datagram.data;
+            engine.receive(now, arrived);
         }
         Ok(Some((count, now)))
     }

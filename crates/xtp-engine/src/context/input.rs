@@ -18,7 +18,7 @@ pub(crate) struct Input<'a> {
 }
 
 /// Payloads below this are copied even where their memory could be shared: a reference costs about as much.
-const SHARE_FROM: usize = 1_024;
+pub(super) const SHARE_FROM: usize = 1_024;
 
 impl<'a> Input<'a> {
     /// The payload as something to keep: a reference into the carrier's memory where that is worth it.

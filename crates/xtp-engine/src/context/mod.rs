@@ -3,6 +3,7 @@
 //! Only `receive`, `decide` and `emit` see all parts. `receive` takes a packet, `decide` says what is worth
 //! sending next and changes nothing, `emit` turns that into octets and book-keeping.
 
+mod arrivals;
 mod close;
 mod control;
 mod dally;
@@ -56,6 +57,7 @@ use timers::Timers;
 use writer::Writer;
 use xtp_wire::{Caps, Token};
 
+pub(crate) use arrivals::ALONE;
 pub(crate) use input::Input;
 
 /// Which end this is.

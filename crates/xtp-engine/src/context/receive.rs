@@ -176,7 +176,7 @@ impl Context {
         }
     }
 
-    fn learn_modes(&mut self, header: &Header) {
+    pub(super) fn learn_modes(&mut self, header: &Header) {
         let options = header.options;
         self.reader.modes = PeerModes {
             no_error: options.contains(Options::NOERR),
@@ -274,7 +274,7 @@ impl Context {
     }
 
     /// Lets the capacity follow what the path delivers in a round trip.
-    fn grow_reader(&mut self, now: Time) {
+    pub(super) fn grow_reader(&mut self, now: Time) {
         let reader = &mut self.reader;
         let capacity = reader.credit.capacity();
         if capacity >= reader.growth.limit() {
@@ -297,16 +297,20 @@ impl Context {
         payload
     }
 
+    /// Nothing is kept from this position on.
+    pub(super) fn reader_room(&self) -> u64 {
+        let reader = &self.reader;
+        match reader.modes.no_flow {
+            true => reader
+                .alloc
+                .max(reader.store.delivered() + reader.credit.capacity()),
+            false => reader.alloc,
+        }
+    }
+
     fn store(&mut self, input: &Input<'_>, header: &Header, data: &DataSegment<'_>, eom: bool) {
         let end = header.seq.wrapping_add(data.sequence_len() as u64);
-        let room = match self.reader.modes.no_flow {
-            true => self
-                .reader
-                .alloc
-                .max(self.reader.store.delivered() + self.reader.credit.capacity()),
-            false => self.reader.alloc,
-        };
-        if end > room {
+        if end > self.reader_room() {
             self.stats.overrun += data.sequence_len() as u64;
             return;
         }
@@ -328,7 +332,7 @@ impl Context {
     }
 
     /// A data-bearing packet of the peer closes the reply gap (9.5(h)).
-    fn note_reply(&mut self, env: &Env<'_>) {
+    pub(super) fn note_reply(&mut self, env: &Env<'_>) {
         let unacknowledged = !self.writer.inflight.is_empty();
         if !self.writer.gap.close(env.now) {
             return;

@@ -2,11 +2,11 @@
 
 use super::Engine;
 use crate::admit::Incoming;
-use crate::context::{Env, Input, State};
+use crate::context::{ALONE, Env, Input, State};
 use crate::time::Time;
 use crate::transmit::Datagram;
 use core::net::SocketAddr;
-use xtp_wire::{Body, DiagCode, DiagValue, Format, Header, Options, Packet, WireError};
+use xtp_wire::{Body, DiagCode, DiagValue, Format, Header, Options, Packet, Run, WireError};
 
 impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
@@ -26,6 +26,38 @@ impl Engine {
             Some(slot) => self.deliver(slot, &packet, &datagram),
             None => self.take_unmatched(&packet, &datagram),
         }
+    }
+
+    /// Takes datagrams that came joined, one every `stride` octets of `datagram.data`, as far as they continue a stream
+    /// in order and ask for nothing; says how many. The next one is for [`receive`](Self::receive).
+    pub fn receive_run(&mut self, now: Time, datagram: &Datagram<'_>, stride: usize) -> usize {
+        self.advance(now);
+        let Ok(header) = Header::parse(datagram.data) else {
+            return 0;
+        };
+        let slot = self.lookup(&header, datagram.src);
+        let Some((slot, context)) = slot.and_then(|slot| Some((slot, self.contexts.at(slot)?))) else {
+            return 0;
+        };
+        // What has to be taken one by one is known before all of it was looked at.
+        if !context.is_in_stride(&header, datagram) {
+            return 0;
+        }
+        let Some(run) = Run::parse(datagram.data, stride, ALONE) else {
+            return 0;
+        };
+        let mut env = Env {
+            now: self.now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        let count = context.receive_run(&mut env, &run, datagram);
+        if count > 0 {
+            self.stats.received += count as u64;
+            self.mark_dirty(slot);
+        }
+        count
     }
 
     fn lookup(&self, header: &Header, src: SocketAddr) -> Option<u32> {

@@ -368,6 +368,13 @@ impl Reassembly {
         }
     }
 
+    /// Appends octets that are the next ones, by reference. The caller has seen that nothing waits behind a hole.
+    pub(crate) fn append_whole(&mut self, bytes: Bytes) {
+        debug_assert!(self.spans.is_empty());
+        self.ready.push(Payload::Shared(bytes));
+        self.finish(self.ready.end(), false);
+    }
+
     /// Appends a segment that begins at or below `next()` and ends above, and what it joins.
     fn insert_filling(&mut self, segment: &Segment<'_>) -> Inserted {
         let mut new_octets = 0;

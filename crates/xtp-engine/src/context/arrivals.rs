@@ -1,0 +1,90 @@
+//! A run of packets in: plain data in order that asks for nothing and changes nothing but how far the stream came.
+//!
+//! What [`receive`](super::receive) finds out for every packet it needs to find out for a run only once.
+
+use super::reader::ReaderState;
+use super::{Context, Doubt, Env, Role, State};
+use crate::options::ErrorControl;
+use crate::transmit::Datagram;
+use xtp_wire::{Header, Options, Run, serial_gt};
+
+/// Packets with these are taken one by one.
+pub(crate) const ALONE: Options = Options::NOERR
+    .union(Options::MULTI)
+    .union(Options::RES)
+    .union(Options::SREQ)
+    .union(Options::DREQ)
+    .union(Options::RCLOSE)
+    .union(Options::WCLOSE)
+    .union(Options::EOM)
+    .union(Options::END)
+    .union(Options::BTAG);
+
+impl Context {
+    /// Takes the packets of `run`, the first of which [is in stride](Self::is_in_stride), as far as there is room; says
+    /// how many. The others go through `receive`.
+    pub(crate) fn receive_run(&mut self, env: &mut Env<'_>, run: &Run<'_>, datagram: &Datagram<'_>) -> usize {
+        let Some(backing) = datagram.backing else {
+            return 0;
+        };
+        let len = run.data_len() as u64;
+        let room = self.reader_room().saturating_sub(run.header.seq);
+        let count = run.count().min(usize::try_from(room / len).unwrap_or(usize::MAX));
+        if count == 0 {
+            return 0;
+        }
+        self.note_run(env, run, datagram, count);
+        for index in 0..count {
+            let Some(payload) = run.payload(index) else { break };
+            self.reader.store.append_whole(backing.slice_ref(payload));
+        }
+        self.stats.octets_received = self.reader.store.next() - self.reader.start;
+        self.grow_reader(env.now);
+        self.announce_readable(env);
+        count
+    }
+
+    /// Nothing is to be decided about a packet with this header: it is the next one of a stream that goes on.
+    pub(crate) fn is_in_stride(&self, header: &Header, datagram: &Datagram<'_>) -> bool {
+        let reader = &self.reader;
+        let expected = self.state == State::Active
+            && self.closed.is_none()
+            && self.doubt == Doubt::No
+            && self.peer.validated
+            && (self.peer_has_key || self.role == Role::Initiator)
+            && !self.pattern.one_way
+            && datagram.src == self.peer.addr;
+        let in_order = reader.state == ReaderState::Open
+            && reader.final_seq.is_none()
+            && reader.window.is_none()
+            && reader.error_control == ErrorControl::Selective
+            && header.seq == reader.store.next()
+            && !reader.store.has_holes();
+        let newest = reader.sync_in.is_some_and(|sync| serial_gt(header.sync, sync))
+            && header.options.contains(Options::EDGE) == reader.edge_last;
+        expected && in_order && newest && header.dlen as usize >= super::input::SHARE_FROM
+    }
+
+    /// Whatever packets change by having come.
+    fn note_run(&mut self, env: &mut Env<'_>, run: &Run<'_>, datagram: &Datagram<'_>, count: usize) {
+        let header = &run.header;
+        let packets = count as u32;
+        let newest = header.sync.wrapping_add(packets - 1);
+        self.stats.packets_received += u64::from(packets);
+        self.peer.received += (datagram_len(run) * count) as u64;
+        self.peer.local = datagram.dst.or(self.peer.local);
+        self.timers.unanswered_since = None;
+        self.unreachable_since = None;
+        self.timers.last_heard = env.now;
+        self.reader.ecn.record_many(datagram.ecn, packets);
+        self.reader.note_sync(newest, self.reader.edge_last, env.now);
+        self.reader.edge_sync = newest;
+        self.learn_modes(header);
+        self.note_reply(env);
+    }
+}
+
+/// Octets of each of its datagrams.
+fn datagram_len(run: &Run<'_>) -> usize {
+    xtp_wire::HEADER_LEN + run.data_len()
+}
