@@ -13,6 +13,8 @@ use xtp_wire::{
 pub(super) const COPY_LIMIT: usize = 256;
 /// Room for a specifier with every TLV we send, without padding.
 const SPECIFIER_ROOM: usize = 160;
+/// The same with an address before it.
+pub(super) const FIRST_ROOM: usize = SPECIFIER_ROOM + 48;
 
 /// Header fields that differ from packet to packet.
 pub(super) struct Draft {

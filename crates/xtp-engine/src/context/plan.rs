@@ -122,6 +122,8 @@ impl Context {
             plan.xdata = false;
         }
         plan.ahead = match (plan.first, plan.xdata) {
+            // Exact only where it decides how much fits.
+            (true, _) if self.fits_first_anyhow() => super::packets::FIRST_ROOM,
             (true, _) => self.first_overhead(),
             (false, true) => XDATA_LEN,
             (false, false) => 0,
@@ -230,6 +232,17 @@ impl Context {
             again: false,
             count: count as u32,
         })
+    }
+
+    /// Everything written fits FIRST whatever TLVs its specifier has.
+    fn fits_first_anyhow(&self) -> bool {
+        let padded = self.opening.as_ref().is_some_and(|opening| opening.pad_to > 0);
+        let room = self
+            .peer
+            .mtu
+            .current()
+            .saturating_sub(HEADER_LEN + super::packets::FIRST_ROOM);
+        !padded && self.writer.queue.end() <= room.min(self.writer.max_data as usize) as u64
     }
 
     /// Room for user octets in the next packet of `plan`.

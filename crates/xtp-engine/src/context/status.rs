@@ -135,6 +135,11 @@ impl Context {
         out: &mut TransmitBatch,
     ) {
         let (draft, control) = self.control_draft(format, extra, echo);
+        if format == Format::Cntl {
+            let plain = |body: &mut [u8]| control.encode(body).unwrap_or(0);
+            self.put(env, out, &draft, CONTROL_LEN, plain, &[]);
+            return self.account_control(&draft, env);
+        }
         let (held, partial) = self.held_spans(format);
         let spans = Spans::new(control.rseq, &held).unwrap_or_default();
         let room = CONTROL_LEN + 40 + spans.encoded_len();
@@ -150,7 +155,6 @@ impl Context {
             room,
             |body| {
                 match format {
-                    Format::Cntl => control.encode(body),
                     Format::Ecntl => spans.encode_ecntl(control, body),
                     _ => Xcntl { spans, ..status }.encode(body),
                 }
@@ -166,7 +170,7 @@ impl Context {
     fn held_spans(&mut self, format: Format) -> (SmallVec<[Span; 8]>, XcntlFlags) {
         let mut ranges: SmallVec<[(u64, u64); 8]> = SmallVec::new();
         let mut partial = XcntlFlags::empty();
-        if format != Format::Cntl && self.reader.has_holes() {
+        if self.reader.has_holes() {
             let fits = self.spans_that_fit(format);
             let all = self.reader.store.span_count() <= fits;
             let newest = !all && format == Format::Xcntl && self.reader.newest_next;
