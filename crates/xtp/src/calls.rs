@@ -1,5 +1,6 @@
 //! The paradigms of one message: datagrams, acknowledged datagrams, one-shots and transactions.
 
+use std::cell::RefCell;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -7,9 +8,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{Confirm, ContextId, ContextStats, OpenOptions, Tuning, paradigm};
+use xtp_engine::{Confirm, ContextId, ContextStats, OpenOptions, Time, Tuning, paradigm};
 
-use crate::core::ops;
+use crate::core::{Core, ops};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -128,18 +129,15 @@ impl Endpoint {
     ) -> Result<ContextStats> {
         let data = data.into();
         self.each_address(&peer, |peer| {
-            let stream = self.queue(peer, options.clone(), data.clone())?;
-            let id = stream.id();
-            let outcome = self
-                .shared
-                .wait("confirmation", timeout, |core, _| ops::closed(core, id));
-            match outcome {
-                Ok(()) => stream.stats(),
-                Err(error) => {
-                    give_up(stream, &error);
-                    Err(error)
-                }
-            }
+            self.exchange(
+                "confirmation",
+                timeout,
+                peer,
+                options.clone(),
+                data.clone(),
+                |core, _, id| ops::closed(core, id),
+            )
+            .map(|((), stats)| stats)
         })
     }
 
@@ -177,22 +175,21 @@ impl Endpoint {
         let request = request.into();
         let limit = options.limit.unwrap_or(self.shared.config.message_limit);
         self.each_address(&peer, |peer| {
-            let stream = self.queue(peer, options.open(port), request.clone())?;
-            let id = stream.id();
-            let outcome = self.shared.wait("the answer", options.timeout, |core, now| {
-                ops::whole(core, now, id, limit)
-            });
-            match outcome {
-                Ok(response) => Ok(Answer {
-                    response,
-                    peer,
-                    stats: stream.stats()?,
-                }),
-                Err(error) => {
-                    give_up(stream, &error);
-                    Err(error)
-                }
-            }
+            let whole = |core: &mut Core, now, id| ops::whole(core, now, id, limit);
+            let request = request.clone();
+            self.exchange(
+                "the answer",
+                options.timeout,
+                peer,
+                options.open(port),
+                request,
+                whole,
+            )
+            .map(|(response, stats)| Answer {
+                response,
+                peer,
+                stats,
+            })
         })
     }
 
@@ -228,17 +225,53 @@ impl Endpoint {
         options: OpenOptions,
         mut data: Bytes,
     ) -> Result<(Stream, Bytes)> {
-        let opened: Result<ContextId> = self.shared.command(|core, now| {
-            let id = core.open(now, peer, options)?;
-            match ops::finish(core, now, id, &mut data) {
-                Poll::Ready(Err(error)) => {
-                    core.forget(now, id);
-                    Err(error)
-                }
-                _ => Ok(id),
-            }
-        });
+        let opened = self
+            .shared
+            .command(|core, now| submit(core, now, peer, options, &mut data));
         Ok((Stream::new(Arc::clone(&self.shared), opened?), data))
+    }
+
+    /// An association of one message, from its opening to the answer to `question`, and what it cost.
+    fn exchange<T>(
+        &self,
+        what: &'static str,
+        timeout: Option<Duration>,
+        peer: SocketAddr,
+        options: OpenOptions,
+        data: Bytes,
+        mut question: impl FnMut(&mut Core, Time, ContextId) -> Poll<Result<T>>,
+    ) -> Result<(T, ContextStats)> {
+        let rest = RefCell::new(data);
+        let mut stats = None;
+        let (id, outcome) = self.shared.exchange(
+            what,
+            timeout,
+            |core, now| submit(core, now, peer, options, &mut rest.borrow_mut()),
+            |core, now, id| {
+                let mut rest = rest.borrow_mut();
+                // A long message follows as room appears.
+                if !rest.is_empty()
+                    && let Poll::Ready(Err(error)) = ops::finish(core, now, id, &mut rest)
+                {
+                    return Poll::Ready(Err(error));
+                }
+                match rest.is_empty() {
+                    true => question(core, now, id),
+                    false => Poll::Pending,
+                }
+            },
+            |core, now, id| {
+                stats = core.engine.context_stats(id).ok();
+                core.retire(now, id)
+            },
+        )?;
+        match outcome {
+            Ok(answer) => Ok((answer, stats.unwrap_or_default())),
+            Err(error) => {
+                give_up(Stream::new(Arc::clone(&self.shared), id), &error);
+                Err(error)
+            }
+        }
     }
 
     /// Tries the addresses of a name one after the other, as long as it is certain that nothing was executed.
@@ -255,6 +288,24 @@ impl Endpoint {
             }
         }
         Err(failure.unwrap_or_else(no_address))
+    }
+}
+
+/// Opens an association and queues one message, as much of it as there is room for, and the end of the stream.
+fn submit(
+    core: &mut Core,
+    now: Time,
+    peer: SocketAddr,
+    options: OpenOptions,
+    data: &mut Bytes,
+) -> Result<ContextId> {
+    let id = core.open(now, peer, options)?;
+    match ops::finish(core, now, id, data) {
+        Poll::Ready(Err(error)) => {
+            core.forget(now, id);
+            Err(error)
+        }
+        _ => Ok(id),
     }
 }
 

@@ -175,12 +175,15 @@ impl Endpoint {
 
     /// Counters of engine and socket.
     pub fn stats(&self) -> EndpointStats {
-        self.shared.look(|core| EndpointStats {
-            engine: core.engine.stats(),
-            socket: self.shared.socket.counters(),
-            wakes: core.carrier.wakes,
-            send_errors: core.carrier.send_errors,
-            octets_copied: core.copied,
+        self.shared.look(|core| {
+            core.tidy(core.now());
+            EndpointStats {
+                engine: core.engine.stats(),
+                socket: self.shared.socket.counters(),
+                wakes: core.carrier.wakes,
+                send_errors: core.carrier.send_errors,
+                octets_copied: core.copied,
+            }
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -81,14 +82,28 @@ impl Listener {
     /// # Errors
     /// As [`accept`](Self::accept).
     pub fn recv_message(&self) -> Result<(Bytes, Incoming)> {
+        let limit = self.shared.config.message_limit;
         loop {
-            let incoming = self.accept()?;
-            match incoming.receive() {
-                Ok(message) => return Ok((message, incoming)),
-                Err(error) if error.is_interrupted() => return Err(error),
-                Err(error) => {
-                    tracing::debug!(peer = %incoming.peer(), %error, "an incomplete message was dropped")
+            let mut accepted = None;
+            let outcome = self.shared.wait("a message", None, |core, now| {
+                let id = match &accepted {
+                    Some(Accepted { id, .. }) => *id,
+                    None => match ops::accept(core, self.id) {
+                        Poll::Ready(Ok(next)) => accepted.insert(next).id,
+                        Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                        Poll::Pending => return Poll::Pending,
+                    },
+                };
+                ops::whole(core, now, id, limit)
+            });
+            let incoming = accepted.map(|accepted| self.incoming(accepted));
+            match (outcome, incoming) {
+                (Ok(message), Some(incoming)) => return Ok((message, incoming)),
+                (Err(error), Some(incoming)) if !error.is_interrupted() => {
+                    tracing::debug!(peer = %incoming.peer(), %error, "an incomplete message was dropped");
                 }
+                (Err(error), _) => return Err(error),
+                (Ok(_), None) => {}
             }
         }
     }

@@ -255,12 +255,46 @@ impl Shared {
         &self,
         what: &'static str,
         timeout: Option<Duration>,
-        mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
+        question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> Result<T> {
         let mut state = self.lock();
-        let mut now = state.core.now();
-        let until = timeout.map(|timeout| (now + timeout, timeout));
+        let now = state.core.now();
         self.glance(&mut state, now);
+        self.ask(state, now, what, timeout, question).2
+    }
+
+    /// Begins something, waits for its outcome and ends it: what `begin` caused leaves with the first question, and but
+    /// for sleeping all happens under one lock. `end` hears of a good outcome only.
+    pub(crate) fn exchange<S: Copy, T>(
+        &self,
+        what: &'static str,
+        timeout: Option<Duration>,
+        begin: impl FnOnce(&mut Core, Time) -> Result<S>,
+        mut question: impl FnMut(&mut Core, Time, S) -> Poll<Result<T>>,
+        end: impl FnOnce(&mut Core, Time, S) -> bool,
+    ) -> Result<(S, Result<T>)> {
+        let mut state = self.lock();
+        let now = state.core.now();
+        self.glance(&mut state, now);
+        let begun = begin(&mut state.core, now)?;
+        let (mut state, now, outcome) =
+            self.ask(state, now, what, timeout, |core, now| question(core, now, begun));
+        if outcome.is_ok() && end(&mut state.core, now, begun) {
+            state.core.turn(now);
+            self.announce(&mut state);
+        }
+        Ok((begun, outcome))
+    }
+
+    fn ask<'a, T>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        mut now: Time,
+        what: &'static str,
+        timeout: Option<Duration>,
+        mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
+    ) -> (MutexGuard<'a, State>, Time, Result<T>) {
+        let until = timeout.map(|timeout| (now + timeout, timeout));
         loop {
             let seen = state.core.news;
             let answer = question(&mut state.core, now);
@@ -272,18 +306,18 @@ impl Shared {
             }
             if let Poll::Ready(answer) = answer {
                 self.hand_over(&state);
-                return answer;
+                return (state, now, answer);
             }
             if state.core.news == seen {
                 if self.interrupted.load(Ordering::Relaxed) {
                     self.hand_over(&state);
-                    return Err(Error::Interrupted);
+                    return (state, now, Err(Error::Interrupted));
                 }
                 if let Some((until, after)) = until
                     && until <= now
                 {
                     self.hand_over(&state);
-                    return Err(Error::Timeout { what, after });
+                    return (state, now, Err(Error::Timeout { what, after }));
                 }
                 let until = until.map(|(until, _)| until);
                 state = if state.leader {

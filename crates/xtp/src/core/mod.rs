@@ -29,6 +29,8 @@ pub(crate) use watch::{Source, Watch};
 
 /// How often queued errors of the network are looked for while nobody sleeps on the socket.
 const ERRORS_EVERY: Duration = Duration::from_millis(5);
+/// Associations that are over, kept until there is time to put them away.
+const SPENT: usize = 32;
 /// How soon to try again when the kernel had no room for a train although it claims to have.
 const STALL_RETRY: Duration = Duration::from_millis(1);
 
@@ -78,6 +80,8 @@ pub(crate) struct Core {
     /// Orphans with nothing left to confirm. They are let go of at the end of a turn, when answers owed for what their
     /// users read have left: releasing a context that owes one aborts it.
     leaving: Vec<ContextId>,
+    /// Associations that are over and whose users have gone: put away when there is nothing else to do.
+    spent: Vec<ContextId>,
     /// What ended without confirmation after its user let go of it.
     lost: Vec<Unconfirmed>,
     /// Echo service, if this endpoint answers it.
@@ -118,6 +122,7 @@ impl Core {
             next_requests: 0,
             orphans: 0,
             leaving: Vec::new(),
+            spent: Vec::new(),
             lost: Vec::new(),
             echo: None,
             echoing: Vec::new(),
@@ -162,7 +167,10 @@ impl Core {
             self.poll_errors(now);
         }
         match self.carrier.receive(self.clock, &mut self.engine, looks) {
-            Ok(None) => 0,
+            Ok(None) => {
+                self.tidy(now);
+                0
+            }
             Ok(Some((count, at))) => {
                 self.received += count as u64;
                 self.arrived = Some(at);
@@ -281,7 +289,18 @@ impl Core {
     /// Opens an association for a user.
     pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
         self.check_carrier()?;
-        let id = self.engine.open(now, peer, options)?;
+        if self.spent.len() >= SPENT {
+            self.tidy(now);
+        }
+        // At the limit of associations those that are over make room.
+        let again = (!self.spent.is_empty()).then(|| options.clone());
+        let id = match (self.engine.open(now, peer, options), again) {
+            (Err(xtp_engine::Error::Limit(_)), Some(options)) => {
+                self.tidy(now);
+                self.engine.open(now, peer, options)?
+            }
+            (opened, _) => opened?,
+        };
         self.slots.insert(id, Slot::new(peer));
         Ok(id)
     }
@@ -359,6 +378,24 @@ impl Core {
         for (id, used_by) in requests {
             let source = kind.into();
             self.complete(now, id, used_by, Err(Error::NoRoute { peer, source }));
+        }
+    }
+
+    /// The user lets go of an association after a good outcome. One that is over is put away when nothing is waiting;
+    /// true if the other needs a turn.
+    pub(crate) fn retire(&mut self, now: Time, id: ContextId) -> bool {
+        if self.close_reason(id).is_some() {
+            self.spent.push(id);
+            return false;
+        }
+        self.orphan(now, id);
+        true
+    }
+
+    /// Puts away what is over.
+    pub(crate) fn tidy(&mut self, now: Time) {
+        while let Some(id) = self.spent.pop() {
+            self.forget(now, id);
         }
     }
 
