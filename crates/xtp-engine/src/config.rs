@@ -37,6 +37,9 @@ pub struct EngineConfig {
     /// Contexts kept whole (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
     /// octets. Changes no packet. `usize::MAX`: every one stays whole, finished ones too. Default 1 024.
     pub max_whole: usize,
+    /// Let the packet of an exchange of single small messages leave before the books are done. Changes no packet.
+    /// Default `true`.
+    pub express: bool,
     /// How long a context has been quiet before it is parked. Default 10 ms.
     pub park_after: Duration,
     /// Initiators that are over and answer stragglers for 1 to 10 s (some 250 octets each); the oldest go first.
@@ -79,6 +82,7 @@ impl EngineConfig {
             local_datagram: 1_200,
             max_contexts: 1 << 20,
             max_whole: 1_024,
+            express: true,
             park_after: Duration::from_millis(10),
             max_dallying: 1 << 20,
             max_half_open: 1_024,

@@ -64,6 +64,14 @@ impl MtuSearch {
         self.current
     }
 
+    /// Whether [`Self::next_probe`] would send one.
+    pub(crate) fn would_probe(&self, now: Time) -> bool {
+        match &self.probe {
+            Some(probe) => probe.deadline.is_none(),
+            None => self.resume.is_some_and(|resume| resume <= now) || self.next_size().is_some(),
+        }
+    }
+
     /// The size of a probe to send now, if one is due. It counts as sent.
     pub(crate) fn next_probe(&mut self, now: Time) -> Option<usize> {
         self.latest = self.latest.max(now);

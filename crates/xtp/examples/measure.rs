@@ -47,6 +47,14 @@ fn serve(address: SocketAddr) -> Result<()> {
     }
 }
 
+/// Bound to the loopback address where the server is there: a socket of all addresses has to be told more.
+fn client(server: SocketAddr) -> Result<Endpoint> {
+    match server.ip().is_loopback() {
+        true => Endpoint::bind(Config::server((server.ip(), 0).into())),
+        false => Endpoint::client(),
+    }
+}
+
 fn serve_one(incoming: Incoming) -> Result<()> {
     match incoming.port() {
         PING => {
@@ -76,7 +84,7 @@ fn swallow(stream: Stream) -> Result<()> {
 }
 
 fn ping(address: SocketAddr) -> Result<()> {
-    let endpoint = Endpoint::client()?;
+    let endpoint = client(address)?;
     let stream = endpoint.open(address, paradigm::stream(PING))?;
     let mut times = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {
@@ -94,7 +102,7 @@ fn ping(address: SocketAddr) -> Result<()> {
 }
 
 fn call(address: SocketAddr) -> Result<()> {
-    let endpoint = Endpoint::client()?;
+    let endpoint = client(address)?;
     let mut times = Vec::with_capacity(CALLS);
     for _ in 0..CALLS {
         let begin = Instant::now();
@@ -112,7 +120,7 @@ fn call(address: SocketAddr) -> Result<()> {
 }
 
 fn bulk(address: SocketAddr) -> Result<()> {
-    let endpoint = Endpoint::client()?;
+    let endpoint = client(address)?;
     let stream = endpoint.open(address, paradigm::stream(BULK))?;
     let buffer = Bytes::from(vec![7; 1 << 20]);
     let begin = Instant::now();

@@ -77,7 +77,7 @@ impl Context {
     }
 
     /// Remembers why the writer stopped, without asking.
-    fn record_stop(&mut self, stop: Stop, env: &Env<'_>) {
+    pub(super) fn record_stop(&mut self, stop: Stop, env: &Env<'_>) {
         match stop {
             Stop::Blocked(why) => {
                 let since = match self.writer.blocked {
@@ -233,6 +233,23 @@ impl Context {
         env: &mut Env<'_>,
         out: &mut TransmitBatch,
     ) {
+        let (sync, octets, options) = self.build_data(format, segment, ask, env, out);
+        if ask.end {
+            self.keep_for_replay(out, octets, &self.payload(&segment));
+        }
+        self.settle_owed(format == Format::Xdata, options);
+        self.account_data(&segment, sync, octets, options, ask.flip, env);
+    }
+
+    /// The packet itself; returns its sync, its octets and its option bits.
+    pub(super) fn build_data(
+        &mut self,
+        format: Format,
+        segment: Planned,
+        ask: Ask,
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+    ) -> (u32, usize, Options) {
         let xdata = format == Format::Xdata;
         let end = segment.seq + segment.len as u64;
         if ask.flip {
@@ -275,11 +292,7 @@ impl Context {
             },
             &payload,
         );
-        if ask.end {
-            self.keep_for_replay(out, octets, &payload);
-        }
-        self.settle_owed(xdata, options);
-        self.account_data(&segment, sync, octets, options, ask.flip, env);
+        (sync, octets, options)
     }
 
     /// The unconfirmed response as sent, for repeats of FIRST (14.5).
@@ -320,7 +333,7 @@ impl Context {
     }
 
     /// What every data packet changes in the writer.
-    fn account_data(
+    pub(super) fn account_data(
         &mut self,
         segment: &Planned,
         sync: u32,

@@ -23,7 +23,12 @@ pub(super) const SHARE_FROM: usize = 1_024;
 impl<'a> Input<'a> {
     /// The payload as something to keep: a reference into the carrier's memory where that is worth it.
     pub(crate) fn payload(&self, data: &'a [u8]) -> Payload<'a> {
-        match self.backing {
+        Self::payload_of(self.backing, data)
+    }
+
+    /// The same of octets that lie in `backing`, if they lie in something that can be kept.
+    pub(crate) fn payload_of(backing: Option<&Bytes>, data: &'a [u8]) -> Payload<'a> {
+        match backing {
             Some(backing) if data.len() >= SHARE_FROM => Payload::Shared(backing.slice_ref(data)),
             _ => Payload::Copy(data),
         }

@@ -74,6 +74,7 @@ impl Context {
             moved: None,
             initial: 0,
             touched: Time::ZERO,
+            regular: false,
             expected_answer: 0,
             tuning,
         })

@@ -9,6 +9,7 @@ mod control;
 mod dally;
 mod decide;
 mod emit;
+mod express;
 mod input;
 mod marks;
 mod memory;
@@ -42,6 +43,7 @@ use crate::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
 pub(crate) use dally::Dally;
+pub(crate) use express::{Arrival, Departure};
 use marks::Marks;
 use modes::Pattern;
 pub(crate) use parked::{Parked, Tunings};
@@ -153,6 +155,8 @@ pub(crate) struct Context {
     pub(crate) initial: u64,
     /// When it had its last turn.
     pub(crate) touched: Time,
+    /// After its last turn it was regular (`express`), and nothing went the long way since.
+    pub(crate) regular: bool,
 }
 
 /// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (14.11, 15).

@@ -176,6 +176,7 @@ impl Context {
             moved: _,
             initial,
             touched,
+            regular: _,
         } = self;
         fields.option(peer_key, Fields::number);
         fields.number(key);

@@ -7,6 +7,7 @@ use super::{Context, Env, State};
 use crate::congestion::Controller;
 use crate::event::Event;
 use crate::path::Action;
+use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -120,7 +121,7 @@ impl Context {
         self.schedule_path_timer();
     }
 
-    fn schedule_path_timer(&mut self) {
+    pub(super) fn schedule_path_timer(&mut self) {
         let at = [self.peer.paths.deadline(), self.peer.mtu.probe_deadline()]
             .into_iter()
             .flatten()
@@ -157,8 +158,17 @@ impl Context {
         self.schedule_path_timer();
     }
 
+    /// Whether a turn that sends `more` octets might probe: false only if it surely does not.
+    pub(super) fn could_probe(&self, more: u64, now: Time) -> bool {
+        let threshold = SEGMENTS_BEFORE_PROBING * self.segment_size() as u64;
+        self.tuning.probe_mtu
+            && self.stats.octets_sent + more > threshold
+            && self.peer.mtu.current() < HEADER_LEN + self.writer.max_data as usize
+            && self.peer.mtu.would_probe(now)
+    }
+
     /// Only established bulk senders probe: one-shots and ping-pongs pay nothing.
-    fn probing_pays(&self) -> bool {
+    pub(super) fn probing_pays(&self) -> bool {
         let bulk = self.stats.octets_sent > SEGMENTS_BEFORE_PROBING * self.segment_size() as u64;
         let busy = self.writer.nxt < self.writer.queue.end() || !self.writer.inflight.is_empty();
         self.tuning.probe_mtu

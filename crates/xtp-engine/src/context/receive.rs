@@ -16,7 +16,7 @@ const MIN_WINDOW: u64 = 1 << 20;
 /// Upper plausibility bound for writers that ignore credit (4.7).
 const WIDE: u64 = 1 << 32;
 /// Largest window a control segment may open (3.3).
-const MAX_GRANT: u64 = 1 << 40;
+pub(super) const MAX_GRANT: u64 = 1 << 40;
 /// An echo older than this is not believed (4.7).
 const ECHO_AGE: u32 = 1 << 30;
 
@@ -130,7 +130,7 @@ impl Context {
             && out.wrapping_sub(echo) < ECHO_AGE
     }
 
-    fn note_arrival(&mut self, env: &mut Env<'_>, input: &Input<'_>) {
+    pub(super) fn note_arrival(&mut self, env: &mut Env<'_>, input: &Input<'_>) {
         let header = &input.packet.header;
         self.stats.packets_received += 1;
         if input.src == self.peer.addr {
@@ -412,7 +412,7 @@ impl Context {
         }
     }
 
-    fn take_requests(&mut self, header: &Header, body: &Body<'_>) {
+    pub(super) fn take_requests(&mut self, header: &Header, body: &Body<'_>) {
         let edge = header.options.contains(Options::EDGE);
         let mut flip = false;
         if serial_gt(header.sync, self.reader.edge_sync) && self.carries_edge(header) {

@@ -115,6 +115,7 @@ impl Context {
             moved,
             initial,
             touched,
+            regular,
             expected_answer,
             tuning,
         } = self;
@@ -151,6 +152,7 @@ impl Context {
             extended_first,
             retired,
             abort_pending,
+            regular,
         ] {
             *flag = false;
         }

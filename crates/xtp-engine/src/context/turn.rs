@@ -47,7 +47,15 @@ impl Context {
         self.release_unrepeatable(env);
         if self.state.is_live() {
             self.probe_paths(env, out);
-            self.settle_timers(env.now);
+        }
+        self.end_turn(env.now);
+        self.regular = env.config.express && self.is_regular();
+    }
+
+    /// Timers as the turn left things.
+    pub(super) fn end_turn(&mut self, now: Time) {
+        if self.state.is_live() {
+            self.settle_timers(now);
         }
         self.reader.hole_is_new = false;
     }
@@ -72,7 +80,7 @@ impl Context {
             && matches!(self.decide(now, max_train), Intent::Nothing)
     }
 
-    fn before_turn(&mut self, env: &Env<'_>) {
+    pub(super) fn before_turn(&mut self, env: &Env<'_>) {
         let largest = HEADER_LEN as u64 + u64::from(self.writer.max_data);
         let packet = largest.min(self.peer.largest_datagram as u64);
         self.writer.peer_bucket.expect(packet);

@@ -80,7 +80,10 @@ impl Engine {
     ///
     /// [`Error::NoContext`], [`Error::WriterClosed`], [`Error::RefusedByPeer`], [`Error::Closed`],
     /// [`Error::TooLong`].
-    pub fn send(&mut self, now: Time, id: ContextId, data: Bytes, eom: bool) -> Result<usize, Error> {
+    pub fn send(&mut self, now: Time, id: ContextId, mut data: Bytes, eom: bool) -> Result<usize, Error> {
+        if let Some(sent) = self.send_express(now, id, &mut data, eom) {
+            return sent;
+        }
         self.command(now, id, |context, _| context.send(data, eom))?
     }
 
@@ -108,6 +111,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
+        if let Some(read) = self.read_express(now, id, max) {
+            return read;
+        }
         self.command(now, id, |context, _| context.read(max))?
     }
 

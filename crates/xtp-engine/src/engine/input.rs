@@ -23,6 +23,7 @@ impl Engine {
             return;
         }
         match self.lookup(&header, datagram.src) {
+            Some(slot) if self.arrive(slot, &packet, &datagram) => {}
             Some(slot) => self.deliver(slot, &packet, &datagram),
             None => self.take_unmatched(&packet, &datagram),
         }
@@ -52,6 +53,7 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
+        context.regular = false;
         let count = context.receive_run(&mut env, &run, datagram);
         if count > 0 {
             self.stats.received += count as u64;
@@ -89,6 +91,7 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
+        context.regular = false;
         match (&packet.body, context.state) {
             (Body::Cookie(token), _) => context.answer_cookie(*token, &mut env, &mut self.replies),
             (_, State::Inactive | State::Gone) => context.straggler(header, &mut env, &mut self.replies),

@@ -4,6 +4,7 @@ mod admission;
 mod assembling;
 mod command;
 mod dallying;
+mod express;
 mod input;
 mod opening;
 mod parking;
@@ -79,7 +80,8 @@ pub enum Read {
 ///    send nothing either.
 /// 3. **[`flush`](Self::flush)** ends the batch and the turn: due timers fire, owed answers and data go into the
 ///    caller's [`TransmitBatch`].
-/// 4. **Output**: [`poll_event`](Self::poll_event) until it is empty, [`deadline`](Self::deadline) for when `flush`
+/// 4. **Output**: what `flush` gave is sent, then [`catch_up`](Self::catch_up) (a matter of speed only);
+///    [`poll_event`](Self::poll_event) until it is empty, [`deadline`](Self::deadline) for when `flush`
 ///    wants to be called again without any input.
 ///
 /// Time is whatever the caller says it is, as long as it does not run backwards. Two engines with equal
@@ -107,6 +109,7 @@ pub struct Engine {
     events: VecDeque<(ContextId, Event)>,
     replies: TransmitBatch,
     assembling: Assembling,
+    books: Option<express::Books>,
     stats: EngineStats,
     client: u64,
     next_n: u64,
@@ -157,6 +160,7 @@ impl Engine {
             dallying: Dallying::default(),
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
+            books: None,
             stats: EngineStats::default(),
             client,
             next_n: 1,
@@ -182,14 +186,16 @@ impl Engine {
         local.saturating_add(self.config.utc_offset_ms).max(0) as u64
     }
 
-    /// Time never runs backwards here.
+    /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
+        self.catch_up();
         self.now = self.now.max(now);
     }
 
     /// A context with the environment it needs.
     fn with<R>(&mut self, slot: u32, act: impl FnOnce(&mut Context, &mut Env<'_>) -> R) -> Option<R> {
         let context = self.contexts.at(slot)?;
+        context.regular = false;
         let mut env = Env {
             now: self.now,
             config: &self.config,

@@ -115,6 +115,14 @@ impl Slab {
         }
     }
 
+    /// The same, to change it.
+    pub(super) fn awake_mut(&mut self, slot: u32) -> Option<&mut Context> {
+        match &mut self.places.get_mut(slot as usize)?.body {
+            Body::Whole(memory) => Some(memory),
+            _ => None,
+        }
+    }
+
     /// Looks at a context; a parked one stays parked.
     pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
         match &self.places.get(slot as usize)?.body {

@@ -15,8 +15,12 @@ const MAX_TURNS: usize = 1_024;
 impl Engine {
     /// Ends a batch and a turn: fires due timers, answers, sends. Appends to `out`, which it does not clear.
     pub fn flush(&mut self, now: Time, out: &mut TransmitBatch) {
-        self.advance(now);
+        self.now = self.now.max(now);
         self.at_most_once.refresh();
+        if self.flush_express(out) {
+            return;
+        }
+        self.catch_up();
         let before = out.begin();
         if !self.replies.is_empty() {
             out.append(&mut self.replies);
@@ -205,12 +209,13 @@ impl Engine {
 
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
-        let queued = (!self.scheduler.is_empty() || !self.replies.is_empty()).then_some(self.now);
+        let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || self.books.is_some();
+        let queued = queued.then_some(self.now);
         queued.into_iter().chain(self.next_timer()).min()
     }
 
     /// When the earliest timer of whatever kind is due.
-    fn next_timer(&self) -> Option<Time> {
+    pub(super) fn next_timer(&self) -> Option<Time> {
         [
             self.deadlines.next(),
             self.at_most_once.deadline(),

@@ -112,6 +112,11 @@ impl SendQueue {
         self.base == self.end && self.pieces.is_empty() && self.tags.is_empty() && self.eoms.is_empty()
     }
 
+    /// Whether no tag is kept.
+    pub(crate) fn has_no_tags(&self) -> bool {
+        self.tags.is_empty()
+    }
+
     /// An empty queue is two facts (see [`Fields`]): how far it came, and whether something may follow.
     pub(crate) fn walk_empty(&mut self, fields: &mut impl Fields) {
         fields.number(&mut self.end);

@@ -226,6 +226,8 @@ impl Core {
         if !self.carrier.out.is_empty() {
             self.send(now);
         }
+        // What it took to decide is booked while the packet is under way.
+        self.engine.catch_up();
         self.dispatch(now);
     }
 

@@ -1,0 +1,310 @@
+//! The short way of an exchange of single small messages: a packet leaves first, the books are done after.
+//!
+//! An association between two turns of which nothing is owed, missing, asked or limited is *regular*: the next packet
+//! of its peer can be told by its header, and the answer follows from two counters. Such a packet is stored, such an
+//! answer is built, and everything else that [`Context::receive`] and [`Context::flush`] do (acknowledgement, round
+//! trip, congestion, timers) is done when the answer is on its way: the same steps in the same order with the same
+//! times, so that not one octet differs. Whatever is not exactly so goes the long way.
+
+use super::decide::Ask;
+use super::input::Input;
+use super::plan::{Planned, Stop};
+use super::reader::{Owed, ReaderState, Refusal};
+use super::timers::Timer;
+use super::writer::WriterState;
+use super::{Context, Doubt, Env, Pattern, State};
+use crate::congestion::Controller;
+use crate::event::Event;
+use crate::time::Time;
+use crate::transmit::{Datagram, Ecn, TransmitBatch};
+use core::net::{IpAddr, SocketAddr};
+use core::time::Duration;
+use xtp_wire::{Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, serial_gt};
+
+/// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (12.6).
+const NOT_IDLE: Duration = Duration::from_millis(5);
+
+/// What is not yet in the books of a packet that came.
+pub(crate) struct Arrival {
+    now: Time,
+    src: SocketAddr,
+    dst: Option<IpAddr>,
+    ecn: Ecn,
+    octets: usize,
+    header: Header,
+    control: Control,
+    delay_us: u32,
+}
+
+/// What is not yet in the books of a packet that left.
+pub(crate) struct Departure {
+    now: Time,
+    segment: Planned,
+    sync: u32,
+    octets: usize,
+    options: Options,
+}
+
+impl Context {
+    /// Whether nothing but the next message in either direction is to be expected, as far as only the long way
+    /// changes it.
+    pub(super) fn is_regular(&self) -> bool {
+        self.state == State::Active
+            && self.is_quiet()
+            && self.reader_is_regular()
+            && self.writer_is_regular()
+            && self.has(Caps::XDATA)
+            && self.peer.validated
+            && self.peer_key.is_some()
+            && self.path_queue.is_empty()
+            && [Timer::Wait, Timer::Loss, Timer::Rate, Timer::Zombie, Timer::Doubt]
+                .iter()
+                .all(|timer| !self.timers.runs(*timer))
+    }
+
+    /// No user or engine waits for anything.
+    fn is_quiet(&self) -> bool {
+        let Pattern {
+            one_way, no_feedback, ..
+        } = self.pattern;
+        self.closed.is_none()
+            && !self.released
+            && !self.abort_pending
+            && self.restart.is_none()
+            && self.doubt == Doubt::No
+            && self.unreachable_since.is_none()
+            && !self.renegotiation.due
+            && self.renegotiation.open.is_none()
+            && self.marks.is_empty()
+            && self.serial.is_none()
+            && self.learned_token.is_none()
+            && self.learned_utc.is_none()
+            && self.moved.is_none()
+            && !self.half_open
+            && !one_way
+            && !no_feedback
+            && self.tuning.sort.is_none()
+            && !self.tuning.no_error
+            && !self.tuning.no_flow
+            && (self.role != super::Role::Responder || self.peer_has_key)
+    }
+
+    fn reader_is_regular(&self) -> bool {
+        let reader = &self.reader;
+        reader.state == ReaderState::Open
+            && reader.modes == super::reader::PeerModes::default()
+            && reader.final_seq.is_none()
+            && reader.refusal == Refusal::No
+            && reader.dreq.is_none()
+            && reader.owed == Owed::Nothing
+            && reader.window.is_none()
+            && reader.assembly.is_none()
+            && !reader.end_pending
+            && reader.error_control == reader.wanted_error_control
+            && !reader.store.has_holes()
+    }
+
+    fn writer_is_regular(&self) -> bool {
+        let writer = &self.writer;
+        writer.state == WriterState::Open
+            && writer.final_seq.is_none()
+            && !writer.refused
+            && writer.requests.open.is_empty()
+            && writer.requests.dreq.is_none()
+            && writer.requests.edge_open.is_none()
+            && writer.blocked.is_none()
+            && writer.handshake.is_none()
+            && !writer.forced_judgement
+            && writer.wanted.is_nothing()
+            && !writer.wants_room
+            && !writer.inflight.has_lost()
+            && writer.peer_bucket.is_off()
+            && writer.own_bucket.is_off()
+            && !writer.is_stopped()
+            && writer.all_sent()
+            && writer.queue.has_no_tags()
+    }
+
+    /// Stores the packet if it is the one expected: the next message, in order, that acknowledges all of ours and asks
+    /// nothing. What it means for the writer is for the books.
+    pub(crate) fn arrive(
+        &mut self,
+        env: &mut Env<'_>,
+        datagram: &Datagram<'_>,
+        packet: &Packet<'_>,
+    ) -> Option<Arrival> {
+        let Body::Xdata {
+            control,
+            delay_us,
+            data,
+        } = &packet.body
+        else {
+            return None;
+        };
+        let header = &packet.header;
+        let reader = &self.reader;
+        let mut plain = Options::empty();
+        plain.set(Options::EDGE, reader.edge_last);
+        let end = header.seq + data.data.len() as u64;
+        let expected = self.regular
+            && header.options - (Options::EOM | Options::NOCHECK) == plain
+            && datagram.src == self.peer.addr
+            && (datagram.dst.is_none() || datagram.dst == self.peer.local)
+            && header.seq == reader.store.next()
+            && data.tag.is_none()
+            && !data.data.is_empty()
+            && end <= reader.alloc
+            && reader
+                .sync_in
+                .is_some_and(|newest| serial_gt(header.sync, newest))
+            && control.rseq == self.writer.nxt
+            && control.echo == self.writer.sync_out
+            && self.writer.all_sent()
+            && control.alloc >= control.rseq
+            && control.alloc - control.rseq <= super::receive::MAX_GRANT;
+        if !expected {
+            return None;
+        }
+        let arrival = Arrival {
+            now: env.now,
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            octets: datagram.data.len(),
+            header: *header,
+            control: *control,
+            delay_us: *delay_us,
+        };
+        let payload = Input::payload_of(datagram.backing, data.data);
+        if matches!(payload, crate::recv::Payload::Copy(_)) {
+            self.stats.octets_copied += data.data.len() as u64;
+        }
+        let eom = header.options.contains(Options::EOM);
+        self.reader.store.insert(header.seq, None, payload, eom);
+        self.reader.note_sync(header.sync, reader_edge(header), env.now);
+        self.grow_reader(env.now);
+        // Acknowledged; the user's next message should not be joined with it.
+        self.writer.queue.release(control.rseq);
+        if !self.reader.announced {
+            self.reader.announced = true;
+            env.events.push_back((self.id, Event::Readable));
+        }
+        Some(arrival)
+    }
+
+    /// Does for an arrival what [`Context::receive`] does beside storing it, as of then.
+    pub(crate) fn book_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival) {
+        let data = DataSegment { tag: None, data: &[] };
+        let (control, delay_us) = (arrival.control, arrival.delay_us);
+        let packet = Packet {
+            header: arrival.header,
+            body: Body::Xdata {
+                control,
+                delay_us,
+                data,
+            },
+            padding: 0,
+        };
+        let input = Input {
+            src: arrival.src,
+            dst: arrival.dst,
+            ecn: arrival.ecn,
+            octets: arrival.octets,
+            backing: None,
+            packet: &packet,
+        };
+        self.note_arrival(env, &input);
+        self.note_reply(env);
+        self.stats.octets_received = self.reader.store.next() - self.reader.start;
+        self.take_control(&arrival.header, &packet.body, env);
+        self.take_requests(&arrival.header, &packet.body);
+    }
+
+    /// The one message that waits, if it may leave in one packet and nothing else has to: its packet goes to `out`.
+    /// `acknowledged`: an arrival that is not in the books yet acknowledges all that was sent.
+    pub(crate) fn depart(
+        &mut self,
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+        acknowledged: bool,
+    ) -> Option<Departure> {
+        let segment = self.departing(env.now, acknowledged)?;
+        let (sync, octets, options) = self.build_data(Format::Xdata, segment, Ask::default(), env, out);
+        Some(Departure {
+            now: env.now,
+            segment,
+            sync,
+            octets,
+            options,
+        })
+    }
+
+    fn departing(&self, now: Time, acknowledged: bool) -> Option<Planned> {
+        let writer = &self.writer;
+        let waiting = writer.queue.end() - writer.nxt;
+        let size = self.segment_size().checked_sub(XDATA_LEN)?;
+        let goes = self.regular
+            && waiting > 0
+            && waiting <= size as u64
+            && (acknowledged || writer.inflight.is_empty())
+            && !writer.wants_room
+            && writer.queue.end() <= writer.credit.alloc
+            && writer.control.window() > 0
+            && writer.pacer.available() > 0
+            && now.since(self.timers.last_sent.max(self.timers.decayed)) < NOT_IDLE
+            && self.timers.next().is_none_or(|at| at > now)
+            && self.reader.told != Some((self.reader.store.next(), self.next_alloc()))
+            && !self.could_probe(waiting, now);
+        if !goes {
+            return None;
+        }
+        let cut = writer.queue.cut(writer.nxt, size)?;
+        (cut.len as u64 == waiting && cut.tag.is_none()).then_some(Planned {
+            seq: writer.nxt,
+            len: cut.len,
+            tag: None,
+            eom: cut.eom,
+            again: false,
+            count: 1,
+        })
+    }
+
+    /// Does for a departure what [`Context::flush`] does beside building the packet, as of then.
+    pub(crate) fn book_departure(&mut self, env: &mut Env<'_>, departure: &Departure) {
+        self.before_turn(env);
+        self.settle_owed(true, departure.options);
+        let Departure {
+            segment,
+            sync,
+            octets,
+            options,
+            ..
+        } = departure;
+        self.account_data(segment, *sync, *octets, *options, false, env);
+        self.record_stop(Stop::Drained, env);
+        if self.probing_pays() {
+            // Tries nothing now, or this would not be a departure.
+            let _ = self.peer.mtu.next_probe(env.now);
+        }
+        self.schedule_path_timer();
+        self.end_turn(env.now);
+        self.touched = env.now;
+        self.regular = self.is_regular();
+    }
+}
+
+impl Arrival {
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+}
+
+impl Departure {
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+}
+
+fn reader_edge(header: &Header) -> bool {
+    header.options.contains(Options::EDGE)
+}

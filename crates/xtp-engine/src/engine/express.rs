@@ -1,0 +1,150 @@
+//! The short way through the engine: books that are done when a packet is under way (see `context::express`).
+//!
+//! At most one packet each way is not in the books at any moment. Every call but those of the exchange itself (receive,
+//! read, send, flush) does them first, so nobody can tell.
+
+use super::{Engine, Read};
+use crate::context::{Arrival, Context, Departure, Env};
+use crate::error::Error;
+use crate::event::ContextId;
+use crate::time::Time;
+use crate::transmit::{Datagram, TransmitBatch};
+use bytes::Bytes;
+use xtp_wire::Packet;
+
+/// Packets of one context whose books are open.
+pub(super) struct Books {
+    slot: u32,
+    arrival: Option<Arrival>,
+    departure: Option<Departure>,
+}
+
+impl Engine {
+    /// Does the books of packets that took the short way. Call it when what [`flush`](Self::flush) gave is on its way;
+    /// without it the next call does them. Times are those of the packets.
+    pub fn catch_up(&mut self) {
+        let Some(books) = self.books.take() else { return };
+        let slot = books.slot;
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
+        let mut env = Env {
+            now: self.now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        if let Some(arrival) = &books.arrival {
+            env.now = arrival.now();
+            context.book_arrival(&mut env, arrival);
+        }
+        let Some(departure) = &books.departure else {
+            context.regular = false;
+            self.mark_dirty(slot);
+            return;
+        };
+        env.now = departure.now();
+        context.book_departure(&mut env, departure);
+        self.settle(slot);
+        self.park_some(1);
+    }
+
+    /// Takes a packet the short way; false if it has to go the long one.
+    pub(super) fn arrive(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+        let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
+            return false;
+        };
+        let mut env = Env {
+            now: self.now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        let Some(arrival) = context.arrive(&mut env, datagram, packet) else {
+            return false;
+        };
+        self.books = Some(Books {
+            slot,
+            arrival: Some(arrival),
+            departure: None,
+        });
+        true
+    }
+
+    /// A regular context that is not dirty, for a command that leaves it so.
+    fn regular(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
+        let slot = self.contexts.find(id)?;
+        self.now = self.now.max(now);
+        let context = self.contexts.awake_mut(slot)?;
+        context.regular.then_some((slot, context))
+    }
+
+    pub(super) fn read_express(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        max: usize,
+    ) -> Option<Result<Read, Error>> {
+        let (slot, context) = self.regular(now, id)?;
+        let read = context.read(max);
+        if context.reader.update_due {
+            self.mark_dirty(slot);
+        }
+        Some(read)
+    }
+
+    pub(super) fn send_express(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        eom: bool,
+    ) -> Option<Result<usize, Error>> {
+        let (slot, context) = self.regular(now, id)?;
+        if data.is_empty() || data.len() as u64 > context.room() {
+            return None;
+        }
+        let sent = context.send(std::mem::take(data), eom);
+        self.mark_dirty(slot);
+        Some(sent)
+    }
+
+    /// Sends the one message that waits, if that is all there is to do.
+    pub(super) fn flush_express(&mut self, out: &mut TransmitBatch) -> bool {
+        let Some(slot) = self.scheduler.lone() else {
+            return false;
+        };
+        let others = self.books.as_ref();
+        let others = others.is_some_and(|books| books.slot != slot || books.departure.is_some());
+        if others || !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= self.now) {
+            return false;
+        }
+        let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
+            return false;
+        };
+        let env = Env {
+            now: self.now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        let arrival = self.books.as_mut().and_then(|books| books.arrival.take());
+        out.begin();
+        let departure = context.depart(&env, out, arrival.is_some());
+        let left = departure.is_some();
+        if left {
+            context.dirty = false;
+            self.scheduler.pop(self.now);
+            self.stats.sent += 1;
+            self.stats.express += 1;
+        }
+        if left || arrival.is_some() {
+            self.books = Some(Books {
+                slot,
+                arrival,
+                departure,
+            });
+        }
+        left
+    }
+}
