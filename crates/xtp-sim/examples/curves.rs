@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release -p xtp-sim --example curves -- grid [SECONDS] [MBIT]
 //! cargo run --release -p xtp-sim --example curves -- curve MBIT RTT_MS LOSS_PERCENT [ROUNDS] [model|cubic|fixed]
-//! cargo run --release -p xtp-sim --example curves -- share CONTROLLER,CONTROLLER,.. [MBIT] [RTT_MS] [SECONDS]
+//! cargo run --release -p xtp-sim --example curves -- share CONTROLLER,CONTROLLER,.. [MBIT] [RTT_MS] [SECONDS] [SECONDS_BETWEEN]
 //! ```
 
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn main() {
         Some("share") => {
             let kinds = arguments.get(1).map_or("model,model", String::as_str);
             let kinds: Vec<_> = kinds.split(',').map(controller).collect();
-            share(&kinds, number(2, 100.0), number(3, 20.0), number(4, 30.0));
+            share(&kinds, number(2, 100.0), number(3, 20.0), number(4, 30.0), number(5, 3.0));
         }
         _ => eprintln!("curves grid|curve|share; see the head of the source"),
     }
@@ -163,10 +163,10 @@ fn curve(mbit: f64, rtt: f64, loss: f64, rounds: f64, kind: CongestionKind) {
     }
 }
 
-fn share(kinds: &[CongestionKind], mbit: f64, rtt: f64, seconds: f64) {
+fn share(kinds: &[CongestionKind], mbit: f64, rtt: f64, seconds: f64, between: f64) {
     let mut world = world(mbit, Duration::from_secs_f64(rtt / 1e3), 0.0);
     for (number, kind) in (0..).zip(kinds) {
-        world.add_flow(endless(*kind, Duration::from_secs(3) * number));
+        world.add_flow(endless(*kind, Duration::from_secs_f64(between) * number));
     }
     let mut before = vec![0; kinds.len()];
     let mut last = vec![0.0; kinds.len()];
