@@ -39,7 +39,13 @@ fn main() {
         Some("share") => {
             let kinds = arguments.get(1).map_or("model,model", String::as_str);
             let kinds: Vec<_> = kinds.split(',').map(controller).collect();
-            share(&kinds, number(2, 100.0), number(3, 20.0), number(4, 30.0), number(5, 3.0));
+            share(
+                &kinds,
+                number(2, 100.0),
+                number(3, 20.0),
+                number(4, 30.0),
+                number(5, 3.0),
+            );
         }
         _ => eprintln!("curves grid|curve|share; see the head of the source"),
     }

@@ -155,7 +155,7 @@ fn two_flows_share() {
 #[test]
 fn four_flows_share() {
     let (shares, jain) = shares(&[CongestionKind::Auto; 4]);
-    assert!(jain >= 0.9, "{jain} {shares:?}");
+    assert!(jain >= 0.95, "{jain} {shares:?}");
 }
 
 #[test]
@@ -163,6 +163,18 @@ fn cubic_beside_it_gets_its_part_and_leaves_it_one() {
     let (cubic, model) = (CongestionKind::Cubic, CongestionKind::Auto);
     for kinds in [[cubic, model], [model, cubic]] {
         let (shares, _) = shares(&kinds);
-        assert!(shares.iter().all(|&share| share >= 0.3), "{kinds:?} {shares:?}");
+        assert!(shares.iter().all(|&share| share >= 0.4), "{kinds:?} {shares:?}");
     }
+}
+
+/// A cubic flow that has the link and keeps its queue half full lets a newcomer leave its start-up with a tenth of the
+/// link. Probes then show the newcomer that it has little.
+#[test]
+fn a_newcomer_beside_cubic_has_its_part_after_seven_seconds() {
+    let mut world = path(100, 20 * MS, 0.0);
+    world.add_flow(endless(CongestionKind::Cubic, Duration::ZERO));
+    world.add_flow(endless(CongestionKind::Auto, 3 * SECOND));
+    goodput(&mut world, 10 * SECOND);
+    let came = goodput(&mut world, 2 * SECOND);
+    assert!(came.iter().all(|&came| came >= 30.0), "{came:?}");
 }

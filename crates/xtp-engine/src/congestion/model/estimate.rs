@@ -24,6 +24,16 @@ impl Bandwidth {
         self.cycles[1] = self.cycles[1].max(rate);
     }
 
+    /// What was measured in this cycle until now.
+    pub(super) fn of_cycle(&self) -> u64 {
+        self.cycles[1]
+    }
+
+    /// What was measured in this cycle since it was `until` says nothing about the path.
+    pub(super) fn take_back(&mut self, until: u64) {
+        self.cycles[1] = self.cycles[1].min(until);
+    }
+
     /// A cycle is over: what was measured before it is forgotten, unless nothing was measured in it.
     pub(super) fn advance(&mut self) {
         if self.cycles[1] > 0 {

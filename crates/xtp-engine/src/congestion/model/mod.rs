@@ -9,6 +9,7 @@
 mod bounds;
 mod estimate;
 mod phase;
+mod probe;
 mod round;
 mod sampler;
 mod startup;
@@ -22,6 +23,7 @@ use crate::Time;
 use bounds::{Bounds, Chance, is_congested};
 use estimate::{Bandwidth, LeastRtt};
 use phase::{Cycle, Phase, View};
+use probe::Probe;
 use round::Round;
 use sampler::Sampler;
 use startup::{Startup, floor};
@@ -64,6 +66,7 @@ pub(crate) struct Model {
     bounds: Bounds,
     chance: Chance,
     cycle: Cycle,
+    probe: Probe,
     touched: bool,
 }
 
@@ -85,6 +88,7 @@ impl Model {
             bounds: Bounds::default(),
             chance: Chance::default(),
             cycle: Cycle::new(),
+            probe: Probe::default(),
             touched: false,
         }
     }
@@ -143,6 +147,9 @@ impl Model {
         let round = self.round.next(self.sampler.delivered());
         self.last_least = round.least;
         self.cycle.on_round();
+        if self.cycle.phase == Phase::Up {
+            self.probe.on_round(self.cycle.rounds(), &self.bandwidth);
+        }
         if self.cycle.phase == Phase::Startup && !limited {
             self.startup.on_round(self.bandwidth.get(), &round, &self.least);
         }
@@ -180,7 +187,8 @@ impl Model {
         };
         // What came in less than a round trip says more about how reports travel than about the path.
         let long_enough = self.least.get().is_none_or(|least| sample.interval >= least);
-        if long_enough && (!sample.limited || sample.rate() > self.bandwidth.get()) {
+        let telling = self.cycle.phase != Phase::Down || !self.probe.was_in_vain();
+        if telling && long_enough && (!sample.limited || sample.rate() > self.bandwidth.get()) {
             self.bandwidth.sample(sample.rate());
         }
         self.round.is_over(sample.prior) && self.end_round(sample.limited)
@@ -197,6 +205,7 @@ impl Model {
             full: self.startup.is_full(),
             congested,
             window: self.window,
+            probing: self.probe.goes_on(),
             least: &self.least,
             round: &self.round,
             chance: self.sampler.delivered() ^ ack.now.as_nanos(),
@@ -207,6 +216,8 @@ impl Model {
                 self.bandwidth.advance();
                 self.bounds.probe();
             }
+            Some(Phase::Up) => self.probe = Probe::begin(self.queue(), &self.bandwidth),
+            Some(Phase::Down) => self.probe.end(&mut self.bandwidth),
             Some(Phase::ProbeRtt) => self.prior_window = self.window,
             _ => {}
         }

@@ -66,6 +66,8 @@ pub(super) struct View<'a> {
     pub(super) congested: bool,
     /// Octets that may be in flight.
     pub(super) window: u64,
+    /// The probe has to last.
+    pub(super) probing: bool,
     pub(super) least: &'a LeastRtt,
     pub(super) round: &'a Round,
     /// Something that differs from flow to flow.
@@ -86,6 +88,11 @@ impl Cycle {
 
     pub(super) fn on_round(&mut self) {
         self.rounds += 1;
+    }
+
+    /// Rounds since the phase began.
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
     }
 
     fn enter(&mut self, phase: Phase, view: &View<'_>) {
@@ -132,7 +139,13 @@ impl Cycle {
     }
 
     fn probe_is_over(&self, view: &View<'_>) -> bool {
-        if view.congested || self.rounds >= MOST_ROUNDS {
+        if view.congested {
+            return true;
+        }
+        if view.probing {
+            return false;
+        }
+        if self.rounds >= MOST_ROUNDS {
             return true;
         }
         let reached = view.in_flight >= view.product + view.product / 4 || view.in_flight >= view.window;

@@ -1,0 +1,75 @@
+//! What a probe for more bandwidth finds where others hold a queue.
+//!
+//! Whoever sends `g` times as fast into a full link gets `g / (1 + (g - 1) s)` times what it had, if its share was
+//! `s`: 1.2 times for a newcomer, nothing for whoever is alone. So there a probe tells the share. Whoever has little
+//! goes on as long as it brings much; whoever has much already does not keep what it took from the others.
+
+use super::estimate::Bandwidth;
+
+/// A queue of this many least round trips before a probe is not ours: there is nothing to be found but what others have.
+const OTHERS: f64 = 0.04;
+/// Growth in a round that only a small share explains: a half would bring 1.11.
+const MUCH: f64 = 1.13;
+/// Rounds until reports tell of what left since the probe began.
+const BLIND: u64 = 2;
+/// Rounds after which even a probe that brings much ends.
+const LONGEST: u64 = 6;
+
+/// One probe.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Probe {
+    /// There was a queue before it.
+    crowded: bool,
+    /// Bandwidth measured in this cycle before it.
+    before: u64,
+    /// Bandwidth when the last round was judged.
+    base: u64,
+    grew: bool,
+    goes_on: bool,
+}
+
+impl Probe {
+    /// Begins, with a queue of so many least round trips.
+    pub(super) fn begin(queue: f64, bandwidth: &Bandwidth) -> Self {
+        let crowded = queue > OTHERS;
+        Self {
+            crowded,
+            before: bandwidth.of_cycle(),
+            base: bandwidth.get(),
+            grew: false,
+            goes_on: crowded,
+        }
+    }
+
+    /// Its round number `rounds` is over.
+    pub(super) fn on_round(&mut self, rounds: u64, bandwidth: &Bandwidth) {
+        if !self.crowded || rounds < BLIND {
+            return;
+        }
+        let grows = bandwidth.get() as f64 >= self.base as f64 * MUCH;
+        self.base = bandwidth.get();
+        self.grew |= grows;
+        self.goes_on = grows && rounds < LONGEST;
+    }
+
+    /// Whether it has to last, because its rounds bring much or have not told yet.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    /// Ends: what it took from others is forgotten.
+    pub(super) fn end(&mut self, bandwidth: &mut Bandwidth) {
+        if self.was_in_vain() {
+            bandwidth.take_back(self.before);
+        }
+    }
+
+    /// Whether it found nothing that should be kept.
+    pub(super) fn was_in_vain(&self) -> bool {
+        self.crowded && !self.grew
+    }
+}
+
+#[cfg(test)]
+#[path = "probe_tests.rs"]
+mod tests;
