@@ -199,14 +199,19 @@ impl MtuSearch {
         }
     }
 
-    /// The next rung above the current size that may fit.
+    /// The next rung above the current size that may fit. A local path carries whatever it is given almost always, so
+    /// there the last rung comes first; once a size has failed, one follows the other there as well.
     fn next_size(&self) -> Option<usize> {
         let ladder = if self.v6 { LADDER_V6 } else { LADDER_V4 };
         let local: &[usize] = if self.local { &LADDER_LOCAL } else { &[] };
-        let rungs = ladder.into_iter().chain(local.iter().copied());
-        rungs
+        let mut rungs = ladder
             .into_iter()
-            .find(|&size| size > self.current && size <= self.ceiling)
+            .chain(local.iter().copied())
+            .filter(|&size| size > self.current && size <= self.ceiling);
+        match self.local && self.resume.is_none() {
+            true => rungs.next_back(),
+            false => rungs.next(),
+        }
     }
 }
 

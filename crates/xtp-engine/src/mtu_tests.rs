@@ -39,16 +39,26 @@ fn ethernet_is_found_with_three_tries_of_the_next_size() {
 }
 
 #[test]
-fn loopback_reaches_the_top_and_rests_for_good() {
+fn loopback_reaches_the_top_at_once_and_rests_for_good() {
     let mut now = Time::ZERO;
     let mut search = MtuSearch::new(1_200, 65_507, true, false, now);
-    assert_eq!(
-        climb(&mut search, 65_507, &mut now),
-        [1_400, 1_472, 4_096, 8_972, 16_384, 32_768, 65_507]
-    );
+    assert_eq!(climb(&mut search, 65_507, &mut now), [65_507]);
     now = now + Duration::from_secs(100_000);
     assert_eq!(search.next_probe(now), None);
     assert_eq!(search.current(), 65_507);
+}
+
+#[test]
+fn a_local_path_that_does_not_carry_the_most_is_climbed() {
+    let mut now = Time::ZERO;
+    let mut search = MtuSearch::new(1_200, 65_507, true, false, now);
+    assert_eq!(search.next_probe(now), Some(65_507));
+    search.on_too_big(None);
+    assert_eq!(
+        climb(&mut search, 16_384, &mut now),
+        [1_400, 1_472, 4_096, 8_972, 16_384, 32_768, 32_768, 32_768]
+    );
+    assert_eq!(search.current(), 16_384);
 }
 
 #[test]
@@ -121,8 +131,8 @@ fn too_big_with_a_limit_obeys_it_down_to_a_floor() {
     );
     search.on_too_big(Some(0));
     assert_eq!(search.current(), 576);
-    // Sizes above a limit are not probed, and the rungs above 576 come back after the rest.
-    assert_eq!(search.next_probe(now + REST), Some(1_200));
+    // Sizes above a limit are not probed, and the rungs above 576 come back after the rest, the last of them first.
+    assert_eq!(search.next_probe(now + REST), Some(65_507));
 }
 
 #[test]

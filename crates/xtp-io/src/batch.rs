@@ -18,6 +18,9 @@ pub const DEFAULT_SLAB_SIZE: usize = 65_535;
 /// Slots offered to the kernel at first; more once they were all filled, because every slot offered
 /// costs time even when nothing arrives.
 const FIRST_OFFER: usize = 1;
+/// Octets of a round beyond which no more slots are offered: what is taken at once should still lie in the core's cache
+/// when it is looked at, and its memory there when it is used again.
+const WARM: u64 = 256 << 10;
 /// Sparse rounds after which fewer are offered.
 const SPARSE_ROUNDS: u32 = 8;
 
@@ -201,7 +204,11 @@ impl RecvBatch {
     fn adapt(&mut self) {
         let full = self.used == self.offered;
         if full && self.full {
-            self.offered = (self.offered * 2).min(self.slots.len());
+            let filled = self.octets() / self.used.max(1) as u64;
+            let warm = usize::try_from(WARM / filled.max(1)).unwrap_or(usize::MAX);
+            self.offered = (self.offered * 2)
+                .min(self.slots.len())
+                .min(warm.max(FIRST_OFFER));
             self.sparse = 0;
         } else if self.used == 1 || self.used > 0 && self.used * 4 <= self.offered {
             self.sparse += 1;

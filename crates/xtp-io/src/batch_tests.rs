@@ -118,6 +118,19 @@ fn more_slots_are_offered_when_all_were_used_and_fewer_when_idle() {
 }
 
 #[test]
+fn no_more_is_taken_at_once_than_stays_in_the_cache() {
+    let mut batch = RecvBatch::new(32, 65_535);
+    let mut offers = Vec::new();
+    for length in [1_400; 6].into_iter().chain([60_000; 4]) {
+        let offered = batch.prepare();
+        offers.push(offered);
+        let octets = vec![0; length];
+        (0..offered).for_each(|slot| fill(&mut batch, slot, &octets, None));
+    }
+    assert_eq!(offers, [1, 1, 2, 4, 8, 16, 32, 4, 4, 4]);
+}
+
+#[test]
 fn lone_datagrams_are_offered_one_slot() {
     let mut batch = RecvBatch::new(16, 16);
     for _ in 0..5 {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use xtp_engine::{Datagram, Ecn, Engine, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
@@ -19,6 +19,10 @@ use crate::wake::Waker;
 const WORTH_KEEPING: usize = 32 << 10;
 /// Pieces of a train that need no allocation: 64 datagrams of header and payload.
 const INLINE_PIECES: usize = 128;
+/// Pieces from this number on are gathered here where they are on average no longer than `SHORT`: the kernel takes
+/// longer to collect short pieces than it takes to copy them beforehand.
+const MANY: usize = 16;
+const SHORT: usize = 1_024;
 /// Octets a datagram loses to IP and UDP headers, by family of the peer.
 const OVERHEAD_V4: usize = 28;
 const OVERHEAD_V6: usize = 48;
@@ -49,6 +53,10 @@ pub(crate) struct Carrier {
     trace: Option<Trace>,
     waker: Arc<Waker>,
     errors: Vec<SocketError>,
+    /// One train of short datagrams as it leaves.
+    gathered: Vec<u8>,
+    /// Octets that were gathered.
+    pub(crate) copied: u64,
     /// Datagrams of our own waker, taken out of the statistics.
     pub(crate) wakes: u64,
     /// Datagrams that could not be sent for reasons nobody can act on.
@@ -65,6 +73,8 @@ impl Carrier {
             trace,
             waker,
             errors: Vec::new(),
+            gathered: Vec::new(),
+            copied: 0,
             wakes: 0,
             send_errors: 0,
         }
@@ -198,10 +208,18 @@ impl Carrier {
     /// Hands one train to the kernel, beginning with its datagram number `first`.
     fn send_train(&mut self, index: usize, first: usize) -> io::Result<SendOutcome> {
         let train = &self.out.trains[index];
-        let pieces: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = self.out.pieces[train.pieces.clone()]
+        let parts = self.out.pieces[train.pieces.clone()]
             .iter()
-            .map(|piece| IoSlice::new(self.out.octets(piece)))
-            .collect();
+            .map(|piece| self.out.octets(piece));
+        let pieces: SmallVec<[IoSlice<'_>; INLINE_PIECES]> =
+            if train.pieces.len() >= MANY && train.total <= train.pieces.len() * SHORT {
+                self.gathered.clear();
+                parts.for_each(|octets| self.gathered.extend_from_slice(octets));
+                self.copied += self.gathered.len() as u64;
+                smallvec![IoSlice::new(&self.gathered)]
+            } else {
+                parts.map(IoSlice::new).collect()
+            };
         let request = xtp_io::Train {
             dst: train.dst,
             src: train.src,

@@ -182,7 +182,7 @@ impl Endpoint {
                 socket: self.shared.socket.counters(),
                 wakes: core.carrier.wakes,
                 send_errors: core.carrier.send_errors,
-                octets_copied: core.copied,
+                octets_copied: core.copied + core.carrier.copied,
             }
         })
     }

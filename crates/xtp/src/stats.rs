@@ -15,8 +15,9 @@ pub struct EndpointStats {
     pub wakes: u64,
     /// Trains the system refused for passing reasons.
     pub send_errors: u64,
-    /// User octets copied above the engine (its own copies are in `ContextStats`): `io::Write` and `io::Read`, and
-    /// messages of several packets put together.
+    /// User octets copied above the engine (its own copies are in `ContextStats`): `io::Write` and `io::Read`,
+    /// messages of several packets put together, and trains of short packets gathered for one system call (their
+    /// headers included).
     pub octets_copied: u64,
 }
 

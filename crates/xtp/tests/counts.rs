@@ -146,7 +146,7 @@ fn octets_of_a_stream() {
     }
     stream.confirm(Confirm::Received).unwrap();
     let stats = stream.stats().unwrap();
-    let calls = client.stats().socket.send_calls;
+    let (calls, gathered) = (client.stats().socket.send_calls, client.stats().octets_copied);
     stream.close().unwrap();
     let received = serving.join().unwrap();
 
@@ -156,6 +156,8 @@ fn octets_of_a_stream() {
         stats.octets_copied, received.octets_copied
     );
     assert!(stats.octets_copied <= total / 100, "the sender copies payload");
+    // Before the path is known to carry long ones its packets are short.
+    assert!(gathered <= total / 10, "long packets are gathered: {gathered}");
     assert!(
         received.octets_copied <= total / 10,
         "the receiver copies more than ends of trains"

@@ -192,6 +192,36 @@ fn long_writes_of_any_lengths_arrive_in_order_through_calls_that_take_all_there_
 }
 
 #[test]
+fn trains_of_short_packets_are_gathered_and_leave_in_few_calls() {
+    let short = || {
+        let mut config = xtp::Config::server("127.0.0.1:0".parse().expect("an address"));
+        config.engine.max_datagram = 1_472;
+        Endpoint::bind(config).expect("a socket")
+    };
+    let (server, client) = (short(), short());
+    let listener = server.listen(PORT).expect("a free number");
+    let stream = client
+        .open(server.local_addr(), paradigm::stream(PORT))
+        .expect("in range");
+    let far = thread::spawn(move || {
+        let stream = listener.accept().expect("an association").into_stream();
+        let mut octets = Vec::new();
+        (&stream).read_to_end(&mut octets).expect("octets");
+        octets
+    });
+    let sent = pattern(4 << 20);
+    for piece in sent.chunks(300_001) {
+        stream.send(piece.to_vec()).expect("room");
+    }
+    stream.close().expect("confirmed");
+    assert!(far.join().expect("no panic") == sent, "altered");
+    let stats = client.stats();
+    assert!(stats.packets_sent() > 2_800, "{stats:?}");
+    assert!(stats.socket.send_calls < 1_000, "{stats:?}");
+    assert!(stats.octets_copied > 2 << 20, "{stats:?}");
+}
+
+#[test]
 fn a_read_fills_its_buffer_from_all_messages_that_are_there() {
     let (server, address, client) = pair();
     let listener = server.listen(PORT).expect("a free number");

@@ -125,7 +125,11 @@ impl<'a> Sender<'a> {
                 break;
             }
             // What a receiver has not acknowledged yet must leave room for the next train.
-            let train = segment * (ACKNOWLEDGED as usize / segment).min(TRAIN);
+            // One call takes no more octets than one datagram could have.
+            let train = segment
+                * (ACKNOWLEDGED as usize / segment)
+                    .min(TRAIN)
+                    .min(DATAGRAM / segment);
             for part in memory[..octets].chunks(train) {
                 self.make_room(part.len() as u64)?;
                 self.flow
