@@ -16,7 +16,7 @@ use xtp_io::UdpSocket;
 use crate::config::Config;
 use crate::core::{Core, Unconfirmed};
 use crate::error::{Error, Result};
-use crate::wait::{Habit, Patience, Step};
+use crate::wait::{Habit, NAP, Patience, Step};
 use crate::wake::{WITHOUT_WAKING, Waker};
 
 /// Calls that do not wait look at the socket at most this often, if nobody else does.
@@ -505,7 +505,11 @@ impl Shared {
         loop {
             patience.look(now);
             let over = until.is_some_and(|until| until <= now);
-            if state.poll_within(now, patience.polls()) > 0
+            let count = state.poll_within(now, patience.polls());
+            if count > 0 {
+                patience.came(count, state.core.sendings);
+            }
+            if count > 0
                 || over
                 || state.core.news != seen
                 || state.core.is_due(now)
@@ -519,6 +523,12 @@ impl Shared {
                 Step::Sleep => {
                     patience.asleep();
                     self.sleep(state, now, until)
+                }
+                Step::Nap => {
+                    let due = state.core.deadline().into_iter().chain(until).min();
+                    drop(state);
+                    std::thread::sleep(due.map_or(NAP, |due| due.since(now).min(NAP)));
+                    self.lock()
                 }
                 Step::Again if self.wanting.load(Ordering::Relaxed) == 0 => state,
                 Step::Again | Step::Yield => {

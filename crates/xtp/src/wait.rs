@@ -1,7 +1,7 @@
 //! Whether a waiting thread polls, yields or sleeps.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use xtp_engine::Time;
@@ -24,6 +24,13 @@ const ALONE: u32 = 32;
 const PENANCE: u32 = 64;
 /// Looks after which an adaptive wait sleeps although others had the core most of the time.
 const MOST_POLLS: u32 = 100;
+/// Rest of whoever takes a stream that comes a datagram at a time: polling for each would keep a core busy, waking for
+/// each half of one.
+pub(crate) const NAP: Duration = Duration::from_micros(100);
+/// Lone datagrams, less [`ANSWER`] for each answer, that show such a stream, and most that are counted.
+const STREAM: u32 = 64;
+const MOST_STREAM: u32 = 128;
+const ANSWER: u32 = 8;
 /// One poll in this many gives the core away for a moment when there is enough of them.
 const YIELD_EVERY: u32 = 8;
 /// Polls of the socket between two looks at the clock and the timers, on a core of one's own.
@@ -68,6 +75,10 @@ pub(crate) struct Habit {
     /// Above zero others share this core: then every poll that brings nothing gives it away, perhaps to whoever is
     /// waited for. Counts down with every time that nobody took it.
     shared: AtomicU32,
+    /// How much what comes looks like a stream that is not answered.
+    stream: AtomicU32,
+    /// What was sent when something came last.
+    sendings: AtomicU64,
 }
 
 impl Habit {
@@ -78,6 +89,22 @@ impl Habit {
         self.misses.store(misses.saturating_add(1), Ordering::Relaxed);
         self.penance
             .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
+    }
+
+    /// So many datagrams came to one who waited; `rested`: who napped before.
+    fn came(&self, count: usize, rested: bool, sendings: u64) {
+        let sent = sendings.wrapping_sub(self.sendings.swap(sendings, Ordering::Relaxed));
+        let less = u32::try_from(sent).unwrap_or(u32::MAX).saturating_mul(ANSWER);
+        let few = count <= 2;
+        // A nap that brought little was not worth it; many that came together were no stream of lone ones.
+        let (more, less) = match (rested, few) {
+            (true, true) => (0, less.saturating_add(ANSWER)),
+            (false, false) => (0, less.saturating_add(ANSWER)),
+            _ => (u32::try_from(count).unwrap_or(u32::MAX), less),
+        };
+        let before = self.stream.load(Ordering::Relaxed);
+        let after = before.saturating_add(more).saturating_sub(less).min(MOST_STREAM);
+        self.stream.store(after, Ordering::Relaxed);
     }
 
     fn shares_core(&self) -> bool {
@@ -94,6 +121,8 @@ pub(crate) enum Step {
     Yield,
     /// Sleep in the kernel.
     Sleep,
+    /// Rest for [`NAP`] whatever comes, then poll again.
+    Nap,
 }
 
 /// One wait, from its first poll to its end.
@@ -110,6 +139,7 @@ pub(crate) struct Patience<'a> {
     yielded: bool,
     polls: u32,
     counted: bool,
+    napped: bool,
 }
 
 impl<'a> Patience<'a> {
@@ -127,6 +157,7 @@ impl<'a> Patience<'a> {
             yielded: false,
             polls: 0,
             counted: false,
+            napped: false,
         }
     }
 
@@ -194,8 +225,19 @@ impl<'a> Patience<'a> {
         Step::Sleep
     }
 
+    /// Something came, when so much was sent.
+    pub(crate) fn came(&self, count: usize, sendings: u64) {
+        if self.wait == Wait::Adaptive {
+            self.habit.came(count, self.napped, sendings);
+        }
+    }
+
     /// The first empty poll of an adaptive wait.
     fn begin(&mut self, now: Time) -> Step {
+        if !self.napped && self.habit.stream.load(Ordering::Relaxed) >= STREAM {
+            self.napped = true;
+            return Step::Nap;
+        }
         let penance = self.habit.penance.load(Ordering::Relaxed);
         if penance > 0 {
             self.habit.penance.store(penance - 1, Ordering::Relaxed);

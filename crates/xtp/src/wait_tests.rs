@@ -165,3 +165,35 @@ fn polling_in_vain_makes_the_next_waits_sleep_at_once_and_success_forgives() {
         "an answer came while it polled"
     );
 }
+
+/// Waits that each bring so many datagrams; how many of them napped. `answers`: something is sent in between.
+fn naps(habit: &Habit, waits: u64, count: usize, answers: bool) -> u64 {
+    let mut naps = 0;
+    let mut sendings = habit.sendings.load(Ordering::Relaxed);
+    for wait in 0..waits {
+        sendings += u64::from(answers);
+        let mut patience = Patience::on(habit, Wait::Adaptive, 64);
+        naps += u64::from(empty(&mut patience, wait * 24) == Step::Nap);
+        patience.came(count, sendings);
+    }
+    naps
+}
+
+#[test]
+fn a_stream_of_lone_datagrams_is_napped_through_until_naps_bring_little() {
+    let habit = Habit::default();
+    let stream = u64::from(STREAM);
+    assert_eq!(naps(&habit, stream, 1, false), 0);
+    assert_eq!(naps(&habit, 100, 6, false), 100, "every nap brings several");
+    assert!(
+        naps(&habit, 100, 1, false) < 20,
+        "naps that bring one datagram end"
+    );
+}
+
+#[test]
+fn whoever_answers_is_not_napping_and_neither_is_whoever_gets_many_at_once() {
+    let habit = Habit::default();
+    assert_eq!(naps(&habit, 1_000, 1, true), 0);
+    assert_eq!(naps(&habit, 1_000, 16, false), 0);
+}

@@ -94,6 +94,8 @@ pub(crate) struct Core {
     pub(crate) news: u64,
     /// Datagrams taken from the socket.
     pub(crate) received: u64,
+    /// Turns in which something was sent.
+    pub(crate) sendings: u64,
     /// User octets copied here.
     pub(crate) copied: u64,
     last_poll: Time,
@@ -129,6 +131,7 @@ impl Core {
             watch: Watch::default(),
             news: 0,
             received: 0,
+            sendings: 0,
             copied: 0,
             last_poll: Time::ZERO,
             arrived: None,
@@ -232,6 +235,7 @@ impl Core {
     }
 
     fn send(&mut self, now: Time) {
+        self.sendings += 1;
         let mut troubles = std::mem::take(&mut self.troubles);
         let result = self.carrier.send(&mut troubles);
         self.troubles = troubles;
