@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use xtp_engine::{Datagram, Ecn, Engine, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
@@ -208,18 +208,24 @@ impl Carrier {
     /// Hands one train to the kernel, beginning with its datagram number `first`.
     fn send_train(&mut self, index: usize, first: usize) -> io::Result<SendOutcome> {
         let train = &self.out.trains[index];
-        let parts = self.out.pieces[train.pieces.clone()]
-            .iter()
-            .map(|piece| self.out.octets(piece));
-        let pieces: SmallVec<[IoSlice<'_>; INLINE_PIECES]> =
-            if train.pieces.len() >= MANY && train.total <= train.pieces.len() * SHORT {
-                self.gathered.clear();
-                parts.for_each(|octets| self.gathered.extend_from_slice(octets));
-                self.copied += self.gathered.len() as u64;
-                smallvec![IoSlice::new(&self.gathered)]
-            } else {
-                parts.map(IoSlice::new).collect()
-            };
+        let pieces = &self.out.pieces[train.pieces.clone()];
+        // Room for many pieces is costly to move: a lone small packet does without.
+        if let [piece] = pieces {
+            return self.send_pieces(index, first, &[IoSlice::new(self.out.octets(piece))]);
+        }
+        let parts = pieces.iter().map(|piece| self.out.octets(piece));
+        if pieces.len() >= MANY && train.total <= pieces.len() * SHORT {
+            self.gathered.clear();
+            parts.for_each(|octets| self.gathered.extend_from_slice(octets));
+            self.copied += self.gathered.len() as u64;
+            return self.send_pieces(index, first, &[IoSlice::new(&self.gathered)]);
+        }
+        let pieces: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = parts.map(IoSlice::new).collect();
+        self.send_pieces(index, first, &pieces)
+    }
+
+    fn send_pieces(&self, index: usize, first: usize, pieces: &[IoSlice<'_>]) -> io::Result<SendOutcome> {
+        let train = &self.out.trains[index];
         let request = xtp_io::Train {
             dst: train.dst,
             src: train.src,
@@ -227,7 +233,7 @@ impl Carrier {
             ecn: to_io(train.ecn),
             segment: train.segment,
             total: train.total,
-            pieces: &pieces,
+            pieces,
         };
         let outcome = self.socket.send_from(&request, first);
         if let (Some(trace), Ok(outcome)) = (&self.trace, &outcome) {
@@ -235,7 +241,7 @@ impl Carrier {
                 SendOutcome::WouldBlock { sent, .. } | SendOutcome::TooBig { sent, .. } => *sent,
                 _ => train.count,
             };
-            trace.sent(train, &pieces, first..end, self.socket.local_addr());
+            trace.sent(train, pieces, first..end, self.socket.local_addr());
         }
         outcome
     }
