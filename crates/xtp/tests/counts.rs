@@ -116,8 +116,8 @@ fn a_message_and_a_transaction_of_their_own() {
     assert_at_most("packets a transaction", transaction.packets, 3.02);
     assert_at_most("send calls a one-shot", oneshot.sends, 2.02);
     assert_at_most("send calls a transaction", transaction.sends, 2.02);
-    assert_at_most("allocations a one-shot", oneshot.allocations, 10.5);
-    assert_at_most("allocations a transaction", transaction.allocations, 9.5);
+    assert_at_most("allocations a one-shot", oneshot.allocations, 2.2);
+    assert_at_most("allocations a transaction", transaction.allocations, 4.2);
 }
 
 #[test]
