@@ -27,7 +27,7 @@ use core::net::SocketAddr;
 use xtp_wire::Caps;
 
 impl Context {
-    /// Memory for contexts. Nothing in it means anything before it was renewed.
+    /// Memory for contexts. Nothing in it means anything before it was renewed: what is added here is added there.
     pub(crate) fn memory() -> Box<Self> {
         let tuning = Tuning::default();
         let nowhere = SocketAddr::from(([0; 4], 0));

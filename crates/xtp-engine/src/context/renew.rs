@@ -57,8 +57,6 @@ impl Context {
     }
 
     /// A context in which nothing has happened yet. It must have been stripped.
-    ///
-    /// There is no `..` here: whoever adds a field decides what becomes of it.
     pub(super) fn renew(
         &mut self,
         parts: Parts,
@@ -73,25 +71,47 @@ impl Context {
             true => parts.tuning.recv_capacity,
             false => parts.tuning.recv_limit(),
         };
+        self.id = identity.id;
+        self.state = match parts.role {
+            Role::Initiator => State::Quiescent,
+            Role::Responder => State::Listening,
+        };
+        (self.role, self.key) = (parts.role, identity.key);
+        self.peer = Peer::new(parts.addr, parts.local, mtu, largest_datagram);
+        let (tuning, pattern) = (&parts.tuning, &parts.pattern);
+        renew_writer(&mut self.writer, identity, tuning, pattern, kind, segment, now);
+        renew_reader(&mut self.reader, tuning, most, parts.reader_start, now);
+        self.rtt = Rtt::new(identity.initial_rtt);
+        (self.pattern, self.tuning, self.offered) = (parts.pattern, parts.tuning, parts.offered);
+        (self.timers, self.touched) = (Timers::new(now), now);
+        self.forget_all();
+    }
+
+    /// What the context before had of events and of its peer.
+    ///
+    /// There is no `..` here: whoever adds a field decides what becomes of it.
+    fn forget_all(&mut self) {
         let Self {
-            id,
-            role,
-            state,
-            key,
+            id: _,
+            role: _,
+            state: _,
+            key: _,
+            pattern: _,
+            tuning: _,
+            peer: _,
+            writer: _,
+            reader: _,
+            rtt: _,
+            timers: _,
+            offered: _,
+            touched: _,
+            marks: _,
             peer_key,
             peer_has_key,
             listener,
-            pattern,
             confirm,
-            peer,
-            offered,
             in_force,
             opening,
-            writer,
-            reader,
-            rtt,
-            timers,
-            marks: _,
             stats,
             closed,
             released,
@@ -114,52 +134,22 @@ impl Context {
             restart,
             moved,
             initial,
-            touched,
             regular,
             expected_answer,
-            tuning,
         } = self;
-        *id = identity.id;
-        *state = match parts.role {
-            Role::Initiator => State::Quiescent,
-            Role::Responder => State::Listening,
-        };
-        (*role, *key, *peer_key, *peer_has_key) = (parts.role, identity.key, None, false);
-        *peer = Peer::new(parts.addr, parts.local, mtu, largest_datagram);
-        renew_writer(
-            writer,
-            identity,
-            &parts.tuning,
-            &parts.pattern,
-            kind,
-            segment,
-            now,
-        );
-        renew_reader(reader, &parts.tuning, most, parts.reader_start, now);
-        (*pattern, *tuning, *offered) = (parts.pattern, parts.tuning, parts.offered);
-        (*listener, *confirm, *in_force, *opening) = (None, Confirm::Received, Caps::empty(), None);
-        (*rtt, *timers, *stats) = (
-            Rtt::new(identity.initial_rtt),
-            Timers::new(now),
-            ContextStats::default(),
-        );
-        (*closed, *cached, *serial, *expected_answer) = (None, None, None, 0);
-        for flag in [
-            released,
-            end_received,
-            dirty,
-            half_open,
-            extended_first,
-            retired,
-            abort_pending,
-            regular,
-        ] {
-            *flag = false;
-        }
+        (*peer_key, *peer_has_key, *in_force) = (None, false, Caps::empty());
+        (*listener, *confirm, *opening) = (None, Confirm::Received, None);
+        (*closed, *cached, *serial) = (None, None, None);
+        (*expected_answer, *initial, *regular) = (0, 0, false);
+        (*released, *end_received, *dirty) = (false, false, false);
+        (*half_open, *extended_first) = (false, false);
+        (*retired, *abort_pending) = (false, false);
+        *stats = ContextStats::default();
         (*renegotiation, *path_queue) = (Renegotiation::default(), PathQueue::default());
-        (*probe_nonce, *source_token, *learned_token, *learned_utc) = (None, None, None, None);
-        (*doubt, *unreachable_since, *restart, *moved) = (Doubt::No, None, None, None);
-        (*initial, *touched) = (0, now);
+        (*probe_nonce, *source_token) = (None, None);
+        (*learned_token, *learned_utc) = (None, None);
+        (*doubt, *unreachable_since) = (Doubt::No, None);
+        (*restart, *moved) = (None, None);
     }
 }
 
