@@ -20,9 +20,10 @@ pub(super) struct Books {
 }
 
 impl Engine {
-    /// Does the books of packets that took the short way. Call it when what [`flush`](Self::flush) gave is on its way;
+    /// Does what [`flush_ahead`](Self::flush_ahead) left, and the books of packets that took the short way. Call it when what [`flush`](Self::flush) gave is on its way;
     /// without it the next call does them. Times are those of the packets.
     pub fn catch_up(&mut self) {
+        self.settle_last();
         let Some(books) = self.books.take() else { return };
         let slot = books.slot;
         let Some(context) = self.contexts.at(slot) else {
@@ -73,6 +74,7 @@ impl Engine {
 
     /// A regular context that is not dirty, for a command that leaves it so.
     fn regular(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
+        self.settle_last();
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);
         let context = self.contexts.awake_mut(slot)?;

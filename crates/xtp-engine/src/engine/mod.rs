@@ -109,6 +109,8 @@ pub struct Engine {
     events: VecDeque<(ContextId, Event)>,
     replies: TransmitBatch,
     assembling: Assembling,
+    /// Had its turn, and only that.
+    unsettled: Option<u32>,
     books: Option<express::Books>,
     stats: EngineStats,
     client: u64,
@@ -160,6 +162,7 @@ impl Engine {
             dallying: Dallying::default(),
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
+            unsettled: None,
             books: None,
             stats: EngineStats::default(),
             client,

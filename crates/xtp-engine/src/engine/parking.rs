@@ -76,7 +76,7 @@ impl Engine {
         self.too_many_whole().then_some(*at)
     }
 
-    fn too_many_whole(&self) -> bool {
+    pub(super) fn too_many_whole(&self) -> bool {
         self.contexts.whole() > self.config.max_whole
     }
 }

@@ -15,6 +15,15 @@ const MAX_TURNS: usize = 1_024;
 impl Engine {
     /// Ends a batch and a turn: fires due timers, answers, sends. Appends to `out`, which it does not clear.
     pub fn flush(&mut self, now: Time, out: &mut TransmitBatch) {
+        self.flush_ahead(now, out);
+        self.settle_last();
+    }
+
+    /// As [`flush`](Self::flush), but what became of the last context that sent something waits for
+    /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine: its deadline, its
+    /// counters.
+    pub fn flush_ahead(&mut self, now: Time, out: &mut TransmitBatch) {
+        self.settle_last();
         self.now = self.now.max(now);
         self.at_most_once.refresh();
         if self.flush_express(out) {
@@ -37,8 +46,12 @@ impl Engine {
         while turns < MAX_TURNS
             && let Some(slot) = self.scheduler.pop(self.now)
         {
+            self.settle_last();
             self.turn(slot, out);
             turns += 1;
+        }
+        if self.too_many_whole() {
+            self.settle_last();
         }
         self.park_some(turns);
         self.stats.sent += out.datagrams_from(before) as u64;
@@ -75,7 +88,14 @@ impl Engine {
             self.restart(slot, how);
             return;
         }
-        self.settle(slot);
+        self.unsettled = Some(slot);
+    }
+
+    /// Puts right what the turn of the last context changed.
+    pub(super) fn settle_last(&mut self) {
+        if let Some(slot) = self.unsettled.take() {
+            self.settle(slot);
+        }
     }
 
     /// After every change of a context: deadlines, knowledge, and its burial if it is over.
@@ -209,7 +229,8 @@ impl Engine {
 
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
-        let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || self.books.is_some();
+        let open = self.books.is_some() || self.unsettled.is_some();
+        let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = queued.then_some(self.now);
         queued.into_iter().chain(self.next_timer()).min()
     }

@@ -225,7 +225,7 @@ impl Core {
     }
 
     fn flush(&mut self, now: Time) {
-        self.engine.flush(now, &mut self.carrier.out);
+        self.engine.flush_ahead(now, &mut self.carrier.out);
         if !self.carrier.out.is_empty() {
             self.send(now);
         }
