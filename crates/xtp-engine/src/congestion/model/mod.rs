@@ -112,7 +112,9 @@ impl Model {
     /// Octets after which a report is worth asking for.
     fn report_after(&self) -> u64 {
         let most = MOST_UNREPORTED.max(self.bandwidth.get() / 1_000);
-        (self.product().unwrap_or(self.window) / REPORTS).clamp(2 * LEAST_PACKETS * self.segment, most)
+        let least = 2 * LEAST_PACKETS * self.segment;
+        // Four of the largest datagrams are more than is ever left unreported elsewhere.
+        (self.product().unwrap_or(self.window) / REPORTS).clamp(least, most.max(least))
     }
 
     /// What trains and reports keep in flight beside the product: two reports and a millisecond.
