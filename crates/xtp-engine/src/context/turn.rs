@@ -69,6 +69,11 @@ impl Context {
             && self.deadline().is_none_or(|at| at > now)
     }
 
+    /// Everything written left at least once.
+    pub(crate) fn has_sent_all(&self) -> bool {
+        self.writer.all_sent()
+    }
+
     /// Nothing would leave in a turn now, no timer is due, and nothing waits for a turn but timers.
     pub(crate) fn has_nothing_to_say(&self, now: Time, max_train: usize) -> bool {
         self.state == State::Active

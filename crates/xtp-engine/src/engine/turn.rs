@@ -66,7 +66,9 @@ impl Engine {
         }
         match self.scheduler.lone() {
             Some(slot) => !self.contexts.awake(slot).is_some_and(|context| {
-                context.dirty && context.has_nothing_to_say(now, self.config.max_train)
+                context.dirty
+                    && context.has_sent_all()
+                    && context.has_nothing_to_say(now, self.config.max_train)
             }),
             None => !self.scheduler.is_empty(),
         }
@@ -237,15 +239,17 @@ impl Engine {
 
     /// When the earliest timer of whatever kind is due.
     pub(super) fn next_timer(&self) -> Option<Time> {
-        [
+        // Not as a chain of iterators: it is asked several times a packet.
+        let mut next = Time::NEVER;
+        for timer in [
             self.deadlines.next(),
             self.at_most_once.deadline(),
             self.parking_deadline(),
             self.dallying.deadline(),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        ] {
+            next = next.min(timer.unwrap_or(Time::NEVER));
+        }
+        (next != Time::NEVER).then_some(next)
     }
 
     /// Counters of the engine.
