@@ -191,7 +191,9 @@ impl Engine {
 
     /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
-        self.catch_up();
+        if self.unsettled.is_some() || self.books.is_some() {
+            self.catch_up();
+        }
         self.now = self.now.max(now);
     }
 
