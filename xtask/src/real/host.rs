@@ -14,6 +14,8 @@ pub(super) enum Need {
     Tun,
     /// tshark is installed.
     Tshark,
+    /// strace is installed, and may trace.
+    Strace,
 }
 
 /// This host.
@@ -23,6 +25,7 @@ pub(super) struct Host {
     is_root: bool,
     namespaces: Option<String>,
     tshark: bool,
+    strace: bool,
 }
 
 impl Host {
@@ -38,6 +41,7 @@ impl Host {
                 Some("need root".to_owned())
             },
             tshark: output("tshark", &["--version"]).is_ok(),
+            strace: output("strace", &["-c", "-o", "/dev/null", "true"]).is_ok(),
         }
     }
 
@@ -50,6 +54,7 @@ impl Host {
                 .as_ref()
                 .map(|reason| format!("network namespaces: {reason}")),
             Need::Tun => (!Path::new("/dev/net/tun").exists()).then(|| "no /dev/net/tun".to_owned()),
+            Need::Strace => (!self.strace).then(|| "strace not installed or not allowed".to_owned()),
             Need::Tshark => (!self.tshark).then(|| "tshark not installed".to_owned()),
         }
     }

@@ -10,6 +10,7 @@ mod linkem;
 mod namespace;
 mod namespaces;
 mod relay;
+mod strace;
 mod wan;
 
 use std::path::Path;
@@ -49,6 +50,11 @@ const SUITES: &[Suite] = &[
         name: "dissect",
         needs: &[Need::Tshark],
         run: dissect::run,
+    },
+    Suite {
+        name: "strace",
+        needs: &[Need::Strace],
+        run: strace::run,
     },
 ];
 
