@@ -19,7 +19,11 @@ const CEILINGS: [(&str, &[&str], u64); 3] = [
     ("send", &["sendmsg", "sendmmsg", "sendto"], 101),
     // One that brings the answer, one that finds nothing yet.
     ("receive", &["recvmsg", "recvmmsg", "recvfrom"], 205),
-    ("wait", &["poll", "ppoll", "epoll_wait", "epoll_pwait", "futex"], 102),
+    (
+        "wait",
+        &["poll", "ppoll", "epoll_wait", "epoll_pwait", "futex"],
+        102,
+    ),
 ];
 
 pub(super) fn run(host: &Host) -> Result<String, String> {
@@ -76,7 +80,17 @@ impl Drop for Server {
 fn count(program: &Path, table: &PathBuf, pings: u64) -> Result<Vec<(String, u64)>, String> {
     let mut command = Command::new("strace");
     command.args(["-f", "-c", "-o"]).arg(table).arg(program);
-    command.args(["-q", "ping", "-i", "0", "--wait", "block", "-c", &pings.to_string(), ADDRESS]);
+    command.args([
+        "-q",
+        "ping",
+        "-i",
+        "0",
+        "--wait",
+        "block",
+        "-c",
+        &pings.to_string(),
+        ADDRESS,
+    ]);
     let done = command.stdout(Stdio::null()).output();
     let done = done.map_err(|error| format!("strace: {error}"))?;
     if !done.status.success() {

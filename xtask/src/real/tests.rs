@@ -31,6 +31,6 @@ fn an_unknown_suite_is_refused_with_the_list() {
     let error = run(Path::new("."), &["nothing"]);
     assert_eq!(
         error,
-        Err("no suite `nothing`; there are: relay, namespaces, linkem, wan, dissect".to_owned())
+        Err("no suite `nothing`; there are: relay, namespaces, linkem, wan, dissect, strace".to_owned())
     );
 }

@@ -49,7 +49,9 @@ impl Context {
     /// Whether nothing but the next message in either direction is to be expected, as far as only the long way
     /// changes it.
     pub(super) fn is_regular(&self) -> bool {
-        self.state == State::Active
+        // Short associations end before it would pay, and this is asked after every turn of theirs.
+        self.pattern.lasting
+            && self.state == State::Active
             && self.is_quiet()
             && self.reader_is_regular()
             && self.writer_is_regular()

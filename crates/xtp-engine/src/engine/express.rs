@@ -116,12 +116,16 @@ impl Engine {
         let Some(slot) = self.scheduler.lone() else {
             return false;
         };
+        // Asked first: nearly every other flush ends here.
+        if !self.contexts.awake(slot).is_some_and(|context| context.regular) {
+            return false;
+        }
         let others = self.books.as_ref();
         let others = others.is_some_and(|books| books.slot != slot || books.departure.is_some());
         if others || !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= self.now) {
             return false;
         }
-        let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
+        let Some(context) = self.contexts.awake_mut(slot) else {
             return false;
         };
         let env = Env {
