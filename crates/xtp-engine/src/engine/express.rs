@@ -89,7 +89,9 @@ impl Engine {
     ) -> Option<Result<Read, Error>> {
         let (slot, context) = self.regular(now, id)?;
         let read = context.read(max);
-        if context.reader.update_due {
+        let update_due = context.reader.update_due;
+        // Where contexts are to be parked, those with something unread were left out until their next turn.
+        if update_due || self.too_many_whole() {
             self.mark_dirty(slot);
         }
         Some(read)

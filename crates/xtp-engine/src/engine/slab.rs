@@ -7,7 +7,7 @@ use crate::context::{Context, Dally, Parked, Tunings};
 use crate::event::{ContextId, ListenerId};
 
 /// Memory of whole contexts kept for the next ones.
-const MAX_POOL: usize = 1_024;
+const MAX_POOL: usize = 256;
 
 #[derive(Default)]
 enum Body {
