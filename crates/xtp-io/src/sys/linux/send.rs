@@ -279,9 +279,19 @@ fn send_gathered<'a>(
 fn sendmsg(endpoint: &Endpoint, header: &libc::msghdr) -> Result<(), i32> {
     add(&endpoint.counts.send_calls, 1);
     let fd = endpoint.socket.as_raw_fd();
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     // SAFETY: the header refers to an envelope and pieces that its makers' callers hold until this
     // returns, with their true lengths; the kernel only reads them.
-    let result = unsafe { libc::sendmsg(fd, header, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
+    let result = unsafe {
+        if header.msg_iovlen == 1 && header.msg_control.is_null() {
+            // The usual small packet, without a list and a header for the kernel to fetch.
+            let piece = &*header.msg_iov;
+            let name = header.msg_name.cast_const().cast();
+            libc::sendto(fd, piece.iov_base, piece.iov_len, flags, name, header.msg_namelen)
+        } else {
+            libc::sendmsg(fd, header, flags)
+        }
+    };
     if result < 0 { Err(last_error()) } else { Ok(()) }
 }
 
