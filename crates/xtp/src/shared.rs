@@ -501,6 +501,7 @@ impl Shared {
     ) -> MutexGuard<'a, State> {
         let seen = state.core.news;
         let mut patience = Patience::new(&self.habit, self.config.wait);
+        state.core.forget_arrival();
         state.leader = true;
         loop {
             patience.look(now);

@@ -153,6 +153,11 @@ impl Core {
         self.arrived.take().unwrap_or_else(|| self.now())
     }
 
+    /// What arrived before now was somebody else's moment.
+    pub(crate) fn forget_arrival(&mut self) {
+        self.arrived = None;
+    }
+
     /// When the socket was last looked at.
     pub(crate) fn last_poll(&self) -> Time {
         self.last_poll
