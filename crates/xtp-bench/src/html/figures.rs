@@ -50,7 +50,7 @@ pub(super) fn main(row: &Row) -> Option<Figure> {
     let order = match row.experiment.as_str() {
         name if on_link(name) => [Kind::SlowRate, Kind::Operations, Kind::Time],
         "bulk" => [Kind::Rate, Kind::Operations, Kind::Time],
-        "scale" => [Kind::Operations, Kind::Rate, Kind::Time],
+        "scale" | "bag" => [Kind::Operations, Kind::Rate, Kind::Time],
         _ => [Kind::Time, Kind::Operations, Kind::Rate],
     };
     order.into_iter().find_map(|kind| of_kind(row, kind))
