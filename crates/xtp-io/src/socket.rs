@@ -150,12 +150,33 @@ impl UdpSocket {
     /// As [`UdpSocket::recv`].
     pub fn recv_within(&self, batch: &mut RecvBatch, looks: u32) -> io::Result<usize> {
         self.io.recv(&self.endpoint, batch, looks)?;
+        Ok(self.count(batch))
+    }
+
+    /// Longest time [`UdpSocket::recv_asleep`] waits: a few milliseconds, by the kernel's clock. `None` where a receive
+    /// call cannot wait: use [`UdpSocket::wait`].
+    pub fn longest_sleep(&self) -> Option<Duration> {
+        self.io.longest_sleep()
+    }
+
+    /// As [`UdpSocket::recv`], but sleeps until something comes, a signal or a report of the network arrives, or
+    /// [`UdpSocket::longest_sleep`] is over: one system call where waiting and receiving are two. Where a receive call
+    /// cannot wait it is [`UdpSocket::recv`].
+    ///
+    /// # Errors
+    /// As [`UdpSocket::recv`].
+    pub fn recv_asleep(&self, batch: &mut RecvBatch) -> io::Result<usize> {
+        self.io.recv_asleep(&self.endpoint, batch)?;
+        Ok(self.count(batch))
+    }
+
+    fn count(&self, batch: &RecvBatch) -> usize {
         let counts = &self.endpoint.counts;
         if !batch.is_empty() {
             add(&counts.datagrams_in, batch.len() as u64);
             add(&counts.octets_in, batch.octets());
         }
-        Ok(batch.len())
+        batch.len()
     }
 
     /// Sleeps until the socket is ready, `timeout` is over (`None`: never) or a signal arrives.

@@ -46,7 +46,8 @@ struct Stall {
 /// The socket, what arrived from it and what is about to leave.
 pub(crate) struct Carrier {
     socket: Arc<UdpSocket>,
-    batch: RecvBatch,
+    /// Not there while somebody sleeps with it.
+    batch: Option<RecvBatch>,
     /// What the engine wants sent; kept while the kernel has no room.
     pub(crate) out: TransmitBatch,
     stall: Option<Stall>,
@@ -67,7 +68,7 @@ impl Carrier {
     pub(crate) fn new(socket: Arc<UdpSocket>, waker: Arc<Waker>, trace: Option<Trace>) -> Self {
         Self {
             socket,
-            batch: RecvBatch::default(),
+            batch: Some(RecvBatch::default()),
             out: TransmitBatch::new(),
             stall: None,
             trace,
@@ -102,7 +103,38 @@ impl Carrier {
         engine: &mut Engine,
         looks: u32,
     ) -> Result<Option<(usize, Time)>> {
-        let count = match self.socket.recv_within(&mut self.batch, looks) {
+        // Whoever sleeps in the kernel has it: then nobody else takes what comes.
+        let Some(batch) = &mut self.batch else {
+            return Ok(None);
+        };
+        let outcome = self.socket.recv_within(batch, looks);
+        self.take(outcome, clock, engine)
+    }
+
+    /// Room for what comes while somebody sleeps.
+    pub(crate) fn lend(&mut self) -> Option<RecvBatch> {
+        self.batch.take()
+    }
+
+    /// Takes back what was lent and hands what came to the engine; returns as [`Self::receive`].
+    pub(crate) fn take_back(
+        &mut self,
+        batch: RecvBatch,
+        outcome: io::Result<usize>,
+        clock: Clock,
+        engine: &mut Engine,
+    ) -> Result<Option<(usize, Time)>> {
+        self.batch = Some(batch);
+        self.take(outcome, clock, engine)
+    }
+
+    fn take(
+        &mut self,
+        outcome: io::Result<usize>,
+        clock: Clock,
+        engine: &mut Engine,
+    ) -> Result<Option<(usize, Time)>> {
+        let count = match outcome {
             Ok(count) => count,
             Err(error) if is_transient(&error) => 0,
             Err(source) => {
@@ -115,9 +147,12 @@ impl Carrier {
         if count == 0 {
             return Ok(None);
         }
+        let Some(batch) = &self.batch else {
+            return Ok(None);
+        };
         let now = clock.now();
         let own = self.waker.source();
-        let mut datagrams = self.batch.iter();
+        let mut datagrams = batch.iter();
         while let Some(datagram) = datagrams.next() {
             if own == Some(datagram.src) {
                 self.wakes += 1;
@@ -132,7 +167,7 @@ impl Carrier {
                 );
             }
             let backing: Option<&Bytes> = if datagram.filled >= WORTH_KEEPING {
-                self.batch.slab_bytes(datagram.slab)
+                batch.slab_bytes(datagram.slab)
             } else {
                 None
             };

@@ -17,7 +17,10 @@ use crate::config::Config;
 use crate::core::{Core, Unconfirmed};
 use crate::error::{Error, Result};
 use crate::wait::{Habit, NAP, Patience, Step};
-use crate::wake::{WITHOUT_WAKING, Waker};
+use crate::wake::Waker;
+
+mod sleep;
+use sleep::Slept;
 
 /// Calls that do not wait look at the socket at most this often, if nobody else does.
 const POLL_EVERY: Duration = Duration::from_millis(1);
@@ -501,12 +504,18 @@ impl Shared {
     ) -> MutexGuard<'a, State> {
         let seen = state.core.news;
         let mut patience = Patience::new(&self.habit, self.config.wait);
+        let mut slept = Slept::default();
         state.core.forget_arrival();
         state.leader = true;
         loop {
             patience.look(now);
             let over = until.is_some_and(|until| until <= now);
-            let count = state.poll_within(now, patience.polls());
+            let count = match slept {
+                Slept::Came(count) => count,
+                // The sleep itself looks at the socket.
+                Slept::No if !over && patience.sleeps_at_once() => 0,
+                _ => state.poll_within(now, patience.polls()),
+            };
             if count > 0 {
                 patience.came(count, state.core.sendings);
             }
@@ -523,7 +532,9 @@ impl Shared {
             state = match step {
                 Step::Sleep => {
                     patience.asleep();
-                    self.sleep(state, now, until)
+                    let (state, how) = self.sleep(state, now, until, slept);
+                    slept = how;
+                    state
                 }
                 Step::Nap => {
                     let due = state.core.deadline().into_iter().chain(until).min();
@@ -539,46 +550,6 @@ impl Shared {
                 }
             };
             now = state.core.now();
-        }
-    }
-
-    /// Sleeps on the socket, without the lock, not beyond the next timer.
-    fn sleep<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-        now: Time,
-        until: Option<Time>,
-    ) -> MutexGuard<'a, State> {
-        let deadline = state.core.deadline();
-        let wake_at = deadline.into_iter().chain(until).min();
-        state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
-        let interest = state.core.carrier.interest();
-        drop(state);
-        let timeout = wake_at.map(|at| at.since(now));
-        let error = self.doze(timeout, interest);
-        let mut state = self.lock();
-        state.leader_sleeps = None;
-        if error {
-            let now = state.core.now();
-            state.core.poll_errors(now);
-        }
-        state
-    }
-
-    /// Waits on the socket; true if the network reported errors.
-    pub(crate) fn doze(&self, timeout: Option<Duration>, interest: xtp_io::Interest) -> bool {
-        let timeout = if self.waker.is_broken() {
-            Some(timeout.map_or(WITHOUT_WAKING, |timeout| timeout.min(WITHOUT_WAKING)))
-        } else {
-            timeout
-        };
-        match self.socket.wait(timeout, interest) {
-            Ok(readiness) => readiness.error,
-            Err(error) => {
-                tracing::debug!(%error, "waiting on the socket failed");
-                std::thread::yield_now();
-                false
-            }
         }
     }
 }

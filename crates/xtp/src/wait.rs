@@ -171,6 +171,11 @@ impl<'a> Patience<'a> {
         }
     }
 
+    /// Whether it sleeps without a poll before.
+    pub(crate) fn sleeps_at_once(&self) -> bool {
+        self.wait == Wait::Block
+    }
+
     /// Decides what follows a poll at `now` that brought nothing.
     pub(crate) fn step(&mut self, now: Time) -> Step {
         match self.wait {

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::{DatagramIo, Endpoint};
 use crate::batch::RecvBatch;
@@ -17,6 +18,7 @@ mod gro;
 mod mark;
 pub(crate) mod recv;
 mod send;
+mod sleep;
 
 /// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.
 const UDP_SEGMENT: i32 = 103;
@@ -31,6 +33,8 @@ pub(crate) struct LinuxIo {
     mark: mark::Mark,
     sendmmsg: bool,
     recvmmsg: bool,
+    /// Longest sleep of a receive call.
+    longest: Option<Duration>,
 }
 
 impl LinuxIo {
@@ -90,6 +94,7 @@ impl LinuxIo {
             mark: mark::Mark::default(),
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
+            longest: sleep::prepare(endpoint).ok(),
         }
     }
 }
@@ -100,7 +105,17 @@ impl DatagramIo for LinuxIo {
     }
 
     fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
-        recv::recv(self, endpoint, batch, looks)?;
+        recv::recv(self, endpoint, batch, recv::Waiting::Looks(looks))?;
+        self.gro.note(endpoint, batch.slots_used(), batch.len());
+        Ok(())
+    }
+
+    fn longest_sleep(&self) -> Option<Duration> {
+        self.longest
+    }
+
+    fn recv_asleep(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+        recv::recv(self, endpoint, batch, recv::Waiting::Sleep)?;
         self.gro.note(endpoint, batch.slots_used(), batch.len());
         Ok(())
     }

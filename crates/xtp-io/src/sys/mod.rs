@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Duration;
 
 use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
@@ -40,7 +41,7 @@ pub(crate) fn owns_address(_: IpAddr) -> Option<bool> {
 /// What every back end needs of a socket.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
-    /// Bound, not connected, non-blocking.
+    /// Bound, not connected. No call on it waits, but for the one that is there to sleep.
     pub(crate) socket: UdpSocket,
     pub(crate) local: SocketAddr,
     pub(crate) counts: Counts,
@@ -61,6 +62,17 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
 
     /// Fills `batch`; empty if nothing was there in `looks` looks in a row (at least one is taken).
     fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()>;
+
+    /// Longest time [`Self::recv_asleep`] waits; `None` if this system cannot wait so.
+    fn longest_sleep(&self) -> Option<Duration> {
+        None
+    }
+
+    /// As [`Self::recv`], sleeping until something comes, a signal or a report of the network arrives, or the longest
+    /// time is over.
+    fn recv_asleep(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+        self.recv(endpoint, batch, 1)
+    }
 
     /// Appends queued errors, a bounded number.
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize>;

@@ -10,6 +10,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use xtp_engine::{CloseReason, ContextId, Engine, ListenOptions, ListenerId, OpenOptions, Time};
+use xtp_io::{Interest, RecvBatch};
 
 use crate::carrier::{Carrier, Trouble};
 use crate::clock::Clock;
@@ -174,11 +175,37 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        match self.carrier.receive(self.clock, &mut self.engine, looks) {
-            Ok(None) => {
-                self.tidy(now);
-                0
-            }
+        let outcome = self.carrier.receive(self.clock, &mut self.engine, looks);
+        if matches!(outcome, Ok(None)) {
+            self.tidy(now);
+        }
+        self.received(outcome)
+    }
+
+    /// Room to receive in without the lock, if nothing has to be done before the socket's longest sleep is over. What
+    /// waits for an idle moment is done now.
+    pub(crate) fn lend_batch(&mut self, now: Time, longest: Duration) -> Option<RecvBatch> {
+        if now.since(self.last_errors) >= ERRORS_EVERY {
+            self.poll_errors(now);
+        }
+        self.tidy(now);
+        self.last_poll = now;
+        let soon = self.deadline().is_some_and(|at| at < now + longest / 2);
+        let free = !soon && self.carrier.interest() == Interest::READABLE;
+        free.then(|| self.carrier.lend()).flatten()
+    }
+
+    /// Takes what a sleeper received; returns how many datagrams came.
+    pub(crate) fn take_back(&mut self, batch: RecvBatch, outcome: std::io::Result<usize>) -> usize {
+        let outcome = self
+            .carrier
+            .take_back(batch, outcome, self.clock, &mut self.engine);
+        self.received(outcome)
+    }
+
+    fn received(&mut self, outcome: Result<Option<(usize, Time)>>) -> usize {
+        match outcome {
+            Ok(None) => 0,
             Ok(Some((count, at))) => {
                 self.received += count as u64;
                 self.arrived = Some(at);

@@ -81,14 +81,29 @@ impl Name {
     }
 }
 
-/// Fills `batch` with what is there, or comes within `looks` looks.
-pub(super) fn recv(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
+/// How to wait for the first message of a batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// Not at all, after so many looks (at least one).
+    Looks(u32),
+    /// In the kernel, as long as the socket's receive timeout allows.
+    Sleep,
+}
+
+/// Fills `batch` with what is there, or comes while it waits.
+pub(super) fn recv(
+    io: &LinuxIo,
+    endpoint: &Endpoint,
+    batch: &mut RecvBatch,
+    waiting: Waiting,
+) -> io::Result<()> {
     let slots = batch.prepare();
     if io.recvmmsg {
-        return recv_some(endpoint, batch, 0..slots, looks).map(drop);
+        return recv_some(endpoint, batch, 0..slots, waiting).map(drop);
     }
     for slot in 0..slots {
-        match recv_some(endpoint, batch, slot..slot + 1, if slot == 0 { looks } else { 1 }) {
+        let waiting = if slot == 0 { waiting } else { Waiting::Looks(1) };
+        match recv_some(endpoint, batch, slot..slot + 1, waiting) {
             Ok(0) => break,
             Ok(_) => {}
             // What was received before is not given up for an error that the next call tells again.
@@ -104,7 +119,7 @@ fn recv_some(
     endpoint: &Endpoint,
     batch: &mut RecvBatch,
     slots: Range<usize>,
-    looks: u32,
+    waiting: Waiting,
 ) -> io::Result<usize> {
     let Range { start: first, end } = slots;
     let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; MAX_SLOTS];
@@ -130,7 +145,7 @@ fn recv_some(
     let (start, room) = (messages[first..end].as_mut_ptr().cast(), end - first);
     // SAFETY: the messages from `start` are written above, `room` of them; they refer to distinct slabs,
     // names and controls of `batch`, which nobody else touches before this function returns.
-    let count = unsafe { receive(endpoint, start, room, looks) }?;
+    let count = unsafe { receive(endpoint, start, room, waiting) }?;
     for (slot, message) in messages.iter().enumerate().take(first + count).skip(first) {
         // SAFETY: written above for every slot in `first..end`, which `first + count` does not exceed.
         let message = unsafe { message.assume_init_ref() };
@@ -141,7 +156,7 @@ fn recv_some(
     Ok(count)
 }
 
-/// Calls `recvmmsg` (or `recvmsg` for one message) until it succeeds or nothing was there `looks` times.
+/// Calls `recvmmsg` (or `recvmsg` for one message) until it succeeds or waited as long as it should.
 ///
 /// # Safety
 /// `messages` points to `room` messages whose pointers and lengths are valid for writing.
@@ -149,10 +164,15 @@ unsafe fn receive(
     endpoint: &Endpoint,
     messages: *mut libc::mmsghdr,
     room: usize,
-    looks: u32,
+    waiting: Waiting,
 ) -> io::Result<usize> {
     let fd = endpoint.socket.as_raw_fd();
-    let flags = libc::MSG_DONTWAIT;
+    let (flags, looks) = match waiting {
+        Waiting::Looks(looks) => (libc::MSG_DONTWAIT, looks),
+        // Whatever is there beside the first message comes along, but nobody waits for it.
+        Waiting::Sleep if room > 1 => (libc::MSG_WAITFORONE, 1),
+        Waiting::Sleep => (0, 1),
+    };
     let (mut calls, mut empty, mut errors) = (0, 0, 0);
     let outcome = loop {
         calls += 1;
@@ -175,6 +195,8 @@ unsafe fn receive(
         match last_error() {
             libc::EAGAIN if empty + 1 < looks => empty += 1,
             libc::EAGAIN => break Ok(0),
+            // The caller hears of a signal, and looks for reports of the network.
+            _ if waiting == Waiting::Sleep => break Ok(0),
             code if code == libc::EINTR || may_be_pending(code) => {
                 errors += 1;
                 if errors > RETRIES {

@@ -1,0 +1,96 @@
+//! How a leader sleeps: in the receive call itself where no timer is due soon, else on the descriptor.
+
+use std::sync::MutexGuard;
+use std::time::Duration;
+
+use xtp_engine::Time;
+use xtp_io::RecvBatch;
+
+use super::{Shared, State};
+use crate::wake::WITHOUT_WAKING;
+
+/// How a leader slept last.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Slept {
+    /// Not yet.
+    #[default]
+    No,
+    /// Until the socket was readable, or something else happened.
+    Readable,
+    /// In the receive call, which brought so many datagrams.
+    Came(usize),
+}
+
+impl Shared {
+    /// Sleeps on the socket, without the lock, not beyond the next timer.
+    pub(super) fn sleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        now: Time,
+        until: Option<Time>,
+        slept: Slept,
+    ) -> (MutexGuard<'a, State>, Slept) {
+        // Once is enough for what comes soon; beyond, a sleep as long as it may be costs less.
+        if slept == Slept::No
+            && !self.waker.is_broken()
+            && let Some(longest) = self.socket.longest_sleep()
+            && until.is_none_or(|until| until >= now + longest / 2)
+            && let Some(batch) = state.core.lend_batch(now, longest)
+        {
+            return self.receive_asleep(state, now, longest, batch);
+        }
+        let deadline = state.core.deadline();
+        let wake_at = deadline.into_iter().chain(until).min();
+        state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
+        let interest = state.core.carrier.interest();
+        drop(state);
+        let timeout = wake_at.map(|at| at.since(now));
+        let error = self.doze(timeout, interest);
+        let mut state = self.lock();
+        state.leader_sleeps = None;
+        if error {
+            let now = state.core.now();
+            state.core.poll_errors(now);
+        }
+        (state, Slept::Readable)
+    }
+
+    /// Sleeps in the receive call: one system call brings what comes.
+    fn receive_asleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        now: Time,
+        longest: Duration,
+        mut batch: RecvBatch,
+    ) -> (MutexGuard<'a, State>, Slept) {
+        state.driven = now;
+        state.leader_sleeps = Some(now + longest);
+        drop(state);
+        let outcome = self.socket.recv_asleep(&mut batch);
+        let mut state = self.lock();
+        state.leader_sleeps = None;
+        let count = state.core.take_back(batch, outcome);
+        if count == 0 {
+            let now = state.core.now();
+            state.core.poll_errors(now);
+        }
+        (state, Slept::Came(count))
+    }
+
+    /// Waits on the socket; true if the network reported errors.
+    pub(crate) fn doze(&self, timeout: Option<Duration>, interest: xtp_io::Interest) -> bool {
+        let timeout = if self.waker.is_broken() {
+            Some(timeout.map_or(WITHOUT_WAKING, |timeout| timeout.min(WITHOUT_WAKING)))
+        } else {
+            timeout
+        };
+        match self.socket.wait(timeout, interest) {
+            Ok(readiness) => readiness.error,
+            Err(error) => {
+                tracing::debug!(%error, "waiting on the socket failed");
+                std::thread::yield_now();
+                false
+            }
+        }
+    }
+}
