@@ -77,6 +77,11 @@ impl Growth {
         (self.rtt != 0).then(|| Duration::from_nanos(self.rtt))
     }
 
+    /// Whether nothing that comes now can change the capacity: it is the most, or has just been looked at.
+    pub(crate) fn has_looked(&self, capacity: u64, now: Time) -> bool {
+        capacity >= self.limit || self.since == now
+    }
+
     /// Octets beyond `capacity` are in order now, up to `highest` arrived, `waiting` wait for the user: the capacity
     /// the reader should have.
     pub(crate) fn capacity(&mut self, capacity: u64, highest: u64, waiting: u64, now: Time) -> u64 {

@@ -22,6 +22,8 @@ struct World {
     /// Datagrams under way to an end.
     wire: [Vec<Vec<u8>>; 2],
     events: Vec<String>,
+    /// Turns in which several packets took the short way.
+    trains: u64,
 }
 
 impl World {
@@ -42,6 +44,7 @@ impl World {
             ids: [Some(id), None],
             wire: [Vec::new(), Vec::new()],
             events: Vec::new(),
+            trains: 0,
         }
     }
 
@@ -58,7 +61,9 @@ impl World {
     /// Ends the turn of `me`; what leaves goes on the wire.
     fn turn(&mut self, me: usize, now: Time, catch_up: bool) {
         let mut out = TransmitBatch::new();
+        let before = self.ends[me].stats().express;
         self.ends[me].flush(now, &mut out);
+        self.trains += u64::from(self.ends[me].stats().express > before + 1);
         out.for_each_datagram(|train, octets| {
             assert_eq!(train.dst, address(1 - me));
             self.wire[1 - me].push(octets.to_vec());
@@ -153,9 +158,10 @@ fn receive(world: &mut World, me: usize, now: Time, data: &[u8]) {
 
 fn send(world: &mut World, me: usize, now: Time, number: u64) {
     let Some(id) = world.ids[me] else { return };
-    let len = match number % 8 {
-        0 => 3_000,
-        1 => 1_150,
+    let len = match number % 16 {
+        0 => 1_150,
+        // One to four packets, where a packet does not take all of it.
+        several @ 1..8 => 1_000 + several * 500 + (number >> 8) % 200,
         small => small * 40,
     };
     let data = Bytes::from(vec![number as u8; len as usize]);
@@ -163,8 +169,8 @@ fn send(world: &mut World, me: usize, now: Time, number: u64) {
     world.events.push(format!("{me} sent {sent:?}"));
 }
 
-/// Runs one seed in both worlds; how many packets took the short way.
-fn compare(seed: u64) -> u64 {
+/// Runs one seed in both worlds; how many packets took the short way, and how many trains.
+fn compare(seed: u64) -> [u64; 2] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = match seed % 3 {
@@ -201,13 +207,30 @@ fn compare(seed: u64) -> u64 {
             "seed {seed}, step {step}: other events"
         );
     }
+    worlds
+        .iter_mut()
+        .for_each(|world| world.ends.iter_mut().for_each(Engine::catch_up));
     let [express, plain] = &worlds;
     assert_eq!(plain.ends[0].stats().express + plain.ends[1].stats().express, 0);
-    express.ends[0].stats().express + express.ends[1].stats().express
+    for me in 0..2 {
+        let [express, plain] = worlds.each_ref().map(|world| {
+            let id = world.ids[me]?;
+            Some(format!("{:?}", world.ends[me].context_stats(id)))
+        });
+        assert_eq!(express, plain, "seed {seed}: other counters at end {me}");
+    }
+    let packets = express.ends[0].stats().express + express.ends[1].stats().express;
+    [packets, express.trains]
 }
 
 #[test]
 fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
-    let express: u64 = (0..SEEDS).map(compare).sum();
+    let [mut express, mut trains] = [0; 2];
+    for seed in 0..SEEDS {
+        let [more, more_trains] = compare(seed);
+        express += more;
+        trains += more_trains;
+    }
     assert!(express > SEEDS * 20, "only {express} packets took the short way");
+    assert!(trains > SEEDS, "only {trains} trains");
 }

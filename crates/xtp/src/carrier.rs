@@ -179,7 +179,7 @@ impl Carrier {
                 backing,
             };
             let stride = datagram.data.len();
-            if datagram.joined.len() > stride && self.trace.is_none() {
+            if datagram.joined.len() > stride && backing.is_some() && self.trace.is_none() {
                 let count = engine.receive_run(now, &arrived, stride);
                 if count > 0 {
                     datagrams.skip_joined(count - 1);

@@ -9,6 +9,9 @@ use crate::options::Confirm;
 use crate::time::Time;
 use xtp_wire::Options;
 
+/// Uncovered packets that never ask, however small the window (9.5(b)).
+pub(super) const LEAST_QUOTA: u32 = 4;
+
 /// The next thing worth doing.
 #[derive(Clone, Debug)]
 pub(super) enum Intent {
@@ -215,8 +218,14 @@ impl Context {
         if ask.sreq || ask.dreq {
             return;
         }
-        let more = plan.packets as u32;
         let (all, young) = self.uncovered(now);
+        // A short message after which nothing follows: the packets before this one are in the map by now, so that
+        // counting the train again would ask for a report of each.
+        if plan.stop == Stop::Drained && all + 1 < LEAST_QUOTA {
+            return;
+        }
+        // Counted again they make longer trains ask a little early, which opens windows faster.
+        let more = plan.packets as u32;
         let (all, young) = (all + more, young + more);
         let quota = self.quota();
         if plan.stop == Stop::Window && (writer.requests.open.is_empty() || all >= quota / 2) {
@@ -249,6 +258,6 @@ impl Context {
         let window = writer.control.window().min(credit);
         let wanted = writer.control.report_after().unwrap_or(512 * 1024);
         let packets = (window / 4).min(wanted) / self.segment_size() as u64;
-        (packets as u32).max(4)
+        (packets as u32).max(LEAST_QUOTA)
     }
 }

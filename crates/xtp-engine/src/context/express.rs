@@ -7,6 +7,7 @@
 //! times, so that not one octet differs. Whatever is not exactly so goes the long way.
 
 use super::decide::Ask;
+use super::express_train::{Car, Follower};
 use super::input::Input;
 use super::plan::{Planned, Stop};
 use super::reader::{Owed, ReaderState, Refusal};
@@ -195,7 +196,8 @@ impl Context {
     }
 
     /// Does for an arrival what [`Context::receive`] does beside storing it, as of then.
-    pub(crate) fn book_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival) {
+    /// Then the same for those that followed it.
+    pub(crate) fn book_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, followers: &[Follower]) {
         let data = DataSegment { tag: None, data: &[] };
         let (control, delay_us) = (arrival.control, arrival.delay_us);
         let packet = Packet {
@@ -220,18 +222,26 @@ impl Context {
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
         self.take_control(&arrival.header, &packet.body, env);
         self.take_requests(&arrival.header, &packet.body);
+        for follower in followers {
+            env.now = follower.now();
+            self.book_follower(env, &input, follower);
+        }
     }
 
-    /// The one message that waits, if it may leave in one packet and nothing else has to: its packet goes to `out`.
-    /// `acknowledged`: an arrival that is not in the books yet acknowledges all that was sent.
+    /// The one message that waits, if it may leave in a few packets and nothing else has to: they go to `out`, what is
+    /// to be booked of those behind the first to `cars`. `acknowledged`: an arrival that is not in the books yet
+    /// acknowledges all that was sent.
     pub(crate) fn depart(
         &mut self,
         env: &Env<'_>,
         out: &mut TransmitBatch,
         acknowledged: bool,
+        cars: &mut Vec<Car>,
     ) -> Option<Departure> {
         let segment = self.departing(env.now, acknowledged)?;
+        let behind = self.cars(&segment, env.config.max_train)?;
         let (sync, octets, options) = self.build_data(Format::Xdata, segment, Ask::default(), env, out);
+        self.couple(env, out, &behind, cars);
         Some(Departure {
             now: env.now,
             segment,
@@ -247,7 +257,6 @@ impl Context {
         let size = self.segment_size().checked_sub(XDATA_LEN)?;
         let goes = self.regular
             && waiting > 0
-            && waiting <= size as u64
             && (acknowledged || writer.inflight.is_empty())
             && !writer.wants_room
             && writer.queue.end() <= writer.credit.alloc
@@ -261,7 +270,7 @@ impl Context {
             return None;
         }
         let cut = writer.queue.cut(writer.nxt, size)?;
-        (cut.len as u64 == waiting && cut.tag.is_none()).then_some(Planned {
+        cut.tag.is_none().then_some(Planned {
             seq: writer.nxt,
             len: cut.len,
             tag: None,
@@ -272,7 +281,7 @@ impl Context {
     }
 
     /// Does for a departure what [`Context::flush`] does beside building the packet, as of then.
-    pub(crate) fn book_departure(&mut self, env: &mut Env<'_>, departure: &Departure) {
+    pub(crate) fn book_departure(&mut self, env: &mut Env<'_>, departure: &Departure, cars: &[Car]) {
         self.before_turn(env);
         self.settle_owed(true, departure.options);
         let Departure {
@@ -283,6 +292,7 @@ impl Context {
             ..
         } = departure;
         self.account_data(segment, *sync, *octets, *options, false, env);
+        self.book_cars(env, cars);
         self.record_stop(Stop::Drained, env);
         if self.probing_pays() {
             // Tries nothing now, or this would not be a departure.

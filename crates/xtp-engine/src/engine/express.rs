@@ -4,7 +4,7 @@
 //! read, send, flush) does them first, so nobody can tell.
 
 use super::{Engine, Read};
-use crate::context::{Arrival, Context, Departure, Env};
+use crate::context::{Arrival, Car, Context, Departure, Env, Follower};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::time::Time;
@@ -18,6 +18,16 @@ pub(super) struct Books {
     arrival: Option<Arrival>,
     departure: Option<Departure>,
 }
+
+/// The packets behind the first, of a message of several; empty but while books are open.
+#[derive(Default)]
+pub(super) struct Trains {
+    followers: Vec<Follower>,
+    cars: Vec<Car>,
+}
+
+/// Packets that may follow the first before the books are done: what takes more is no small message.
+const MOST_FOLLOWERS: usize = 16;
 
 impl Engine {
     /// Does what [`flush_ahead`](Self::flush_ahead) left, and the books of packets that took the short way. Call it when what [`flush`](Self::flush) gave is on its way;
@@ -37,7 +47,8 @@ impl Engine {
         };
         if let Some(arrival) = &books.arrival {
             env.now = arrival.now();
-            context.book_arrival(&mut env, arrival);
+            context.book_arrival(&mut env, arrival, &self.trains.followers);
+            self.trains.followers.clear();
         }
         let Some(departure) = &books.departure else {
             context.regular = false;
@@ -45,7 +56,8 @@ impl Engine {
             return;
         };
         env.now = departure.now();
-        context.book_departure(&mut env, departure);
+        context.book_departure(&mut env, departure, &self.trains.cars);
+        self.trains.cars.clear();
         self.settle(slot);
         self.park_some(1);
     }
@@ -69,6 +81,34 @@ impl Engine {
             arrival: Some(arrival),
             departure: None,
         });
+        true
+    }
+
+    /// Takes a packet that continues what just came the short way; false if it does not.
+    pub(super) fn follow(&mut self, now: Time, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+        let Some(books) = &self.books else { return false };
+        let open = books.arrival.is_some() && books.departure.is_none();
+        if !open || self.trains.followers.len() == MOST_FOLLOWERS {
+            return false;
+        }
+        let slot = books.slot;
+        if self.lookup(&packet.header, datagram.src) != Some(slot) {
+            return false;
+        }
+        let Some(context) = self.contexts.awake_mut(slot).filter(|context| !context.dirty) else {
+            return false;
+        };
+        let mut env = Env {
+            now: self.now.max(now),
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        let Some(follower) = context.follow(&mut env, datagram, packet) else {
+            return false;
+        };
+        self.now = env.now;
+        self.trains.followers.push(follower);
         true
     }
 
@@ -138,13 +178,14 @@ impl Engine {
         };
         let arrival = self.books.as_mut().and_then(|books| books.arrival.take());
         out.begin();
-        let departure = context.depart(&env, out, arrival.is_some());
+        let departure = context.depart(&env, out, arrival.is_some(), &mut self.trains.cars);
         let left = departure.is_some();
         if left {
             context.dirty = false;
             self.scheduler.pop(self.now);
-            self.stats.sent += 1;
-            self.stats.express += 1;
+            let packets = 1 + self.trains.cars.len() as u64;
+            self.stats.sent += packets;
+            self.stats.express += packets;
         }
         if left || arrival.is_some() {
             self.books = Some(Books {

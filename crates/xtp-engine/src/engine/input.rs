@@ -11,9 +11,16 @@ use xtp_wire::{Body, DiagCode, DiagValue, Format, Header, Options, Packet, Run, 
 impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
     pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
+        let parsed = Packet::parse(datagram.data);
+        if let Ok(packet) = &parsed
+            && self.follow(now, packet, &datagram)
+        {
+            self.stats.received += 1;
+            return;
+        }
         self.advance(now);
         self.stats.received += 1;
-        let packet = match Packet::parse(datagram.data) {
+        let packet = match parsed {
             Ok(packet) => packet,
             Err(error) => return self.take_malformed(error, &datagram),
         };
@@ -62,7 +69,7 @@ impl Engine {
         count
     }
 
-    fn lookup(&self, header: &Header, src: SocketAddr) -> Option<u32> {
+    pub(super) fn lookup(&self, header: &Header, src: SocketAddr) -> Option<u32> {
         match header.key.is_returned() {
             true => self.demux.own(header.key.value()),
             false => self.demux.foreign(src, header.key.value()),

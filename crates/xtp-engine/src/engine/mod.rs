@@ -112,6 +112,7 @@ pub struct Engine {
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     books: Option<express::Books>,
+    trains: express::Trains,
     stats: EngineStats,
     client: u64,
     next_n: u64,
@@ -164,6 +165,7 @@ impl Engine {
             replies: TransmitBatch::new(),
             unsettled: None,
             books: None,
+            trains: express::Trains::default(),
             stats: EngineStats::default(),
             client,
             next_n: 1,
