@@ -23,6 +23,8 @@ const INLINE_PIECES: usize = 128;
 /// longer to collect short pieces than it takes to copy them beforehand.
 const MANY: usize = 16;
 const SHORT: usize = 1_024;
+/// Octets of a train that is gathered whatever its pieces are like.
+const SMALL: usize = 8 << 10;
 /// Octets a datagram loses to IP and UDP headers, by family of the peer.
 const OVERHEAD_V4: usize = 28;
 const OVERHEAD_V6: usize = 48;
@@ -249,7 +251,7 @@ impl Carrier {
             return self.send_pieces(index, first, &[IoSlice::new(self.out.octets(piece))]);
         }
         let parts = pieces.iter().map(|piece| self.out.octets(piece));
-        if pieces.len() >= MANY && train.total <= pieces.len() * SHORT {
+        if train.total <= SMALL || pieces.len() >= MANY && train.total <= pieces.len() * SHORT {
             self.gathered.clear();
             parts.for_each(|octets| self.gathered.extend_from_slice(octets));
             self.copied += self.gathered.len() as u64;

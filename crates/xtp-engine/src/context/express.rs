@@ -178,6 +178,9 @@ impl Context {
             control: *control,
             delay_us: *delay_us,
         };
+        // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
+        // is free to be filled again.
+        self.writer.queue.release(control.rseq);
         let payload = Input::payload_of(datagram.backing, data.data);
         if matches!(payload, crate::recv::Payload::Copy(_)) {
             self.stats.octets_copied += data.data.len() as u64;
@@ -186,8 +189,6 @@ impl Context {
         self.reader.store.insert(header.seq, None, payload, eom);
         self.reader.note_sync(header.sync, reader_edge(header), env.now);
         self.grow_reader(env.now);
-        // Acknowledged; the user's next message should not be joined with it.
-        self.writer.queue.release(control.rseq);
         if !self.reader.announced {
             self.reader.announced = true;
             env.events.push_back((self.id, Event::Readable));
