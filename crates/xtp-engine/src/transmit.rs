@@ -198,6 +198,31 @@ impl TransmitBatch {
         self.board(route, probe, octets, first);
     }
 
+    /// Adds one datagram that is the whole of its train: `head` and behind it `data`, which is copied there or not.
+    pub(crate) fn push_message(&mut self, route: Route, head: &[u8], data: Bytes, copied: bool) {
+        let (first, at) = (self.pieces.len(), self.arena.len());
+        let octets = head.len() + data.len();
+        self.arena.extend_from_slice(head);
+        if copied {
+            self.arena.extend_from_slice(&data);
+            self.pieces.push(Piece::Arena(at..at + octets));
+        } else {
+            self.pieces.push(Piece::Arena(at..at + head.len()));
+            self.pieces.push(Piece::Payload(data));
+        }
+        self.open = false;
+        self.trains.push(Train {
+            dst: route.dst,
+            src: route.src,
+            ecn: route.ecn,
+            segment: octets,
+            total: octets,
+            count: 1,
+            probe: false,
+            pieces: first..self.pieces.len(),
+        });
+    }
+
     /// Adds the datagrams of a run: `count` headers lie at the end of the arena from `heads_at` on, each is followed by
     /// the next `len` octets of `payload`.
     pub(crate) fn push_run(

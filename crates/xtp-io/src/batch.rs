@@ -15,12 +15,17 @@ pub const DEFAULT_SLOTS: usize = 32;
 pub const MAX_SLOTS: usize = 64;
 /// Octets of a slab of a default [`RecvBatch`]: room for anything receive offload joins.
 pub const DEFAULT_SLAB_SIZE: usize = 65_535;
+/// Octets in a slab from which on it is lent: below, its octets are copied, which costs less.
+pub const LENT_FROM: usize = 16 << 10;
 /// Slots offered to the kernel at first; more once they were all filled, because every slot offered
 /// costs time even when nothing arrives.
 const FIRST_OFFER: usize = 1;
 /// Octets of a round beyond which no more slots are offered: what is taken at once should still lie in the core's cache
 /// when it is looked at, and its memory there when it is used again.
 const WARM: u64 = 256 << 10;
+/// Full rounds in a row after which more are offered; the first is more likely to be a lone answer's.
+const FULL_ROUNDS: u32 = 2;
+const LONE_ROUNDS: u32 = 4;
 /// Sparse rounds after which fewer are offered.
 const SPARSE_ROUNDS: u32 = 8;
 
@@ -45,13 +50,17 @@ pub struct Datagram<'a> {
     /// Octets of that slab filled by datagrams. Keeping a slice keeps a whole slab, so copy if this is
     /// little.
     pub filled: usize,
-    bytes: &'a Bytes,
+    bytes: Option<&'a Bytes>,
 }
 
 impl Datagram<'_> {
-    /// The datagram as a reference into its slab: no copy, but the slab stays until it is dropped.
+    /// The datagram to keep: a reference into its slab, which stays until it is dropped, or a copy where no more than
+    /// [`LENT_FROM`] octets arrived there.
     pub fn to_bytes(&self) -> Bytes {
-        self.bytes.slice_ref(self.data)
+        match self.bytes {
+            Some(bytes) => bytes.slice_ref(self.data),
+            None => Bytes::copy_from_slice(self.data),
+        }
     }
 }
 
@@ -86,7 +95,21 @@ enum Slot {
     #[default]
     Vacant,
     Writable(BytesMut),
+    /// Worth keeping references to.
     Filled(Bytes, Arrival),
+    /// Little enough to be copied: its slab is never lent, so it need not be asked back.
+    Held(BytesMut, Arrival),
+}
+
+impl Slot {
+    /// What arrived there.
+    fn arrived(&self) -> Option<(&[u8], &Arrival)> {
+        match self {
+            Self::Filled(bytes, arrival) => Some((bytes, arrival)),
+            Self::Held(slab, arrival) => Some((slab, arrival)),
+            Self::Vacant | Self::Writable(_) => None,
+        }
+    }
 }
 
 /// Room for one [`UdpSocket::recv`](crate::UdpSocket::recv) and what arrived there.
@@ -100,8 +123,10 @@ pub struct RecvBatch {
     offered: usize,
     /// Slots the kernel used in this round.
     used: usize,
-    /// The round before filled all it was offered.
-    full: bool,
+    /// Rounds in a row that filled all they were offered, and found it there.
+    full: u32,
+    /// Somebody waited for what this round brought: nothing had queued up.
+    waited: bool,
     /// Rounds in a row that used one slot, or a quarter or less of what they were offered.
     sparse: u32,
     datagrams: usize,
@@ -128,7 +153,8 @@ impl RecvBatch {
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
             offered: FIRST_OFFER.min(slots),
             used: 0,
-            full: false,
+            full: 0,
+            waited: false,
             sparse: 0,
             datagrams: 0,
             pool: SlabPool::new(slab_size.max(1), slots),
@@ -164,14 +190,11 @@ impl RecvBatch {
 
     /// Octets of all datagrams of the last receive.
     pub(crate) fn octets(&self) -> u64 {
-        let filled = |slot: &Slot| match slot {
-            Slot::Filled(_, arrival) => arrival.filled as u64,
-            _ => 0,
-        };
+        let filled = |slot: &Slot| slot.arrived().map_or(0, |(_, arrival)| arrival.filled as u64);
         self.slots[..self.used].iter().map(filled).sum()
     }
 
-    /// The whole slab of slot `slab`, to clone and slice; `None` if nothing arrived there.
+    /// The whole slab of slot `slab`, to clone and slice; `None` if less than [`LENT_FROM`] octets arrived there.
     pub fn slab_bytes(&self, slab: usize) -> Option<&Bytes> {
         match self.slots.get(slab)? {
             Slot::Filled(bytes, _) if slab < self.used => Some(bytes),
@@ -193,17 +216,31 @@ impl RecvBatch {
             *slot = match std::mem::take(slot) {
                 Slot::Vacant => Slot::Writable(self.pool.get()),
                 Slot::Filled(bytes, _) => Slot::Writable(self.pool.exchange(bytes)),
-                writable @ Slot::Writable(_) => writable,
+                Slot::Held(slab, _) | Slot::Writable(slab) => Slot::Writable(slab),
             };
         }
+        self.waited = false;
         self.offered
     }
 
-    /// How many slots to offer, by what the last round used. One full round may be a lone answer, two in a row are a
-    /// burst; and a poll that brings nothing says nothing about how much comes the next time.
+    /// Nothing was there when this round looked first.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn note_waited(&mut self) {
+        self.waited = true;
+    }
+
+    /// How many slots to offer, by what the last round used. A full round may be a lone answer, above all one that was
+    /// waited for; some in a row are a burst. A poll that brings nothing says nothing about how much comes the next
+    /// time.
     fn adapt(&mut self) {
-        let full = self.used == self.offered;
-        if full && self.full {
+        let full = self.used == self.offered && !self.waited;
+        self.full = if full { self.full + 1 } else { 0 };
+        let burst = if self.offered == FIRST_OFFER {
+            LONE_ROUNDS
+        } else {
+            FULL_ROUNDS
+        };
+        if self.full >= burst {
             let filled = self.octets() / self.used.max(1) as u64;
             let warm = usize::try_from(WARM / filled.max(1)).unwrap_or(usize::MAX);
             self.offered = (self.offered * 2)
@@ -219,7 +256,6 @@ impl RecvBatch {
         } else if self.used > 0 {
             self.sparse = 0;
         }
-        self.full = full;
     }
 
     /// The memory of an offered slot that is not filled yet; empty for any other.
@@ -240,7 +276,10 @@ impl RecvBatch {
         debug_assert!(slot >= self.used && arrival.filled <= self.pool.slab_size());
         if let Slot::Writable(slab) = std::mem::take(&mut self.slots[slot]) {
             self.datagrams += arrival.datagrams();
-            self.slots[slot] = Slot::Filled(slab.freeze(), arrival);
+            self.slots[slot] = match arrival.filled < LENT_FROM {
+                true => Slot::Held(slab, arrival),
+                false => Slot::Filled(slab.freeze(), arrival),
+            };
         }
         self.used = slot + 1;
     }
@@ -266,7 +305,7 @@ pub struct Datagrams<'a> {
 impl Datagrams<'_> {
     /// Passes over the next `count` datagrams, as far as they are joined with the one told last.
     pub fn skip_joined(&mut self, count: usize) {
-        if let Some(Slot::Filled(_, arrival)) = self.slots.get(self.slab)
+        if let Some((_, arrival)) = self.slots.get(self.slab).and_then(Slot::arrived)
             && self.offset > 0
         {
             self.offset = self.offset.saturating_add(count.saturating_mul(arrival.stride()));
@@ -283,7 +322,8 @@ impl<'a> Iterator for Datagrams<'a> {
 
     fn next(&mut self) -> Option<Datagram<'a>> {
         loop {
-            let Slot::Filled(bytes, arrival) = self.slots.get(self.slab)? else {
+            let slot = self.slots.get(self.slab)?;
+            let Some((octets, arrival)) = slot.arrived() else {
                 self.slab += 1;
                 continue;
             };
@@ -300,11 +340,14 @@ impl<'a> Iterator for Datagrams<'a> {
                 dst: arrival.dst,
                 interface: arrival.interface,
                 ecn: arrival.ecn,
-                data: &bytes[start..end],
-                joined: &bytes[start..arrival.filled],
+                data: &octets[start..end],
+                joined: &octets[start..arrival.filled],
                 slab,
                 filled: arrival.filled,
-                bytes,
+                bytes: match slot {
+                    Slot::Filled(bytes, _) => Some(bytes),
+                    _ => None,
+                },
             });
         }
     }

@@ -1,6 +1,6 @@
 //! Slots, their order, and how joined datagrams are split.
 
-use super::{Arrival, MAX_SLOTS, RecvBatch, SPARSE_ROUNDS};
+use super::{Arrival, LENT_FROM, LONE_ROUNDS, MAX_SLOTS, RecvBatch, SPARSE_ROUNDS};
 use crate::train::Ecn;
 
 fn arrival(filled: usize, stride: Option<usize>) -> Arrival {
@@ -75,12 +75,13 @@ fn datagrams_joined_with_the_last_one_are_passed_over_and_no_others() {
 
 #[test]
 fn slots_left_out_are_skipped() {
-    let mut batch = RecvBatch::new(2, 16);
+    let mut batch = RecvBatch::new(2, LENT_FROM);
     offer_two(&mut batch);
-    fill(&mut batch, 1, b"second", None);
-    assert_eq!(contents(&batch), [(1, b"second".to_vec())]);
+    let second = [2; LENT_FROM];
+    fill(&mut batch, 1, &second, None);
+    assert_eq!(contents(&batch), [(1, second.to_vec())]);
     assert!(batch.slab_bytes(0).is_none());
-    assert_eq!(&batch.slab_bytes(1).expect("filled")[..6], b"second");
+    assert_eq!(batch.slab_bytes(1).expect("filled")[..], second);
     assert!(batch.slab_bytes(99).is_none());
 }
 
@@ -99,12 +100,12 @@ fn the_next_round_forgets_the_last() {
 fn more_slots_are_offered_when_all_were_used_and_fewer_when_idle() {
     let mut batch = RecvBatch::new(16, 16);
     let mut offers = Vec::new();
-    for _ in 0..7 {
+    for _ in 0..11 {
         let offered = batch.prepare();
         offers.push(offered);
         (0..offered).for_each(|slot| fill(&mut batch, slot, b"x", None));
     }
-    assert_eq!(offers, [1, 1, 2, 4, 8, 16, 16]);
+    assert_eq!(offers, [1, 1, 1, 1, 2, 4, 8, 16, 16, 16, 16]);
     for _ in 0..100 {
         assert_eq!(batch.prepare(), 16, "nothing came, so nothing was learned");
     }
@@ -121,13 +122,13 @@ fn more_slots_are_offered_when_all_were_used_and_fewer_when_idle() {
 fn no_more_is_taken_at_once_than_stays_in_the_cache() {
     let mut batch = RecvBatch::new(32, 65_535);
     let mut offers = Vec::new();
-    for length in [1_400; 6].into_iter().chain([60_000; 4]) {
+    for length in [1_400; 10].into_iter().chain([60_000; 4]) {
         let offered = batch.prepare();
         offers.push(offered);
         let octets = vec![0; length];
         (0..offered).for_each(|slot| fill(&mut batch, slot, &octets, None));
     }
-    assert_eq!(offers, [1, 1, 2, 4, 8, 16, 32, 4, 4, 4]);
+    assert_eq!(offers, [1, 1, 1, 1, 2, 4, 8, 16, 32, 32, 32, 4, 4, 4]);
 }
 
 #[test]
@@ -140,9 +141,24 @@ fn lone_datagrams_are_offered_one_slot() {
     }
 }
 
-/// Two full rounds in a row.
+#[test]
+fn an_answer_that_was_waited_for_is_no_burst() {
+    let mut batch = RecvBatch::new(16, 16);
+    for _ in 0..50 {
+        assert_eq!(batch.prepare(), 1);
+        batch.note_waited();
+        fill(&mut batch, 0, b"x", None);
+    }
+    for _ in 0..LONE_ROUNDS - 1 {
+        assert_eq!(batch.prepare(), 1);
+        fill(&mut batch, 0, b"x", None);
+    }
+    assert_eq!(batch.prepare(), 1);
+}
+
+/// As many full rounds in a row as it takes.
 fn offer_two(batch: &mut RecvBatch) {
-    for _ in 0..2 {
+    for _ in 0..LONE_ROUNDS {
         assert_eq!(batch.prepare(), 1);
         fill(batch, 0, b"x", None);
     }
@@ -159,12 +175,15 @@ fn sizes_out_of_range_are_brought_into_it() {
 
 #[test]
 fn a_datagram_kept_as_bytes_survives_the_next_round() {
-    let mut batch = RecvBatch::new(1, 16);
-    batch.prepare();
-    fill(&mut batch, 0, b"keep", None);
-    let kept = batch.iter().next().expect("one datagram").to_bytes();
-    batch.prepare();
-    fill(&mut batch, 0, b"gone", None);
-    assert_eq!(kept, "keep");
-    assert_eq!(batch.slabs_allocated(), 2);
+    for (length, slabs) in [(4, 1), (LENT_FROM - 1, 1), (LENT_FROM, 2)] {
+        let mut batch = RecvBatch::new(1, LENT_FROM);
+        batch.prepare();
+        fill(&mut batch, 0, &vec![1; length], None);
+        let kept = batch.iter().next().expect("one datagram").to_bytes();
+        assert_eq!(batch.slab_bytes(0).is_some(), length == LENT_FROM);
+        batch.prepare();
+        fill(&mut batch, 0, &vec![2; length], None);
+        assert_eq!(kept, vec![1; length]);
+        assert_eq!(batch.slabs_allocated(), slabs);
+    }
 }

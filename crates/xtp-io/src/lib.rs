@@ -51,7 +51,7 @@ mod sys;
 mod train;
 
 pub use address::{canonical, is_local};
-pub use batch::{DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagram, Datagrams, MAX_SLOTS, RecvBatch};
+pub use batch::{DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagram, Datagrams, LENT_FROM, MAX_SLOTS, RecvBatch};
 pub use capabilities::Capabilities;
 pub use counters::Counters;
 pub use error::{IoError, SocketError, SocketErrorKind};

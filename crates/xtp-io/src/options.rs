@@ -38,6 +38,9 @@ pub struct SocketOptions {
     pub dont_fragment: bool,
     /// Report ICMP errors with the peer's address (`IP_RECVERR`). Default true.
     pub report_errors: bool,
+    /// Ask for the ECN mark of every datagram that arrives. Default true; it costs a control message a datagram, for
+    /// nothing where no router can mark any.
+    pub marks: bool,
     /// The implementation. Default [`Backend::Auto`].
     pub backend: Backend,
 }
@@ -54,6 +57,7 @@ impl Default for SocketOptions {
             batching: true,
             dont_fragment: true,
             report_errors: true,
+            marks: true,
             backend: Backend::Auto,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -19,7 +20,7 @@ use crate::train::{SendOutcome, Train};
 /// A bound, unconnected, non-blocking UDP socket.
 ///
 /// `Send` and `Sync`: several threads may send and receive at once, each with its own [`RecvBatch`].
-/// The counters are relaxed atomics.
+/// For the counters see [`Counters`].
 #[derive(Debug)]
 pub struct UdpSocket {
     endpoint: Endpoint,
@@ -102,7 +103,10 @@ impl UdpSocket {
 
     /// System calls and datagrams so far.
     pub fn counters(&self) -> Counters {
-        self.endpoint.counts.snapshot()
+        Counters {
+            overflows: self.io.overflows(&self.endpoint),
+            ..self.endpoint.counts.snapshot()
+        }
     }
 
     /// Sends `train` without waiting, in one system call where the kernel can: at most
@@ -187,7 +191,7 @@ impl UdpSocket {
     /// # Errors
     /// What the system says.
     pub fn wait(&self, timeout: Option<Duration>, interest: Interest) -> io::Result<Readiness> {
-        add(&self.endpoint.counts.poll_calls, 1);
+        self.endpoint.counts.poll_calls.fetch_add(1, Ordering::Relaxed);
         sys::wait(&self.endpoint.socket, timeout, interest)
     }
 

@@ -1,11 +1,13 @@
 //! Round trips, calls and bulk between two processes: what `docs/performance.md` quotes.
 //!
 //! In one terminal `cargo run --release -p xtp --example measure -- serve`, in another the same with `ping`, `call`
-//! or `bulk` and, if it is not the default, the server's address.
+//! or `bulk` and, if it is not the default, the server's address; `spin` behind it makes either side poll.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use xtp::{Bytes, CallOptions, Chunk, Config, Endpoint, Incoming, ListenOptions, Result, Stream, paradigm};
+use xtp::{
+    Bytes, CallOptions, Chunk, Config, Endpoint, Incoming, ListenOptions, Result, Stream, Wait, paradigm,
+};
 
 const PING: u16 = 1;
 const BULK: u16 = 2;
@@ -23,20 +25,26 @@ fn main() -> Result<()> {
         eprintln!("{text} is no address; write 127.0.0.1:36099");
         std::process::exit(2);
     };
+    let wait = match arguments.next().as_deref() {
+        Some("spin") => Wait::Spin,
+        _ => Wait::default(),
+    };
     match what.as_str() {
-        "serve" => serve(address),
-        "ping" => ping(address),
-        "call" => call(address),
-        "bulk" => bulk(address),
+        "serve" => serve(address, wait),
+        "ping" => ping(address, wait),
+        "call" => call(address, wait),
+        "bulk" => bulk(address, wait),
         _ => {
-            eprintln!("usage: measure serve|ping|call|bulk [ADDRESS]");
+            eprintln!("usage: measure serve|ping|call|bulk [ADDRESS [spin]]");
             std::process::exit(2);
         }
     }
 }
 
-fn serve(address: SocketAddr) -> Result<()> {
-    let endpoint = Endpoint::bind(Config::server(address))?;
+fn serve(address: SocketAddr, wait: Wait) -> Result<()> {
+    let mut config = Config::server(address);
+    config.wait = wait;
+    let endpoint = Endpoint::bind(config)?;
     let listener = endpoint.listen_with(ListenOptions::wildcard())?;
     loop {
         let incoming = listener.accept()?;
@@ -48,11 +56,13 @@ fn serve(address: SocketAddr) -> Result<()> {
 }
 
 /// Bound to the loopback address where the server is there: a socket of all addresses has to be told more.
-fn client(server: SocketAddr) -> Result<Endpoint> {
-    match server.ip().is_loopback() {
-        true => Endpoint::bind(Config::server((server.ip(), 0).into())),
-        false => Endpoint::client(),
-    }
+fn client(server: SocketAddr, wait: Wait) -> Result<Endpoint> {
+    let mut config = match server.ip().is_loopback() {
+        true => Config::server((server.ip(), 0).into()),
+        false => Config::default(),
+    };
+    config.wait = wait;
+    Endpoint::bind(config)
 }
 
 fn serve_one(incoming: Incoming) -> Result<()> {
@@ -83,8 +93,8 @@ fn swallow(stream: Stream) -> Result<()> {
     stream.close()
 }
 
-fn ping(address: SocketAddr) -> Result<()> {
-    let endpoint = client(address)?;
+fn ping(address: SocketAddr, wait: Wait) -> Result<()> {
+    let endpoint = client(address, wait)?;
     let stream = endpoint.open(address, paradigm::stream(PING))?;
     let mut times = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {
@@ -101,8 +111,8 @@ fn ping(address: SocketAddr) -> Result<()> {
     stream.close()
 }
 
-fn call(address: SocketAddr) -> Result<()> {
-    let endpoint = client(address)?;
+fn call(address: SocketAddr, wait: Wait) -> Result<()> {
+    let endpoint = client(address, wait)?;
     let mut times = Vec::with_capacity(CALLS);
     for _ in 0..CALLS {
         let begin = Instant::now();
@@ -119,8 +129,8 @@ fn call(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-fn bulk(address: SocketAddr) -> Result<()> {
-    let endpoint = client(address)?;
+fn bulk(address: SocketAddr, wait: Wait) -> Result<()> {
+    let endpoint = client(address, wait)?;
     let stream = endpoint.open(address, paradigm::stream(BULK))?;
     let buffer = Bytes::from(vec![7; 1 << 20]);
     let begin = Instant::now();

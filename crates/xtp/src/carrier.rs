@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{Datagram, Ecn, Engine, Time, TransmitBatch};
+use xtp_engine::{ContextId, Datagram, Ecn, Engine, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
@@ -43,6 +43,15 @@ pub(crate) enum Trouble {
 struct Stall {
     train: usize,
     sent: usize,
+}
+
+/// What a look for a message brought.
+#[derive(Debug)]
+pub(crate) enum Came {
+    /// The message, and nothing else.
+    Message(Bytes),
+    /// Datagrams the engine took, so many.
+    Datagrams(usize),
 }
 
 /// The socket, what arrived from it and what is about to leave.
@@ -105,12 +114,8 @@ impl Carrier {
         engine: &mut Engine,
         looks: u32,
     ) -> Result<Option<(usize, Time)>> {
-        // Whoever sleeps in the kernel has it: then nobody else takes what comes.
-        let Some(batch) = &mut self.batch else {
-            return Ok(None);
-        };
-        let outcome = self.socket.recv_within(batch, looks);
-        self.take(outcome, clock, engine)
+        let count = self.fill(looks)?;
+        self.take(count, clock, engine)
     }
 
     /// Room for what comes while somebody sleeps.
@@ -127,32 +132,66 @@ impl Carrier {
         engine: &mut Engine,
     ) -> Result<Option<(usize, Time)>> {
         self.batch = Some(batch);
-        self.take(outcome, clock, engine)
+        self.take(counted(outcome)?, clock, engine)
     }
 
-    fn take(
-        &mut self,
-        outcome: io::Result<usize>,
-        clock: Clock,
-        engine: &mut Engine,
-    ) -> Result<Option<(usize, Time)>> {
-        let count = match outcome {
-            Ok(count) => count,
-            Err(error) if is_transient(&error) => 0,
-            Err(source) => {
-                return Err(Error::Carrier {
-                    doing: "receiving",
-                    source,
-                });
-            }
-        };
+    fn take(&mut self, count: usize, clock: Clock, engine: &mut Engine) -> Result<Option<(usize, Time)>> {
         if count == 0 {
             return Ok(None);
         }
-        let Some(batch) = &self.batch else {
-            return Ok(None);
-        };
         let now = clock.now();
+        self.hand_in(now, engine);
+        Ok(Some((count, now)))
+    }
+
+    /// As [`Self::receive`], for a caller who waits for the next message of `id`: of at most `limit` octets it goes to
+    /// him, anything else to the engine.
+    pub(crate) fn receive_message(
+        &mut self,
+        clock: Clock,
+        engine: &mut Engine,
+        looks: u32,
+        id: ContextId,
+        limit: usize,
+    ) -> Result<Option<(Came, Time)>> {
+        let count = self.fill(looks)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let now = clock.now();
+        if count == 1
+            && self.trace.is_none()
+            && let Some(batch) = &self.batch
+            && let Some(datagram) = batch.iter().next()
+            && datagram.data.len() <= limit
+        {
+            let arrived = Datagram {
+                src: datagram.src,
+                dst: datagram.dst,
+                ecn: from_io(datagram.ecn),
+                data: datagram.data,
+                backing: backing(batch, &datagram),
+            };
+            if let Some(message) = engine.receive_message(now, id, &arrived) {
+                return Ok(Some((Came::Message(message), now)));
+            }
+        }
+        self.hand_in(now, engine);
+        Ok(Some((Came::Datagrams(count), now)))
+    }
+
+    /// Takes one batch from the socket; how many datagrams it brought. Whoever sleeps in the kernel has the batch: then
+    /// nobody else takes what comes.
+    fn fill(&mut self, looks: u32) -> Result<usize> {
+        match &mut self.batch {
+            Some(batch) => counted(self.socket.recv_within(batch, looks)),
+            None => Ok(0),
+        }
+    }
+
+    /// Gives the engine what the batch brought.
+    fn hand_in(&mut self, now: Time, engine: &mut Engine) {
+        let Some(batch) = &self.batch else { return };
         let own = self.waker.source();
         let mut datagrams = batch.iter();
         while let Some(datagram) = datagrams.next() {
@@ -168,11 +207,7 @@ impl Carrier {
                     datagram.data,
                 );
             }
-            let backing: Option<&Bytes> = if datagram.filled >= WORTH_KEEPING {
-                batch.slab_bytes(datagram.slab)
-            } else {
-                None
-            };
+            let backing = backing(batch, &datagram);
             let mut arrived = Datagram {
                 src: datagram.src,
                 dst: datagram.dst,
@@ -191,7 +226,6 @@ impl Carrier {
             arrived.data = datagram.data;
             engine.receive(now, arrived);
         }
-        Ok(Some((count, now)))
     }
 
     /// Hands queued errors of the network to the engine.
@@ -309,6 +343,25 @@ impl Carrier {
                 Ok(())
             }
         }
+    }
+}
+
+/// Memory worth keeping instead of a copy of what arrived in it.
+fn backing<'a>(batch: &'a RecvBatch, datagram: &xtp_io::Datagram<'_>) -> Option<&'a Bytes> {
+    (datagram.filled >= WORTH_KEEPING)
+        .then(|| batch.slab_bytes(datagram.slab))
+        .flatten()
+}
+
+/// Datagrams a receive call brought.
+fn counted(outcome: io::Result<usize>) -> Result<usize> {
+    match outcome {
+        Ok(count) => Ok(count),
+        Err(error) if is_transient(&error) => Ok(0),
+        Err(source) => Err(Error::Carrier {
+            doing: "receiving",
+            source,
+        }),
     }
 }
 

@@ -233,11 +233,14 @@ fn open(mut config: Config) -> Result<Shared> {
 
 /// Binds as configured; the default address falls back to IPv4 on a host without IPv6.
 fn bind_socket(config: &Config) -> Result<UdpSocket> {
-    match UdpSocket::bind(config.bind, &config.socket) {
+    let mut options = config.socket.clone();
+    // Within the host no router marks anything.
+    options.marks &= !config.bind.ip().is_loopback();
+    match UdpSocket::bind(config.bind, &options) {
         Err(error) if config.bind == Config::client().bind => {
             tracing::debug!(%error, "no IPv6 here, using IPv4");
             let any = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-            Ok(UdpSocket::bind(any, &config.socket)?)
+            Ok(UdpSocket::bind(any, &options)?)
         }
         other => Ok(other?),
     }

@@ -131,6 +131,7 @@ mod cork;
 mod driver;
 mod endpoint;
 mod error;
+mod exchange;
 mod incoming;
 mod listener;
 mod mark;

@@ -23,7 +23,7 @@ mod sleep;
 use sleep::Slept;
 
 /// Calls that do not wait look at the socket at most this often, if nobody else does.
-const POLL_EVERY: Duration = Duration::from_millis(1);
+pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 
@@ -45,7 +45,7 @@ pub(crate) struct State {
     /// Followers wait for news up to this number.
     told: u64,
     /// Callers that want what they cause to leave together: calls that do not wait leave the turn to the last of them.
-    corks: usize,
+    pub(crate) corks: usize,
 }
 
 impl State {
@@ -61,7 +61,7 @@ impl State {
     }
 
     /// Whether others than the caller may be waiting for what it does.
-    fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.leader || self.followers > 0 || self.driver_sleeps.is_some() || self.core.driver.is_some()
     }
 
@@ -73,15 +73,15 @@ impl State {
 
 /// What all handles of an endpoint share.
 pub(crate) struct Shared {
-    state: Mutex<State>,
+    pub(crate) state: Mutex<State>,
     news: Condvar,
     pub(crate) socket: Arc<UdpSocket>,
     pub(crate) waker: Arc<Waker>,
     pub(crate) config: Config,
-    habit: Habit,
+    pub(crate) habit: Habit,
     /// Threads about to take the lock: a polling leader steps back for them.
-    wanting: AtomicUsize,
-    interrupted: AtomicBool,
+    pub(crate) wanting: AtomicUsize,
+    pub(crate) interrupted: AtomicBool,
     /// The last handle is gone.
     ended: AtomicBool,
 }

@@ -36,6 +36,9 @@ const YIELD_EVERY: u32 = 8;
 /// Polls of the socket between two looks at the clock and the timers, on a core of one's own.
 const POLLS_A_LOOK: u32 = 4;
 
+/// Polls of a wait for a message of an exchange that look at nothing else.
+const BRIEF: u32 = 128;
+
 /// Threads of this process that poll at the moment, whatever their endpoint.
 static POLLING: AtomicUsize = AtomicUsize::new(0);
 
@@ -63,6 +66,22 @@ fn count_ranges(text: &str) -> Option<usize> {
         count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
     }
     Some(count)
+}
+
+/// Polls with which a wait for a message of an exchange begins, before it goes the general way: those of an adaptive
+/// wait that has a core of its own, as far as they last about as long as [`SPIN`]. None where it would not poll.
+pub(crate) fn brief_polls(habit: &Habit, wait: Wait) -> u32 {
+    let polls = match wait {
+        Wait::Block => false,
+        Wait::Spin => true,
+        Wait::Adaptive => {
+            !habit.shares_core()
+                && habit.penance.load(Ordering::Relaxed) == 0
+                && habit.stream.load(Ordering::Relaxed) < STREAM
+        }
+    };
+    let free = cores() > 1 && POLLING.load(Ordering::Relaxed) < cores();
+    if polls && free { BRIEF } else { 0 }
 }
 
 /// What an endpoint learned about waiting.

@@ -39,7 +39,7 @@ impl Context {
             self.reader.store.append_whole(backing.slice_ref(payload));
         }
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
-        self.grow_reader(env.now);
+        self.grow_reader(env.now, self.reader.store.readable());
         self.announce_readable(env);
         count
     }

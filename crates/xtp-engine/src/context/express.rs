@@ -16,6 +16,7 @@ use super::writer::WriterState;
 use super::{Context, Doubt, Env, Pattern, State};
 use crate::congestion::Controller;
 use crate::event::Event;
+use crate::recv::Payload;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
@@ -145,18 +146,42 @@ impl Context {
             return None;
         };
         let header = &packet.header;
+        if data.tag.is_some() || !self.expects(header, control, data.data.len(), datagram) {
+            return None;
+        }
+        // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
+        // is free to be filled again.
+        self.writer.queue.release(control.rseq);
+        let payload = self.kept_of(datagram, data.data);
+        let eom = header.options.contains(Options::EOM);
+        self.reader.store.insert(header.seq, None, payload, eom);
+        self.after_arrival(header, self.reader.store.readable(), env.now);
+        if !self.reader.announced {
+            self.reader.announced = true;
+            env.events.push_back((self.id, Event::Readable));
+        }
+        Some(Arrival::of(env.now, datagram, header, control, *delay_us))
+    }
+
+    /// Whether it is the next octets of a regular association, all ours acknowledged, nothing asked.
+    #[inline]
+    pub(super) fn expects(
+        &self,
+        header: &Header,
+        control: &Control,
+        len: usize,
+        datagram: &Datagram<'_>,
+    ) -> bool {
         let reader = &self.reader;
         let mut plain = Options::empty();
         plain.set(Options::EDGE, reader.edge_last);
-        let end = header.seq + data.data.len() as u64;
-        let expected = self.regular
+        self.regular
             && header.options - (Options::EOM | Options::NOCHECK) == plain
             && datagram.src == self.peer.addr
             && (datagram.dst.is_none() || datagram.dst == self.peer.local)
             && header.seq == reader.store.next()
-            && data.tag.is_none()
-            && !data.data.is_empty()
-            && end <= reader.alloc
+            && len > 0
+            && header.seq + len as u64 <= reader.alloc
             && reader
                 .sync_in
                 .is_some_and(|newest| serial_gt(header.sync, newest))
@@ -164,36 +189,23 @@ impl Context {
             && control.echo == self.writer.sync_out
             && self.writer.all_sent()
             && control.alloc >= control.rseq
-            && control.alloc - control.rseq <= super::receive::MAX_GRANT;
-        if !expected {
-            return None;
+            && control.alloc - control.rseq <= super::receive::MAX_GRANT
+    }
+
+    /// The payload as it is to be kept.
+    pub(super) fn kept_of<'a>(&mut self, datagram: &Datagram<'_>, data: &'a [u8]) -> Payload<'a> {
+        let payload = Input::payload_of(datagram.backing, data);
+        if matches!(payload, Payload::Copy(_)) {
+            self.stats.octets_copied += data.len() as u64;
         }
-        let arrival = Arrival {
-            now: env.now,
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: datagram.ecn,
-            octets: datagram.data.len(),
-            header: *header,
-            control: *control,
-            delay_us: *delay_us,
-        };
-        // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
-        // is free to be filled again.
-        self.writer.queue.release(control.rseq);
-        let payload = Input::payload_of(datagram.backing, data.data);
-        if matches!(payload, crate::recv::Payload::Copy(_)) {
-            self.stats.octets_copied += data.data.len() as u64;
-        }
-        let eom = header.options.contains(Options::EOM);
-        self.reader.store.insert(header.seq, None, payload, eom);
-        self.reader.note_sync(header.sync, reader_edge(header), env.now);
-        self.grow_reader(env.now);
-        if !self.reader.announced {
-            self.reader.announced = true;
-            env.events.push_back((self.id, Event::Readable));
-        }
-        Some(arrival)
+        payload
+    }
+
+    /// What a stored arrival changes at once; `waiting`: octets the user has not read.
+    #[inline]
+    pub(super) fn after_arrival(&mut self, header: &Header, waiting: u64, now: Time) {
+        self.reader.note_sync(header.sync, reader_edge(header), now);
+        self.grow_reader(now, waiting);
     }
 
     /// Does for an arrival what [`Context::receive`] does beside storing it, as of then.
@@ -243,31 +255,14 @@ impl Context {
         let behind = self.cars(&segment, env.config.max_train)?;
         let (sync, octets, options) = self.build_data(Format::Xdata, segment, Ask::default(), env, out);
         self.couple(env, out, &behind, cars);
-        Some(Departure {
-            now: env.now,
-            segment,
-            sync,
-            octets,
-            options,
-        })
+        Some(Departure::of(env.now, segment, sync, octets, options))
     }
 
     fn departing(&self, now: Time, acknowledged: bool) -> Option<Planned> {
         let writer = &self.writer;
         let waiting = writer.queue.end() - writer.nxt;
         let size = self.segment_size().checked_sub(XDATA_LEN)?;
-        let goes = self.regular
-            && waiting > 0
-            && (acknowledged || writer.inflight.is_empty())
-            && !writer.wants_room
-            && writer.queue.end() <= writer.credit.alloc
-            && writer.control.window() > 0
-            && writer.pacer.available() > 0
-            && now.since(self.timers.last_sent.max(self.timers.decayed)) < NOT_IDLE
-            && self.timers.next().is_none_or(|at| at > now)
-            && self.reader.told != Some((self.reader.store.next(), self.next_alloc()))
-            && !self.could_probe(waiting, now);
-        if !goes {
+        if writer.wants_room || !self.may_depart(waiting, now, acknowledged) {
             return None;
         }
         let cut = writer.queue.cut(writer.nxt, size)?;
@@ -279,6 +274,22 @@ impl Context {
             again: false,
             count: 1,
         })
+    }
+
+    /// Whether so many octets, all that wait, may leave, and nothing else has to.
+    #[inline]
+    pub(super) fn may_depart(&self, octets: u64, now: Time, acknowledged: bool) -> bool {
+        let writer = &self.writer;
+        self.regular
+            && octets > 0
+            && (acknowledged || writer.inflight.is_empty())
+            && writer.nxt + octets <= writer.credit.alloc
+            && writer.control.window() > 0
+            && writer.pacer.available() > 0
+            && now.since(self.timers.last_sent.max(self.timers.decayed)) < NOT_IDLE
+            && self.timers.next().is_none_or(|at| at > now)
+            && self.reader.told != Some((self.reader.store.next(), self.next_alloc()))
+            && !self.could_probe(octets, now)
     }
 
     /// Does for a departure what [`Context::flush`] does beside building the packet, as of then.
@@ -307,12 +318,43 @@ impl Context {
 }
 
 impl Arrival {
+    #[inline]
+    pub(super) fn of(
+        now: Time,
+        datagram: &Datagram<'_>,
+        header: &Header,
+        control: &Control,
+        delay_us: u32,
+    ) -> Self {
+        Self {
+            now,
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            octets: datagram.data.len(),
+            header: *header,
+            control: *control,
+            delay_us,
+        }
+    }
+
     pub(crate) fn now(&self) -> Time {
         self.now
     }
 }
 
 impl Departure {
+    #[inline]
+    pub(super) fn of(now: Time, segment: Planned, sync: u32, octets: usize, options: Options) -> Self {
+        Self {
+            now,
+            segment,
+            sync,
+            octets,
+            options,
+        }
+    }
+
     pub(crate) fn now(&self) -> Time {
         self.now
     }

@@ -107,7 +107,7 @@ impl Context {
         };
         self.note_arrival(env, &input);
         self.note_reply(env);
-        self.grow_reader(env.now);
+        self.grow_reader(env.now, self.reader.store.readable());
         self.take_requests(&header, &packet.body);
     }
 

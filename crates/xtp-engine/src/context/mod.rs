@@ -9,6 +9,7 @@ mod control;
 mod dally;
 mod decide;
 mod emit;
+mod exchange;
 mod express;
 mod express_train;
 mod input;

@@ -269,12 +269,12 @@ impl Context {
         let end = header.seq.wrapping_add(data.sequence_len() as u64);
         self.watch_window(env, input, end, before);
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
-        self.grow_reader(env.now);
+        self.grow_reader(env.now, self.reader.store.readable());
         Ok(())
     }
 
     /// Lets the capacity follow what the path delivers in a round trip.
-    pub(super) fn grow_reader(&mut self, now: Time) {
+    pub(super) fn grow_reader(&mut self, now: Time, waiting: u64) {
         let reader = &mut self.reader;
         let capacity = reader.credit.capacity();
         if capacity >= reader.growth.limit() {
@@ -283,7 +283,7 @@ impl Context {
         if let Some(rtt) = self.rtt.srtt() {
             reader.growth.set_rtt(rtt);
         }
-        let (highest, waiting) = (reader.store.highest() - reader.start, reader.store.readable());
+        let highest = reader.store.highest() - reader.start;
         let wanted = reader.growth.capacity(capacity, highest, waiting, now);
         reader.credit.grow(wanted);
     }

@@ -119,9 +119,14 @@ impl Context {
                 return self.nothing_to_read();
             }
         };
-        self.stats.octets_delivered = self.reader.store.delivered() - start;
-        self.user_consumed();
+        self.note_delivery();
         Ok(read)
+    }
+
+    /// The user took something.
+    pub(super) fn note_delivery(&mut self) {
+        self.stats.octets_delivered = self.reader.store.delivered() - self.reader.start;
+        self.user_consumed();
     }
 
     fn nothing_to_read(&self) -> Result<Read, Error> {

@@ -14,9 +14,9 @@ use xtp_wire::Packet;
 
 /// Packets of one context whose books are open.
 pub(super) struct Books {
-    slot: u32,
-    arrival: Option<Arrival>,
-    departure: Option<Departure>,
+    pub(super) slot: u32,
+    pub(super) arrival: Option<Arrival>,
+    pub(super) departure: Option<Departure>,
 }
 
 /// The packets behind the first, of a message of several; empty but while books are open.

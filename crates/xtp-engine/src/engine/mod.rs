@@ -4,6 +4,7 @@ mod admission;
 mod assembling;
 mod command;
 mod dallying;
+mod exchange;
 mod express;
 mod input;
 mod opening;

@@ -98,6 +98,22 @@ impl Ready {
         }
     }
 
+    /// As [`push`](Self::push) and reading what was pushed, where nothing waits.
+    pub(super) fn hand_on(&mut self, data: Payload<'_>) -> Bytes {
+        let bytes = match data {
+            Payload::Shared(bytes) if bytes.len() >= SHARE_MIN => bytes,
+            other if other.len() > CHUNK => Bytes::copy_from_slice(other.as_slice()),
+            other => {
+                self.make_room(other.len());
+                self.open.extend_from_slice(other.as_slice());
+                self.open.split().freeze()
+            }
+        };
+        self.end += bytes.len() as u64;
+        self.start = self.end;
+        bytes
+    }
+
     /// Appends octets that were kept behind a hole.
     pub(super) fn push_kept(&mut self, bytes: Bytes) {
         if bytes.len() > SMALL {
@@ -206,15 +222,20 @@ impl Ready {
             self.push_chunk(Bytes::copy_from_slice(octets));
             return;
         }
-        if self.open.capacity() - self.open.len() < octets.len() {
-            self.close_open();
-            if !self.open.try_reclaim(octets.len()) {
-                self.open = BytesMut::with_capacity(self.chunk_size(octets.len()));
-            }
-        }
+        self.make_room(octets.len());
         self.open.extend_from_slice(octets);
         self.octets += octets.len() as u64;
         self.end += octets.len() as u64;
+    }
+
+    /// Room for so many octets in the open chunk.
+    fn make_room(&mut self, octets: usize) {
+        if self.open.capacity() - self.open.len() < octets {
+            self.close_open();
+            if !self.open.try_reclaim(octets) {
+                self.open = BytesMut::with_capacity(self.chunk_size(octets));
+            }
+        }
     }
 
     fn close_open(&mut self) {

@@ -348,6 +348,15 @@ impl Reassembly {
         self.ready.stored() + self.piece_octets
     }
 
+    /// The octets of a packet that are the next ones, and a message, for a user who waits for them: appended and read
+    /// at once. The caller has seen that nothing is stored.
+    pub(crate) fn hand_on(&mut self, data: Payload<'_>) -> Bytes {
+        debug_assert!(self.spans.is_empty());
+        let bytes = self.ready.hand_on(data);
+        self.highest = self.highest.max(self.ready.end());
+        bytes
+    }
+
     /// Appends a segment that begins at or below `next()` and ends above; nothing waits behind a hole.
     fn append(&mut self, segment: Segment<'_>) -> Inserted {
         let next = self.next();

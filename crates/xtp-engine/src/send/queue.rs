@@ -166,6 +166,19 @@ impl SendQueue {
         copied
     }
 
+    /// Appends a message to an empty queue.
+    pub(crate) fn push_message(&mut self, data: Bytes) {
+        debug_assert!(self.is_empty() && !data.is_empty());
+        let seq = self.end;
+        self.end += data.len() as u64;
+        self.eoms.push_back(self.end);
+        self.pieces.push_back(Piece {
+            seq,
+            data,
+            joined: false,
+        });
+    }
+
     /// Appends small data to the last piece in place; gives it back where that is impossible.
     fn join(&mut self, data: Bytes) -> Option<Bytes> {
         let end = self.end;

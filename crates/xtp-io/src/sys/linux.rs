@@ -23,6 +23,10 @@ mod sleep;
 /// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.
 const UDP_SEGMENT: i32 = 103;
 const UDP_GRO: i32 = 104;
+/// `SO_MEMINFO` of `asm-generic/socket.h` and what it tells, from `linux/sock_diag.h`.
+const SO_MEMINFO: i32 = 55;
+const MEMINFO_DROPS: usize = 8;
+const MEMINFO_VARS: usize = 9;
 
 /// Trains by gather list and segmentation offload, batches by `recvmmsg` and receive offload.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub(crate) struct LinuxIo {
     /// Cleared when a device proves unable.
     gso: AtomicBool,
     gro: gro::Gro,
+    /// Something is told with every datagram: its ECN mark, or the address it was sent to.
+    told: bool,
     mark: mark::Mark,
     sendmmsg: bool,
     recvmmsg: bool,
@@ -55,7 +61,7 @@ impl LinuxIo {
         found.backend = "linux";
         found.gso = options.gso && get_option(fd, libc::SOL_UDP, UDP_SEGMENT).is_ok();
         found.gro = options.gro && set(libc::SOL_UDP, UDP_GRO, 1);
-        found.ecn = both(libc::IP_RECVTOS, libc::IPV6_RECVTCLASS, 1);
+        found.ecn = options.marks && both(libc::IP_RECVTOS, libc::IPV6_RECVTCLASS, 1);
         found.pktinfo = if ipv6 {
             set(libc::SOL_IPV6, libc::IPV6_RECVPKTINFO, 1)
         } else {
@@ -76,7 +82,7 @@ impl LinuxIo {
                 libc::IP_PMTUDISC_PROBE,
             );
         found.error_queue = options.report_errors && both(libc::IP_RECVERR, libc::IPV6_RECVERR, 1);
-        found.rxq_overflow = set(libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
+        found.rxq_overflow = dropped(fd).is_some();
         // SAFETY: no message, so nothing is read or written; only whether the call exists matters.
         let sendmmsg = unsafe { libc::sendmmsg(fd, ptr::null_mut(), 0, 0) } == 0;
         // SAFETY: as above.
@@ -91,6 +97,7 @@ impl LinuxIo {
         Self {
             gso: AtomicBool::new(found.gso),
             gro: gro::Gro::new(found.gro),
+            told: found.ecn || endpoint.bound_ip().is_none(),
             mark: mark::Mark::default(),
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
@@ -124,9 +131,32 @@ impl DatagramIo for LinuxIo {
         errors::recv_errors(endpoint, out)
     }
 
+    fn overflows(&self, endpoint: &Endpoint) -> u64 {
+        dropped(endpoint.socket.as_raw_fd()).map_or(0, u64::from)
+    }
+
     fn gso_active(&self) -> bool {
         self.gso.load(Ordering::Relaxed)
     }
+}
+
+impl LinuxIo {
+    /// Whether a datagram may come with control messages.
+    fn is_told_more(&self) -> bool {
+        self.told || self.gro.is_on()
+    }
+}
+
+/// Datagrams the kernel threw away for want of room in the receive buffer. Asked for when somebody wants to know: told
+/// with every datagram, it would cost with every datagram.
+fn dropped(fd: RawFd) -> Option<u32> {
+    let mut facts = [0u32; MEMINFO_VARS];
+    let mut length = size_of_val(&facts) as libc::socklen_t;
+    let place = (&raw mut facts).cast();
+    // SAFETY: the kernel writes at most `length` octets into an array that outlives the call.
+    let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, SO_MEMINFO, place, &raw mut length) };
+    let there = result == 0 && length as usize > MEMINFO_DROPS * size_of::<u32>();
+    there.then(|| facts[MEMINFO_DROPS])
 }
 
 /// The number of the last failed call's error.

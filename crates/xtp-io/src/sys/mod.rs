@@ -77,6 +77,11 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
     /// Appends queued errors, a bounded number.
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize>;
 
+    /// Datagrams the system threw away because the receive buffer was full, as far as it tells.
+    fn overflows(&self, _: &Endpoint) -> u64 {
+        0
+    }
+
     /// Whether segmentation offload is in use.
     fn gso_active(&self) -> bool {
         false

@@ -18,12 +18,14 @@ use crate::error::{Error, Result};
 
 mod echo;
 mod events;
+mod exchange;
 pub(crate) mod ops;
 mod orphan;
 mod requests;
 mod slot;
 mod watch;
 
+pub(crate) use exchange::Look;
 pub use orphan::Unconfirmed;
 pub(crate) use slot::{Accepted, Queue, Slot, Use};
 pub(crate) use watch::{Source, Watch};
@@ -266,7 +268,7 @@ impl Core {
         self.dispatch(now);
     }
 
-    fn send(&mut self, now: Time) {
+    pub(super) fn send(&mut self, now: Time) {
         self.sendings += 1;
         let mut troubles = std::mem::take(&mut self.troubles);
         let result = self.carrier.send(&mut troubles);

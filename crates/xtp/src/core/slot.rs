@@ -110,6 +110,16 @@ impl Slot {
         self.more.as_ref().is_some_and(|more| more.held.is_some())
     }
 
+    /// Nothing but messages in and out: it lives, and nothing of it is collected, kept back or half read.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        let empty = |more: &More| more.partial.is_empty() && more.buffer.is_empty() && more.held.is_none();
+        self.closed.is_none()
+            && self.unroutable.is_none()
+            && !self.mutilated
+            && self.more.as_deref().is_none_or(empty)
+    }
+
     /// Octets of the message being read that have come.
     pub(crate) fn partial_octets(&self) -> usize {
         self.more.as_ref().map_or(0, |more| more.partial_octets)

@@ -218,6 +218,9 @@ impl Stream {
     pub fn recv_message(&self) -> Result<Option<Bytes>> {
         let limit = self.shared.config.message_limit;
         let timeout = from_nanos(&self.read_timeout);
+        if let Some(message) = self.shared.brief_message(self.id, limit, timeout) {
+            return Ok(Some(message));
+        }
         self.wait("receiving a message", timeout, |core, now, id| {
             ops::message(core, now, id, limit)
         })

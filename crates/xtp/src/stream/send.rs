@@ -72,8 +72,11 @@ impl Stream {
     /// # Errors
     /// As [`send`](Self::send); [`Error::Command`] for an empty message, which has no octet to mark.
     pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
-        let data = data.into();
+        let mut data = data.into();
         refuse_empty(&data)?;
+        if self.shared.send_brief(self.id, &mut data) {
+            return Ok(());
+        }
         self.send_all(data, true)
     }
 

@@ -56,8 +56,7 @@ impl Gro {
         }
     }
 
-    /// For tests: whether it is on.
-    #[cfg(test)]
+    /// Whether it is on.
     pub(super) fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
     }

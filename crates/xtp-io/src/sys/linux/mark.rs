@@ -41,6 +41,11 @@ impl Mark {
         !self.adopt(endpoint, wanted)
     }
 
+    /// Whether a train with mark `ecn` need say nothing, and none before it had to.
+    pub(super) fn is(&self, ecn: Ecn) -> bool {
+        self.own.load(Ordering::Relaxed) == u32::from(ecn.bits()) && self.streak.load(Ordering::Relaxed) == 0
+    }
+
     /// Gives the socket this mark; false where the system refuses.
     fn adopt(&self, endpoint: &Endpoint, mark: u32) -> bool {
         let fd = endpoint.socket.as_raw_fd();

@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::ptr;
-use std::sync::atomic::Ordering;
 
 use super::super::Endpoint;
 use super::super::cmsg::Control;
@@ -17,7 +16,7 @@ use crate::counters::add;
 use crate::train::Ecn;
 
 /// Control messages of an arriving message: packet information (40, and 32 of IPv4), traffic class
-/// (24, and 24 of IPv4), segment length (24), overflow count (24); an error report is 64 at most.
+/// (24, and 24 of IPv4), segment length (24); an error report is 64 at most.
 pub(super) const CONTROL: usize = 192;
 /// Calls repeated because of errors that belong to earlier datagrams.
 const RETRIES: usize = 8;
@@ -98,6 +97,9 @@ pub(super) fn recv(
     waiting: Waiting,
 ) -> io::Result<()> {
     let slots = batch.prepare();
+    if slots == 1 {
+        return recv_lone(io, endpoint, batch, waiting);
+    }
     if io.recvmmsg {
         return recv_some(endpoint, batch, 0..slots, waiting).map(drop);
     }
@@ -110,6 +112,40 @@ pub(super) fn recv(
             Err(_) if slot > 0 => break,
             Err(error) => return Err(error),
         }
+    }
+    Ok(())
+}
+
+/// Receives into the first slot: what a poll for a lone answer consists of.
+fn recv_lone(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch, waiting: Waiting) -> io::Result<()> {
+    let memory = batch.writable(0);
+    let mut piece = libc::iovec {
+        iov_base: memory.as_mut_ptr().cast(),
+        iov_len: memory.len(),
+    };
+    let mut message = libc::mmsghdr {
+        msg_hdr: empty_header(),
+        msg_len: 0,
+    };
+    let header = &mut message.msg_hdr;
+    header.msg_iov = &raw mut piece;
+    header.msg_iovlen = 1;
+    header.msg_name = batch.scratch.names[0].as_mut_ptr();
+    header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+    if io.is_told_more() {
+        header.msg_control = batch.scratch.controls[0].as_mut_ptr();
+        header.msg_controllen = CONTROL as _;
+    }
+    // SAFETY: the one message refers to the first slab, name and control of `batch`, which nobody else touches before
+    // this function returns, and to `piece`, which outlives the call.
+    let (count, waited) = unsafe { receive(endpoint, &raw mut message, 1, waiting) }?;
+    if waited {
+        batch.note_waited();
+    }
+    if count == 1
+        && let Some(arrival) = arrival(endpoint, batch, 0, &message)
+    {
+        batch.fill(0, arrival);
     }
     Ok(())
 }
@@ -145,7 +181,7 @@ fn recv_some(
     let (start, room) = (messages[first..end].as_mut_ptr().cast(), end - first);
     // SAFETY: the messages from `start` are written above, `room` of them; they refer to distinct slabs,
     // names and controls of `batch`, which nobody else touches before this function returns.
-    let count = unsafe { receive(endpoint, start, room, waiting) }?;
+    let (count, _) = unsafe { receive(endpoint, start, room, waiting) }?;
     for (slot, message) in messages.iter().enumerate().take(first + count).skip(first) {
         // SAFETY: written above for every slot in `first..end`, which `first + count` does not exceed.
         let message = unsafe { message.assume_init_ref() };
@@ -156,7 +192,8 @@ fn recv_some(
     Ok(count)
 }
 
-/// Calls `recvmmsg` (or `recvmsg` for one message) until it succeeds or waited as long as it should.
+/// Calls `recvmmsg` (or `recvmsg`, or for a message without control `recvfrom`) until it succeeds or waited as long as
+/// it should; how many messages came, and whether nothing was there at first.
 ///
 /// # Safety
 /// `messages` points to `room` messages whose pointers and lengths are valid for writing.
@@ -165,7 +202,7 @@ unsafe fn receive(
     messages: *mut libc::mmsghdr,
     room: usize,
     waiting: Waiting,
-) -> io::Result<usize> {
+) -> io::Result<(usize, bool)> {
     let fd = endpoint.socket.as_raw_fd();
     let (flags, looks) = match waiting {
         Waiting::Looks(looks) => (libc::MSG_DONTWAIT, looks),
@@ -177,31 +214,26 @@ unsafe fn receive(
     let outcome = loop {
         calls += 1;
         let count = if room == 1 {
-            // SAFETY: the caller vouches for the one message; `msg_hdr` is its first part.
-            let length = unsafe { libc::recvmsg(fd, &raw mut (*messages).msg_hdr, flags) };
-            if let Ok(length) = u32::try_from(length) {
-                // SAFETY: as above.
-                unsafe { (*messages).msg_len = length };
-            }
-            if length < 0 { -1 } else { 1 }
+            // SAFETY: the caller vouches for the one message.
+            unsafe { receive_one(fd, &mut *messages, flags) }
         } else {
             // SAFETY: the caller vouches for `room` messages; no timeout.
             unsafe { libc::recvmmsg(fd, messages, room as u32, flags as _, ptr::null_mut()) }
         };
         if let Ok(count) = usize::try_from(count) {
-            break Ok(count.min(room));
+            break Ok((count.min(room), empty > 0 || waiting == Waiting::Sleep));
         }
         // A failed call leaves the messages as they are, so they serve the next.
         match last_error() {
             libc::EAGAIN if empty + 1 < looks => empty += 1,
-            libc::EAGAIN => break Ok(0),
+            libc::EAGAIN => break Ok((0, true)),
             // The caller hears of a signal, and looks for reports of the network.
-            _ if waiting == Waiting::Sleep => break Ok(0),
+            _ if waiting == Waiting::Sleep => break Ok((0, true)),
             code if code == libc::EINTR || may_be_pending(code) => {
                 errors += 1;
                 if errors > RETRIES {
                     // They come faster than they are taken; the caller comes back.
-                    break Ok(0);
+                    break Ok((0, false));
                 }
             }
             code => break Err(io::Error::from_raw_os_error(code)),
@@ -209,6 +241,43 @@ unsafe fn receive(
     };
     add(&endpoint.counts.recv_calls, calls);
     outcome
+}
+
+/// One message: its length and 1, or -1. Without room for control messages the kernel need not fetch a header and a
+/// list of pieces.
+///
+/// # Safety
+/// The pointers and lengths of `message` are valid for writing; it has one piece.
+unsafe fn receive_one(fd: i32, message: &mut libc::mmsghdr, flags: i32) -> i32 {
+    let header = &mut message.msg_hdr;
+    let length = if header.msg_control.is_null() {
+        // SAFETY: the caller vouches for the piece and the name.
+        unsafe {
+            let piece = &*header.msg_iov;
+            let name = header.msg_name.cast();
+            libc::recvfrom(
+                fd,
+                piece.iov_base,
+                piece.iov_len,
+                flags | libc::MSG_TRUNC,
+                name,
+                &raw mut header.msg_namelen,
+            )
+        }
+    } else {
+        // SAFETY: the caller vouches for all of it.
+        unsafe { libc::recvmsg(fd, header, flags) }
+    };
+    let Ok(length) = u32::try_from(length) else {
+        return -1;
+    };
+    // SAFETY: the caller vouches for the piece.
+    let room = unsafe { (*header.msg_iov).iov_len };
+    if length as usize > room {
+        header.msg_flags |= libc::MSG_TRUNC;
+    }
+    message.msg_len = length;
+    1
 }
 
 /// What arrived in a slot; `None` (and a count) if it did not fit or names no sender.
@@ -226,7 +295,11 @@ fn arrival(endpoint: &Endpoint, batch: &RecvBatch, slot: usize, message: &libc::
         clippy::unnecessary_cast,
         reason = "the length's type differs between C libraries"
     )]
-    let length = header.msg_controllen as usize;
+    let length = if header.msg_control.is_null() {
+        0
+    } else {
+        header.msg_controllen as usize
+    };
     for control in batch.scratch.controls[slot].messages(length) {
         match (control.level, control.kind) {
             (libc::SOL_IP, libc::IP_TOS) | (libc::SOL_IPV6, libc::IPV6_TCLASS) => {
@@ -241,10 +314,6 @@ fn arrival(endpoint: &Endpoint, batch: &RecvBatch, slot: usize, message: &libc::
                 arrival.interface = control.word(16).filter(|index| *index > 0);
             }
             (libc::SOL_UDP, UDP_GRO) => arrival.stride = control.word(0).map(|stride| stride as usize),
-            (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
-                let lost = control.word(0).unwrap_or(0);
-                endpoint.counts.overflows.store(lost.into(), Ordering::Relaxed);
-            }
             _ => {}
         }
     }

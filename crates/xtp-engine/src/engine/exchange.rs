@@ -1,0 +1,104 @@
+//! Exchanges of messages the shortest way (see `context::exchange`): for a caller who waits for the next message of an
+//! association, and one who sends it. Both do nothing and say so wherever anything else is to be done.
+
+use super::Engine;
+use super::express::Books;
+use crate::context::Env;
+use crate::event::ContextId;
+use crate::time::Time;
+use crate::transmit::{Datagram, TransmitBatch};
+use bytes::Bytes;
+
+impl Engine {
+    /// Whether the next packet of association `id` might be a message for [`receive_message`](Self::receive_message).
+    #[inline]
+    pub fn awaits_message(&self, id: ContextId) -> bool {
+        let context = self.contexts.find(id).and_then(|slot| self.contexts.awake(slot));
+        context.is_some_and(|context| context.regular && !context.dirty && context.readable() == 0)
+    }
+
+    /// Takes a datagram that is the next whole message of association `id`, whose user waits for it and has read all
+    /// before; no event tells of it. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
+    #[inline]
+    pub fn receive_message(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> Option<Bytes> {
+        if self.unsettled.is_some() || self.books.is_some() || self.too_many_whole() {
+            return None;
+        }
+        let slot = self.contexts.find(id)?;
+        let context = self.contexts.awake_mut(slot)?;
+        let now = self.now.max(now);
+        if context.dirty {
+            return None;
+        }
+        let (arrival, message) = context.take_message(now, datagram)?;
+        let update_due = context.reader.update_due;
+        self.now = now;
+        self.stats.received += 1;
+        self.books = Some(Books {
+            slot,
+            arrival: Some(arrival),
+            departure: None,
+        });
+        if update_due {
+            self.mark_dirty(slot);
+        }
+        Some(message)
+    }
+
+    /// Puts `data` as one message into one packet of `out`, if that may leave at once and nothing else has to; true if
+    /// it did. If not, `data` is left and nothing was done: that is for [`send`](Self::send). To be followed by
+    /// [`catch_up`](Self::catch_up) when the packet is under way.
+    #[inline]
+    pub fn send_message(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        out: &mut TransmitBatch,
+    ) -> bool {
+        let Some(slot) = self.contexts.find(id) else {
+            return false;
+        };
+        let others = |books: &Books| books.slot != slot || books.departure.is_some();
+        let now = self.now.max(now);
+        if self.unsettled.is_some()
+            || self.books.as_ref().is_some_and(others)
+            || !self.scheduler.is_empty()
+            || !self.replies.is_empty()
+        {
+            return false;
+        }
+        self.at_most_once.refresh();
+        if self.next_timer().is_some_and(|at| at <= now) {
+            return false;
+        }
+        let Some(context) = self.contexts.awake_mut(slot) else {
+            return false;
+        };
+        let env = Env {
+            now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        let acknowledged = self.books.as_ref().is_some_and(|books| books.arrival.is_some());
+        out.begin();
+        let Some(departure) = context.depart_message(&env, data, out, acknowledged) else {
+            return false;
+        };
+        self.now = now;
+        self.stats.sent += 1;
+        self.stats.express += 1;
+        match &mut self.books {
+            Some(books) => books.departure = Some(departure),
+            None => {
+                self.books = Some(Books {
+                    slot,
+                    arrival: None,
+                    departure: Some(departure),
+                });
+            }
+        }
+        true
+    }
+}

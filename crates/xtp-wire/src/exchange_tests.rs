@@ -1,0 +1,84 @@
+//! The short parser accepts exactly what the general one calls an XDATA without tag and padding.
+
+use super::Xdata;
+use crate::{Body, Control, DataSegment, Format, HEADER_LEN, Header, Key, Options, Packet, XDATA_LEN, seal};
+
+fn packet<'a>(options: Options, tag: Option<u64>, data: &'a [u8], padding: usize) -> Packet<'a> {
+    Packet {
+        header: Header {
+            key: Key::returned(77),
+            options,
+            format: Format::Xdata,
+            dlen: 0,
+            check: 0,
+            sort: 3,
+            sync: 9,
+            seq: 1_000,
+        },
+        body: Body::Xdata {
+            control: Control {
+                rseq: 5,
+                alloc: 500,
+                echo: 8,
+            },
+            delay_us: 12,
+            data: DataSegment { tag, data },
+        },
+        padding,
+    }
+}
+
+#[test]
+fn both_parsers_agree_on_every_kind_and_every_flipped_bit() {
+    let cases = [
+        (Options::EOM, None, 0, true),
+        (Options::EOM | Options::NOCHECK, None, 0, true),
+        (Options::empty(), None, 0, true),
+        (Options::EOM, Some(4), 0, false),
+        (Options::EOM, None, 3, false),
+    ];
+    for (options, tag, padding, accepted) in cases {
+        let mut octets = [0; 256];
+        let len = packet(options, tag, b"hello", padding)
+            .encode(&mut octets)
+            .unwrap();
+        assert_eq!(Xdata::parse(&octets[..len]).is_some(), accepted, "{options:?}");
+        for bit in 0..len * 8 {
+            let mut broken = octets;
+            broken[bit / 8] ^= 1 << (bit % 8);
+            let Some(short) = Xdata::parse(&broken[..len]) else {
+                continue;
+            };
+            let long = Packet::parse(&broken[..len]).unwrap();
+            assert_eq!(long.header, short.header);
+            let Body::Xdata {
+                control,
+                delay_us,
+                data,
+            } = long.body
+            else {
+                panic!("{long:?}")
+            };
+            assert_eq!(
+                (control, delay_us, data.data),
+                (short.control, short.delay_us, short.data)
+            );
+        }
+        for cut in 0..len - padding {
+            assert!(Xdata::parse(&octets[..cut]).is_none());
+        }
+    }
+}
+
+#[test]
+fn the_head_is_what_the_general_encoder_writes() {
+    for options in [Options::EOM, Options::EOM | Options::NOCHECK] {
+        let mut octets = [0; 256];
+        let len = packet(options, None, b"hello", 0).encode(&mut octets).unwrap();
+        let parsed = Xdata::parse(&octets[..len]).unwrap();
+        let mut again = [0; HEADER_LEN + XDATA_LEN];
+        parsed.encode_head(&mut again);
+        seal(&mut again, [&b"hello"[..]]);
+        assert_eq!(again[..], octets[..HEADER_LEN + XDATA_LEN]);
+    }
+}

@@ -1,0 +1,91 @@
+//! The shortest way of an exchange of messages: what a caller waits for goes from its packet to him, what he sends from
+//! him into its packet. Everything that is not exactly that is left to the general calls.
+
+use bytes::Bytes;
+use xtp_engine::{ContextId, Time};
+
+use super::{Core, ERRORS_EVERY};
+use crate::carrier::Came;
+
+/// What a look at the socket brought to a caller who waits for a message.
+#[derive(Debug)]
+pub(crate) enum Look {
+    /// The message.
+    Message(Bytes),
+    /// Nothing.
+    Nothing,
+    /// Something else, which was taken: so many datagrams.
+    Other(usize),
+}
+
+impl Core {
+    /// Whether a message that comes next may go to its reader at once: he has read all before it, and no part of one.
+    pub(crate) fn may_hand_in(&mut self, id: ContextId) -> bool {
+        let whole = self.slots.get_mut(&id).is_some_and(|slot| slot.is_plain());
+        whole && self.is_at_rest() && self.engine.awaits_message(id)
+    }
+
+    /// Nothing is left to do before anything else.
+    fn is_at_rest(&self) -> bool {
+        !self.carrier.is_stalled()
+            && self.leaving.is_empty()
+            && self.echoing.is_empty()
+            && self.broken.is_none()
+    }
+
+    /// Looks at the socket up to `looks` times for the next message of `id`, at most `limit` octets long.
+    pub(crate) fn look_for_message(&mut self, id: ContextId, limit: usize, looks: u32) -> Look {
+        match self
+            .carrier
+            .receive_message(self.clock, &mut self.engine, looks, id, limit)
+        {
+            Ok(None) => Look::Nothing,
+            Ok(Some((came, at))) => {
+                self.last_poll = at;
+                let look = match came {
+                    Came::Message(message) => {
+                        self.received += 1;
+                        Look::Message(message)
+                    }
+                    Came::Datagrams(count) => {
+                        self.received += count as u64;
+                        self.arrived = Some(at);
+                        self.dispatch(at);
+                        Look::Other(count)
+                    }
+                };
+                if at.since(self.last_errors) >= ERRORS_EVERY {
+                    self.poll_errors(at);
+                }
+                look
+            }
+            Err(error) => {
+                self.fail(&error);
+                Look::Other(0)
+            }
+        }
+    }
+
+    /// Sends `data` as one message in one packet, if it may leave now and nothing else has to; false, and nothing done,
+    /// if not.
+    pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> bool {
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.is_plain()) else {
+            return false;
+        };
+        let len = data.len() as u64;
+        let rest = !self.carrier.is_stalled()
+            && self.leaving.is_empty()
+            && self.echoing.is_empty()
+            && self.broken.is_none();
+        if !rest || !self.engine.send_message(now, id, data, &mut self.carrier.out) {
+            return false;
+        }
+        slot.started = true;
+        slot.written += len;
+        self.send(now);
+        // What it took to decide is booked while the packet is under way.
+        self.engine.catch_up();
+        self.dispatch(now);
+        true
+    }
+}

@@ -1,0 +1,67 @@
+//! Waiting for a message and sending one where this thread alone has to do with the endpoint: one look, one lock and
+//! no turn. Whatever is not so, these calls leave to the general ones.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use xtp_engine::ContextId;
+
+use crate::core::Look;
+use crate::shared::{POLL_EVERY, Shared};
+use crate::wait::{Patience, brief_polls};
+
+/// Polls between two looks at whether somebody else wants the endpoint.
+const LOOKS: u32 = 4;
+/// Shorter read timeouts are left to the general call, which looks at the clock between polls.
+const LONG: Duration = Duration::from_millis(1);
+
+impl Shared {
+    /// The next message of `id`, if it comes while a short wait polls; else the caller waits as for anything.
+    pub(crate) fn brief_message(
+        &self,
+        id: ContextId,
+        limit: usize,
+        timeout: Option<Duration>,
+    ) -> Option<Bytes> {
+        let mut state = self.state.try_lock().ok()?;
+        if state.is_shared() || timeout.is_some_and(|timeout| timeout < LONG) {
+            return None;
+        }
+        let polls = brief_polls(&self.habit, self.config.wait);
+        if polls == 0 || !state.core.may_hand_in(id) {
+            return None;
+        }
+        for _ in 0..polls.div_ceil(LOOKS) {
+            let look = state.core.look_for_message(id, limit, LOOKS);
+            match look {
+                Look::Nothing => {}
+                Look::Message(message) => {
+                    Patience::new(&self.habit, self.config.wait).came(1, state.core.sendings);
+                    return Some(message);
+                }
+                Look::Other(count) => {
+                    Patience::new(&self.habit, self.config.wait).came(count, state.core.sendings);
+                    return None;
+                }
+            }
+            if self.wanting.load(Ordering::Relaxed) > 0 || self.interrupted.load(Ordering::Relaxed) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Sends `data` as a message of one packet, if that is all there is to do; if not, nothing was done.
+    pub(crate) fn send_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
+        let Ok(mut state) = self.state.try_lock() else {
+            return false;
+        };
+        if state.is_shared() || state.corks > 0 {
+            return false;
+        }
+        let now = state.core.now();
+        // Who only sends has to look at the socket now and then.
+        now.since(state.core.last_poll()) < POLL_EVERY && state.core.hand_out(now, id, data)
+    }
+}
