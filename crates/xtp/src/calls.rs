@@ -227,7 +227,7 @@ impl Endpoint {
     ) -> Result<(Stream, Bytes)> {
         let opened = self
             .shared
-            .command(|core, now| submit(core, now, peer, options, &mut data));
+            .command(|core, now| core.begin_message(now, peer, options, &mut data));
         Ok((Stream::new(Arc::clone(&self.shared), opened?), data))
     }
 
@@ -246,7 +246,7 @@ impl Endpoint {
         let (id, outcome) = self.shared.exchange(
             what,
             timeout,
-            |core, now| submit(core, now, peer, options, &mut rest.borrow_mut()),
+            |core, now| core.begin_message(now, peer, options, &mut rest.borrow_mut()),
             |core, now, id| {
                 let mut rest = rest.borrow_mut();
                 // A long message follows as room appears.
@@ -288,24 +288,6 @@ impl Endpoint {
             }
         }
         Err(failure.unwrap_or_else(no_address))
-    }
-}
-
-/// Opens an association and queues one message, as much of it as there is room for, and the end of the stream.
-fn submit(
-    core: &mut Core,
-    now: Time,
-    peer: SocketAddr,
-    options: OpenOptions,
-    data: &mut Bytes,
-) -> Result<ContextId> {
-    let id = core.open(now, peer, options)?;
-    match ops::finish(core, now, id, data) {
-        Poll::Ready(Err(error)) => {
-            core.forget(now, id);
-            Err(error)
-        }
-        _ => Ok(id),
     }
 }
 

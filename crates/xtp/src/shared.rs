@@ -207,7 +207,9 @@ impl Shared {
 
     /// Looks at the state without a turn.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Core) -> T) -> T {
-        look(&mut self.lock().core)
+        let mut state = self.lock();
+        state.core.engine.catch_up();
+        look(&mut state.core)
     }
 
     /// Asks once, without waiting. The socket is looked at if the answer is not known without it.
@@ -280,6 +282,11 @@ impl Shared {
         let now = state.core.now();
         self.glance(&mut state, now);
         let begun = begin(&mut state.core, now)?;
+        // What it caused leaves before anything is asked.
+        if state.corks == 0 {
+            state.core.turn(now);
+            self.announce(&mut state);
+        }
         let (mut state, now, outcome) =
             self.ask(state, now, what, timeout, |core, now| question(core, now, begun));
         if outcome.is_ok() && end(&mut state.core, now, begun) {

@@ -245,6 +245,17 @@ impl Context {
         !padded && self.writer.queue.end() <= room.min(self.writer.max_data as usize) as u64
     }
 
+    /// Octets that fit FIRST whatever its specifier says, and leave with it.
+    pub(crate) fn room_of_first(&self) -> usize {
+        let room = self
+            .peer
+            .mtu
+            .current()
+            .saturating_sub(HEADER_LEN + super::packets::FIRST_ROOM);
+        let most = u64::from(self.writer.max_data).min(self.initial_allowance());
+        room.min(self.segment_size()).min(most as usize)
+    }
+
     /// Room for user octets in the next packet of `plan`.
     fn room_for(&self, plan: &Plan) -> usize {
         let size = self.segment_size();

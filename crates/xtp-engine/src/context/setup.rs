@@ -43,6 +43,7 @@ pub(crate) struct Opening {
 }
 
 /// Identity of a context in the making.
+#[derive(Copy, Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: ContextId,
     pub(crate) key: u64,

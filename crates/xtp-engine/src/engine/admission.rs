@@ -5,6 +5,7 @@ use crate::admit::{Credentials, Decision, Incoming, Verdict};
 use crate::context::{Acceptance, Env, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
+use core::time::Duration;
 use rand_core::Rng;
 use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Options, Packet, Tlv, Token, Traffic, service};
 
@@ -238,16 +239,25 @@ impl Engine {
 
     /// Names, key and first sync of a new context.
     pub(super) fn identity(&mut self, peer: core::net::SocketAddr) -> Identity {
+        let known = self.peers.get(peer.ip(), self.now);
+        self.identity_knowing(peer, known.rtt)
+    }
+
+    /// The same where the round trip to `peer` was looked up.
+    pub(super) fn identity_knowing(
+        &mut self,
+        peer: core::net::SocketAddr,
+        initial_rtt: Option<Duration>,
+    ) -> Identity {
         let key = self.fresh_key();
         let sync = self.rng.next_u32();
         let id = self.contexts.reserve();
-        let known = self.peers.get(peer.ip(), self.now);
         Identity {
             id,
             key,
             sync,
             is_local: self.is_local(peer),
-            initial_rtt: known.rtt,
+            initial_rtt,
         }
     }
 }

@@ -34,6 +34,7 @@ impl Engine {
     /// without it the next call does them. Times are those of the packets.
     pub fn catch_up(&mut self) {
         self.settle_last();
+        self.settle_ahead();
         let Some(books) = self.books.take() else { return };
         let slot = books.slot;
         let Some(context) = self.contexts.at(slot) else {
@@ -115,6 +116,7 @@ impl Engine {
     /// A regular context that is not dirty, for a command that leaves it so.
     fn regular(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
         self.settle_last();
+        self.settle_ahead();
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);
         let context = self.contexts.awake_mut(slot)?;

@@ -7,6 +7,7 @@ mod dallying;
 mod exchange;
 mod express;
 mod input;
+mod launch;
 mod opening;
 mod parking;
 mod peers;
@@ -113,6 +114,11 @@ pub struct Engine {
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     books: Option<express::Books>,
+    launch: Option<launch::Launch>,
+    template: Option<launch::Template>,
+    /// For packets that have left, and the last of them, to compare.
+    scratch: TransmitBatch,
+    left: Vec<u8>,
     trains: express::Trains,
     stats: EngineStats,
     client: u64,
@@ -166,6 +172,10 @@ impl Engine {
             replies: TransmitBatch::new(),
             unsettled: None,
             books: None,
+            launch: None,
+            template: None,
+            scratch: TransmitBatch::new(),
+            left: Vec::new(),
             trains: express::Trains::default(),
             stats: EngineStats::default(),
             client,
@@ -186,6 +196,11 @@ impl Engine {
         self.events.pop_front()
     }
 
+    /// Whether [`open`](Self::open) would fail for the number of associations there are.
+    pub fn is_full(&self) -> bool {
+        self.contexts.alive() + usize::from(self.is_ahead()) >= self.config.max_contexts
+    }
+
     /// UTC in milliseconds.
     fn utc_ms(&self) -> u64 {
         let local = (self.now.as_nanos() / 1_000_000) as i64;
@@ -194,10 +209,20 @@ impl Engine {
 
     /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
-        if self.unsettled.is_some() || self.books.is_some() {
+        if self.unsettled.is_some() || self.books.is_some() || self.is_ahead() {
             self.catch_up();
         }
         self.now = self.now.max(now);
+    }
+
+    /// Whether an association was asked for, or asked, that is not made yet.
+    fn is_ahead(&self) -> bool {
+        self.launch.is_some()
+    }
+
+    /// Makes it.
+    fn settle_ahead(&mut self) {
+        self.settle_launch();
     }
 
     /// A context with the environment it needs.

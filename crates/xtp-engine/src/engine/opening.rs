@@ -1,7 +1,7 @@
 //! Opening an association: addresses, serial numbers, creation time, what is known of the peer (8, 14.9, 20.5).
 
 use super::Engine;
-use crate::context::{Env, Opening};
+use crate::context::{Env, Identity, Opening};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
@@ -12,6 +12,14 @@ use xtp_wire::{Address, Caps, ClientId, Options};
 /// Largest capacity that can be granted (3.3).
 const MAX_CAPACITY: u64 = 1 << 40;
 
+/// What is known of an association before it is made.
+pub(super) struct Prepared {
+    pub(super) identity: Identity,
+    pub(super) opening: Opening,
+    /// The peer understands traffic format 1 only.
+    pub(super) legacy: bool,
+}
+
 impl Engine {
     /// Opens an association to `peer`. No packet leaves before data is sent, the writer is closed, or
     /// [`connect`](Self::connect) is called; a service-1 datagram leaves when its writer is closed.
@@ -21,7 +29,14 @@ impl Engine {
     /// [`Error::InvalidOption`] for values outside their range; [`Error::Limit`] at `max_contexts`.
     pub fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId, Error> {
         self.advance(now);
-        check(&options)?;
+        let prepared = self.prepare(peer, &options)?;
+        self.place(&prepared, peer, &options).ok_or(Error::NoContext)?;
+        Ok(prepared.identity.id)
+    }
+
+    /// What an association to `peer` begins with, drawn and counted.
+    pub(super) fn prepare(&mut self, peer: SocketAddr, options: &OpenOptions) -> Result<Prepared, Error> {
+        check(options)?;
         if self.contexts.alive() >= self.config.max_contexts {
             return Err(Error::Limit(
                 "max_contexts associations are open; close some or raise the limit",
@@ -31,10 +46,9 @@ impl Engine {
         let legacy = self.config.legacy || known.legacy;
         let silent = options.one_way || legacy;
         let client = (!silent).then(|| self.next_serial());
-        let address = address_of(peer, &options);
         let opening = Opening {
-            address,
-            time: self.creation_time(peer),
+            address: address_of(peer, options),
+            time: self.creation_time_by(known.clock_ms),
             client,
             token: known.token.filter(|_| !silent),
             connect_now: false,
@@ -46,27 +60,43 @@ impl Engine {
             first_len: 0,
             first_ask: Options::empty(),
         };
-        let identity = self.identity(peer);
-        let (id, key) = (identity.id, identity.key);
+        let identity = self.identity_knowing(peer, known.rtt);
+        Ok(Prepared {
+            identity,
+            opening,
+            legacy,
+        })
+    }
+
+    /// Makes the association; its slot.
+    pub(super) fn place(
+        &mut self,
+        prepared: &Prepared,
+        peer: SocketAddr,
+        options: &OpenOptions,
+    ) -> Option<u32> {
+        let Prepared {
+            identity,
+            opening,
+            legacy,
+        } = prepared;
         let slot = self.contexts.insert();
-        let Some(context) = self.contexts.at(slot) else {
-            return Err(Error::NoContext);
-        };
+        let context = self.contexts.at(slot)?;
         let env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        context.begin_initiator(identity, peer, &options, opening, &env);
-        if legacy {
+        context.begin_initiator(*identity, peer, options, opening.clone(), &env);
+        if *legacy {
             context.offered = Caps::empty();
         }
         context.expected_answer = options.expected_answer;
-        context.serial = client.map(|client| client.n);
-        self.demux.insert_own(key, slot);
+        context.serial = opening.client.map(|client| client.n);
+        self.demux.insert_own(identity.key, slot);
         self.demux.insert_peer(peer, slot);
-        Ok(id)
+        Some(slot)
     }
 
     /// TLV 11: the next serial number, and the lowest that may still be repeated.
@@ -84,8 +114,11 @@ impl Engine {
 
     /// UTC milliseconds as the peer counts them, low 32 bits; a true 0 is stated as 1 (21.1).
     pub(super) fn creation_time(&self, peer: SocketAddr) -> u32 {
-        let known = self.peers.get(peer.ip(), self.now);
-        let theirs = (self.utc_ms() as i64).saturating_add(known.clock_ms);
+        self.creation_time_by(self.peers.get(peer.ip(), self.now).clock_ms)
+    }
+
+    fn creation_time_by(&self, clock_ms: i64) -> u32 {
+        let theirs = (self.utc_ms() as i64).saturating_add(clock_ms);
         (theirs as u32).max(1)
     }
 }

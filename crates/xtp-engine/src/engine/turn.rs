@@ -17,6 +17,7 @@ impl Engine {
     pub fn flush(&mut self, now: Time, out: &mut TransmitBatch) {
         self.flush_ahead(now, out);
         self.settle_last();
+        self.settle_ahead();
     }
 
     /// As [`flush`](Self::flush), but what became of the last context that sent something waits for
@@ -26,6 +27,12 @@ impl Engine {
         self.settle_last();
         self.now = self.now.max(now);
         self.at_most_once.refresh();
+        if self.is_ahead() {
+            if self.flush_launch(out) {
+                return;
+            }
+            self.settle_ahead();
+        }
         if self.flush_express(out) {
             return;
         }
@@ -61,7 +68,7 @@ impl Engine {
     /// of the latest input may wait for the next command: it only puts timers right. Never false by mistake, but true
     /// whenever more than one context changed.
     pub fn is_pressing(&self, now: Time) -> bool {
-        if !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= now) {
+        if self.is_ahead() || !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= now) {
             return true;
         }
         match self.scheduler.lone() {
@@ -231,7 +238,7 @@ impl Engine {
 
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
-        let open = self.books.is_some() || self.unsettled.is_some();
+        let open = self.books.is_some() || self.unsettled.is_some() || self.is_ahead();
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = queued.then_some(self.now);
         queued.into_iter().chain(self.next_timer()).min()

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::task::Waker;
 use std::time::Duration;
 
+use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Engine, ListenOptions, ListenerId, OpenOptions, Time};
 use xtp_io::{Interest, RecvBatch};
 
@@ -329,20 +330,38 @@ impl Core {
     /// Opens an association for a user.
     pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
         self.check_carrier()?;
-        if self.spent.len() >= SPENT {
-            self.tidy(now);
-        }
-        // At the limit of associations those that are over make room.
-        let again = (!self.spent.is_empty()).then(|| options.clone());
-        let id = match (self.engine.open(now, peer, options), again) {
-            (Err(xtp_engine::Error::Limit(_)), Some(options)) => {
-                self.tidy(now);
-                self.engine.open(now, peer, options)?
-            }
-            (opened, _) => opened?,
-        };
+        self.make_room(now);
+        let id = self.engine.open(now, peer, options)?;
         self.slots.insert(id, Slot::new(peer));
         Ok(id)
+    }
+
+    /// Opens an association of one message and, if all of it finds room, closes the writer. What was accepted is gone
+    /// from `data`.
+    pub(crate) fn begin_message(
+        &mut self,
+        now: Time,
+        peer: SocketAddr,
+        options: OpenOptions,
+        data: &mut Bytes,
+    ) -> Result<ContextId> {
+        self.check_carrier()?;
+        self.make_room(now);
+        let before = data.len();
+        let id = self.engine.open_ahead(now, peer, options, data)?;
+        let mut slot = Slot::new(peer);
+        slot.started = true;
+        slot.written = (before - data.len()) as u64;
+        slot.writer_closed = data.is_empty();
+        self.slots.insert(id, slot);
+        Ok(id)
+    }
+
+    /// Puts away what is over where there is too much of it; at the limit of associations it makes room.
+    fn make_room(&mut self, now: Time) {
+        if self.spent.len() >= SPENT || (!self.spent.is_empty() && self.engine.is_full()) {
+            self.tidy(now);
+        }
     }
 
     /// Starts listening.

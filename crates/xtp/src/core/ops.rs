@@ -96,6 +96,7 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
     if !corked && !clear_backlog(core, now, id)? {
         return Ok(0);
     }
+    core.engine.catch_up();
     let room = usize::try_from(core.engine.writable(id)?).unwrap_or(usize::MAX);
     let slot = core.slot(id)?;
     let collected = slot.collected();

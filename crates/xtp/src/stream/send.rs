@@ -133,7 +133,10 @@ impl Stream {
     /// # Errors
     /// [`Error::Command`] if the association is gone.
     pub fn writable(&self) -> Result<u64> {
-        self.shared.command(|core, _| Ok(core.engine.writable(self.id)?))
+        self.shared.command(|core, _| {
+            core.engine.catch_up();
+            Ok(core.engine.writable(self.id)?)
+        })
     }
 }
 

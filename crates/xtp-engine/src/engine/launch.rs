@@ -1,0 +1,292 @@
+//! An association of one message begins with its packet: FIRST leaves from a template, the context is made while it is
+//! under way.
+//!
+//! What the caller asked for is noted, and later done by the functions that would have done it at once, with the times
+//! of then; the packet they build is the one that has left. The template is the last FIRST to the same peer with the
+//! same options, of which a few fields differ from one association to the next.
+
+use super::Engine;
+use super::opening::Prepared;
+use crate::context::Env;
+use crate::error::Error;
+use crate::event::ContextId;
+use crate::options::OpenOptions;
+use crate::time::Time;
+use crate::transmit::{Ecn, Piece, Route, TransmitBatch};
+use bytes::Bytes;
+use core::net::SocketAddr;
+use xtp_wire::{HEADER_LEN, Header, Key, Token, seal};
+
+/// Octets of the specifier before the time of creation.
+const BEFORE_TIME: usize = 44;
+/// Payloads up to this length are copied into the packet, as those of other packets are.
+const COPY_LIMIT: usize = 256;
+
+/// An association that was asked for and is not made yet.
+pub(super) struct Launch {
+    peer: SocketAddr,
+    options: OpenOptions,
+    prepared: Prepared,
+    data: Bytes,
+    asked: Time,
+    /// When its FIRST left.
+    left: Option<Time>,
+}
+
+/// The last FIRST of its kind.
+pub(super) struct Template {
+    peer: SocketAddr,
+    options: OpenOptions,
+    token: Option<Token>,
+    header: Header,
+    /// Address and specifier.
+    head: Vec<u8>,
+    /// Where the time of creation lies in `head`, and number and lowest number of the client.
+    time_at: usize,
+    number_at: usize,
+    /// Most octets of data that fit whatever the specifier says.
+    room: usize,
+}
+
+impl Engine {
+    /// [`open`](Self::open), [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one: what a
+    /// one-shot or a request begins with. What was accepted is gone from `data`; if something is left, the writer is not
+    /// closed. The association may be made only after its packet has left: between this and
+    /// [`catch_up`](Self::catch_up) nothing may be asked of the engine about it, commands are free.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); the association is released if the message cannot be queued.
+    pub fn open_ahead(
+        &mut self,
+        now: Time,
+        peer: SocketAddr,
+        options: OpenOptions,
+        data: &mut Bytes,
+    ) -> Result<ContextId, Error> {
+        let simple = self.config.express
+            && !options.one_way
+            && !options.tuning.no_error
+            && options.expected_answer == 0
+            && !data.is_empty();
+        let long = match &self.template {
+            Some(template) => data.len() > template.room,
+            None => data.len() > COPY_LIMIT,
+        };
+        if !simple || long {
+            let id = self.open(now, peer, options)?;
+            if let Err(error) = self.submit(now, id, data) {
+                self.release(now, id)?;
+                return Err(error);
+            }
+            return Ok(id);
+        }
+        self.advance(now);
+        let prepared = self.prepare(peer, &options)?;
+        let id = prepared.identity.id;
+        self.launch = Some(Launch {
+            peer,
+            options,
+            prepared,
+            data: std::mem::take(data),
+            asked: self.now,
+            left: None,
+        });
+        Ok(id)
+    }
+
+    fn submit(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> Result<(), Error> {
+        let accepted = self.send(now, id, data.clone(), true)?;
+        let _ = data.split_to(accepted.min(data.len()));
+        match data.is_empty() {
+            true => self.close_writer(now, id),
+            false => Ok(()),
+        }
+    }
+
+    /// Sends FIRST of what was asked for, if that is all there is to do.
+    pub(super) fn flush_launch(&mut self, out: &mut TransmitBatch) -> bool {
+        let idle = self.scheduler.is_empty()
+            && self.replies.is_empty()
+            && self.next_timer().is_none_or(|at| at > self.now);
+        let Some(launch) = self.launch.as_mut().filter(|_| idle) else {
+            return false;
+        };
+        launch.left = Some(self.now);
+        out.begin();
+        let known = self.template.as_ref().filter(|template| template.fits(launch));
+        if let Some(template) = known {
+            let at = out.arena.len();
+            template.write(launch, out);
+            self.note_left(out, at);
+            return true;
+        }
+        // The first of its kind: as long as ever, and remembered.
+        let launch = self.launch.take();
+        if let Some(launch) = launch {
+            let before = out.begin();
+            self.perform(&launch, Some(&mut *out));
+            self.stats.sent += out.datagrams_from(before) as u64;
+            self.template = Template::of(
+                &launch,
+                out,
+                before,
+                self.room_of_first(launch.prepared.identity.id),
+            );
+        }
+        true
+    }
+
+    fn room_of_first(&self, id: ContextId) -> usize {
+        let slot = self.contexts.find(id);
+        let context = slot.and_then(|slot| self.contexts.awake(slot));
+        context.map_or(0, |context| context.room_of_first())
+    }
+
+    /// Makes the association that was asked for.
+    pub(super) fn settle_launch(&mut self) {
+        if let Some(launch) = self.launch.take() {
+            self.perform(&launch, None);
+        }
+    }
+
+    /// What opening, sending and closing do, and the turn after it if there was one: into `out`, or for nothing but what
+    /// it leaves behind.
+    fn perform(&mut self, launch: &Launch, out: Option<&mut TransmitBatch>) {
+        let now = std::mem::replace(&mut self.now, launch.asked);
+        let slot = self.place(&launch.prepared, launch.peer, &launch.options);
+        if let Some(context) = slot.and_then(|slot| self.contexts.at(slot)) {
+            // A context that was just made takes what fits its FIRST.
+            let _ = context.send(launch.data.clone(), true);
+            let _ = context.close_writer();
+        }
+        if let Some(slot) = slot {
+            match launch.left {
+                Some(left) => self.turn_of_then(slot, left, out),
+                None => self.mark_dirty(slot),
+            }
+        }
+        self.now = now;
+    }
+
+    /// A packet left ahead; its octets in the arena begin at `at`.
+    pub(super) fn note_left(&mut self, out: &TransmitBatch, at: usize) {
+        self.stats.sent += 1;
+        self.stats.express += 1;
+        if cfg!(debug_assertions) {
+            self.left.clear();
+            self.left.extend_from_slice(&out.arena[at..]);
+        }
+    }
+
+    /// The turn a context had at `left`, whose packet has left already unless `out` takes it.
+    pub(super) fn turn_of_then(&mut self, slot: u32, left: Time, out: Option<&mut TransmitBatch>) {
+        self.now = left;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let (target, repeats) = match out {
+            Some(out) => (out, false),
+            None => (&mut scratch, true),
+        };
+        if let Some(context) = self.contexts.at(slot) {
+            let mut env = Env {
+                now: left,
+                config: &self.config,
+                events: &mut self.events,
+                rng: &mut self.rng,
+            };
+            context.dirty = false;
+            context.flush(&mut env, target);
+        }
+        debug_assert!(!repeats || target.arena == self.left, "another packet has left");
+        scratch.clear();
+        self.scratch = scratch;
+        self.settle(slot);
+        self.park_some(1);
+    }
+}
+
+impl Template {
+    /// What left in the one train from number `before` on, if it may serve again.
+    fn of(launch: &Launch, out: &TransmitBatch, before: usize, room: usize) -> Option<Self> {
+        let [train] = &out.trains[before..] else {
+            return None;
+        };
+        let Some(Piece::Arena(range)) = out.pieces.get(train.pieces.start) else {
+            return None;
+        };
+        if train.count != 1 || train.src.is_some() || train.ecn != Ecn::NotEct {
+            return None;
+        }
+        let opening = &launch.prepared.opening;
+        let client = opening.client?;
+        let packet = &out.arena[range.clone()];
+        let header = Header::parse(packet).ok()?;
+        let body = &packet[HEADER_LEN..];
+        let head = &body[..(header.dlen as usize).checked_sub(launch.data.len())?];
+        let time_at = opening.address.encoded_len() + BEFORE_TIME;
+        let pattern = [client.client, client.n, client.low]
+            .map(u64::to_be_bytes)
+            .concat();
+        let client_at = head.windows(pattern.len()).position(|part| part == pattern)?;
+        let holds = head.get(time_at..time_at + 4)? == opening.time.to_be_bytes();
+        holds.then(|| Self {
+            peer: launch.peer,
+            options: launch.options.clone(),
+            token: opening.token,
+            header,
+            head: head.to_vec(),
+            time_at,
+            number_at: client_at + 8,
+            room,
+        })
+    }
+
+    fn fits(&self, launch: &Launch) -> bool {
+        self.peer == launch.peer
+            && self.token == launch.prepared.opening.token
+            && !launch.prepared.legacy
+            && launch.data.len() <= self.room
+            && self.options == launch.options
+    }
+
+    /// The packet, into `out`.
+    fn write(&self, launch: &Launch, out: &mut TransmitBatch) {
+        let Prepared {
+            identity, opening, ..
+        } = &launch.prepared;
+        let data = &launch.data;
+        let at = out.arena.len();
+        out.arena.resize(at + HEADER_LEN, 0);
+        out.arena.extend_from_slice(&self.head);
+        let packet = &mut out.arena[at..];
+        let header = Header {
+            key: Key::own(identity.key),
+            dlen: (self.head.len() + data.len()) as u32,
+            sync: identity.sync.wrapping_add(1),
+            check: 0,
+            ..self.header
+        };
+        if let Some(head) = packet.first_chunk_mut::<HEADER_LEN>() {
+            header.encode(head);
+        }
+        let body = &mut packet[HEADER_LEN..];
+        body[self.time_at..self.time_at + 4].copy_from_slice(&opening.time.to_be_bytes());
+        if let Some(client) = opening.client {
+            let number = &mut body[self.number_at..self.number_at + 16];
+            number[..8].copy_from_slice(&client.n.to_be_bytes());
+            number[8..].copy_from_slice(&client.low.to_be_bytes());
+        }
+        seal(packet, [&data[..]]);
+        let route = Route {
+            dst: launch.peer,
+            src: None,
+            ecn: Ecn::NotEct,
+        };
+        if data.len() <= COPY_LIMIT {
+            out.arena.extend_from_slice(data);
+            out.push(route, false, at, &[]);
+        } else {
+            out.push(route, false, at, std::slice::from_ref(data));
+        }
+    }
+}
