@@ -224,7 +224,7 @@ impl Carrier {
                 }
             }
             arrived.data = datagram.data;
-            engine.receive(now, arrived);
+            engine.receive_ahead(now, arrived);
         }
     }
 

@@ -10,22 +10,25 @@ use rand_core::Rng;
 use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Options, Packet, Tlv, Token, Traffic, service};
 
 /// What the specifier of a FIRST says about its identity.
-struct Claim {
+pub(super) struct Claim {
     extended: bool,
     time: Option<u32>,
     client: Option<ClientId>,
     token: Option<Token>,
-    takes_cookie: bool,
+    pub(super) takes_cookie: bool,
+    /// It says more than short associations need.
+    pub(super) is_special: bool,
 }
 
 impl Claim {
-    fn of(traffic: &Traffic<'_>) -> Self {
+    pub(super) fn of(traffic: &Traffic<'_>) -> Self {
         let mut claim = Self {
             extended: false,
             time: None,
             client: None,
             token: None,
             takes_cookie: false,
+            is_special: false,
         };
         if let Traffic::Extended(terms) = traffic {
             claim.extended = true;
@@ -35,7 +38,8 @@ impl Claim {
                 match tlv {
                     Tlv::Client(client) => claim.client = Some(client),
                     Tlv::Token(token) => claim.token = Some(token),
-                    _ => {}
+                    Tlv::Pad(_) => {}
+                    _ => claim.is_special = true,
                 }
             }
         }
@@ -162,19 +166,32 @@ impl Engine {
         pure: bool,
         datagram: &Datagram<'_>,
     ) {
-        let header = &packet.header;
-        let Some((tuning, unconfirmed_response)) = self
-            .listeners
-            .get(listener)
-            .map(|entry| (entry.options.tuning.clone(), entry.options.unconfirmed_response))
-        else {
+        if !pure && self.welcome(packet, first, claim, listener, validated, datagram) {
             return;
-        };
+        }
         let seconds = self.utc_ms() / 1_000;
         let source_token = claim
             .takes_cookie
             .then(|| self.mint.source_token(seconds, datagram.src));
         let identity = self.identity(datagram.src);
+        let facts = (listener, validated, pure);
+        self.admit_as(identity, source_token, (packet, first, claim), facts, datagram);
+    }
+
+    /// Makes the context; `facts`: its listener, whether its source is validated, whether it is a pure datagram.
+    pub(super) fn admit_as(
+        &mut self,
+        identity: Identity,
+        source_token: Option<Token>,
+        (packet, first, claim): (&Packet<'_>, &First<'_>, &Claim),
+        (listener, validated, pure): (ListenerId, bool, bool),
+        datagram: &Datagram<'_>,
+    ) -> Option<u32> {
+        let header = &packet.header;
+        let (tuning, unconfirmed_response) = self
+            .listeners
+            .get(listener)
+            .map(|entry| (entry.options.tuning.clone(), entry.options.unconfirmed_response))?;
         let acceptance = Acceptance {
             header,
             first,
@@ -188,9 +205,7 @@ impl Engine {
         };
         let (id, key) = (identity.id, identity.key);
         let slot = self.contexts.insert();
-        let Some(context) = self.contexts.at(slot) else {
-            return;
-        };
+        let context = self.contexts.at(slot)?;
         let mut env = Env {
             now: self.now,
             config: &self.config,
@@ -217,6 +232,7 @@ impl Engine {
             self.pressure.half_open_begins();
         }
         self.deliver(slot, packet, datagram);
+        Some(slot)
     }
 
     fn remember_first(&mut self, header: &Header, claim: &Claim, pure: bool, datagram: &Datagram<'_>) {

@@ -45,6 +45,7 @@ impl Engine {
     ///
     /// [`Error::NoListener`].
     pub fn unlisten(&mut self, listener: ListenerId) -> Result<(), Error> {
+        self.catch_up();
         self.listeners.remove(listener).map(|_| ())
     }
 
@@ -54,6 +55,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn accepted(&mut self, id: ContextId) -> Result<(), Error> {
+        if self.accepted_guest(id) {
+            return Ok(());
+        }
         let slot = self.slot(id)?;
         let listener = self.contexts.at(slot).and_then(|context| context.listener.take());
         if let Some(listener) = listener {
@@ -81,6 +85,9 @@ impl Engine {
     /// [`Error::NoContext`], [`Error::WriterClosed`], [`Error::RefusedByPeer`], [`Error::Closed`],
     /// [`Error::TooLong`].
     pub fn send(&mut self, now: Time, id: ContextId, mut data: Bytes, eom: bool) -> Result<usize, Error> {
+        if self.send_to_guest(now, id, &data, eom) {
+            return Ok(data.len());
+        }
         if let Some(sent) = self.send_express(now, id, &mut data, eom) {
             return sent;
         }
@@ -111,6 +118,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
+        if let Some(read) = self.read_guest(now, id, max) {
+            return Ok(read);
+        }
         if let Some(read) = self.read_express(now, id, max) {
             return read;
         }
@@ -141,6 +151,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`], [`Error::Closed`].
     pub fn close_writer(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        if self.close_guest(now, id) {
+            return Ok(());
+        }
         self.command(now, id, |context, _| context.close_writer())?
     }
 

@@ -6,6 +6,7 @@ mod command;
 mod dallying;
 mod exchange;
 mod express;
+mod guest;
 mod input;
 mod launch;
 mod opening;
@@ -116,6 +117,12 @@ pub struct Engine {
     books: Option<express::Books>,
     launch: Option<launch::Launch>,
     template: Option<launch::Template>,
+    guest: Option<guest::Guest>,
+    answer: Option<guest::Answer>,
+    /// The datagram the guest came with.
+    datagram: Vec<u8>,
+    /// A datagram is taken by one who catches up.
+    welcoming: bool,
     /// For packets that have left, and the last of them, to compare.
     scratch: TransmitBatch,
     left: Vec<u8>,
@@ -174,6 +181,10 @@ impl Engine {
             books: None,
             launch: None,
             template: None,
+            guest: None,
+            answer: None,
+            datagram: Vec::new(),
+            welcoming: false,
             scratch: TransmitBatch::new(),
             left: Vec::new(),
             trains: express::Trains::default(),
@@ -188,6 +199,7 @@ impl Engine {
 
     /// The difference between UTC and the monotonic clock changed (milliseconds).
     pub fn set_utc_offset(&mut self, offset_ms: i64) {
+        self.catch_up();
         self.config.utc_offset_ms = offset_ms;
     }
 
@@ -217,12 +229,13 @@ impl Engine {
 
     /// Whether an association was asked for, or asked, that is not made yet.
     fn is_ahead(&self) -> bool {
-        self.launch.is_some()
+        self.launch.is_some() || self.guest.is_some()
     }
 
     /// Makes it.
     fn settle_ahead(&mut self) {
         self.settle_launch();
+        self.settle_guest();
     }
 
     /// A context with the environment it needs.

@@ -161,6 +161,7 @@ impl Core {
             Source::Listener(id) => return self.queue(id).is_some_and(|queue| !queue.waiting.is_empty()),
             Source::Stream(id) => id,
         };
+        self.engine.catch_up();
         match self.engine.readable(id) {
             Ok(0) => {}
             more => return more.is_ok(),

@@ -1,0 +1,434 @@
+//! An association that is wholly in its FIRST is answered before its context is made.
+//!
+//! Admission is as ever: whether it was seen before, who listens, whether its source may be answered. Then its user is
+//! told of it and handed its message, and what he does with it is noted; the answer leaves from a template, the last one
+//! to a FIRST that said the same. The context, its tables and its timers come after, made by the functions that would
+//! have made them at once, with the times of then; the packet they build is the one that has left.
+
+use super::Engine;
+use super::admission::Claim;
+use crate::context::{Context, Identity};
+use crate::engine::Read;
+use crate::error::Error;
+use crate::event::{ContextId, Event, ListenerId};
+use crate::time::Time;
+use crate::transmit::{Datagram, Ecn, Piece, Route, TransmitBatch};
+use bytes::Bytes;
+use core::net::{IpAddr, SocketAddr};
+use xtp_wire::{
+    Address, Body, CONTROL_LEN, ExtendedTraffic, First, Format, HEADER_LEN, Header, Key, Options, Packet,
+    Tlvs, Token, Traffic, seal, service,
+};
+
+/// Messages and answers up to this length are worth it: they are copied into their packet in any case.
+const SHORT: usize = 256;
+/// Octets of a control segment.
+const CONTROL: usize = CONTROL_LEN;
+
+/// An association that was admitted and is not made yet.
+pub(super) struct Guest {
+    identity: Identity,
+    listener: ListenerId,
+    validated: bool,
+    source_token: Option<Token>,
+    arrived: Time,
+    src: SocketAddr,
+    dst: Option<IpAddr>,
+    ecn: Ecn,
+    kind: Kind,
+    key: u64,
+    sync: u32,
+    /// Where the message lies in the copy of the datagram.
+    message: core::ops::Range<usize>,
+    taken: bool,
+    read: bool,
+    answer: Option<Bytes>,
+    closed: bool,
+    left: Option<Time>,
+}
+
+/// What of a FIRST, and of how it was taken, decides what the answer says.
+#[derive(Clone, PartialEq)]
+struct Kind {
+    src: SocketAddr,
+    dst: Option<IpAddr>,
+    ecn: Ecn,
+    listener: ListenerId,
+    validated: bool,
+    options: Options,
+    sort: u16,
+    seq: u64,
+    length: usize,
+    address: Address,
+    traffic: ExtendedTraffic<'static>,
+}
+
+/// The last answer to its kind of FIRST.
+pub(super) struct Answer {
+    kind: Kind,
+    header: Header,
+    /// Control segment and what stands before the data.
+    head: Vec<u8>,
+    /// A message of the user was in it.
+    answers: bool,
+    src: Option<IpAddr>,
+    ecn: Ecn,
+}
+
+impl Engine {
+    /// As [`receive`](Self::receive), but an association the datagram begins may be made only by
+    /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine about it; events are
+    /// told and commands are taken as ever.
+    pub fn receive_ahead(&mut self, now: Time, datagram: Datagram<'_>) {
+        self.welcoming = self.config.express;
+        self.receive(now, datagram);
+        self.welcoming = false;
+    }
+
+    /// Takes in an admitted FIRST without making its context, if everything about it is as expected.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "everything admission found out, used once"
+    )]
+    pub(super) fn welcome(
+        &mut self,
+        packet: &Packet<'_>,
+        first: &First<'_>,
+        claim: &Claim,
+        listener: ListenerId,
+        validated: bool,
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        let header = &packet.header;
+        let simple = self.welcoming
+            && !self.is_ahead()
+            && self.scheduler.is_empty()
+            && !claim.is_special
+            && header.options - (Options::DREQ | Options::SREQ | Options::NOCHECK)
+                == Options::EOM | Options::WCLOSE
+            && matches!(
+                first.traffic.service(),
+                service::ACKNOWLEDGED | service::TRANSACTION
+            )
+            && header.seq == 0
+            && first.data.tag.is_none()
+            && (1..=SHORT).contains(&first.data.data.len());
+        let Some(entry) = self.listeners.get(listener).filter(|_| simple) else {
+            return false;
+        };
+        let tuning = &entry.options.tuning;
+        if entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve {
+            return false;
+        }
+        let Traffic::Extended(traffic) = &first.traffic else {
+            return false;
+        };
+        let kind = Kind {
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            listener,
+            validated,
+            options: header.options,
+            sort: header.sort,
+            seq: header.seq,
+            length: first.data.data.len(),
+            address: first.address,
+            traffic: ExtendedTraffic {
+                time: 0,
+                tlvs: Tlvs::default(),
+                ..*traffic
+            },
+        };
+        let seconds = self.utc_ms() / 1_000;
+        let source_token = claim
+            .takes_cookie
+            .then(|| self.mint.source_token(seconds, datagram.src));
+        let identity = self.identity(datagram.src);
+        let end = HEADER_LEN + header.dlen as usize;
+        self.events.push_back((
+            identity.id,
+            Event::Accepted {
+                listener,
+                peer: datagram.src,
+                service: first.traffic.service(),
+                port: first.address.port().unwrap_or(0),
+            },
+        ));
+        self.events.push_back((identity.id, Event::Readable));
+        self.datagram.clear();
+        self.datagram.extend_from_slice(datagram.data);
+        self.guest = Some(Guest {
+            identity,
+            listener,
+            validated,
+            source_token,
+            arrived: self.now,
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            kind,
+            key: header.key.value(),
+            sync: header.sync,
+            message: end - first.data.data.len()..end,
+            taken: false,
+            read: false,
+            answer: None,
+            closed: false,
+            left: None,
+        });
+        true
+    }
+
+    /// The guest a command is about, if its books allow that the command is only noted.
+    fn guest_of(&mut self, now: Time, id: ContextId) -> Option<&mut Guest> {
+        let guest = self.guest.as_mut()?;
+        if guest.identity.id != id || guest.left.is_some() {
+            return None;
+        }
+        self.now = self.now.max(now);
+        Some(guest)
+    }
+
+    pub(super) fn accepted_guest(&mut self, id: ContextId) -> bool {
+        let now = self.now;
+        let guest = self.guest_of(now, id).filter(|guest| !guest.taken);
+        guest.map(|guest| guest.taken = true).is_some()
+    }
+
+    pub(super) fn read_guest(&mut self, now: Time, id: ContextId, max: usize) -> Option<Read> {
+        let guest = self.guest_of(now, id)?;
+        if guest.read || guest.message.len() > max {
+            return None;
+        }
+        guest.read = true;
+        let message = guest.message.clone();
+        Some(Read::Data {
+            offset: 0,
+            bytes: Bytes::copy_from_slice(&self.datagram[message]),
+            eom: true,
+        })
+    }
+
+    pub(super) fn send_to_guest(&mut self, now: Time, id: ContextId, data: &Bytes, eom: bool) -> bool {
+        let responds = |guest: &&mut Guest| {
+            guest.read
+                && guest.answer.is_none()
+                && !guest.closed
+                && guest.kind.traffic.service == service::TRANSACTION
+        };
+        let Some(guest) = self.guest_of(now, id).filter(responds) else {
+            return false;
+        };
+        if !eom || !(1..=SHORT).contains(&data.len()) {
+            return false;
+        }
+        guest.answer = Some(data.clone());
+        true
+    }
+
+    pub(super) fn close_guest(&mut self, now: Time, id: ContextId) -> bool {
+        let guest = self.guest_of(now, id).filter(|guest| guest.answer.is_some());
+        guest.map(|guest| guest.closed = true).is_some()
+    }
+
+    /// Whether the guest's answer is due.
+    fn guest_is_ready(&self) -> bool {
+        self.guest.as_ref().is_some_and(|guest| {
+            let answers = guest.kind.traffic.service == service::TRANSACTION;
+            guest.left.is_none() && guest.taken && guest.read && guest.closed == answers
+        })
+    }
+
+    /// Whether nothing is to be sent to the guest before its user has answered it.
+    pub(super) fn guest_is_patient(&self) -> bool {
+        self.guest.as_ref().is_some_and(|guest| {
+            guest.left.is_none()
+                && guest.read
+                && guest.answer.is_none()
+                && guest.kind.traffic.service == service::TRANSACTION
+                && !guest.kind.options.intersects(Options::SREQ | Options::DREQ)
+        })
+    }
+
+    /// Answers the guest, if that is all there is to do.
+    pub(super) fn flush_guest(&mut self, out: &mut TransmitBatch) -> bool {
+        let idle = self.guest_is_ready()
+            && self.scheduler.is_empty()
+            && self.replies.is_empty()
+            && self.next_timer().is_none_or(|at| at > self.now);
+        let now = self.now;
+        let Some(guest) = self.guest.as_mut().filter(|_| idle) else {
+            return false;
+        };
+        guest.left = Some(now);
+        let before = out.begin();
+        let octets = self.datagram.len();
+        let known = self.answer.as_ref().filter(|known| known.fits(guest, octets));
+        if let Some(known) = known {
+            let at = out.arena.len();
+            known.write(guest, now, out);
+            self.note_left(out, at);
+            return true;
+        }
+        // The first of its kind: as long as ever, and remembered.
+        if let Some(guest) = self.guest.take() {
+            self.make(&guest, Some(&mut *out));
+            self.stats.sent += out.datagrams_from(before) as u64;
+            self.answer = Answer::of(&guest, out, before);
+        }
+        true
+    }
+
+    /// Makes the context of the guest.
+    pub(super) fn settle_guest(&mut self) {
+        if let Some(guest) = self.guest.take() {
+            self.make(&guest, None);
+        }
+    }
+
+    /// Does what was put off, and the turn after it if there was one.
+    fn make(&mut self, guest: &Guest, out: Option<&mut TransmitBatch>) {
+        let now = std::mem::replace(&mut self.now, guest.arrived);
+        let octets = std::mem::take(&mut self.datagram);
+        let told = self.events.len();
+        if let Ok(packet) = Packet::parse(&octets)
+            && let Body::First(first) = &packet.body
+        {
+            let datagram = Datagram {
+                src: guest.src,
+                dst: guest.dst,
+                ecn: guest.ecn,
+                data: &octets,
+                backing: None,
+            };
+            let claim = Claim::of(&first.traffic);
+            let slot = self.admit_as(
+                guest.identity,
+                guest.source_token,
+                (&packet, first, &claim),
+                (guest.listener, guest.validated, false),
+                &datagram,
+            );
+            if let Some(slot) = slot {
+                self.repeat_for(slot, guest, out);
+            }
+        }
+        debug_assert_eq!(self.events.len(), told + 2, "other events than were told");
+        self.events.truncate(told);
+        self.datagram = octets;
+        self.now = now;
+    }
+
+    /// What the user did with the guest.
+    fn repeat_for(&mut self, slot: u32, guest: &Guest, out: Option<&mut TransmitBatch>) {
+        if guest.taken
+            && let Some(listener) = self.contexts.at(slot).and_then(|context| context.listener.take())
+        {
+            self.listeners.taken(listener);
+        }
+        if let Some(context) = self.contexts.at(slot) {
+            repeat(context, guest);
+        }
+        if let Some(left) = guest.left {
+            self.scheduler.remove(slot);
+            self.turn_of_then(slot, left, out);
+        }
+    }
+}
+
+fn repeat(context: &mut Context, guest: &Guest) {
+    if guest.read {
+        let read = context.read(usize::MAX);
+        debug_assert!(
+            matches!(&read, Ok(Read::Data { bytes, eom: true, .. }) if bytes.len() == guest.message.len()),
+            "another message than was handed out"
+        );
+    }
+    if let Some(answer) = &guest.answer {
+        let sent = context.send(answer.clone(), true);
+        debug_assert_eq!(sent, Ok(answer.len()));
+    }
+    if guest.closed {
+        let closed = context.close_writer();
+        debug_assert_eq!(closed, Ok::<(), Error>(()));
+    }
+}
+
+impl Answer {
+    /// What left in the one train from number `before` on, if it may serve again.
+    fn of(guest: &Guest, out: &TransmitBatch, before: usize) -> Option<Self> {
+        let [train] = &out.trains[before..] else {
+            return None;
+        };
+        let Some(Piece::Arena(range)) = out.pieces.get(train.pieces.start) else {
+            return None;
+        };
+        let packet = &out.arena[range.clone()];
+        let header = Header::parse(packet).ok()?;
+        let answers = guest.answer.is_some();
+        let simple = match header.format {
+            Format::Cntl => !answers,
+            Format::Data | Format::Xdata => answers,
+            _ => false,
+        };
+        let data = guest.answer.as_ref().map_or(0, Bytes::len);
+        let head = packet[HEADER_LEN..].len().checked_sub(data)?;
+        (simple && train.count == 1 && train.total == packet.len()).then(|| Self {
+            kind: guest.kind.clone(),
+            header,
+            head: packet[HEADER_LEN..HEADER_LEN + head].to_vec(),
+            answers,
+            src: train.src,
+            ecn: train.ecn,
+        })
+    }
+
+    /// Whether it serves for a guest who came with so many octets.
+    fn fits(&self, guest: &Guest, octets: usize) -> bool {
+        let data = guest.answer.as_ref().map_or(0, Bytes::len);
+        // Who is not validated is sent three times as much as came; what comes near is left to those who count.
+        let modest = HEADER_LEN + self.head.len() + data <= 2 * octets;
+        self.kind == guest.kind && (guest.validated || modest)
+    }
+
+    /// The packet, into `out`.
+    fn write(&self, guest: &Guest, now: Time, out: &mut TransmitBatch) {
+        let data = guest.answer.as_deref().unwrap_or_default();
+        debug_assert_eq!(self.answers, guest.answer.is_some());
+        let at = out.arena.len();
+        out.arena.resize(at + HEADER_LEN, 0);
+        out.arena.extend_from_slice(&self.head);
+        let packet = &mut out.arena[at..];
+        let header = Header {
+            key: Key::returned(guest.key),
+            dlen: (self.head.len() + data.len()) as u32,
+            sync: guest.identity.sync.wrapping_add(1),
+            check: 0,
+            ..self.header
+        };
+        if let Some(head) = packet.first_chunk_mut::<HEADER_LEN>() {
+            header.encode(head);
+        }
+        // rseq, alloc, echo; an XDATA then says how long ago what it echoes came.
+        let body = &mut packet[HEADER_LEN..];
+        if let Some(echo) = body.get_mut(CONTROL - 4..CONTROL) {
+            echo.copy_from_slice(&guest.sync.to_be_bytes());
+        }
+        if self.header.format == Format::Xdata
+            && let Some(delay) = body.get_mut(CONTROL..CONTROL + 4)
+        {
+            let micros = now.since(guest.arrived).as_micros();
+            let micros = u32::try_from(micros).unwrap_or(u32::MAX).min(u32::MAX - 1);
+            delay.copy_from_slice(&micros.to_be_bytes());
+        }
+        seal(packet, [data]);
+        out.arena.extend_from_slice(data);
+        let route = Route {
+            dst: guest.src,
+            src: self.src,
+            ecn: self.ecn,
+        };
+        out.push(route, false, at, &[]);
+    }
+}
