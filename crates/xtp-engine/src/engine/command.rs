@@ -58,6 +58,7 @@ impl Engine {
         if self.accepted_guest(id) {
             return Ok(());
         }
+        self.settle_ahead();
         let slot = self.slot(id)?;
         let listener = self.contexts.at(slot).and_then(|context| context.listener.take());
         if let Some(listener) = listener {

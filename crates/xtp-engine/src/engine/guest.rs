@@ -86,10 +86,6 @@ impl Engine {
     }
 
     /// Takes in an admitted FIRST without making its context, if everything about it is as expected.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "everything admission found out, used once"
-    )]
     pub(super) fn welcome(
         &mut self,
         packet: &Packet<'_>,
@@ -99,47 +95,10 @@ impl Engine {
         validated: bool,
         datagram: &Datagram<'_>,
     ) -> bool {
+        let Some(kind) = self.kind_of(packet, first, claim, (listener, validated), datagram) else {
+            return false;
+        };
         let header = &packet.header;
-        let simple = self.welcoming
-            && !self.is_ahead()
-            && self.scheduler.is_empty()
-            && !claim.is_special
-            && header.options - (Options::DREQ | Options::SREQ | Options::NOCHECK)
-                == Options::EOM | Options::WCLOSE
-            && matches!(
-                first.traffic.service(),
-                service::ACKNOWLEDGED | service::TRANSACTION
-            )
-            && header.seq == 0
-            && first.data.tag.is_none()
-            && (1..=SHORT).contains(&first.data.data.len());
-        let Some(entry) = self.listeners.get(listener).filter(|_| simple) else {
-            return false;
-        };
-        let tuning = &entry.options.tuning;
-        if entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve {
-            return false;
-        }
-        let Traffic::Extended(traffic) = &first.traffic else {
-            return false;
-        };
-        let kind = Kind {
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: datagram.ecn,
-            listener,
-            validated,
-            options: header.options,
-            sort: header.sort,
-            seq: header.seq,
-            length: first.data.data.len(),
-            address: first.address,
-            traffic: ExtendedTraffic {
-                time: 0,
-                tlvs: Tlvs::default(),
-                ..*traffic
-            },
-        };
         let seconds = self.utc_ms() / 1_000;
         let source_token = claim
             .takes_cookie
@@ -178,6 +137,56 @@ impl Engine {
             left: None,
         });
         true
+    }
+
+    /// What kind of guest a FIRST is, if it is a simple one and nothing else is to be done.
+    fn kind_of(
+        &self,
+        packet: &Packet<'_>,
+        first: &First<'_>,
+        claim: &Claim,
+        (listener, validated): (ListenerId, bool),
+        datagram: &Datagram<'_>,
+    ) -> Option<Kind> {
+        let header = &packet.header;
+        let simple = self.welcoming
+            && !self.is_ahead()
+            && self.scheduler.is_empty()
+            && !claim.is_special
+            && header.options - (Options::DREQ | Options::SREQ | Options::NOCHECK)
+                == Options::EOM | Options::WCLOSE
+            && matches!(
+                first.traffic.service(),
+                service::ACKNOWLEDGED | service::TRANSACTION
+            )
+            && header.seq == 0
+            && first.data.tag.is_none()
+            && (1..=SHORT).contains(&first.data.data.len());
+        let entry = self.listeners.get(listener).filter(|_| simple)?;
+        let tuning = &entry.options.tuning;
+        if entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve {
+            return None;
+        }
+        let Traffic::Extended(traffic) = &first.traffic else {
+            return None;
+        };
+        Some(Kind {
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            listener,
+            validated,
+            options: header.options,
+            sort: header.sort,
+            seq: header.seq,
+            length: first.data.data.len(),
+            address: first.address,
+            traffic: ExtendedTraffic {
+                time: 0,
+                tlvs: Tlvs::default(),
+                ..*traffic
+            },
+        })
     }
 
     /// The guest a command is about, if its books allow that the command is only noted.

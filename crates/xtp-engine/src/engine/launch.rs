@@ -109,7 +109,11 @@ impl Engine {
         let idle = self.scheduler.is_empty()
             && self.replies.is_empty()
             && self.next_timer().is_none_or(|at| at > self.now);
-        let Some(launch) = self.launch.as_mut().filter(|_| idle) else {
+        let Some(launch) = self
+            .launch
+            .as_mut()
+            .filter(|launch| idle && launch.left.is_none())
+        else {
             return false;
         };
         launch.left = Some(self.now);
