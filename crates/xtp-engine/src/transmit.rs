@@ -72,6 +72,8 @@ pub struct Train {
     pub count: usize,
     /// A path probe: it may be too big for the path, and that is an answer, not an error.
     pub probe: bool,
+    /// The payload's memory stays as it is until the peer acknowledged it.
+    pub stable: bool,
     /// Which pieces make it up, in order.
     pub pieces: Range<usize>,
 }
@@ -97,6 +99,8 @@ pub(crate) struct Route {
     pub(crate) dst: SocketAddr,
     pub(crate) src: Option<IpAddr>,
     pub(crate) ecn: Ecn,
+    /// See [`Train::stable`].
+    pub(crate) stable: bool,
 }
 
 /// At most this many datagrams and octets a train (Linux: 64 segments on older kernels, 65 507 octets).
@@ -266,6 +270,7 @@ impl TransmitBatch {
             && train.dst == route.dst
             && train.src == route.src
             && train.ecn == route.ecn
+            && train.stable == route.stable
             && train.count < MAX_SEGMENTS
             && octets <= train.segment
             && train.total + octets <= MAX_TRAIN
@@ -285,6 +290,7 @@ impl TransmitBatch {
             total: octets,
             count: 1,
             probe,
+            stable: route.stable,
             pieces: first..self.pieces.len(),
         });
     }

@@ -19,6 +19,8 @@ pub struct Counters {
     pub error_calls: u64,
     /// Datagrams the kernel took.
     pub datagrams_out: u64,
+    /// Those of them whose payload the kernel took by reference.
+    pub lent: u64,
     /// Datagrams handed to the caller.
     pub datagrams_in: u64,
     /// Payload octets of the datagrams the kernel took.
@@ -39,6 +41,7 @@ pub(crate) struct Counts {
     pub(crate) poll_calls: AtomicU64,
     pub(crate) error_calls: AtomicU64,
     pub(crate) datagrams_out: AtomicU64,
+    pub(crate) lent: AtomicU64,
     pub(crate) datagrams_in: AtomicU64,
     pub(crate) octets_out: AtomicU64,
     pub(crate) octets_in: AtomicU64,
@@ -64,6 +67,7 @@ impl Counts {
             poll_calls: read(&self.poll_calls),
             error_calls: read(&self.error_calls),
             datagrams_out: read(&self.datagrams_out),
+            lent: read(&self.lent),
             datagrams_in: read(&self.datagrams_in),
             octets_out: read(&self.octets_out),
             octets_in: read(&self.octets_in),

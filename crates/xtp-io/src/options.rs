@@ -33,6 +33,9 @@ pub struct SocketOptions {
     pub gro: bool,
     /// Use `sendmmsg` and `recvmmsg`. Default true; false costs one system call a message.
     pub batching: bool,
+    /// Let the kernel refer to the payload of long datagrams instead of copying it, where a train says that its memory
+    /// is [`stable`](crate::Train::stable) (Linux 6.5 and later). Default true; costs a lock a call.
+    pub lend: bool,
     /// Send with "don't fragment" and ignore the kernel's path MTU cache (`IP_PMTUDISC_PROBE`), so
     /// that the caller finds the path's MTU itself. Default true.
     pub dont_fragment: bool,
@@ -55,6 +58,7 @@ impl Default for SocketOptions {
             gso: true,
             gro: true,
             batching: true,
+            lend: true,
             dont_fragment: true,
             report_errors: true,
             marks: true,

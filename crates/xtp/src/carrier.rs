@@ -304,6 +304,7 @@ impl Carrier {
             ecn: to_io(train.ecn),
             segment: train.segment,
             total: train.total,
+            stable: train.stable,
             pieces,
         };
         let outcome = self.socket.send_from(&request, first);

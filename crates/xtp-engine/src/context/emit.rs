@@ -270,6 +270,8 @@ impl Context {
             seq: segment.seq,
             travel: Travel {
                 ecn: self.data_ecn(),
+                // What did not arrive is copied: whatever kept it from arriving, it is not this.
+                stable: self.keeps_until_acknowledged() && !segment.again,
                 ..Travel::default()
             },
         };

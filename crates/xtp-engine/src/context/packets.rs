@@ -30,6 +30,8 @@ pub(super) struct Draft {
 pub(super) struct Travel {
     pub(super) ecn: Ecn,
     pub(super) probe: bool,
+    /// See [`Train::stable`](crate::Train::stable).
+    pub(super) stable: bool,
     /// Somewhere else than the peer's present address.
     pub(super) to: Option<core::net::SocketAddr>,
 }
@@ -78,6 +80,7 @@ impl Context {
             dst: travel.to.unwrap_or(self.peer.addr),
             src: self.peer.local,
             ecn: travel.ecn,
+            stable: travel.stable,
         };
         let octets = HEADER_LEN + used + length;
         let by_reference: &[Bytes] = if length <= COPY_LIMIT { &[] } else { payload };
@@ -96,6 +99,11 @@ impl Context {
         self.timers.last_sent = env.now;
         self.stats.packets_sent += 1;
         octets
+    }
+
+    /// Whether what is sent stays in the queue until the peer has it.
+    pub(super) fn keeps_until_acknowledged(&self) -> bool {
+        self.pattern.lasting && !self.tuning.no_error
     }
 
     /// Octets of FIRST before its data.

@@ -48,6 +48,7 @@ impl Context {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn: self.data_ecn(),
+            stable: self.keeps_until_acknowledged(),
         };
         out.push_run(route, heads_at, packets, len, &mut payload);
         self.settle_owed(false, options);

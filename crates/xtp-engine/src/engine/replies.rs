@@ -151,5 +151,6 @@ fn route(datagram: &Datagram<'_>) -> Route {
         dst: datagram.src,
         src: datagram.dst,
         ecn: Ecn::NotEct,
+        stable: false,
     }
 }

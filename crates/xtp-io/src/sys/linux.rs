@@ -15,6 +15,7 @@ use crate::train::{MAX_SEGMENTS, SendOutcome, Train};
 
 mod errors;
 mod gro;
+mod lend;
 mod mark;
 pub(crate) mod recv;
 mod send;
@@ -37,6 +38,7 @@ pub(crate) struct LinuxIo {
     /// Something is told with every datagram: its ECN mark, or the address it was sent to.
     told: bool,
     mark: mark::Mark,
+    lending: lend::Lending,
     sendmmsg: bool,
     recvmmsg: bool,
     /// Longest sleep of a receive call.
@@ -89,6 +91,8 @@ impl LinuxIo {
         let recvmmsg = unsafe { libc::recvmmsg(fd, ptr::null_mut(), 0, 0, ptr::null_mut()) } == 0;
         found.sendmmsg = options.batching && sendmmsg;
         found.recvmmsg = options.batching && recvmmsg;
+        let lending = lend::Lending::new(options.lend);
+        found.lend = lending.is_on();
         found.max_segments = if found.gso || found.sendmmsg {
             MAX_SEGMENTS
         } else {
@@ -99,6 +103,7 @@ impl LinuxIo {
             gro: gro::Gro::new(found.gro),
             told: found.ecn || endpoint.bound_ip().is_none(),
             mark: mark::Mark::default(),
+            lending,
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
             longest: sleep::prepare(endpoint).ok(),

@@ -1,0 +1,242 @@
+//! Lending a datagram's payload to the kernel: its pages become the packet's, nothing is copied on this side.
+//!
+//! `vmsplice` puts references to the pages into a pipe, `sendmsg` with `MSG_MORE` begins a datagram with the header
+//! and says where it goes, `splice` moves the references behind it and sends it. `MSG_MORE` keeps the kernel from
+//! leaving the checksum to a device: it is computed here and verified where the octets are copied out. So memory that
+//! changes on the way makes a datagram that is thrown away, never one with other octets.
+//!
+//! Two things must not remain when a call fails: a begun datagram, which would swallow what is sent next, and pages in
+//! the pipe. The kernel throws a begun datagram away when anything goes wrong while more is added to it; beyond that
+//! every failure ends the begun datagram by taking the cork off (what leaves then is cut short, and its receiver
+//! knows), and gives up the pipe with whatever is in it.
+
+mod trial;
+
+use std::fs::File;
+use std::io::IoSlice;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::super::Endpoint;
+use super::send::Envelope;
+use super::set_option;
+use crate::counters::add;
+use crate::train::{Cursor, Train};
+
+/// Datagrams shorter than this are copied: three calls cost more than one and the copy.
+const WORTHWHILE: usize = 32 << 10;
+/// Pieces shorter than this are copied: joined or recycled memory is never longer.
+const LEAST_PIECE: usize = 16 << 10;
+/// Pages a packet refers to at most, by the kernel's default.
+const MAX_PAGES: usize = 17;
+/// Pieces of a datagram that is considered.
+const FEW: usize = 6;
+/// Octets of room asked for the pipe: each page takes a place, whatever it holds.
+const PIPE: i32 = 128 << 10;
+/// Failures in a row after which it is left at that.
+const FAILURES: u32 = 8;
+
+/// What lending needs, of one socket.
+#[derive(Debug)]
+pub(super) struct Lending {
+    on: AtomicBool,
+    page: usize,
+    /// Held by whoever sends: what is sent between the calls of a lent datagram would become part of it.
+    pipe: Mutex<Pipe>,
+}
+
+#[derive(Debug, Default)]
+struct Pipe {
+    ends: Option<(File, File)>,
+    failures: u32,
+}
+
+/// A datagram as it is lent: the first pieces are copied, the others referred to.
+struct Parts<'a> {
+    copied: [IoSlice<'a>; FEW + 1],
+    copies: usize,
+    lent: [IoSlice<'a>; FEW],
+    loans: usize,
+    octets: usize,
+}
+
+impl Lending {
+    /// Lending, if it is wished; whether the kernel can is tried when it is first worth it.
+    pub(super) fn new(wished: bool) -> Self {
+        // SAFETY: no memory is involved.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        Self {
+            on: AtomicBool::new(wished),
+            page: usize::try_from(page).unwrap_or(4096),
+            pipe: Mutex::default(),
+        }
+    }
+
+    /// Whether payload is lent where it is worth it.
+    pub(super) fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
+    /// Keeps lent datagrams of other threads apart from what is sent while the guard lives.
+    pub(super) fn gate(&self) -> Gate<'_> {
+        // Once off it stays off, and nobody begins a datagram in parts.
+        let pipe = self
+            .is_on()
+            .then(|| self.pipe.lock().unwrap_or_else(PoisonError::into_inner));
+        Gate { lending: self, pipe }
+    }
+}
+
+/// The right to send on a socket with lending.
+pub(super) struct Gate<'a> {
+    lending: &'a Lending,
+    pipe: Option<MutexGuard<'a, Pipe>>,
+}
+
+impl Gate<'_> {
+    /// Sends the one datagram of `train` by lending its payload; false if it is to be sent in the usual way, whether
+    /// because that is better or because something failed: that way learns why.
+    pub(super) fn lend(&mut self, endpoint: &Endpoint, envelope: &mut Envelope, train: &Train<'_>) -> bool {
+        let Some(pipe) = &mut self.pipe else { return false };
+        if !train.stable || train.total < WORTHWHILE || train.segments() != 1 {
+            return false;
+        }
+        let Some(parts) = Parts::of(train, self.lending.page) else {
+            return false;
+        };
+        let head = envelope.header(&parts.copied[..parts.copies], false);
+        let lent = &parts.lent[..parts.loans];
+        let done = trial::passed() && pipe.send(endpoint, &head, lent, parts.octets);
+        pipe.failures = if done { 0 } else { pipe.failures + 1 };
+        if pipe.failures >= FAILURES {
+            self.lending.on.store(false, Ordering::Relaxed);
+        }
+        done
+    }
+}
+
+impl Pipe {
+    /// All of a datagram, `head` and so many octets in `lent`, or nothing; a failure leaves neither a begun datagram nor
+    /// pages behind.
+    fn send(
+        &mut self,
+        endpoint: &Endpoint,
+        head: &libc::msghdr,
+        lent: &[IoSlice<'_>],
+        octets: usize,
+    ) -> bool {
+        let Some((read, write)) = self.ends.take().or_else(open) else {
+            return false;
+        };
+        let (fd, counts) = (endpoint.socket.as_raw_fd(), &endpoint.counts);
+        add(&counts.send_calls, 1);
+        // SAFETY: the slices are valid for reading, and an IoSlice is an iovec by its documentation. The kernel keeps
+        // references to the pages, which it only reads; they stay allocated as pages whatever becomes of the memory.
+        let filled = unsafe {
+            let list = lent.as_ptr().cast();
+            libc::vmsplice(write.as_raw_fd(), list, lent.len(), libc::SPLICE_F_NONBLOCK)
+        };
+        if filled.cast_unsigned() != octets {
+            return false;
+        }
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE;
+        add(&counts.send_calls, 1);
+        // SAFETY: the header refers to address, control messages and pieces that its maker holds beyond this call,
+        // which only reads them.
+        if unsafe { libc::sendmsg(fd, head, flags) } < 0 {
+            uncork(fd);
+            return false;
+        }
+        add(&counts.send_calls, 1);
+        let none = std::ptr::null_mut();
+        let flags = libc::SPLICE_F_NONBLOCK;
+        // SAFETY: two open descriptors and no memory.
+        let moved = unsafe { libc::splice(read.as_raw_fd(), none, fd, none, octets, flags) };
+        if moved.cast_unsigned() != octets {
+            uncork(fd);
+            return false;
+        }
+        add(&counts.lent, 1);
+        self.ends = Some((read, write));
+        true
+    }
+}
+
+/// Sends what is begun, if anything is: `UDP_CORK` taken off.
+fn uncork(fd: std::os::fd::RawFd) {
+    const UDP_CORK: i32 = 1;
+    let _ = set_option(fd, libc::SOL_UDP, UDP_CORK, 0);
+}
+
+/// A pipe with a place for every page of a datagram: where to read, where to write.
+fn open() -> Option<(File, File)> {
+    let mut ends = [-1; 2];
+    // SAFETY: the kernel writes two descriptors into an array of two.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) } < 0 {
+        return None;
+    }
+    // SAFETY: just made, open and nobody else's.
+    let [read, write] = ends.map(|end| File::from(unsafe { OwnedFd::from_raw_fd(end) }));
+    // SAFETY: an open descriptor and a number.
+    let room = unsafe { libc::fcntl(write.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE) };
+    (room >= PIPE).then_some((read, write))
+}
+
+impl<'a> Parts<'a> {
+    /// How to lend the datagram; `None` where too little of it can be.
+    fn of(train: &Train<'a>, page: usize) -> Option<Self> {
+        if train.pieces.len() > FEW {
+            return None;
+        }
+        let short = train
+            .pieces
+            .iter()
+            .take_while(|piece| piece.len() < LEAST_PIECE)
+            .count();
+        let (before, long) = train.pieces.split_at(short);
+        let (first, others) = long.split_first()?;
+        if others.iter().any(|piece| piece.len() < LEAST_PIECE) {
+            return None;
+        }
+        // Where the part of a page ends at an odd octet, the kernel's checksum goes wrong behind it: an odd octet at
+        // the beginning is copied, others would have to be moved.
+        let begin = address(first);
+        let odd = |piece: &IoSlice<'_>| address(piece) % 2 == 1;
+        if others.iter().any(odd)
+            || long[..others.len()]
+                .iter()
+                .any(|piece| (address(piece) + piece.len()) % 2 == 1)
+        {
+            return None;
+        }
+        let pages =
+            |piece: &IoSlice<'_>| (address(piece) + piece.len()).div_ceil(page) - address(piece) / page;
+        let spare = match long.iter().map(pages).sum::<usize>() <= MAX_PAGES {
+            true => begin % 2,
+            // Then the first page is not begun in vain.
+            false => begin.next_multiple_of(page) - begin,
+        };
+        let at = before.iter().map(|piece| piece.len()).sum::<usize>() + spare;
+        let mut parts = Self {
+            copied: [IoSlice::new(&[]); FEW + 1],
+            copies: 0,
+            lent: [IoSlice::new(&[]); FEW],
+            loans: 0,
+            octets: train.total - at,
+        };
+        let mut cursor = Cursor::at(train.pieces, 0);
+        parts.copies = cursor.take(at, &mut parts.copied)?;
+        parts.loans = cursor.take(parts.octets, &mut parts.lent)?;
+        let fits = parts.lent[..parts.loans].iter().map(pages).sum::<usize>() <= MAX_PAGES;
+        (fits && parts.copies > 0).then_some(parts)
+    }
+}
+
+fn address(piece: &IoSlice<'_>) -> usize {
+    piece.as_ptr() as usize
+}
+
+#[cfg(test)]
+#[path = "lend_tests.rs"]
+mod tests;

@@ -1,0 +1,82 @@
+//! Whether lending works here, tried once a process: kernels, their checksums and what guards processes differ.
+
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::Pipe;
+use crate::counters::Counts;
+use crate::sys::Endpoint;
+use crate::sys::linux::empty_header;
+
+/// Octets lent: several pages, in two pieces.
+const OCTETS: usize = 50_000;
+/// How long a datagram to oneself may take; mostly it is there before the call is over.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Whether a lent datagram arrives as it is, and one whose memory changed on the way does not.
+pub(super) fn passed() -> bool {
+    static PASSED: OnceLock<bool> = OnceLock::new();
+    *PASSED.get_or_init(|| {
+        [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]
+            .into_iter()
+            .find_map(|ip| attempt(ip).ok())
+            .unwrap_or(false)
+    })
+}
+
+/// # Errors
+/// When there is no loopback of this family, or nothing is heard through it.
+fn attempt(ip: IpAddr) -> io::Result<bool> {
+    let sender = UdpSocket::bind((ip, 0))?;
+    let receiver = UdpSocket::bind((ip, 0))?;
+    receiver.set_read_timeout(Some(PATIENCE))?;
+    sender.connect(receiver.local_addr()?)?;
+    let endpoint = Endpoint {
+        local: sender.local_addr()?,
+        socket: sender,
+        counts: Counts::default(),
+    };
+    // Octets that differ from their neighbours, beginning in the middle of a page.
+    let mut memory: Vec<u8> = (0..OCTETS as u32)
+        .map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8)
+        .collect();
+    let mut pipe = Pipe::default();
+    let mut arrived = vec![0; OCTETS + 1];
+    if !lend(&mut pipe, &endpoint, &memory) {
+        return Ok(false);
+    }
+    let length = receiver.recv(&mut arrived)?;
+    if arrived[..length] != memory {
+        return Ok(false);
+    }
+    if !lend(&mut pipe, &endpoint, &memory) {
+        return Ok(false);
+    }
+    memory[OCTETS / 2] ^= 1;
+    endpoint.socket.send(&[0])?;
+    Ok(receiver.recv(&mut arrived)? == 1)
+}
+
+/// Lends all but the first 50 octets of `memory`.
+fn lend(pipe: &mut Pipe, endpoint: &Endpoint, memory: &[u8]) -> bool {
+    let (copied, lent) = memory.split_at(50);
+    let (first, second) = lent.split_at(OCTETS / 2);
+    let copied = [IoSlice::new(copied)];
+    let mut head = empty_header();
+    // An IoSlice is an iovec by its documentation; the kernel only reads.
+    head.msg_iov = copied.as_ptr().cast_mut().cast();
+    head.msg_iovlen = 1;
+    let octets = lent.len();
+    pipe.send(
+        endpoint,
+        &head,
+        &[IoSlice::new(first), IoSlice::new(second)],
+        octets,
+    )
+}
+
+#[cfg(test)]
+#[path = "trial_tests.rs"]
+mod tests;
