@@ -223,6 +223,7 @@ impl TransmitBatch {
             total: octets,
             count: 1,
             probe: false,
+            stable: route.stable,
             pieces: first..self.pieces.len(),
         });
     }

@@ -56,9 +56,8 @@ pub struct Train<'a> {
     pub segment: usize,
     /// Octets of all pieces together, at least 1.
     pub total: usize,
-    /// The memory of pieces of 16 KiB or more stays as it is until the peer has the datagram: the kernel may send it
-    /// without copying it. If the memory changes all the same the datagram is lost, except that a checksum of 16 bits
-    /// may fail to notice.
+    /// The memory of pieces of 16 KiB or more stays as it is for as long as the peer may take notice of the datagram:
+    /// the kernel may send it without copying it ([`SocketOptions::lend`](crate::SocketOptions::lend)).
     pub stable: bool,
     /// The octets. A piece may end anywhere; a datagram takes at most [`MAX_PIECES`] of them.
     pub pieces: &'a [IoSlice<'a>],

@@ -61,7 +61,7 @@ pub struct Config {
     /// Buffers and features of the socket.
     pub socket: SocketOptions,
     /// Limits and identity of the protocol engine. [`Endpoint::bind`](crate::Endpoint::bind) fills in `entropy`,
-    /// `utc_offset_ms` and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start) says.
+    /// `lend` (whether the socket does), `utc_offset_ms` and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start) says.
     pub engine: EngineConfig,
     /// Nobody served this UDP port during the last 50 s, so no repetition of an old request can arrive. Default
     /// `false`: with a fixed port, requests made before this process started are refused (specification 14.9).

@@ -219,6 +219,7 @@ fn open(mut config: Config) -> Result<Shared> {
     let mut own = crate::addresses::own();
     own.extend((!local.ip().is_unspecified()).then(|| local.ip().to_canonical()));
     config.engine.own_addresses.append(&mut own);
+    config.engine.lend = socket.capabilities().lend;
     let engine = Engine::new(config.engine.clone())?;
     // The secret is the engine's alone from here on.
     config.engine.entropy = [0; 32];

@@ -271,7 +271,7 @@ impl Context {
             travel: Travel {
                 ecn: self.data_ecn(),
                 // What did not arrive is copied: whatever kept it from arriving, it is not this.
-                stable: self.keeps_until_acknowledged() && !segment.again,
+                stable: !segment.again && self.lends(env, segment.seq, segment.len),
                 ..Travel::default()
             },
         };

@@ -11,6 +11,8 @@ use xtp_wire::{
 
 /// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
 pub(super) const COPY_LIMIT: usize = 256;
+/// Payloads of this size may be lent: shorter ones are cheaper to copy.
+const LEND_FROM: usize = 16 << 10;
 /// Room for a specifier with every TLV we send, without padding.
 const SPECIFIER_ROOM: usize = 160;
 /// The same with an address before it.
@@ -101,9 +103,18 @@ impl Context {
         octets
     }
 
-    /// Whether what is sent stays in the queue until the peer has it.
-    pub(super) fn keeps_until_acknowledged(&self) -> bool {
-        self.pattern.lasting && !self.tuning.no_error
+    /// Whether the memory of `len` octets sent for the first time from `seq` on stays as it is until the peer has them:
+    /// the queue keeps it until then, if it is told.
+    pub(super) fn lends(&mut self, env: &Env<'_>, seq: u64, len: usize) -> bool {
+        let lends = env.config.lend
+            && len >= LEND_FROM
+            && self.pattern.lasting
+            && !self.tuning.no_error
+            && env.config.withheld.allows_more();
+        if lends {
+            self.writer.queue.lend(seq + len as u64, &env.config.withheld);
+        }
+        lends
     }
 
     /// Octets of FIRST before its data.

@@ -48,7 +48,7 @@ impl Context {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn: self.data_ecn(),
-            stable: self.keeps_until_acknowledged(),
+            stable: self.lends(env, run.seq + (len * (packets - 1)) as u64, len),
         };
         out.push_run(route, heads_at, packets, len, &mut payload);
         self.settle_owed(false, options);

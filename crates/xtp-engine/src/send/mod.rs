@@ -7,7 +7,9 @@
 pub(crate) mod inflight;
 pub(crate) mod queue;
 pub(crate) mod ring;
+mod withheld;
 
 pub(crate) use inflight::{Inflight, Judge};
 pub(crate) use queue::SendQueue;
 pub(crate) use ring::SentRing;
+pub(crate) use withheld::Withheld;

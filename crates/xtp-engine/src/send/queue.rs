@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 
+use super::Withheld;
 use crate::fields::Fields;
 
 /// Octets of sequence space of a tag (specification 3.5).
@@ -70,10 +71,13 @@ pub(crate) struct SendQueue {
     /// Positions one past the last octet of each message.
     eoms: VecDeque<u64>,
     closed: bool,
+    /// Everything below was lent, and what is withheld because of that.
+    lent: Option<Box<(u64, Withheld)>>,
     /// Pieces released so far, so that `cursor` survives releases.
     released: u64,
     /// Number (counted from the first piece ever) where the last payload ended: the next one starts there.
-    cursor: Cell<u64>,
+    /// Its lower half suffices: what is kept is far less than 2^31 pieces.
+    cursor: Cell<u32>,
 }
 
 impl SendQueue {
@@ -88,8 +92,28 @@ impl SendQueue {
             tags: VecDeque::new(),
             eoms: VecDeque::new(),
             closed: false,
+            lent: None,
             released: 0,
             cursor: Cell::new(0),
+        }
+    }
+
+    /// Whoever carries what is below `end` may refer to the memory until it is released, beyond the life of this queue.
+    pub(crate) fn lend(&mut self, end: u64, withheld: &Withheld) {
+        match &mut self.lent {
+            Some(lent) => lent.0 = end.max(lent.0),
+            None => self.lent = Some(Box::new((end, withheld.clone()))),
+        }
+    }
+
+    /// Nothing more is released: what is still lent must stay as it is.
+    fn withhold(&mut self) {
+        let Some(lent) = self.lent.take() else { return };
+        let (until, withheld) = *lent;
+        while let Some(piece) = self.pieces.pop_front() {
+            if piece.seq < until {
+                withheld.keep(piece.data);
+            }
         }
     }
 
@@ -99,6 +123,7 @@ impl SendQueue {
         {
             self.start = base;
         }
+        self.withhold();
         (self.base, self.end, self.closed) = (base, base, false);
         self.released = 0;
         self.cursor.set(0);
@@ -377,7 +402,7 @@ impl SendQueue {
             }
             index += 1;
         }
-        self.cursor.set(self.released + index as u64);
+        self.cursor.set((self.released + index as u64) as u32);
     }
 
     /// Whether a message ends at `end` (one past its last octet); O(log n).
@@ -403,7 +428,8 @@ impl SendQueue {
 
     /// The first piece that ends after `seq`.
     fn locate(&self, seq: u64) -> usize {
-        let hint = usize::try_from(self.cursor.get().saturating_sub(self.released)).unwrap_or(usize::MAX);
+        let ahead = self.cursor.get().wrapping_sub(self.released as u32).cast_signed();
+        let hint = usize::try_from(ahead).unwrap_or(0);
         let ends_after = |index: usize| self.pieces.get(index).is_some_and(|piece| piece.end() > seq);
         let all_before =
             |index: usize| index == 0 || self.pieces.get(index - 1).is_some_and(|piece| piece.end() <= seq);
@@ -414,6 +440,15 @@ impl SendQueue {
     }
 }
 
+impl Drop for SendQueue {
+    fn drop(&mut self) {
+        self.withhold();
+    }
+}
+
+#[cfg(test)]
+#[path = "lent_tests.rs"]
+mod lent_tests;
 #[cfg(test)]
 #[path = "queue_tests.rs"]
 mod tests;

@@ -91,7 +91,7 @@ impl LinuxIo {
         let recvmmsg = unsafe { libc::recvmmsg(fd, ptr::null_mut(), 0, 0, ptr::null_mut()) } == 0;
         found.sendmmsg = options.batching && sendmmsg;
         found.recvmmsg = options.batching && recvmmsg;
-        let lending = lend::Lending::new(options.lend);
+        let lending = lend::Lending::new(options.lend && found.gso);
         found.lend = lending.is_on();
         found.max_segments = if found.gso || found.sendmmsg {
             MAX_SEGMENTS

@@ -1,9 +1,9 @@
 //! Lending a datagram's payload to the kernel: its pages become the packet's, nothing is copied on this side.
 //!
 //! `vmsplice` puts references to the pages into a pipe, `sendmsg` with `MSG_MORE` begins a datagram with the header
-//! and says where it goes, `splice` moves the references behind it and sends it. `MSG_MORE` keeps the kernel from
-//! leaving the checksum to a device: it is computed here and verified where the octets are copied out. So memory that
-//! changes on the way makes a datagram that is thrown away, never one with other octets.
+//! and says where it goes, `splice` moves the references behind it and sends it. `MSG_MORE` would make the kernel
+//! compute the checksum, which takes as long as the copy; naming a segment length, if only that of the one datagram,
+//! leaves it to the device, as for all others.
 //!
 //! Two things must not remain when a call fails: a begun datagram, which would swallow what is sent next, and pages in
 //! the pipe. The kernel throws a begun datagram away when anything goes wrong while more is added to it; beyond that
@@ -28,8 +28,8 @@ use crate::train::{Cursor, Train};
 const WORTHWHILE: usize = 32 << 10;
 /// Pieces shorter than this are copied: joined or recycled memory is never longer.
 const LEAST_PIECE: usize = 16 << 10;
-/// Pages a packet refers to at most, by the kernel's default.
-const MAX_PAGES: usize = 17;
+/// Pages of a datagram: a packet refers to 17 by the kernel's default, and the copied part needs some.
+const MAX_PAGES: usize = 15;
 /// Pieces of a datagram that is considered.
 const FEW: usize = 6;
 /// Octets of room asked for the pipe: each page takes a place, whatever it holds.
@@ -105,7 +105,7 @@ impl Gate<'_> {
         let Some(parts) = Parts::of(train, self.lending.page) else {
             return false;
         };
-        let head = envelope.header(&parts.copied[..parts.copies], false);
+        let head = envelope.header(&parts.copied[..parts.copies], true);
         let lent = &parts.lent[..parts.loans];
         let done = trial::passed() && pipe.send(endpoint, &head, lent, parts.octets);
         pipe.failures = if done { 0 } else { pipe.failures + 1 };
@@ -195,27 +195,17 @@ impl<'a> Parts<'a> {
             .take_while(|piece| piece.len() < LEAST_PIECE)
             .count();
         let (before, long) = train.pieces.split_at(short);
-        let (first, others) = long.split_first()?;
-        if others.iter().any(|piece| piece.len() < LEAST_PIECE) {
-            return None;
-        }
-        // Where the part of a page ends at an odd octet, the kernel's checksum goes wrong behind it: an odd octet at
-        // the beginning is copied, others would have to be moved.
-        let begin = address(first);
-        let odd = |piece: &IoSlice<'_>| address(piece) % 2 == 1;
-        if others.iter().any(odd)
-            || long[..others.len()]
-                .iter()
-                .any(|piece| (address(piece) + piece.len()) % 2 == 1)
-        {
+        let first = long.first()?;
+        if long.iter().any(|piece| piece.len() < LEAST_PIECE) {
             return None;
         }
         let pages =
             |piece: &IoSlice<'_>| (address(piece) + piece.len()).div_ceil(page) - address(piece) / page;
-        let spare = match long.iter().map(pages).sum::<usize>() <= MAX_PAGES {
-            true => begin % 2,
-            // Then the first page is not begun in vain.
-            false => begin.next_multiple_of(page) - begin,
+        let begin = address(first);
+        let spare = match long.iter().map(pages).sum::<usize>().saturating_sub(MAX_PAGES) {
+            0 => 0,
+            // As many pages are not begun at all.
+            many => (begin / page + many) * page - begin,
         };
         let at = before.iter().map(|piece| piece.len()).sum::<usize>() + spare;
         let mut parts = Self {

@@ -40,32 +40,31 @@ fn the_header_is_copied_and_long_pieces_are_lent() {
 }
 
 #[test]
-fn more_pages_than_a_packet_takes_are_avoided_by_copying_the_first_part() {
+fn more_pages_than_a_packet_takes_are_avoided_by_copying_the_first_ones() {
     let memory = vec![0; 40 * PAGE];
     let memory = aligned(&memory);
     let head = [0; 48];
-    let pages = |from: usize| &memory[from..from + 8 * PAGE - 8];
-    // Nine and eight, nine and nine.
-    assert_eq!(divided(&[&head, pages(10), pages(4)]), Some((48, 16 * PAGE - 16)));
-    let copied = 48 + PAGE - 10;
+    let cases = [
+        // From, octets, copied of them.
+        (0, 15 * PAGE, 0),
+        (0, 15 * PAGE + 1, PAGE),
+        (16, 15 * PAGE, PAGE - 16),
+        (16, 65_459, PAGE - 16),
+        (4_000, 65_459, 96 + PAGE),
+    ];
+    for (from, octets, copied) in cases {
+        let divided = divided(&[&head, &memory[from..from + octets]]);
+        assert_eq!(divided, Some((48 + copied, octets - copied)), "{from} {octets}");
+    }
+    // Nine and eight pages are two too many.
+    let (first, second) = (&memory[10..8 * PAGE], &memory[4..8 * PAGE]);
     assert_eq!(
-        divided(&[&head, pages(10), pages(10)]),
-        Some((copied, 16 * PAGE - 16 + 48 - copied))
+        divided(&[&head, first, second]),
+        Some((48 + PAGE - 10, 15 * PAGE - 4))
     );
-    // Three that begin late are ten each.
+    let second = &memory[4..8 * PAGE + 10];
     assert_eq!(
-        divided(&[&head, &memory[4_000..40_000], &memory[4_000..40_000]]),
-        None
+        divided(&[&head, first, second]),
+        Some((48 + 2 * PAGE - 10, 14 * PAGE + 6))
     );
-}
-
-#[test]
-fn no_page_ends_at_an_odd_octet() {
-    let memory = vec![0; 40 * PAGE];
-    let memory = aligned(&memory);
-    let head = [0; 48];
-    assert_eq!(divided(&[&head, &memory[7..50_000]]), Some((49, 49_992)));
-    assert_eq!(divided(&[&head, &memory[6..50_001]]), Some((48, 49_995)));
-    assert_eq!(divided(&[&head, &memory[..20_000], &memory[1..20_000]]), None);
-    assert_eq!(divided(&[&head, &memory[..20_001], &memory[..20_000]]), None);
 }
