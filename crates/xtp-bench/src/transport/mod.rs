@@ -35,6 +35,7 @@ pub(crate) struct Transport {
 /// All of them, xtp first: the others are compared with it.
 static ALL: &[&Transport] = &[
     &xtp::XTP,
+    &xtp::LENT,
     &xtp::CUBIC,
     &xtp::GBN,
     &udp::UDP,

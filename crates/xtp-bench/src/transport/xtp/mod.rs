@@ -7,6 +7,7 @@ use ::xtp::{Config, Endpoint, Wait};
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::{Experiment, WaitPolicy};
+use crate::stage::Stage;
 use crate::transport::{Transport, always};
 use crate::worker::Console;
 
@@ -24,6 +25,19 @@ pub(super) static XTP: Transport = Transport {
     obstacle: always,
     work,
 };
+
+/// With payload lent to the kernel, as between programs that trust each other.
+pub(super) static LENT: Transport = Transport {
+    name: "xtp-lent",
+    experiments: &[Experiment::Bulk],
+    obstacle: only_loopback,
+    work,
+};
+
+/// Elsewhere packets are too short to be lent.
+fn only_loopback(stage: &Stage, _: Experiment, _: u64) -> Option<String> {
+    (stage.left.interface != "lo").then(|| "payload is lent on loopback only".to_owned())
+}
 
 /// With the controller of RFC 9438.
 pub(super) static CUBIC: Transport = Transport {
@@ -59,6 +73,7 @@ fn endpoint(job: &Job) -> Worked<Endpoint> {
         WaitPolicy::Spin => Wait::Spin,
         WaitPolicy::Adaptive => Wait::Adaptive,
     };
+    config.socket.lend = job.transport == LENT.name;
     Ok(Endpoint::bind(config)?)
 }
 
