@@ -99,8 +99,6 @@ pub(crate) struct Route {
     pub(crate) dst: SocketAddr,
     pub(crate) src: Option<IpAddr>,
     pub(crate) ecn: Ecn,
-    /// See [`Train::stable`].
-    pub(crate) stable: bool,
 }
 
 /// At most this many datagrams and octets a train (Linux: 64 segments on older kernels, 65 507 octets).
@@ -223,9 +221,17 @@ impl TransmitBatch {
             total: octets,
             count: 1,
             probe: false,
-            stable: route.stable,
+            stable: false,
             pieces: first..self.pieces.len(),
         });
+    }
+
+    /// The payload in the trains from number `first` on stays where it is until the peer has it. They do not grow
+    /// any more.
+    pub(crate) fn mark_stable(&mut self, first: usize) {
+        for train in &mut self.trains[first..] {
+            train.stable = true;
+        }
     }
 
     /// Adds the datagrams of a run: `count` headers lie at the end of the arena from `heads_at` on, each is followed by
@@ -271,7 +277,7 @@ impl TransmitBatch {
             && train.dst == route.dst
             && train.src == route.src
             && train.ecn == route.ecn
-            && train.stable == route.stable
+            && !train.stable
             && train.count < MAX_SEGMENTS
             && octets <= train.segment
             && train.total + octets <= MAX_TRAIN
@@ -291,7 +297,7 @@ impl TransmitBatch {
             total: octets,
             count: 1,
             probe,
-            stable: route.stable,
+            stable: false,
             pieces: first..self.pieces.len(),
         });
     }

@@ -105,7 +105,6 @@ impl Context {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn: self.data_ecn(),
-            stable: false,
         };
         let copied = len <= COPY_LIMIT;
         self.stats.octets_copied += if copied { len as u64 } else { 0 };

@@ -82,7 +82,6 @@ impl Context {
             dst: travel.to.unwrap_or(self.peer.addr),
             src: self.peer.local,
             ecn: travel.ecn,
-            stable: travel.stable,
         };
         let octets = HEADER_LEN + used + length;
         let by_reference: &[Bytes] = if length <= COPY_LIMIT { &[] } else { payload };
@@ -96,7 +95,11 @@ impl Context {
         if travel.to.is_none() && !self.peer.allows_control(octets as u64) {
             return octets;
         }
+        let first = out.trains.len();
         out.push(route, travel.probe, at, by_reference);
+        if travel.stable {
+            out.mark_stable(first);
+        }
         self.peer.sent += octets as u64;
         self.timers.last_sent = env.now;
         self.stats.packets_sent += 1;

@@ -48,9 +48,12 @@ impl Context {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn: self.data_ecn(),
-            stable: self.lends(env, run.seq + (len * (packets - 1)) as u64, len),
         };
+        let first = out.trains.len();
         out.push_run(route, heads_at, packets, len, &mut payload);
+        if self.lends(env, run.seq + (len * (packets - 1)) as u64, len) {
+            out.mark_stable(first);
+        }
         self.settle_owed(false, options);
         self.account_run(run, sync, count, env);
     }

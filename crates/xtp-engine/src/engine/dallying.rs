@@ -141,7 +141,6 @@ impl Engine {
             dst: dally.peer,
             src: dally.local,
             ecn: Ecn::NotEct,
-            stable: false,
         };
         self.put_reply(&packet, route);
         true

@@ -151,6 +151,5 @@ fn route(datagram: &Datagram<'_>) -> Route {
         dst: datagram.src,
         src: datagram.dst,
         ecn: Ecn::NotEct,
-        stable: false,
     }
 }
