@@ -261,6 +261,7 @@ impl Endpoint {
                 }
             },
             |core, now, id| {
+                core.engine.catch_up();
                 stats = core.engine.context_stats(id).ok();
                 core.retire(now, id)
             },

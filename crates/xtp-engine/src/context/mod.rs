@@ -13,6 +13,7 @@ mod exchange;
 mod express;
 mod express_train;
 mod input;
+mod last_word;
 mod marks;
 mod memory;
 mod modes;

@@ -119,7 +119,10 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
-        if let Some(read) = self.read_guest(now, id, max) {
+        if let Some(read) = self
+            .read_guest(now, id, max)
+            .or_else(|| self.read_last(now, id, max))
+        {
             return Ok(read);
         }
         if let Some(read) = self.read_express(now, id, max) {

@@ -75,6 +75,12 @@ pub(super) struct Answer {
     ecn: Ecn,
 }
 
+impl Guest {
+    pub(super) fn has_left(&self) -> bool {
+        self.left.is_some()
+    }
+}
+
 impl Engine {
     /// As [`receive`](Self::receive), but an association the datagram begins may be made only by
     /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine about it; events are
@@ -301,7 +307,7 @@ impl Engine {
         let now = std::mem::replace(&mut self.now, guest.arrived);
         let octets = std::mem::take(&mut self.datagram);
         let told = self.events.len();
-        if let Ok(packet) = Packet::parse(&octets)
+        if let Ok(packet) = &Packet::parse(&octets)
             && let Body::First(first) = &packet.body
         {
             let datagram = Datagram {
@@ -315,7 +321,7 @@ impl Engine {
             let slot = self.admit_as(
                 guest.identity,
                 guest.source_token,
-                (&packet, first, &claim),
+                (packet, first, &claim),
                 (guest.listener, guest.validated, false),
                 &datagram,
             );
@@ -341,7 +347,9 @@ impl Engine {
         }
         if let Some(left) = guest.left {
             self.scheduler.remove(slot);
-            self.turn_of_then(slot, left, out);
+            let expected = std::mem::take(&mut self.left);
+            self.turn_of_then(slot, left, out, &expected);
+            self.left = expected;
         }
     }
 }
@@ -439,5 +447,13 @@ impl Answer {
             ecn: self.ecn,
         };
         out.push(route, false, at, &[]);
+    }
+}
+
+/// Keeps what left, to compare; nobody does in a release.
+pub(super) fn copy_of(memory: &mut Vec<u8>, packet: &[u8]) {
+    if cfg!(debug_assertions) {
+        memory.clear();
+        memory.extend_from_slice(packet);
     }
 }

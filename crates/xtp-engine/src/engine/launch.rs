@@ -48,6 +48,12 @@ pub(super) struct Template {
     room: usize,
 }
 
+impl Launch {
+    pub(super) fn has_left(&self) -> bool {
+        self.left.is_some()
+    }
+}
+
 impl Engine {
     /// [`open`](Self::open), [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one: what a
     /// one-shot or a request begins with. What was accepted is gone from `data`; if something is left, the writer is not
@@ -81,7 +87,11 @@ impl Engine {
             }
             return Ok(id);
         }
-        self.advance(now);
+        // The books of the association before may wait until this one's packet is under way.
+        match self.is_parting() {
+            true => self.now = self.now.max(now),
+            false => self.advance(now),
+        }
         let prepared = self.prepare(peer, &options)?;
         let id = prepared.identity.id;
         self.launch = Some(Launch {
@@ -129,6 +139,7 @@ impl Engine {
         let launch = self.launch.take();
         if let Some(launch) = launch {
             let before = out.begin();
+            self.templates += 1;
             self.perform(&launch, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
             self.template = Template::of(
@@ -166,7 +177,12 @@ impl Engine {
         }
         if let Some(slot) = slot {
             match launch.left {
-                Some(left) => self.turn_of_then(slot, left, out),
+                Some(left) => {
+                    let expected = std::mem::take(&mut self.left);
+                    self.turn_of_then(slot, left, out, &expected);
+                    self.left = expected;
+                    self.launched = Some((slot, self.templates));
+                }
                 None => self.mark_dirty(slot),
             }
         }
@@ -177,14 +193,17 @@ impl Engine {
     pub(super) fn note_left(&mut self, out: &TransmitBatch, at: usize) {
         self.stats.sent += 1;
         self.stats.express += 1;
-        if cfg!(debug_assertions) {
-            self.left.clear();
-            self.left.extend_from_slice(&out.arena[at..]);
-        }
+        super::guest::copy_of(&mut self.left, &out.arena[at..]);
     }
 
     /// The turn a context had at `left`, whose packet has left already unless `out` takes it.
-    pub(super) fn turn_of_then(&mut self, slot: u32, left: Time, out: Option<&mut TransmitBatch>) {
+    pub(super) fn turn_of_then(
+        &mut self,
+        slot: u32,
+        left: Time,
+        out: Option<&mut TransmitBatch>,
+        expected: &[u8],
+    ) {
         self.now = left;
         let mut scratch = std::mem::take(&mut self.scratch);
         let (target, repeats) = match out {
@@ -201,7 +220,7 @@ impl Engine {
             context.dirty = false;
             context.flush(&mut env, target);
         }
-        debug_assert!(!repeats || target.arena == self.left, "another packet has left");
+        debug_assert!(!repeats || target.arena == expected, "another packet has left");
         scratch.clear();
         self.scratch = scratch;
         self.settle(slot);

@@ -6,6 +6,7 @@ mod command;
 mod dallying;
 mod exchange;
 mod express;
+mod farewell;
 mod guest;
 mod input;
 mod launch;
@@ -119,6 +120,15 @@ pub struct Engine {
     template: Option<launch::Template>,
     guest: Option<guest::Guest>,
     answer: Option<guest::Answer>,
+    farewell: Option<farewell::Farewell>,
+    ending: Option<farewell::Ending>,
+    /// What was launched last, and the number of its template.
+    launched: Option<(u32, u64)>,
+    templates: u64,
+    /// Memory for an answer.
+    last_word: Vec<u8>,
+    /// END that left, to compare.
+    left_last: Vec<u8>,
     /// The datagram the guest came with.
     datagram: Vec<u8>,
     /// A datagram is taken by one who catches up.
@@ -182,6 +192,12 @@ impl Engine {
             launch: None,
             template: None,
             guest: None,
+            farewell: None,
+            ending: None,
+            launched: None,
+            templates: 0,
+            last_word: Vec::new(),
+            left_last: Vec::new(),
             answer: None,
             datagram: Vec::new(),
             welcoming: false,
@@ -210,7 +226,8 @@ impl Engine {
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
     pub fn is_full(&self) -> bool {
-        self.contexts.alive() + usize::from(self.is_ahead()) >= self.config.max_contexts
+        self.contexts.alive() + usize::from(self.launch.is_some() || self.guest.is_some())
+            >= self.config.max_contexts
     }
 
     /// UTC in milliseconds.
@@ -229,11 +246,24 @@ impl Engine {
 
     /// Whether an association was asked for, or asked, that is not made yet.
     fn is_ahead(&self) -> bool {
-        self.launch.is_some() || self.guest.is_some()
+        self.launch.is_some() || self.guest.is_some() || self.farewell.is_some()
+    }
+
+    /// Whether a packet of one that is not made yet has to leave.
+    fn has_more_to_say(&self) -> bool {
+        let launch = self.launch.as_ref().is_some_and(|launch| !launch.has_left());
+        let guest = self.guest.as_ref().is_some_and(|guest| !guest.has_left()) && !self.guest_is_patient();
+        let farewell = self
+            .farewell
+            .as_ref()
+            .is_some_and(|farewell| !farewell.has_left());
+        launch || guest || farewell
     }
 
     /// Makes it.
     fn settle_ahead(&mut self) {
+        // What came before is booked before.
+        self.settle_farewell();
         self.settle_launch();
         self.settle_guest();
     }

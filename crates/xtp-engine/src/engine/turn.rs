@@ -28,7 +28,7 @@ impl Engine {
         self.now = self.now.max(now);
         self.at_most_once.refresh();
         if self.is_ahead() {
-            if self.flush_launch(out) || self.flush_guest(out) {
+            if self.flush_launch(out) || self.flush_guest(out) || self.flush_farewell(out) {
                 return;
             }
             self.settle_ahead();
@@ -68,8 +68,8 @@ impl Engine {
     /// of the latest input may wait for the next command: it only puts timers right. Never false by mistake, but true
     /// whenever more than one context changed.
     pub fn is_pressing(&self, now: Time) -> bool {
-        let due = self.is_ahead() && !self.guest_is_patient();
-        if due || !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= now) {
+        if self.has_more_to_say() || !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= now)
+        {
             return true;
         }
         match self.scheduler.lone() {

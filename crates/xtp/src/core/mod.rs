@@ -264,8 +264,11 @@ impl Core {
         if !self.carrier.out.is_empty() {
             self.send(now);
         }
-        // What it took to decide is booked while the packet is under way.
-        self.engine.catch_up();
+        // What it took to decide is booked while the packet is under way; what an association that ended leaves behind,
+        // when there is nothing to do.
+        if !self.engine.is_parting() {
+            self.engine.catch_up();
+        }
         self.dispatch(now);
     }
 
@@ -453,6 +456,7 @@ impl Core {
 
     /// Puts away what is over.
     pub(crate) fn tidy(&mut self, now: Time) {
+        self.engine.catch_up();
         while let Some(id) = self.spent.pop() {
             self.forget(now, id);
         }

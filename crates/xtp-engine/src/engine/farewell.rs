@@ -1,0 +1,291 @@
+//! An association of one message ends with its packet: END leaves from a template, and what the answer before it means
+//! is booked later, perhaps only when the next association's FIRST is under way.
+//!
+//! It is about the association that was launched last (`launch`): when the answer to its FIRST is the one that came to
+//! the FIRST before, what follows is what followed then. The books call the functions of the long way with the times of
+//! then; the packet they build is the one that has left.
+
+use super::guest::copy_of;
+use super::{Engine, Read};
+use crate::error::CloseReason;
+use crate::event::{ContextId, Event};
+use crate::time::Time;
+use crate::transmit::{Datagram, Ecn, Piece, Route, TransmitBatch};
+use bytes::Bytes;
+use core::net::{IpAddr, SocketAddr};
+use xtp_wire::{Body, CONTROL_LEN, Format, HEADER_LEN, Header, Key, Options, Packet, seal};
+
+/// An answer that ends its association and is not in the books.
+pub(super) struct Farewell {
+    id: ContextId,
+    slot: u32,
+    /// Own key and newest sync of ours.
+    key: u64,
+    sync: u32,
+    /// Serial number at this client.
+    serial: Option<u64>,
+    arrived: Time,
+    src: SocketAddr,
+    kind: Kind,
+    /// Sync of the answer.
+    echo: u32,
+    message: core::ops::Range<usize>,
+    octets: Vec<u8>,
+    left: Option<Time>,
+}
+
+/// What of an answer decides what END says.
+#[derive(Clone, PartialEq)]
+struct Kind {
+    /// Number of the template its FIRST left from.
+    launch: u64,
+    dst: Option<IpAddr>,
+    ecn: Ecn,
+    format: Format,
+    options: Options,
+    sort: u16,
+    seq: u64,
+    rseq: u64,
+    alloc: Option<u64>,
+    length: usize,
+    read: bool,
+}
+
+/// The last END of its kind.
+pub(super) struct Ending {
+    kind: Kind,
+    header: Header,
+    head: [u8; CONTROL_LEN],
+    src: Option<IpAddr>,
+    ecn: Ecn,
+}
+
+impl Farewell {
+    pub(super) fn has_left(&self) -> bool {
+        self.left.is_some()
+    }
+}
+
+impl Engine {
+    /// Takes the answer to what was launched last, if it is one that ends the association; false if not.
+    pub(super) fn take_leave(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+        let Some(launch) = self.launched.take_if(|(launched, _)| *launched == slot) else {
+            return false;
+        };
+        let expected = self.welcoming && !self.is_ahead() && self.scheduler.is_empty();
+        let Some(context) = self.contexts.awake(slot).filter(|_| expected) else {
+            return false;
+        };
+        let header = &packet.header;
+        let (control, data) = match &packet.body {
+            Body::Cntl(control) => (Some(control), &[][..]),
+            // RCLOSE alone says that the request is there.
+            Body::Data(data) if data.tag.is_none() && !data.data.is_empty() => (None, data.data),
+            Body::Xdata { control, data, .. } if data.tag.is_none() && !data.data.is_empty() => {
+                (Some(control), data.data)
+            }
+            _ => return false,
+        };
+        let mut said = Options::RCLOSE | Options::WCLOSE;
+        said.set(Options::EOM, !data.is_empty());
+        let ends = header.options - (Options::NOCHECK | Options::SREQ) == said
+            && context.awaits_last_word()
+            && datagram.src == context.peer.addr
+            && header.seq == 0
+            && control.is_none_or(|control| {
+                control.rseq == context.writer.nxt && control.echo == context.writer.sync_out
+            })
+            && data.len() as u64 <= context.reader.alloc;
+        if !ends {
+            return false;
+        }
+        let end = HEADER_LEN + header.dlen as usize;
+        let mut octets = std::mem::take(&mut self.last_word);
+        octets.clear();
+        octets.extend_from_slice(datagram.data);
+        let farewell = Farewell {
+            id: context.id,
+            slot,
+            key: context.key,
+            sync: context.writer.sync_out,
+            serial: context.serial,
+            arrived: self.now,
+            src: datagram.src,
+            kind: Kind {
+                launch: launch.1,
+                dst: datagram.dst,
+                ecn: datagram.ecn,
+                format: header.format,
+                options: header.options,
+                sort: header.sort,
+                seq: header.seq,
+                rseq: context.writer.nxt,
+                alloc: control.map(|control| control.alloc),
+                length: data.len(),
+                read: false,
+            },
+            echo: header.sync,
+            message: end - data.len()..end,
+            octets,
+            left: None,
+        };
+        self.events.push_back((farewell.id, Event::Heard));
+        self.events.push_back((farewell.id, Event::Readable));
+        self.farewell = Some(farewell);
+        true
+    }
+
+    pub(super) fn read_last(&mut self, now: Time, id: ContextId, max: usize) -> Option<Read> {
+        let farewell = self.farewell.as_mut()?;
+        let fits = !farewell.message.is_empty() && farewell.message.len() <= max;
+        if farewell.id != id || farewell.left.is_some() || farewell.kind.read || !fits {
+            return None;
+        }
+        self.now = self.now.max(now);
+        farewell.kind.read = true;
+        let bytes = Bytes::copy_from_slice(&farewell.octets[farewell.message.clone()]);
+        Some(Read::Data {
+            offset: 0,
+            bytes,
+            eom: true,
+        })
+    }
+
+    /// Says END, if that is all there is to do.
+    pub(super) fn flush_farewell(&mut self, out: &mut TransmitBatch) -> bool {
+        let idle = self.scheduler.is_empty()
+            && self.replies.is_empty()
+            && self.next_timer().is_none_or(|at| at > self.now);
+        let now = self.now;
+        let Some(farewell) = self.farewell.as_mut().filter(|last| idle && last.left.is_none()) else {
+            return false;
+        };
+        farewell.left = Some(now);
+        let before = out.begin();
+        let known = self.ending.as_ref().filter(|ending| ending.kind == farewell.kind);
+        if let Some(ending) = known {
+            let at = out.arena.len();
+            ending.write(farewell, out);
+            let (id, serial) = (farewell.id, farewell.serial);
+            self.events.push_back((id, Event::Closed(CloseReason::Normal)));
+            // The next FIRST says which associations are finished.
+            if let Some(n) = serial {
+                self.open_n.remove(&n);
+            }
+            self.stats.sent += 1;
+            self.stats.express += 1;
+            copy_of(&mut self.left_last, &out.arena[at..]);
+            return true;
+        }
+        // The first of its kind: as long as ever, and remembered.
+        if let Some(farewell) = self.farewell.take() {
+            self.events
+                .push_back((farewell.id, Event::Closed(CloseReason::Normal)));
+            self.part(&farewell, Some(&mut *out));
+            self.stats.sent += out.datagrams_from(before) as u64;
+            self.ending = Ending::of(&farewell, out, before);
+            self.last_word = farewell.octets;
+        }
+        true
+    }
+
+    /// Whether END has left and nothing else waits for its books, so that they may wait until there is nothing to do.
+    /// [`catch_up`](Self::catch_up) does them.
+    pub fn is_parting(&self) -> bool {
+        let parting = self
+            .farewell
+            .as_ref()
+            .is_some_and(|farewell| farewell.left.is_some());
+        parting
+            && self.launch.is_none()
+            && self.guest.is_none()
+            && self.books.is_none()
+            && self.unsettled.is_none()
+    }
+
+    /// Does the books of an answer that came, and of END if it left.
+    pub(super) fn settle_farewell(&mut self) {
+        if let Some(farewell) = self.farewell.take() {
+            self.part(&farewell, None);
+            self.last_word = farewell.octets;
+        }
+    }
+
+    fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
+        let now = std::mem::replace(&mut self.now, farewell.arrived);
+        let told = self.events.len();
+        if let Ok(packet) = Packet::parse(&farewell.octets) {
+            let datagram = Datagram {
+                src: farewell.src,
+                dst: farewell.kind.dst,
+                ecn: farewell.kind.ecn,
+                data: &farewell.octets,
+                backing: None,
+            };
+            self.deliver(farewell.slot, &packet, &datagram);
+        }
+        if let Some(context) = self.contexts.at(farewell.slot).filter(|_| farewell.kind.read) {
+            let read = context.read(usize::MAX);
+            debug_assert!(matches!(read, Ok(Read::Data { eom: true, .. })));
+        }
+        if let Some(left) = farewell.left {
+            self.scheduler.remove(farewell.slot);
+            let expected = std::mem::take(&mut self.left_last);
+            self.turn_of_then(farewell.slot, left, out, &expected);
+            self.left_last = expected;
+        }
+        let events = 2 + usize::from(farewell.left.is_some());
+        debug_assert_eq!(self.events.len(), told + events, "other events than were told");
+        self.events.truncate(told);
+        self.now = now;
+    }
+}
+
+impl Ending {
+    /// What left in the one train from number `before` on, if it may serve again.
+    fn of(farewell: &Farewell, out: &TransmitBatch, before: usize) -> Option<Self> {
+        let [train] = &out.trains[before..] else {
+            return None;
+        };
+        let Some(Piece::Arena(range)) = out.pieces.get(train.pieces.start) else {
+            return None;
+        };
+        let packet = &out.arena[range.clone()];
+        let header = Header::parse(packet).ok()?;
+        let head = packet.get(HEADER_LEN..)?.try_into().ok()?;
+        let simple =
+            train.count == 1 && header.format == Format::Cntl && header.options.contains(Options::END);
+        simple.then(|| Self {
+            kind: farewell.kind.clone(),
+            header,
+            head,
+            src: train.src,
+            ecn: train.ecn,
+        })
+    }
+
+    /// The packet, into `out`.
+    fn write(&self, farewell: &Farewell, out: &mut TransmitBatch) {
+        let at = out.arena.len();
+        out.arena.resize(at + HEADER_LEN, 0);
+        out.arena.extend_from_slice(&self.head);
+        let packet = &mut out.arena[at..];
+        let header = Header {
+            key: Key::own(farewell.key),
+            sync: farewell.sync.wrapping_add(1),
+            check: 0,
+            ..self.header
+        };
+        if let Some(head) = packet.first_chunk_mut::<HEADER_LEN>() {
+            header.encode(head);
+        }
+        packet[HEADER_LEN + CONTROL_LEN - 4..].copy_from_slice(&farewell.echo.to_be_bytes());
+        seal(packet, []);
+        let route = Route {
+            dst: farewell.src,
+            src: self.src,
+            ecn: self.ecn,
+        };
+        out.push(route, false, at, &[]);
+    }
+}
