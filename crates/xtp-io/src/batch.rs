@@ -213,6 +213,9 @@ impl RecvBatch {
         self.used = 0;
         self.datagrams = 0;
         for slot in &mut self.slots[..self.offered] {
+            if matches!(slot, Slot::Writable(_)) {
+                continue;
+            }
             *slot = match std::mem::take(slot) {
                 Slot::Vacant => Slot::Writable(self.pool.get()),
                 Slot::Filled(bytes, _) => Slot::Writable(self.pool.exchange(bytes)),

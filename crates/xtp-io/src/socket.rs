@@ -1,7 +1,7 @@
 //! The UDP socket: set up once, then used through whichever back end the system allows.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::error::{IoError, SocketError};
 use crate::options::SocketOptions;
 use crate::readiness::{Interest, Readiness};
 use crate::sys::{self, DatagramIo, Endpoint};
-use crate::train::{SendOutcome, Train};
+use crate::train::{Ecn, Envelope, SendOutcome, Train};
 
 /// A bound, unconnected, non-blocking UDP socket.
 ///
@@ -136,6 +136,16 @@ impl UdpSocket {
             });
         }
         self.io.send(&self.endpoint, train, first)
+    }
+
+    /// Sends one datagram if that needs nothing but its octets and where they go: the shortest way. False, and nothing
+    /// done, where it needs more or the system has something to say about it: that is for [`UdpSocket::send`].
+    #[inline]
+    pub fn send_one(&self, dst: SocketAddr, src: Option<IpAddr>, ecn: Ecn, octets: &[u8]) -> bool {
+        !octets.is_empty()
+            && self
+                .io
+                .send_one(&self.endpoint, &Envelope { dst, src, ecn }, octets)
     }
 
     /// Receives what is there without waiting; returns the number of datagrams, 0 if there are none.

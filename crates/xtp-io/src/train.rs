@@ -63,6 +63,14 @@ pub struct Train<'a> {
     pub pieces: &'a [IoSlice<'a>],
 }
 
+/// Where one datagram goes, from where, and its mark.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) dst: SocketAddr,
+    pub(crate) src: Option<IpAddr>,
+    pub(crate) ecn: Ecn,
+}
+
 impl<'a> Train<'a> {
     /// A train to `dst` without wishes about source, interface and ECN; counts the octets itself.
     pub fn new(dst: SocketAddr, segment: usize, pieces: &'a [IoSlice<'a>]) -> Self {

@@ -251,6 +251,25 @@ impl Carrier {
         }
     }
 
+    /// Sends what is in `out` if that is one datagram in one piece; false, and nothing done, if it is not or did not
+    /// leave.
+    pub(crate) fn send_one(&mut self) -> bool {
+        let ([train], [piece]) = (&self.out.trains[..], &self.out.pieces[..]) else {
+            return false;
+        };
+        let octets = self.out.octets(piece);
+        if self.stall.is_some()
+            || self.trace.is_some()
+            || !self
+                .socket
+                .send_one(train.dst, train.src, to_io(train.ecn), octets)
+        {
+            return false;
+        }
+        self.out.clear();
+        true
+    }
+
     /// Sends what is in `out`, from where the last attempt stopped. Clears `out` when all of it left.
     pub(crate) fn send(&mut self, troubles: &mut Vec<Trouble>) -> Result<()> {
         let start = self.stall.take();

@@ -21,7 +21,9 @@ impl Clock {
 
     /// This moment.
     pub(crate) fn now(&self) -> Time {
-        let nanos = u64::try_from(self.base.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let passed = self.base.elapsed();
+        // In 64 bits, which last for five hundred years.
+        let nanos = passed.as_secs().wrapping_mul(1_000_000_000) + u64::from(passed.subsec_nanos());
         Time::from_nanos(nanos)
     }
 

@@ -9,7 +9,7 @@ use xtp_engine::ContextId;
 
 use crate::core::Look;
 use crate::shared::{POLL_EVERY, Shared};
-use crate::wait::{Patience, brief_polls};
+use crate::wait::brief_polls;
 
 /// Polls between two looks at whether somebody else wants the endpoint.
 const LOOKS: u32 = 4;
@@ -37,11 +37,11 @@ impl Shared {
             match look {
                 Look::Nothing => {}
                 Look::Message(message) => {
-                    Patience::new(&self.habit, self.config.wait).came(1, state.core.sendings);
+                    self.habit.met(1, self.config.wait, state.core.sendings);
                     return Some(message);
                 }
                 Look::Other(count) => {
-                    Patience::new(&self.habit, self.config.wait).came(count, state.core.sendings);
+                    self.habit.met(count, self.config.wait, state.core.sendings);
                     return None;
                 }
             }

@@ -112,7 +112,9 @@ impl Habit {
 
     /// So many datagrams came to one who waited; `rested`: who napped before.
     fn came(&self, count: usize, rested: bool, sendings: u64) {
-        let sent = sendings.wrapping_sub(self.sendings.swap(sendings, Ordering::Relaxed));
+        // No exchange in one step: whoever drives the endpoint is alone, and a locked instruction waits for all before it.
+        let sent = sendings.wrapping_sub(self.sendings.load(Ordering::Relaxed));
+        self.sendings.store(sendings, Ordering::Relaxed);
         let less = u32::try_from(sent).unwrap_or(u32::MAX).saturating_mul(ANSWER);
         let few = count <= 2;
         // A nap that brought little was not worth it; many that came together were no stream of lone ones.
@@ -124,6 +126,13 @@ impl Habit {
         let before = self.stream.load(Ordering::Relaxed);
         let after = before.saturating_add(more).saturating_sub(less).min(MOST_STREAM);
         self.stream.store(after, Ordering::Relaxed);
+    }
+
+    /// So many datagrams came to one who polled, without a nap.
+    pub(crate) fn met(&self, count: usize, wait: Wait, sendings: u64) {
+        if wait == Wait::Adaptive {
+            self.came(count, false, sendings);
+        }
     }
 
     fn shares_core(&self) -> bool {

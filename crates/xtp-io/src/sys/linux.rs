@@ -11,12 +11,13 @@ use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::error::SocketError;
 use crate::options::SocketOptions;
-use crate::train::{MAX_SEGMENTS, SendOutcome, Train};
+use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
 
 mod errors;
 mod gro;
 mod lend;
 mod mark;
+mod one;
 pub(crate) mod recv;
 mod send;
 mod sleep;
@@ -114,6 +115,10 @@ impl LinuxIo {
 impl DatagramIo for LinuxIo {
     fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
         send::send(self, endpoint, train, first)
+    }
+
+    fn send_one(&self, endpoint: &Endpoint, envelope: &Envelope, octets: &[u8]) -> bool {
+        one::send(self, endpoint, envelope, octets)
     }
 
     fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {

@@ -13,7 +13,7 @@ use crate::capabilities::Capabilities;
 use crate::counters::Counts;
 use crate::error::SocketError;
 use crate::options::{Backend, SocketOptions};
-use crate::train::{SendOutcome, Train};
+use crate::train::{Envelope, SendOutcome, Train};
 
 #[cfg(all(test, target_os = "linux"))]
 mod alloc_tests;
@@ -59,6 +59,11 @@ impl Endpoint {
 pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
     /// Sends the datagrams of a valid train from number `first` on.
     fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome>;
+
+    /// Sends a datagram of which nothing is to be said; false, and nothing done, if something is.
+    fn send_one(&self, _: &Endpoint, _: &Envelope, _: &[u8]) -> bool {
+        false
+    }
 
     /// Fills `batch`; empty if nothing was there in `looks` looks in a row (at least one is taken).
     fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()>;

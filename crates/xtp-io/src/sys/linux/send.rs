@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use socket2::SockAddr;
 
 use super::super::cmsg::Control;
 use super::super::{Endpoint, too_many_pieces, wrong_family};
-use super::{LinuxIo, UDP_SEGMENT, empty_header, last_error, may_be_pending};
+use super::{LinuxIo, UDP_SEGMENT, empty_header, last_error, may_be_pending, one};
 use crate::address::{canonical, for_family};
 use crate::counters::add;
 use crate::train::{Cursor, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
@@ -150,8 +150,19 @@ pub(super) fn send(
     train: &Train<'_>,
     first: usize,
 ) -> io::Result<SendOutcome> {
-    if send_lone(io, endpoint, train, first) {
-        return Ok(SendOutcome::Sent);
+    if let [piece] = train.pieces
+        && first == 0
+        && train.total <= train.segment
+        && train.interface.is_none()
+    {
+        let envelope = crate::train::Envelope {
+            dst: train.dst,
+            src: train.src,
+            ecn: train.ecn,
+        };
+        if one::send(io, endpoint, &envelope, piece) {
+            return Ok(SendOutcome::Sent);
+        }
     }
     let mut envelope = Envelope::new(io, endpoint, train)?;
     let segments = train.segments();
@@ -194,44 +205,6 @@ pub(super) fn send(
         }
     }
     Ok(SendOutcome::Sent)
-}
-
-/// One datagram in one piece of which nothing is to be said: what an exchange of small packets consists of. False, and
-/// nothing sent, if it is not that or did not leave, which the general way finds out about.
-fn send_lone(io: &LinuxIo, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> bool {
-    let [piece] = train.pieces else { return false };
-    let from_elsewhere = train.src.is_some() && train.src != endpoint.bound_ip();
-    let (SocketAddr::V4(dst), SocketAddr::V4(_)) = (train.dst, endpoint.local) else {
-        return false;
-    };
-    if first > 0
-        || train.total > train.segment
-        || from_elsewhere
-        || train.interface.is_some()
-        || !io.mark.is(train.ecn)
-    {
-        return false;
-    }
-    // SAFETY: a C struct of integers, for which all zeros is a value.
-    let mut name: libc::sockaddr_in = unsafe { std::mem::zeroed() };
-    name.sin_family = libc::AF_INET as _;
-    name.sin_port = dst.port().to_be();
-    name.sin_addr.s_addr = u32::from_ne_bytes(dst.ip().octets());
-    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-    // SAFETY: piece and name outlive the call, with their true lengths; the kernel only reads them.
-    let result = unsafe {
-        let fd = endpoint.socket.as_raw_fd();
-        let name = (&raw const name).cast();
-        let length = size_of::<libc::sockaddr_in>() as _;
-        libc::sendto(fd, piece.as_ptr().cast(), piece.len(), flags, name, length)
-    };
-    add(&endpoint.counts.send_calls, 1);
-    if result < 0 {
-        return false;
-    }
-    add(&endpoint.counts.datagrams_out, 1);
-    add(&endpoint.counts.octets_out, piece.len() as u64);
-    true
 }
 
 /// Datagrams sent, or the error number of the failed call.
