@@ -23,8 +23,8 @@ use crate::train::{Ecn, Envelope, SendOutcome, Train};
 /// For the counters see [`Counters`].
 #[derive(Debug)]
 pub struct UdpSocket {
-    endpoint: Endpoint,
-    io: Box<dyn DatagramIo>,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) io: Box<dyn DatagramIo>,
     capabilities: Capabilities,
 }
 
@@ -184,7 +184,7 @@ impl UdpSocket {
         Ok(self.count(batch))
     }
 
-    fn count(&self, batch: &RecvBatch) -> usize {
+    pub(crate) fn count(&self, batch: &RecvBatch) -> usize {
         let counts = &self.endpoint.counts;
         if !batch.is_empty() {
             add(&counts.datagrams_in, batch.len() as u64);

@@ -14,6 +14,8 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
+mod shortcut;
+
 /// A slab is worth keeping as backing of received payloads when it is filled at least this far: below, a few
 /// octets would pin 64 KiB.
 const WORTH_KEEPING: usize = 32 << 10;
@@ -62,6 +64,7 @@ pub(crate) struct Carrier {
     /// What the engine wants sent; kept while the kernel has no room.
     pub(crate) out: TransmitBatch,
     stall: Option<Stall>,
+    shortcut: shortcut::Use,
     trace: Option<Trace>,
     waker: Arc<Waker>,
     errors: Vec<SocketError>,
@@ -82,6 +85,7 @@ impl Carrier {
             batch: Some(RecvBatch::default()),
             out: TransmitBatch::new(),
             stall: None,
+            shortcut: shortcut::Use::default(),
             trace,
             waker,
             errors: Vec::new(),
@@ -114,7 +118,13 @@ impl Carrier {
         engine: &mut Engine,
         looks: u32,
     ) -> Result<Option<(usize, Time)>> {
-        let count = self.fill(looks)?;
+        if self.shortcut.is_crowded() {
+            let count = self.retire_shortcut(clock, engine);
+            if count > 0 {
+                return Ok(Some((count, clock.now())));
+            }
+        }
+        let count = self.fill(looks, true)?;
         self.take(count, clock, engine)
     }
 
@@ -154,7 +164,7 @@ impl Carrier {
         id: ContextId,
         limit: usize,
     ) -> Result<Option<(Came, Time)>> {
-        let count = self.fill(looks)?;
+        let count = self.fill(looks, false)?;
         if count == 0 {
             return Ok(None);
         }
@@ -182,11 +192,35 @@ impl Carrier {
 
     /// Takes one batch from the socket; how many datagrams it brought. Whoever sleeps in the kernel has the batch: then
     /// nobody else takes what comes.
-    fn fill(&mut self, looks: u32) -> Result<usize> {
-        match &mut self.batch {
-            Some(batch) => counted(self.socket.recv_within(batch, looks)),
-            None => Ok(0),
+    /// `all`: whatever there is to be looked at is looked at.
+    fn fill(&mut self, looks: u32, all: bool) -> Result<usize> {
+        let Some(batch) = &mut self.batch else {
+            return Ok(0);
+        };
+        if let Some(shortcut) = self.shortcut.turn(all) {
+            let count = counted(self.socket.recv_by(shortcut, batch, looks))?;
+            self.shortcut.came(count);
+            if count > 0 || !all {
+                return Ok(count);
+            }
         }
+        counted(self.socket.recv_within(batch, looks))
+    }
+
+    /// Gives up a shortcut, because somebody is about to sleep on the socket; how many datagrams were still in it, which
+    /// the engine takes.
+    pub(crate) fn retire_shortcut(&mut self, clock: Clock, engine: &mut Engine) -> usize {
+        let Some(shortcut) = self.shortcut.retire() else {
+            return 0;
+        };
+        let mut taken = 0;
+        while let Some(batch) = &mut self.batch
+            && let Ok(count @ 1..) = self.socket.recv_by(&shortcut, batch, 1)
+        {
+            taken += count;
+            self.hand_in(clock.now(), engine);
+        }
+        taken
     }
 
     /// Gives the engine what the batch brought.
@@ -254,16 +288,22 @@ impl Carrier {
     /// Sends what is in `out` if that is one datagram in one piece; false, and nothing done, if it is not or did not
     /// leave.
     pub(crate) fn send_one(&mut self) -> bool {
-        let ([train], [piece]) = (&self.out.trains[..], &self.out.pieces[..]) else {
+        let [train] = &self.out.trains[..] else {
             return false;
         };
-        let octets = self.out.octets(piece);
-        if self.stall.is_some()
-            || self.trace.is_some()
-            || !self
-                .socket
-                .send_one(train.dst, train.src, to_io(train.ecn), octets)
-        {
+        let octets = match &self.out.pieces[..] {
+            [piece] => self.out.octets(piece),
+            pieces if train.count == 1 && train.total <= SMALL => {
+                self.gathered.clear();
+                for piece in pieces {
+                    self.gathered.extend_from_slice(self.out.octets(piece));
+                }
+                self.copied += self.gathered.len() as u64;
+                &self.gathered
+            }
+            _ => return false,
+        };
+        if self.stall.is_some() || self.trace.is_some() || !self.shortcut.send(&self.socket, train, octets) {
             return false;
         }
         self.out.clear();

@@ -76,6 +76,7 @@ fn round(shared: &Shared) -> bool {
         std::thread::sleep(DRIVER_PATIENCE);
         return true;
     }
+    state.core.before_sleep();
     state.core.turn(now);
     shared.announce(&mut state);
     let timeout = match state.core.deadline() {

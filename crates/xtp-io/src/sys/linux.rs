@@ -1,6 +1,7 @@
 //! The Linux back end: what the kernel offers is switched on here, used in `send` and `recv`.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,7 @@ use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::error::SocketError;
 use crate::options::SocketOptions;
+use crate::shortcut::Shortcut;
 use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
 
 mod errors;
@@ -20,6 +22,7 @@ mod mark;
 mod one;
 pub(crate) mod recv;
 mod send;
+mod shortcut;
 mod sleep;
 
 /// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.
@@ -36,6 +39,8 @@ pub(crate) struct LinuxIo {
     /// Cleared when a device proves unable.
     gso: AtomicBool,
     gro: gro::Gro,
+    /// ECN marks are told.
+    marks: bool,
     /// Something is told with every datagram: its ECN mark, or the address it was sent to.
     told: bool,
     mark: mark::Mark,
@@ -102,6 +107,7 @@ impl LinuxIo {
         Self {
             gso: AtomicBool::new(found.gso),
             gro: gro::Gro::new(found.gro),
+            marks: found.ecn,
             told: found.ecn || endpoint.bound_ip().is_none(),
             mark: mark::Mark::default(),
             lending,
@@ -135,6 +141,21 @@ impl DatagramIo for LinuxIo {
         recv::recv(self, endpoint, batch, recv::Waiting::Sleep)?;
         self.gro.note(endpoint, batch.slots_used(), batch.len());
         Ok(())
+    }
+
+    fn shortcut(&self, endpoint: &Endpoint, peer: SocketAddr) -> io::Result<Shortcut> {
+        shortcut::open(self, endpoint, peer)
+    }
+
+    fn recv_by(
+        &self,
+        endpoint: &Endpoint,
+        shortcut: &Shortcut,
+        batch: &mut RecvBatch,
+        looks: u32,
+    ) -> io::Result<()> {
+        batch.prepare();
+        recv::recv_lone(self, endpoint, Some(shortcut), batch, recv::Waiting::Looks(looks))
     }
 
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {

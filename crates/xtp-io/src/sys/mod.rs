@@ -13,6 +13,7 @@ use crate::capabilities::Capabilities;
 use crate::counters::Counts;
 use crate::error::SocketError;
 use crate::options::{Backend, SocketOptions};
+use crate::shortcut::Shortcut;
 use crate::train::{Envelope, SendOutcome, Train};
 
 #[cfg(all(test, target_os = "linux"))]
@@ -63,6 +64,16 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
     /// Sends a datagram of which nothing is to be said; false, and nothing done, if something is.
     fn send_one(&self, _: &Endpoint, _: &Envelope, _: &[u8]) -> bool {
         false
+    }
+
+    /// A shortcut to one peer.
+    fn shortcut(&self, _: &Endpoint, _: SocketAddr) -> io::Result<Shortcut> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Fills `batch` from a shortcut, as [`recv`](Self::recv).
+    fn recv_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Fills `batch`; empty if nothing was there in `looks` looks in a row (at least one is taken).

@@ -9,6 +9,7 @@ mod marks;
 mod plain;
 #[cfg(target_os = "linux")]
 mod reports;
+mod shortcut;
 mod slabs;
 mod support;
 mod trains;

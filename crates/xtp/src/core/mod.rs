@@ -185,6 +185,18 @@ impl Core {
         self.received(outcome)
     }
 
+    /// Gives up what only polling looks at; true if something came of it.
+    pub(crate) fn before_sleep(&mut self) -> bool {
+        let count = self.carrier.retire_shortcut(self.clock, &mut self.engine);
+        if count > 0 {
+            self.received += count as u64;
+            let now = self.now();
+            self.arrived = Some(now);
+            self.dispatch(now);
+        }
+        count > 0
+    }
+
     /// Room to receive in without the lock, if nothing has to be done before the socket's longest sleep is over. What
     /// waits for an idle moment is done now.
     pub(crate) fn lend_batch(&mut self, now: Time, longest: Duration) -> Option<RecvBatch> {

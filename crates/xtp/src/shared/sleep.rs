@@ -30,6 +30,9 @@ impl Shared {
         until: Option<Time>,
         slept: Slept,
     ) -> (MutexGuard<'a, State>, Slept) {
+        if state.core.before_sleep() {
+            return (state, Slept::Readable);
+        }
         // Once is enough for what comes soon; beyond, a sleep as long as it may be costs less.
         if slept == Slept::No
             && !self.waker.is_broken()

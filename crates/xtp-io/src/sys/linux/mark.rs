@@ -41,6 +41,11 @@ impl Mark {
         !self.adopt(endpoint, wanted)
     }
 
+    /// The socket's own mark.
+    pub(super) fn own(&self) -> u8 {
+        self.own.load(Ordering::Relaxed) as u8
+    }
+
     /// Whether a train with mark `ecn` need say nothing, and none before it had to.
     pub(super) fn is(&self, ecn: Ecn) -> bool {
         self.own.load(Ordering::Relaxed) == u32::from(ecn.bits()) && self.streak.load(Ordering::Relaxed) == 0

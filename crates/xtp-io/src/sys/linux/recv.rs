@@ -13,6 +13,7 @@ use super::{LinuxIo, UDP_GRO, empty_header, last_error, may_be_pending};
 use crate::address::canonical;
 use crate::batch::{Arrival, MAX_SLOTS, RecvBatch};
 use crate::counters::add;
+use crate::shortcut::Shortcut;
 use crate::train::Ecn;
 
 /// Control messages of an arriving message: packet information (40, and 32 of IPv4), traffic class
@@ -98,7 +99,7 @@ pub(super) fn recv(
 ) -> io::Result<()> {
     let slots = batch.prepare();
     if slots == 1 {
-        return recv_lone(io, endpoint, batch, waiting);
+        return recv_lone(io, endpoint, None, batch, waiting);
     }
     if io.recvmmsg {
         return recv_some(endpoint, batch, 0..slots, waiting).map(drop);
@@ -116,8 +117,14 @@ pub(super) fn recv(
     Ok(())
 }
 
-/// Receives into the first slot: what a poll for a lone answer consists of.
-fn recv_lone(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch, waiting: Waiting) -> io::Result<()> {
+/// Receives into the first slot, from the socket or by a shortcut: what a poll for a lone answer consists of.
+pub(super) fn recv_lone(
+    io: &LinuxIo,
+    endpoint: &Endpoint,
+    shortcut: Option<&Shortcut>,
+    batch: &mut RecvBatch,
+    waiting: Waiting,
+) -> io::Result<()> {
     let memory = batch.writable(0);
     let mut piece = libc::iovec {
         iov_base: memory.as_mut_ptr().cast(),
@@ -130,20 +137,34 @@ fn recv_lone(io: &LinuxIo, endpoint: &Endpoint, batch: &mut RecvBatch, waiting: 
     let header = &mut message.msg_hdr;
     header.msg_iov = &raw mut piece;
     header.msg_iovlen = 1;
-    header.msg_name = batch.scratch.names[0].as_mut_ptr();
-    header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
-    if io.is_told_more() {
+    let told = match shortcut {
+        Some(shortcut) => shortcut.told,
+        None => {
+            header.msg_name = batch.scratch.names[0].as_mut_ptr();
+            header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+            io.is_told_more()
+        }
+    };
+    if told {
         header.msg_control = batch.scratch.controls[0].as_mut_ptr();
         header.msg_controllen = CONTROL as _;
     }
+    let fd = match shortcut {
+        Some(shortcut) => shortcut.socket.as_raw_fd(),
+        None => endpoint.socket.as_raw_fd(),
+    };
     // SAFETY: the one message refers to the first slab, name and control of `batch`, which nobody else touches before
     // this function returns, and to `piece`, which outlives the call.
-    let (count, waited) = unsafe { receive(endpoint, &raw mut message, 1, waiting) }?;
+    let (count, waited) = unsafe { receive(endpoint, fd, &raw mut message, 1, waiting) }?;
     if waited {
         batch.note_waited();
     }
     if count == 1
-        && let Some(arrival) = arrival(endpoint, batch, 0, &message)
+        && let Some(ends) = match shortcut {
+            Some(shortcut) => Some((shortcut.peer, shortcut.local)),
+            None => ends(endpoint, batch, 0, &message),
+        }
+        && let Some(arrival) = arrival(endpoint, batch, 0, &message, ends)
     {
         batch.fill(0, arrival);
     }
@@ -178,14 +199,17 @@ fn recv_some(
             msg_len: 0,
         });
     }
+    let fd = endpoint.socket.as_raw_fd();
     let (start, room) = (messages[first..end].as_mut_ptr().cast(), end - first);
     // SAFETY: the messages from `start` are written above, `room` of them; they refer to distinct slabs,
     // names and controls of `batch`, which nobody else touches before this function returns.
-    let (count, _) = unsafe { receive(endpoint, start, room, waiting) }?;
+    let (count, _) = unsafe { receive(endpoint, fd, start, room, waiting) }?;
     for (slot, message) in messages.iter().enumerate().take(first + count).skip(first) {
         // SAFETY: written above for every slot in `first..end`, which `first + count` does not exceed.
         let message = unsafe { message.assume_init_ref() };
-        if let Some(arrival) = arrival(endpoint, batch, slot, message) {
+        if let Some(ends) = ends(endpoint, batch, slot, message)
+            && let Some(arrival) = arrival(endpoint, batch, slot, message, ends)
+        {
             batch.fill(slot, arrival);
         }
     }
@@ -199,11 +223,11 @@ fn recv_some(
 /// `messages` points to `room` messages whose pointers and lengths are valid for writing.
 unsafe fn receive(
     endpoint: &Endpoint,
+    fd: i32,
     messages: *mut libc::mmsghdr,
     room: usize,
     waiting: Waiting,
 ) -> io::Result<(usize, bool)> {
-    let fd = endpoint.socket.as_raw_fd();
     let (flags, looks) = match waiting {
         Waiting::Looks(looks) => (libc::MSG_DONTWAIT, looks),
         // Whatever is there beside the first message comes along, but nobody waits for it.
@@ -255,14 +279,12 @@ unsafe fn receive_one(fd: i32, message: &mut libc::mmsghdr, flags: i32) -> i32 {
         unsafe {
             let piece = &*header.msg_iov;
             let name = header.msg_name.cast();
-            libc::recvfrom(
-                fd,
-                piece.iov_base,
-                piece.iov_len,
-                flags | libc::MSG_TRUNC,
-                name,
-                &raw mut header.msg_namelen,
-            )
+            let length = match header.msg_name.is_null() {
+                true => std::ptr::null_mut(),
+                false => &raw mut header.msg_namelen,
+            };
+            let flags = flags | libc::MSG_TRUNC;
+            libc::recvfrom(fd, piece.iov_base, piece.iov_len, flags, name, length)
         }
     } else {
         // SAFETY: the caller vouches for all of it.
@@ -280,12 +302,29 @@ unsafe fn receive_one(fd: i32, message: &mut libc::mmsghdr, flags: i32) -> i32 {
     1
 }
 
-/// What arrived in a slot; `None` (and a count) if it did not fit or names no sender.
-fn arrival(endpoint: &Endpoint, batch: &RecvBatch, slot: usize, message: &libc::mmsghdr) -> Option<Arrival> {
+/// Where what arrived in a slot came from, and to which address; `None` if it names no sender.
+fn ends(
+    endpoint: &Endpoint,
+    batch: &RecvBatch,
+    slot: usize,
+    message: &libc::mmsghdr,
+) -> Option<(SocketAddr, Option<IpAddr>)> {
+    let src = batch.scratch.names[slot].address(message.msg_hdr.msg_namelen)?;
+    Some((src, endpoint.bound_ip()))
+}
+
+/// What arrived in a slot; `None` (and a count) if it did not fit.
+fn arrival(
+    endpoint: &Endpoint,
+    batch: &RecvBatch,
+    slot: usize,
+    message: &libc::mmsghdr,
+    (src, dst): (SocketAddr, Option<IpAddr>),
+) -> Option<Arrival> {
     let header = &message.msg_hdr;
     let mut arrival = Arrival {
-        src: batch.scratch.names[slot].address(header.msg_namelen)?,
-        dst: endpoint.bound_ip(),
+        src,
+        dst,
         interface: None,
         ecn: Ecn::NotEct,
         filled: message.msg_len as usize,

@@ -1,0 +1,109 @@
+//! A second socket at the same address for one busy peer.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket as StdSocket};
+
+use crate::batch::RecvBatch;
+use crate::counters::add;
+use crate::socket::UdpSocket;
+use crate::train::Ecn;
+
+/// A socket at the address of another, connected to one peer: the system looks up no route for what it sends, and hands
+/// it what that peer sends.
+///
+/// As long as it is open, nothing of its peer arrives at the other socket. Before it is dropped,
+/// [`turn_away`](Self::turn_away) and take what is still in it: then nothing is lost.
+#[derive(Debug)]
+pub struct Shortcut {
+    pub(crate) socket: StdSocket,
+    pub(crate) peer: SocketAddr,
+    pub(crate) local: Option<IpAddr>,
+    /// The mark of what it sends.
+    pub(crate) mark: Ecn,
+    /// The mark of what arrives is told.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux has shortcuts")
+    )]
+    pub(crate) told: bool,
+}
+
+impl Shortcut {
+    /// Who it is for.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// The mark of what it sends.
+    pub fn mark(&self) -> Ecn {
+        self.mark
+    }
+
+    /// Another mark for what it sends.
+    ///
+    /// # Errors
+    /// What the system says; the mark is then unchanged, or not known to have changed.
+    pub fn set_mark(&mut self, mark: Ecn) -> io::Result<()> {
+        let socket = socket2::SockRef::from(&self.socket);
+        let class = u32::from(mark.bits());
+        // A socket of IPv6 may carry IPv4, whose mark is another option.
+        if self.socket.local_addr()?.is_ipv6() {
+            socket.set_tclass_v6(class)?;
+        }
+        socket.set_tos_v4(class)?;
+        self.mark = mark;
+        Ok(())
+    }
+
+    /// From now on what the peer sends arrives at the other socket; what is here stays to be taken.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn turn_away(&self) -> io::Result<()> {
+        // Nobody sends from the address of this socket itself.
+        self.socket.connect(self.socket.local_addr()?)
+    }
+}
+
+impl UdpSocket {
+    /// Opens a shortcut to `peer`, which must be the only one at this socket's address.
+    ///
+    /// # Errors
+    /// `Unsupported` where the system cannot, or the socket shares its port; what the system says.
+    pub fn shortcut(&self, peer: SocketAddr) -> io::Result<Shortcut> {
+        self.io.shortcut(&self.endpoint, peer)
+    }
+
+    /// As [`UdpSocket::send_one`], by a shortcut: false, and nothing done, for another peer, source or mark than its own.
+    #[inline]
+    pub fn send_by(
+        &self,
+        shortcut: &Shortcut,
+        dst: SocketAddr,
+        src: Option<IpAddr>,
+        ecn: Ecn,
+        octets: &[u8],
+    ) -> bool {
+        let its = dst == shortcut.peer && (src.is_none() || src == shortcut.local) && ecn == shortcut.mark;
+        let counts = &self.endpoint.counts;
+        if !its || octets.is_empty() {
+            return false;
+        }
+        add(&counts.send_calls, 1);
+        if shortcut.socket.send(octets).is_err() {
+            return false;
+        }
+        add(&counts.datagrams_out, 1);
+        add(&counts.octets_out, octets.len() as u64);
+        true
+    }
+
+    /// As [`UdpSocket::recv_within`], by a shortcut: one datagram at most.
+    ///
+    /// # Errors
+    /// As [`UdpSocket::recv`].
+    pub fn recv_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch, looks: u32) -> io::Result<usize> {
+        self.io.recv_by(&self.endpoint, shortcut, batch, looks)?;
+        Ok(self.count(batch))
+    }
+}

@@ -1,0 +1,77 @@
+//! Opening a shortcut: a socket bound where another is, and connected.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+
+use super::{LinuxIo, get_option, set_option};
+use crate::address::{canonical, for_family};
+use crate::shortcut::Shortcut;
+use crate::sys::{Endpoint, wrong_family};
+use crate::train::Ecn;
+
+/// Options of the first socket that the second takes over: what it asks for, its own mark, and the size of its buffers
+/// (which the system reports doubled).
+const INHERITED: [(i32, i32); 5] = [
+    (libc::SOL_IP, libc::IP_MTU_DISCOVER),
+    (libc::SOL_IP, libc::IP_RECVTOS),
+    (libc::SOL_IP, libc::IP_TOS),
+    (libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER),
+    (libc::SOL_IPV6, libc::IPV6_RECVTCLASS),
+];
+
+/// Opens a shortcut of `endpoint`'s socket to `peer`.
+pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::Result<Shortcut> {
+    let first = SockRef::from(&endpoint.socket);
+    if first.reuse_port()? {
+        // Others may be there whose datagrams it would take.
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let ipv6 = endpoint.local.is_ipv6();
+    let to = for_family(peer, ipv6).ok_or_else(wrong_family)?;
+    let second = Socket::new(
+        Domain::for_address(endpoint.local),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
+    second.set_nonblocking(true)?;
+    second.set_recv_buffer_size(first.recv_buffer_size()? / 2)?;
+    second.set_send_buffer_size(first.send_buffer_size()? / 2)?;
+    if ipv6 {
+        second.set_only_v6(first.only_v6()?)?;
+    }
+    let (from_fd, to_fd) = (endpoint.socket.as_raw_fd(), second.as_raw_fd());
+    for (level, name) in INHERITED {
+        if (level == libc::SOL_IP || ipv6)
+            && let Ok(value) = get_option(from_fd, level, name)
+        {
+            set_option(to_fd, level, name, value)?;
+        }
+    }
+    let mark = io.mark.own();
+    if ipv6 {
+        set_option(to_fd, libc::SOL_IPV6, libc::IPV6_TCLASS, mark.into())?;
+    }
+    // Two may be bound to one address if both say so at that moment. Until the second is connected it may be given what
+    // is meant for the first: whoever opens it takes what arrives at both.
+    second.set_reuse_port(true)?;
+    first.set_reuse_port(true)?;
+    let bound = second.bind(&endpoint.local.into());
+    first.set_reuse_port(false)?;
+    bound?;
+    second.set_reuse_port(false)?;
+    second.connect(&to.into())?;
+    let local = second
+        .local_addr()?
+        .as_socket()
+        .map(|local| canonical(local).ip());
+    Ok(Shortcut {
+        socket: second.into(),
+        peer,
+        local,
+        mark: Ecn::from_bits(mark),
+        told: io.marks,
+    })
+}

@@ -1,0 +1,92 @@
+//! A shortcut takes what its peer sends and nothing else, and gives it back without losing any.
+
+use std::net::SocketAddr;
+
+use xtp_io::{Ecn, Interest, RecvBatch, SocketOptions, UdpSocket};
+
+use crate::support::{bind4, options};
+
+#[test]
+#[cfg(target_os = "linux")]
+fn linux_has_shortcuts() {
+    let [ours, peer] = [(); 2].map(|()| bind4(&SocketOptions::default()));
+    assert!(ours.shortcut(peer.local_addr()).is_ok());
+}
+
+fn send(from: &UdpSocket, to: SocketAddr, octets: &[u8]) {
+    assert!(from.send_one(to, None, Ecn::NotEct, octets));
+}
+
+/// What is at the socket itself, after waiting for it.
+fn taken(socket: &UdpSocket, batch: &mut RecvBatch) -> Vec<u8> {
+    socket.wait(None, Interest::READABLE).expect("waited");
+    assert_eq!(socket.recv(batch).expect("received"), 1);
+    batch.iter().next().expect("one").data.to_vec()
+}
+
+#[test]
+fn its_peer_comes_by_the_shortcut_and_others_do_not() {
+    let [ours, peer, other] = [(); 3].map(|()| bind4(&SocketOptions::default()));
+    let Ok(mut shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    assert_eq!(shortcut.peer(), peer.local_addr());
+    let mut batch = RecvBatch::default();
+    send(&other, ours.local_addr(), b"other");
+    assert_eq!(taken(&ours, &mut batch), b"other");
+    send(&peer, ours.local_addr(), b"peer");
+    // On loopback what was sent has arrived.
+    assert_eq!(ours.recv(&mut batch).expect("looked"), 0);
+    assert_eq!(ours.recv_by(&shortcut, &mut batch, 1).expect("received"), 1);
+    let datagram = batch.iter().next().expect("one");
+    assert_eq!((datagram.data, datagram.src), (&b"peer"[..], peer.local_addr()));
+    assert_eq!(datagram.dst, Some(ours.local_addr().ip()));
+    assert_eq!(ours.recv_by(&shortcut, &mut batch, 3).expect("looked"), 0);
+
+    assert!(ours.send_by(&shortcut, peer.local_addr(), None, Ecn::NotEct, b"answer"));
+    assert_eq!(taken(&peer, &mut batch), b"answer");
+    assert_eq!(batch.iter().next().expect("one").src, ours.local_addr());
+    assert!(!ours.send_by(&shortcut, other.local_addr(), None, Ecn::NotEct, b"no"));
+    assert!(!ours.send_by(&shortcut, peer.local_addr(), None, Ecn::Ect0, b"no"));
+    shortcut.set_mark(Ecn::Ect0).expect("marked");
+    assert!(ours.send_by(&shortcut, peer.local_addr(), None, Ecn::Ect0, b"marked"));
+    assert_eq!(taken(&peer, &mut batch), b"marked");
+    let first = batch.iter().next().expect("one");
+    assert!(!peer.capabilities().ecn || first.ecn == Ecn::Ect0);
+    let counters = ours.counters();
+    assert_eq!((counters.datagrams_in, counters.datagrams_out), (2, 2));
+}
+
+#[test]
+fn turned_away_nothing_is_lost() {
+    let [ours, peer] = [(); 2].map(|()| bind4(&SocketOptions::default()));
+    let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    let mut batch = RecvBatch::default();
+    send(&peer, ours.local_addr(), b"1");
+    send(&peer, ours.local_addr(), b"2");
+    shortcut.turn_away().expect("turned away");
+    send(&peer, ours.local_addr(), b"3");
+    for expected in [b"1", b"2"] {
+        assert_eq!(ours.recv_by(&shortcut, &mut batch, 1).expect("received"), 1);
+        assert_eq!(batch.iter().next().expect("one").data, expected);
+    }
+    assert_eq!(ours.recv_by(&shortcut, &mut batch, 1).expect("looked"), 0);
+    assert_eq!(taken(&ours, &mut batch), b"3");
+    drop(shortcut);
+    assert!(ours.shortcut(peer.local_addr()).is_ok(), "as often as one likes");
+}
+
+#[test]
+fn the_port_is_shared_with_nobody_else() {
+    let ours = bind4(&SocketOptions::default());
+    let peer = bind4(&SocketOptions::default());
+    let Ok(_shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    let sharing = options(|o| o.reuse_port = true);
+    assert!(UdpSocket::bind(ours.local_addr(), &sharing).is_err());
+    let shared = bind4(&sharing);
+    assert!(shared.shortcut(peer.local_addr()).is_err());
+}
