@@ -6,8 +6,14 @@ use core::time::Duration;
 
 /// Levels are counted in billionths of an octet.
 const OCTET: i128 = 1_000_000_000;
-/// A wake-up should be worth this much time of sending, so that fast paths are not woken for every packet.
-const QUANTUM: u128 = 250_000;
+/// A wake-up should be worth this much time of sending, nanoseconds, so that fast paths are not woken for every packet;
+/// on long ones more, for what waits in a queue so long is little beside their round trip.
+const QUANTUM: u64 = 250_000;
+const LONGEST_QUANTUM: u64 = 1_000_000;
+/// Quanta a round trip.
+const QUANTA: u64 = 64;
+/// The bucket holds at least this many of them.
+const QUANTA_HELD: u64 = 2;
 /// Of the time a wake-up came late so much is made up for; what a busy host loses beyond it stays lost.
 const MOST_LATE: u64 = 5_000_000;
 
@@ -35,11 +41,14 @@ impl Pacer {
     }
 
     /// Changes rate (octets a second; `None` = unlimited) and burst (octets; ten packets are usual). The burst is
-    /// never less than one millisecond's worth. Turning it on fills the bucket.
-    pub(crate) fn set(&mut self, rate: Option<u64>, burst: u64) {
+    /// never less than one millisecond's worth, or that of two wake-ups on a path with this round trip. Turning it on fills the bucket.
+    pub(crate) fn set(&mut self, rate: Option<u64>, burst: u64, rtt: Option<Duration>) {
         let was_off = self.rate.is_none();
         self.rate = rate.map(|rate| NonZeroU64::new(rate).unwrap_or(NonZeroU64::MIN));
-        self.burst = burst.max(rate.unwrap_or(0) / 1_000).max(1);
+        let millisecond = rate.unwrap_or(0) / 1_000;
+        // In this order nothing overflows, and a millisecond's worth is exactly that.
+        let held = (millisecond / 1_000).saturating_mul(QUANTA_HELD * quantum(rtt) / 1_000);
+        self.burst = burst.max(millisecond).max(held).max(1);
         let full = self.full();
         self.level = if was_off { full } else { self.level.min(full) };
     }
@@ -82,13 +91,13 @@ impl Pacer {
 
     /// When to come back; `None` if something may start now. Waits for a little more than one octet where the path
     /// is fast, so that wake-ups are few.
-    pub(crate) fn ready_at(&self, now: Time) -> Option<Time> {
+    pub(crate) fn ready_at(&self, now: Time, rtt: Option<Duration>) -> Option<Time> {
         let rate = u128::from(self.rate?.get());
         if self.level > 0 {
             return None;
         }
         let half = u128::from(self.burst) * OCTET.unsigned_abs() / 2;
-        let wanted = (rate * QUANTUM).min(half);
+        let wanted = (rate * u128::from(quantum(rtt))).min(half);
         let wait = (self.level.unsigned_abs() + wanted) / rate + 1;
         let wait = u64::try_from(wait).unwrap_or(u64::MAX);
         Some((self.at + Duration::from_nanos(wait)).max(now))
@@ -103,6 +112,12 @@ impl Pacer {
     fn full(&self) -> i128 {
         i128::from(self.burst) * OCTET
     }
+}
+
+/// Nanoseconds of sending a wake-up is for.
+fn quantum(rtt: Option<Duration>) -> u64 {
+    let rtt = rtt.map_or(0, |rtt| u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+    (rtt / QUANTA).clamp(QUANTUM, LONGEST_QUANTUM)
 }
 
 #[cfg(test)]

@@ -68,6 +68,11 @@ impl Deadlines {
         self.heap.first().map(|&(deadline, _)| deadline)
     }
 
+    /// The slot whose deadline is the earliest, and that.
+    pub(crate) fn first(&self) -> Option<(Time, u32)> {
+        self.heap.first().copied()
+    }
+
     /// Takes out a slot whose deadline has come. Its deadline is cleared.
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<u32> {
         let &(deadline, slot) = self.heap.first()?;

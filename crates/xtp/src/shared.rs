@@ -16,7 +16,7 @@ use xtp_io::UdpSocket;
 use crate::config::Config;
 use crate::core::{Core, Unconfirmed};
 use crate::error::{Error, Result};
-use crate::wait::{Habit, NAP, Patience, Step};
+use crate::wait::{Habit, Patience, Step};
 use crate::wake::Waker;
 
 mod sleep;
@@ -535,6 +535,9 @@ impl Shared {
                 state.leader = false;
                 return state;
             }
+            if patience.begins() {
+                state.core.describe(now, &mut patience);
+            }
             let step = patience.step(now);
             state = match step {
                 Step::Sleep => {
@@ -546,7 +549,8 @@ impl Shared {
                 Step::Nap => {
                     let due = state.core.deadline().into_iter().chain(until).min();
                     drop(state);
-                    std::thread::sleep(due.map_or(NAP, |due| due.since(now).min(NAP)));
+                    let nap = patience.nap();
+                    std::thread::sleep(due.map_or(nap, |due| due.since(now).min(nap)));
                     self.lock()
                 }
                 Step::Again if self.wanting.load(Ordering::Relaxed) == 0 => state,

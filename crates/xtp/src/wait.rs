@@ -1,7 +1,7 @@
 //! Whether a waiting thread polls, yields or sleeps.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use xtp_engine::Time;
@@ -26,7 +26,10 @@ const PENANCE: u32 = 64;
 const MOST_POLLS: u32 = 100;
 /// Rest of whoever takes a stream that comes a datagram at a time: polling for each would keep a core busy, waking for
 /// each half of one.
-pub(crate) const NAP: Duration = Duration::from_micros(100);
+const NAP: Duration = Duration::from_micros(100);
+/// On a long path it rests longer: a part of the round trip, and this at most.
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+const NAPS_A_ROUND_TRIP: u32 = 64;
 /// Lone datagrams, less [`ANSWER`] for each answer, that show such a stream, and most that are counted.
 const STREAM: u32 = 64;
 const MOST_STREAM: u32 = 128;
@@ -98,6 +101,10 @@ pub(crate) struct Habit {
     stream: AtomicU32,
     /// What was sent when something came last.
     sendings: AtomicU64,
+    /// The wait before this one was for the own pace.
+    paced: AtomicBool,
+    /// Whoever waited last napped, or found what had gathered in an earlier nap.
+    rested: AtomicBool,
 }
 
 impl Habit {
@@ -110,15 +117,19 @@ impl Habit {
             .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
     }
 
-    /// So many datagrams came to one who waited; `rested`: who napped before.
-    fn came(&self, count: usize, rested: bool, sendings: u64) {
+    /// So many datagrams came to one who waited; `rested`: who napped before; `at_once`: at the first look.
+    fn came(&self, count: usize, rested: bool, at_once: bool, sendings: u64) {
         // No exchange in one step: whoever drives the endpoint is alone, and a locked instruction waits for all before it.
         let sent = sendings.wrapping_sub(self.sendings.load(Ordering::Relaxed));
         self.sendings.store(sendings, Ordering::Relaxed);
         let less = u32::try_from(sent).unwrap_or(u32::MAX).saturating_mul(ANSWER);
         let few = count <= 2;
+        let left_over = at_once && self.rested.load(Ordering::Relaxed);
+        self.rested.store(rested || left_over, Ordering::Relaxed);
         // A nap that brought little was not worth it; many that came together were no stream of lone ones.
         let (more, less) = match (rested, few) {
+            // What one receive call did not take of what a nap let gather says nothing more.
+            _ if left_over => (0, less),
             (true, true) => (0, less.saturating_add(ANSWER)),
             (false, false) => (0, less.saturating_add(ANSWER)),
             _ => (u32::try_from(count).unwrap_or(u32::MAX), less),
@@ -131,8 +142,17 @@ impl Habit {
     /// So many datagrams came to one who polled, without a nap.
     pub(crate) fn met(&self, count: usize, wait: Wait, sendings: u64) {
         if wait == Wait::Adaptive {
-            self.came(count, false, sendings);
+            self.came(count, false, false, sendings);
         }
+    }
+
+    fn is_stream(&self) -> bool {
+        self.stream.load(Ordering::Relaxed) >= STREAM
+    }
+
+    /// The next wait will not poll, so looking once is enough.
+    fn will_rest(&self) -> bool {
+        self.is_stream() || self.paced.load(Ordering::Relaxed) || self.penance.load(Ordering::Relaxed) > 0
     }
 
     fn shares_core(&self) -> bool {
@@ -149,7 +169,7 @@ pub(crate) enum Step {
     Yield,
     /// Sleep in the kernel.
     Sleep,
-    /// Rest for [`NAP`] whatever comes, then poll again.
+    /// Rest for [`Patience::nap`] whatever comes, then poll again.
     Nap,
 }
 
@@ -168,6 +188,10 @@ pub(crate) struct Patience<'a> {
     polls: u32,
     counted: bool,
     napped: bool,
+    /// Something followed the first look.
+    stepped: bool,
+    /// How long a nap is.
+    nap: Duration,
 }
 
 impl<'a> Patience<'a> {
@@ -186,6 +210,8 @@ impl<'a> Patience<'a> {
             polls: 0,
             counted: false,
             napped: false,
+            stepped: false,
+            nap: NAP,
         }
     }
 
@@ -194,7 +220,7 @@ impl<'a> Patience<'a> {
     pub(crate) fn polls(&self) -> u32 {
         match self.wait {
             Wait::Block => 1,
-            Wait::Adaptive if self.habit.shares_core() => 1,
+            Wait::Adaptive if self.habit.shares_core() || self.habit.will_rest() => 1,
             Wait::Spin | Wait::Adaptive => POLLS_A_LOOK,
         }
     }
@@ -204,8 +230,26 @@ impl<'a> Patience<'a> {
         self.wait == Wait::Block
     }
 
+    /// Whether the next step may be the first of a wait, for which [`expect`](Self::expect) is worth asking.
+    pub(crate) fn begins(&self) -> bool {
+        self.wait == Wait::Adaptive && self.last.is_none()
+    }
+
+    /// What this wait is for: the own pace of sending (`paced`), or something on a path with this round trip.
+    pub(crate) fn expect(&mut self, paced: bool, round_trip: Option<Duration>) {
+        self.habit.paced.store(paced, Ordering::Relaxed);
+        let nap = round_trip.unwrap_or_default() / NAPS_A_ROUND_TRIP;
+        self.nap = nap.clamp(NAP, LONGEST_NAP);
+    }
+
+    /// How long to rest.
+    pub(crate) fn nap(&self) -> Duration {
+        self.nap
+    }
+
     /// Decides what follows a poll at `now` that brought nothing.
     pub(crate) fn step(&mut self, now: Time) -> Step {
+        self.stepped = true;
         match self.wait {
             Wait::Block => Step::Sleep,
             Wait::Spin => {
@@ -261,15 +305,18 @@ impl<'a> Patience<'a> {
     /// Something came, when so much was sent.
     pub(crate) fn came(&self, count: usize, sendings: u64) {
         if self.wait == Wait::Adaptive {
-            self.habit.came(count, self.napped, sendings);
+            self.habit.came(count, self.napped, !self.stepped, sendings);
         }
     }
 
     /// The first empty poll of an adaptive wait.
     fn begin(&mut self, now: Time) -> Step {
-        if !self.napped && self.habit.stream.load(Ordering::Relaxed) >= STREAM {
+        if !self.napped && self.habit.is_stream() {
             self.napped = true;
             return Step::Nap;
+        }
+        if self.habit.paced.load(Ordering::Relaxed) {
+            return Step::Sleep;
         }
         let penance = self.habit.penance.load(Ordering::Relaxed);
         if penance > 0 {

@@ -197,3 +197,41 @@ fn whoever_answers_is_not_napping_and_neither_is_whoever_gets_many_at_once() {
     assert_eq!(naps(&habit, 1_000, 1, true), 0);
     assert_eq!(naps(&habit, 1_000, 16, false), 0);
 }
+
+#[test]
+fn what_a_nap_let_gather_may_take_several_rounds_and_stays_a_stream() {
+    let habit = Habit::default();
+    assert_eq!(naps(&habit, u64::from(STREAM), 1, false), 0);
+    for wait in 0..100 {
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        assert_eq!(empty(&mut patience, wait * 1_000), Step::Nap, "wait {wait}");
+        patience.came(8, 0);
+        // There at the first look: the receive call before this one was full.
+        Patience::on(&habit, Wait::Adaptive, 64).came(32, 0);
+    }
+}
+
+#[test]
+fn on_long_paths_a_nap_is_longer() {
+    let habit = Habit::default();
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut nap = |millis| {
+        patience.expect(false, Some(Duration::from_millis(millis)));
+        patience.nap().as_micros()
+    };
+    assert_eq!([nap(0), nap(5), nap(32), nap(1_000)], [100, 100, 500, 1_000]);
+}
+
+#[test]
+fn whoever_keeps_to_his_pace_neither_polls_nor_looks_twice() {
+    let habit = Habit::default();
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    assert_eq!(patience.polls(), POLLS_A_LOOK);
+    patience.expect(true, None);
+    assert_eq!(empty(&mut patience, 0), Step::Sleep);
+    drop(patience);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    assert_eq!(patience.polls(), 1);
+    patience.expect(false, None);
+    assert_eq!(empty(&mut patience, 0), Step::Again);
+}

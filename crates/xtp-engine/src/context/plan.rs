@@ -346,7 +346,7 @@ impl Context {
         if gates.pacer == 0 {
             let at = writer
                 .pacer
-                .ready_at(now)
+                .ready_at(now, self.rtt.srtt())
                 .unwrap_or(now + core::time::Duration::from_micros(1));
             return Some(Stop::Rate(at));
         }

@@ -92,10 +92,11 @@ impl Context {
         self.writer.own_bucket.expect(packet);
         self.writer.peer_bucket.refill(env.now);
         self.writer.own_bucket.refill(env.now);
-        let rate = self.writer.control.pacing_rate(self.rtt.srtt());
+        let rtt = self.rtt.srtt();
+        let rate = self.writer.control.pacing_rate(rtt);
         self.writer
             .pacer
-            .set(rate, 10 * (HEADER_LEN + self.segment_size()) as u64);
+            .set(rate, 10 * (HEADER_LEN + self.segment_size()) as u64, rtt);
         self.writer.pacer.budget(env.now);
         if self.timers.get(Timer::Rate).is_some_and(|at| at <= env.now) {
             self.timers.stop(Timer::Rate);
@@ -271,6 +272,16 @@ impl Context {
             rate => Duration::from_nanos((8 * packet).saturating_mul(1_000_000_000) / rate),
         };
         time(self.tuning.out_rate).max(time(self.writer.peer_bucket.rate()))
+    }
+
+    /// Whether what it waits for until then is the pace of its own sending.
+    pub(crate) fn is_paced_until(&self, at: Time) -> bool {
+        self.timers.get(Timer::Rate) == Some(at)
+    }
+
+    /// The least round trip this end was told as a reader, or else the usual one.
+    pub(crate) fn round_trip(&self) -> Option<Duration> {
+        self.reader.growth.rtt().or(self.rtt.srtt())
     }
 
     /// When this context wants its next turn.

@@ -64,6 +64,7 @@ impl Engine {
         context.regular = false;
         let count = context.receive_run(&mut env, &run, datagram);
         if count > 0 {
+            self.heard = slot;
             self.stats.received += count as u64;
             self.mark_dirty(slot);
         }
@@ -100,6 +101,7 @@ impl Engine {
             rng: &mut self.rng,
         };
         context.regular = false;
+        self.heard = slot;
         match (&packet.body, context.state) {
             (Body::Cookie(token), _) => context.answer_cookie(*token, &mut env, &mut self.replies),
             (_, State::Inactive | State::Gone) => context.straggler(header, &mut env, &mut self.replies),

@@ -137,6 +137,8 @@ pub struct Engine {
     scratch: TransmitBatch,
     left: Vec<u8>,
     trains: express::Trains,
+    /// Slot of the context that was delivered something last.
+    heard: u32,
     stats: EngineStats,
     client: u64,
     next_n: u64,
@@ -204,6 +206,7 @@ impl Engine {
             scratch: TransmitBatch::new(),
             left: Vec::new(),
             trains: express::Trains::default(),
+            heard: u32::MAX,
             stats: EngineStats::default(),
             client,
             next_n: 1,

@@ -245,6 +245,20 @@ impl Engine {
         queued.into_iter().chain(self.next_timer()).min()
     }
 
+    /// Whether the next deadline is that of a writer who keeps to a pace: whoever waits for it has nothing to gain from
+    /// looking at the socket before.
+    pub fn is_paced(&self) -> bool {
+        self.deadlines.first().is_some_and(|(at, slot)| {
+            let context = self.contexts.awake(slot);
+            context.is_some_and(|context| context.is_paced_until(at))
+        })
+    }
+
+    /// The round trip of the association heard last, as far as it is known: what is little beside it may wait.
+    pub fn round_trip(&self) -> Option<core::time::Duration> {
+        self.contexts.awake(self.heard).and_then(Context::round_trip)
+    }
+
     /// When the earliest timer of whatever kind is due.
     pub(super) fn next_timer(&self) -> Option<Time> {
         // Not as a chain of iterators: it is asked several times a packet.

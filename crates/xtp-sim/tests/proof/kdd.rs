@@ -94,11 +94,11 @@ fn throughput_by_round_trip_and_retained_buffers() {
         rtt          1      2      4      8
         1ms        35.1   35.4   35.4   35.4
         20ms       30.3   35.5   35.5   35.5
-        60ms       23.5   35.4   35.4   35.4
-        100ms      19.2   35.4   35.6   35.6
-        120ms      17.6   35.2   35.2   35.4
-        160ms      15.1   30.1   35.7   35.8
-        200ms      13.2   26.3   36.2   36.1
+        60ms       23.5   35.5   35.5   35.5
+        100ms      19.2   35.4   35.5   35.5
+        120ms      17.6   35.2   35.5   35.6
+        160ms      15.1   30.1   35.9   35.7
+        200ms      13.2   26.3   35.9   36.1
     "#]]
     .assert_eq(&table);
 }
@@ -207,10 +207,10 @@ fn bit_errors_are_repaired_by_selective_repetition_and_by_going_back() {
         Mbit/s at a bit error rate of 1e-8
         rtt       selective  go-back-N
         1ms            35.4       35.3
-        20ms           33.6       33.8
-        60ms           27.8       27.7
-        120ms          20.3       20.7
-        200ms          15.1       22.1
+        20ms           33.6       33.9
+        60ms           28.0       27.7
+        120ms          22.5       19.5
+        200ms          17.2       18.0
     "#]]
     .assert_eq(&table);
 }

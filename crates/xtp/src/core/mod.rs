@@ -16,6 +16,7 @@ use xtp_io::{Interest, RecvBatch};
 use crate::carrier::{Carrier, Trouble};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::wait::Patience;
 
 mod echo;
 mod events;
@@ -35,6 +36,8 @@ pub(crate) use watch::{Source, Watch};
 const ERRORS_EVERY: Duration = Duration::from_millis(5);
 /// Associations that are over, kept until there is time to put them away.
 const SPENT: usize = 32;
+/// Falling asleep and waking up take a good part of anything shorter.
+const WORTH_SLEEPING: Duration = Duration::from_micros(100);
 /// How soon to try again when the kernel had no room for a train although it claims to have.
 const STALL_RETRY: Duration = Duration::from_millis(1);
 
@@ -317,6 +320,12 @@ impl Core {
     /// Whether a timer is due.
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.deadline().is_some_and(|deadline| deadline <= now)
+    }
+
+    /// Says what a wait that begins is for.
+    pub(crate) fn describe(&self, now: Time, patience: &mut Patience<'_>) {
+        let soon = self.engine.deadline().is_none_or(|at| at < now + WORTH_SLEEPING);
+        patience.expect(!soon && self.engine.is_paced(), self.engine.round_trip());
     }
 
     fn fail(&mut self, error: &Error) {

@@ -108,15 +108,11 @@ pub(super) fn receive(job: &Job, console: &mut Console) -> Worked<Outcome> {
         Err(error) if error.is_interrupted() => return Ok(received(record, None)),
         accepted => accepted?.into_stream(),
     };
+    let mut chunks = Vec::new();
     loop {
-        match stream.recv_chunk() {
-            Ok(Some(Chunk::Data { bytes, .. })) => record.came(&bytes)?,
-            Ok(Some(Chunk::Gap { offset, .. })) => {
-                return Err(Problem::new(format!("a gap at {offset} in a reliable stream")));
-            }
-            // Tags are no octets.
-            Ok(Some(_)) => {}
-            Ok(None) => break,
+        match stream.recv_chunks(&mut chunks, PIECE) {
+            Ok(0) => break,
+            Ok(_) => came(&mut record, &mut chunks)?,
             Err(error) if error.is_interrupted() => break,
             // The sender breaks off at the end of its time.
             Err(Error::Closed(_)) if record.octets() > 0 => break,
@@ -126,6 +122,20 @@ pub(super) fn receive(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let calls = endpoint.stats().system_calls();
     stream.abort();
     Ok(received(record, Some(calls)))
+}
+
+fn came(record: &mut Record, chunks: &mut Vec<Chunk>) -> Worked<()> {
+    for chunk in chunks.drain(..) {
+        match chunk {
+            Chunk::Data { bytes, .. } => record.came(&bytes)?,
+            Chunk::Gap { offset, .. } => {
+                return Err(Problem::new(format!("a gap at {offset} in a reliable stream")));
+            }
+            // Tags are no octets.
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn endpoint(job: &Job) -> Worked<Endpoint> {
