@@ -123,6 +123,16 @@ impl Context {
         Ok(read)
     }
 
+    /// As reading again and again, but for pieces that are nothing but octets of a stream; `take` is given their
+    /// places and the octets.
+    pub(crate) fn read_plain(&mut self, max: usize, mut take: impl FnMut(u64, Bytes)) {
+        let start = self.reader.start;
+        self.reader
+            .store
+            .read_plain(max as u64, |seq, bytes| take(seq - start, bytes));
+        self.note_delivery();
+    }
+
     /// The user took something.
     pub(super) fn note_delivery(&mut self) {
         self.stats.octets_delivered = self.reader.store.delivered() - self.reader.start;

@@ -10,6 +10,9 @@ use crate::time::Time;
 use bytes::Bytes;
 use core::net::SocketAddr;
 
+/// Octets from which on a stretch is read in one go.
+const LONG: u64 = 8 << 10;
+
 impl Engine {
     /// Runs a command on a context and gives it a turn in the next flush.
     fn command<R>(
@@ -129,6 +132,25 @@ impl Engine {
             return read;
         }
         self.command(now, id, |context, _| context.read(max))?
+    }
+
+    /// Reads on where a long stretch of plain octets waits: whole pieces, at most `max` octets together, each handed to
+    /// `take` with its place in the stream. What is short, or ends a message, is left to [`Engine::read`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn read_plain(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        max: usize,
+        take: impl FnMut(u64, Bytes),
+    ) -> Result<(), Error> {
+        if self.readable(id)? < LONG {
+            return Ok(());
+        }
+        self.command(now, id, |context, _| context.read_plain(max, take))
     }
 
     /// Octets that can be read at once.

@@ -179,6 +179,24 @@ impl Ready {
         Some(Item::Data { seq, bytes, eom })
     }
 
+    /// Reads whole chunks of at most `max` octets, as far as nothing but octets lies there.
+    pub(super) fn read_plain(&mut self, max: u64, mut take: impl FnMut(u64, Bytes)) {
+        let mut until = self.start + self.until_boundary().min(max);
+        if self.eoms.front() == Some(&until) {
+            // The chunk that ends a message says so.
+            until -= 1;
+        }
+        while let Some(chunk) = self.chunks.front()
+            && self.start + chunk.len() as u64 <= until
+            && let Some(bytes) = self.chunks.pop_front()
+        {
+            let seq = self.start;
+            self.start += bytes.len() as u64;
+            self.octets -= bytes.len() as u64;
+            take(seq, bytes);
+        }
+    }
+
     /// Forgets everything.
     pub(super) fn discard_all(&mut self) {
         *self = Self::new(self.end);

@@ -34,6 +34,39 @@ fn data_never_crosses_a_boundary() {
 }
 
 #[test]
+fn plain_reading_takes_whole_chunks_and_stops_before_whatever_is_not_octets() {
+    let chunk = |octet: u8| Bytes::from(vec![octet; SHARE_MIN]);
+    let (len, mark) = (SHARE_MIN as u64, |ready: &mut Ready, what: u8| match what {
+        0 => ready.mark_eom(),
+        1 => ready.push_tag(5),
+        2 => ready.push_gap(9),
+        _ => {}
+    });
+    for what in 0..4 {
+        let mut ready = Ready::new(7);
+        (0..4).for_each(|octet| ready.push(Payload::Shared(chunk(octet))));
+        mark(&mut ready, what);
+        (4..6).for_each(|octet| ready.push(Payload::Shared(chunk(octet))));
+        let mut taken = Vec::new();
+        // Not a part of a chunk, and no more than asked for.
+        ready.read_plain(len - 1, |seq, bytes| taken.push((seq, bytes)));
+        assert_eq!(taken, []);
+        ready.read_plain(3 * len - 1, |seq, bytes| taken.push((seq, bytes)));
+        assert_eq!(taken, [(7, chunk(0)), (7 + len, chunk(1))]);
+        ready.read_plain(u64::MAX - 100, |seq, bytes| taken.push((seq, bytes)));
+        // The last one before the end of a message carries the mark.
+        let expected = [3, 4, 4, 6][what as usize];
+        assert_eq!(taken.len(), expected, "{what}");
+        assert_eq!(ready.start(), 7 + expected as u64 * len);
+        match (what, ready.read(99_999)) {
+            (0, Some(Item::Data { bytes, eom: true, .. })) => assert_eq!(bytes, chunk(3)),
+            (1, Some(Item::Tag { tag: 5, .. })) | (2, Some(Item::Gap { len: 9, .. })) | (3, None) => {}
+            (_, other) => panic!("{what}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_message_that_is_only_a_tag_ends_with_no_octets() {
     let mut ready = Ready::new(0);
     ready.push_tag(1);

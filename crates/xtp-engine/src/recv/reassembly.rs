@@ -332,6 +332,11 @@ impl Reassembly {
         self.ready.read(max)
     }
 
+    /// Reads whole pieces of at most `max` octets together, as far as nothing but octets lies there.
+    pub(crate) fn read_plain(&mut self, max: u64, take: impl FnMut(u64, Bytes)) {
+        self.ready.read_plain(max, take);
+    }
+
     /// Octets of sequence space in order that the user has not taken; gaps and tags count with theirs.
     pub(crate) fn readable(&self) -> u64 {
         self.next() - self.delivered()

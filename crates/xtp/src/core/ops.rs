@@ -194,10 +194,28 @@ pub(crate) fn chunks(
     while left > 0 {
         match chunk(core, now, id, left) {
             Poll::Ready(Ok(Some(item))) => {
+                let plain = matches!(
+                    item,
+                    Chunk::Data {
+                        end_of_message: false,
+                        ..
+                    }
+                );
                 if let Chunk::Data { bytes, .. } = &item {
                     left -= bytes.len();
                 }
                 out.push(item);
+                if plain && left > 0 {
+                    // What went wrong, if anything, will be found again by the next look.
+                    let _ = core.engine.read_plain(now, id, left, |offset, bytes| {
+                        left -= bytes.len();
+                        out.push(Chunk::Data {
+                            offset,
+                            bytes,
+                            end_of_message: false,
+                        });
+                    });
+                }
             }
             // The end, and what went wrong, will be found again by the next call.
             _ if out.len() > before => break,
