@@ -197,12 +197,13 @@ impl Carrier {
         let Some(batch) = &mut self.batch else {
             return Ok(0);
         };
-        if let Some(shortcut) = self.shortcut.turn(all) {
+        if let Some((shortcut, beside)) = self.shortcut.turn() {
             let count = counted(self.socket.recv_by(shortcut, batch, looks))?;
             self.shortcut.came(count);
-            if count > 0 || !all {
+            if count > 0 || !(all || beside) {
                 return Ok(count);
             }
+            return counted(self.socket.recv_within(batch, 1));
         }
         counted(self.socket.recv_within(batch, looks))
     }

@@ -10,8 +10,8 @@ use super::to_io;
 
 /// Packets in a row to one peer, each by itself, that are worth one.
 const WORTH: u32 = 256;
-/// Looks by a shortcut before one at the socket itself.
-const BESIDE: u32 = 4;
+/// Rounds of looks by a shortcut of which the last looks at the socket itself too.
+const BESIDE: u32 = 8;
 /// Datagrams in a row that nothing was sent between: a stream, which many slots and joined datagrams take better.
 const CROWD: u32 = 32;
 
@@ -63,12 +63,11 @@ impl Use {
         }
     }
 
-    /// The shortcut, if it is its turn to be looked at; `all`: whoever asks looks at the socket too.
-    pub(super) fn turn(&mut self, all: bool) -> Option<&Shortcut> {
+    /// The shortcut, and whether this is a round that looks at the socket too if nothing came by it.
+    pub(super) fn turn(&mut self) -> Option<(&Shortcut, bool)> {
+        let shortcut = self.open.as_ref()?;
         self.rounds = self.rounds.wrapping_add(1);
-        self.open
-            .as_ref()
-            .filter(|_| all || !self.rounds.is_multiple_of(BESIDE))
+        Some((shortcut, self.rounds.is_multiple_of(BESIDE)))
     }
 
     /// So much came by it.
