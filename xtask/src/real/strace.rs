@@ -17,8 +17,7 @@ const ADDRESS: &str = "127.0.0.1:36191";
 /// System calls by name (one of them), and the most of them a hundred round trips may take. They may only go down.
 const CEILINGS: [(&str, &[&str], u64); 3] = [
     ("send", &["sendmsg", "sendmmsg", "sendto"], 101),
-    // One that brings the answer, one that finds nothing yet.
-    ("receive", &["recvmsg", "recvmmsg", "recvfrom"], 205),
+    ("receive", &["recvmsg", "recvmmsg", "recvfrom"], 103),
     (
         "wait",
         &["poll", "ppoll", "epoll_wait", "epoll_pwait", "futex"],
