@@ -45,10 +45,13 @@ impl Pacer {
     pub(crate) fn set(&mut self, rate: Option<u64>, burst: u64, rtt: Option<Duration>) {
         let was_off = self.rate.is_none();
         self.rate = rate.map(|rate| NonZeroU64::new(rate).unwrap_or(NonZeroU64::MIN));
-        let millisecond = rate.unwrap_or(0) / 1_000;
-        // In this order nothing overflows, and a millisecond's worth is exactly that.
-        let held = (millisecond / 1_000).saturating_mul(QUANTA_HELD * quantum(rtt) / 1_000);
-        self.burst = burst.max(millisecond).max(held).max(1);
+        self.burst = burst.max(1);
+        if let Some(rate) = rate {
+            let millisecond = rate / 1_000;
+            // In this order nothing overflows, and a millisecond's worth is exactly that.
+            let held = (millisecond / 1_000).saturating_mul(QUANTA_HELD * quantum(rtt) / 1_000);
+            self.burst = self.burst.max(millisecond).max(held);
+        }
         let full = self.full();
         self.level = if was_off { full } else { self.level.min(full) };
     }
