@@ -205,7 +205,11 @@ impl Carrier {
             }
             return counted(self.socket.recv_within(batch, 1));
         }
-        counted(self.socket.recv_within(batch, looks))
+        let count = counted(self.socket.recv_within(batch, looks))?;
+        if count > 1 {
+            self.shortcut.crowd();
+        }
+        Ok(count)
     }
 
     /// Gives up a shortcut, because somebody is about to sleep on the socket; how many datagrams were still in it, which
@@ -290,6 +294,7 @@ impl Carrier {
     /// leave.
     pub(crate) fn send_one(&mut self) -> bool {
         let [train] = &self.out.trains[..] else {
+            self.shortcut.crowd();
             return false;
         };
         let octets = match &self.out.pieces[..] {
@@ -302,7 +307,10 @@ impl Carrier {
                 self.copied += self.gathered.len() as u64;
                 &self.gathered
             }
-            _ => return false,
+            _ => {
+                self.shortcut.crowd();
+                return false;
+            }
         };
         if self.stall.is_some() || self.trace.is_some() || !self.shortcut.send(&self.socket, train, octets) {
             return false;

@@ -265,6 +265,9 @@ impl Engine {
 
     /// Makes it.
     fn settle_ahead(&mut self) {
+        if self.farewell.is_none() && self.launch.is_none() && self.guest.is_none() {
+            return;
+        }
         // What came before is booked before.
         self.settle_farewell();
         self.settle_launch();

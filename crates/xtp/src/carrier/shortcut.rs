@@ -75,6 +75,14 @@ impl Use {
         self.unanswered += count as u32;
     }
 
+    /// Several datagrams left or came at once: that is no exchange of single packets.
+    pub(super) fn crowd(&mut self) {
+        self.streak = None;
+        if self.open.is_some() {
+            self.unanswered = CROWD;
+        }
+    }
+
     /// Whether it is no exchange any more.
     pub(super) fn is_crowded(&self) -> bool {
         self.unanswered >= CROWD

@@ -82,11 +82,7 @@ impl Core {
         }
         slot.started = true;
         slot.written += len;
-        if self.carrier.send_one() {
-            self.sendings += 1;
-        } else {
-            self.send(now);
-        }
+        self.send(now);
         // What it took to decide is booked while the packet is under way.
         self.engine.catch_up();
         self.dispatch(now);

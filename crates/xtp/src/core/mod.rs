@@ -289,6 +289,9 @@ impl Core {
 
     pub(super) fn send(&mut self, now: Time) {
         self.sendings += 1;
+        if self.carrier.send_one() {
+            return;
+        }
         let mut troubles = std::mem::take(&mut self.troubles);
         let result = self.carrier.send(&mut troubles);
         self.troubles = troubles;
