@@ -32,10 +32,17 @@ const MOST_FOLLOWERS: usize = 16;
 impl Engine {
     /// Does what [`flush_ahead`](Self::flush_ahead) left, and the books of packets that took the short way. Call it when what [`flush`](Self::flush) gave is on its way;
     /// without it the next call does them. Times are those of the packets.
+    #[inline]
     pub fn catch_up(&mut self) {
         self.settle_last();
         self.settle_ahead();
-        let Some(books) = self.books.take() else { return };
+        if let Some(books) = self.books.take() {
+            self.do_books(books);
+        }
+    }
+
+    #[inline(never)]
+    fn do_books(&mut self, books: Books) {
         let slot = books.slot;
         let Some(context) = self.contexts.at(slot) else {
             return;

@@ -11,19 +11,18 @@ use xtp_wire::{Body, DiagCode, DiagValue, Format, Header, Options, Packet, Run, 
 impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
     pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
-        let parsed = Packet::parse(datagram.data);
-        if let Ok(packet) = &parsed
-            && self.follow(now, packet, &datagram)
-        {
-            self.stats.received += 1;
+        self.stats.received += 1;
+        let packet = match Packet::parse(datagram.data) {
+            Ok(packet) => packet,
+            Err(error) => {
+                self.advance(now);
+                return self.take_malformed(error, &datagram);
+            }
+        };
+        if self.books.is_some() && self.follow(now, &packet, &datagram) {
             return;
         }
         self.advance(now);
-        self.stats.received += 1;
-        let packet = match parsed {
-            Ok(packet) => packet,
-            Err(error) => return self.take_malformed(error, &datagram),
-        };
         let header = packet.header;
         if header.key.value() == 0 {
             self.stats.malformed += 1;

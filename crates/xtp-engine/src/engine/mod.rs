@@ -248,6 +248,7 @@ impl Engine {
     }
 
     /// Whether an association was asked for, or asked, that is not made yet.
+    #[inline]
     fn is_ahead(&self) -> bool {
         self.launch.is_some() || self.guest.is_some() || self.farewell.is_some()
     }
@@ -264,10 +265,16 @@ impl Engine {
     }
 
     /// Makes it.
+    #[inline]
     fn settle_ahead(&mut self) {
-        if self.farewell.is_none() && self.launch.is_none() && self.guest.is_none() {
-            return;
+        if self.is_ahead() {
+            self.make_ahead();
         }
+    }
+
+    /// Apart, so that the many calls with nothing to make save no registers for it.
+    #[inline(never)]
+    fn make_ahead(&mut self) {
         // What came before is booked before.
         self.settle_farewell();
         self.settle_launch();

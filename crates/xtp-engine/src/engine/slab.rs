@@ -116,6 +116,7 @@ impl Slab {
     }
 
     /// The same, to change it.
+    #[inline]
     pub(super) fn awake_mut(&mut self, slot: u32) -> Option<&mut Context> {
         match &mut self.places.get_mut(slot as usize)?.body {
             Body::Whole(memory) => Some(memory),
@@ -173,6 +174,7 @@ impl Slab {
     }
 
     /// The slot of `id`, if that context is still there.
+    #[inline]
     pub(super) fn find(&self, id: ContextId) -> Option<u32> {
         let slot = slot_of(id);
         let place = self.places.get(slot as usize)?;

@@ -37,6 +37,14 @@ impl Engine {
             return;
         }
         self.catch_up();
+        if self.scheduler.is_empty()
+            && self.replies.is_empty()
+            && !self.too_many_whole()
+            && self.next_timer().is_none_or(|at| at > self.now)
+        {
+            out.begin();
+            return;
+        }
         let before = out.begin();
         if !self.replies.is_empty() {
             out.append(&mut self.replies);
@@ -102,6 +110,7 @@ impl Engine {
     }
 
     /// Puts right what the turn of the last context changed.
+    #[inline]
     pub(super) fn settle_last(&mut self) {
         if let Some(slot) = self.unsettled.take() {
             self.settle(slot);
@@ -164,7 +173,6 @@ impl Engine {
 
     /// Puts a finished association away: tombstone, tables, and the context itself once its user let go.
     fn retire_if_over(&mut self, slot: u32) {
-        let utc_ms = self.utc_ms();
         let now = self.now;
         let Some(context) = self.contexts.at(slot) else {
             return;
@@ -183,12 +191,16 @@ impl Engine {
                 let ip = context.peer.addr.ip();
                 self.peers.note(ip, now, |known| known.rtt = Some(rtt));
             }
-            match (tombstone(context), context.peer.foreign) {
-                (Some(stone), _) => self.at_most_once.insert(now, utc_ms, stone),
+            let (stone, foreign) = (tombstone(context), context.peer.foreign);
+            let (key, peer) = (context.key, context.peer.addr);
+            match (stone, foreign) {
+                (Some(stone), _) => {
+                    let utc_ms = self.utc_ms();
+                    self.at_most_once.insert(now, utc_ms, stone);
+                }
                 (None, Some((src, key))) => self.at_most_once.insert_datagram(now, src, key),
                 (None, None) => {}
             }
-            let (key, foreign, peer) = (context.key, context.peer.foreign, context.peer.addr);
             self.demux.remove_own(key);
             if let Some((src, key)) = foreign {
                 self.demux.remove_foreign(src, key);
