@@ -226,6 +226,12 @@ impl RecvBatch {
         self.offered
     }
 
+    /// Whether nothing was there when this round looked first.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn has_waited(&self) -> bool {
+        self.waited
+    }
+
     /// Nothing was there when this round looked first.
     #[cfg(target_os = "linux")]
     pub(crate) fn note_waited(&mut self) {

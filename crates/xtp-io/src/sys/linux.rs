@@ -129,7 +129,7 @@ impl DatagramIo for LinuxIo {
 
     fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
         recv::recv(self, endpoint, batch, recv::Waiting::Looks(looks))?;
-        self.gro.note(endpoint, batch.slots_used(), batch.len());
+        self.note(endpoint, batch);
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl DatagramIo for LinuxIo {
 
     fn recv_asleep(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
         recv::recv(self, endpoint, batch, recv::Waiting::Sleep)?;
-        self.gro.note(endpoint, batch.slots_used(), batch.len());
+        self.note(endpoint, batch);
         Ok(())
     }
 
@@ -172,6 +172,15 @@ impl DatagramIo for LinuxIo {
 }
 
 impl LinuxIo {
+    fn note(&self, endpoint: &Endpoint, batch: &RecvBatch) {
+        let round = gro::Round {
+            messages: batch.slots_used(),
+            datagrams: batch.len(),
+            waited: batch.has_waited(),
+        };
+        self.gro.note(endpoint, round);
+    }
+
     /// Whether a datagram may come with control messages.
     fn is_told_more(&self) -> bool {
         self.told || self.gro.is_on()

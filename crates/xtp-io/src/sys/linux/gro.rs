@@ -11,6 +11,21 @@ const LONE: u32 = 64;
 /// Messages of one round that switch it on again: somebody sends faster than we take.
 const CROWD: usize = 4;
 
+/// Rounds over which datagrams are counted that were there without waiting, behind another: a third of them, and they
+/// come in pairs, which offload joins.
+const WINDOW: u32 = 64;
+/// Most windows in a row that have to show pairs, after offload was switched on for some that it did not join.
+const DOUBT: u32 = 64;
+
+/// What one round of receiving brought.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    pub(super) messages: usize,
+    pub(super) datagrams: usize,
+    /// Nothing was there at first.
+    pub(super) waited: bool,
+}
+
 /// Whether the kernel joins datagrams for this socket at the moment.
 #[derive(Debug)]
 pub(super) struct Gro {
@@ -18,6 +33,11 @@ pub(super) struct Gro {
     available: bool,
     on: AtomicBool,
     lone: AtomicU32,
+    /// Rounds of this window, those that did not wait, windows in a row that showed pairs, and how many it takes.
+    rounds: AtomicU32,
+    behind: AtomicU32,
+    shown: AtomicU32,
+    doubt: AtomicU32,
 }
 
 impl Gro {
@@ -27,24 +47,54 @@ impl Gro {
             available: on,
             on: AtomicBool::new(on),
             lone: AtomicU32::new(0),
+            rounds: AtomicU32::new(0),
+            behind: AtomicU32::new(0),
+            shown: AtomicU32::new(0),
+            doubt: AtomicU32::new(1),
         }
     }
 
-    /// A round brought so many messages, which held so many datagrams. The counts are of all threads together:
-    /// being wrong costs time only.
-    pub(super) fn note(&self, endpoint: &Endpoint, messages: usize, datagrams: usize) {
-        if !self.available || messages == 0 {
+    /// What a round brought. The counts are of all threads together: being wrong costs time only.
+    pub(super) fn note(&self, endpoint: &Endpoint, round: Round) {
+        if !self.available || round.messages == 0 {
             return;
         }
         if !self.on.load(Ordering::Relaxed) {
-            if messages >= CROWD {
+            if round.messages >= CROWD || self.shows_pairs(round) {
                 self.switch(endpoint, true);
             }
-        } else if datagrams > 1 {
+        } else if round.datagrams > 1 {
             self.lone.store(0, Ordering::Relaxed);
+            self.doubt.store(1, Ordering::Relaxed);
         } else if self.lone.fetch_add(1, Ordering::Relaxed) + 1 >= LONE {
             self.switch(endpoint, false);
         }
+    }
+
+    /// Whether enough windows in a row had a datagram behind another in every third round.
+    fn shows_pairs(&self, round: Round) -> bool {
+        let add = |count: &AtomicU32, amount: u32| {
+            let sum = count.load(Ordering::Relaxed).wrapping_add(amount);
+            count.store(sum, Ordering::Relaxed);
+            sum
+        };
+        let behind = add(&self.behind, u32::from(!round.waited || round.messages > 1));
+        if add(&self.rounds, 1) < WINDOW {
+            return false;
+        }
+        self.rounds.store(0, Ordering::Relaxed);
+        self.behind.store(0, Ordering::Relaxed);
+        if behind < WINDOW / 3 {
+            self.shown.store(0, Ordering::Relaxed);
+            return false;
+        }
+        let doubt = self.doubt.load(Ordering::Relaxed);
+        if add(&self.shown, 1) < doubt {
+            return false;
+        }
+        self.shown.store(0, Ordering::Relaxed);
+        self.doubt.store((doubt * 2).min(DOUBT), Ordering::Relaxed);
+        true
     }
 
     fn switch(&self, endpoint: &Endpoint, on: bool) {
