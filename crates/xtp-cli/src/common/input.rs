@@ -55,7 +55,13 @@ impl Input {
         if common.signals.caught() {
             return Piece::Interrupted;
         }
-        self.pieces.recv().unwrap_or(Piece::End)
+        let piece = self.pieces.recv().unwrap_or(Piece::End);
+        // Who interrupts and then ends the input has interrupted: an end must not look complete because it was
+        // read before the signal was told.
+        if common.signals.caught() {
+            return Piece::Interrupted;
+        }
+        piece
     }
 
     /// Waits for everything, up to `limit` octets.

@@ -13,7 +13,10 @@ type Hook = Box<dyn Fn() + Send>;
 
 #[derive(Default)]
 struct Watch {
-    caught: AtomicBool,
+    /// Set by the signal's handler itself: what the process does after a signal never looks as if there was none.
+    caught: Arc<AtomicBool>,
+    /// Set once the hooks are told.
+    told: AtomicBool,
     hooks: Mutex<Vec<Hook>>,
     endpoints: Mutex<Vec<Endpoint>>,
 }
@@ -31,7 +34,7 @@ impl Signals {
     pub(crate) fn catch() -> Result<Self, Failure> {
         let watch = Arc::new(Watch::default());
         let told = Arc::clone(&watch);
-        on_signal(move || told.caught()).map_err(|error| {
+        on_signal(&watch.caught, move || told.tell()).map_err(|error| {
             Failure::failed(format!("cannot catch signals: {error}; start xtp another way"))
         })?;
         Ok(Self { watch })
@@ -57,7 +60,7 @@ impl Signals {
     /// Runs `hook` when one is caught; at once if one was.
     pub(crate) fn on_caught(&self, hook: impl Fn() + Send + 'static) {
         let mut hooks = self.watch.hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.caught() {
+        if self.watch.told.load(Ordering::SeqCst) {
             hook();
         }
         hooks.push(Box::new(hook));
@@ -71,7 +74,7 @@ impl Signals {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         endpoints.push(endpoint.clone());
-        if self.caught() {
+        if self.watch.told.load(Ordering::SeqCst) {
             endpoint.interrupt();
         }
     }
@@ -93,8 +96,8 @@ impl Signals {
 }
 
 impl Watch {
-    fn caught(&self) {
-        if self.caught.swap(true, Ordering::SeqCst) {
+    fn tell(&self) {
+        if self.told.swap(true, Ordering::SeqCst) {
             // Asked twice: whoever asks does not want to wait for anybody's confirmation.
             std::process::exit(Status::Interrupted.code().into());
         }
@@ -113,7 +116,10 @@ impl Watch {
 }
 
 #[cfg(unix)]
-fn on_signal(act: impl Fn() + Send + 'static) -> std::io::Result<()> {
+fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn() + Send + 'static) -> std::io::Result<()> {
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(caught))?;
+    }
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new()
         .name("signals".into())
@@ -127,9 +133,10 @@ fn on_signal(act: impl Fn() + Send + 'static) -> std::io::Result<()> {
 
 /// Without a way to wait for signals the flag is looked at.
 #[cfg(not(unix))]
-fn on_signal(act: impl Fn() + Send + 'static) -> std::io::Result<()> {
+fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn() + Send + 'static) -> std::io::Result<()> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(caught))?;
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
     }
     std::thread::Builder::new()
