@@ -179,6 +179,8 @@ pub(crate) struct Patience<'a> {
     habit: &'a Habit,
     wait: Wait,
     cores: usize,
+    /// Threads that poll.
+    polling: &'a AtomicUsize,
     /// The last poll, once there was one.
     last: Option<Time>,
     /// Time spent polling.
@@ -196,14 +198,15 @@ pub(crate) struct Patience<'a> {
 
 impl<'a> Patience<'a> {
     pub(crate) fn new(habit: &'a Habit, wait: Wait) -> Self {
-        Self::on(habit, wait, cores())
+        Self::on(habit, wait, cores(), &POLLING)
     }
 
-    fn on(habit: &'a Habit, wait: Wait, cores: usize) -> Self {
+    fn on(habit: &'a Habit, wait: Wait, cores: usize, polling: &'a AtomicUsize) -> Self {
         Self {
             habit,
             wait,
             cores,
+            polling,
             last: None,
             spent: Duration::ZERO,
             yielded: false,
@@ -255,7 +258,7 @@ impl<'a> Patience<'a> {
             Wait::Spin => {
                 self.count();
                 self.polls = self.polls.wrapping_add(1);
-                let scarce = self.cores < 2 || POLLING.load(Ordering::Relaxed) > self.cores;
+                let scarce = self.cores < 2 || self.polling.load(Ordering::Relaxed) > self.cores;
                 if scarce || self.polls.is_multiple_of(YIELD_EVERY) {
                     Step::Yield
                 } else {
@@ -324,7 +327,7 @@ impl<'a> Patience<'a> {
             return Step::Sleep;
         }
         self.count();
-        if POLLING.load(Ordering::Relaxed) > self.cores {
+        if self.polling.load(Ordering::Relaxed) > self.cores {
             return Step::Sleep;
         }
         self.last = Some(now);
@@ -341,7 +344,7 @@ impl<'a> Patience<'a> {
     fn count(&mut self) {
         if !self.counted {
             self.counted = true;
-            POLLING.fetch_add(1, Ordering::Relaxed);
+            self.polling.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -349,7 +352,7 @@ impl<'a> Patience<'a> {
     pub(crate) fn asleep(&mut self) {
         if self.counted {
             self.counted = false;
-            POLLING.fetch_sub(1, Ordering::Relaxed);
+            self.polling.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

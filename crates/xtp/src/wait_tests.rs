@@ -8,16 +8,18 @@ fn at(micros: u64) -> Time {
 
 #[test]
 fn block_sleeps_at_once() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Block, 8);
+    let mut patience = Patience::on(&habit, Wait::Block, 8, &polling);
     assert_eq!(patience.step(at(0)), Step::Sleep);
     assert_eq!(patience.step(at(1)), Step::Sleep);
 }
 
 #[test]
 fn spin_never_sleeps_and_yields_now_and_then() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Spin, 64);
+    let mut patience = Patience::on(&habit, Wait::Spin, 64, &polling);
     let steps: Vec<Step> = (0..1_000).map(|micros| patience.step(at(micros))).collect();
     assert!(steps.iter().all(|step| *step != Step::Sleep));
     assert_eq!(steps.iter().filter(|step| **step == Step::Yield).count(), 125);
@@ -25,8 +27,9 @@ fn spin_never_sleeps_and_yields_now_and_then() {
 
 #[test]
 fn spin_yields_every_time_on_one_core() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Spin, 1);
+    let mut patience = Patience::on(&habit, Wait::Spin, 1, &polling);
     for micros in 0..20 {
         assert_eq!(patience.step(at(micros)), Step::Yield);
     }
@@ -40,8 +43,9 @@ fn empty(patience: &mut Patience<'_>, micros: u64) -> Step {
 
 #[test]
 fn adaptive_polls_then_sleeps() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     for micros in 0..50 {
         assert_ne!(empty(&mut patience, micros), Step::Sleep, "after {micros} us");
     }
@@ -50,8 +54,9 @@ fn adaptive_polls_then_sleeps() {
 
 #[test]
 fn adaptive_gives_the_only_core_away_every_time() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 1);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 1, &polling);
     for micros in 0..50 {
         assert_eq!(empty(&mut patience, micros), Step::Yield);
     }
@@ -60,18 +65,22 @@ fn adaptive_gives_the_only_core_away_every_time() {
 
 #[test]
 fn adaptive_sleeps_at_once_with_more_waiting_threads_than_cores() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut others: Vec<Patience<'_>> = (0..3).map(|_| Patience::on(&habit, Wait::Adaptive, 64)).collect();
+    let mut others: Vec<Patience<'_>> = (0..3)
+        .map(|_| Patience::on(&habit, Wait::Adaptive, 64, &polling))
+        .collect();
     for other in &mut others {
         assert_eq!(other.step(at(0)), Step::Again);
     }
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 3);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 3, &polling);
     assert_eq!(patience.step(at(0)), Step::Sleep);
 }
 
 /// Polls for some looks, each so many microseconds after the one before.
 fn yields(habit: &Habit, looks: u64, apart: u64) -> u64 {
-    let mut patience = Patience::on(habit, Wait::Adaptive, 64);
+    let polling = AtomicUsize::new(0);
+    let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
     (0..looks)
         .filter(|look| empty(&mut patience, look * apart) == Step::Yield)
         .count() as u64
@@ -79,9 +88,10 @@ fn yields(habit: &Habit, looks: u64, apart: u64) -> u64 {
 
 #[test]
 fn a_core_that_others_want_is_given_away_with_every_poll_until_nobody_takes_it() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
     assert_eq!(yields(&habit, 16, 1), 2, "one in eight");
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     assert_eq!(empty(&mut patience, 0), Step::Again);
     // Interrupted by somebody.
     assert_eq!(empty(&mut patience, 40), Step::Yield);
@@ -101,8 +111,9 @@ fn a_core_that_others_want_is_given_away_with_every_poll_until_nobody_takes_it()
 
 #[test]
 fn time_in_which_others_had_the_core_is_not_ours() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     let mut looks = 0;
     while empty(&mut patience, looks * 40) != Step::Sleep {
         looks += 1;
@@ -112,16 +123,17 @@ fn time_in_which_others_had_the_core_is_not_ours() {
 
 #[test]
 fn whoever_keeps_the_core_teaches_to_sleep() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     assert_eq!(empty(&mut patience, 0), Step::Again);
     assert_eq!(empty(&mut patience, 301), Step::Sleep);
     drop(patience);
     for _ in 0..PENANCE {
-        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
         assert_eq!(empty(&mut patience, 1_000), Step::Sleep);
     }
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     assert_eq!(empty(&mut patience, 1_000), Step::Again);
 }
 
@@ -137,9 +149,10 @@ fn ranges_of_processors_are_counted() {
 
 #[test]
 fn polling_in_vain_makes_the_next_waits_sleep_at_once_and_success_forgives() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
     let in_vain = |begin: u64| {
-        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
         (0..=50)
             .take_while(|micros| empty(&mut patience, begin + micros) != Step::Sleep)
             .count()
@@ -156,7 +169,7 @@ fn polling_in_vain_makes_the_next_waits_sleep_at_once_and_success_forgives() {
         assert_eq!(in_vain(0), 0);
     }
     {
-        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
         assert_eq!(patience.step(at(0)), Step::Again);
     }
     assert_eq!(
@@ -168,11 +181,12 @@ fn polling_in_vain_makes_the_next_waits_sleep_at_once_and_success_forgives() {
 
 /// Waits that each bring so many datagrams; how many of them napped. `answers`: something is sent in between.
 fn naps(habit: &Habit, waits: u64, count: usize, answers: bool) -> u64 {
+    let polling = AtomicUsize::new(0);
     let mut naps = 0;
     let mut sendings = habit.sendings.load(Ordering::Relaxed);
     for wait in 0..waits {
         sendings += u64::from(answers);
-        let mut patience = Patience::on(habit, Wait::Adaptive, 64);
+        let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
         naps += u64::from(empty(&mut patience, wait * 24) == Step::Nap);
         patience.came(count, sendings);
     }
@@ -200,21 +214,23 @@ fn whoever_answers_is_not_napping_and_neither_is_whoever_gets_many_at_once() {
 
 #[test]
 fn what_a_nap_let_gather_may_take_several_rounds_and_stays_a_stream() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
     assert_eq!(naps(&habit, u64::from(STREAM), 1, false), 0);
     for wait in 0..100 {
-        let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
         assert_eq!(empty(&mut patience, wait * 1_000), Step::Nap, "wait {wait}");
         patience.came(8, 0);
         // There at the first look: the receive call before this one was full.
-        Patience::on(&habit, Wait::Adaptive, 64).came(32, 0);
+        Patience::on(&habit, Wait::Adaptive, 64, &polling).came(32, 0);
     }
 }
 
 #[test]
 fn on_long_paths_a_nap_is_longer() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     let mut nap = |millis| {
         patience.expect(false, Some(Duration::from_millis(millis)));
         patience.nap().as_micros()
@@ -224,13 +240,14 @@ fn on_long_paths_a_nap_is_longer() {
 
 #[test]
 fn whoever_keeps_to_his_pace_neither_polls_nor_looks_twice() {
+    let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     assert_eq!(patience.polls(), POLLS_A_LOOK);
     patience.expect(true, None);
     assert_eq!(empty(&mut patience, 0), Step::Sleep);
     drop(patience);
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     assert_eq!(patience.polls(), 1);
     patience.expect(false, None);
     assert_eq!(empty(&mut patience, 0), Step::Again);

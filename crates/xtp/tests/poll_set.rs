@@ -125,6 +125,8 @@ fn room_and_marks_are_told_once() {
     while !data.is_empty() {
         assert_eq!(wait(&set), [1]);
         stream.try_send(&mut data).expect("room");
+        // Room that comes and is filled before the next question is none when it is asked.
+        while stream.try_send(&mut data).is_ok() && !data.is_empty() {}
     }
     stream.close().expect("confirmed");
     assert_eq!(reading.join().expect("no panic"), 64 << 20);

@@ -1,6 +1,6 @@
 //! `xtp send` and `xtp listen` with messages.
 
-use crate::support::{Running, nobody, noise, xtp, xtp_fed};
+use crate::support::{Running, costs, nobody, noise, xtp, xtp_fed};
 
 /// Arguments for one message, and the packets it costs: out, in.
 const WAYS: [(&[&str], u64, u64); 5] = [
@@ -14,15 +14,16 @@ const WAYS: [(&[&str], u64, u64); 5] = [
 #[test]
 fn every_way_delivers_and_costs_what_its_ladder_says() {
     for (way, packets_out, packets_in) in WAYS {
-        let (listen, address) = Running::listener(&["listen", "--once", "127.0.0.1:0"]);
-        let mut args = vec!["send", "--json", "-m", "hello", &address];
-        args.extend(way);
-        let object = xtp(&args).expect(0).json();
-        assert_eq!(object["ok"], true, "{way:?}");
-        assert_eq!(object["octets"], 5, "{way:?}");
-        assert_eq!(object["packets_sent"], packets_out, "{way:?}");
-        assert_eq!(object["packets_received"], packets_in, "{way:?}");
-        assert_eq!(listen.finish().expect(0).stdout, b"hello", "{way:?}");
+        costs(&(packets_out, packets_in), || {
+            let (listen, address) = Running::listener(&["listen", "--once", "127.0.0.1:0"]);
+            let mut args = vec!["send", "--json", "-m", "hello", &address];
+            args.extend(way);
+            let done = xtp(&args).expect(0);
+            assert_eq!(done.json()["ok"], true, "{way:?}");
+            assert_eq!(done.json()["octets"], 5, "{way:?}");
+            assert_eq!(listen.finish().expect(0).stdout, b"hello", "{way:?}");
+            done.packets()
+        });
     }
 }
 

@@ -27,6 +27,13 @@ impl Done {
         serde_json::from_slice(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
+    /// Packets out and in, as the one object tells.
+    pub(crate) fn packets(&self) -> (u64, u64) {
+        let object = self.json();
+        let count = |name: &str| object[name].as_u64().expect("a count");
+        (count("packets_sent"), count("packets_received"))
+    }
+
     /// Ended with `status`.
     #[track_caller]
     pub(crate) fn expect(self, status: i32) -> Self {
@@ -188,6 +195,24 @@ impl Drop for Running {
             let _ = self.child.wait();
         }
     }
+}
+
+/// Runs until it costs what it should, a few times at most: where others have the cores a timer may add a packet to
+/// some runs, but no timer of ours adds one to each.
+#[track_caller]
+pub(crate) fn costs<T: PartialEq + std::fmt::Debug>(expected: &T, mut run: impl FnMut() -> T) {
+    const TRIES: usize = 8;
+    let seen: Vec<T> = (0..TRIES)
+        .scan(false, |met, _| {
+            if *met {
+                return None;
+            }
+            let cost = run();
+            *met = cost == *expected;
+            Some(cost)
+        })
+        .collect();
+    assert_eq!(seen.last(), Some(expected), "{seen:?}");
 }
 
 /// An address on loopback where nobody listens: the port was free a moment ago.

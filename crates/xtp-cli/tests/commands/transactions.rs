@@ -1,6 +1,6 @@
 //! `xtp call` and `xtp answer`.
 
-use crate::support::{Running, nobody, noise, xtp, xtp_fed};
+use crate::support::{Running, costs, nobody, noise, xtp, xtp_fed};
 
 #[test]
 fn a_programs_output_is_the_answer() {
@@ -35,17 +35,11 @@ fn transactions_cost_what_their_ladders_say() {
         let (_answer, address) = Running::listener(&args);
         let mut args = vec!["call", "--json", "-m", "a request of some length", &address];
         args.extend(client);
-        let object = xtp(&args).expect(0).json();
-        assert_eq!(object["answer"]["text"], "done\n");
-        let counted = (
-            object["packets_sent"].as_u64(),
-            object["packets_received"].as_u64(),
-        );
-        assert_eq!(
-            counted,
-            (Some(packets.0), Some(packets.1)),
-            "{server:?} {client:?}"
-        );
+        costs(&packets, || {
+            let done = xtp(&args).expect(0);
+            assert_eq!(done.json()["answer"]["text"], "done\n");
+            done.packets()
+        });
     }
 }
 

@@ -23,8 +23,10 @@ struct Entry {
     key: u64,
     /// On the list of its set.
     listed: bool,
-    /// Something other than readability changed since it was told last.
+    /// Something other than readability and room changed since it was told last.
     news: bool,
+    /// There was room for what had been refused.
+    room: bool,
     /// The question that looked at it last.
     seen: u64,
 }
@@ -62,6 +64,7 @@ impl Watch {
             key,
             listed: false,
             news: false,
+            room: false,
             seen: 0,
         };
         match source {
@@ -89,6 +92,13 @@ impl Watch {
             // Whether something can be read is looked up when it is asked for.
             Event::Readable => self.list(Source::Stream(id), false),
             Event::Moved(_) | Event::MaxData(_) => {}
+            Event::Writable => {
+                let source = Source::Stream(id);
+                if let Some(entry) = self.entry(source) {
+                    entry.room = true;
+                    self.list(source, false);
+                }
+            }
             _ => self.list(Source::Stream(id), true),
         }
     }
@@ -140,8 +150,13 @@ impl Core {
                 return false;
             };
             entry.listed = lasting;
-            if std::mem::take(&mut entry.news) || lasting {
-                keys.push(entry.key);
+            let (news, room, key) = (
+                std::mem::take(&mut entry.news),
+                std::mem::take(&mut entry.room),
+                entry.key,
+            );
+            if news || lasting || room && self.has_room(*source) {
+                keys.push(key);
             }
             lasting
         });
@@ -152,6 +167,15 @@ impl Core {
             Poll::Ready(Ok(()))
         } else {
             Poll::Pending
+        }
+    }
+
+    /// Whether room that was told is still there: its owner may have filled it before he asked. Whoever is refused after
+    /// that is told again.
+    fn has_room(&self, source: Source) -> bool {
+        match source {
+            Source::Listener(_) => false,
+            Source::Stream(id) => self.engine.writable(id).is_ok_and(|room| room > 0),
         }
     }
 
