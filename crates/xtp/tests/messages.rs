@@ -4,7 +4,7 @@ mod common;
 
 use std::thread;
 
-use common::{LONG, PORT, endpoint, endpoint_at, pair, pattern};
+use common::{LONG, PORT, costs, endpoint, endpoint_at, pair, pattern};
 use xtp::{Bytes, CallOptions, CloseReason, Config, Confirm, Endpoint, Error, paradigm, service};
 
 /// Packets an endpoint has sent and received.
@@ -49,15 +49,17 @@ fn a_datagram_has_a_greatest_length() {
 
 #[test]
 fn an_acknowledged_datagram_costs_two_packets() {
-    let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
-    let receiver = thread::spawn(move || listener.recv_message().map(|(message, _)| message));
-    client
-        .send_acknowledged(address, PORT, "hello", Confirm::Received)
-        .expect("confirmed");
-    assert_eq!(packets(&client), (1, 1));
-    assert_eq!(receiver.join().expect("no panic").expect("a message"), "hello");
-    drop(server);
+    costs((1, 1), || {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let receiver = thread::spawn(move || listener.recv_message().map(|(message, _)| message));
+        client
+            .send_acknowledged(address, PORT, "hello", Confirm::Received)
+            .expect("confirmed");
+        assert_eq!(receiver.join().expect("no panic").expect("a message"), "hello");
+        drop(server);
+        packets(&client)
+    });
 }
 
 #[test]
@@ -77,56 +79,60 @@ fn confirmed_on_delivery_waits_for_the_reader() {
 
 #[test]
 fn a_one_shot_message_costs_three_packets() {
-    let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
-    let receiver = thread::spawn(move || {
-        let (message, incoming) = listener.recv_message().expect("a message");
-        let stream = incoming.into_stream();
-        // The receiver learns that the sender knows.
-        stream.close_within(LONG).expect("confirmed");
-        (message, server)
+    costs([(2, 1), (1, 2)], || {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let receiver = thread::spawn(move || {
+            let (message, incoming) = listener.recv_message().expect("a message");
+            let stream = incoming.into_stream();
+            // The receiver learns that the sender knows.
+            stream.close_within(LONG).expect("confirmed");
+            (message, server)
+        });
+        client.send_message(address, PORT, "hello").expect("confirmed");
+        let (message, server) = receiver.join().expect("no panic");
+        assert_eq!(message, "hello");
+        [packets(&client), packets(&server)]
     });
-    client.send_message(address, PORT, "hello").expect("confirmed");
-    let (message, server) = receiver.join().expect("no panic");
-    assert_eq!(message, "hello");
-    assert_eq!(packets(&client), (2, 1));
-    assert_eq!(packets(&server), (1, 2));
 }
 
 #[test]
 fn a_transaction_costs_three_packets() {
-    let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
-    let answering = thread::spawn(move || {
-        let (request, incoming) = listener.recv_message().expect("a request");
-        let response = [&request[..], b" world"].concat();
-        incoming.respond_confirmed(response, LONG).expect("confirmed");
-        server
+    costs([(2, 1), (1, 2)], || {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let answering = thread::spawn(move || {
+            let (request, incoming) = listener.recv_message().expect("a request");
+            let response = [&request[..], b" world"].concat();
+            incoming.respond_confirmed(response, LONG).expect("confirmed");
+            server
+        });
+        let response = client
+            .call(address, PORT, "hello", &CallOptions::default())
+            .expect("an answer");
+        assert_eq!(response, "hello world");
+        let server = answering.join().expect("no panic");
+        [packets(&client), packets(&server)]
     });
-    let response = client
-        .call(address, PORT, "hello", &CallOptions::default())
-        .expect("an answer");
-    assert_eq!(response, "hello world");
-    let server = answering.join().expect("no panic");
-    assert_eq!(packets(&client), (2, 1));
-    assert_eq!(packets(&server), (1, 2));
 }
 
 #[test]
 fn an_unconfirmed_transaction_costs_two_packets() {
-    let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
-    let answering = thread::spawn(move || {
-        let (request, incoming) = listener.recv_message().expect("a request");
-        incoming.respond_unconfirmed(request).expect("sent");
-        server
+    costs((1, 1), || {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        let answering = thread::spawn(move || {
+            let (request, incoming) = listener.recv_message().expect("a request");
+            incoming.respond_unconfirmed(request).expect("sent");
+            server
+        });
+        let response = client
+            .call(address, PORT, "hello", &CallOptions::default())
+            .expect("an answer");
+        assert_eq!(response, "hello");
+        drop(answering.join().expect("no panic"));
+        packets(&client)
     });
-    let response = client
-        .call(address, PORT, "hello", &CallOptions::default())
-        .expect("an answer");
-    assert_eq!(response, "hello");
-    drop(answering.join().expect("no panic"));
-    assert_eq!(packets(&client), (1, 1));
 }
 
 #[test]
