@@ -1,0 +1,100 @@
+//! The ways around the general parser say what it says: runs of joined packets, and XDATA alone.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use xtp_wire::{Body, HEADER_LEN, Header, Options, Packet, Run, Xdata, seal};
+
+/// Packets of a run at most.
+const LONGEST: u8 = 8;
+/// Options whose packets do not belong into a run.
+const ALONE: Options = Options::EOM;
+
+fuzz_target!(|octets: &[u8]| {
+    let Some(([count, damaged, place, change], packet)) = octets.split_first_chunk() else {
+        return;
+    };
+    let mut packet = packet.to_vec();
+    xdata(&packet);
+    if packet.len() < HEADER_LEN {
+        return;
+    }
+    // The fuzzer finds neither lengths nor checksums by itself.
+    let present = (packet.len() - HEADER_LEN) as u32;
+    packet[12..16].copy_from_slice(&present.to_be_bytes());
+    seal(&mut packet, []);
+    xdata(&packet);
+    let mut joined = row(&packet, count % LONGEST + 1);
+    run(&joined, packet.len());
+    let at = (usize::from(*damaged) * packet.len() + usize::from(*place)) % joined.len();
+    joined[at] ^= change;
+    run(&joined, packet.len());
+});
+
+/// The packet and what would continue its stream.
+fn row(packet: &[u8], count: u8) -> Vec<u8> {
+    let mut joined = Vec::new();
+    let Ok(first) = Header::parse(packet) else {
+        return packet.to_vec();
+    };
+    for index in 0..u32::from(count) {
+        let at = joined.len();
+        joined.extend_from_slice(packet);
+        let header = Header {
+            sync: first.sync.wrapping_add(index),
+            seq: first.seq.wrapping_add(u64::from(index) * u64::from(first.dlen)),
+            ..first
+        };
+        if let Some(head) = joined[at..].first_chunk_mut() {
+            header.encode(head);
+        }
+        seal(&mut joined[at..], []);
+    }
+    joined
+}
+
+/// What [`Packet::parse`] makes of XDATA, [`Xdata::parse`] makes of it too, or nothing.
+fn xdata(octets: &[u8]) {
+    let Some(short) = Xdata::parse(octets) else {
+        return;
+    };
+    let packet = Packet::parse(octets).expect("what the short way takes the long one does");
+    assert_eq!(packet.header, short.header);
+    assert_eq!(packet.padding, 0);
+    let Body::Xdata {
+        control,
+        delay_us,
+        data,
+    } = packet.body
+    else {
+        panic!("{short:?} is no XDATA: {packet:?}");
+    };
+    assert_eq!((control, delay_us), (short.control, short.delay_us));
+    assert_eq!((data.tag, data.data), (None, short.data));
+}
+
+/// Each packet of a run is one for the general parser, with the place the run gives it; the next one is not.
+fn run(octets: &[u8], stride: usize) {
+    let Some(run) = Run::parse(octets, stride, ALONE) else {
+        return;
+    };
+    let continues = |index: usize| {
+        let datagram = octets.get(index * stride..(index + 1) * stride)?;
+        let packet = Packet::parse(datagram).ok()?;
+        let Body::Data(data) = packet.body else {
+            return None;
+        };
+        let expected = Header {
+            check: packet.header.check,
+            sync: run.header.sync.wrapping_add(index as u32),
+            seq: run.header.seq.wrapping_add((index * run.data_len()) as u64),
+            ..run.header
+        };
+        (packet.header == expected && data.tag.is_none()).then_some(data.data)
+    };
+    for index in 0..run.count() {
+        let payload = continues(index).expect("a packet of the run");
+        assert_eq!(run.payload(index), Some(payload));
+    }
+    assert_eq!(run.payload(run.count()), None);
+    assert_eq!(continues(run.count()), None, "the run ends too soon");
+}
