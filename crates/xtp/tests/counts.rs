@@ -71,15 +71,19 @@ fn a_round_trip_on_a_stream() {
     let octets = (ROUND_TRIPS + 200) * MESSAGE as u64;
     let copied = stream.stats().unwrap().octets_copied;
     stream.close().unwrap();
-    assert_eq!(serving.join().unwrap().octets_copied, 2 * octets);
+    let copied_there = serving.join().unwrap().octets_copied;
 
     println!("{cost:?}");
     assert_at_most("packets a round trip", cost.packets, 2.1);
     assert_at_most("send calls a round trip", cost.sends, 1.05);
     assert_at_most("system calls a round trip", cost.calls, 4.2);
     assert_at_most("allocations a round trip", cost.allocations, 0.2);
-    // Small payloads: once into the packet, once out of the carrier's memory.
-    assert_eq!(copied, 2 * octets);
+    // Small payloads: once into the packet, once out of the carrier's memory. What a busy machine makes one of them
+    // send again is copied again.
+    for copied in [copied, copied_there] {
+        assert_at_most("copies of an octet", copied as f64 / octets as f64, 2.02);
+        assert!(copied >= 2 * octets, "{copied} of {octets} octets are counted");
+    }
     assert_eq!(client.stats().octets_copied, 0);
 }
 
