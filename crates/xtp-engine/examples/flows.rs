@@ -75,7 +75,9 @@ impl Pair {
                     backing: None,
                 };
                 let other = &mut self.ends[1 - me];
-                match waiting.and_then(|id| other.receive_message(self.now, id, &datagram)) {
+                match waiting
+                    .and_then(|id| other.receive_message(self.now, id, &datagram, datagram.data.len()))
+                {
                     Some(message) => taken += message.len(),
                     None => other.receive(self.now, datagram),
                 }

@@ -82,6 +82,15 @@ impl Growth {
         capacity >= self.limit || self.since == now
     }
 
+    /// Whether a look now, with this round trip known, would be one after which [`has_looked`](Self::has_looked) holds.
+    pub(crate) fn looks_now(&self, capacity: u64, now: Time, rtt: Option<Duration>) -> bool {
+        let rtt = match (self.rtt(), rtt) {
+            (Some(known), Some(told)) => Some(known.min(told)),
+            (known, told) => known.or(told),
+        };
+        self.has_looked(capacity, now) || now.since(self.since) >= rtt.unwrap_or(ASSUMED) / LOOKS
+    }
+
     /// Octets beyond `capacity` are in order now, up to `highest` arrived, `waiting` wait for the user: the capacity
     /// the reader should have.
     pub(crate) fn capacity(&mut self, capacity: u64, highest: u64, waiting: u64, now: Time) -> u64 {

@@ -226,6 +226,39 @@ impl TransmitBatch {
         });
     }
 
+    /// Begins a train of packets side by side in the arena, which take so many octets; where it begins.
+    pub(crate) fn begin_packets(&mut self, octets: usize) -> usize {
+        self.arena.reserve(octets);
+        self.arena.len()
+    }
+
+    /// Adds a packet of it.
+    #[inline]
+    pub(crate) fn put_packet(&mut self, head: &[u8], data: &[u8]) {
+        self.arena.extend_from_slice(head);
+        self.arena.extend_from_slice(data);
+    }
+
+    /// Ends the train that began at `at`, all of whose packets but the last have `segment` octets; its octets.
+    pub(crate) fn end_packets(&mut self, route: Route, at: usize, segment: usize) -> usize {
+        let total = self.arena.len() - at;
+        let first = self.pieces.len();
+        self.pieces.push(Piece::Arena(at..self.arena.len()));
+        self.open = false;
+        self.trains.push(Train {
+            dst: route.dst,
+            src: route.src,
+            ecn: route.ecn,
+            segment,
+            total,
+            count: total.div_ceil(segment),
+            probe: false,
+            stable: false,
+            pieces: first..self.pieces.len(),
+        });
+        total
+    }
+
     /// The payload in the trains from number `first` on stays where it is until the peer has it. They do not grow
     /// any more.
     pub(crate) fn mark_stable(&mut self, first: usize) {

@@ -163,6 +163,11 @@ impl RecvBatch {
         }
     }
 
+    /// The first datagram of the last receive, if it is all that came or all came joined with it.
+    pub fn only(&self) -> Option<Datagram<'_>> {
+        self.iter().next().filter(|_| self.used == 1)
+    }
+
     /// The datagrams of the last receive, in the order they arrived.
     pub fn iter(&self) -> Datagrams<'_> {
         Datagrams {

@@ -1,4 +1,5 @@
-//! XDATA alone: what an exchange of messages consists of, without the room a [`Packet`](crate::Packet) has for others.
+//! XDATA alone, and plain DATA behind it: what an exchange of messages consists of, without the room a
+//! [`Packet`](crate::Packet) has for others.
 
 use zerocopy::FromBytes;
 use zerocopy::big_endian::U32;
@@ -24,21 +25,7 @@ impl<'a> Xdata<'a> {
     #[inline]
     #[must_use]
     pub fn parse(datagram: &'a [u8]) -> Option<Self> {
-        let header = Header::parse(datagram).ok()?;
-        let (head, payload) = datagram.split_first_chunk::<HEADER_LEN>()?;
-        if header.format != Format::Xdata
-            || header.options.contains(Options::BTAG)
-            || usize::try_from(header.dlen) != Ok(payload.len())
-        {
-            return None;
-        }
-        let covered = match header.options.contains(Options::NOCHECK) {
-            true => &[],
-            false => payload,
-        };
-        if !checksum::verifies(head, covered) {
-            return None;
-        }
+        let (header, payload) = whole(datagram, Format::Xdata)?;
         let (control, rest) = RawControl::read_from_prefix(payload).ok()?;
         let (delay_us, data) = U32::read_from_prefix(rest).ok()?;
         Some(Self {
@@ -60,6 +47,32 @@ impl<'a> Xdata<'a> {
         let written = self.control.encode_xdata(self.delay_us, body);
         debug_assert_eq!(written, Ok(XDATA_LEN));
     }
+}
+
+/// Reads a datagram that is a DATA packet without a tag and without padding: its header and its data. For any other see
+/// [`Packet::parse`](crate::Packet::parse).
+#[inline]
+#[must_use]
+pub fn parse_plain(datagram: &[u8]) -> Option<(Header, &[u8])> {
+    whole(datagram, Format::Data)
+}
+
+/// Header and payload of a packet of this format, without tag and padding.
+#[inline]
+fn whole(datagram: &[u8], format: Format) -> Option<(Header, &[u8])> {
+    let header = Header::parse(datagram).ok()?;
+    let (head, payload) = datagram.split_first_chunk::<HEADER_LEN>()?;
+    if header.format != format
+        || header.options.contains(Options::BTAG)
+        || usize::try_from(header.dlen) != Ok(payload.len())
+    {
+        return None;
+    }
+    let covered = match header.options.contains(Options::NOCHECK) {
+        true => &[],
+        false => payload,
+    };
+    checksum::verifies(head, covered).then_some((header, payload))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The short parser accepts exactly what the general one calls an XDATA without tag and padding.
 
-use super::Xdata;
+use super::{Xdata, parse_plain};
 use crate::{Body, Control, DataSegment, Format, HEADER_LEN, Header, Key, Options, Packet, XDATA_LEN, seal};
 
 fn packet<'a>(options: Options, tag: Option<u64>, data: &'a [u8], padding: usize) -> Packet<'a> {
@@ -81,4 +81,37 @@ fn the_head_is_what_the_general_encoder_writes() {
         seal(&mut again, [&b"hello"[..]]);
         assert_eq!(again[..], octets[..HEADER_LEN + XDATA_LEN]);
     }
+}
+
+#[test]
+fn plain_data_is_what_the_general_parser_calls_a_packet_of_data_alone() {
+    let cases = [
+        (Options::EOM, None, 0, true),
+        (Options::NOCHECK, None, 0, true),
+        (Options::EOM, Some(4), 0, false),
+        (Options::EOM, None, 3, false),
+    ];
+    for (options, tag, padding, accepted) in cases {
+        let mut packet = packet(options, None, b"", padding);
+        packet.header.format = Format::Data;
+        packet.body = Body::Data(DataSegment { tag, data: b"hello" });
+        let mut octets = [0; 256];
+        let len = packet.encode(&mut octets).unwrap();
+        assert_eq!(parse_plain(&octets[..len]).is_some(), accepted, "{options:?}");
+        for bit in 0..len * 8 {
+            let mut broken = octets;
+            broken[bit / 8] ^= 1 << (bit % 8);
+            let Some((header, data)) = parse_plain(&broken[..len]) else {
+                continue;
+            };
+            let long = Packet::parse(&broken[..len]).unwrap();
+            assert_eq!(long.header, header);
+            assert_eq!(long.body, Body::Data(DataSegment { tag: None, data }));
+        }
+    }
+    let mut octets = [0; 256];
+    let len = packet(Options::EOM, None, b"hello", 0)
+        .encode(&mut octets)
+        .unwrap();
+    assert!(parse_plain(&octets[..len]).is_none());
 }

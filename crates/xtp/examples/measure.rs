@@ -1,9 +1,10 @@
 //! Round trips, calls and bulk between two processes: what `docs/performance.md` quotes.
 //!
 //! In one terminal `cargo run --release -p xtp --example measure -- serve`, in another the same with `ping`, `call`
-//! or `bulk` and, if it is not the default, the server's address; `spin` behind it makes either side poll.
+//! or `bulk` and, if it is not the default, the server's address; `spin` behind it makes either side poll, and a number
+//! behind that is the octets of a message of `ping`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use xtp::{
     Bytes, CallOptions, Chunk, Config, Endpoint, Incoming, ListenOptions, Result, Stream, Wait, paradigm,
@@ -13,6 +14,7 @@ const PING: u16 = 1;
 const BULK: u16 = 2;
 const CALL: u16 = 3;
 const MESSAGE: [u8; 64] = [1; 64];
+const LONGEST: usize = 1 << 20;
 const ROUND_TRIPS: usize = 20_000;
 const CALLS: usize = 5_000;
 const MEBIBYTES: usize = 1_024;
@@ -29,13 +31,15 @@ fn main() -> Result<()> {
         Some("spin") => Wait::Spin,
         _ => Wait::default(),
     };
+    let size = arguments.next().and_then(|size| size.parse().ok());
+    let size = size.unwrap_or(MESSAGE.len()).clamp(1, LONGEST);
     match what.as_str() {
         "serve" => serve(address, wait),
-        "ping" => ping(address, wait),
+        "ping" => ping(address, wait, size),
         "call" => call(address, wait),
         "bulk" => bulk(address, wait),
         _ => {
-            eprintln!("usage: measure serve|ping|call|bulk [ADDRESS [spin]]");
+            eprintln!("usage: measure serve|ping|call|bulk [ADDRESS [spin|adaptive [OCTETS]]]");
             std::process::exit(2);
         }
     }
@@ -55,11 +59,15 @@ fn serve(address: SocketAddr, wait: Wait) -> Result<()> {
     }
 }
 
-/// Bound to the loopback address where the server is there: a socket of all addresses has to be told more.
+/// Bound to the address from which this host reaches the server: a socket of all addresses has to be told more.
 fn client(server: SocketAddr, wait: Wait) -> Result<Endpoint> {
-    let mut config = match server.ip().is_loopback() {
-        true => Config::server((server.ip(), 0).into()),
-        false => Config::default(),
+    let own = UdpSocket::bind(("0.0.0.0", 0)).and_then(|socket| {
+        socket.connect(server)?;
+        socket.local_addr()
+    });
+    let mut config = match own {
+        Ok(own) => Config::server((own.ip(), 0).into()),
+        Err(_) => Config::default(),
     };
     config.wait = wait;
     Endpoint::bind(config)
@@ -93,16 +101,17 @@ fn swallow(stream: Stream) -> Result<()> {
     stream.close()
 }
 
-fn ping(address: SocketAddr, wait: Wait) -> Result<()> {
+fn ping(address: SocketAddr, wait: Wait, size: usize) -> Result<()> {
     let endpoint = client(address, wait)?;
     let stream = endpoint.open(address, paradigm::stream(PING))?;
+    let message = Bytes::from(vec![1; size]);
     let mut times = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {
         let begin = Instant::now();
-        stream.send_message(Bytes::copy_from_slice(&MESSAGE))?;
+        stream.send_message(message.clone())?;
         let answer = stream.recv_message()?;
         times.push(begin.elapsed());
-        assert_eq!(answer.map(|answer| answer.len()), Some(MESSAGE.len()));
+        assert_eq!(answer.map(|answer| answer.len()), Some(size));
     }
     let stats = stream.stats()?;
     let packets = (stats.packets_sent + stats.packets_received) as f64 / ROUND_TRIPS as f64;

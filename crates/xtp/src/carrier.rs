@@ -169,20 +169,19 @@ impl Carrier {
             return Ok(None);
         }
         let now = clock.now();
-        if count == 1
-            && self.trace.is_none()
+        if self.trace.is_none()
             && let Some(batch) = &self.batch
-            && let Some(datagram) = batch.iter().next()
-            && datagram.data.len() <= limit
+            && let Some(datagram) = batch.only()
+            && datagram.joined.len() <= limit
         {
             let arrived = Datagram {
                 src: datagram.src,
                 dst: datagram.dst,
                 ecn: from_io(datagram.ecn),
-                data: datagram.data,
+                data: datagram.joined,
                 backing: backing(batch, &datagram),
             };
-            if let Some(message) = engine.receive_message(now, id, &arrived) {
+            if let Some(message) = engine.receive_message(now, id, &arrived, datagram.data.len()) {
                 return Ok(Some((Came::Message(message), now)));
             }
         }
@@ -298,7 +297,7 @@ impl Carrier {
             return false;
         };
         let octets = match &self.out.pieces[..] {
-            [piece] => self.out.octets(piece),
+            [piece] if train.count == 1 => self.out.octets(piece),
             pieces if train.count == 1 && train.total <= SMALL => {
                 self.gathered.clear();
                 for piece in pieces {

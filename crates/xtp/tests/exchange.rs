@@ -100,3 +100,63 @@ fn many_exchanges_then_a_stream_then_another_peer() {
         );
     }
 }
+
+/// A stream whose messages take packets of at most a thousand octets.
+fn open_short(endpoint: &Endpoint, server: SocketAddr) -> Stream {
+    let mut options = paradigm::stream(EXCHANGE);
+    options.tuning.max_data = 1_000;
+    endpoint.open(server, options).expect("opened")
+}
+
+#[test]
+fn messages_of_several_packets_come_whole_joined_or_not() {
+    for (gso, gro) in [(true, true), (true, false), (false, true), (false, false)] {
+        for wait in [Wait::Spin, Wait::Adaptive] {
+            let bind = || {
+                let mut config = Config::server(SocketAddr::from(([127, 0, 0, 1], 0)));
+                config.wait = wait;
+                (config.socket.gso, config.socket.gro) = (gso, gro);
+                Endpoint::bind(config).expect("bound")
+            };
+            let (server, client) = (bind(), bind());
+            let address = server.local_addr();
+            let mut listening = ListenOptions::wildcard();
+            listening.tuning.max_data = 1_000;
+            let listener = server.listen_with(listening).expect("listening");
+            let serving = thread::spawn(move || serve(&listener, 1));
+            let stream = open_short(&client, address);
+            for size in [1_500, 2_500, 900, 3_500, 2_000] {
+                exchange(&stream, MANY, size);
+            }
+            let stats = stream.stats().expect("known");
+            assert!(stats.packets_sent > 9 * MANY as u64, "{stats:?}");
+            stream.close().expect("closed");
+            serving.join().expect("no panic").expect("served");
+        }
+    }
+}
+
+#[test]
+fn a_train_that_is_longer_than_its_reader_allows_is_refused_as_any_message() {
+    let server = endpoint(Wait::Spin);
+    let address = server.local_addr();
+    let mut listening = ListenOptions::wildcard();
+    listening.tuning.max_data = 1_000;
+    let listener = server.listen_with(listening).expect("listening");
+    let serving = thread::spawn(move || serve(&listener, 1));
+    let mut config = Config::server(SocketAddr::from(([127, 0, 0, 1], 0)));
+    config.wait = Wait::Spin;
+    config.message_limit = 2_100;
+    let client = Endpoint::bind(config).expect("bound");
+    let stream = open_short(&client, address);
+    exchange(&stream, MANY, 2_000);
+    stream.send_message(Bytes::from(vec![1; 2_200])).expect("sent");
+    let error = stream.recv_message().expect_err("too long");
+    assert!(
+        matches!(error, xtp::Error::MessageTooLong { limit: 2_100 }),
+        "{error}"
+    );
+    drop(stream);
+    drop(client);
+    drop(serving);
+}

@@ -1,42 +1,123 @@
 //! The shortest way of all (see `express`): a whole message handed from its packet to a user who waits for it, and a
-//! whole message from its user into a packet, without a queue, an event or a plan in between.
+//! whole message from its user into a packet, without a queue, an event or a plan in between. A message may take the few
+//! packets of an [`express_train`](super::express_train), of which all but the first carry nothing but data.
 
 use super::express::{Arrival, Departure};
+use super::express_train::{Car, Follower, LONGEST};
 use super::packets::COPY_LIMIT;
 use super::plan::Planned;
 use super::{Context, Env};
+use crate::congestion::Controller;
 use crate::time::Time;
 use crate::transmit::{Datagram, Route, TransmitBatch};
 use bytes::Bytes;
-use xtp_wire::{Format, HEADER_LEN, Header, Key, Options, XDATA_LEN, Xdata, seal};
+use smallvec::SmallVec;
+use xtp_wire::{Format, HEADER_LEN, Header, Key, Options, XDATA_LEN, Xdata, parse_plain, seal};
 
 impl Context {
-    /// The message in `datagram`, if it is the next one of a regular association and the user has read all before.
+    /// The message in `datagram`, in which a packet begins every `stride` octets, if it is the next one of a regular
+    /// association and the user has read all before. What is to be booked of packets behind the first goes to `followers`.
     #[inline]
-    pub(crate) fn take_message(&mut self, now: Time, datagram: &Datagram<'_>) -> Option<(Arrival, Bytes)> {
-        let packet = Xdata::parse(datagram.data)?;
+    pub(crate) fn take_message(
+        &mut self,
+        now: Time,
+        datagram: &Datagram<'_>,
+        stride: usize,
+        followers: &mut Vec<Follower>,
+    ) -> Option<(Arrival, Bytes)> {
+        let (first, behind) = datagram
+            .data
+            .split_at_checked(stride)
+            .unwrap_or((datagram.data, &[]));
+        let packet = Xdata::parse(first)?;
         let (header, control) = (&packet.header, &packet.control);
         let len = packet.data.len();
         if header.key != Key::returned(self.key)
-            || !header.options.contains(Options::EOM)
+            || header.options.contains(Options::EOM) != behind.is_empty()
             || !self.reader.store.is_empty()
             || !self.expects(header, control, len, datagram)
         {
             return None;
         }
-        self.writer.queue.release(control.rseq);
-        let payload = self.kept_of(datagram, packet.data);
-        let message = self.reader.store.hand_on(payload);
-        self.after_arrival(header, len as u64, now);
+        let arrived = Datagram {
+            data: first,
+            ..*datagram
+        };
+        let message = match behind.is_empty() {
+            true => {
+                self.writer.queue.release(control.rseq);
+                let payload = self.kept_of(datagram, packet.data);
+                let message = self.reader.store.hand_on(payload);
+                self.after_arrival(header, len as u64, now);
+                message
+            }
+            false => self.take_train(now, &packet, &arrived, behind, followers)?,
+        };
         self.note_delivery();
         Some((
-            Arrival::of(now, datagram, header, control, packet.delay_us),
+            Arrival::of(now, &arrived, header, control, packet.delay_us),
             message,
         ))
     }
 
-    /// Sends `data` as one message in one packet, if it may leave at once and nothing else has to; else `data` is left.
-    /// `acknowledged`: an arrival that is not in the books yet acknowledges all that was sent.
+    /// The rest of a message whose first packet is `packet`, the next one expected.
+    #[inline(never)]
+    fn take_train(
+        &mut self,
+        now: Time,
+        packet: &Xdata<'_>,
+        arrived: &Datagram<'_>,
+        behind: &[u8],
+        followers: &mut Vec<Follower>,
+    ) -> Option<Bytes> {
+        let first = &packet.header;
+        let stride = arrived.data.len();
+        let mut parts: SmallVec<[&[u8]; LONGEST]> = SmallVec::new();
+        parts.push(packet.data);
+        let (mut seq, mut sync) = (first.seq + packet.data.len() as u64, first.sync);
+        let mut ended = false;
+        for datagram in behind.chunks(stride) {
+            let (header, data) = parse_plain(datagram)?;
+            sync = sync.wrapping_add(1);
+            let same = header.key == first.key
+                && header.options - Options::EOM == first.options
+                && (header.seq, header.sync) == (seq, sync);
+            if !same || ended || data.is_empty() || parts.len() == LONGEST {
+                return None;
+            }
+            ended = header.options.contains(Options::EOM);
+            seq += data.len() as u64;
+            parts.push(data);
+        }
+        let reader = &self.reader;
+        let capacity = reader.credit.capacity();
+        if !ended || seq > reader.alloc || !reader.growth.looks_now(capacity, now, self.rtt.srtt()) {
+            return None;
+        }
+        self.writer.queue.release(packet.control.rseq);
+        // As it is when the first packet was stored and those behind it were not.
+        let edge = reader.edge_last;
+        self.reader.note_sync(first.sync, edge, now);
+        let highest = self
+            .reader
+            .store
+            .highest()
+            .max(first.seq + packet.data.len() as u64);
+        self.grow_reader_to(now, highest, packet.data.len() as u64);
+        self.reader.note_sync(sync, edge, now);
+        self.stats.octets_copied += seq - first.seq;
+        let message = self.reader.store.hand_on_parts(&parts);
+        let cars = parts[1..].iter().zip(1..);
+        followers.extend(cars.map(|(data, behind)| {
+            let octets = HEADER_LEN + data.len();
+            Follower::of(now, arrived.ecn, octets, first.sync.wrapping_add(behind))
+        }));
+        Some(message)
+    }
+
+    /// Sends `data` as one message in a few packets, if it may leave at once and nothing else has to; else `data` is left.
+    /// What is to be booked of packets behind the first goes to `cars`. `acknowledged`: an arrival that is not in the
+    /// books yet acknowledges all that was sent.
     #[inline]
     pub(crate) fn depart_message(
         &mut self,
@@ -44,29 +125,47 @@ impl Context {
         data: &mut Bytes,
         out: &mut TransmitBatch,
         acknowledged: bool,
+        cars: &mut Vec<Car>,
     ) -> Option<Departure> {
         let len = data.len();
         let size = self.segment_size().checked_sub(XDATA_LEN)?;
-        if len > size
-            || !self.writer.queue.is_empty()
+        if !self.writer.queue.is_empty()
             || !self.may_depart(len as u64, env.now, acknowledged)
             || self.room() < len as u64
             || self.tuning.sort.is_some()
+            || len > size && !self.may_couple(len, size, env.config.max_train)
         {
             return None;
         }
         let segment = Planned {
             seq: self.writer.nxt,
-            len,
+            len: len.min(size),
             tag: None,
-            eom: true,
+            eom: len <= size,
             again: false,
             count: 1,
         };
         let data = std::mem::take(data);
         self.writer.queue.push_message(data.clone());
-        let (sync, octets, options) = self.build_message(&segment, data, env, out);
+        let (sync, octets, options) = match segment.eom {
+            true => self.build_message(&segment, data, env, out),
+            false => self.build_train(&segment, &data, env, out, cars),
+        };
         Some(Departure::of(env.now, segment, sync, octets, options))
+    }
+
+    /// Whether a message of `len` octets, of which `first` find room in the first packet, may leave in a train at once:
+    /// what [`cars`](Self::cars) asks, of a message that is not in the queue.
+    fn may_couple(&self, len: usize, first: usize, max: usize) -> bool {
+        let writer = &self.writer;
+        let size = self.segment_size();
+        let behind = (len - first).div_ceil(size);
+        let before_last = (len - first - 1) / size * size;
+        writer.nxt + (len + size) as u64 <= writer.credit.alloc
+            && writer.control.span().is_none_or(|span| len as u64 <= span)
+            && behind < LONGEST.min(max)
+            && ((first + before_last) as u64) < writer.control.window()
+            && ((XDATA_LEN + first + before_last + behind * HEADER_LEN) as u64) < writer.pacer.available()
     }
 
     /// The packet itself; returns its sync, its octets and its option bits.
@@ -77,41 +176,113 @@ impl Context {
         env: &Env<'_>,
         out: &mut TransmitBatch,
     ) -> (u32, usize, Options) {
-        let len = data.len();
-        let options = self.data_options(segment.seq + len as u64, true, false) | Options::EOM;
-        let mut marked = options;
-        marked.set(Options::NOCHECK, !env.config.checksum_payload);
+        let (mut head, options) = self.head(segment, env);
+        seal(&mut head, [&data[..]]);
+        let octets = head.len() + data.len();
+        let copied = data.len() <= COPY_LIMIT;
+        self.stats.octets_copied += if copied { data.len() as u64 } else { 0 };
+        out.push_message(self.route(), &head, data, copied);
+        self.note_built(octets, 1, env);
+        (self.writer.sync_out, octets, options)
+    }
+
+    /// The packets of a message that takes several, side by side; returns what there is to know of the first.
+    #[inline(never)]
+    fn build_train(
+        &mut self,
+        segment: &Planned,
+        data: &[u8],
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+        cars: &mut Vec<Car>,
+    ) -> (u32, usize, Options) {
+        let (mut head, options) = self.head(segment, env);
+        let (first, mut rest) = data.split_at(segment.len);
+        seal(&mut head, [first]);
+        let (sync, segment_octets) = (self.writer.sync_out, head.len() + first.len());
+        let size = self.segment_size();
+        let at = out.begin_packets(2 * HEADER_LEN + data.len() + segment_octets);
+        out.put_packet(&head, first);
+        let mut seq = segment.end();
+        while !rest.is_empty() {
+            let (part, left) = rest.split_at(size.min(rest.len()));
+            rest = left;
+            let car = Planned {
+                seq,
+                len: part.len(),
+                eom: rest.is_empty(),
+                ..*segment
+            };
+            seq = car.end();
+            let (sync, options) = (self.next_sync(), self.options_of(&car, false));
+            let mut head = [0; HEADER_LEN];
+            self.header(&car, Format::Data, (sync, options), part.len(), env)
+                .encode(&mut head);
+            seal(&mut head, [part]);
+            out.put_packet(&head, part);
+            let octets = HEADER_LEN + part.len();
+            cars.push(Car::of(car, sync, octets, options));
+        }
+        let octets = out.end_packets(self.route(), at, segment_octets);
+        self.stats.octets_copied += data.len() as u64;
+        self.note_built(octets, 1 + cars.len() as u64, env);
+        (sync, segment_octets, options)
+    }
+
+    /// The head of the packet that tells the status too, and its option bits.
+    fn head(&mut self, segment: &Planned, env: &Env<'_>) -> ([u8; HEADER_LEN + XDATA_LEN], Options) {
+        let options = self.options_of(segment, true);
         let sync = self.next_sync();
+        let dlen = XDATA_LEN + segment.len;
         let packet = Xdata {
-            header: Header {
-                key: self.wire_key(),
-                options: marked,
-                format: Format::Xdata,
-                dlen: (XDATA_LEN + len) as u32,
-                check: 0,
-                sort: 0,
-                sync,
-                seq: segment.seq,
-            },
+            header: self.header(segment, Format::Xdata, (sync, options), dlen, env),
             control: self.control_segment(None),
             delay_us: self.delay_us(env.now),
             data: &[],
         };
         let mut head = [0; HEADER_LEN + XDATA_LEN];
         packet.encode_head(&mut head);
-        seal(&mut head, [&data[..]]);
-        let octets = head.len() + len;
-        let route = Route {
+        (head, options)
+    }
+
+    fn options_of(&self, segment: &Planned, xdata: bool) -> Options {
+        let mut options = self.data_options(segment.end(), xdata, false);
+        options.set(Options::EOM, segment.eom);
+        options
+    }
+
+    fn header(
+        &self,
+        segment: &Planned,
+        format: Format,
+        (sync, mut options): (u32, Options),
+        dlen: usize,
+        env: &Env<'_>,
+    ) -> Header {
+        options.set(Options::NOCHECK, !env.config.checksum_payload);
+        Header {
+            key: self.wire_key(),
+            options,
+            format,
+            dlen: dlen as u32,
+            check: 0,
+            sort: 0,
+            sync,
+            seq: segment.seq,
+        }
+    }
+
+    fn route(&self) -> Route {
+        Route {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn: self.data_ecn(),
-        };
-        let copied = len <= COPY_LIMIT;
-        self.stats.octets_copied += if copied { len as u64 } else { 0 };
-        out.push_message(route, &head, data, copied);
+        }
+    }
+
+    fn note_built(&mut self, octets: usize, packets: u64, env: &Env<'_>) {
         self.peer.sent += octets as u64;
         self.timers.last_sent = env.now;
-        self.stats.packets_sent += 1;
-        (sync, octets, options)
+        self.stats.packets_sent += packets;
     }
 }

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use xtp_wire::{Body, DataSegment, Format, HEADER_LEN, Header, Options, Packet, XDATA_LEN, serial_gt};
 
 /// Packets of the longest train: one more might ask for a report.
-const LONGEST: usize = super::decide::LEAST_QUOTA as usize - 1;
+pub(super) const LONGEST: usize = super::decide::LEAST_QUOTA as usize - 1;
 
 /// The packets of a train behind its first.
 pub(super) type Cars = SmallVec<[Planned; LONGEST - 1]>;
@@ -161,12 +161,7 @@ impl Context {
     ) {
         for segment in cars {
             let (sync, octets, options) = self.build_data(Format::Data, *segment, Ask::default(), env, out);
-            books.push(Car {
-                segment: *segment,
-                sync,
-                octets,
-                options,
-            });
+            books.push(Car::of(*segment, sync, octets, options));
         }
     }
 
@@ -179,7 +174,27 @@ impl Context {
     }
 }
 
+impl Car {
+    pub(super) fn of(segment: Planned, sync: u32, octets: usize, options: Options) -> Self {
+        Self {
+            segment,
+            sync,
+            octets,
+            options,
+        }
+    }
+}
+
 impl Follower {
+    pub(super) fn of(now: Time, ecn: Ecn, octets: usize, sync: u32) -> Self {
+        Self {
+            now,
+            ecn,
+            octets,
+            sync,
+        }
+    }
+
     pub(crate) fn now(&self) -> Time {
         self.now
     }

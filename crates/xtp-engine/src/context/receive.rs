@@ -275,6 +275,11 @@ impl Context {
 
     /// Lets the capacity follow what the path delivers in a round trip.
     pub(super) fn grow_reader(&mut self, now: Time, waiting: u64) {
+        self.grow_reader_to(now, self.reader.store.highest(), waiting);
+    }
+
+    /// The same, of what came up to `highest`.
+    pub(super) fn grow_reader_to(&mut self, now: Time, highest: u64, waiting: u64) {
         let reader = &mut self.reader;
         let capacity = reader.credit.capacity();
         if capacity >= reader.growth.limit() {
@@ -283,8 +288,8 @@ impl Context {
         if let Some(rtt) = self.rtt.srtt() {
             reader.growth.set_rtt(rtt);
         }
-        let highest = reader.store.highest() - reader.start;
-        let wanted = reader.growth.capacity(capacity, highest, waiting, now);
+        let came = highest - reader.start;
+        let wanted = reader.growth.capacity(capacity, came, waiting, now);
         reader.credit.grow(wanted);
     }
 

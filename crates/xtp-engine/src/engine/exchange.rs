@@ -18,9 +18,16 @@ impl Engine {
     }
 
     /// Takes a datagram that is the next whole message of association `id`, whose user waits for it and has read all
-    /// before; no event tells of it. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
+    /// before; no event tells of it. Of a message in several packets that came joined, `datagram.data` holds all, and one
+    /// begins every `stride` octets. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
     #[inline]
-    pub fn receive_message(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> Option<Bytes> {
+    pub fn receive_message(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        datagram: &Datagram<'_>,
+        stride: usize,
+    ) -> Option<Bytes> {
         if self.unsettled.is_some() || self.books.is_some() || self.too_many_whole() {
             return None;
         }
@@ -30,10 +37,11 @@ impl Engine {
         if context.dirty {
             return None;
         }
-        let (arrival, message) = context.take_message(now, datagram)?;
+        let followers = &mut self.trains.followers;
+        let (arrival, message) = context.take_message(now, datagram, stride, followers)?;
         let update_due = context.reader.update_due;
         self.now = now;
-        self.stats.received += 1;
+        self.stats.received += 1 + followers.len() as u64;
         self.books = Some(Books {
             slot,
             arrival: Some(arrival),
@@ -45,7 +53,7 @@ impl Engine {
         Some(message)
     }
 
-    /// Puts `data` as one message into one packet of `out`, if that may leave at once and nothing else has to; true if
+    /// Puts `data` as one message into a packet of `out`, or a train of few, if that may leave at once and nothing else has to; true if
     /// it did. If not, `data` is left and nothing was done: that is for [`send`](Self::send). To be followed by
     /// [`catch_up`](Self::catch_up) when the packet is under way.
     #[inline]
@@ -83,12 +91,14 @@ impl Engine {
         };
         let acknowledged = self.books.as_ref().is_some_and(|books| books.arrival.is_some());
         out.begin();
-        let Some(departure) = context.depart_message(&env, data, out, acknowledged) else {
+        let Some(departure) = context.depart_message(&env, data, out, acknowledged, &mut self.trains.cars)
+        else {
             return false;
         };
         self.now = now;
-        self.stats.sent += 1;
-        self.stats.express += 1;
+        let packets = 1 + self.trains.cars.len() as u64;
+        self.stats.sent += packets;
+        self.stats.express += packets;
         match &mut self.books {
             Some(books) => books.departure = Some(departure),
             None => {

@@ -22,8 +22,8 @@ pub(super) struct Books {
 /// The packets behind the first, of a message of several; empty but while books are open.
 #[derive(Default)]
 pub(super) struct Trains {
-    followers: Vec<Follower>,
-    cars: Vec<Car>,
+    pub(super) followers: Vec<Follower>,
+    pub(super) cars: Vec<Car>,
 }
 
 /// Packets that may follow the first before the books are done: what takes more is no small message.

@@ -114,6 +114,23 @@ impl Ready {
         bytes
     }
 
+    /// The same of octets that came in several parts.
+    pub(super) fn hand_on_parts(&mut self, parts: &[&[u8]]) -> Bytes {
+        let len = parts.iter().map(|part| part.len()).sum();
+        let bytes = if len > CHUNK {
+            let mut whole = BytesMut::with_capacity(len);
+            parts.iter().for_each(|part| whole.extend_from_slice(part));
+            whole.freeze()
+        } else {
+            self.make_room(len);
+            parts.iter().for_each(|part| self.open.extend_from_slice(part));
+            self.open.split().freeze()
+        };
+        self.end += len as u64;
+        self.start = self.end;
+        bytes
+    }
+
     /// Appends octets that were kept behind a hole.
     pub(super) fn push_kept(&mut self, bytes: Bytes) {
         if bytes.len() > SMALL {

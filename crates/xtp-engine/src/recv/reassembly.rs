@@ -362,6 +362,14 @@ impl Reassembly {
         bytes
     }
 
+    /// As [`hand_on`](Self::hand_on), of a message whose octets came in several packets.
+    pub(crate) fn hand_on_parts(&mut self, parts: &[&[u8]]) -> Bytes {
+        debug_assert!(self.spans.is_empty());
+        let bytes = self.ready.hand_on_parts(parts);
+        self.highest = self.highest.max(self.ready.end());
+        bytes
+    }
+
     /// Appends a segment that begins at or below `next()` and ends above; nothing waits behind a hole.
     fn append(&mut self, segment: Segment<'_>) -> Inserted {
         let next = self.next();
