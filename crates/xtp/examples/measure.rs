@@ -1,18 +1,25 @@
 //! Round trips, calls and bulk between two processes: what `docs/performance.md` quotes.
 //!
+<<<<<<< HEAD
 //! In one terminal `cargo run --release -p xtp --example measure -- serve`, in another the same with `ping`, `call`
 //! or `bulk` and, if it is not the default, the server's address; `spin` behind it makes either side poll, and a number
 //! behind that is the octets of a message of `ping`.
+=======
+//! In one terminal `cargo run --release -p xtp --example measure -- serve` (or `answer`), in another the same with `ping`, `call`,
+//! `shot` or `bulk` and, if it is not the default, the server's address; `spin` or `block` behind it makes either side poll or sleep.
+>>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use xtp::{
-    Bytes, CallOptions, Chunk, Config, Endpoint, Incoming, ListenOptions, Result, Stream, Wait, paradigm,
+    Bytes, CallOptions, Chunk, Config, Confirm, Endpoint, Incoming, ListenOptions, Result, Stream, Wait,
+    paradigm,
 };
 
 const PING: u16 = 1;
 const BULK: u16 = 2;
 const CALL: u16 = 3;
+const SHOT: u16 = 4;
 const MESSAGE: [u8; 64] = [1; 64];
 const LONGEST: usize = 1 << 20;
 const ROUND_TRIPS: usize = 20_000;
@@ -29,17 +36,28 @@ fn main() -> Result<()> {
     };
     let wait = match arguments.next().as_deref() {
         Some("spin") => Wait::Spin,
+        Some("block") => Wait::Block,
         _ => Wait::default(),
     };
     let size = arguments.next().and_then(|size| size.parse().ok());
     let size = size.unwrap_or(MESSAGE.len()).clamp(1, LONGEST);
     match what.as_str() {
         "serve" => serve(address, wait),
+<<<<<<< HEAD
         "ping" => ping(address, wait, size),
+=======
+        "answer" => answer(address, wait),
+        "ping" => ping(address, wait),
+>>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
         "call" => call(address, wait),
+        "shot" => shot(address, wait),
         "bulk" => bulk(address, wait),
         _ => {
+<<<<<<< HEAD
             eprintln!("usage: measure serve|ping|call|bulk [ADDRESS [spin|adaptive [OCTETS]]]");
+=======
+            eprintln!("usage: measure serve|answer|ping|call|shot|bulk [ADDRESS [spin|block]]");
+>>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
             std::process::exit(2);
         }
     }
@@ -59,7 +77,25 @@ fn serve(address: SocketAddr, wait: Wait) -> Result<()> {
     }
 }
 
+<<<<<<< HEAD
 /// Bound to the address from which this host reaches the server: a socket of all addresses has to be told more.
+=======
+/// As `serve`, for `call` and `shot` only: what begins with a whole message.
+fn answer(address: SocketAddr, wait: Wait) -> Result<()> {
+    let mut config = Config::server(address);
+    config.wait = wait;
+    let endpoint = Endpoint::bind(config)?;
+    let listener = endpoint.listen_with(ListenOptions::wildcard())?;
+    loop {
+        let (message, incoming) = listener.recv_message()?;
+        if incoming.port() == CALL {
+            incoming.respond(message)?;
+        }
+    }
+}
+
+/// Bound to the loopback address where the server is there: a socket of all addresses has to be told more.
+>>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
 fn client(server: SocketAddr, wait: Wait) -> Result<Endpoint> {
     let own = UdpSocket::bind(("0.0.0.0", 0)).and_then(|socket| {
         socket.connect(server)?;
@@ -83,6 +119,7 @@ fn serve_one(incoming: Incoming) -> Result<()> {
             stream.close()
         }
         BULK => swallow(incoming.into_stream()),
+        SHOT => incoming.receive().map(drop),
         _ => {
             let request = incoming.receive()?;
             incoming.respond(request)
@@ -135,6 +172,21 @@ fn call(address: SocketAddr, wait: Wait) -> Result<()> {
         assert_eq!(answer.len(), MESSAGE.len());
     }
     report("call", times);
+    Ok(())
+}
+
+fn shot(address: SocketAddr, wait: Wait) -> Result<()> {
+    let endpoint = client(address, wait)?;
+    let mut options = paradigm::one_shot(SHOT);
+    options.confirm = Confirm::Delivered;
+    let mut times = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        let begin = Instant::now();
+        let message = Bytes::copy_from_slice(&MESSAGE);
+        endpoint.deliver(address, options.clone(), message, None)?;
+        times.push(begin.elapsed());
+    }
+    report("one-shot", times);
     Ok(())
 }
 

@@ -261,8 +261,7 @@ impl Endpoint {
                 }
             },
             |core, now, id| {
-                core.engine.catch_up();
-                stats = core.engine.context_stats(id).ok();
+                stats = core.final_stats(id);
                 core.retire(now, id)
             },
         )?;

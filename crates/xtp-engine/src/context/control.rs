@@ -152,11 +152,7 @@ impl Context {
             return None;
         }
         let old = std::mem::replace(&mut self.writer.echo_max, echo);
-        let sent = self
-            .writer
-            .ring
-            .time_of(echo)
-            .or_else(|| self.writer.inflight.time_of(echo))?;
+        let sent = self.sent_at(echo)?;
         let delay = match status.delay_us {
             Some(DELAY_NONE) => return None,
             Some(delay) => Duration::from_micros(delay.into()),
@@ -185,6 +181,15 @@ impl Context {
         let sample = now.since(sent).saturating_sub(delay).max(Duration::from_nanos(1));
         self.rtt.sample(sample);
         Some(sample)
+    }
+
+    /// When the packet with this sync left, if it is still known.
+    pub(crate) fn sent_at(&self, sync: u32) -> Option<Time> {
+        let writer = &self.writer;
+        writer
+            .ring
+            .time_of(sync)
+            .or_else(|| writer.inflight.time_of(sync))
     }
 
     /// 10.1: octets below rseq and inside spans leave the map.

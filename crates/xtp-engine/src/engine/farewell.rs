@@ -9,11 +9,13 @@ use super::guest::copy_of;
 use super::{Engine, Read};
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
+use crate::stats::ContextStats;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, Piece, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
-use xtp_wire::{Body, CONTROL_LEN, Format, HEADER_LEN, Header, Key, Options, Packet, seal};
+use core::time::Duration;
+use xtp_wire::{Body, CONTROL_LEN, DELAY_NONE, Format, HEADER_LEN, Header, Key, Options, Packet, seal};
 
 /// An answer that ends its association and is not in the books.
 pub(super) struct Farewell {
@@ -29,6 +31,11 @@ pub(super) struct Farewell {
     kind: Kind,
     /// Sync of the answer.
     echo: u32,
+    /// When FIRST left, and how long the peer says that it kept the answer.
+    sent: Option<Time>,
+    delay: Option<u32>,
+    /// What was counted before the answer came.
+    before: ContextStats,
     message: core::ops::Range<usize>,
     octets: Vec<u8>,
     left: Option<Time>,
@@ -58,6 +65,8 @@ pub(super) struct Ending {
     head: [u8; CONTROL_LEN],
     src: Option<IpAddr>,
     ecn: Ecn,
+    /// What was counted before the answer came, and after END.
+    counted: (ContextStats, ContextStats),
 }
 
 impl Farewell {
@@ -125,6 +134,12 @@ impl Engine {
                 read: false,
             },
             echo: header.sync,
+            sent: context.sent_at(context.writer.sync_out),
+            delay: match &packet.body {
+                Body::Xdata { delay_us, .. } => Some(*delay_us),
+                _ => None,
+            },
+            before: context.stats_now(),
             message: end - data.len()..end,
             octets,
             left: None,
@@ -183,7 +198,8 @@ impl Engine {
                 .push_back((farewell.id, Event::Closed(CloseReason::Normal)));
             self.part(&farewell, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
-            self.ending = Ending::of(&farewell, out, before);
+            let after = self.contexts.see(farewell.slot, |context| context.stats_now());
+            self.ending = after.and_then(|after| Ending::of(&farewell, out, before, after));
             self.last_word = farewell.octets;
         }
         true
@@ -203,6 +219,14 @@ impl Engine {
             && self.unsettled.is_none()
     }
 
+    /// What [`context_stats`](Self::context_stats) will say of `id` when the books of its END are done, if that is known
+    /// before: whoever ends an association need not wait for them.
+    pub fn parting_stats(&self, id: ContextId) -> Option<ContextStats> {
+        let farewell = self.farewell.as_ref().filter(|farewell| farewell.id == id)?;
+        let ending = self.ending.as_ref().filter(|_| farewell.left.is_some())?;
+        ending.counts(farewell)
+    }
+
     /// Does the books of an answer that came, and of END if it left.
     pub(super) fn settle_farewell(&mut self) {
         if let Some(farewell) = self.farewell.take() {
@@ -212,6 +236,11 @@ impl Engine {
     }
 
     fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
+        let expected = self
+            .ending
+            .as_ref()
+            .filter(|_| out.is_none() && farewell.left.is_some());
+        let expected = expected.and_then(|ending| ending.counts(farewell));
         let now = std::mem::replace(&mut self.now, farewell.arrived);
         let told = self.events.len();
         if let Ok(packet) = Packet::parse(&farewell.octets) {
@@ -234,6 +263,11 @@ impl Engine {
             self.turn_of_then(farewell.slot, left, out, &expected);
             self.left_last = expected;
         }
+        let counted = self.contexts.see(farewell.slot, |context| context.stats_now());
+        debug_assert!(
+            expected.is_none() || counted == expected,
+            "something else was counted"
+        );
         let events = 2 + usize::from(farewell.left.is_some());
         debug_assert_eq!(self.events.len(), told + events, "other events than were told");
         self.events.truncate(told);
@@ -243,7 +277,7 @@ impl Engine {
 
 impl Ending {
     /// What left in the one train from number `before` on, if it may serve again.
-    fn of(farewell: &Farewell, out: &TransmitBatch, before: usize) -> Option<Self> {
+    fn of(farewell: &Farewell, out: &TransmitBatch, before: usize, after: ContextStats) -> Option<Self> {
         let [train] = &out.trains[before..] else {
             return None;
         };
@@ -261,7 +295,27 @@ impl Ending {
             head,
             src: train.src,
             ecn: train.ecn,
+            counted: (farewell.before.clone(), after),
         })
+    }
+
+    /// What is counted when the books are done: as then, but for the round trip.
+    fn counts(&self, farewell: &Farewell) -> Option<ContextStats> {
+        let (before, after) = &self.counted;
+        // What a congestion controller makes of the answer is not for here.
+        if self.kind != farewell.kind || farewell.before != *before || after.congestion_window.is_some() {
+            return None;
+        }
+        let rtt = match (after.rtt, farewell.delay) {
+            (None, None) | (None, Some(DELAY_NONE)) => None,
+            (None, Some(_)) | (Some(_), Some(DELAY_NONE)) => return None,
+            (Some(_), delay) => {
+                let kept = Duration::from_micros(delay.unwrap_or_default().into());
+                let sample = farewell.arrived.since(farewell.sent?).saturating_sub(kept);
+                Some(sample.max(Duration::from_nanos(1)))
+            }
+        };
+        Some(ContextStats { rtt, ..after.clone() })
     }
 
     /// The packet, into `out`.

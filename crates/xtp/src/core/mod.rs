@@ -10,7 +10,9 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, ContextId, Engine, ListenOptions, ListenerId, OpenOptions, Time};
+use xtp_engine::{
+    CloseReason, ContextId, ContextStats, Engine, ListenOptions, ListenerId, OpenOptions, Time,
+};
 use xtp_io::{Interest, RecvBatch};
 
 use crate::carrier::{Carrier, Trouble};
@@ -465,6 +467,16 @@ impl Core {
             let source = kind.into();
             self.complete(now, id, used_by, Err(Error::NoRoute { peer, source }));
         }
+    }
+
+    /// What an association that came to a good end cost.
+    pub(crate) fn final_stats(&mut self, id: ContextId) -> Option<ContextStats> {
+        // Known without its last books, as a rule: these may wait until the next packet is under way.
+        let known = self.engine.parting_stats(id);
+        known.or_else(|| {
+            self.engine.catch_up();
+            self.engine.context_stats(id).ok()
+        })
     }
 
     /// The user lets go of an association after a good outcome. One that is over is put away when nothing is waiting;
