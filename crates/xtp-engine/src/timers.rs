@@ -3,7 +3,8 @@
 //! An indexed four-way heap with lazy postponement. A slot's key in the heap is never later than its deadline;
 //! moving a deadline later, or cancelling it, only notes the new one, and the heap is put right when that slot
 //! comes to the top. So the common pattern (each answer pushes WTIMER and CTIMER ahead) touches one array cell,
-//! a slot at rest costs nothing, and, unlike with a wheel of ticks, the next deadline is exact.
+//! a slot at rest costs nothing, and, unlike with a wheel of ticks, the next deadline is exact. Of equal deadlines the
+//! lower slot's comes first, whatever was in the heap before.
 
 use crate::Time;
 
@@ -109,7 +110,7 @@ impl Deadlines {
         let entry = self.heap[at];
         while at > 0 {
             let parent = (at - 1) / ARITY;
-            if self.heap[parent].0 <= entry.0 {
+            if self.heap[parent] <= entry {
                 break;
             }
             self.place(at, self.heap[parent]);
@@ -124,10 +125,10 @@ impl Deadlines {
         loop {
             let first = at * ARITY + 1;
             let last = (first + ARITY).min(self.heap.len());
-            let Some(child) = (first..last).min_by_key(|&child| self.heap[child].0) else {
+            let Some(child) = (first..last).min_by_key(|&child| self.heap[child]) else {
                 break;
             };
-            if self.heap[child].0 >= entry.0 {
+            if self.heap[child] >= entry {
                 break;
             }
             self.place(at, self.heap[child]);

@@ -1,13 +1,8 @@
 //! Round trips, calls and bulk between two processes: what `docs/performance.md` quotes.
 //!
-<<<<<<< HEAD
-//! In one terminal `cargo run --release -p xtp --example measure -- serve`, in another the same with `ping`, `call`
-//! or `bulk` and, if it is not the default, the server's address; `spin` behind it makes either side poll, and a number
-//! behind that is the octets of a message of `ping`.
-=======
-//! In one terminal `cargo run --release -p xtp --example measure -- serve` (or `answer`), in another the same with `ping`, `call`,
-//! `shot` or `bulk` and, if it is not the default, the server's address; `spin` or `block` behind it makes either side poll or sleep.
->>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
+//! In one terminal `cargo run --release -p xtp --example measure -- serve` (or `answer`, for `call` and `shot` only),
+//! in another the same with `ping`, `call`, `shot` or `bulk` and, if it is not the default, the server's address; `spin`
+//! or `block` behind it makes either side poll or sleep, and a number behind that is the octets of a message of `ping`.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -43,21 +38,15 @@ fn main() -> Result<()> {
     let size = size.unwrap_or(MESSAGE.len()).clamp(1, LONGEST);
     match what.as_str() {
         "serve" => serve(address, wait),
-<<<<<<< HEAD
-        "ping" => ping(address, wait, size),
-=======
         "answer" => answer(address, wait),
-        "ping" => ping(address, wait),
->>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
+        "ping" => ping(address, wait, size),
         "call" => call(address, wait),
         "shot" => shot(address, wait),
         "bulk" => bulk(address, wait),
         _ => {
-<<<<<<< HEAD
-            eprintln!("usage: measure serve|ping|call|bulk [ADDRESS [spin|adaptive [OCTETS]]]");
-=======
-            eprintln!("usage: measure serve|answer|ping|call|shot|bulk [ADDRESS [spin|block]]");
->>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
+            eprintln!(
+                "usage: measure serve|answer|ping|call|shot|bulk [ADDRESS [spin|block|adaptive [OCTETS]]]"
+            );
             std::process::exit(2);
         }
     }
@@ -77,10 +66,7 @@ fn serve(address: SocketAddr, wait: Wait) -> Result<()> {
     }
 }
 
-<<<<<<< HEAD
-/// Bound to the address from which this host reaches the server: a socket of all addresses has to be told more.
-=======
-/// As `serve`, for `call` and `shot` only: what begins with a whole message.
+/// What begins with a whole message, as its server takes it.
 fn answer(address: SocketAddr, wait: Wait) -> Result<()> {
     let mut config = Config::server(address);
     config.wait = wait;
@@ -94,8 +80,7 @@ fn answer(address: SocketAddr, wait: Wait) -> Result<()> {
     }
 }
 
-/// Bound to the loopback address where the server is there: a socket of all addresses has to be told more.
->>>>>>> 24c33ed (A client's last books wait for the next FIRST: what the association cost is known before them)
+/// Bound to the address from which this host reaches the server: a socket of all addresses has to be told more.
 fn client(server: SocketAddr, wait: Wait) -> Result<Endpoint> {
     let own = UdpSocket::bind(("0.0.0.0", 0)).and_then(|socket| {
         socket.connect(server)?;

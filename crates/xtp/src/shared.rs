@@ -408,6 +408,8 @@ impl Shared {
         let Some(until) = sleeps else {
             return;
         };
+        // Who sleeps has no use for what may wait.
+        state.core.engine.catch_up();
         let earlier = state.core.deadline().is_some_and(|deadline| deadline < until);
         let concerned = earlier || (news && state.leader);
         if !concerned {

@@ -21,6 +21,37 @@ impl Context {
             && self.reader.sync_in.is_none()
     }
 
+    /// The answer to a FIRST that was all has left, once, and was all; nothing but the peer's END can follow in time.
+    pub(crate) fn awaits_only_end(&self) -> bool {
+        self.role == Role::Responder
+            && self.state == State::Active
+            && !self.regular
+            && self.closed.is_none()
+            && !self.released
+            && !self.abort_pending
+            && self.restart.is_none()
+            && self.doubt == Doubt::No
+            && self.marks.is_empty()
+            && self.path_queue.is_empty()
+            && self.learned_token.is_none()
+            && self.learned_utc.is_none()
+            && !self.renegotiation.due
+            && self.writer.state == WriterState::Closing
+            && self.writer.wclose_sent
+            && self.writer.all_sent()
+            && self.writer.requests.dreq.is_none()
+            && self.reader.state == ReaderState::Done
+            && self.reader.refusal == Refusal::No
+            && self.reader.dreq.is_none()
+            && self.reader.store.is_empty()
+    }
+
+    /// Whether the answer asked for END, which then is a sample of the round trip.
+    pub(crate) fn asks_for_end(&self) -> bool {
+        let sync = self.writer.sync_out;
+        self.sent_at(sync).is_some() && self.writer.requests.open.contains(&sync)
+    }
+
     fn is_untroubled(&self) -> bool {
         self.closed.is_none()
             && !self.released

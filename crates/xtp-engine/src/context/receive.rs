@@ -16,7 +16,7 @@ const MIN_WINDOW: u64 = 1 << 20;
 /// Upper plausibility bound for writers that ignore credit (4.7).
 const WIDE: u64 = 1 << 32;
 /// Largest window a control segment may open (3.3).
-pub(super) const MAX_GRANT: u64 = 1 << 40;
+pub(crate) const MAX_GRANT: u64 = 1 << 40;
 /// An echo older than this is not believed (4.7).
 const ECHO_AGE: u32 = 1 << 30;
 

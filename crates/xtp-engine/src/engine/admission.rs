@@ -45,6 +45,11 @@ impl Claim {
         }
         claim
     }
+
+    /// Time of creation and client.
+    pub(super) fn identity(&self) -> (Option<u32>, Option<ClientId>) {
+        (self.time, self.client)
+    }
 }
 
 impl Engine {

@@ -128,6 +128,9 @@ impl Engine {
         {
             return Ok(read);
         }
+        if self.read_staying(now, id) {
+            return Ok(Read::End);
+        }
         if let Some(read) = self.read_express(now, id, max) {
             return read;
         }
@@ -177,7 +180,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`], [`Error::Closed`].
     pub fn close_writer(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        if self.close_guest(now, id) {
+        if self.close_guest(now, id) || self.close_staying(now, id) {
             return Ok(());
         }
         self.command(now, id, |context, _| context.close_writer())?
@@ -208,6 +211,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn release(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        if self.release_staying(now, id) {
+            return Ok(());
+        }
         self.advance(now);
         let slot = self.slot(id)?;
         let at = self.now;
@@ -246,6 +252,9 @@ impl Engine {
     /// As [`mark`](Self::mark).
     pub fn mark_at(&mut self, now: Time, id: ContextId, offset: u64, what: Confirm) -> Result<MarkId, Error> {
         let mark = self.fresh_mark();
+        if self.mark_staying(now, id, mark, offset, what) {
+            return Ok(mark);
+        }
         self.command(now, id, |context, env| {
             context.mark(mark, offset, what, false, env)
         })??;

@@ -7,6 +7,7 @@
 
 use super::Engine;
 use super::admission::Claim;
+use super::stay::Relic;
 use crate::context::{Context, Identity};
 use crate::engine::Read;
 use crate::error::Error;
@@ -16,8 +17,8 @@ use crate::transmit::{Datagram, Ecn, Piece, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use xtp_wire::{
-    Address, Body, CONTROL_LEN, ExtendedTraffic, First, Format, HEADER_LEN, Header, Key, Options, Packet,
-    Tlvs, Token, Traffic, seal, service,
+    Address, Body, CONTROL_LEN, ClientId, ExtendedTraffic, First, Format, HEADER_LEN, Header, Key, Options,
+    Packet, Tlvs, Token, Traffic, seal, service,
 };
 
 /// Messages and answers up to this length are worth it: they are copied into their packet in any case.
@@ -27,24 +28,26 @@ const CONTROL: usize = CONTROL_LEN;
 
 /// An association that was admitted and is not made yet.
 pub(super) struct Guest {
-    identity: Identity,
-    listener: ListenerId,
-    validated: bool,
-    source_token: Option<Token>,
-    arrived: Time,
-    src: SocketAddr,
-    dst: Option<IpAddr>,
-    ecn: Ecn,
+    pub(super) identity: Identity,
+    pub(super) listener: ListenerId,
+    pub(super) validated: bool,
+    pub(super) source_token: Option<Token>,
+    pub(super) arrived: Time,
+    pub(super) src: SocketAddr,
+    pub(super) dst: Option<IpAddr>,
+    pub(super) ecn: Ecn,
     kind: Kind,
-    key: u64,
-    sync: u32,
+    pub(super) key: u64,
+    pub(super) sync: u32,
     /// Where the message lies in the copy of the datagram.
-    message: core::ops::Range<usize>,
-    taken: bool,
-    read: bool,
-    answer: Option<Bytes>,
-    closed: bool,
-    left: Option<Time>,
+    pub(super) message: core::ops::Range<usize>,
+    pub(super) taken: bool,
+    pub(super) read: bool,
+    pub(super) answer: Option<Bytes>,
+    pub(super) closed: bool,
+    pub(super) left: Option<Time>,
+    /// Time of creation and client, as its FIRST states them.
+    pub(super) claimed: (Option<u32>, Option<ClientId>),
 }
 
 /// What of a FIRST, and of how it was taken, decides what the answer says.
@@ -68,14 +71,21 @@ pub(super) struct Answer {
     kind: Kind,
     header: Header,
     /// Control segment and what stands before the data.
-    head: Vec<u8>,
+    pub(super) head: Vec<u8>,
     /// A message of the user was in it.
     answers: bool,
     src: Option<IpAddr>,
     ecn: Ecn,
+    /// What is left of such a guest when he has ended.
+    pub(super) relic: Option<Relic>,
 }
 
 impl Guest {
+    /// Octets of the user's answer.
+    pub(super) fn answer_len(&self) -> u64 {
+        self.answer.as_ref().map_or(0, Bytes::len) as u64
+    }
+
     pub(super) fn has_left(&self) -> bool {
         self.left.is_some()
     }
@@ -141,6 +151,7 @@ impl Engine {
             answer: None,
             closed: false,
             left: None,
+            claimed: claim.identity(),
         });
         true
     }
@@ -284,13 +295,17 @@ impl Engine {
             let at = out.arena.len();
             known.write(guest, now, out);
             self.note_left(out, at);
+            self.let_stay(now);
             return true;
         }
         // The first of its kind: as long as ever, and remembered.
         if let Some(guest) = self.guest.take() {
             self.make(&guest, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
-            self.answer = Answer::of(&guest, out, before);
+            let slot = self.contexts.find(guest.identity.id);
+            let context = slot.and_then(|slot| self.contexts.awake(slot));
+            let relic = context.and_then(Relic::of);
+            self.answer = Answer::of(&guest, out, before, relic);
         }
         true
     }
@@ -306,7 +321,7 @@ impl Engine {
     fn make(&mut self, guest: &Guest, out: Option<&mut TransmitBatch>) {
         let now = std::mem::replace(&mut self.now, guest.arrived);
         let octets = std::mem::take(&mut self.datagram);
-        let told = self.events.len();
+        let (told, mut events) = (self.events.len(), 2);
         if let Ok(packet) = &Packet::parse(&octets)
             && let Body::First(first) = &packet.body
         {
@@ -327,9 +342,10 @@ impl Engine {
             );
             if let Some(slot) = slot {
                 self.repeat_for(slot, guest, out);
+                events += self.retrace(slot, guest);
             }
         }
-        debug_assert_eq!(self.events.len(), told + 2, "other events than were told");
+        debug_assert_eq!(self.events.len(), told + events, "other events than were told");
         self.events.truncate(told);
         self.datagram = octets;
         self.now = now;
@@ -374,7 +390,7 @@ fn repeat(context: &mut Context, guest: &Guest) {
 
 impl Answer {
     /// What left in the one train from number `before` on, if it may serve again.
-    fn of(guest: &Guest, out: &TransmitBatch, before: usize) -> Option<Self> {
+    fn of(guest: &Guest, out: &TransmitBatch, before: usize, relic: Option<Relic>) -> Option<Self> {
         let [train] = &out.trains[before..] else {
             return None;
         };
@@ -398,6 +414,7 @@ impl Answer {
             answers,
             src: train.src,
             ecn: train.ecn,
+            relic,
         })
     }
 

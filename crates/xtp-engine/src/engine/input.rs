@@ -22,6 +22,9 @@ impl Engine {
         if self.books.is_some() && self.follow(now, &packet, &datagram) {
             return;
         }
+        if self.stay.until.is_some() && self.end_staying(now, &packet, &datagram) {
+            return;
+        }
         self.advance(now);
         let header = packet.header;
         if header.key.value() == 0 {

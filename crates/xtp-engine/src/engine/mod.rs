@@ -15,6 +15,7 @@ mod parking;
 mod peers;
 mod replies;
 mod slab;
+mod stay;
 mod turn;
 
 use crate::admit::{AtMostOnce, DiagLimiter, Pressure, TokenMint, Validated};
@@ -119,6 +120,7 @@ pub struct Engine {
     launch: Option<launch::Launch>,
     template: Option<launch::Template>,
     guest: Option<guest::Guest>,
+    stay: stay::Stay,
     answer: Option<guest::Answer>,
     farewell: Option<farewell::Farewell>,
     ending: Option<farewell::Ending>,
@@ -194,6 +196,7 @@ impl Engine {
             launch: None,
             template: None,
             guest: None,
+            stay: stay::Stay::new(),
             farewell: None,
             ending: None,
             launched: None,
@@ -235,7 +238,11 @@ impl Engine {
 
     /// UTC in milliseconds.
     fn utc_ms(&self) -> u64 {
-        let local = (self.now.as_nanos() / 1_000_000) as i64;
+        self.utc_ms_at(self.now)
+    }
+
+    fn utc_ms_at(&self, now: Time) -> u64 {
+        let local = (now.as_nanos() / 1_000_000) as i64;
         local.saturating_add(self.config.utc_offset_ms).max(0) as u64
     }
 

@@ -32,7 +32,12 @@ impl Engine {
         if context.state == State::Inactive {
             return self.let_dally(slot);
         }
-        if self.contexts.list(slot) {
+        self.list_for_parking(slot, now);
+    }
+
+    /// A context had its first turn since it was listed last.
+    pub(super) fn list_for_parking(&mut self, slot: u32, now: Time) {
+        if self.config.max_whole != usize::MAX && self.contexts.list(slot) {
             let at = now + self.config.park_after;
             self.parking.candidates.push_back((at, slot));
         }

@@ -67,6 +67,15 @@ impl Slab {
         slot
     }
 
+    /// The context reserved last came and went without being made; its slot.
+    pub(super) fn pass_over(&mut self) -> u32 {
+        let slot = self.free.last().copied().unwrap_or_default();
+        if let Some(place) = self.places.get_mut(slot as usize) {
+            place.generation = place.generation.wrapping_add(1);
+        }
+        slot
+    }
+
     /// Removes a context; the listener in whose backlog it still was.
     pub(super) fn remove(&mut self, slot: u32) -> Option<ListenerId> {
         self.at(slot)?;

@@ -31,6 +31,10 @@ impl Engine {
             if self.flush_launch(out) || self.flush_guest(out) || self.flush_farewell(out) {
                 return;
             }
+            if self.flush_staying() {
+                out.begin();
+                return;
+            }
             self.settle_ahead();
         }
         if self.flush_express(out) {
@@ -76,7 +80,10 @@ impl Engine {
     /// of the latest input may wait for the next command: it only puts timers right. Never false by mistake, but true
     /// whenever more than one context changed.
     pub fn is_pressing(&self, now: Time) -> bool {
-        if self.has_more_to_say() || !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= now)
+        if self.has_more_to_say()
+            || self.guest_has_ended()
+            || !self.replies.is_empty()
+            || self.next_timer().is_some_and(|at| at <= now)
         {
             return true;
         }
@@ -251,10 +258,12 @@ impl Engine {
 
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
-        let open = self.books.is_some() || self.unsettled.is_some() || self.is_ahead();
+        let open =
+            self.books.is_some() || self.unsettled.is_some() || (self.is_ahead() && !self.is_hosting());
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
-        let queued = queued.then_some(self.now);
-        queued.into_iter().chain(self.next_timer()).min()
+        let queued = (queued || self.guest_has_ended()).then_some(self.now);
+        let timers = self.next_timer().into_iter().chain(self.stay.until);
+        queued.into_iter().chain(timers).min()
     }
 
     /// Whether the next deadline is that of a writer who keeps to a pace: whoever waits for it has nothing to gain from
@@ -310,7 +319,7 @@ impl Engine {
 }
 
 /// What stays of a responder's association (14.8); initiators and pure datagrams leave none.
-fn tombstone(context: &Context) -> Option<Tombstone> {
+pub(super) fn tombstone(context: &Context) -> Option<Tombstone> {
     let (src, key) = context.peer.foreign?;
     if context.pattern.one_way {
         return None;

@@ -192,6 +192,7 @@ impl Core {
 
     /// Gives up what only polling looks at; true if something came of it.
     pub(crate) fn before_sleep(&mut self) -> bool {
+        self.engine.catch_up();
         let count = self.carrier.retire_shortcut(self.clock, &mut self.engine);
         if count > 0 {
             self.received += count as u64;
@@ -208,6 +209,7 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
+        self.engine.catch_up();
         self.tidy(now);
         self.last_poll = now;
         let soon = self.deadline().is_some_and(|at| at < now + longest / 2);
@@ -283,7 +285,7 @@ impl Core {
         }
         // What it took to decide is booked while the packet is under way; what an association that ended leaves behind,
         // when there is nothing to do.
-        if !self.engine.is_parting() {
+        if !self.engine.is_parting() && !self.engine.is_hosting() {
             self.engine.catch_up();
         }
         self.dispatch(now);
@@ -492,7 +494,7 @@ impl Core {
 
     /// Puts away what is over.
     pub(crate) fn tidy(&mut self, now: Time) {
-        self.engine.catch_up();
+        self.engine.catch_up_idle();
         while let Some(id) = self.spent.pop() {
             self.forget(now, id);
         }

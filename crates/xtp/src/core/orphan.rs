@@ -107,8 +107,8 @@ impl Core {
     /// Octets of an association that were not acknowledged.
     pub(crate) fn unacknowledged(&self, id: ContextId) -> u64 {
         let written = self.slots.get(&id).map_or(0, |slot| slot.written);
-        match self.engine.context_stats(id) {
-            Ok(stats) => written.saturating_sub(stats.octets_acknowledged),
+        match self.engine.octets_acknowledged(id) {
+            Ok(acknowledged) => written.saturating_sub(acknowledged),
             Err(_) => 0,
         }
     }

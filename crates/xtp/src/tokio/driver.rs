@@ -138,6 +138,8 @@ fn turn(shared: &Shared, context: &mut Context<'_>) -> (Option<Time>, Time) {
     let now = state.core.now();
     state.core.turn(now);
     shared.announce(&mut state);
+    // Who sleeps has no use for what may wait.
+    state.core.engine.catch_up();
     let deadline = state.core.deadline();
     match &mut state.core.driver {
         Some(waker) if waker.will_wake(context.waker()) => {}

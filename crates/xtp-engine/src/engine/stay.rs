@@ -1,0 +1,354 @@
+//! A guest who was answered and of whom nothing but END is awaited stays a note: no context is made of it at all if END
+//! comes, and the user lets go.
+//!
+//! What happens meanwhile is noted, as steps. When END and the release are among them, what such an association leaves
+//! behind is put in its place: that its FIRST was seen, a tombstone, a proved address, a round trip. The tombstone is the
+//! one of the first guest of its kind, of whom there was a context, with a few fields put in. Whatever else happens, or
+//! no END within [`PATIENCE`], and the context is made after all: the functions that would have made it take the steps,
+//! with their times.
+
+use super::Engine;
+use super::guest::Guest;
+use super::turn::tombstone;
+use crate::admit::Tombstone;
+use crate::context::Context;
+use crate::error::CloseReason;
+use crate::event::{ContextId, Event, MarkId};
+use crate::options::Confirm;
+use crate::time::Time;
+use crate::transmit::{Datagram, Ecn};
+use core::time::Duration;
+use xtp_wire::{Body, HEADER_LEN, Options, Packet};
+
+/// How long END may take: less than any timer of a context that asked for it (WTIMER is 5 ms at least).
+const PATIENCE: Duration = Duration::from_millis(1);
+/// Steps noted at most; an exchange has six.
+const STEPS: usize = 16;
+
+/// What happened to a guest after its answer left.
+pub(super) enum Step {
+    /// Its user closed the writer, which is closed.
+    Close,
+    /// Its user read, and was told of the end.
+    Read,
+    /// Its user asked to be told when the octets up to this one are acknowledged.
+    Mark(MarkId, u64),
+    Release,
+    /// END came; its octets lie in the engine.
+    End,
+    /// A flush.
+    Turn,
+}
+
+/// The steps of the one guest who stays.
+pub(super) struct Stay {
+    /// There is one, who may stay until then.
+    pub(super) until: Option<Time>,
+    steps: Vec<(Time, Step)>,
+    /// The packet with END.
+    end: Vec<u8>,
+    ecn: Ecn,
+    ended: Option<Time>,
+    released: bool,
+    mark: Option<MarkId>,
+}
+
+/// What is left of guests of one kind.
+pub(super) struct Relic {
+    stone: Tombstone,
+    /// END gives a round trip.
+    samples: bool,
+}
+
+impl Relic {
+    /// What will be left of a context whose answer has just left; `None` if more than END may follow.
+    pub(super) fn of(context: &Context) -> Option<Self> {
+        let stone = tombstone(context).filter(|stone| stone.cached.is_none() && stone.extended)?;
+        let rests = context.awaits_only_end() && !context.dirty;
+        let soon = context
+            .deadline()
+            .is_some_and(|at| at < context.touched + 2 * PATIENCE);
+        (rests && !soon).then(|| Self {
+            stone,
+            samples: context.asks_for_end(),
+        })
+    }
+}
+
+impl Engine {
+    /// Whether there is nothing to do but to wait for the END of one who was answered, so that his context need not be
+    /// made. [`catch_up`](Self::catch_up) makes it.
+    pub fn is_hosting(&self) -> bool {
+        self.stay.until.is_some()
+            && self.launch.is_none()
+            && self.farewell.is_none()
+            && self.books.is_none()
+            && self.unsettled.is_none()
+            && self.scheduler.is_empty()
+    }
+
+    /// [`catch_up`](Self::catch_up), but who waits for END may stay.
+    pub fn catch_up_idle(&mut self) {
+        if !self.is_hosting() {
+            self.catch_up();
+        }
+    }
+
+    /// The guest's answer has left from a template.
+    pub(super) fn let_stay(&mut self, now: Time) {
+        let whole = self.contexts.whole() + 1;
+        let stays = self.answer.as_ref().is_some_and(|answer| answer.relic.is_some());
+        if stays && whole <= self.config.max_whole {
+            self.stay.until = Some(now + PATIENCE);
+        }
+    }
+
+    /// Notes what happens to the guest, if it is about him and he may stay.
+    fn note_step(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        step: impl FnOnce(&mut Stay, &Guest) -> Option<Step>,
+    ) -> bool {
+        let Some(guest) = self.guest.as_ref().filter(|guest| guest.identity.id == id) else {
+            return false;
+        };
+        if !self.is_hosting() || self.stay.steps.len() >= STEPS || self.stay.released {
+            return false;
+        }
+        let Some(step) = step(&mut self.stay, guest) else {
+            return false;
+        };
+        self.now = self.now.max(now);
+        self.stay.steps.push((self.now, step));
+        true
+    }
+
+    pub(super) fn close_staying(&mut self, now: Time, id: ContextId) -> bool {
+        self.note_step(now, id, |stay, _| stay.ended.is_none().then_some(Step::Close))
+    }
+
+    pub(super) fn read_staying(&mut self, now: Time, id: ContextId) -> bool {
+        self.note_step(now, id, |_, _| Some(Step::Read))
+    }
+
+    pub(super) fn mark_staying(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        mark: MarkId,
+        at: u64,
+        what: Confirm,
+    ) -> bool {
+        self.note_step(now, id, |stay, guest| {
+            let fits = what == Confirm::Received && stay.mark.is_none() && stay.ended.is_none();
+            let last = at > 0 && at == guest.answer_len();
+            (fits && last).then(|| {
+                stay.mark = Some(mark);
+                Step::Mark(mark, at)
+            })
+        })
+    }
+
+    pub(super) fn release_staying(&mut self, now: Time, id: ContextId) -> bool {
+        self.note_step(now, id, |stay, _| {
+            stay.released = true;
+            Some(Step::Release)
+        })
+    }
+
+    /// Octets of the user's that the peer acknowledged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`](crate::Error::NoContext).
+    pub fn octets_acknowledged(&self, id: ContextId) -> Result<u64, crate::Error> {
+        let staying = self.guest.as_ref().filter(|guest| guest.identity.id == id);
+        match staying.filter(|_| self.stay.until.is_some()) {
+            Some(guest) if self.stay.ended.is_some() => Ok(guest.answer_len()),
+            Some(_) => Ok(0),
+            None => self.context_stats(id).map(|stats| stats.octets_acknowledged),
+        }
+    }
+
+    /// Whether a flush would do more than note itself.
+    pub(super) fn guest_has_ended(&self) -> bool {
+        self.stay.ended.is_some()
+    }
+
+    /// Takes the END of the guest, if that is what the packet is; false, and nothing done, if it is not.
+    pub(super) fn end_staying(&mut self, now: Time, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+        let now = self.now.max(now);
+        let in_time = self.stay.until.is_some_and(|until| now < until) && self.stay.ended.is_none();
+        let Some(guest) = self.guest.as_ref().filter(|_| in_time && self.welcoming) else {
+            return false;
+        };
+        let (header, Body::Cntl(control)) = (&packet.header, &packet.body) else {
+            return false;
+        };
+        let ends = header.options - Options::NOCHECK == Options::END | Options::RCLOSE | Options::WCLOSE
+            && !header.key.is_returned()
+            && header.key.value() == guest.key
+            && header.sync == guest.sync.wrapping_add(1)
+            && header.seq == guest.message.len() as u64
+            && (datagram.src, datagram.dst) == (guest.src, guest.dst)
+            && control.rseq == guest.answer_len()
+            && control.echo == guest.identity.sync.wrapping_add(1)
+            && control.alloc >= control.rseq
+            && control.alloc - control.rseq <= crate::context::MAX_GRANT;
+        if !ends || !self.is_hosting() || self.stay.steps.len() >= STEPS {
+            return false;
+        }
+        let id = guest.identity.id;
+        self.now = now;
+        self.stay.ended = Some(now);
+        self.stay.steps.push((now, Step::End));
+        self.stay.ecn = datagram.ecn;
+        self.stay.end.clear();
+        self.stay.end.extend_from_slice(datagram.data);
+        if !self.stay.released {
+            let marked = self.stay.mark.map(Event::Marked);
+            let told = marked.into_iter().chain([Event::Closed(CloseReason::Normal)]);
+            self.events.extend(told.map(|event| (id, event)));
+        }
+        true
+    }
+
+    /// A flush while a guest stays; false, and nothing done, if more than that is to do.
+    pub(super) fn flush_staying(&mut self) -> bool {
+        let due = self.stay.until.into_iter().chain(self.next_timer());
+        if !self.is_hosting() || !self.replies.is_empty() || due.min().is_none_or(|at| at <= self.now) {
+            return false;
+        }
+        match self.stay.ended {
+            Some(ended) if self.stay.released => self.let_vanish(ended),
+            Some(_) => return false,
+            None => self.note_turn(),
+        }
+        true
+    }
+
+    fn note_turn(&mut self) {
+        let steps = &mut self.stay.steps;
+        if steps.last().is_some_and(|(_, step)| !matches!(step, Step::Turn)) {
+            steps.push((self.now, Step::Turn));
+        }
+    }
+
+    /// Leaves behind what an association leaves that came, was answered and ended at `ended`.
+    fn let_vanish(&mut self, ended: Time) {
+        let (Some(guest), Some(answer)) = (self.guest.take(), &self.answer) else {
+            return;
+        };
+        let (Some(left), Some(relic)) = (guest.left, &answer.relic) else {
+            return;
+        };
+        let stone = Tombstone {
+            src: guest.src,
+            key: guest.key,
+            own: guest.identity.key,
+            echo: guest.sync.wrapping_add(1),
+            sync_out: guest.identity.sync.wrapping_add(1),
+            peer_ended: true,
+            validated: true,
+            received: (self.datagram.len() + self.stay.end.len()) as u64,
+            sent: HEADER_LEN as u64 + answer.head.len() as u64 + guest.answer_len(),
+            ..relic.stone.clone()
+        };
+        let rtt = relic
+            .samples
+            .then(|| ended.since(left).max(Duration::from_nanos(1)));
+        let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
+        self.at_most_once
+            .accept(guest.arrived, utc, guest.src, guest.key, true, time, client);
+        let slot = self.contexts.pass_over();
+        self.list_for_parking(slot, left);
+        self.heard = slot;
+        let (now, ip) = (self.now, guest.src.ip());
+        if !guest.validated {
+            self.validated.insert(now, ip);
+        }
+        if let Some(rtt) = rtt {
+            self.peers.note(ip, now, |known| known.rtt = Some(rtt));
+        }
+        let utc = self.utc_ms();
+        self.at_most_once.insert(now, utc, stone);
+        self.stay.leave();
+    }
+
+    /// The context of one who stayed was made: takes the steps. Returns how many events were told of them.
+    pub(super) fn retrace(&mut self, slot: u32, guest: &Guest) -> usize {
+        let steps = std::mem::take(&mut self.stay.steps);
+        let mut released = false;
+        let mut told = 0;
+        for (at, step) in &steps {
+            self.now = *at;
+            match step {
+                Step::Close => drop(self.with(slot, |context, _| context.close_writer())),
+                Step::Read => drop(self.with(slot, |context, _| context.read(usize::MAX))),
+                Step::Mark(mark, at) => drop(self.with(slot, |context, env| {
+                    context.mark(*mark, *at, Confirm::Received, false, env)
+                })),
+                Step::Release => {
+                    released = true;
+                    self.with(slot, |context, env| context.release(env));
+                }
+                Step::End => {
+                    told += if released {
+                        0
+                    } else {
+                        1 + usize::from(self.stay.mark.is_some())
+                    };
+                    self.hear_end(slot, guest);
+                    continue;
+                }
+                Step::Turn => {
+                    self.scheduler.remove(slot);
+                    self.turn_of_then(slot, *at, None, &[]);
+                    continue;
+                }
+            }
+            self.mark_dirty(slot);
+        }
+        self.stay.steps = steps;
+        self.stay.leave();
+        told
+    }
+
+    fn hear_end(&mut self, slot: u32, guest: &Guest) {
+        let octets = std::mem::take(&mut self.stay.end);
+        if let Ok(packet) = Packet::parse(&octets) {
+            let datagram = Datagram {
+                src: guest.src,
+                dst: guest.dst,
+                ecn: self.stay.ecn,
+                data: &octets,
+                backing: None,
+            };
+            self.deliver(slot, &packet, &datagram);
+        }
+        self.stay.end = octets;
+    }
+}
+
+impl Stay {
+    pub(super) fn new() -> Self {
+        Self {
+            until: None,
+            steps: Vec::new(),
+            end: Vec::new(),
+            ecn: Ecn::NotEct,
+            ended: None,
+            released: false,
+            mark: None,
+        }
+    }
+
+    fn leave(&mut self) {
+        self.until = None;
+        self.steps.clear();
+        self.ended = None;
+        self.released = false;
+        self.mark = None;
+    }
+}
