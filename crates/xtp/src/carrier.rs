@@ -70,6 +70,8 @@ pub(crate) struct Carrier {
     errors: Vec<SocketError>,
     /// One train of short datagrams as it leaves.
     gathered: Vec<u8>,
+    /// Octets handed to the engine.
+    pub(crate) taken: u64,
     /// Octets that were gathered.
     pub(crate) copied: u64,
     /// Datagrams of our own waker, taken out of the statistics.
@@ -90,6 +92,7 @@ impl Carrier {
             waker,
             errors: Vec::new(),
             gathered: Vec::new(),
+            taken: 0,
             copied: 0,
             wakes: 0,
             send_errors: 0,
@@ -257,11 +260,13 @@ impl Carrier {
             if datagram.joined.len() > stride && backing.is_some() && self.trace.is_none() {
                 let count = engine.receive_run(now, &arrived, stride);
                 if count > 0 {
+                    self.taken += (count * stride) as u64;
                     datagrams.skip_joined(count - 1);
                     continue;
                 }
             }
             arrived.data = datagram.data;
+            self.taken += stride as u64;
             engine.receive_ahead(now, arrived);
         }
     }

@@ -37,11 +37,11 @@ impl Shared {
             match look {
                 Look::Nothing => {}
                 Look::Message(message) => {
-                    self.habit.met(1, self.config.wait, state.core.sendings);
+                    self.habit.met(1, self.config.wait, state.core.traffic());
                     return Some(message);
                 }
                 Look::Other(count) => {
-                    self.habit.met(count, self.config.wait, state.core.sendings);
+                    self.habit.met(count, self.config.wait, state.core.traffic());
                     return None;
                 }
             }

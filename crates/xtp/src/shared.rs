@@ -526,7 +526,7 @@ impl Shared {
                 _ => state.poll_within(now, patience.polls()),
             };
             if count > 0 {
-                patience.came(count, state.core.sendings);
+                patience.came(count, state.core.traffic());
             }
             if count > 0
                 || over

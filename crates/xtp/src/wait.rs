@@ -34,6 +34,15 @@ const NAPS_A_ROUND_TRIP: u32 = 64;
 const STREAM: u32 = 64;
 const MOST_STREAM: u32 = 128;
 const ANSWER: u32 = 8;
+/// Rest of whoever takes long trains: looking for each of them takes the queue's memory from the sender's core whenever
+/// it adds one, and several taken at once cost both sides less. The kernel adds some 50 us to it.
+const BULK_NAP: Duration = Duration::from_micros(20);
+/// Octets that came, less [`ANSWERED`] for each answer, that show them, and most that are counted.
+const BULK: u64 = 1 << 20;
+const MOST_BULK: u64 = 2 << 20;
+const ANSWERED: u64 = 128 << 10;
+/// Less than this after a nap, and it was in vain.
+const LITTLE: u64 = 32 << 10;
 /// One poll in this many gives the core away for a moment when there is enough of them.
 const YIELD_EVERY: u32 = 8;
 /// Polls of the socket between two looks at the clock and the timers, on a core of one's own.
@@ -87,6 +96,25 @@ pub(crate) fn brief_polls(habit: &Habit, wait: Wait) -> u32 {
     if polls && free { BRIEF } else { 0 }
 }
 
+/// Whether a wait napped, and for what.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Rest {
+    None,
+    /// Lone datagrams.
+    Stream,
+    /// Long trains.
+    Bulk,
+}
+
+/// What has come to an endpoint and left it, since it was made.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Traffic {
+    /// Octets that came.
+    pub(crate) octets: u64,
+    /// Turns in which something was sent.
+    pub(crate) sendings: u64,
+}
+
 /// What an endpoint learned about waiting.
 #[derive(Debug, Default)]
 pub(crate) struct Habit {
@@ -99,6 +127,10 @@ pub(crate) struct Habit {
     shared: AtomicU32,
     /// How much what comes looks like a stream that is not answered.
     stream: AtomicU32,
+    /// How much it looks like trains of a transfer, in octets.
+    bulk: AtomicU64,
+    /// Octets that had come when something came last.
+    octets: AtomicU64,
     /// What was sent when something came last.
     sendings: AtomicU64,
     /// The wait before this one was for the own pace.
@@ -117,11 +149,15 @@ impl Habit {
             .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
     }
 
-    /// So many datagrams came to one who waited; `rested`: who napped before; `at_once`: at the first look.
-    fn came(&self, count: usize, rested: bool, at_once: bool, sendings: u64) {
+    /// So many datagrams came to one who waited, after `rest`; `at_once`: at the first look.
+    fn came(&self, count: usize, rest: Rest, at_once: bool, traffic: Traffic) {
         // No exchange in one step: whoever drives the endpoint is alone, and a locked instruction waits for all before it.
-        let sent = sendings.wrapping_sub(self.sendings.load(Ordering::Relaxed));
-        self.sendings.store(sendings, Ordering::Relaxed);
+        let sent = traffic
+            .sendings
+            .wrapping_sub(self.sendings.load(Ordering::Relaxed));
+        self.sendings.store(traffic.sendings, Ordering::Relaxed);
+        self.weigh(rest != Rest::None, sent, traffic.octets);
+        let rested = rest == Rest::Stream;
         let less = u32::try_from(sent).unwrap_or(u32::MAX).saturating_mul(ANSWER);
         let few = count <= 2;
         let left_over = at_once && self.rested.load(Ordering::Relaxed);
@@ -139,10 +175,24 @@ impl Habit {
         self.stream.store(after, Ordering::Relaxed);
     }
 
+    /// Long trains that are hardly answered are a transfer.
+    fn weigh(&self, rested: bool, sent: u64, octets: u64) {
+        let before = self.bulk.load(Ordering::Relaxed);
+        let more = octets.wrapping_sub(self.octets.load(Ordering::Relaxed));
+        if more == 0 && before == 0 {
+            return;
+        }
+        self.octets.store(octets, Ordering::Relaxed);
+        let in_vain = u64::from(rested && more < LITTLE);
+        let less = (sent + in_vain).saturating_mul(ANSWERED);
+        let after = before.saturating_add(more).saturating_sub(less).min(MOST_BULK);
+        self.bulk.store(after, Ordering::Relaxed);
+    }
+
     /// So many datagrams came to one who polled, without a nap.
-    pub(crate) fn met(&self, count: usize, wait: Wait, sendings: u64) {
+    pub(crate) fn met(&self, count: usize, wait: Wait, traffic: Traffic) {
         if wait == Wait::Adaptive {
-            self.came(count, false, false, sendings);
+            self.came(count, Rest::None, false, traffic);
         }
     }
 
@@ -150,9 +200,16 @@ impl Habit {
         self.stream.load(Ordering::Relaxed) >= STREAM
     }
 
+    fn is_bulk(&self) -> bool {
+        self.bulk.load(Ordering::Relaxed) >= BULK
+    }
+
     /// The next wait will not poll, so looking once is enough.
     fn will_rest(&self) -> bool {
-        self.is_stream() || self.paced.load(Ordering::Relaxed) || self.penance.load(Ordering::Relaxed) > 0
+        self.is_stream()
+            || self.is_bulk()
+            || self.paced.load(Ordering::Relaxed)
+            || self.penance.load(Ordering::Relaxed) > 0
     }
 
     fn shares_core(&self) -> bool {
@@ -189,7 +246,7 @@ pub(crate) struct Patience<'a> {
     yielded: bool,
     polls: u32,
     counted: bool,
-    napped: bool,
+    rest: Rest,
     /// Something followed the first look.
     stepped: bool,
     /// How long a nap is.
@@ -212,7 +269,7 @@ impl<'a> Patience<'a> {
             yielded: false,
             polls: 0,
             counted: false,
-            napped: false,
+            rest: Rest::None,
             stepped: false,
             nap: NAP,
         }
@@ -305,17 +362,21 @@ impl<'a> Patience<'a> {
         Step::Sleep
     }
 
-    /// Something came, when so much was sent.
-    pub(crate) fn came(&self, count: usize, sendings: u64) {
+    /// So many datagrams came, `traffic` with them.
+    pub(crate) fn came(&self, count: usize, traffic: Traffic) {
         if self.wait == Wait::Adaptive {
-            self.habit.came(count, self.napped, !self.stepped, sendings);
+            self.habit.came(count, self.rest, !self.stepped, traffic);
         }
     }
 
     /// The first empty poll of an adaptive wait.
     fn begin(&mut self, now: Time) -> Step {
-        if !self.napped && self.habit.is_stream() {
-            self.napped = true;
+        if self.rest == Rest::None && self.habit.is_stream() {
+            self.rest = Rest::Stream;
+            return Step::Nap;
+        }
+        if self.rest == Rest::None && self.habit.is_bulk() {
+            (self.rest, self.nap) = (Rest::Bulk, BULK_NAP);
             return Step::Nap;
         }
         if self.habit.paced.load(Ordering::Relaxed) {

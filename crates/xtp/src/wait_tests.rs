@@ -188,7 +188,7 @@ fn naps(habit: &Habit, waits: u64, count: usize, answers: bool) -> u64 {
         sendings += u64::from(answers);
         let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
         naps += u64::from(empty(&mut patience, wait * 24) == Step::Nap);
-        patience.came(count, sendings);
+        patience.came(count, Traffic { octets: 0, sendings });
     }
     naps
 }
@@ -220,10 +220,45 @@ fn what_a_nap_let_gather_may_take_several_rounds_and_stays_a_stream() {
     for wait in 0..100 {
         let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
         assert_eq!(empty(&mut patience, wait * 1_000), Step::Nap, "wait {wait}");
-        patience.came(8, 0);
+        patience.came(8, Traffic::default());
         // There at the first look: the receive call before this one was full.
-        Patience::on(&habit, Wait::Adaptive, 64, &polling).came(32, 0);
+        Patience::on(&habit, Wait::Adaptive, 64, &polling).came(32, Traffic::default());
     }
+}
+
+/// Waits that each bring so many octets, `answers` of five with something sent in between; how many of them napped.
+fn naps_between_trains(habit: &Habit, waits: u64, octets: u64, answers: u64) -> u64 {
+    let polling = AtomicUsize::new(0);
+    let mut naps = 0;
+    let mut traffic = Traffic {
+        octets: habit.octets.load(Ordering::Relaxed),
+        sendings: habit.sendings.load(Ordering::Relaxed),
+    };
+    for wait in 0..waits {
+        traffic.octets += octets;
+        traffic.sendings += u64::from(wait % 5 < answers);
+        let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
+        let step = empty(&mut patience, wait * 24);
+        naps += u64::from(step == Step::Nap && patience.nap() == BULK_NAP);
+        patience.came(octets.div_ceil(1_472) as usize, traffic);
+    }
+    naps
+}
+
+#[test]
+fn long_trains_that_are_hardly_answered_are_left_to_gather_while_naps_bring_much() {
+    let habit = Habit::default();
+    let naps = |octets, waits| naps_between_trains(&habit, waits, octets, 1);
+    assert!((1..50).contains(&naps(63_360, 50)), "a transfer shows with the octets");
+    assert_eq!(naps(200_000, 100), 100);
+    assert!(naps(8_000, 100) < 20, "naps that bring little end");
+}
+
+#[test]
+fn trains_that_are_answered_are_no_transfer() {
+    let habit = Habit::default();
+    assert_eq!(naps_between_trains(&habit, 1_000, 63_360, 5), 0);
+    assert_eq!(naps_between_trains(&habit, 1_000, 120_000, 5), 0);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use xtp_io::{Interest, RecvBatch};
 use crate::carrier::{Carrier, Trouble};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::wait::Patience;
+use crate::wait::{Patience, Traffic};
 
 mod echo;
 mod events;
@@ -215,6 +215,14 @@ impl Core {
         let soon = self.deadline().is_some_and(|at| at < now + longest / 2);
         let free = !soon && self.carrier.interest() == Interest::READABLE;
         free.then(|| self.carrier.lend()).flatten()
+    }
+
+    /// What came and what left until now.
+    pub(crate) fn traffic(&self) -> Traffic {
+        Traffic {
+            octets: self.carrier.taken,
+            sendings: self.sendings,
+        }
     }
 
     /// Takes what a sleeper received; returns how many datagrams came.
