@@ -63,7 +63,9 @@ impl Pair {
         for train in &self.out.trains {
             self.datagram.clear();
             for piece in &self.out.pieces[train.pieces.clone()] {
-                self.datagram.extend_from_slice(self.out.octets(piece));
+                let datagram = &mut self.datagram;
+                self.out
+                    .for_each_part(piece, |part| datagram.extend_from_slice(part));
             }
             for data in self.datagram.chunks(train.segment) {
                 self.packets += 1;

@@ -41,4 +41,4 @@ pub use event::{ContextId, Event, ListenerId, MarkId};
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Tuning};
 pub use stats::{ContextStats, EngineStats};
 pub use time::Time;
-pub use transmit::{Datagram, Ecn, Piece, Train, TransmitBatch};
+pub use transmit::{Datagram, Ecn, Piece, Run, Train, TransmitBatch};

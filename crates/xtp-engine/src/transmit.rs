@@ -53,6 +53,26 @@ pub enum Piece {
         /// Its octets.
         len: usize,
     },
+    /// Packets of equal size, each a header of the arena and a part of what is lent: [`TransmitBatch::for_each_part`]
+    /// tells them apart.
+    Run(Run),
+}
+
+/// Packets whose headers lie side by side in the arena, and their payload in [`TransmitBatch::lent`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where the first header lies in the arena.
+    pub heads: usize,
+    /// Octets of a header.
+    pub head: usize,
+    /// Which element of what is lent the payload begins in.
+    pub of: usize,
+    /// Where it begins there; it goes on in the elements behind.
+    pub from: usize,
+    /// Octets of payload a packet.
+    pub len: usize,
+    /// How many packets.
+    pub count: usize,
 }
 
 /// Datagrams of one destination that leave in one system call where the carrier can.
@@ -150,6 +170,11 @@ impl TransmitBatch {
                     from,
                     len,
                 },
+                Piece::Run(run) => Piece::Run(Run {
+                    heads: run.heads + arena,
+                    of: run.of + lent,
+                    ..run
+                }),
             }));
         self.trains.extend(other.trains.drain(..).map(|mut train| {
             train.pieces = train.pieces.start + pieces..train.pieces.end + pieces;
@@ -164,13 +189,50 @@ impl TransmitBatch {
         self.trains.iter().map(|train| train.count).sum()
     }
 
-    /// The octets of `piece`.
+    /// The octets of `piece`; none of a run, which lies in many places.
     pub fn octets<'a>(&'a self, piece: &'a Piece) -> &'a [u8] {
         match piece {
             Piece::Arena(range) => &self.arena[range.clone()],
             Piece::Payload(bytes) => bytes,
             Piece::Part { of, from, len } => &self.lent[*of][*from..*from + *len],
+            Piece::Run(_) => &[],
         }
+    }
+
+    /// Shows the octets of `piece` in order, in as few parts as they lie in.
+    #[inline]
+    pub fn for_each_part<'a>(&'a self, piece: &'a Piece, mut visit: impl FnMut(&'a [u8])) {
+        let Piece::Run(run) = piece else {
+            return visit(self.octets(piece));
+        };
+        let (mut of, mut from) = (run.of, run.from);
+        let heads = &self.arena[run.heads..run.heads + run.count * run.head];
+        for head in heads.chunks_exact(run.head.max(1)) {
+            visit(head);
+            let mut left = run.len;
+            while left > 0
+                && let Some(bytes) = self.lent.get(of)
+            {
+                let part = &bytes[from..bytes.len().min(from + left)];
+                visit(part);
+                left -= part.len();
+                from += part.len();
+                if from == bytes.len() {
+                    (of, from) = (of + 1, 0);
+                }
+            }
+        }
+    }
+
+    /// Where `octets` octets behind a place in what is lent are.
+    fn ahead(&self, mut of: usize, mut from: usize, mut octets: usize) -> (usize, usize) {
+        while let Some(bytes) = self.lent.get(of)
+            && octets >= bytes.len() - from
+        {
+            octets -= bytes.len() - from;
+            (of, from) = (of + 1, 0);
+        }
+        (of, from + octets)
     }
 
     /// Copies every datagram out, with its destination: for simulators, relays and captures.
@@ -179,7 +241,7 @@ impl TransmitBatch {
         for train in &self.trains {
             whole.clear();
             for piece in &self.pieces[train.pieces.clone()] {
-                whole.extend_from_slice(self.octets(piece));
+                self.for_each_part(piece, |part| whole.extend_from_slice(part));
             }
             for datagram in whole.chunks(train.segment.max(1)) {
                 visit(train, datagram);
@@ -280,25 +342,33 @@ impl TransmitBatch {
         let mut of = self.lent.len();
         self.lent.extend(payload.drain(..));
         let head = (self.arena.len() - heads_at) / count.max(1);
-        let mut from = 0;
-        self.pieces.reserve(2 * count + 4);
-        for index in 0..count {
+        let octets = head + len;
+        let (mut from, mut done) = (0, 0);
+        while done < count {
             let first = self.pieces.len();
-            let at = heads_at + index * head;
-            self.pieces.push(Piece::Arena(at..at + head));
-            let mut left = len;
-            while left > 0
-                && let Some(bytes) = self.lent.get(of)
+            let mut run = Run {
+                heads: heads_at + done * head,
+                head,
+                of,
+                from,
+                len,
+                count: 1,
+            };
+            self.pieces.push(Piece::Run(run));
+            self.board(route, false, octets, first);
+            // The others join it as far as a train goes.
+            if self.open
+                && let Some(train) = self.trains.last_mut()
             {
-                let part = left.min(bytes.len() - from);
-                self.pieces.push(Piece::Part { of, from, len: part });
-                left -= part;
-                from += part;
-                if from == bytes.len() {
-                    (of, from) = (of + 1, 0);
-                }
+                let room = (MAX_TRAIN - train.total) / octets;
+                let more = room.min(MAX_SEGMENTS - train.count).min(count - done - 1);
+                train.total += more * octets;
+                train.count += more;
+                run.count += more;
+                self.pieces[first] = Piece::Run(run);
             }
-            self.board(route, false, head + len, first);
+            done += run.count;
+            (of, from) = self.ahead(of, from, run.count * len);
         }
     }
 
@@ -335,3 +405,7 @@ impl TransmitBatch {
         });
     }
 }
+
+#[cfg(test)]
+#[path = "transmit_tests.rs"]
+mod tests;

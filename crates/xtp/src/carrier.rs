@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{ContextId, Datagram, Ecn, Engine, Time, TransmitBatch};
+use xtp_engine::{ContextId, Datagram, Ecn, Engine, Piece, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
@@ -302,11 +302,13 @@ impl Carrier {
             return false;
         };
         let octets = match &self.out.pieces[..] {
-            [piece] if train.count == 1 => self.out.octets(piece),
+            [piece @ (Piece::Arena(_) | Piece::Payload(_))] if train.count == 1 => self.out.octets(piece),
             pieces if train.count == 1 && train.total <= SMALL => {
                 self.gathered.clear();
                 for piece in pieces {
-                    self.gathered.extend_from_slice(self.out.octets(piece));
+                    let gathered = &mut self.gathered;
+                    self.out
+                        .for_each_part(piece, |part| gathered.extend_from_slice(part));
                 }
                 self.copied += self.gathered.len() as u64;
                 &self.gathered
@@ -353,18 +355,21 @@ impl Carrier {
         let train = &self.out.trains[index];
         let pieces = &self.out.pieces[train.pieces.clone()];
         // Room for many pieces is costly to move: a lone small packet does without.
-        if let [piece] = pieces {
+        if let [piece @ (Piece::Arena(_) | Piece::Payload(_))] = pieces {
             return self.send_pieces(index, first, &[IoSlice::new(self.out.octets(piece))]);
         }
-        let parts = pieces.iter().map(|piece| self.out.octets(piece));
-        if train.total <= SMALL || pieces.len() >= MANY && train.total <= pieces.len() * SHORT {
-            self.gathered.clear();
-            parts.for_each(|octets| self.gathered.extend_from_slice(octets));
+        let parts = pieces.iter().map(parts).sum::<usize>();
+        if train.total <= SMALL || parts >= MANY && train.total <= parts * SHORT {
+            gather(&self.out, train, &mut self.gathered);
             self.copied += self.gathered.len() as u64;
             return self.send_pieces(index, first, &[IoSlice::new(&self.gathered)]);
         }
-        let pieces: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = parts.map(IoSlice::new).collect();
-        self.send_pieces(index, first, &pieces)
+        let mut parts: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = SmallVec::new();
+        for piece in pieces {
+            self.out
+                .for_each_part(piece, |part| parts.push(IoSlice::new(part)));
+        }
+        self.send_pieces(index, first, &parts)
     }
 
     fn send_pieces(&self, index: usize, first: usize, pieces: &[IoSlice<'_>]) -> io::Result<SendOutcome> {
@@ -416,6 +421,24 @@ impl Carrier {
                 Ok(())
             }
         }
+    }
+}
+
+/// In how many places the octets of `piece` lie, at least.
+fn parts(piece: &Piece) -> usize {
+    match piece {
+        Piece::Run(run) => 2 * run.count,
+        _ => 1,
+    }
+}
+
+/// Copies the octets of `train` into `gathered`, which holds them and nothing else afterwards. The same memory serves all
+/// trains, so that it stays in the core's cache.
+fn gather(out: &TransmitBatch, train: &xtp_engine::Train, gathered: &mut Vec<u8>) {
+    gathered.clear();
+    gathered.reserve(train.total);
+    for piece in &out.pieces[train.pieces.clone()] {
+        out.for_each_part(piece, |part| gathered.extend_from_slice(part));
     }
 }
 

@@ -249,7 +249,10 @@ fn naps_between_trains(habit: &Habit, waits: u64, octets: u64, answers: u64) -> 
 fn long_trains_that_are_hardly_answered_are_left_to_gather_while_naps_bring_much() {
     let habit = Habit::default();
     let naps = |octets, waits| naps_between_trains(&habit, waits, octets, 1);
-    assert!((1..50).contains(&naps(63_360, 50)), "a transfer shows with the octets");
+    assert!(
+        (1..50).contains(&naps(63_360, 50)),
+        "a transfer shows with the octets"
+    );
     assert_eq!(naps(200_000, 100), 100);
     assert!(naps(8_000, 100) < 20, "naps that bring little end");
 }

@@ -1,0 +1,127 @@
+//! Runs in a batch: the same datagrams as if each had its own pieces, in as few trains.
+
+use super::*;
+
+const HEAD: usize = 4;
+
+fn route(port: u16) -> Route {
+    Route {
+        dst: SocketAddr::from(([10, 0, 0, 1], port)),
+        src: None,
+        ecn: Ecn::Ect0,
+    }
+}
+
+/// Octets that differ from place to place.
+fn octets(count: usize, seed: u8) -> Bytes {
+    (0..count).map(|at| (at as u8).wrapping_mul(31) ^ seed).collect()
+}
+
+/// Pushes a run of `count` packets with `len` octets each that lie in pieces of `lengths`; what they should be.
+fn push(out: &mut TransmitBatch, port: u16, count: usize, len: usize, lengths: &[usize]) -> Vec<Vec<u8>> {
+    let heads_at = out.arena.len();
+    let heads: Vec<u8> = octets(count * HEAD, 9).to_vec();
+    out.arena.extend_from_slice(&heads);
+    let mut payload: SmallVec<[Bytes; 4]> = lengths
+        .iter()
+        .enumerate()
+        .map(|(index, &length)| octets(length, index as u8))
+        .collect();
+    let all = payload.concat();
+    assert!(all.len() >= count * len);
+    out.push_run(route(port), heads_at, count, len, &mut payload);
+    heads
+        .chunks(HEAD)
+        .zip(all.chunks(len))
+        .map(|(head, data)| [head, data].concat())
+        .collect()
+}
+
+fn datagrams(out: &TransmitBatch) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    out.for_each_datagram(|_, datagram| found.push(datagram.to_vec()));
+    found
+}
+
+#[test]
+fn packets_of_a_run_are_told_apart_wherever_their_payload_lies() {
+    for lengths in [
+        &[3_000][..],
+        &[1, 2_999],
+        &[100, 100, 2_800],
+        &[1_500, 1_500],
+        &[999, 1, 2_000],
+    ] {
+        let mut out = TransmitBatch::new();
+        let expected = push(&mut out, 1, 30, 100, lengths);
+        assert_eq!(datagrams(&out), expected, "pieces of {lengths:?}");
+        assert_eq!(
+            (out.trains.len(), out.trains[0].count, out.pieces.len()),
+            (1, 30, 1)
+        );
+    }
+}
+
+#[test]
+fn a_train_takes_as_many_as_segmentation_offload() {
+    let mut out = TransmitBatch::new();
+    let mut expected = push(&mut out, 1, 100, 10, &[1_000]);
+    let counts = |out: &TransmitBatch| out.trains.iter().map(|train| train.count).collect::<Vec<_>>();
+    assert_eq!(counts(&out), [64, 36]);
+    // The next run to the same peer goes on where this one ended, one to another does not.
+    expected.extend(push(&mut out, 1, 30, 10, &[300]));
+    assert_eq!(counts(&out), [64, 64, 2]);
+    expected.extend(push(&mut out, 2, 3, 10, &[30]));
+    assert_eq!(counts(&out), [64, 64, 2, 3]);
+    assert_eq!(datagrams(&out), expected);
+    let totals: usize = out.trains.iter().map(|train| train.total).sum();
+    assert_eq!(totals, expected.concat().len());
+}
+
+#[test]
+fn a_train_takes_as_many_octets_as_one_datagram() {
+    let mut out = TransmitBatch::new();
+    let expected = push(&mut out, 1, 90, 1_440, &[100_000, 29_600]);
+    assert_eq!(
+        out.trains.iter().map(|train| train.count).collect::<Vec<_>>(),
+        [45, 45]
+    );
+    assert!(out.trains.iter().all(|train| train.total <= MAX_TRAIN));
+    assert_eq!(datagrams(&out), expected);
+    let mut out = TransmitBatch::new();
+    let expected = push(&mut out, 1, 3, 60_000, &[180_000]);
+    assert_eq!(out.trains.len(), 3, "one long datagram a train");
+    assert_eq!(datagrams(&out), expected);
+}
+
+#[test]
+fn a_shorter_run_ends_a_train_with_its_first_packet() {
+    let mut out = TransmitBatch::new();
+    let mut expected = push(&mut out, 1, 3, 100, &[300]);
+    expected.extend(push(&mut out, 1, 3, 50, &[150]));
+    assert_eq!(
+        out.trains.iter().map(|train| train.count).collect::<Vec<_>>(),
+        [4, 2]
+    );
+    assert_eq!(datagrams(&out), expected);
+}
+
+#[test]
+fn a_run_stays_what_it_was_behind_another_batch() {
+    let (mut out, mut other) = (TransmitBatch::new(), TransmitBatch::new());
+    let mut expected = push(&mut out, 1, 5, 100, &[250, 250]);
+    expected.extend(push(&mut other, 2, 5, 100, &[130, 370]));
+    out.append(&mut other);
+    assert!(other.is_empty());
+    assert_eq!(datagrams(&out), expected);
+}
+
+#[test]
+fn a_run_has_no_octets_in_one_place() {
+    let mut out = TransmitBatch::new();
+    push(&mut out, 1, 2, 10, &[20]);
+    assert!(out.octets(&out.pieces[0]).is_empty());
+    let mut parts = Vec::new();
+    out.for_each_part(&out.pieces[0], |part| parts.push(part.len()));
+    assert_eq!(parts, [HEAD, 10, HEAD, 10]);
+}
