@@ -26,6 +26,11 @@ pub struct Shortcut {
         expect(dead_code, reason = "only Linux has shortcuts")
     )]
     pub(crate) told: bool,
+    /// Whether what arrives is joined.
+    #[cfg(target_os = "linux")]
+    pub(crate) gro: crate::sys::Gro,
+    /// Octets of the datagrams into which the system cuts what it sends, 0 for none; `None` where it cannot.
+    pub(crate) segments: Option<usize>,
 }
 
 impl Shortcut {
@@ -55,6 +60,29 @@ impl Shortcut {
         Ok(())
     }
 
+    /// Whether `octets` would leave as datagrams of `segment` octets, the last of what is left; says so to the system
+    /// where it does not know.
+    #[inline]
+    fn cuts(&mut self, octets: usize, segment: usize) -> bool {
+        match self.segments {
+            // What is no longer than a segment leaves as it is.
+            Some(known) if known == segment || octets <= segment && (known == 0 || octets <= known) => true,
+            Some(_) => self.cut(if octets <= segment { 0 } else { segment }),
+            None => octets <= segment,
+        }
+    }
+
+    #[cold]
+    fn cut(&mut self, segment: usize) -> bool {
+        let told = u16::try_from(segment)
+            .map_err(|_| io::ErrorKind::InvalidInput.into())
+            .and_then(|told| crate::sys::set_segment(self, told));
+        if told.is_ok() {
+            self.segments = Some(segment);
+        }
+        told.is_ok()
+    }
+
     /// From now on what the peer sends arrives at the other socket; what is here stays to be taken.
     ///
     /// # Errors
@@ -74,31 +102,38 @@ impl UdpSocket {
         self.io.shortcut(&self.endpoint, peer)
     }
 
-    /// As [`UdpSocket::send_one`], by a shortcut: false, and nothing done, for another peer, source or mark than its own.
+    /// As [`UdpSocket::send_one`], by a shortcut, and of datagrams of `segment` octets side by side, of which the last may
+    /// be shorter: false, and nothing sent, for another peer, source or mark than its own, and where it cannot.
     #[inline]
     pub fn send_by(
         &self,
-        shortcut: &Shortcut,
+        shortcut: &mut Shortcut,
         dst: SocketAddr,
         src: Option<IpAddr>,
         ecn: Ecn,
         octets: &[u8],
+        segment: usize,
     ) -> bool {
         let its = dst == shortcut.peer && (src.is_none() || src == shortcut.local) && ecn == shortcut.mark;
         let counts = &self.endpoint.counts;
-        if !its || octets.is_empty() {
+        if !its || octets.is_empty() || segment == 0 || !shortcut.cuts(octets.len(), segment) {
             return false;
         }
         add(&counts.send_calls, 1);
         if shortcut.socket.send(octets).is_err() {
+            // The general way finds out why. Perhaps the device cannot cut: it is not asked again.
+            if octets.len() > segment {
+                shortcut.cut(0);
+                shortcut.segments = None;
+            }
             return false;
         }
-        add(&counts.datagrams_out, 1);
+        add(&counts.datagrams_out, octets.len().div_ceil(segment) as u64);
         add(&counts.octets_out, octets.len() as u64);
         true
     }
 
-    /// As [`UdpSocket::recv_within`], by a shortcut: one datagram at most.
+    /// As [`UdpSocket::recv_within`], by a shortcut: one datagram at most, or some that came joined.
     ///
     /// # Errors
     /// As [`UdpSocket::recv`].

@@ -27,6 +27,8 @@ const MANY: usize = 16;
 const SHORT: usize = 1_024;
 /// Octets of a train that is gathered whatever its pieces are like.
 const SMALL: usize = 8 << 10;
+/// Datagrams of a train that may be a message of an exchange.
+const FEW: usize = 4;
 /// Octets a datagram loses to IP and UDP headers, by family of the peer.
 const OVERHEAD_V4: usize = 28;
 const OVERHEAD_V6: usize = 48;
@@ -208,7 +210,7 @@ impl Carrier {
             return counted(self.socket.recv_within(batch, 1));
         }
         let count = counted(self.socket.recv_within(batch, looks))?;
-        if count > 1 {
+        if count > FEW || count > 1 && batch.only().is_none() {
             self.shortcut.crowd();
         }
         Ok(count)
@@ -294,15 +296,15 @@ impl Carrier {
         }
     }
 
-    /// Sends what is in `out` if that is one datagram in one piece; false, and nothing done, if it is not or did not
-    /// leave.
+    /// Sends what is in `out` if that is one datagram, or a few in one piece; false, and nothing done, if it is not or
+    /// did not leave.
     pub(crate) fn send_one(&mut self) -> bool {
         let [train] = &self.out.trains[..] else {
             self.shortcut.crowd();
             return false;
         };
         let octets = match &self.out.pieces[..] {
-            [piece @ (Piece::Arena(_) | Piece::Payload(_))] if train.count == 1 => self.out.octets(piece),
+            [piece @ (Piece::Arena(_) | Piece::Payload(_))] if train.count <= FEW => self.out.octets(piece),
             pieces if train.count == 1 && train.total <= SMALL => {
                 self.gathered.clear();
                 for piece in pieces {

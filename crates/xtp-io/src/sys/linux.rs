@@ -16,13 +16,13 @@ use crate::shortcut::Shortcut;
 use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
 
 mod errors;
-mod gro;
+pub(crate) mod gro;
 mod lend;
 mod mark;
 mod one;
 pub(crate) mod recv;
 mod send;
-mod shortcut;
+pub(crate) mod shortcut;
 mod sleep;
 
 /// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.
@@ -155,7 +155,9 @@ impl DatagramIo for LinuxIo {
         looks: u32,
     ) -> io::Result<()> {
         batch.prepare();
-        recv::recv_lone(self, endpoint, Some(shortcut), batch, recv::Waiting::Looks(looks))
+        recv::recv_lone(self, endpoint, Some(shortcut), batch, recv::Waiting::Looks(looks))?;
+        shortcut.gro.note(shortcut.socket.as_raw_fd(), round(batch));
+        Ok(())
     }
 
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
@@ -173,17 +175,21 @@ impl DatagramIo for LinuxIo {
 
 impl LinuxIo {
     fn note(&self, endpoint: &Endpoint, batch: &RecvBatch) {
-        let round = gro::Round {
-            messages: batch.slots_used(),
-            datagrams: batch.len(),
-            waited: batch.has_waited(),
-        };
-        self.gro.note(endpoint, round);
+        self.gro.note(endpoint.socket.as_raw_fd(), round(batch));
     }
 
     /// Whether a datagram may come with control messages.
     fn is_told_more(&self) -> bool {
         self.told || self.gro.is_on()
+    }
+}
+
+/// What the last call brought.
+fn round(batch: &RecvBatch) -> gro::Round {
+    gro::Round {
+        messages: batch.slots_used(),
+        datagrams: batch.len(),
+        waited: batch.has_waited(),
     }
 }
 

@@ -30,8 +30,18 @@ mod poll;
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
+pub(crate) use linux::gro::Gro;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::recv::RecvScratch;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::shortcut::set_segment;
 pub(crate) use poll::wait;
+
+/// Only Linux has shortcuts.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn set_segment(_: &Shortcut, _: u16) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
 
 /// Whether an interface of this host has the address; `None` if this system cannot list them.
 #[cfg(not(unix))]

@@ -1,8 +1,9 @@
 //! A shortcut takes what its peer sends and nothing else, and gives it back without losing any.
 
+use std::io::IoSlice;
 use std::net::SocketAddr;
 
-use xtp_io::{Ecn, Interest, RecvBatch, SocketOptions, UdpSocket};
+use xtp_io::{Ecn, Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
 use crate::support::{bind4, options};
 
@@ -43,18 +44,84 @@ fn its_peer_comes_by_the_shortcut_and_others_do_not() {
     assert_eq!(datagram.dst, Some(ours.local_addr().ip()));
     assert_eq!(ours.recv_by(&shortcut, &mut batch, 3).expect("looked"), 0);
 
-    assert!(ours.send_by(&shortcut, peer.local_addr(), None, Ecn::NotEct, b"answer"));
+    assert!(ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::NotEct, b"answer", 9));
     assert_eq!(taken(&peer, &mut batch), b"answer");
     assert_eq!(batch.iter().next().expect("one").src, ours.local_addr());
-    assert!(!ours.send_by(&shortcut, other.local_addr(), None, Ecn::NotEct, b"no"));
-    assert!(!ours.send_by(&shortcut, peer.local_addr(), None, Ecn::Ect0, b"no"));
+    assert!(!ours.send_by(&mut shortcut, other.local_addr(), None, Ecn::NotEct, b"no", 9));
+    assert!(!ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::Ect0, b"no", 9));
     shortcut.set_mark(Ecn::Ect0).expect("marked");
-    assert!(ours.send_by(&shortcut, peer.local_addr(), None, Ecn::Ect0, b"marked"));
+    assert!(ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::Ect0, b"marked", 9));
     assert_eq!(taken(&peer, &mut batch), b"marked");
     let first = batch.iter().next().expect("one");
     assert!(!peer.capabilities().ecn || first.ecn == Ecn::Ect0);
     let counters = ours.counters();
     assert_eq!((counters.datagrams_in, counters.datagrams_out), (2, 2));
+}
+
+/// The datagrams that are at `socket` next, which may come joined, in several calls.
+fn datagrams(socket: &UdpSocket, count: usize) -> Vec<Vec<u8>> {
+    let (mut batch, mut taken) = (RecvBatch::default(), Vec::new());
+    while taken.len() < count {
+        socket.wait(None, Interest::READABLE).expect("waited");
+        socket.recv(&mut batch).expect("received");
+        taken.extend(batch.iter().map(|datagram| datagram.data.to_vec()));
+    }
+    taken
+}
+
+#[test]
+fn it_sends_and_takes_trains() {
+    let [ours, peer] = [(); 2].map(|()| bind4(&SocketOptions::default()));
+    let Ok(mut shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    let mut by = |octets: &[u8], segment| {
+        ours.send_by(
+            &mut shortcut,
+            peer.local_addr(),
+            None,
+            Ecn::NotEct,
+            octets,
+            segment,
+        )
+    };
+    let counted = ours.counters().datagrams_out;
+    // Alone, then in a train, longer alone, and in a train again.
+    for (octets, segment) in [
+        (10, 10),
+        (10, 4),
+        (4, 4),
+        (3, 4),
+        (16, 16),
+        (10, 4),
+        (9, 3),
+        (2, 2),
+    ] {
+        let octets: Vec<u8> = (0..octets).collect();
+        let parts: Vec<_> = octets.chunks(segment).map(<[u8]>::to_vec).collect();
+        if by(&octets, segment) {
+            assert_eq!(datagrams(&peer, parts.len()), parts);
+        } else {
+            assert!(parts.len() > 1 && !ours.gso_active());
+        }
+    }
+    assert!(!by(b"nothing", 0));
+    if ours.gso_active() {
+        assert_eq!(
+            ours.counters().datagrams_out - counted,
+            1 + 3 + 1 + 1 + 1 + 3 + 3 + 1
+        );
+    }
+    // What the peer sends comes whole, joined or one by one.
+    let pieces = [IoSlice::new(b"aaaabbbbcc")];
+    let train = Train::new(ours.local_addr(), 4, &pieces);
+    assert_eq!(peer.send(&train).expect("sent"), SendOutcome::Sent);
+    let (mut batch, mut came) = (RecvBatch::default(), Vec::new());
+    while came.len() < 3 {
+        ours.recv_by(&shortcut, &mut batch, 1).expect("received");
+        came.extend(batch.iter().map(|datagram| datagram.data.to_vec()));
+    }
+    assert_eq!(came, [&b"aaaa"[..], b"bbbb", b"cc"]);
 }
 
 #[test]

@@ -30,18 +30,18 @@ pub(super) struct Use {
 }
 
 impl Use {
-    /// Sends one datagram that is a whole train; false, and nothing done, if it needs more than that.
+    /// Sends a train that lies in one piece; false, and nothing done, if it needs more than that.
     pub(super) fn send(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
         let ecn = to_io(train.ecn);
         self.unanswered = 0;
         if let Some(shortcut) = &mut self.open
             && (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok())
-            && socket.send_by(shortcut, train.dst, train.src, ecn, octets)
+            && socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment)
         {
             return true;
         }
         self.note(socket, train.dst);
-        socket.send_one(train.dst, train.src, ecn, octets)
+        train.count == 1 && socket.send_one(train.dst, train.src, ecn, octets)
     }
 
     fn note(&mut self, socket: &UdpSocket, dst: SocketAddr) {

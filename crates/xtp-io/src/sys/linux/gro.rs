@@ -1,10 +1,9 @@
 //! Receive offload while it pays: joined datagrams save work in bulk, and cost a lone one 0.3 us.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::{UDP_GRO, set_option};
-use crate::sys::Endpoint;
 
 /// Lone datagrams in a row after which offload is switched off.
 const LONE: u32 = 64;
@@ -28,7 +27,7 @@ pub(super) struct Round {
 
 /// Whether the kernel joins datagrams for this socket at the moment.
 #[derive(Debug)]
-pub(super) struct Gro {
+pub(crate) struct Gro {
     /// The kernel can, and the socket's owner wants it.
     available: bool,
     on: AtomicBool,
@@ -54,20 +53,30 @@ impl Gro {
         }
     }
 
+    /// The same for another socket at the same address, where it begins as it is here.
+    pub(super) fn beside(&self, fd: RawFd) -> Self {
+        let beside = Self::new(self.available);
+        beside.on.store(false, Ordering::Relaxed);
+        if self.is_on() {
+            beside.switch(fd, true);
+        }
+        beside
+    }
+
     /// What a round brought. The counts are of all threads together: being wrong costs time only.
-    pub(super) fn note(&self, endpoint: &Endpoint, round: Round) {
+    pub(super) fn note(&self, fd: RawFd, round: Round) {
         if !self.available || round.messages == 0 {
             return;
         }
         if !self.on.load(Ordering::Relaxed) {
             if round.messages >= CROWD || self.shows_pairs(round) {
-                self.switch(endpoint, true);
+                self.switch(fd, true);
             }
         } else if round.datagrams > 1 {
             self.lone.store(0, Ordering::Relaxed);
             self.doubt.store(1, Ordering::Relaxed);
         } else if self.lone.fetch_add(1, Ordering::Relaxed) + 1 >= LONE {
-            self.switch(endpoint, false);
+            self.switch(fd, false);
         }
     }
 
@@ -97,9 +106,8 @@ impl Gro {
         true
     }
 
-    fn switch(&self, endpoint: &Endpoint, on: bool) {
+    fn switch(&self, fd: RawFd, on: bool) {
         self.lone.store(0, Ordering::Relaxed);
-        let fd = endpoint.socket.as_raw_fd();
         // A kernel that refuses leaves things as they are, and it is asked again as rarely.
         if set_option(fd, libc::SOL_UDP, UDP_GRO, i32::from(on)).is_ok() {
             self.on.store(on, Ordering::Relaxed);

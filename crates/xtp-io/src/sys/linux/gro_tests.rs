@@ -2,8 +2,11 @@
 
 use std::net::UdpSocket;
 
+use std::os::fd::AsRawFd;
+
 use super::*;
 use crate::counters::Counts;
+use crate::sys::Endpoint;
 
 fn endpoint() -> Endpoint {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -21,7 +24,7 @@ fn note(gro: &Gro, endpoint: &Endpoint, messages: usize, datagrams: usize, waite
         datagrams,
         waited,
     };
-    gro.note(endpoint, round);
+    gro.note(endpoint.socket.as_raw_fd(), round);
 }
 
 fn switched_off(endpoint: &Endpoint) -> Gro {

@@ -3,10 +3,11 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::Ordering;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::{LinuxIo, get_option, set_option};
+use super::{LinuxIo, UDP_SEGMENT, get_option, set_option};
 use crate::address::{canonical, for_family};
 use crate::shortcut::Shortcut;
 use crate::sys::{Endpoint, wrong_family};
@@ -67,11 +68,24 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         .local_addr()?
         .as_socket()
         .map(|local| canonical(local).ip());
+    let segments = io.gso.load(Ordering::Relaxed).then_some(0);
     Ok(Shortcut {
+        gro: io.gro.beside(to_fd),
+        segments,
         socket: second.into(),
         peer,
         local,
         mark: Ecn::from_bits(mark),
         told: io.marks,
     })
+}
+
+/// Tells the kernel how long the datagrams are into which it is to cut what this socket sends.
+pub(crate) fn set_segment(shortcut: &Shortcut, segment: u16) -> io::Result<()> {
+    set_option(
+        shortcut.socket.as_raw_fd(),
+        libc::SOL_UDP,
+        UDP_SEGMENT,
+        segment.into(),
+    )
 }
