@@ -85,7 +85,7 @@ fn header_words(header: &[u8; HEADER_LEN]) -> [u64; HEADER_LEN / 8] {
 
 /// What [`native_sum`] says of these words, up to carries; far below 2^64.
 #[inline]
-fn word_sum(words: [u64; HEADER_LEN / 8]) -> u64 {
+pub(crate) fn word_sum(words: [u64; HEADER_LEN / 8]) -> u64 {
     let sum = words.into_iter().fold(0_u64, |sum, word| {
         let (sum, carry) = sum.overflowing_add(word);
         sum + u64::from(carry)
@@ -95,7 +95,7 @@ fn word_sum(words: [u64; HEADER_LEN / 8]) -> u64 {
 
 /// End-around carry down to 16 bits.
 #[inline]
-const fn fold(sum: u64) -> u16 {
+pub(crate) const fn fold(sum: u64) -> u16 {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     let sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
     let sum = (sum & 0xffff) + (sum >> 16);

@@ -3,7 +3,7 @@
 use zerocopy::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-use crate::{Format, Key, Options, WireError};
+use crate::{Format, Key, Options, WireError, checksum};
 
 /// Octets of the common header.
 pub const HEADER_LEN: usize = 32;
@@ -82,17 +82,41 @@ impl Header {
     /// Writes the header, the check field as given; [`seal`](crate::seal) puts in the right one.
     #[inline]
     pub fn encode(&self, out: &mut [u8; HEADER_LEN]) {
+        for (place, word) in out.as_chunks_mut::<8>().0.iter_mut().zip(self.words()) {
+            *place = word.to_be_bytes();
+        }
+    }
+
+    /// Writes the headers of packets in a row, each of which goes on where the one before ended: sync one further, seq
+    /// by `dlen`. They are sealed for packets whose payload is not covered (NOCHECK), whatever this header's check is;
+    /// what is the same in all of them is summed once.
+    pub fn encode_run(&self, heads: &mut [[u8; HEADER_LEN]]) {
+        let [key, command, place, mut seq] = self.words();
+        let same = checksum::word_sum([key, command, 0, 0]);
+        let place = place & (u64::MAX >> 16) & !u64::from(u32::MAX);
+        let mut sync = self.sync;
+        for head in heads {
+            let here = place | u64::from(sync);
+            let check = !checksum::fold(same + checksum::word_sum([0, 0, here, seq]));
+            let words = [key, command, here | (u64::from(check) << 48), seq];
+            for (at, word) in head.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+                *at = word.to_be_bytes();
+            }
+            sync = sync.wrapping_add(1);
+            seq = seq.wrapping_add(u64::from(self.dlen));
+        }
+    }
+
+    /// As four wide words, because `seal` reads them so: narrower stores would have to reach memory first.
+    #[inline]
+    fn words(&self) -> [u64; HEADER_LEN / 8] {
         let command = (self.options.bits() << 8) | (VERSION << 5) | u32::from(self.format.to_wire());
-        // As four wide words, because `seal` reads them so: narrower stores would have to reach memory first.
-        let words = [
+        [
             self.key.to_wire(),
             (u64::from(command) << 32) | u64::from(self.dlen),
             (u64::from(self.check) << 48) | (u64::from(self.sort) << 32) | u64::from(self.sync),
             self.seq,
-        ];
-        for (place, word) in out.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-            *place = word.to_be_bytes();
-        }
+        ]
     }
 }
 

@@ -59,3 +59,33 @@ fn reserved_option_bits_are_ignored() {
     octets[10] |= 0xff;
     assert_eq!(Header::parse(&octets), Ok(HEADER));
 }
+
+#[test]
+fn headers_of_a_run_are_those_sealed_one_by_one() {
+    for (sync, seq, dlen, sort) in [
+        (1, 0, 1_440, 0),
+        (u32::MAX - 3, u64::MAX - 5_000, 1_440, 0x3132),
+        (0xfffe, 0xffff_fffe, 1, 0xffff),
+        (0, 0, 0, 0),
+    ] {
+        let mut header = Header {
+            options: Options::NOCHECK,
+            format: Format::Data,
+            sync,
+            seq,
+            dlen,
+            sort,
+            ..HEADER
+        };
+        let mut heads = [[0xaa; HEADER_LEN]; 300];
+        header.encode_run(&mut heads);
+        for (index, head) in heads.iter().enumerate() {
+            let mut expected = [0; HEADER_LEN];
+            header.encode(&mut expected);
+            crate::seal(&mut expected, []);
+            assert_eq!(*head, expected, "number {index} from {sync} and {seq}");
+            header.sync = header.sync.wrapping_add(1);
+            header.seq = header.seq.wrapping_add(u64::from(dlen));
+        }
+    }
+}
