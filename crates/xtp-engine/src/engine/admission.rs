@@ -232,7 +232,9 @@ impl Engine {
         self.demux.insert_foreign(datagram.src, header.key.value(), slot);
         self.demux.insert_peer(datagram.src, slot);
         self.listeners.accepted(listener);
-        self.remember_first(header, claim, pure, datagram);
+        if !self.stay.remembered {
+            self.remember_first(header, claim, pure, datagram);
+        }
         if !validated && !pure {
             self.pressure.half_open_begins();
         }

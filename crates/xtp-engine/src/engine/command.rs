@@ -7,7 +7,7 @@ use crate::event::{ContextId, ListenerId, MarkId};
 use crate::options::{Confirm, ErrorControl, ListenOptions, Rate};
 use crate::stats::ContextStats;
 use crate::time::Time;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use core::net::SocketAddr;
 
 /// Octets from which on a stretch is read in one go.
@@ -89,13 +89,35 @@ impl Engine {
     /// [`Error::NoContext`], [`Error::WriterClosed`], [`Error::RefusedByPeer`], [`Error::Closed`],
     /// [`Error::TooLong`].
     pub fn send(&mut self, now: Time, id: ContextId, mut data: Bytes, eom: bool) -> Result<usize, Error> {
-        if self.send_to_guest(now, id, &data, eom) {
-            return Ok(data.len());
+        let len = data.len();
+        if self.send_to_guest(now, id, &mut data, eom) {
+            return Ok(len);
         }
         if let Some(sent) = self.send_express(now, id, &mut data, eom) {
             return sent;
         }
         self.command(now, id, |context, _| context.send(data, eom))?
+    }
+
+    /// As [`send`](Self::send); what was accepted is gone from `data`.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    pub fn send_from(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        eom: bool,
+    ) -> Result<usize, Error> {
+        let len = data.len();
+        if self.send_to_guest(now, id, data, eom) {
+            return Ok(len);
+        }
+        let accepted = self.send(now, id, data.clone(), eom)?;
+        data.advance(accepted.min(len));
+        Ok(accepted)
     }
 
     /// Binds an out-of-band tag to the next octet sent. It takes eight octets of the stream's sequence space.

@@ -7,6 +7,7 @@
 
 use super::guest::copy_of;
 use super::{Engine, Read};
+use crate::context::Context;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
@@ -31,11 +32,8 @@ pub(super) struct Farewell {
     kind: Kind,
     /// Sync of the answer.
     echo: u32,
-    /// When FIRST left, and how long the peer says that it kept the answer.
-    sent: Option<Time>,
+    /// How long the peer says that it kept the answer.
     delay: Option<u32>,
-    /// What was counted before the answer came.
-    before: ContextStats,
     message: core::ops::Range<usize>,
     octets: Vec<u8>,
     left: Option<Time>,
@@ -134,12 +132,10 @@ impl Engine {
                 read: false,
             },
             echo: header.sync,
-            sent: context.sent_at(context.writer.sync_out),
             delay: match &packet.body {
                 Body::Xdata { delay_us, .. } => Some(*delay_us),
                 _ => None,
             },
-            before: context.stats_now(),
             message: end - data.len()..end,
             octets,
             left: None,
@@ -196,10 +192,12 @@ impl Engine {
         if let Some(farewell) = self.farewell.take() {
             self.events
                 .push_back((farewell.id, Event::Closed(CloseReason::Normal)));
+            let count = |context: &Context| context.stats_now();
+            let first = self.contexts.awake(farewell.slot).map(count);
             self.part(&farewell, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
-            let after = self.contexts.see(farewell.slot, |context| context.stats_now());
-            self.ending = after.and_then(|after| Ending::of(&farewell, out, before, after));
+            let counted = first.zip(self.contexts.awake(farewell.slot).map(count));
+            self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted));
             self.last_word = farewell.octets;
         }
         true
@@ -223,8 +221,12 @@ impl Engine {
     /// before: whoever ends an association need not wait for them.
     pub fn parting_stats(&self, id: ContextId) -> Option<ContextStats> {
         let farewell = self.farewell.as_ref().filter(|farewell| farewell.id == id)?;
+        self.counts(farewell)
+    }
+
+    fn counts(&self, farewell: &Farewell) -> Option<ContextStats> {
         let ending = self.ending.as_ref().filter(|_| farewell.left.is_some())?;
-        ending.counts(farewell)
+        ending.counts(farewell, self.contexts.awake(farewell.slot)?)
     }
 
     /// Does the books of an answer that came, and of END if it left.
@@ -236,11 +238,10 @@ impl Engine {
     }
 
     fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
-        let expected = self
-            .ending
-            .as_ref()
-            .filter(|_| out.is_none() && farewell.left.is_some());
-        let expected = expected.and_then(|ending| ending.counts(farewell));
+        let expected = match cfg!(debug_assertions) && out.is_none() {
+            true => self.counts(farewell),
+            false => None,
+        };
         let now = std::mem::replace(&mut self.now, farewell.arrived);
         let told = self.events.len();
         if let Ok(packet) = Packet::parse(&farewell.octets) {
@@ -263,9 +264,8 @@ impl Engine {
             self.turn_of_then(farewell.slot, left, out, &expected);
             self.left_last = expected;
         }
-        let counted = self.contexts.see(farewell.slot, |context| context.stats_now());
         debug_assert!(
-            expected.is_none() || counted == expected,
+            expected.is_none() || self.contexts.see(farewell.slot, |context| context.stats_now()) == expected,
             "something else was counted"
         );
         let events = 2 + usize::from(farewell.left.is_some());
@@ -277,7 +277,12 @@ impl Engine {
 
 impl Ending {
     /// What left in the one train from number `before` on, if it may serve again.
-    fn of(farewell: &Farewell, out: &TransmitBatch, before: usize, after: ContextStats) -> Option<Self> {
+    fn of(
+        farewell: &Farewell,
+        out: &TransmitBatch,
+        before: usize,
+        counted: (ContextStats, ContextStats),
+    ) -> Option<Self> {
         let [train] = &out.trains[before..] else {
             return None;
         };
@@ -295,15 +300,15 @@ impl Ending {
             head,
             src: train.src,
             ecn: train.ecn,
-            counted: (farewell.before.clone(), after),
+            counted,
         })
     }
 
     /// What is counted when the books are done: as then, but for the round trip.
-    fn counts(&self, farewell: &Farewell) -> Option<ContextStats> {
+    fn counts(&self, farewell: &Farewell, context: &Context) -> Option<ContextStats> {
         let (before, after) = &self.counted;
         // What a congestion controller makes of the answer is not for here.
-        if self.kind != farewell.kind || farewell.before != *before || after.congestion_window.is_some() {
+        if self.kind != farewell.kind || context.stats_now() != *before || after.congestion_window.is_some() {
             return None;
         }
         let rtt = match (after.rtt, farewell.delay) {
@@ -311,7 +316,10 @@ impl Ending {
             (None, Some(_)) | (Some(_), Some(DELAY_NONE)) => return None,
             (Some(_), delay) => {
                 let kept = Duration::from_micros(delay.unwrap_or_default().into());
-                let sample = farewell.arrived.since(farewell.sent?).saturating_sub(kept);
+                let sample = farewell
+                    .arrived
+                    .since(context.sent_at(farewell.sync)?)
+                    .saturating_sub(kept);
                 Some(sample.max(Duration::from_nanos(1)))
             }
         };

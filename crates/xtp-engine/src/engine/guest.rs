@@ -236,7 +236,7 @@ impl Engine {
         })
     }
 
-    pub(super) fn send_to_guest(&mut self, now: Time, id: ContextId, data: &Bytes, eom: bool) -> bool {
+    pub(super) fn send_to_guest(&mut self, now: Time, id: ContextId, data: &mut Bytes, eom: bool) -> bool {
         let responds = |guest: &&mut Guest| {
             guest.read
                 && guest.answer.is_none()
@@ -249,7 +249,7 @@ impl Engine {
         if !eom || !(1..=SHORT).contains(&data.len()) {
             return false;
         }
-        guest.answer = Some(data.clone());
+        guest.answer = Some(std::mem::take(data));
         true
     }
 

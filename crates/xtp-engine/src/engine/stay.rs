@@ -20,8 +20,9 @@ use crate::transmit::{Datagram, Ecn};
 use core::time::Duration;
 use xtp_wire::{Body, HEADER_LEN, Options, Packet};
 
-/// How long END may take: less than any timer of a context that asked for it (WTIMER is 5 ms at least).
-const PATIENCE: Duration = Duration::from_millis(1);
+/// How long END may take: less than any timer of a context that asked for it (WTIMER is 5 ms at least), and long enough
+/// for a host that sleeps meanwhile.
+const PATIENCE: Duration = Duration::from_micros(4_500);
 /// Steps noted at most; an exchange has six.
 const STEPS: usize = 16;
 
@@ -51,6 +52,8 @@ pub(super) struct Stay {
     ended: Option<Time>,
     released: bool,
     mark: Option<MarkId>,
+    /// That FIRST was seen is known already.
+    pub(super) remembered: bool,
 }
 
 /// What is left of guests of one kind.
@@ -67,7 +70,7 @@ impl Relic {
         let rests = context.awaits_only_end() && !context.dirty;
         let soon = context
             .deadline()
-            .is_some_and(|at| at < context.touched + 2 * PATIENCE);
+            .is_some_and(|at| at < context.touched + PATIENCE);
         (rests && !soon).then(|| Self {
             stone,
             samples: context.asks_for_end(),
@@ -89,9 +92,21 @@ impl Engine {
 
     /// [`catch_up`](Self::catch_up), but who waits for END may stay.
     pub fn catch_up_idle(&mut self) {
-        if !self.is_hosting() {
-            self.catch_up();
+        match self.is_hosting() {
+            true if !self.stay.remembered => self.remember_guest(),
+            true => {}
+            false => self.catch_up(),
         }
+    }
+
+    /// What does not depend on how it ends, while END is under way.
+    fn remember_guest(&mut self) {
+        let Some(guest) = &self.guest else { return };
+        let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
+        self.at_most_once
+            .accept(guest.arrived, utc, guest.src, guest.key, true, time, client);
+        self.at_most_once.refresh();
+        self.stay.remembered = true;
     }
 
     /// The guest's answer has left from a template.
@@ -237,6 +252,9 @@ impl Engine {
 
     /// Leaves behind what an association leaves that came, was answered and ended at `ended`.
     fn let_vanish(&mut self, ended: Time) {
+        if !self.stay.remembered {
+            self.remember_guest();
+        }
         let (Some(guest), Some(answer)) = (self.guest.take(), &self.answer) else {
             return;
         };
@@ -258,9 +276,6 @@ impl Engine {
         let rtt = relic
             .samples
             .then(|| ended.since(left).max(Duration::from_nanos(1)));
-        let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
-        self.at_most_once
-            .accept(guest.arrived, utc, guest.src, guest.key, true, time, client);
         let slot = self.contexts.pass_over();
         self.list_for_parking(slot, left);
         self.heard = slot;
@@ -273,6 +288,8 @@ impl Engine {
         }
         let utc = self.utc_ms();
         self.at_most_once.insert(now, utc, stone);
+        // It is asked for its deadline with every look at the socket.
+        self.at_most_once.refresh();
         self.stay.leave();
     }
 
@@ -341,6 +358,7 @@ impl Stay {
             ended: None,
             released: false,
             mark: None,
+            remembered: false,
         }
     }
 
@@ -350,5 +368,6 @@ impl Stay {
         self.ended = None;
         self.released = false;
         self.mark = None;
+        self.remembered = false;
     }
 }

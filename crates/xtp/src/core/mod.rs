@@ -192,7 +192,7 @@ impl Core {
 
     /// Gives up what only polling looks at; true if something came of it.
     pub(crate) fn before_sleep(&mut self) -> bool {
-        self.engine.catch_up();
+        self.engine.catch_up_idle();
         let count = self.carrier.retire_shortcut(self.clock, &mut self.engine);
         if count > 0 {
             self.received += count as u64;
@@ -209,7 +209,6 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        self.engine.catch_up();
         self.tidy(now);
         self.last_poll = now;
         let soon = self.deadline().is_some_and(|at| at < now + longest / 2);
@@ -511,6 +510,7 @@ impl Core {
     /// Lets go of an association in the engine and here.
     pub(crate) fn forget(&mut self, now: Time, id: ContextId) {
         self.watch.remove(Source::Stream(id));
+        self.leaving.retain(|leaving| *leaving != id);
         if let Some(slot) = self.slots.remove(&id)
             && matches!(slot.used_by, Use::Orphan(_))
         {

@@ -4,7 +4,7 @@
 
 use std::task::Poll;
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::{BufMut, Bytes};
 use xtp_engine::{CloseReason, Confirm, ContextId, ListenerId, MarkId, Read, Time};
 
 use super::{Accepted, Core};
@@ -45,11 +45,10 @@ pub(crate) fn offer(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes,
 
 /// Gives the engine a handle of the same memory, of which it keeps what it accepts.
 fn hand_on(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes, eom: bool) -> Result<usize> {
-    let accepted = core.engine.send(now, id, data.clone(), eom)?;
+    let accepted = core.engine.send_from(now, id, data, eom)?;
     let slot = core.slot(id)?;
     slot.started = true;
     slot.written += accepted as u64;
-    data.advance(accepted.min(data.len()));
     Ok(accepted)
 }
 
