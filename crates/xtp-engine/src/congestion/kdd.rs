@@ -51,6 +51,12 @@ impl Kdd {
         self.window = octets.min(MOST).max(LEAST_PACKETS * self.segment);
     }
 
+    /// Nobody ships a window: this side computes one.
+    fn think(&mut self) {
+        let segment = u32::try_from(self.segment).unwrap_or(u32::MAX);
+        self.alone.get_or_insert_with(|| Box::new(Cubic::new(segment)));
+    }
+
     /// The receiver ships no window any more.
     pub(crate) fn unship(&mut self) {
         self.told = false;
@@ -83,14 +89,17 @@ impl Controller for Kdd {
         if !self.told {
             self.untold = self.untold.saturating_add(ack.octets);
             if self.untold > PATIENCE * INITIAL_PACKETS * self.segment {
-                let segment = u32::try_from(self.segment).unwrap_or(u32::MAX);
-                self.alone = Some(Box::new(Cubic::new(segment)));
+                self.think();
             }
         }
     }
 
     fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: u64, in_flight: u64) {
-        // The receiver has seen it too; its window comes with the report that shows the loss.
+        // The receiver has seen it too; its window comes with the report that shows the loss. Where none comes, the
+        // same window would be sent into the same queue again, and the same packet of it lost.
+        if !self.told {
+            self.think();
+        }
         if let Some(cubic) = &mut self.alone {
             cubic.on_loss(now, newest_lost_sent_at, lost, in_flight);
         }

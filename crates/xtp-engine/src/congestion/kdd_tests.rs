@@ -69,3 +69,17 @@ fn a_receiver_that_ships_nothing_is_met_with_another_controller() {
     kdd.on_path_change();
     assert_eq!(kdd.window(), 10_000);
 }
+
+#[test]
+fn a_loss_nobody_ships_a_window_for_shrinks_it_here() {
+    let mut kdd = Kdd::new(SEGMENT);
+    kdd.on_loss(Time::from_nanos(2), Time::from_nanos(1), 1_000, 10_000);
+    assert_eq!(kdd.span(), None);
+    assert!(
+        kdd.window() < 10_000,
+        "the same window would lose the same packet"
+    );
+    kdd.set_window(30_000);
+    kdd.on_loss(Time::from_nanos(4), Time::from_nanos(3), 1_000, 10_000);
+    assert_eq!((kdd.span(), kdd.window()), (Some(30_000), 30_000));
+}
