@@ -263,16 +263,16 @@ impl TransmitBatch {
     }
 
     /// Adds one datagram that is the whole of its train: `head` and behind it `data`, which is copied there or not.
-    pub(crate) fn push_message(&mut self, route: Route, head: &[u8], data: Bytes, copied: bool) {
+    pub(crate) fn push_message(&mut self, route: Route, head: &[u8], data: &Bytes, copied: bool) {
         let (first, at) = (self.pieces.len(), self.arena.len());
         let octets = head.len() + data.len();
         self.arena.extend_from_slice(head);
         if copied {
-            self.arena.extend_from_slice(&data);
+            self.arena.extend_from_slice(data);
             self.pieces.push(Piece::Arena(at..at + octets));
         } else {
             self.pieces.push(Piece::Arena(at..at + head.len()));
-            self.pieces.push(Piece::Payload(data));
+            self.pieces.push(Piece::Payload(data.clone()));
         }
         self.open = false;
         self.trains.push(Train {

@@ -85,8 +85,13 @@ impl Arrival {
     }
 
     /// Number of datagrams; an empty one counts.
+    #[inline]
     pub(crate) fn datagrams(&self) -> usize {
-        self.filled.div_ceil(self.stride()).max(1)
+        // A lone one is told without a division.
+        match self.stride {
+            None => 1,
+            Some(_) => self.filled.div_ceil(self.stride()).max(1),
+        }
     }
 }
 
@@ -94,21 +99,41 @@ impl Arrival {
 enum Slot {
     #[default]
     Vacant,
-    Writable(BytesMut),
+    /// Writable, or with so little in it that it is copied: such a slab is never lent, so it stays where it is.
+    Own(BytesMut, Option<Arrival>),
     /// Worth keeping references to.
     Filled(Bytes, Arrival),
-    /// Little enough to be copied: its slab is never lent, so it need not be asked back.
-    Held(BytesMut, Arrival),
 }
 
 impl Slot {
     /// What arrived there.
+    #[inline]
     fn arrived(&self) -> Option<(&[u8], &Arrival)> {
         match self {
             Self::Filled(bytes, arrival) => Some((bytes, arrival)),
-            Self::Held(slab, arrival) => Some((slab, arrival)),
-            Self::Vacant | Self::Writable(_) => None,
+            Self::Own(slab, Some(arrival)) => Some((slab, arrival)),
+            Self::Vacant | Self::Own(_, None) => None,
         }
+    }
+
+    /// What arrived there, from octet `start` to octet `end` for itself.
+    #[inline]
+    fn datagram(&self, slab: usize, start: usize, end: usize) -> Option<Datagram<'_>> {
+        let (octets, arrival) = self.arrived()?;
+        Some(Datagram {
+            src: arrival.src,
+            dst: arrival.dst,
+            interface: arrival.interface,
+            ecn: arrival.ecn,
+            data: octets.get(start..end)?,
+            joined: octets.get(start..arrival.filled)?,
+            slab,
+            filled: arrival.filled,
+            bytes: match self {
+                Self::Filled(bytes, _) => Some(bytes),
+                _ => None,
+            },
+        })
     }
 }
 
@@ -164,8 +189,14 @@ impl RecvBatch {
     }
 
     /// The first datagram of the last receive, if it is all that came or all came joined with it.
+    #[inline]
     pub fn only(&self) -> Option<Datagram<'_>> {
-        self.iter().next().filter(|_| self.used == 1)
+        let slot = self.slots.first().filter(|_| self.used == 1)?;
+        let (_, arrival) = slot.arrived()?;
+        let end = arrival
+            .stride
+            .map_or(arrival.filled, |_| arrival.stride().min(arrival.filled));
+        slot.datagram(0, 0, end)
     }
 
     /// The datagrams of the last receive, in the order they arrived.
@@ -218,14 +249,16 @@ impl RecvBatch {
         self.used = 0;
         self.datagrams = 0;
         for slot in &mut self.slots[..self.offered] {
-            if matches!(slot, Slot::Writable(_)) {
+            if let Slot::Own(_, arrival) = slot {
+                *arrival = None;
                 continue;
             }
-            *slot = match std::mem::take(slot) {
-                Slot::Vacant => Slot::Writable(self.pool.get()),
-                Slot::Filled(bytes, _) => Slot::Writable(self.pool.exchange(bytes)),
-                Slot::Held(slab, _) | Slot::Writable(slab) => Slot::Writable(slab),
+            let slab = match std::mem::take(slot) {
+                Slot::Vacant => self.pool.get(),
+                Slot::Filled(bytes, _) => self.pool.exchange(bytes),
+                Slot::Own(slab, _) => slab,
             };
+            *slot = Slot::Own(slab, None);
         }
         self.waited = false;
         self.offered
@@ -275,7 +308,7 @@ impl RecvBatch {
     /// The memory of an offered slot that is not filled yet; empty for any other.
     pub(crate) fn writable(&mut self, slot: usize) -> &mut [u8] {
         match self.slots.get_mut(slot) {
-            Some(Slot::Writable(slab)) => slab,
+            Some(Slot::Own(slab, None)) => slab,
             _ => &mut [],
         }
     }
@@ -286,16 +319,20 @@ impl RecvBatch {
     }
 
     /// Says what arrived in `slot`; slots are reported in order, those left out held nothing of use.
+    #[inline(always)]
     pub(crate) fn fill(&mut self, slot: usize, arrival: Arrival) {
         debug_assert!(slot >= self.used && arrival.filled <= self.pool.slab_size());
-        if let Slot::Writable(slab) = std::mem::take(&mut self.slots[slot]) {
-            self.datagrams += arrival.datagrams();
-            self.slots[slot] = match arrival.filled < LENT_FROM {
-                true => Slot::Held(slab, arrival),
-                false => Slot::Filled(slab.freeze(), arrival),
-            };
-        }
         self.used = slot + 1;
+        let place = &mut self.slots[slot];
+        let Slot::Own(slab, held @ None) = place else {
+            return;
+        };
+        self.datagrams += arrival.datagrams();
+        if arrival.filled < LENT_FROM {
+            *held = Some(arrival);
+        } else {
+            *place = Slot::Filled(std::mem::take(slab).freeze(), arrival);
+        }
     }
 }
 
@@ -337,7 +374,7 @@ impl<'a> Iterator for Datagrams<'a> {
     fn next(&mut self) -> Option<Datagram<'a>> {
         loop {
             let slot = self.slots.get(self.slab)?;
-            let Some((octets, arrival)) = slot.arrived() else {
+            let Some((_, arrival)) = slot.arrived() else {
                 self.slab += 1;
                 continue;
             };
@@ -349,20 +386,7 @@ impl<'a> Iterator for Datagrams<'a> {
             } else {
                 self.offset = end;
             }
-            return Some(Datagram {
-                src: arrival.src,
-                dst: arrival.dst,
-                interface: arrival.interface,
-                ecn: arrival.ecn,
-                data: &octets[start..end],
-                joined: &octets[start..arrival.filled],
-                slab,
-                filled: arrival.filled,
-                bytes: match slot {
-                    Slot::Filled(bytes, _) => Some(bytes),
-                    _ => None,
-                },
-            });
+            return slot.datagram(slab, start, end);
         }
     }
 }

@@ -17,7 +17,8 @@ use xtp_wire::{Format, HEADER_LEN, Header, Key, Options, XDATA_LEN, Xdata, parse
 impl Context {
     /// The message in `datagram`, in which a packet begins every `stride` octets, if it is the next one of a regular
     /// association and the user has read all before. What is to be booked of packets behind the first goes to `followers`.
-    #[inline]
+    /// What it acknowledges stays in the queue until then.
+    #[inline(always)]
     pub(crate) fn take_message(
         &mut self,
         now: Time,
@@ -45,7 +46,6 @@ impl Context {
         };
         let message = match behind.is_empty() {
             true => {
-                self.writer.queue.release(control.rseq);
                 let payload = self.kept_of(datagram, packet.data);
                 let message = self.reader.store.hand_on(payload);
                 self.after_arrival(header, len as u64, now);
@@ -94,7 +94,6 @@ impl Context {
         if !ended || seq > reader.alloc || !reader.growth.looks_now(capacity, now, self.rtt.srtt()) {
             return None;
         }
-        self.writer.queue.release(packet.control.rseq);
         // As it is when the first packet was stored and those behind it were not.
         let edge = reader.edge_last;
         self.reader.note_sync(first.sync, edge, now);
@@ -118,7 +117,7 @@ impl Context {
     /// Sends `data` as one message in a few packets, if it may leave at once and nothing else has to; else `data` is left.
     /// What is to be booked of packets behind the first goes to `cars`. `acknowledged`: an arrival that is not in the
     /// books yet acknowledges all that was sent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn depart_message(
         &mut self,
         env: &Env<'_>,
@@ -129,7 +128,7 @@ impl Context {
     ) -> Option<Departure> {
         let len = data.len();
         let size = self.segment_size().checked_sub(XDATA_LEN)?;
-        if !self.writer.queue.is_empty()
+        if !(acknowledged && self.writer.all_sent() || self.writer.queue.is_empty())
             || !self.may_depart(len as u64, env.now, acknowledged)
             || self.room() < len as u64
             || self.tuning.sort.is_some()
@@ -146,12 +145,11 @@ impl Context {
             count: 1,
         };
         let data = std::mem::take(data);
-        self.writer.queue.push_message(data.clone());
         let (sync, octets, options) = match segment.eom {
-            true => self.build_message(&segment, data, env, out),
+            true => self.build_message(&segment, &data, env, out),
             false => self.build_train(&segment, &data, env, out, cars),
         };
-        Some(Departure::of(env.now, segment, sync, octets, options))
+        Some(Departure::of(env.now, segment, sync, octets, options).carrying(data))
     }
 
     /// Whether a message of `len` octets, of which `first` find room in the first packet, may leave in a train at once:
@@ -172,7 +170,7 @@ impl Context {
     fn build_message(
         &mut self,
         segment: &Planned,
-        data: Bytes,
+        data: &Bytes,
         env: &Env<'_>,
         out: &mut TransmitBatch,
     ) -> (u32, usize, Options) {

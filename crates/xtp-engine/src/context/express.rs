@@ -19,6 +19,7 @@ use crate::event::Event;
 use crate::recv::Payload;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
+use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use xtp_wire::{Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, serial_gt};
@@ -45,6 +46,8 @@ pub(crate) struct Departure {
     sync: u32,
     octets: usize,
     options: Options,
+    /// The message, if it is not in the queue yet; else nothing.
+    message: Bytes,
 }
 
 impl Context {
@@ -208,6 +211,20 @@ impl Context {
         self.grow_reader(now, waiting);
     }
 
+    /// The queue as it is with these: without what the arrival acknowledged, with what departed. Doing it again changes
+    /// nothing.
+    pub(crate) fn book_queue(&mut self, arrival: Option<&Arrival>, departure: Option<&mut Departure>) {
+        if let Some(arrival) = arrival {
+            self.writer.queue.release(arrival.control.rseq);
+        }
+        if let Some(departure) = departure
+            && !departure.message.is_empty()
+        {
+            let message = std::mem::take(&mut departure.message);
+            self.writer.queue.push_message(message);
+        }
+    }
+
     /// Does for an arrival what [`Context::receive`] does beside storing it, as of then.
     /// Then the same for those that followed it.
     pub(crate) fn book_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, followers: &[Follower]) {
@@ -352,7 +369,14 @@ impl Departure {
             sync,
             octets,
             options,
+            message: Bytes::new(),
         }
+    }
+
+    /// The same of a message that is not in the queue.
+    #[inline]
+    pub(super) fn carrying(self, message: Bytes) -> Self {
+        Self { message, ..self }
     }
 
     pub(crate) fn now(&self) -> Time {

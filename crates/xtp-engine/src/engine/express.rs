@@ -42,11 +42,12 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn do_books(&mut self, books: Books) {
+    fn do_books(&mut self, mut books: Books) {
         let slot = books.slot;
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
+        context.book_queue(books.arrival.as_ref(), books.departure.as_mut());
         let mut env = Env {
             now: self.now,
             config: &self.config,
@@ -127,6 +128,9 @@ impl Engine {
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);
         let context = self.contexts.awake_mut(slot)?;
+        if let Some(books) = self.books.as_mut().filter(|books| books.slot == slot) {
+            context.book_queue(books.arrival.as_ref(), books.departure.as_mut());
+        }
         context.regular.then_some((slot, context))
     }
 

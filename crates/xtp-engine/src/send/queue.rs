@@ -193,7 +193,7 @@ impl SendQueue {
 
     /// Appends a message to an empty queue.
     pub(crate) fn push_message(&mut self, data: Bytes) {
-        debug_assert!(self.is_empty() && !data.is_empty());
+        debug_assert!(self.tags.is_empty() && !data.is_empty());
         let seq = self.end;
         self.end += data.len() as u64;
         self.eoms.push_back(self.end);

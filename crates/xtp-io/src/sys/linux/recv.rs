@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 
 use super::super::Endpoint;
-use super::super::cmsg::Control;
+use super::super::cmsg::{Control, Messages};
 use super::{LinuxIo, UDP_GRO, empty_header, last_error, may_be_pending};
 use crate::address::canonical;
 use crate::batch::{Arrival, MAX_SLOTS, RecvBatch};
@@ -314,6 +314,7 @@ fn ends(
 }
 
 /// What arrived in a slot; `None` (and a count) if it did not fit.
+#[inline(always)]
 fn arrival(
     endpoint: &Endpoint,
     batch: &RecvBatch,
@@ -330,16 +331,24 @@ fn arrival(
         filled: message.msg_len as usize,
         stride: None,
     };
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "the length's type differs between C libraries"
-    )]
-    let length = if header.msg_control.is_null() {
-        0
-    } else {
-        header.msg_controllen as usize
-    };
-    for control in batch.scratch.controls[slot].messages(length) {
+    if !header.msg_control.is_null() {
+        #[allow(
+            clippy::unnecessary_cast,
+            reason = "the length's type differs between C libraries"
+        )]
+        let length = header.msg_controllen as usize;
+        tell(&mut arrival, batch.scratch.controls[slot].messages(length))?;
+    }
+    if header.msg_flags & libc::MSG_TRUNC != 0 {
+        add(&endpoint.counts.truncated, 1);
+        return None;
+    }
+    Some(arrival)
+}
+
+/// What the control messages of a datagram say; `None` if one is malformed.
+fn tell(arrival: &mut Arrival, controls: Messages<'_>) -> Option<()> {
+    for control in controls {
         match (control.level, control.kind) {
             (libc::SOL_IP, libc::IP_TOS) | (libc::SOL_IPV6, libc::IPV6_TCLASS) => {
                 arrival.ecn = Ecn::from_bits(control.octet_or_word()? as u8);
@@ -356,9 +365,5 @@ fn arrival(
             _ => {}
         }
     }
-    if header.msg_flags & libc::MSG_TRUNC != 0 {
-        add(&endpoint.counts.truncated, 1);
-        return None;
-    }
-    Some(arrival)
+    Some(())
 }
