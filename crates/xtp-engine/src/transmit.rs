@@ -262,16 +262,25 @@ impl TransmitBatch {
         self.board(route, probe, octets, first);
     }
 
-    /// Adds one datagram that is the whole of its train: `head` and behind it `data`, which is copied there or not.
-    pub(crate) fn push_message(&mut self, route: Route, head: &[u8], data: &Bytes, copied: bool) {
-        let (first, at) = (self.pieces.len(), self.arena.len());
-        let octets = head.len() + data.len();
-        self.arena.extend_from_slice(head);
+    /// Room at the end of the arena for the head of a datagram that [`push_message`](Self::push_message) adds: written
+    /// where it stays, it is not read back to be copied.
+    #[inline]
+    pub(crate) fn head_room<const N: usize>(&mut self) -> &mut [u8; N] {
+        self.arena.extend_from_slice(&[0; N]);
+        self.arena.last_chunk_mut().expect("just added")
+    }
+
+    /// Adds one datagram that is the whole of its train: the last `head` octets of the arena and behind them `data`, which
+    /// is copied there or not.
+    #[inline]
+    pub(crate) fn push_message(&mut self, route: Route, head: usize, data: &Bytes, copied: bool) {
+        let (first, at) = (self.pieces.len(), self.arena.len() - head);
+        let octets = head + data.len();
         if copied {
             self.arena.extend_from_slice(data);
             self.pieces.push(Piece::Arena(at..at + octets));
         } else {
-            self.pieces.push(Piece::Arena(at..at + head.len()));
+            self.pieces.push(Piece::Arena(at..at + head));
             self.pieces.push(Piece::Payload(data.clone()));
         }
         self.open = false;

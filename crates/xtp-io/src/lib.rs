@@ -61,3 +61,9 @@ pub use readiness::{Interest, Readiness};
 pub use shortcut::Shortcut;
 pub use socket::UdpSocket;
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
+
+/// Nanoseconds of the system's monotonic clock, from an origin of its own.
+#[inline]
+pub fn monotonic_nanos() -> u64 {
+    sys::monotonic_nanos()
+}

@@ -1,30 +1,30 @@
 //! The monotonic clock the engine is driven by, and its distance from UTC.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use xtp_engine::Time;
+use xtp_io::monotonic_nanos;
 
 /// Counts nanoseconds since it was made. Reading it is the only use of the system's clock on the hot path.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Clock {
-    base: Instant,
+    /// The system's count one second before it was made.
+    base: u64,
 }
 
 impl Clock {
     /// A clock that starts at one second, so that no moment is the origin itself.
     pub(crate) fn new() -> Self {
-        let now = Instant::now();
         Self {
-            base: now.checked_sub(std::time::Duration::from_secs(1)).unwrap_or(now),
+            base: monotonic_nanos().wrapping_sub(1_000_000_000),
         }
     }
 
     /// This moment.
+    #[inline]
     pub(crate) fn now(&self) -> Time {
-        let passed = self.base.elapsed();
-        // In 64 bits, which last for five hundred years.
-        let nanos = passed.as_secs().wrapping_mul(1_000_000_000) + u64::from(passed.subsec_nanos());
-        Time::from_nanos(nanos)
+        // 64 bits last for five hundred years, and a system that started within this second wraps back.
+        Time::from_nanos(monotonic_nanos().wrapping_sub(self.base))
     }
 
     /// UTC in milliseconds minus this clock in milliseconds, as the engine wants it.

@@ -167,6 +167,7 @@ impl Context {
     }
 
     /// The packet itself; returns its sync, its octets and its option bits.
+    #[inline]
     fn build_message(
         &mut self,
         segment: &Planned,
@@ -174,12 +175,14 @@ impl Context {
         env: &Env<'_>,
         out: &mut TransmitBatch,
     ) -> (u32, usize, Options) {
-        let (mut head, options) = self.head(segment, env);
-        seal(&mut head, [&data[..]]);
-        let octets = head.len() + data.len();
+        let head = out.head_room();
+        let options = self.head(segment, env, head);
+        seal(head, [&data[..]]);
+        let size = head.len();
+        let octets = size + data.len();
         let copied = data.len() <= COPY_LIMIT;
         self.stats.octets_copied += if copied { data.len() as u64 } else { 0 };
-        out.push_message(self.route(), &head, data, copied);
+        out.push_message(self.route(), size, data, copied);
         self.note_built(octets, 1, env);
         (self.writer.sync_out, octets, options)
     }
@@ -194,7 +197,8 @@ impl Context {
         out: &mut TransmitBatch,
         cars: &mut Vec<Car>,
     ) -> (u32, usize, Options) {
-        let (mut head, options) = self.head(segment, env);
+        let mut head = [0; HEADER_LEN + XDATA_LEN];
+        let options = self.head(segment, env, &mut head);
         let (first, mut rest) = data.split_at(segment.len);
         seal(&mut head, [first]);
         let (sync, segment_octets) = (self.writer.sync_out, head.len() + first.len());
@@ -227,8 +231,8 @@ impl Context {
         (sync, segment_octets, options)
     }
 
-    /// The head of the packet that tells the status too, and its option bits.
-    fn head(&mut self, segment: &Planned, env: &Env<'_>) -> ([u8; HEADER_LEN + XDATA_LEN], Options) {
+    /// Writes the head of the packet that tells the status too; its option bits.
+    fn head(&mut self, segment: &Planned, env: &Env<'_>, head: &mut [u8; HEADER_LEN + XDATA_LEN]) -> Options {
         let options = self.options_of(segment, true);
         let sync = self.next_sync();
         let dlen = XDATA_LEN + segment.len;
@@ -238,9 +242,8 @@ impl Context {
             delay_us: self.delay_us(env.now),
             data: &[],
         };
-        let mut head = [0; HEADER_LEN + XDATA_LEN];
-        packet.encode_head(&mut head);
-        (head, options)
+        packet.encode_head(head);
+        options
     }
 
     fn options_of(&self, segment: &Planned, xdata: bool) -> Options {

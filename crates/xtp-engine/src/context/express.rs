@@ -294,9 +294,12 @@ impl Context {
     }
 
     /// Whether so many octets, all that wait, may leave, and nothing else has to.
+    ///
+    /// No timer is due: the engine has asked for all contexts at once.
     #[inline]
     pub(super) fn may_depart(&self, octets: u64, now: Time, acknowledged: bool) -> bool {
         let writer = &self.writer;
+        debug_assert!(!self.regular || self.timers.next().is_none_or(|at| at > now));
         self.regular
             && octets > 0
             && (acknowledged || writer.inflight.is_empty())
@@ -304,7 +307,6 @@ impl Context {
             && writer.control.window() > 0
             && writer.pacer.available() > 0
             && now.since(self.timers.last_sent.max(self.timers.decayed)) < NOT_IDLE
-            && self.timers.next().is_none_or(|at| at > now)
             && self.reader.told != Some((self.reader.store.next(), self.next_alloc()))
             && !self.could_probe(octets, now)
     }

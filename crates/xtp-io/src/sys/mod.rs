@@ -30,12 +30,22 @@ mod poll;
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
+pub(crate) use linux::clock::monotonic_nanos;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::gro::Gro;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::recv::RecvScratch;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::set_segment;
 pub(crate) use poll::wait;
+
+/// Nanoseconds since it was asked first.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn monotonic_nanos() -> u64 {
+    static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let passed = FIRST.get_or_init(std::time::Instant::now).elapsed();
+    u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// Only Linux has shortcuts.
 #[cfg(not(target_os = "linux"))]
