@@ -191,7 +191,7 @@ impl SendQueue {
         copied
     }
 
-    /// Appends a message to an empty queue.
+    /// Appends a message to a queue without tags.
     pub(crate) fn push_message(&mut self, data: Bytes) {
         debug_assert!(self.tags.is_empty() && !data.is_empty());
         let seq = self.end;
