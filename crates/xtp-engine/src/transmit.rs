@@ -249,6 +249,17 @@ impl TransmitBatch {
         }
     }
 
+    /// The train from number `first` on, if there is one only, and what of it lies in the arena before any payload.
+    pub(crate) fn only_from(&self, first: usize) -> Option<(&Train, &[u8])> {
+        let [train] = self.trains.get(first..)? else {
+            return None;
+        };
+        match self.pieces.get(train.pieces.start)? {
+            Piece::Arena(range) => Some((train, &self.arena[range.clone()])),
+            _ => None,
+        }
+    }
+
     /// Adds one datagram: `head` lies at the end of the arena from `head_at` on, `payload` follows it.
     /// Joins the previous train where destination and size allow.
     pub(crate) fn push(&mut self, route: Route, probe: bool, head_at: usize, payload: &[Bytes]) {
@@ -283,18 +294,8 @@ impl TransmitBatch {
             self.pieces.push(Piece::Arena(at..at + head));
             self.pieces.push(Piece::Payload(data.clone()));
         }
+        self.begin_train(route, octets, first);
         self.open = false;
-        self.trains.push(Train {
-            dst: route.dst,
-            src: route.src,
-            ecn: route.ecn,
-            segment: octets,
-            total: octets,
-            count: 1,
-            probe: false,
-            stable: false,
-            pieces: first..self.pieces.len(),
-        });
     }
 
     /// Begins a train of packets side by side in the arena, which take so many octets; where it begins.
@@ -400,7 +401,12 @@ impl TransmitBatch {
             self.open = octets == train.segment;
             return;
         }
+        self.begin_train(route, octets, first).probe = probe;
         self.open = !probe;
+    }
+
+    /// Another train, of one datagram of so many octets whose pieces begin at `first`.
+    fn begin_train(&mut self, route: Route, octets: usize, first: usize) -> &mut Train {
         self.trains.push(Train {
             dst: route.dst,
             src: route.src,
@@ -408,10 +414,12 @@ impl TransmitBatch {
             segment: octets,
             total: octets,
             count: 1,
-            probe,
+            probe: false,
             stable: false,
             pieces: first..self.pieces.len(),
         });
+        let last = self.trains.len() - 1;
+        &mut self.trains[last]
     }
 }
 

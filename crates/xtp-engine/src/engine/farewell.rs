@@ -12,7 +12,7 @@ use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
 use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, Piece, Route, TransmitBatch};
+use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -283,13 +283,7 @@ impl Ending {
         before: usize,
         counted: (ContextStats, ContextStats),
     ) -> Option<Self> {
-        let [train] = &out.trains[before..] else {
-            return None;
-        };
-        let Some(Piece::Arena(range)) = out.pieces.get(train.pieces.start) else {
-            return None;
-        };
-        let packet = &out.arena[range.clone()];
+        let (train, packet) = out.only_from(before)?;
         let header = Header::parse(packet).ok()?;
         let head = packet.get(HEADER_LEN..)?.try_into().ok()?;
         let simple =

@@ -13,7 +13,7 @@ use crate::engine::Read;
 use crate::error::Error;
 use crate::event::{ContextId, Event, ListenerId};
 use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, Piece, Route, TransmitBatch};
+use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use xtp_wire::{
@@ -391,13 +391,7 @@ fn repeat(context: &mut Context, guest: &Guest) {
 impl Answer {
     /// What left in the one train from number `before` on, if it may serve again.
     fn of(guest: &Guest, out: &TransmitBatch, before: usize, relic: Option<Relic>) -> Option<Self> {
-        let [train] = &out.trains[before..] else {
-            return None;
-        };
-        let Some(Piece::Arena(range)) = out.pieces.get(train.pieces.start) else {
-            return None;
-        };
-        let packet = &out.arena[range.clone()];
+        let (train, packet) = out.only_from(before)?;
         let header = Header::parse(packet).ok()?;
         let answers = guest.answer.is_some();
         let simple = match header.format {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
 use crate::time::Time;
-use crate::transmit::{Ecn, Piece, Route, TransmitBatch};
+use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use xtp_wire::{HEADER_LEN, Header, Key, Token, seal};
@@ -231,18 +231,12 @@ impl Engine {
 impl Template {
     /// What left in the one train from number `before` on, if it may serve again.
     fn of(launch: &Launch, out: &TransmitBatch, before: usize, room: usize) -> Option<Self> {
-        let [train] = &out.trains[before..] else {
-            return None;
-        };
-        let Some(Piece::Arena(range)) = out.pieces.get(train.pieces.start) else {
-            return None;
-        };
+        let (train, packet) = out.only_from(before)?;
         if train.count != 1 || train.src.is_some() || train.ecn != Ecn::NotEct {
             return None;
         }
         let opening = &launch.prepared.opening;
         let client = opening.client?;
-        let packet = &out.arena[range.clone()];
         let header = Header::parse(packet).ok()?;
         let body = &packet[HEADER_LEN..];
         let head = &body[..(header.dlen as usize).checked_sub(launch.data.len())?];
