@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
+use xtp_wire::Header;
 
 /// The two ECN bits of the IP header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
@@ -279,6 +280,15 @@ impl TransmitBatch {
     pub(crate) fn head_room<const N: usize>(&mut self) -> &mut [u8; N] {
         self.arena.extend_from_slice(&[0; N]);
         self.arena.last_chunk_mut().expect("just added")
+    }
+
+    /// Writes a header and what stands between it and the data to the end of the arena, for
+    /// [`push`](Self::push); where it begins.
+    pub(crate) fn lay_head(&mut self, header: &Header, rest: &[u8]) -> usize {
+        let at = self.arena.len();
+        header.encode(self.head_room());
+        self.arena.extend_from_slice(rest);
+        at
     }
 
     /// Adds one datagram that is the whole of its train: the last `head` octets of the arena and behind them `data`, which

@@ -305,13 +305,8 @@ impl Carrier {
         };
         let octets = match &self.out.pieces[..] {
             [piece @ (Piece::Arena(_) | Piece::Payload(_))] if train.count <= FEW => self.out.octets(piece),
-            pieces if train.count == 1 && train.total <= SMALL => {
-                self.gathered.clear();
-                for piece in pieces {
-                    let gathered = &mut self.gathered;
-                    self.out
-                        .for_each_part(piece, |part| gathered.extend_from_slice(part));
-                }
+            _ if train.count == 1 && train.total <= SMALL => {
+                gather(&self.out, train, &mut self.gathered);
                 self.copied += self.gathered.len() as u64;
                 &self.gathered
             }

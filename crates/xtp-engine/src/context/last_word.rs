@@ -12,6 +12,7 @@ impl Context {
             && !self.pattern.lasting
             && !self.pattern.one_way
             && self.timers.firsts == 1
+            && self.peer_key.is_none()
             && self.is_untroubled()
             && self.writer.state == WriterState::Closing
             && self.writer.wclose_sent
@@ -26,16 +27,7 @@ impl Context {
         self.role == Role::Responder
             && self.state == State::Active
             && !self.regular
-            && self.closed.is_none()
-            && !self.released
-            && !self.abort_pending
-            && self.restart.is_none()
-            && self.doubt == Doubt::No
-            && self.marks.is_empty()
-            && self.path_queue.is_empty()
-            && self.learned_token.is_none()
-            && self.learned_utc.is_none()
-            && !self.renegotiation.due
+            && self.is_untroubled()
             && self.writer.state == WriterState::Closing
             && self.writer.wclose_sent
             && self.writer.all_sent()
@@ -52,6 +44,7 @@ impl Context {
         self.sent_at(sync).is_some() && self.writer.requests.open.contains(&sync)
     }
 
+    /// Nothing is under way beside the exchange itself.
     fn is_untroubled(&self) -> bool {
         self.closed.is_none()
             && !self.released
@@ -62,7 +55,6 @@ impl Context {
             && self.unreachable_since.is_none()
             && self.marks.is_empty()
             && self.path_queue.is_empty()
-            && self.peer_key.is_none()
             && self.learned_token.is_none()
             && self.learned_utc.is_none()
             && !self.renegotiation.due

@@ -322,19 +322,14 @@ impl Ending {
 
     /// The packet, into `out`.
     fn write(&self, farewell: &Farewell, out: &mut TransmitBatch) {
-        let at = out.arena.len();
-        out.arena.resize(at + HEADER_LEN, 0);
-        out.arena.extend_from_slice(&self.head);
-        let packet = &mut out.arena[at..];
         let header = Header {
             key: Key::own(farewell.key),
             sync: farewell.sync.wrapping_add(1),
             check: 0,
             ..self.header
         };
-        if let Some(head) = packet.first_chunk_mut::<HEADER_LEN>() {
-            header.encode(head);
-        }
+        let at = out.lay_head(&header, &self.head);
+        let packet = &mut out.arena[at..];
         packet[HEADER_LEN + CONTROL_LEN - 4..].copy_from_slice(&farewell.echo.to_be_bytes());
         seal(packet, []);
         let route = Route {

@@ -424,10 +424,6 @@ impl Answer {
     fn write(&self, guest: &Guest, now: Time, out: &mut TransmitBatch) {
         let data = guest.answer.as_deref().unwrap_or_default();
         debug_assert_eq!(self.answers, guest.answer.is_some());
-        let at = out.arena.len();
-        out.arena.resize(at + HEADER_LEN, 0);
-        out.arena.extend_from_slice(&self.head);
-        let packet = &mut out.arena[at..];
         let header = Header {
             key: Key::returned(guest.key),
             dlen: (self.head.len() + data.len()) as u32,
@@ -435,9 +431,8 @@ impl Answer {
             check: 0,
             ..self.header
         };
-        if let Some(head) = packet.first_chunk_mut::<HEADER_LEN>() {
-            header.encode(head);
-        }
+        let at = out.lay_head(&header, &self.head);
+        let packet = &mut out.arena[at..];
         // rseq, alloc, echo; an XDATA then says how long ago what it echoes came.
         let body = &mut packet[HEADER_LEN..];
         if let Some(echo) = body.get_mut(CONTROL - 4..CONTROL) {

@@ -272,10 +272,6 @@ impl Template {
             identity, opening, ..
         } = &launch.prepared;
         let data = &launch.data;
-        let at = out.arena.len();
-        out.arena.resize(at + HEADER_LEN, 0);
-        out.arena.extend_from_slice(&self.head);
-        let packet = &mut out.arena[at..];
         let header = Header {
             key: Key::own(identity.key),
             dlen: (self.head.len() + data.len()) as u32,
@@ -283,9 +279,8 @@ impl Template {
             check: 0,
             ..self.header
         };
-        if let Some(head) = packet.first_chunk_mut::<HEADER_LEN>() {
-            header.encode(head);
-        }
+        let at = out.lay_head(&header, &self.head);
+        let packet = &mut out.arena[at..];
         let body = &mut packet[HEADER_LEN..];
         body[self.time_at..self.time_at + 4].copy_from_slice(&opening.time.to_be_bytes());
         if let Some(client) = opening.client {

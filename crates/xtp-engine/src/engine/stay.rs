@@ -67,11 +67,10 @@ impl Relic {
     /// What will be left of a context whose answer has just left; `None` if more than END may follow.
     pub(super) fn of(context: &Context) -> Option<Self> {
         let stone = tombstone(context).filter(|stone| stone.cached.is_none() && stone.extended)?;
-        let rests = context.awaits_only_end() && !context.dirty;
         let soon = context
             .deadline()
             .is_some_and(|at| at < context.touched + PATIENCE);
-        (rests && !soon).then(|| Self {
+        (context.awaits_only_end() && !soon).then(|| Self {
             stone,
             samples: context.asks_for_end(),
         })

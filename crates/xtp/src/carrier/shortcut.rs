@@ -1,5 +1,5 @@
-//! A socket of its own for a peer with whom nothing but single packets is exchanged, one after the other, while this
-//! thread polls: a system call of it looks up neither route nor address.
+//! A socket of its own for a peer with whom nothing but messages of a few packets is exchanged, one after the other, while
+//! this thread polls: a system call of it looks up neither route nor address.
 
 use std::net::SocketAddr;
 
@@ -75,7 +75,7 @@ impl Use {
         self.unanswered += count as u32;
     }
 
-    /// Several datagrams left or came at once: that is no exchange of single packets.
+    /// More left or came at once than a message of an exchange has.
     pub(super) fn crowd(&mut self) {
         self.streak = None;
         if self.open.is_some() {
