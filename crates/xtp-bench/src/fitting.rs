@@ -2,11 +2,15 @@
 //! operations. The papers divided their sum; here a timing is their median, because on a shared host single
 //! operations are interrupted for a thousand times their length.
 
+use std::collections::BTreeMap;
+
 use crate::plan::{Experiment, Path, WaitPolicy};
 use crate::report::Fit;
-use crate::rounds::BySize;
 use crate::sizes::ITERATIONS;
 use crate::stats::{fit, median};
+
+/// Samples by transport, for curves over sizes.
+type BySize = BTreeMap<String, Vec<(f64, f64)>>;
 
 /// Timings by transport.
 #[derive(Debug, Default)]

@@ -10,6 +10,9 @@
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod check;
+mod console;
+mod context;
 mod distance;
 mod error;
 mod experiment;
@@ -35,9 +38,10 @@ mod transport;
 mod wan;
 mod worker;
 
+pub use context::{Context, Progress};
 pub use distance::Distance;
 pub use error::Error;
-pub use experiment::{Context, Progress, run};
+pub use experiment::run;
 pub use host::Host;
 pub use html::render as render_html;
 pub use launch::Launcher;

@@ -131,25 +131,6 @@ pub enum Rivals {
     Some(Vec<String>),
 }
 
-impl FromStr for Rivals {
-    type Err = Error;
-
-    /// `all`, `none`, or names separated by commas.
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "all" => Ok(Self::All),
-            "none" => Ok(Self::None),
-            list => {
-                let named: Vec<String> = list.split(',').map(|name| name.trim().to_owned()).collect();
-                for name in &named {
-                    crate::transport::find(name)?;
-                }
-                Ok(Self::Some(named))
-            }
-        }
-    }
-}
-
 /// What is to be measured. Start with [`Plan::new`] and change fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -211,34 +192,6 @@ impl Plan {
             _ => Err(wrong(part)),
         };
         text.split(',').map(parse).collect()
-    }
-
-    /// Looks for what cannot be measured.
-    ///
-    /// # Errors
-    /// [`Error::Plan`], [`Error::UnknownTransport`].
-    pub fn check(&self) -> Result<(), Error> {
-        if self.runs == 0 || self.runs > 1_000 {
-            return Err(Error::Plan(
-                "there are 1 to 1000 rounds; choose another --runs".into(),
-            ));
-        }
-        if let Some(size) = self.sizes.iter().find(|&&size| size == 0 || size > LONGEST) {
-            return Err(Error::Plan(format!(
-                "a message has 1 to {LONGEST} octets, not {size}"
-            )));
-        }
-        if self.paths.is_empty() || self.experiments.is_empty() {
-            return Err(Error::Plan(
-                "nothing to measure: name a path and an experiment".into(),
-            ));
-        }
-        if let Rivals::Some(named) = &self.rivals {
-            for name in named {
-                crate::transport::find(name)?;
-            }
-        }
-        Ok(())
     }
 
     /// An option of an experiment, if given.

@@ -1,11 +1,9 @@
 //! Rounds: in each every transport runs once, in an order that rotates, so that what the host does meanwhile hits
 //! all alike. Figures are medians over rounds, ratios medians of the ratios within rounds.
 
-use std::collections::BTreeMap;
-
+use crate::context::Context;
 use crate::distance::Distance;
 use crate::error::Error;
-use crate::experiment::Context;
 use crate::fitting::Timings;
 use crate::job::{Job, Role};
 use crate::launch::{Pair, pair};
@@ -304,9 +302,6 @@ pub(crate) fn figures(experiment: Experiment, pair: &Pair) -> Figures {
         note: client.note.clone().or_else(|| server.note.clone()),
     }
 }
-
-/// Samples by transport, for curves over sizes.
-pub(crate) type BySize = BTreeMap<String, Vec<(f64, f64)>>;
 
 #[cfg(test)]
 #[path = "rounds_tests.rs"]

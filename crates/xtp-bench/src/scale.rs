@@ -1,8 +1,8 @@
 //! Many associations: one-shots a second from one thread with a number of them in flight, and the memory of those
 //! that stay open, each having exchanged one message.
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::experiment::Context;
 use crate::job::{Job, Role};
 use crate::launch::{Pair, pair};
 use crate::plan::{Experiment, Path};

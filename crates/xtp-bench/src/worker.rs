@@ -1,109 +1,9 @@
-//! The side of a worker: its job in, one answer out.
+//! A process that is a party of a measurement.
 
-use std::io::{self, BufRead, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::error::{Problem, Worked};
-use crate::job::{Job, Outcome, Said, Told};
-
-type Hook = Box<dyn Fn() + Send>;
-
-#[derive(Default)]
-struct Watch {
-    stopped: AtomicBool,
-    hooks: Mutex<Vec<Hook>>,
-}
-
-/// The line to the coordinator.
-pub(crate) struct Console {
-    watch: Arc<Watch>,
-}
-
-/// Whether the coordinator said stop. Costs a relaxed load to look at.
-#[derive(Clone)]
-pub(crate) struct Stop(Arc<Watch>);
-
-impl Stop {
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.stopped.load(Ordering::Relaxed)
-    }
-
-    /// One that nobody sets, for tests.
-    #[cfg(test)]
-    pub(crate) fn never() -> Self {
-        Self(Arc::default())
-    }
-
-    /// Sets it, for tests.
-    #[cfg(test)]
-    pub(crate) fn set(&self) {
-        self.0.stopped.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Console {
-    /// One without a coordinator, for tests.
-    #[cfg(test)]
-    pub(crate) fn silent() -> Self {
-        Self {
-            watch: Arc::default(),
-        }
-    }
-
-    /// Says where this worker can be reached. From here on it notices when it is told to stop.
-    pub(crate) fn ready(&mut self, address: impl ToString) -> Worked<()> {
-        let address = address.to_string();
-        say(&Said::Ready { address })?;
-        self.watch();
-        Ok(())
-    }
-
-    /// As [`ready`](Self::ready), then waits for the addresses of all equals.
-    pub(crate) fn ready_for_peers(&mut self, address: impl ToString) -> Worked<Vec<String>> {
-        let address = address.to_string();
-        say(&Said::Ready { address })?;
-        match hear()? {
-            Told::Peers(peers) => {
-                self.watch();
-                Ok(peers)
-            }
-            Told::Stop => Err(Problem::new("stopped before it began")),
-        }
-    }
-
-    /// Whether this worker was told to stop.
-    pub(crate) fn stop(&self) -> Stop {
-        Stop(Arc::clone(&self.watch))
-    }
-
-    /// Runs `hook`, on another thread, when told to stop; at once if it was.
-    pub(crate) fn on_stop(&self, hook: impl Fn() + Send + 'static) {
-        let mut hooks = self.watch.hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.watch.stopped.load(Ordering::SeqCst) {
-            hook();
-        }
-        hooks.push(Box::new(hook));
-    }
-
-    fn watch(&self) {
-        let watch = Arc::clone(&self.watch);
-        thread::spawn(move || {
-            // A coordinator that vanished waits for nothing.
-            let Ok(Told::Stop) = hear() else {
-                std::process::exit(1)
-            };
-            watch.stopped.store(true, Ordering::SeqCst);
-            for hook in watch.hooks.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                hook();
-            }
-        });
-    }
-}
+use crate::console::{Console, hear, say};
+use crate::error::Worked;
+use crate::experiment;
+use crate::job::{Job, Outcome, Role, Said};
 
 /// Does the job that comes on standard input and prints the outcome. Returns whether it could; why it could not is
 /// printed for the coordinator as well.
@@ -121,13 +21,11 @@ fn work() -> Worked<Outcome> {
     if let Some(core) = job.core {
         pin(core);
     }
-    let mut console = Console {
-        watch: Arc::default(),
-    };
-    if job.role == crate::job::Role::Client {
+    let mut console = Console::new();
+    if job.role == Role::Client {
         console.watch();
     }
-    crate::experiment::work(&job, &mut console)
+    experiment::work(&job, &mut console)
 }
 
 /// Keeps this process on one processor. Where that is not allowed it runs where the kernel likes.
@@ -135,18 +33,4 @@ fn pin(core: usize) {
     let mut set = rustix::thread::CpuSet::new();
     set.set(core);
     let _ = rustix::thread::sched_setaffinity(None, &set);
-}
-
-fn hear<T: DeserializeOwned>() -> Worked<T> {
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(serde_json::from_str(&line)?)
-}
-
-fn say(said: &impl Serialize) -> Worked<()> {
-    let mut line = serde_json::to_vec(said)?;
-    line.push(b'\n');
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(&line)?;
-    Ok(stdout.flush()?)
 }

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::meter::{Meter, Reading};
 use crate::patterns::mesh::{Arrived, Mesh, open};
 use crate::patterns::message::{Link, Message, mix};
 use crate::patterns::rank::{MESSAGES, STUCK};
-use crate::worker::Console;
 
 /// A request that brings no result, and an answer without a task.
 const NONE: u32 = u32::MAX;

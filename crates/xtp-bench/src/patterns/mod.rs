@@ -20,8 +20,9 @@ mod torus;
 
 use std::time::Duration;
 
+use crate::console::Console;
+use crate::context::Context;
 use crate::error::{Error, Worked};
-use crate::experiment::Context;
 use crate::job::{Job, Outcome, Role, Told};
 use crate::launch::{PATIENCE, Worker};
 use crate::plan::{Experiment, Path};
@@ -30,7 +31,6 @@ use crate::row::Row;
 use crate::stage::Stage;
 use crate::stats::percentile;
 use crate::transport;
-use crate::worker::Console;
 
 /// Seconds all rounds of one experiment at one size and path may take; the rest of 15 is for starting processes.
 const BUDGET: f64 = 8.0;

@@ -1,11 +1,11 @@
 //! Phases of one program with neighbourhoods of their own: a ring, a transposition (all to all), a butterfly, and
 //! gathering at one rank, which hands the result back. Links are made when a phase first needs them.
 
+use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome};
 use crate::patterns::message::Link;
 use crate::patterns::rank::Rank;
-use crate::worker::Console;
 
 /// Rounds of a phase.
 const ROUNDS: usize = 4;

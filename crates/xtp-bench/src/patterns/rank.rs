@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::meter::Meter;
 use crate::patterns::inbox::Inbox;
 use crate::patterns::mesh::{self, Arrived, Manner, Mesh};
 use crate::patterns::message::{Link, Message};
-use crate::worker::Console;
 
 /// A rank that hears nothing for so long is stuck.
 pub(crate) const STUCK: Duration = Duration::from_secs(10);

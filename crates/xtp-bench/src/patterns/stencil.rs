@@ -1,12 +1,12 @@
 //! A field of values divided among ranks on a torus: in every iteration each exchanges its border with all 8 or 26
 //! neighbours.
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::patterns::message::Link;
 use crate::patterns::rank::Rank;
 use crate::patterns::torus::Torus;
-use crate::worker::Console;
 
 /// How the job names the dimensions of the torus.
 pub(crate) const DIMENSIONS: &str = "dimensions";

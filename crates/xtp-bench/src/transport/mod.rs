@@ -1,10 +1,10 @@
 //! The transports, by name.
 
+use crate::console::Console;
 use crate::error::{Error, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::{Experiment, Rivals};
 use crate::stage::Stage;
-use crate::worker::Console;
 
 mod answering;
 mod exchange;

@@ -1,10 +1,10 @@
 //! Names of what only the patterns distinguish: how long associations are kept. Their ranks do the work.
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::Experiment;
 use crate::transport::{Transport, always};
-use crate::worker::Console;
 
 const fn named(name: &'static str, experiments: &'static [Experiment]) -> Transport {
     Transport {

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
@@ -10,7 +11,6 @@ use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::Udp;
 use crate::transport::waiting::Waiter;
 use crate::transport::{Transport, always};
-use crate::worker::Console;
 
 mod bulk;
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::console::Stop;
 use crate::plan::WaitPolicy;
-use crate::worker::Stop;
 
 /// How long [`WaitPolicy::Adaptive`] polls before it sleeps.
 pub(crate) const POLLING: Duration = Duration::from_micros(50);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::event::PollFlags;
 
 use super::Waiter;
+use crate::console::Stop;
 use crate::plan::WaitPolicy;
-use crate::worker::Stop;
 
 fn socket(waiter: &Waiter) -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");

@@ -6,8 +6,8 @@ use super::cell::{Cell, list};
 use super::flow::option;
 use super::link::{job, transfer};
 use super::{seconds, template, transports};
+use crate::context::Context;
 use crate::error::Error;
-use crate::experiment::Context;
 use crate::report::Series;
 use crate::rounds::{Main, alternate, rows};
 

@@ -2,8 +2,8 @@
 
 use super::link::{Transfer, job, transfer};
 use super::{cell, seconds, template, transports};
+use crate::context::Context;
 use crate::error::Error;
-use crate::experiment::Context;
 use crate::report::Series;
 use crate::rounds::{Main, alternate, rows};
 

@@ -11,8 +11,8 @@ mod pace;
 mod recovery;
 mod sharing;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::experiment::Context;
 use crate::plan::{Experiment, Plan, Rivals};
 use crate::row::Row;
 

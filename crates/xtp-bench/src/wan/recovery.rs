@@ -5,8 +5,8 @@ use super::buffers::{Curves, RATE, round_trips};
 use super::cell::{Cell, list};
 use super::link::{job, transfer};
 use super::{seconds, template};
+use crate::context::Context;
 use crate::error::Error;
-use crate::experiment::Context;
 use crate::rounds::{Main, alternate, rows};
 
 /// Seconds of a run.

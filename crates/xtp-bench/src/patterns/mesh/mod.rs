@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::Job;
 use crate::patterns::message::{Link, Message};
 use crate::plan::Experiment;
-use crate::worker::Console;
 
 mod tcp;
 mod xtp;

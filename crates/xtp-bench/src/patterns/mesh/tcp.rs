@@ -12,11 +12,11 @@ use rustix::net::{RecvFlags, SendFlags};
 use socket2::{Domain, Socket, Type};
 
 use super::{Arrived, Mesh, Slots, Use, meet};
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::Job;
 use crate::patterns::message::{Link, Message};
 use crate::plan::WaitPolicy;
-use crate::worker::Console;
 
 /// How epoll names the listener.
 const LISTENER: u64 = u64::MAX;

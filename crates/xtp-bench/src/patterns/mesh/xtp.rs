@@ -7,11 +7,11 @@ use std::time::Duration;
 use ::xtp::{Bytes, Config, Cork, Endpoint, Incoming, Listener, PollSet, Stream, Wait, paradigm};
 
 use super::{Arrived, Mesh, Slots, Use, meet};
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::Job;
 use crate::patterns::message::{Link, Message};
 use crate::plan::WaitPolicy;
-use crate::worker::Console;
 
 /// The service number of ranks.
 const SERVICE: u16 = 100;

@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
@@ -13,7 +14,6 @@ use crate::transport::Transport;
 use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::Udp;
 use crate::transport::waiting::Waiter;
-use crate::worker::Console;
 
 use packet::{HEADER, Kind, packet};
 use state::{Answering, Asking, Due, Heard, Told};

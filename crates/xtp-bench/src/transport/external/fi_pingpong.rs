@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use super::{Program, free_port, measure, missing, serve, unread};
+use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
 use crate::transport::Transport;
-use crate::worker::Console;
 
 const NAME: &str = "fi_pingpong";
 /// Reliable messages, as the others offer; its datagram service loses, and its emulation of connectionless messages

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use serde::Deserialize;
 
 use super::{Program, free_port, measure, missing, serve};
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
 use crate::transport::Transport;
-use crate::worker::Console;
 
 const NAME: &str = "iperf3";
 /// Longest buffer it takes, octets.

@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::console::{Console, Stop};
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::meter::Meter;
-use crate::worker::{Console, Stop};
 
 mod fi_pingpong;
 mod iperf3;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Program, children_seconds, is_listening, missing};
-use crate::worker::Stop;
+use crate::console::Stop;
 
 #[test]
 fn listeners_are_found_by_port() {

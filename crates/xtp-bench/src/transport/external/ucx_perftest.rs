@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use super::{Program, free_port, measure, missing, serve, unread};
+use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
 use crate::transport::Transport;
-use crate::worker::Console;
 
 const NAME: &str = "ucx_perftest";
 /// It looks for interfaces in `/sys`, which shows those of the namespace it was mounted in.

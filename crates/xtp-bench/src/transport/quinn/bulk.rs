@@ -4,10 +4,10 @@ use bytes::Bytes;
 use quinn::VarInt;
 
 use super::setup::{Quic, patient, runtime};
+use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
-use crate::worker::Console;
 
 /// Pieces a receiver takes at once.
 const PIECES: usize = 64;

@@ -9,11 +9,11 @@ use quinn::{Connection, VarInt};
 use tokio::task::{JoinSet, LocalSet};
 
 use super::setup::{Quic, patient, runtime};
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::meter::Meter;
 use crate::transport::many::{HOLD, Opened, Part, Served, WARM, number, resident, slab};
-use crate::worker::Console;
 
 const DONE: VarInt = VarInt::from_u32(0);
 

@@ -1,10 +1,10 @@
 //! QUIC: quinn with rustls and ring, as its best user would set it up.
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::Experiment;
 use crate::transport::{Transport, always};
-use crate::worker::Console;
 
 mod bulk;
 mod many;

@@ -3,11 +3,11 @@
 use quinn::{RecvStream, SendStream, VarInt};
 
 use super::setup::{Quic, patient, runtime};
+use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::plan::WaitPolicy;
 use crate::transport::answering::{Serving, Timing};
-use crate::worker::Console;
 
 pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let runtime = runtime()?;

@@ -15,11 +15,11 @@ use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use quinn::rustls::{self, RootCertStore};
 use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::Job;
 use crate::plan::{Experiment, WaitPolicy};
 use crate::transport::waiting::POLLING;
-use crate::worker::Console;
 
 /// The name in the certificate.
 const NAME: &str = "server.invalid";

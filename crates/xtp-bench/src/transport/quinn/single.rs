@@ -3,11 +3,11 @@
 use quinn::{Connection, VarInt};
 
 use super::setup::{Quic, patient, runtime};
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
 use crate::transport::answering::{Serving, Timing};
-use crate::worker::Console;
 
 /// What is closed in peace.
 const DONE: VarInt = VarInt::from_u32(0);

@@ -5,12 +5,12 @@ use std::net::Shutdown;
 use rustix::event::PollFlags;
 
 use super::unless_stopped;
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
 use crate::transport::sockets::{prepare, read, write_all};
 use crate::transport::waiting::Waiter;
-use crate::worker::Console;
 
 /// What a receiver takes in one call: larger reads fall out of the processor's cache.
 const READ: usize = 256 << 10;

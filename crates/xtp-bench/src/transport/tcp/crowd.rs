@@ -9,10 +9,10 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::console::Stop;
 use crate::error::{Problem, Worked};
 use crate::plan::WaitPolicy;
 use crate::transport::waiting::{POLLING, SLICE};
-use crate::worker::Stop;
 
 /// Events taken at once.
 const EVENTS: usize = 256;

@@ -9,13 +9,13 @@ use rustix::io::Errno;
 use rustix::net::{SocketFlags, accept_with};
 
 use super::crowd::{Crowd, allow_files};
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::meter::Meter;
 use crate::plan::WaitPolicy;
 use crate::transport::many::{HOLD, Opened, Part, Served, WARM, number, resident, slab};
 use crate::transport::waiting::Waiter;
-use crate::worker::Console;
 
 /// Ports a server listens on: connections that were closed keep their pair of ports for a minute.
 const PORTS: usize = 32;

@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 
 use socket2::{Domain, Socket, Type};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::Experiment;
 use crate::stage::Stage;
 use crate::transport::waiting::{SLICE, Waiter};
 use crate::transport::{Transport, always};
-use crate::worker::Console;
 
 mod bulk;
 mod crowd;

@@ -3,12 +3,12 @@
 use rustix::event::PollFlags;
 
 use super::unless_stopped;
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::{prepare, read_exact, write_all};
 use crate::transport::waiting::Waiter;
-use crate::worker::Console;
 
 pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.role {

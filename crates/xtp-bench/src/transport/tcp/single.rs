@@ -14,13 +14,13 @@ use rustix::net::{SendFlags, SocketFlags, accept_with, sendto};
 use socket2::SockRef;
 
 use super::unless_stopped;
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::Experiment;
 use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::{read, read_exact, write_all};
 use crate::transport::waiting::Waiter;
-use crate::worker::Console;
 
 /// `MSG_FASTOPEN`: connect and send in one call, the data in the SYN.
 const FAST_OPEN: SendFlags = SendFlags::from_bits_retain(0x2000_0000);

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
 use super::DATAGRAM;
+use crate::console::{Console, Stop};
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::WaitPolicy;
 use crate::transport::flowing::{Receiving, Sending};
 use crate::transport::waiting::{POLLING, SLICE};
-use crate::worker::{Console, Stop};
 
 /// Octets under way: less than a receive buffer of 4 MiB holds with the kernel's overhead.
 const WINDOW: u64 = 1 << 20;

@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use xtp_io::{RecvBatch, SocketOptions, UdpSocket};
 
 use super::{Flow, Sender, acknowledgement, parse, work};
+use crate::console::{Console, Stop};
 use crate::job::Job;
 use crate::plan::WaitPolicy;
-use crate::worker::{Console, Stop};
 
 #[test]
 fn acknowledgements_are_read_as_written() {

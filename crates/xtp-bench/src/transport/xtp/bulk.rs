@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use xtp::{Chunk, paradigm};
 
+use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
-use crate::worker::Console;
 
 /// Most octets taken at once.
 const READ: usize = 1 << 20;

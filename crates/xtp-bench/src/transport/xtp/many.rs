@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use xtp::{Confirm, Endpoint, Stream, paradigm};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::meter::Meter;
 use crate::transport::many::{HOLD, Opened, Part, Served, WARM, number, resident, slab};
-use crate::worker::Console;
 
 /// Messages on their way at once: less than a socket's buffer holds.
 const GROUP: usize = 64;

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 
 use ::xtp::{Config, Endpoint, Wait};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::{Experiment, WaitPolicy};
 use crate::stage::Stage;
 use crate::transport::{Transport, always};
-use crate::worker::Console;
 
 mod bulk;
 mod many;

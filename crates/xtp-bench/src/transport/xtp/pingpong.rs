@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use xtp::paradigm;
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::transport::answering::{Serving, Timing};
-use crate::worker::Console;
 
 pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.role {

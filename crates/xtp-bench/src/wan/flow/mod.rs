@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::meter::{Meter, cpu_seconds};
-use crate::worker::Console;
 
 pub(crate) use record::{BEGIN, RECEIVED};
 

@@ -8,9 +8,9 @@ use socket2::{Domain, Socket, Type};
 
 use super::record::{PIECE, Record, content, place};
 use super::{Sending, received};
+use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome};
-use crate::worker::Console;
 
 /// How often a waiting receiver looks whether it should stop.
 const SLICE: Duration = Duration::from_millis(100);

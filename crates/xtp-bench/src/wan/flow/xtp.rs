@@ -11,10 +11,10 @@ use xtp::{
 
 use super::record::{PIECE, Record, content, place};
 use super::{Sending, option, option_of, received};
+use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::WaitPolicy;
-use crate::worker::Console;
 
 /// The service number measured.
 const SERVICE: u16 = 100;
