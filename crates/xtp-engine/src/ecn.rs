@@ -23,6 +23,8 @@ pub(crate) struct EcnSender {
     ce: u32,
     acked: u32,
     marks: u32,
+    /// Something left marked since the last report that counted: what leaves unmarked says nothing about the path.
+    marking: bool,
 }
 
 impl EcnSender {
@@ -36,6 +38,7 @@ impl EcnSender {
             ce: 0,
             acked: 0,
             marks: 0,
+            marking: false,
         }
     }
 
@@ -48,9 +51,16 @@ impl EcnSender {
         }
     }
 
+    /// The peer's totals, in a report that counts as one acknowledged packet if anything left marked since the last.
+    /// Returns by how much CE grew.
+    pub(crate) fn on_status(&mut self, ect0: u32, ect1: u32, ce: u32) -> u32 {
+        let acked = u32::from(std::mem::take(&mut self.marking));
+        self.on_report(ect0, ect1, ce, acked)
+    }
+
     /// The peer's totals, and how many packets that left marked were acknowledged since the last report.
     /// Returns by how much CE grew. Totals wrap; a report older than the last one is ignored.
-    pub(crate) fn on_report(&mut self, ect0: u32, ect1: u32, ce: u32, newly_acked_packets: u32) -> u32 {
+    fn on_report(&mut self, ect0: u32, ect1: u32, ce: u32, newly_acked_packets: u32) -> u32 {
         let grown = [
             ect0.wrapping_sub(self.ect0),
             ect1.wrapping_sub(self.ect1),
@@ -80,8 +90,13 @@ impl EcnSender {
         if self.state == State::Failed { 0 } else { grown[2] }
     }
 
-    /// What data packets carry.
-    pub(crate) fn codepoint(&self) -> Ecn {
+    /// What a data packet that leaves now carries.
+    pub(crate) fn mark(&mut self) -> Ecn {
+        self.marking = true;
+        self.codepoint()
+    }
+
+    fn codepoint(&self) -> Ecn {
         match self.state {
             State::Testing | State::Capable => Ecn::Ect0,
             State::Off | State::Failed => Ecn::NotEct,
@@ -97,6 +112,7 @@ impl EcnSender {
             ce,
             acked,
             marks,
+            marking,
         } = self;
         fields.choice(
             state,
@@ -105,6 +121,7 @@ impl EcnSender {
         for count in [ect0, ect1, ce, acked, marks] {
             fields.small(count);
         }
+        fields.flag(marking);
     }
 
     /// Whether the path was found to carry marks.

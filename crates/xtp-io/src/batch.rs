@@ -246,6 +246,8 @@ impl RecvBatch {
     /// Forgets the last round and makes slots writable; returns how many to offer.
     pub(crate) fn prepare(&mut self) -> usize {
         self.adapt();
+        // Looking goes on where the round before found nothing.
+        self.waited &= self.used == 0;
         self.used = 0;
         self.datagrams = 0;
         for slot in &mut self.slots[..self.offered] {
@@ -260,7 +262,6 @@ impl RecvBatch {
             };
             *slot = Slot::Own(slab, None);
         }
-        self.waited = false;
         self.offered
     }
 
@@ -270,7 +271,7 @@ impl RecvBatch {
         self.waited
     }
 
-    /// Nothing was there when this round looked first.
+    /// Nothing was there when this round looked first; nor, then, in a next one if this one stays empty.
     #[cfg(target_os = "linux")]
     pub(crate) fn note_waited(&mut self) {
         self.waited = true;

@@ -20,12 +20,9 @@ pub struct Shortcut {
     pub(crate) local: Option<IpAddr>,
     /// The mark of what it sends.
     pub(crate) mark: Ecn,
-    /// The mark of what arrives is told.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux has shortcuts")
-    )]
-    pub(crate) told: bool,
+    /// When to ask for the mark of what arrives.
+    #[cfg(target_os = "linux")]
+    pub(crate) told: crate::sys::Told,
     /// Whether what arrives is joined.
     #[cfg(target_os = "linux")]
     pub(crate) gro: crate::sys::Gro,
@@ -130,6 +127,8 @@ impl UdpSocket {
         }
         add(&counts.datagrams_out, octets.len().div_ceil(segment) as u64);
         add(&counts.octets_out, octets.len() as u64);
+        #[cfg(target_os = "linux")]
+        shortcut.told.sent();
         true
     }
 

@@ -384,7 +384,7 @@ impl Context {
     }
 
     fn take_ecn(&mut self, status: &Xcntl<'_>, now: Time) {
-        let increase = self.writer.ecn.on_report(status.ect0, status.ect1, status.ce, 1);
+        let increase = self.writer.ecn.on_status(status.ect0, status.ect1, status.ce);
         if increase > 0 {
             self.stats.ce_reported += u64::from(increase);
             let sent = self.writer.ring.time_of(status.control.echo).unwrap_or(now);

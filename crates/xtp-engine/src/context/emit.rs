@@ -233,7 +233,8 @@ impl Context {
         env: &mut Env<'_>,
         out: &mut TransmitBatch,
     ) {
-        let (sync, octets, options) = self.build_data(format, segment, ask, env, out);
+        let alone = self.leaves_alone(&segment);
+        let (sync, octets, options) = self.build_data(format, segment, ask, alone, env, out);
         if ask.end {
             self.keep_for_replay(out, octets, &self.payload(&segment));
         }
@@ -241,12 +242,22 @@ impl Context {
         self.account_data(&segment, sync, octets, options, ask.flip, env);
     }
 
-    /// The packet itself; returns its sync, its octets and its option bits.
+    /// Whether nothing else is under way or waits: a window of one packet, however full the path is.
+    fn leaves_alone(&self, segment: &Planned) -> bool {
+        let writer = &self.writer;
+        !self.tuning.no_error
+            && !segment.again
+            && writer.inflight.is_empty()
+            && segment.end() == writer.queue.end()
+    }
+
+    /// The packet itself; returns its sync, its octets and its option bits. `alone`: see [`data_ecn`](Self::data_ecn).
     pub(super) fn build_data(
         &mut self,
         format: Format,
         segment: Planned,
         ask: Ask,
+        alone: bool,
         env: &Env<'_>,
         out: &mut TransmitBatch,
     ) -> (u32, usize, Options) {
@@ -262,6 +273,7 @@ impl Context {
         options.set(Options::EOM, segment.eom);
         options.set(Options::BTAG, segment.tag.is_some());
         let sync = self.next_sync();
+        let ecn = self.data_ecn(alone);
         let payload = self.payload(&segment);
         let draft = Draft {
             format,
@@ -269,7 +281,7 @@ impl Context {
             sync,
             seq: segment.seq,
             travel: Travel {
-                ecn: self.data_ecn(),
+                ecn,
                 // What did not arrive is copied: whatever kept it from arriving, it is not this.
                 stable: !segment.again && self.lends(env, segment.seq, segment.len),
                 ..Travel::default()
@@ -319,9 +331,12 @@ impl Context {
         }
     }
 
-    pub(super) fn data_ecn(&self) -> Ecn {
-        match self.tuning.ecn && self.has(xtp_wire::Caps::XCNTL) && self.pattern.lasting {
-            true => self.writer.ecn.codepoint(),
+    /// The mark of a data packet. One that is `alone` does without: there is no window to make smaller, and a receiver of
+    /// nothing else need not ask for the mark of each.
+    #[inline]
+    pub(super) fn data_ecn(&mut self, alone: bool) -> Ecn {
+        match !alone && self.tuning.ecn && self.has(xtp_wire::Caps::XCNTL) && self.pattern.lasting {
+            true => self.writer.ecn.mark(),
             false => Ecn::NotEct,
         }
     }

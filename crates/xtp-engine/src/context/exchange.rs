@@ -4,7 +4,6 @@
 
 use super::express::{Arrival, Departure};
 use super::express_train::{Car, Follower, LONGEST};
-use super::packets::COPY_LIMIT;
 use super::plan::Planned;
 use super::{Context, Env};
 use crate::congestion::Controller;
@@ -13,6 +12,9 @@ use crate::transmit::{Datagram, Route, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
 use xtp_wire::{Format, HEADER_LEN, Header, Key, Options, XDATA_LEN, Xdata, parse_plain, seal};
+
+/// Octets of a message that are copied behind their head: up to this many, one piece leaves sooner than two.
+const LONE_COPIED: usize = 8 << 10;
 
 impl Context {
     /// The message in `datagram`, in which a packet begins every `stride` octets, if it is the next one of a regular
@@ -180,9 +182,9 @@ impl Context {
         seal(head, [&data[..]]);
         let size = head.len();
         let octets = size + data.len();
-        let copied = data.len() <= COPY_LIMIT;
+        let copied = data.len() <= LONE_COPIED;
         self.stats.octets_copied += if copied { data.len() as u64 } else { 0 };
-        out.push_message(self.route(), size, data, copied);
+        out.push_message(self.route(true), size, data, copied);
         self.note_built(octets, 1, env);
         (self.writer.sync_out, octets, options)
     }
@@ -225,7 +227,7 @@ impl Context {
             let octets = HEADER_LEN + part.len();
             cars.push(Car::of(car, sync, octets, options));
         }
-        let octets = out.end_packets(self.route(), at, segment_octets);
+        let octets = out.end_packets(self.route(false), at, segment_octets);
         self.stats.octets_copied += data.len() as u64;
         self.note_built(octets, 1 + cars.len() as u64, env);
         (sync, segment_octets, options)
@@ -273,11 +275,11 @@ impl Context {
         }
     }
 
-    fn route(&self) -> Route {
+    fn route(&mut self, alone: bool) -> Route {
         Route {
             dst: self.peer.addr,
             src: self.peer.local,
-            ecn: self.data_ecn(),
+            ecn: self.data_ecn(alone),
         }
     }
 

@@ -270,7 +270,14 @@ impl Context {
     ) -> Option<Departure> {
         let segment = self.departing(env.now, acknowledged)?;
         let behind = self.cars(&segment, env.config.max_train)?;
-        let (sync, octets, options) = self.build_data(Format::Xdata, segment, Ask::default(), env, out);
+        let (sync, octets, options) = self.build_data(
+            Format::Xdata,
+            segment,
+            Ask::default(),
+            behind.is_empty(),
+            env,
+            out,
+        );
         self.couple(env, out, &behind, cars);
         Some(Departure::of(env.now, segment, sync, octets, options))
     }
@@ -333,6 +340,7 @@ impl Context {
         self.end_turn(env.now);
         self.touched = env.now;
         self.regular = self.is_regular();
+        self.reader.store.prepare();
     }
 }
 

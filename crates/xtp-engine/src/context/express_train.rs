@@ -160,7 +160,8 @@ impl Context {
         books: &mut Vec<Car>,
     ) {
         for segment in cars {
-            let (sync, octets, options) = self.build_data(Format::Data, *segment, Ask::default(), env, out);
+            let (sync, octets, options) =
+                self.build_data(Format::Data, *segment, Ask::default(), false, env, out);
             books.push(Car::of(*segment, sync, octets, options));
         }
     }

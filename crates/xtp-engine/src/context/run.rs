@@ -42,7 +42,7 @@ impl Context {
         let route = Route {
             dst: self.peer.addr,
             src: self.peer.local,
-            ecn: self.data_ecn(),
+            ecn: self.data_ecn(false),
         };
         let first = out.trains.len();
         out.push_run(route, heads_at, packets, len, &mut payload);

@@ -34,8 +34,19 @@ pub(super) struct Ready {
     eoms: VecDeque<u64>,
     /// Position and value.
     tags: VecDeque<(u64, u64)>,
+    /// What few streams have.
+    rare: Option<Box<Rare>>,
+}
+
+/// Gaps, and what messages that are handed on need beside the open chunk.
+#[derive(Debug, Default)]
+struct Rare {
     /// Position and length; never adjacent.
     gaps: VecDeque<(u64, u64)>,
+    /// The chunk before the open one: who answers a message gives it back only when the answer was acknowledged.
+    spare: BytesMut,
+    /// Octets of the last message handed on.
+    handed: usize,
 }
 
 impl Ready {
@@ -48,7 +59,7 @@ impl Ready {
             octets: 0,
             eoms: VecDeque::new(),
             tags: VecDeque::new(),
-            gaps: VecDeque::new(),
+            rare: None,
         }
     }
 
@@ -61,7 +72,7 @@ impl Ready {
         empty(&mut self.chunks);
         empty(&mut self.eoms);
         empty(&mut self.tags);
-        empty(&mut self.gaps);
+        self.rare = None;
     }
 
     /// An empty one begins anew at `start`.
@@ -81,7 +92,7 @@ impl Ready {
 
     /// Whether nothing waits, message ends and gaps included.
     pub(super) fn is_empty(&self) -> bool {
-        self.start == self.end && self.eoms.is_empty() && self.tags.is_empty() && self.gaps.is_empty()
+        self.start == self.end && self.eoms.is_empty() && self.tags.is_empty() && self.next_gap().is_none()
     }
 
     /// Octets held; tags count 8.
@@ -104,7 +115,7 @@ impl Ready {
             Payload::Shared(bytes) if bytes.len() >= SHARE_MIN => bytes,
             other if other.len() > CHUNK => Bytes::copy_from_slice(other.as_slice()),
             other => {
-                self.make_room(other.len());
+                self.make_room_for_message(other.len());
                 self.open.extend_from_slice(other.as_slice());
                 self.open.split().freeze()
             }
@@ -122,7 +133,7 @@ impl Ready {
             parts.iter().for_each(|part| whole.extend_from_slice(part));
             whole.freeze()
         } else {
-            self.make_room(len);
+            self.make_room_for_message(len);
             parts.iter().for_each(|part| self.open.extend_from_slice(part));
             self.open.split().freeze()
         };
@@ -150,9 +161,10 @@ impl Ready {
         if len == 0 {
             return;
         }
-        match self.gaps.back_mut() {
+        let gaps = &mut self.rare.get_or_insert_default().gaps;
+        match gaps.back_mut() {
             Some(last) if last.0 + last.1 == self.end => last.1 += len,
-            _ => self.gaps.push_back((self.end, len)),
+            _ => gaps.push_back((self.end, len)),
         }
         self.end += len;
     }
@@ -181,7 +193,9 @@ impl Ready {
             self.start += TAG;
             return Some(Item::Tag { seq, tag });
         }
-        if let Some((_, len)) = pop_if(&mut self.gaps, |gap| gap.0 == seq) {
+        if let Some(rare) = &mut self.rare
+            && let Some((_, len)) = pop_if(&mut rare.gaps, |gap| gap.0 == seq)
+        {
             self.start += len;
             return Some(Item::Gap { seq, len });
         }
@@ -225,11 +239,17 @@ impl Ready {
         for position in [
             self.eoms.front().copied(),
             self.tags.front().map(|tag| tag.0),
-            self.gaps.front().map(|gap| gap.0),
+            self.next_gap(),
         ] {
             until = until.min(position.unwrap_or(u64::MAX));
         }
         until - self.start
+    }
+
+    /// Where octets are missing next.
+    #[inline]
+    fn next_gap(&self) -> Option<u64> {
+        Some(self.rare.as_ref()?.gaps.front()?.0)
     }
 
     /// Takes up to `max` octets of the first chunk.
@@ -270,6 +290,40 @@ impl Ready {
             if !self.open.try_reclaim(octets) {
                 self.open = BytesMut::with_capacity(self.chunk_size(octets));
             }
+        }
+    }
+
+    /// Has room ready for a message as long as the last, if some were handed on.
+    #[inline]
+    pub(super) fn prepare(&mut self) {
+        if let Some(rare) = &self.rare
+            && rare.handed > 0
+            && self.is_empty()
+        {
+            self.make_room_for_message(rare.handed);
+        }
+    }
+
+    /// Room in the open chunk where nothing waits.
+    #[inline]
+    fn make_room_for_message(&mut self, octets: usize) {
+        if self.open.capacity() - self.open.len() < octets {
+            self.change_chunk(octets);
+        }
+    }
+
+    /// Two chunks take turns, so that one may still be held.
+    #[inline(never)]
+    fn change_chunk(&mut self, octets: usize) {
+        self.close_open();
+        let rare = self.rare.get_or_insert_default();
+        rare.handed = octets;
+        if self.open.try_reclaim(octets) {
+            return;
+        }
+        std::mem::swap(&mut self.open, &mut rare.spare);
+        if !self.open.try_reclaim(octets) {
+            self.open = BytesMut::with_capacity(self.chunk_size(octets));
         }
     }
 

@@ -362,6 +362,12 @@ impl Reassembly {
         bytes
     }
 
+    /// Gets ready for the next message to be handed on, while there is time.
+    #[inline]
+    pub(crate) fn prepare(&mut self) {
+        self.ready.prepare();
+    }
+
     /// As [`hand_on`](Self::hand_on), of a message whose octets came in several packets.
     pub(crate) fn hand_on_parts(&mut self, parts: &[&[u8]]) -> Bytes {
         debug_assert!(self.spans.is_empty());

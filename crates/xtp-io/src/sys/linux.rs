@@ -25,6 +25,7 @@ pub(crate) mod recv;
 mod send;
 pub(crate) mod shortcut;
 mod sleep;
+pub(super) mod told;
 
 /// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.
 const UDP_SEGMENT: i32 = 103;

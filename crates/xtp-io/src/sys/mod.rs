@@ -37,6 +37,8 @@ pub(crate) use linux::gro::Gro;
 pub(crate) use linux::recv::RecvScratch;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::set_segment;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::told::Told;
 pub(crate) use poll::wait;
 
 /// Nanoseconds since it was asked first.

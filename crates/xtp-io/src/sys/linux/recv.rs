@@ -138,7 +138,7 @@ pub(super) fn recv_lone(
     header.msg_iov = &raw mut piece;
     header.msg_iovlen = 1;
     let told = match shortcut {
-        Some(shortcut) => shortcut.told || shortcut.gro.is_on(),
+        Some(shortcut) => shortcut.told.asks() || shortcut.gro.is_on(),
         None => {
             header.msg_name = batch.scratch.names[0].as_mut_ptr();
             header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
@@ -166,6 +166,9 @@ pub(super) fn recv_lone(
         }
         && let Some(arrival) = arrival(endpoint, batch, 0, &message, ends)
     {
+        if let Some(shortcut) = shortcut {
+            shortcut.told.came(told.then_some(arrival.ecn));
+        }
         batch.fill(0, arrival);
     }
     Ok(())

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use super::told::Told;
 use super::{LinuxIo, UDP_SEGMENT, get_option, set_option};
 use crate::address::{canonical, for_family};
 use crate::shortcut::Shortcut;
@@ -76,7 +77,7 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         peer,
         local,
         mark: Ecn::from_bits(mark),
-        told: io.marks,
+        told: Told::new(io.marks),
     })
 }
 
