@@ -34,10 +34,10 @@ impl Context {
             return 0;
         }
         self.note_run(env, run, datagram, count);
-        for index in 0..count {
-            let Some(payload) = run.payload(index) else { break };
-            self.reader.store.append_whole(backing.slice_ref(payload));
-        }
+        let octets = backing.slice_ref(&datagram.data[..datagram_len(run) * count]);
+        self.reader
+            .store
+            .append_run(octets, xtp_wire::HEADER_LEN, run.data_len());
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
         self.grow_reader(env.now, self.reader.store.readable());
         self.announce_readable(env);

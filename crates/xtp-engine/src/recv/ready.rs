@@ -7,7 +7,7 @@
 use crate::reuse::empty;
 use std::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
 use super::reassembly::{Item, Payload, SHARE_MIN, TAG};
 
@@ -107,6 +107,28 @@ impl Ready {
             Payload::Shared(bytes) if bytes.len() >= SHARE_MIN => self.push_chunk(bytes),
             other => self.push_copy(other.as_slice()),
         }
+    }
+
+    /// Appends what lies in `run`, again and again: `head` octets that are none of the stream's, and `len` that are. They
+    /// are kept by reference.
+    pub(super) fn push_run(&mut self, mut run: Bytes, head: usize, len: usize) {
+        debug_assert!(len >= SHARE_MIN && run.len().is_multiple_of(head + len));
+        let count = run.len() / (head + len);
+        if count == 0 {
+            return;
+        }
+        self.close_open();
+        self.chunks.reserve(count);
+        for _ in 1..count {
+            let mut octets = run.split_to(head + len);
+            octets.advance(head);
+            self.chunks.push_back(octets);
+        }
+        run.advance(head);
+        self.chunks.push_back(run);
+        let octets = (count * len) as u64;
+        self.octets += octets;
+        self.end += octets;
     }
 
     /// As [`push`](Self::push) and reading what was pushed, where nothing waits.

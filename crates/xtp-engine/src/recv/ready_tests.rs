@@ -67,6 +67,28 @@ fn plain_reading_takes_whole_chunks_and_stops_before_whatever_is_not_octets() {
 }
 
 #[test]
+fn a_run_is_read_as_if_its_packets_had_come_one_by_one() {
+    let (head, len) = (32, SHARE_MIN + 5);
+    for count in [0, 1, 2, 7] {
+        let run: Bytes = (0..count * (head + len)).map(|at| (at % 251) as u8).collect();
+        let (mut one, mut other) = (Ready::new(3), Ready::new(3));
+        for ready in [&mut one, &mut other] {
+            // Copied octets that wait go before it.
+            ready.push(Payload::Copy(b"before"));
+        }
+        one.push_run(run.clone(), head, len);
+        for packet in run.chunks(head + len) {
+            other.push(Payload::Shared(run.slice_ref(&packet[head..])));
+        }
+        assert_eq!((one.end(), one.stored()), (other.end(), other.stored()));
+        for _ in 0..count + 2 {
+            assert_eq!(one.read(99_999), other.read(99_999), "{count}");
+        }
+        assert!(one.is_empty());
+    }
+}
+
+#[test]
 fn a_message_that_is_only_a_tag_ends_with_no_octets() {
     let mut ready = Ready::new(0);
     ready.push_tag(1);

@@ -396,10 +396,11 @@ impl Reassembly {
         }
     }
 
-    /// Appends octets that are the next ones, by reference. The caller has seen that nothing waits behind a hole.
-    pub(crate) fn append_whole(&mut self, bytes: Bytes) {
+    /// Appends octets that are the next ones, by reference: `len` behind every `head` octets of `run`. The caller has
+    /// seen that nothing waits behind a hole.
+    pub(crate) fn append_run(&mut self, run: Bytes, head: usize, len: usize) {
         debug_assert!(self.spans.is_empty());
-        self.ready.push(Payload::Shared(bytes));
+        self.ready.push_run(run, head, len);
         self.finish(self.ready.end(), false);
     }
 
