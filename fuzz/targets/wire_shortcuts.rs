@@ -1,8 +1,8 @@
-//! The ways around the general parser say what it says: runs of joined packets, and XDATA alone.
+//! The ways around the general parser say what it says: runs of joined packets, XDATA alone, and headers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xtp_wire::{Body, HEADER_LEN, Header, Options, Packet, Run, Xdata, seal};
+use xtp_wire::{Body, HEADER_LEN, Header, Options, Packet, Run, Xdata, parse_head, seal};
 
 /// Packets of a run at most.
 const LONGEST: u8 = 8;
@@ -15,6 +15,7 @@ fuzz_target!(|octets: &[u8]| {
     };
     let mut packet = packet.to_vec();
     xdata(&packet);
+    head(&packet);
     if packet.len() < HEADER_LEN {
         return;
     }
@@ -23,6 +24,7 @@ fuzz_target!(|octets: &[u8]| {
     packet[12..16].copy_from_slice(&present.to_be_bytes());
     seal(&mut packet, []);
     xdata(&packet);
+    head(&packet);
     let mut joined = row(&packet, count % LONGEST + 1);
     run(&joined, packet.len());
     let at = (usize::from(*damaged) * packet.len() + usize::from(*place)) % joined.len();
@@ -50,6 +52,32 @@ fn row(packet: &[u8], count: u8) -> Vec<u8> {
         seal(&mut joined[at..], []);
     }
     joined
+}
+
+/// Whatever [`Packet::parse`] takes without padding has the header [`parse_head`] reads, with the payload behind it; what
+/// that refuses, the other refuses or pads.
+fn head(octets: &[u8]) {
+    let packet = Packet::parse(octets);
+    match (parse_head(octets), packet) {
+        (Some((header, payload)), packet) => {
+            assert_eq!(payload, &octets[HEADER_LEN..]);
+            assert!(
+                packet.is_ok_and(|packet| packet.header == header && packet.padding == 0)
+                    || packet_is_malformed(octets)
+            );
+        }
+        (None, Ok(packet)) => assert_ne!(packet.padding, 0),
+        (None, Err(_)) => {}
+    }
+}
+
+/// Whether it is only the segments that the general parser does not take.
+fn packet_is_malformed(octets: &[u8]) -> bool {
+    Header::parse(octets).is_ok()
+        && !matches!(
+            Packet::parse(octets),
+            Err(xtp_wire::WireError::BadChecksum) | Ok(_)
+        )
 }
 
 /// What [`Packet::parse`] makes of XDATA, [`Xdata::parse`] makes of it too, or nothing.

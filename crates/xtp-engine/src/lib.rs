@@ -35,7 +35,7 @@ mod timers;
 mod transmit;
 
 pub use config::EngineConfig;
-pub use engine::{Engine, Read};
+pub use engine::{Engine, Read, Welcomed};
 pub use error::{CloseReason, DiagReason, Error};
 pub use event::{ContextId, Event, ListenerId, MarkId};
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Tuning};

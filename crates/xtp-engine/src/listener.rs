@@ -46,6 +46,8 @@ pub(crate) struct Listeners {
     by_id: BTreeMap<u32, Listener>,
     by_port: BTreeMap<(u8, Option<u16>), ListenerId>,
     next: u32,
+    /// How often one came or went.
+    changes: u64,
 }
 
 impl Listeners {
@@ -81,6 +83,7 @@ impl Listeners {
             .next
             .checked_add(1)
             .ok_or(Error::Limit("listeners made by one engine"))?;
+        self.changes += 1;
         self.by_port.insert(place, id);
         self.by_id.insert(id.0, Listener { options, waiting: 0 });
         Ok(id)
@@ -93,8 +96,14 @@ impl Listeners {
     /// `NoListener`.
     pub(crate) fn remove(&mut self, id: ListenerId) -> Result<ListenOptions, Error> {
         let gone = self.by_id.remove(&id.0).ok_or(Error::NoListener)?;
+        self.changes += 1;
         self.by_port.remove(&(gone.options.domain, gone.options.port));
         Ok(gone.options)
+    }
+
+    /// How often one came or went: as long as it stays the same, [`find`](Self::find) says the same.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// The listener with this identifier.

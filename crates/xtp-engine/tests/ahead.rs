@@ -7,10 +7,13 @@ use rand_core::{Rng, SeedableRng};
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
-    Confirm, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
-    TransmitBatch, paradigm,
+    Confirm, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, ListenerId, OpenOptions, Read,
+    Time, TransmitBatch, paradigm,
 };
 use xtp_wire::Packet;
+
+#[path = "ahead/at_once.rs"]
+mod at_once;
 
 const PORT: u16 = 9;
 const STEPS: usize = 1_200;
@@ -28,6 +31,10 @@ struct World {
     idle: bool,
     /// Associations that ended at the server without a context.
     unmade: u64,
+    /// This one may hand over at once what a user waits for, and has done so for this many at each end.
+    express: bool,
+    at_once: [u64; 3],
+    listener: ListenerId,
 }
 
 impl World {
@@ -47,7 +54,7 @@ impl World {
         let mut options = ListenOptions::new(PORT);
         options.unconfirmed_response = seed % 7 == 3;
         options.backlog = if seed.is_multiple_of(3) { 8 } else { 4_096 };
-        ends[1].listen(options).unwrap();
+        let listener = ends[1].listen(options).unwrap();
         Self {
             ends,
             held: [Vec::new(), Vec::new()],
@@ -55,6 +62,9 @@ impl World {
             events: Vec::new(),
             idle: false,
             unmade: 0,
+            express,
+            at_once: [0; 3],
+            listener,
         }
     }
 
@@ -200,6 +210,35 @@ fn kind(seed: u64, number: u64) -> OpenOptions {
     options
 }
 
+/// The server's user answers a request; so many octets.
+fn respond(world: &mut World, now: Time, number: u64, catch_up: bool) -> u64 {
+    let Some(id) = world.held[1].last().copied() else {
+        return 0;
+    };
+    let len = if number.is_multiple_of(5) {
+        1 + number % 300
+    } else {
+        40
+    };
+    let data = Bytes::from(vec![number as u8; len as usize]);
+    if !at_once::respond(world, now, id, &data) {
+        let sent = world.ends[1].send(now, id, data, true);
+        let closed = world.ends[1].close_writer(now, id);
+        world.events.push(format!("1 {sent:?} {closed:?}"));
+    }
+    world.turn(1, now, catch_up);
+    len
+}
+
+/// He goes, or stays a while.
+fn linger(world: &mut World, now: Time, answer: u64, number: u64) {
+    if number % 3 != 2
+        && let Some(id) = world.held[1].last().copied()
+    {
+        world.leave(now, id, answer, number >> 5);
+    }
+}
+
 /// An exchange as programs make it; now and then something is lost, or a step comes late.
 fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
     let answered = options.service == xtp_wire::service::TRANSACTION;
@@ -208,7 +247,7 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
         (0..2).for_each(|me| world.turn(me, now, !number.is_multiple_of(9)));
         world.wire.iter_mut().for_each(Vec::clear);
     }
-    world.begin(now, options, number >> 8);
+    world.begin(now, options.clone(), number >> 8);
     world.turn(0, now, !number.is_multiple_of(7));
     world.idle = (number >> 4).is_multiple_of(2);
     let mut answer = 0;
@@ -217,7 +256,20 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
         if (number >> (step * 4)).is_multiple_of(16) {
             return;
         }
-        for octets in std::mem::take(&mut world.wire[me]) {
+        let came = std::mem::take(&mut world.wire[me]);
+        let waits = step < 2 && !number.is_multiple_of(23);
+        if let ([octets], true) = (&came[..], waits)
+            && at_once::take(world, me, now, octets, &options, number)
+        {
+            if me == 1 && answered {
+                answer = respond(world, now, number, !number.is_multiple_of(5));
+            }
+            if me == 1 {
+                linger(world, now, answer, number);
+            }
+            continue;
+        }
+        for octets in came {
             world.receive(me, now, &octets);
         }
         let last = world.held[me].last().copied();
@@ -236,24 +288,12 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
                 world.events.push(format!("{me} {read:?}"));
             }
             if answered && me == 1 {
-                let len = if number.is_multiple_of(5) {
-                    1 + number % 300
-                } else {
-                    40
-                };
-                let data = Bytes::from(vec![number as u8; len as usize]);
-                let sent = world.ends[me].send(now, id, data, true);
-                let closed = world.ends[me].close_writer(now, id);
-                world.events.push(format!("{me} {sent:?} {closed:?}"));
-                answer = len;
+                answer = respond(world, now, number, !number.is_multiple_of(5));
             }
         }
         world.turn(me, now, !number.is_multiple_of(5));
-        if step == 0
-            && number % 3 != 2
-            && let Some(id) = world.held[1].last().copied()
-        {
-            world.leave(now, id, answer, number >> 5);
+        if step == 0 {
+            linger(world, now, answer, number);
         }
     }
     // Whoever is in a hurry lets go later, when the next one is under way.
@@ -307,8 +347,9 @@ fn act(world: &mut World, deed: &Deed, seed: u64, now: Time) {
     }
 }
 
-/// Runs one seed in both worlds; how many packets of each end left ahead, and how many associations were not made.
-fn compare(seed: u64) -> [u64; 3] {
+/// Runs one seed in both worlds; how many packets of each end left ahead, how many associations were not made, and how
+/// many answers, FIRSTs and responses took one step.
+fn compare(seed: u64) -> [u64; 6] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut worlds = [true, false].map(|express| World::new(express, seed));
     let mut now = Time::from_nanos(1_000_000_000);
@@ -350,12 +391,13 @@ fn compare(seed: u64) -> [u64; 3] {
         assert_eq!(counted, plain.stats(), "seed {seed}: other counters");
     }
     let [client, server] = ahead.ends.each_ref().map(|end| end.stats().express);
-    [client, server, ahead.unmade]
+    let [answers, firsts, responses] = ahead.at_once;
+    [client, server, ahead.unmade, answers, firsts, responses]
 }
 
 #[test]
 fn an_association_made_late_is_the_one_that_would_have_been_made() {
-    let mut ahead = [0; 3];
+    let mut ahead = [0; 6];
     for seed in 0..SEEDS {
         let counted = compare(seed);
         ahead.iter_mut().zip(counted).for_each(|(sum, more)| *sum += more);

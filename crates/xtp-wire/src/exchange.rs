@@ -60,12 +60,19 @@ pub fn parse_plain(datagram: &[u8]) -> Option<(Header, &[u8])> {
 /// Header and payload of a packet of this format, without tag and padding.
 #[inline]
 fn whole(datagram: &[u8], format: Format) -> Option<(Header, &[u8])> {
+    parse_head(datagram)
+        .filter(|(header, _)| header.format == format && !header.options.contains(Options::BTAG))
+}
+
+/// Reads the header of a datagram that is one packet without padding, of whatever format, if its check field is right;
+/// what follows it is given as it is: for whoever knows what it must be. For any other see
+/// [`Packet::parse`](crate::Packet::parse).
+#[inline]
+#[must_use]
+pub fn parse_head(datagram: &[u8]) -> Option<(Header, &[u8])> {
     let header = Header::parse(datagram).ok()?;
     let (head, payload) = datagram.split_first_chunk::<HEADER_LEN>()?;
-    if header.format != format
-        || header.options.contains(Options::BTAG)
-        || usize::try_from(header.dlen) != Ok(payload.len())
-    {
+    if usize::try_from(header.dlen) != Ok(payload.len()) {
         return None;
     }
     let covered = match header.options.contains(Options::NOCHECK) {

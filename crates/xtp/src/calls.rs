@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::{Confirm, ContextId, ContextStats, OpenOptions, Time, Tuning, paradigm};
 
-use crate::core::{Core, ops};
+use crate::core::{Core, Wish, ops};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -135,6 +135,7 @@ impl Endpoint {
                 peer,
                 options.clone(),
                 data.clone(),
+                (0, drop),
                 |core, _, id| ops::closed(core, id),
             )
             .map(|((), stats)| stats)
@@ -183,6 +184,7 @@ impl Endpoint {
                 peer,
                 options.open(port),
                 request,
+                (limit, std::convert::identity),
                 whole,
             )
             .map(|(response, stats)| Answer {
@@ -231,7 +233,8 @@ impl Endpoint {
         Ok((Stream::new(Arc::clone(&self.shared), opened?), data))
     }
 
-    /// An association of one message, from its opening to the answer to `question`, and what it cost.
+    /// An association of one message, from its opening to the answer to `question`, and what it cost. An answer of at most
+    /// `limit` octets may come without the question: `answered` makes of it what that would have said.
     fn exchange<T>(
         &self,
         what: &'static str,
@@ -239,6 +242,7 @@ impl Endpoint {
         peer: SocketAddr,
         options: OpenOptions,
         data: Bytes,
+        (limit, answered): (usize, fn(Bytes) -> T),
         mut question: impl FnMut(&mut Core, Time, ContextId) -> Poll<Result<T>>,
     ) -> Result<(T, ContextStats)> {
         let rest = RefCell::new(data);
@@ -247,7 +251,11 @@ impl Endpoint {
             what,
             timeout,
             |core, now| core.begin_message(now, peer, options, &mut rest.borrow_mut()),
+            |id| Wish::Answer { id, limit },
             |core, now, id| {
+                if let Some(message) = core.answered(id) {
+                    return Poll::Ready(Ok(answered(message)));
+                }
                 let mut rest = rest.borrow_mut();
                 // A long message follows as room appears.
                 if !rest.is_empty()

@@ -11,6 +11,7 @@ use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, Udp
 
 use crate::capture::Trace;
 use crate::clock::Clock;
+use crate::core::Wish;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
@@ -122,6 +123,7 @@ impl Carrier {
         clock: Clock,
         engine: &mut Engine,
         looks: u32,
+        wish: &mut Wish,
     ) -> Result<Option<(usize, Time)>> {
         if self.shortcut.is_crowded() {
             let count = self.retire_shortcut(clock, engine);
@@ -130,7 +132,7 @@ impl Carrier {
             }
         }
         let count = self.fill(looks, true)?;
-        self.take(count, clock, engine)
+        self.take(count, clock, engine, wish)
     }
 
     /// Room for what comes while somebody sleeps.
@@ -145,18 +147,50 @@ impl Carrier {
         outcome: io::Result<usize>,
         clock: Clock,
         engine: &mut Engine,
+        wish: &mut Wish,
     ) -> Result<Option<(usize, Time)>> {
         self.batch = Some(batch);
-        self.take(counted(outcome)?, clock, engine)
+        self.take(counted(outcome)?, clock, engine, wish)
     }
 
-    fn take(&mut self, count: usize, clock: Clock, engine: &mut Engine) -> Result<Option<(usize, Time)>> {
+    fn take(
+        &mut self,
+        count: usize,
+        clock: Clock,
+        engine: &mut Engine,
+        wish: &mut Wish,
+    ) -> Result<Option<(usize, Time)>> {
         if count == 0 {
             return Ok(None);
         }
         let now = clock.now();
-        self.hand_in(now, engine);
+        if !(wish.is_open() && self.grant(now, engine, wish)) {
+            self.hand_in(now, engine);
+        }
         Ok(Some((count, now)))
+    }
+
+    /// Gives the engine the one datagram that came, if it is what a caller waits for; false, and nothing done, if not.
+    fn grant(&mut self, now: Time, engine: &mut Engine, wish: &mut Wish) -> bool {
+        let Some(datagram) = self.batch.as_ref().and_then(RecvBatch::only) else {
+            return false;
+        };
+        let octets = datagram.data.len();
+        if datagram.joined.len() > octets || self.trace.is_some() || self.stall.is_some() {
+            return false;
+        }
+        let arrived = Datagram {
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: from_io(datagram.ecn),
+            data: datagram.data,
+            backing: None,
+        };
+        let granted = wish.take(now, &arrived, engine, &mut self.out);
+        if granted {
+            self.taken += octets as u64;
+        }
+        granted
     }
 
     /// As [`Self::receive`], for a caller who waits for the next message of `id`: of at most `limit` octets it goes to

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::ContextId;
+use xtp_engine::{ContextId, Time};
 
-use crate::core::Look;
+use crate::core::{Core, Look};
 use crate::shared::{POLL_EVERY, Shared};
 use crate::wait::brief_polls;
 
@@ -54,6 +54,16 @@ impl Shared {
 
     /// Sends `data` as a message of one packet, if that is all there is to do; if not, nothing was done.
     pub(crate) fn send_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
+        self.briefly(|core, now| core.hand_out(now, id, data))
+    }
+
+    /// Sends the answer to a request, if it is one packet and all there is to do; if not, nothing was done.
+    pub(crate) fn respond_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
+        self.briefly(|core, now| core.respond_at_once(now, id, data))
+    }
+
+    /// Whether the caller is alone with the endpoint, and `send` did what it was to do.
+    fn briefly(&self, send: impl FnOnce(&mut Core, Time) -> bool) -> bool {
         let Ok(mut state) = self.state.try_lock() else {
             return false;
         };
@@ -62,6 +72,6 @@ impl Shared {
         }
         let now = state.core.now();
         // Who only sends has to look at the socket now and then.
-        now.since(state.core.last_poll()) < POLL_EVERY && state.core.hand_out(now, id, data)
+        now.since(state.core.last_poll()) < POLL_EVERY && send(&mut state.core, now)
     }
 }

@@ -113,6 +113,9 @@ impl Incoming {
 
     fn queue_response(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {
         let id = self.accepted.id;
+        if !unconfirmed && self.stream.shared().respond_brief(id, &mut response) {
+            return Ok(());
+        }
         // Response and close are queued together, so that they leave in one packet.
         self.stream.shared().wait("responding", None, |core, now| {
             ops::respond(core, now, id, &mut response, unconfirmed)

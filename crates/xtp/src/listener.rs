@@ -1,5 +1,6 @@
 //! Waiting for associations.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::task::Poll;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::ListenerId;
 
-use crate::core::{Accepted, ops};
+use crate::core::{Accepted, Wish, ops};
 use crate::error::Result;
 use crate::incoming::Incoming;
 use crate::shared::Handle;
@@ -84,19 +85,34 @@ impl Listener {
     pub fn recv_message(&self) -> Result<(Bytes, Incoming)> {
         let limit = self.shared.config.message_limit;
         loop {
-            let mut accepted = None;
-            let outcome = self.shared.wait("a message", None, |core, now| {
-                let id = match &accepted {
-                    Some(Accepted { id, .. }) => *id,
+            let accepted = Cell::new(None::<Accepted>);
+            let wish = || match accepted.get() {
+                None => Wish::Message {
+                    listener: self.id,
+                    limit,
+                },
+                // The rest of his message is awaited.
+                Some(_) => Wish::None,
+            };
+            let outcome = self.shared.wait_wishing("a message", wish, |core, now| {
+                if let Some((came, message)) = core.came() {
+                    accepted.set(Some(came));
+                    return Poll::Ready(Ok(message));
+                }
+                let id = match accepted.get() {
+                    Some(Accepted { id, .. }) => id,
                     None => match ops::accept(core, self.id) {
-                        Poll::Ready(Ok(next)) => accepted.insert(next).id,
+                        Poll::Ready(Ok(next)) => {
+                            accepted.set(Some(next));
+                            next.id
+                        }
                         Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                         Poll::Pending => return Poll::Pending,
                     },
                 };
                 ops::whole(core, now, id, limit)
             });
-            let incoming = accepted.map(|accepted| self.incoming(accepted));
+            let incoming = accepted.get().map(|accepted| self.incoming(accepted));
             match (outcome, incoming) {
                 (Ok(message), Some(incoming)) => return Ok((message, incoming)),
                 (Err(error), Some(incoming)) if !error.is_interrupted() => {

@@ -14,7 +14,7 @@ use xtp_engine::Time;
 use xtp_io::UdpSocket;
 
 use crate::config::Config;
-use crate::core::{Core, Unconfirmed};
+use crate::core::{Core, Unconfirmed, Wish};
 use crate::error::{Error, Result};
 use crate::wait::{Habit, Patience, Step};
 use crate::wake::Waker;
@@ -265,7 +265,20 @@ impl Shared {
         let mut state = self.lock();
         let now = state.core.now();
         self.glance(&mut state, now);
-        self.ask(state, now, what, timeout, question).2
+        self.ask(state, now, what, timeout, || Wish::None, question).2
+    }
+
+    /// As [`wait`](Self::wait), for what may be handed to this caller as it comes.
+    pub(crate) fn wait_wishing<T>(
+        &self,
+        what: &'static str,
+        wish: impl Fn() -> Wish,
+        question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
+    ) -> Result<T> {
+        let mut state = self.lock();
+        let now = state.core.now();
+        self.glance(&mut state, now);
+        self.ask(state, now, what, None, wish, question).2
     }
 
     /// Begins something, waits for its outcome and ends it: what `begin` caused leaves with the first question, and but
@@ -275,6 +288,7 @@ impl Shared {
         what: &'static str,
         timeout: Option<Duration>,
         begin: impl FnOnce(&mut Core, Time) -> Result<S>,
+        wish: impl Fn(S) -> Wish,
         mut question: impl FnMut(&mut Core, Time, S) -> Poll<Result<T>>,
         end: impl FnOnce(&mut Core, Time, S) -> bool,
     ) -> Result<(S, Result<T>)> {
@@ -287,8 +301,14 @@ impl Shared {
             state.core.turn(now);
             self.announce(&mut state);
         }
-        let (mut state, now, outcome) =
-            self.ask(state, now, what, timeout, |core, now| question(core, now, begun));
+        let (mut state, now, outcome) = self.ask(
+            state,
+            now,
+            what,
+            timeout,
+            || wish(begun),
+            |core, now| question(core, now, begun),
+        );
         if outcome.is_ok() && end(&mut state.core, now, begun) {
             state.core.turn(now);
             self.announce(&mut state);
@@ -302,6 +322,7 @@ impl Shared {
         mut now: Time,
         what: &'static str,
         timeout: Option<Duration>,
+        wish: impl Fn() -> Wish,
         mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> (MutexGuard<'a, State>, Time, Result<T>) {
         let until = timeout.map(|timeout| (now + timeout, timeout));
@@ -333,7 +354,10 @@ impl Shared {
                 state = if state.leader {
                     self.follow(state, until)
                 } else {
-                    self.lead(state, now, until)
+                    state.core.wish(wish());
+                    let mut state = self.lead(state, now, until);
+                    state.core.end_wish();
+                    state
                 };
             }
             now = state.core.now_or_arrival();

@@ -118,6 +118,18 @@ impl Clients {
         }
     }
 
+    /// Whether `n` is greater than all that is known of a client who is known.
+    pub(super) fn is_latest(&self, now: Time, client: u64, n: u64) -> bool {
+        let latest = |record: &Client| {
+            now.since(record.last) < LIFE
+                && n >= record.low.max(record.created)
+                && n > record.evicted
+                && record.held.len() < MAX_HELD
+                && record.held.last_key_value().is_none_or(|(last, _)| n > *last)
+        };
+        self.table.get(&client).is_some_and(latest)
+    }
+
     /// Association `n` of `client` was accepted; `slot` is its record. Returns the record that `n` had before (none
     /// unless the caller did not ask `judge`). Creation times that are no longer kept here go to `spilled`.
     pub(super) fn accepted(

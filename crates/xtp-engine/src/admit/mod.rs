@@ -143,6 +143,16 @@ impl AtMostOnce {
         }
     }
 
+    /// Whether [`judge_first`](Self::judge_first) would certainly call this FIRST of tformat 0x80 new, being the latest of
+    /// its client: judging it may then wait for its books. False says nothing.
+    pub(crate) fn is_surely_new(&self, now: Time, src: SocketAddr, key: u64, client: ClientId) -> bool {
+        client.n != 0
+            && client.low <= client.n
+            && self.datagrams.len() == 0
+            && self.table.slot(src, key, true).is_none()
+            && self.clients.is_latest(now.max(self.now), client.client, client.n)
+    }
+
     /// A context was made of a FIRST judged [`Verdict::New`]: from now on its repeats are known. Not for pure
     /// datagrams.
     #[expect(

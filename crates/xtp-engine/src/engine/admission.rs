@@ -46,6 +46,11 @@ impl Claim {
         claim
     }
 
+    /// It was told a token.
+    pub(super) fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// Time of creation and client.
     pub(super) fn identity(&self) -> (Option<u32>, Option<ClientId>) {
         (self.time, self.client)

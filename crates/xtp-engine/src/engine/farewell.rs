@@ -18,6 +18,8 @@ use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use xtp_wire::{Body, CONTROL_LEN, DELAY_NONE, Format, HEADER_LEN, Header, Key, Options, Packet, seal};
 
+mod at_once;
+
 /// An answer that ends its association and is not in the books.
 pub(super) struct Farewell {
     id: ContextId,
@@ -181,7 +183,7 @@ impl Engine {
             self.events.push_back((id, Event::Closed(CloseReason::Normal)));
             // The next FIRST says which associations are finished.
             if let Some(n) = serial {
-                self.open_n.remove(&n);
+                self.open_n.remove(n);
             }
             self.stats.sent += 1;
             self.stats.express += 1;

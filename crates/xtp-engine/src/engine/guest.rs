@@ -21,6 +21,9 @@ use xtp_wire::{
     Packet, Tlvs, Token, Traffic, seal, service,
 };
 
+mod at_once;
+pub use at_once::Welcomed;
+
 /// Messages and answers up to this length are worth it: they are copied into their packet in any case.
 const SHORT: usize = 256;
 /// Octets of a control segment.
@@ -48,6 +51,8 @@ pub(super) struct Guest {
     pub(super) left: Option<Time>,
     /// Time of creation and client, as its FIRST states them.
     pub(super) claimed: (Option<u32>, Option<ClientId>),
+    /// He is certainly new; what judging him changes is put off.
+    unjudged: bool,
 }
 
 /// What of a FIRST, and of how it was taken, decides what the answer says.
@@ -69,6 +74,7 @@ struct Kind {
 /// The last answer to its kind of FIRST.
 pub(super) struct Answer {
     kind: Kind,
+    likeness: Option<at_once::Likeness>,
     header: Header,
     /// Control segment and what stands before the data.
     pub(super) head: Vec<u8>,
@@ -88,6 +94,15 @@ impl Guest {
 
     pub(super) fn has_left(&self) -> bool {
         self.left.is_some()
+    }
+
+    /// Whether his user has his request, and owes the answer.
+    fn responds(&self) -> bool {
+        self.read
+            && self.answer.is_none()
+            && !self.closed
+            && self.left.is_none()
+            && self.kind.traffic.service == service::TRANSACTION
     }
 }
 
@@ -152,6 +167,7 @@ impl Engine {
             closed: false,
             left: None,
             claimed: claim.identity(),
+            unjudged: false,
         });
         true
     }
@@ -237,13 +253,7 @@ impl Engine {
     }
 
     pub(super) fn send_to_guest(&mut self, now: Time, id: ContextId, data: &mut Bytes, eom: bool) -> bool {
-        let responds = |guest: &&mut Guest| {
-            guest.read
-                && guest.answer.is_none()
-                && !guest.closed
-                && guest.kind.traffic.service == service::TRANSACTION
-        };
-        let Some(guest) = self.guest_of(now, id).filter(responds) else {
+        let Some(guest) = self.guest_of(now, id).filter(|guest| guest.responds()) else {
             return false;
         };
         if !eom || !(1..=SHORT).contains(&data.len()) {
@@ -290,7 +300,11 @@ impl Engine {
         guest.left = Some(now);
         let before = out.begin();
         let octets = self.datagram.len();
-        let known = self.answer.as_ref().filter(|known| known.fits(guest, octets));
+        let data = guest.answer.as_ref().map_or(0, Bytes::len);
+        let known = self
+            .answer
+            .as_ref()
+            .filter(|known| known.fits(guest, octets, data));
         if let Some(known) = known {
             let at = out.arena.len();
             known.write(guest, now, out);
@@ -306,6 +320,10 @@ impl Engine {
             let context = slot.and_then(|slot| self.contexts.awake(slot));
             let relic = context.and_then(Relic::of);
             self.answer = Answer::of(&guest, out, before, relic);
+            let changes = self.listeners.changes();
+            if let Some(answer) = &mut self.answer {
+                answer.likeness = at_once::Likeness::of(&self.datagram, &guest.kind, changes);
+            }
         }
         true
     }
@@ -319,6 +337,7 @@ impl Engine {
 
     /// Does what was put off, and the turn after it if there was one.
     fn make(&mut self, guest: &Guest, out: Option<&mut TransmitBatch>) {
+        self.judge_late(guest);
         let now = std::mem::replace(&mut self.now, guest.arrived);
         let octets = std::mem::take(&mut self.datagram);
         let (told, mut events) = (self.events.len(), 2);
@@ -403,6 +422,7 @@ impl Answer {
         let head = packet[HEADER_LEN..].len().checked_sub(data)?;
         (simple && train.count == 1 && train.total == packet.len()).then(|| Self {
             kind: guest.kind.clone(),
+            likeness: None,
             header,
             head: packet[HEADER_LEN..HEADER_LEN + head].to_vec(),
             answers,
@@ -412,12 +432,12 @@ impl Answer {
         })
     }
 
-    /// Whether it serves for a guest who came with so many octets.
-    fn fits(&self, guest: &Guest, octets: usize) -> bool {
-        let data = guest.answer.as_ref().map_or(0, Bytes::len);
+    /// Whether it serves for a guest who came with so many octets, and is answered with `data` of them.
+    fn fits(&self, guest: &Guest, octets: usize, data: usize) -> bool {
         // Who is not validated is sent three times as much as came; what comes near is left to those who count.
         let modest = HEADER_LEN + self.head.len() + data <= 2 * octets;
-        self.kind == guest.kind && (guest.validated || modest)
+        // Whoever is not judged yet was found to be like the one this answered.
+        (guest.unjudged || self.kind == guest.kind) && (guest.validated || modest)
     }
 
     /// The packet, into `out`.

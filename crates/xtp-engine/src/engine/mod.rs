@@ -14,9 +14,12 @@ mod opening;
 mod parking;
 mod peers;
 mod replies;
+mod serials;
 mod slab;
 mod stay;
 mod turn;
+
+pub use guest::Welcomed;
 
 use crate::admit::{AtMostOnce, DiagLimiter, Pressure, TokenMint, Validated};
 use crate::config::EngineConfig;
@@ -38,7 +41,7 @@ use peers::Peers;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use slab::Slab;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// What a reader finds next in its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +147,7 @@ pub struct Engine {
     stats: EngineStats,
     client: u64,
     next_n: u64,
-    open_n: BTreeSet<u64>,
+    open_n: serials::Serials,
     next_mark: u64,
 }
 
@@ -213,7 +216,7 @@ impl Engine {
             stats: EngineStats::default(),
             client,
             next_n: 1,
-            open_n: BTreeSet::new(),
+            open_n: serials::Serials::default(),
             next_mark: 0,
             config,
         })

@@ -104,7 +104,7 @@ impl Engine {
         let n = self.next_n;
         self.next_n += 1;
         self.open_n.insert(n);
-        let low = self.open_n.first().copied().unwrap_or(n);
+        let low = self.open_n.first().unwrap_or(n);
         ClientId {
             client: self.client,
             n,

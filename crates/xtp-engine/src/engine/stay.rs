@@ -100,11 +100,13 @@ impl Engine {
 
     /// What does not depend on how it ends, while END is under way.
     fn remember_guest(&mut self) {
-        let Some(guest) = &self.guest else { return };
+        let Some(guest) = self.guest.take() else { return };
+        self.judge_late(&guest);
         let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
         self.at_most_once
             .accept(guest.arrived, utc, guest.src, guest.key, true, time, client);
         self.at_most_once.refresh();
+        self.guest = Some(guest);
         self.stay.remembered = true;
     }
 

@@ -141,7 +141,7 @@ impl Engine {
             && (context.closed.is_some() || (context.state.heard() && context.pattern.lasting))
         {
             context.serial = None;
-            self.open_n.remove(&n);
+            self.open_n.remove(n);
         }
         if context.speaks_legacy_only() {
             let ip = context.peer.addr.ip();

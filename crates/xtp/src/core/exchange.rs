@@ -26,7 +26,7 @@ impl Core {
     }
 
     /// Nothing is left to do before anything else.
-    fn is_at_rest(&self) -> bool {
+    pub(super) fn is_at_rest(&self) -> bool {
         !self.carrier.is_stalled()
             && self.leaving.is_empty()
             && self.echoing.is_empty()

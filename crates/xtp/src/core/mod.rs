@@ -28,11 +28,13 @@ mod orphan;
 mod requests;
 mod slot;
 mod watch;
+mod wish;
 
 pub(crate) use exchange::Look;
 pub use orphan::Unconfirmed;
 pub(crate) use slot::{Accepted, Queue, Slot, Use};
 pub(crate) use watch::{Source, Watch};
+pub(crate) use wish::Wish;
 
 /// How often queued errors of the network are looked for while nobody sleeps on the socket.
 const ERRORS_EVERY: Duration = Duration::from_millis(5);
@@ -99,6 +101,8 @@ pub(crate) struct Core {
     echoing: Vec<ContextId>,
     /// What is waited for together.
     pub(crate) watch: Watch,
+    /// What whoever drives the endpoint waits for.
+    wish: Wish,
     /// Grows with every event: whoever saw a smaller number should look again.
     pub(crate) news: u64,
     /// Datagrams taken from the socket.
@@ -138,6 +142,7 @@ impl Core {
             echo: None,
             echoing: Vec::new(),
             watch: Watch::default(),
+            wish: Wish::None,
             news: 0,
             received: 0,
             sendings: 0,
@@ -183,7 +188,9 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        let outcome = self.carrier.receive(self.clock, &mut self.engine, looks);
+        let outcome = self
+            .carrier
+            .receive(self.clock, &mut self.engine, looks, &mut self.wish);
         if matches!(outcome, Ok(None)) {
             self.tidy(now);
         }
@@ -228,7 +235,7 @@ impl Core {
     pub(crate) fn take_back(&mut self, batch: RecvBatch, outcome: std::io::Result<usize>) -> usize {
         let outcome = self
             .carrier
-            .take_back(batch, outcome, self.clock, &mut self.engine);
+            .take_back(batch, outcome, self.clock, &mut self.engine, &mut self.wish);
         self.received(outcome)
     }
 
@@ -238,7 +245,9 @@ impl Core {
             Ok(Some((count, at))) => {
                 self.received += count as u64;
                 self.arrived = Some(at);
-                self.dispatch(at);
+                if !self.grant(at) {
+                    self.dispatch(at);
+                }
                 count
             }
             Err(error) => {
@@ -290,8 +299,12 @@ impl Core {
         if !self.carrier.out.is_empty() {
             self.send(now);
         }
-        // What it took to decide is booked while the packet is under way; what an association that ended leaves behind,
-        // when there is nothing to do.
+        self.catch_up_unless_it_can_wait(now);
+    }
+
+    /// What it took to decide is booked while the packet is under way; what an association that ended leaves behind, when
+    /// there is nothing to do.
+    fn catch_up_unless_it_can_wait(&mut self, now: Time) {
         if !self.engine.is_parting() && !self.engine.is_hosting() {
             self.engine.catch_up();
         }

@@ -1,0 +1,153 @@
+//! The answer to a caller who waits for nothing else goes to him, and END into its packet, in one: without events, and
+//! without taking apart what only has to be what it was the last time.
+
+use super::super::Engine;
+use super::super::guest::copy_of;
+use super::{Ending, Farewell};
+use crate::context::Context;
+use crate::event::ContextId;
+use crate::time::Time;
+use crate::transmit::{Datagram, TransmitBatch};
+use bytes::Bytes;
+use xtp_wire::{CONTROL_LEN, Format, HEADER_LEN, Header, Key, XDATA_LEN, parse_head};
+
+/// What of an expected answer is not known before.
+struct Told<'a> {
+    /// Sync of the answer.
+    sync: u32,
+    delay: Option<u32>,
+    data: &'a [u8],
+}
+
+impl Engine {
+    /// Takes a datagram that is the answer to association `id`, which began with
+    /// [`open_ahead`](Self::open_ahead) and ends with it: its message (empty if it only confirms), of at most `limit`
+    /// octets, for a caller who waits for it. END, which answers it, is in `out`; no event tells of either. `None`, and
+    /// nothing done, for any other: that is for [`receive_ahead`](Self::receive_ahead).
+    ///
+    /// To be followed by [`catch_up`](Self::catch_up), but this may wait while [`is_parting`](Self::is_parting).
+    pub fn receive_answer(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        datagram: &Datagram<'_>,
+        limit: usize,
+        out: &mut TransmitBatch,
+    ) -> Option<Bytes> {
+        let (slot, number) = self.launched?;
+        let now = self.now.max(now);
+        if !self.may_answer_at_once(now) {
+            return None;
+        }
+        let ending = self
+            .ending
+            .as_ref()
+            .filter(|ending| ending.kind.launch == number)?;
+        let context = self.contexts.awake(slot).filter(|context| context.id == id)?;
+        let (header, payload) = parse_head(datagram.data)?;
+        let told = ending.expects(context, &header, payload, datagram)?;
+        if told.data.len() > limit || !context.awaits_last_word() {
+            return None;
+        }
+        let message = match told.data {
+            [] => Bytes::new(),
+            data => Bytes::copy_from_slice(data),
+        };
+        let mut octets = std::mem::take(&mut self.last_word);
+        octets.clear();
+        octets.extend_from_slice(datagram.data);
+        let farewell = Farewell {
+            id,
+            slot,
+            key: context.key,
+            sync: context.writer.sync_out,
+            serial: context.serial,
+            arrived: now,
+            src: datagram.src,
+            kind: ending.kind.clone(),
+            echo: told.sync,
+            delay: told.delay,
+            message: octets.len() - message.len()..octets.len(),
+            octets,
+            left: Some(now),
+        };
+        out.begin();
+        let at = out.arena.len();
+        ending.write(&farewell, out);
+        copy_of(&mut self.left_last, &out.arena[at..]);
+        self.now = now;
+        self.launched = None;
+        // The next FIRST says which associations are finished.
+        if let Some(n) = farewell.serial {
+            self.open_n.remove(n);
+        }
+        self.stats.received += 1;
+        self.stats.sent += 1;
+        self.stats.express += 1;
+        self.farewell = Some(farewell);
+        Some(message)
+    }
+
+    /// Whether nothing else is to be done, so that what came may be answered before anything is booked.
+    pub(in super::super) fn may_answer_at_once(&mut self, now: Time) -> bool {
+        let rest = self.config.express
+            && self.unsettled.is_none()
+            && self.books.is_none()
+            && !self.is_ahead()
+            && self.scheduler.is_empty()
+            && self.replies.is_empty();
+        if !rest {
+            return false;
+        }
+        self.at_most_once.refresh();
+        self.next_timer().is_none_or(|at| at > now)
+    }
+}
+
+impl Ending {
+    /// What is new in an answer to `context` that otherwise is the one of last time; `None` if it is another.
+    fn expects<'a>(
+        &self,
+        context: &Context,
+        header: &Header,
+        payload: &'a [u8],
+        datagram: &Datagram<'_>,
+    ) -> Option<Told<'a>> {
+        let kind = &self.kind;
+        let same = header.key == Key::returned(context.key)
+            && (header.format, header.options) == (kind.format, kind.options)
+            && (header.sort, header.seq) == (kind.sort, kind.seq)
+            && datagram.ecn == kind.ecn
+            && datagram.dst == kind.dst
+            && datagram.src == context.peer.addr;
+        let (control, rest) = payload.split_first_chunk::<CONTROL_LEN>().filter(|_| same)?;
+        let (numbers, echo) = control.split_at(CONTROL_LEN - 4);
+        let mut expected = [0; CONTROL_LEN - 4];
+        expected[..8].copy_from_slice(&kind.rseq.to_be_bytes());
+        expected[8..].copy_from_slice(&kind.alloc?.to_be_bytes());
+        if numbers != expected
+            || kind.rseq != context.writer.nxt
+            || echo != context.writer.sync_out.to_be_bytes()
+        {
+            return None;
+        }
+        let (delay, data) = match kind.format {
+            Format::Cntl => (None, rest),
+            Format::Xdata => {
+                let (delay, data) = rest.split_first_chunk::<{ XDATA_LEN - CONTROL_LEN }>()?;
+                (Some(u32::from_be_bytes(*delay)), data)
+            }
+            _ => return None,
+        };
+        debug_assert_eq!(HEADER_LEN + payload.len(), datagram.data.len());
+        // Who asked for an answer read it the last time.
+        let fits = data.len() == kind.length
+            && kind.read != data.is_empty()
+            && data.len() as u64 <= context.reader.alloc;
+        fits.then_some(Told {
+            sync: header.sync,
+            delay,
+            data,
+        })
+    }
+}

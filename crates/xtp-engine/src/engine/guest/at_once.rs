@@ -1,0 +1,270 @@
+//! A FIRST like the last goes to the acceptor who waits for it in one: what it has to be is compared, not taken apart,
+//! and who is certainly new is judged in full later, with the time of his arrival.
+
+use super::super::Engine;
+use super::{Answer, Guest, Kind, SHORT};
+use crate::admit::{Credentials, Decision, Verdict};
+use crate::event::{ContextId, ListenerId};
+use crate::time::Time;
+use crate::transmit::{Datagram, TransmitBatch};
+use bytes::Bytes;
+use core::ops::Range;
+use xtp_wire::{Address, Body, ClientId, HEADER_LEN, Header, Packet, parse_head, service};
+
+/// Octets of the specifier before the time of creation.
+const BEFORE_TIME: usize = 44;
+
+/// The last FIRST of its kind, without its message.
+pub(super) struct Likeness {
+    /// Everything before the data.
+    octets: Vec<u8>,
+    client: u64,
+    takes_cookie: bool,
+    /// Of the listeners, when this one was found among them.
+    changes: u64,
+    /// Where the time of creation lies, and number and lowest number of the client.
+    time: Range<usize>,
+    numbers: Range<usize>,
+}
+
+/// An association that was accepted, and the message it came with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Welcomed {
+    /// The association.
+    pub id: ContextId,
+    /// The service its FIRST names.
+    pub service: u8,
+    /// Its service number; 0 if it names none.
+    pub port: u16,
+    /// The message, which is read.
+    pub message: Bytes,
+}
+
+impl Engine {
+    /// Takes a datagram that begins an association at `listener` and holds its whole message, of at most `limit` octets,
+    /// for a user who waits for both: it is accepted and read. No event tells of it. What answers it at once is in `out`;
+    /// a request is answered by its user. `None`, and nothing done, for any other: that is for
+    /// [`receive_ahead`](Self::receive_ahead).
+    ///
+    /// To be followed by [`catch_up`](Self::catch_up), but this may wait while there is a request without its answer, and
+    /// while [`is_hosting`](Self::is_hosting).
+    pub fn receive_first(
+        &mut self,
+        now: Time,
+        listener: ListenerId,
+        datagram: &Datagram<'_>,
+        limit: usize,
+        out: &mut TransmitBatch,
+    ) -> Option<Welcomed> {
+        let now = self.now.max(now);
+        let (header, _) = parse_head(datagram.data)?;
+        let known = self.answer.as_ref()?;
+        let claimed = known.is_like(&header, listener, datagram)?;
+        if known.kind.length > limit || !self.may_answer_at_once(now) {
+            return None;
+        }
+        let claimed = self.admits(now, &header, claimed, datagram)?;
+        let answer = self.answer.as_ref()?;
+        let takes_cookie = answer.likeness.as_ref().is_some_and(|first| first.takes_cookie);
+        let kind = answer.kind.clone();
+        self.now = now;
+        let seconds = self.utc_ms() / 1_000;
+        self.mint.advance(seconds);
+        let source_token = takes_cookie.then(|| self.mint.source_token(seconds, datagram.src));
+        let identity = self.identity(datagram.src);
+        let message = datagram.data.len() - kind.length..datagram.data.len();
+        let welcomed = Welcomed {
+            id: identity.id,
+            service: kind.traffic.service,
+            port: kind.address.port().unwrap_or(0),
+            message: Bytes::copy_from_slice(&datagram.data[message.clone()]),
+        };
+        self.stats.received += 1;
+        self.datagram.clear();
+        self.datagram.extend_from_slice(datagram.data);
+        self.guest = Some(Guest {
+            identity,
+            listener,
+            validated: false,
+            source_token,
+            arrived: now,
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            kind,
+            key: header.key.value(),
+            sync: header.sync,
+            message,
+            taken: true,
+            read: true,
+            answer: None,
+            closed: false,
+            left: None,
+            claimed,
+            unjudged: true,
+        });
+        if welcomed.service == service::ACKNOWLEDGED {
+            self.flush_guest(out);
+        }
+        Some(welcomed)
+    }
+
+    /// [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one, if `id` is an association whose
+    /// request was the last that came, and if its answer, which is then in `out`, is all there is to send; `data` is
+    /// empty then. False, and nothing done, if not.
+    ///
+    /// To be followed by [`catch_up`](Self::catch_up), but this may wait while [`is_hosting`](Self::is_hosting).
+    pub fn respond_at_once(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        out: &mut TransmitBatch,
+    ) -> bool {
+        let now = self.now.max(now);
+        let (Some(guest), Some(known)) = (&mut self.guest, &self.answer) else {
+            return false;
+        };
+        let responds = guest.identity.id == id
+            && guest.responds()
+            && guest.taken
+            && (1..=SHORT).contains(&data.len())
+            && self.scheduler.is_empty()
+            && self.replies.is_empty();
+        if !responds || !known.fits(guest, self.datagram.len(), data.len()) {
+            return false;
+        }
+        self.at_most_once.refresh();
+        if self.next_timer().is_some_and(|at| at <= now) {
+            return false;
+        }
+        let (Some(guest), Some(known)) = (&mut self.guest, &self.answer) else {
+            return false;
+        };
+        self.now = now;
+        guest.answer = Some(std::mem::take(data));
+        guest.closed = true;
+        guest.left = Some(now);
+        out.begin();
+        let at = out.arena.len();
+        known.write(guest, now, out);
+        self.note_left(out, at);
+        self.let_stay(now);
+        true
+    }
+
+    /// Whether a FIRST like the last would be admitted without being counted; what it claims.
+    fn admits(
+        &mut self,
+        now: Time,
+        header: &Header,
+        claimed: (Option<u32>, Option<ClientId>),
+        datagram: &Datagram<'_>,
+    ) -> Option<(Option<u32>, Option<ClientId>)> {
+        let known = self.answer.as_ref()?;
+        let likeness = known.likeness.as_ref()?;
+        let (src, key) = (datagram.src, header.key.value());
+        let free = self.contexts.alive() < self.config.max_contexts
+            && likeness.changes == self.listeners.changes()
+            && self.listeners.check(known.kind.listener, header.options).is_ok()
+            && self.demux.foreign(src, key).is_none()
+            && self.at_most_once.is_surely_new(now, src, key, claimed.1?);
+        if !free {
+            return None;
+        }
+        // Who is listed is not counted, so that asking changes nothing.
+        let credentials = Credentials {
+            token: false,
+            listed: self.validated.contains(now, src.ip()),
+            takes_cookie: likeness.takes_cookie,
+        };
+        let decision = |pressure: &mut crate::admit::Pressure| pressure.decide(now, src.ip(), credentials);
+        (credentials.listed && decision(&mut self.pressure) == Decision::Accept).then_some(claimed)
+    }
+
+    /// Judges the guest as of his arrival, if that was put off.
+    pub(in super::super) fn judge_late(&mut self, guest: &Guest) {
+        if !guest.unjudged || self.stay.remembered {
+            return;
+        }
+        let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
+        let verdict =
+            self.at_most_once
+                .judge_first(guest.arrived, utc, guest.src, guest.key, true, time, client);
+        debug_assert_eq!(verdict, Verdict::New, "somebody who was seen before was let in");
+    }
+}
+
+impl Likeness {
+    /// Of a FIRST whose context was made; `None` if others like it could not be told.
+    pub(super) fn of(octets: &[u8], kind: &Kind, changes: u64) -> Option<Self> {
+        let packet = Packet::parse(octets).ok()?;
+        let Body::First(first) = &packet.body else {
+            return None;
+        };
+        let claim = super::Claim::of(&first.traffic);
+        let (time, client) = claim.identity();
+        let (time, client) = (time?, client?);
+        let head = octets.len().checked_sub(kind.length)?;
+        let from = HEADER_LEN + Address::encoded_len(&first.address) + BEFORE_TIME;
+        let pattern = [client.client, client.n, client.low]
+            .map(u64::to_be_bytes)
+            .concat();
+        let mut places = octets[..head].windows(pattern.len()).enumerate();
+        let (client_at, _) = places.find(|(_, part)| *part == pattern)?;
+        let plain = packet.padding == 0
+            && !claim.has_token()
+            && !kind.validated
+            // One place only.
+            && !places.any(|(_, part)| part == pattern)
+            && octets.get(from..from + 4)? == time.to_be_bytes()
+            && from + 4 <= client_at
+            && client.n != 0;
+        plain.then(|| Self {
+            octets: octets[..head].to_vec(),
+            client: client.client,
+            takes_cookie: claim.takes_cookie,
+            changes,
+            time: from..from + 4,
+            numbers: client_at + 8..client_at + 24,
+        })
+    }
+}
+
+impl Answer {
+    /// Whether a FIRST is like the one this answered but for what differs from one to the next; then what it claims.
+    fn is_like(
+        &self,
+        header: &Header,
+        listener: ListenerId,
+        datagram: &Datagram<'_>,
+    ) -> Option<(Option<u32>, Option<ClientId>)> {
+        let (kind, likeness) = (&self.kind, self.likeness.as_ref()?);
+        let (octets, first) = (datagram.data, &likeness.octets);
+        let (time, numbers) = (&likeness.time, &likeness.numbers);
+        let same = kind.listener == listener
+            && (datagram.src, datagram.dst) == (kind.src, kind.dst)
+            && datagram.ecn == kind.ecn
+            && !header.key.is_returned()
+            && header.key.value() != 0
+            && octets.len() == first.len() + kind.length
+            // Options, format and length; then priority; beyond sync the sequence number, address and terms.
+            && octets[8..16] == first[8..16]
+            && octets[18..20] == first[18..20]
+            && octets[24..time.start] == first[24..time.start]
+            && octets[time.end..numbers.start] == first[time.end..numbers.start]
+            && octets[numbers.end..first.len()] == first[numbers.end..];
+        if !same {
+            return None;
+        }
+        let stated = u32::from_be_bytes(octets[time.clone()].try_into().ok()?);
+        let (numbers, _) = octets[numbers.clone()].as_chunks::<8>();
+        let [n, low] = numbers else { return None };
+        let client = ClientId {
+            client: likeness.client,
+            n: u64::from_be_bytes(*n),
+            low: u64::from_be_bytes(*low),
+        };
+        Some(((stated != 0).then_some(stated), Some(client))).filter(|(time, _)| time.is_some())
+    }
+}

@@ -1,0 +1,133 @@
+//! What a user waits for is handed to him at once in one world; in the other the general calls bring the same.
+
+use super::World;
+use bytes::Bytes;
+use std::net::SocketAddr;
+use xtp_engine::{CloseReason, ContextId, Datagram, Ecn, Event, OpenOptions, Read, Time, TransmitBatch};
+use xtp_wire::service;
+
+/// Takes the one datagram that is under way to `me`, whose user waits for the message or the answer; true if that was
+/// all, and everything up to the end of the turn was done.
+pub(super) fn take(
+    world: &mut World,
+    me: usize,
+    now: Time,
+    octets: &[u8],
+    options: &OpenOptions,
+    number: u64,
+) -> bool {
+    let datagram = Datagram {
+        src: super::address(1 - me),
+        dst: None,
+        ecn: Ecn::NotEct,
+        data: octets,
+        backing: None,
+    };
+    // Sometimes less than it is.
+    let limit = if number.is_multiple_of(29) { 10 } else { 1 << 16 };
+    let waits = world.held[0].last().copied();
+    match (me, waits) {
+        (0, Some(id)) => answer(world, now, id, &datagram, options, limit),
+        (1, _) => first(world, now, &datagram, limit, number),
+        _ => false,
+    }
+}
+
+fn answer(
+    world: &mut World,
+    now: Time,
+    id: ContextId,
+    datagram: &Datagram<'_>,
+    options: &OpenOptions,
+    limit: usize,
+) -> bool {
+    let asks = options.service == service::TRANSACTION;
+    let limit = if asks { limit } else { 0 };
+    let mut out = TransmitBatch::new();
+    let taken = match world.express {
+        true => world.ends[0].receive_answer(now, id, datagram, limit, &mut out),
+        false => None,
+    };
+    let Some(message) = taken else {
+        return false;
+    };
+    world.at_once[0] += 1;
+    world.events.push(format!("0 {id:?} {:?}", Event::Heard));
+    world.events.push(format!("0 {id:?} {:?}", Event::Readable));
+    if asks {
+        world.events.push(format!("0 {:?}", data(&message)));
+    }
+    leaves(world, 0, &out);
+    if !world.ends[0].is_parting() || !world.idle {
+        world.ends[0].catch_up();
+    }
+    let closed = Event::Closed(CloseReason::Normal);
+    world.events.push(format!("0 {id:?} {closed:?}"));
+    world.take_events(0);
+    true
+}
+
+fn first(world: &mut World, now: Time, datagram: &Datagram<'_>, limit: usize, number: u64) -> bool {
+    let mut out = TransmitBatch::new();
+    let taken = match world.express {
+        true => world.ends[1].receive_first(now, world.listener, datagram, limit, &mut out),
+        false => None,
+    };
+    let Some(welcomed) = taken else {
+        return false;
+    };
+    world.at_once[1] += 1;
+    let (listener, id) = (world.listener, welcomed.id);
+    let accepted = Event::Accepted {
+        listener,
+        peer: datagram.src,
+        service: welcomed.service,
+        port: welcomed.port,
+    };
+    world.held[1].push(id);
+    world.events.push(format!("1 {id:?} {accepted:?}"));
+    world.events.push(format!("1 {id:?} {:?}", Event::Readable));
+    let taken: Result<(), xtp_engine::Error> = Ok(());
+    world.events.push(format!("1 accepted {taken:?}"));
+    world.events.push(format!("1 {:?}", data(&welcomed.message)));
+    leaves(world, 1, &out);
+    if !out.is_empty() {
+        match world.idle && !number.is_multiple_of(5) {
+            true => world.ends[1].catch_up_idle(),
+            false => world.ends[1].catch_up(),
+        }
+    }
+    world.take_events(1);
+    true
+}
+
+fn data(message: &Bytes) -> Result<Read, xtp_engine::Error> {
+    Ok(Read::Data {
+        offset: 0,
+        bytes: message.clone(),
+        eom: true,
+    })
+}
+
+fn leaves(world: &mut World, me: usize, out: &TransmitBatch) {
+    let peer: SocketAddr = super::address(1 - me);
+    out.for_each_datagram(|train, octets| {
+        assert_eq!(train.dst, peer);
+        world.wire[1 - me].push(octets.to_vec());
+    });
+}
+
+/// The user answers the request he took last; true if that took one step.
+pub(super) fn respond(world: &mut World, now: Time, id: ContextId, data: &Bytes) -> bool {
+    let (mut out, mut rest) = (TransmitBatch::new(), data.clone());
+    if !world.express || !world.ends[1].respond_at_once(now, id, &mut rest, &mut out) {
+        return false;
+    }
+    assert!(rest.is_empty() && !out.is_empty());
+    world.at_once[2] += 1;
+    let (sent, closed): (Result<usize, xtp_engine::Error>, Result<(), xtp_engine::Error>) =
+        (Ok(data.len()), Ok(()));
+    world.events.push(format!("1 {sent:?} {closed:?}"));
+    leaves(world, 1, &out);
+    true
+}

@@ -1,0 +1,157 @@
+//! What the caller who drives the endpoint waits for: handed to him as it comes, if nothing else is to be done, and
+//! answered before anything is booked. Everything that is not exactly that is left to the general calls.
+
+use bytes::Bytes;
+use xtp_engine::{ContextId, Datagram, Engine, ListenerId, Time, TransmitBatch, Welcomed};
+
+use super::{Accepted, Core, Slot};
+
+/// A wish, or what came of it.
+#[derive(Debug, Default)]
+pub(crate) enum Wish {
+    /// Whatever comes.
+    #[default]
+    None,
+    /// The answer of at most `limit` octets to an association of one message.
+    Answer { id: ContextId, limit: usize },
+    /// An association that comes with its whole message.
+    Message { listener: ListenerId, limit: usize },
+    /// The answer came, END was said.
+    Answered(Bytes),
+    /// The message came.
+    Came(Accepted, Bytes),
+}
+
+impl Wish {
+    /// Whether it is no wish any more.
+    fn is_granted(&self) -> bool {
+        matches!(self, Self::Answered(_) | Self::Came(..))
+    }
+
+    /// Whether there is something to wait for.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Self::Answer { .. } | Self::Message { .. })
+    }
+
+    /// Takes a datagram if it is what was wished for; what leaves is in `out`.
+    pub(crate) fn take(
+        &mut self,
+        now: Time,
+        datagram: &Datagram<'_>,
+        engine: &mut Engine,
+        out: &mut TransmitBatch,
+    ) -> bool {
+        let granted = match *self {
+            Self::Answer { id, limit } => engine
+                .receive_answer(now, id, datagram, limit, out)
+                .map(Self::Answered),
+            Self::Message { listener, limit } => engine
+                .receive_first(now, listener, datagram, limit, out)
+                .map(|came| Self::came(came, datagram)),
+            _ => None,
+        };
+        let came = granted.is_some();
+        if let Some(granted) = granted {
+            *self = granted;
+        }
+        came
+    }
+
+    fn came(welcomed: Welcomed, datagram: &Datagram<'_>) -> Self {
+        let Welcomed {
+            id,
+            service,
+            port,
+            message,
+        } = welcomed;
+        let peer = datagram.src;
+        let accepted = Accepted {
+            id,
+            peer,
+            service,
+            port,
+        };
+        Self::Came(accepted, message)
+    }
+}
+
+impl Core {
+    /// From here on this is wished for; who wished for something before gets it in the general way.
+    pub(crate) fn wish(&mut self, wish: Wish) {
+        self.wish = wish;
+    }
+
+    /// What came is there to be taken; what did not is not wished for any more.
+    pub(crate) fn end_wish(&mut self) {
+        if !self.wish.is_granted() {
+            self.wish = Wish::None;
+        }
+    }
+
+    /// Sends what the answer to a granted wish is; false if none was granted.
+    pub(super) fn grant(&mut self, now: Time) -> bool {
+        if !self.wish.is_granted() {
+            return false;
+        }
+        // A request is answered by its user, before anything is booked.
+        let answered = !self.carrier.out.is_empty();
+        if answered {
+            self.send(now);
+        }
+        if let Wish::Came(accepted, _) = &self.wish {
+            let mut slot = Slot::new(accepted.peer);
+            slot.heard = true;
+            slot.started = true;
+            self.slots.insert(accepted.id, slot);
+        }
+        if answered {
+            self.catch_up_unless_it_can_wait(now);
+        }
+        true
+    }
+
+    /// Answers a request that came a moment ago, if that is one packet and nothing else has to leave; false, and nothing
+    /// done, if not.
+    pub(crate) fn respond_at_once(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> bool {
+        let len = data.len() as u64;
+        let rest = self.is_at_rest();
+        let Some(slot) = self.slots.get_mut(&id).filter(|slot| rest && slot.is_plain()) else {
+            return false;
+        };
+        if !self.engine.respond_at_once(now, id, data, &mut self.carrier.out) {
+            return false;
+        }
+        slot.written += len;
+        slot.writer_closed = true;
+        self.send(now);
+        self.catch_up_unless_it_can_wait(now);
+        true
+    }
+
+    /// The answer that was wished for, if it came.
+    pub(crate) fn answered(&mut self, id: ContextId) -> Option<Bytes> {
+        let Wish::Answered(_) = &self.wish else {
+            return None;
+        };
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.heard = true;
+            slot.closed = Some(xtp_engine::CloseReason::Normal);
+        }
+        match std::mem::take(&mut self.wish) {
+            Wish::Answered(message) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// The association that was wished for, if it came.
+    pub(crate) fn came(&mut self) -> Option<(Accepted, Bytes)> {
+        let Wish::Came(..) = &self.wish else {
+            return None;
+        };
+        match std::mem::take(&mut self.wish) {
+            Wish::Came(accepted, message) => Some((accepted, message)),
+            _ => None,
+        }
+    }
+}
