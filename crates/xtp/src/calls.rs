@@ -130,8 +130,7 @@ impl Endpoint {
         let data = data.into();
         self.each_address(&peer, |peer| {
             self.exchange(
-                "confirmation",
-                timeout,
+                ("confirmation", timeout),
                 peer,
                 options.clone(),
                 data.clone(),
@@ -179,8 +178,7 @@ impl Endpoint {
             let whole = |core: &mut Core, now, id| ops::whole(core, now, id, limit);
             let request = request.clone();
             self.exchange(
-                "the answer",
-                options.timeout,
+                ("the answer", options.timeout),
                 peer,
                 options.open(port),
                 request,
@@ -237,8 +235,7 @@ impl Endpoint {
     /// `limit` octets may come without the question: `answered` makes of it what that would have said.
     fn exchange<T>(
         &self,
-        what: &'static str,
-        timeout: Option<Duration>,
+        (what, timeout): (&'static str, Option<Duration>),
         peer: SocketAddr,
         options: OpenOptions,
         data: Bytes,

@@ -90,6 +90,7 @@ impl Listener {
                 None => Wish::Message {
                     listener: self.id,
                     limit,
+                    parting: None,
                 },
                 // The rest of his message is awaited.
                 Some(_) => Wish::None,

@@ -552,6 +552,12 @@ impl Shared {
             if count > 0 {
                 patience.came(count, state.core.traffic());
             }
+            if count > 0 && state.core.take_passing() && !over {
+                // Nobody waits for that; what they wait for is mostly right behind it.
+                slept = Slept::No;
+                now = state.core.now_or_arrival();
+                continue;
+            }
             if count > 0
                 || over
                 || state.core.news != seen

@@ -28,7 +28,7 @@ impl Engine {
         datagram: &Datagram<'_>,
         stride: usize,
     ) -> Option<Bytes> {
-        if self.unsettled.is_some() || self.books.is_some() || self.guest.is_some() || self.too_many_whole() {
+        if self.unsettled.is_some() || self.books.is_some() || self.has_guest() || self.too_many_whole() {
             return None;
         }
         let slot = self.contexts.find(id)?;
@@ -70,7 +70,7 @@ impl Engine {
         let others = |books: &Books| books.slot != slot || books.departure.is_some();
         let now = self.now.max(now);
         if self.unsettled.is_some()
-            || self.guest.is_some()
+            || self.has_guest()
             || self.books.as_ref().is_some_and(others)
             || !self.scheduler.is_empty()
             || !self.replies.is_empty()

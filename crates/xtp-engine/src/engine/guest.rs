@@ -337,7 +337,10 @@ impl Engine {
 
     /// Does what was put off, and the turn after it if there was one.
     fn make(&mut self, guest: &Guest, out: Option<&mut TransmitBatch>) {
-        self.judge_late(guest);
+        self.settle_parted();
+        if !self.stay.remembered {
+            self.judge_late(guest);
+        }
         let now = std::mem::replace(&mut self.now, guest.arrived);
         let octets = std::mem::take(&mut self.datagram);
         let (told, mut events) = (self.events.len(), 2);

@@ -124,6 +124,7 @@ pub struct Engine {
     template: Option<launch::Template>,
     guest: Option<guest::Guest>,
     stay: stay::Stay,
+    parted: Option<stay::Parted>,
     answer: Option<guest::Answer>,
     farewell: Option<farewell::Farewell>,
     ending: Option<farewell::Ending>,
@@ -200,6 +201,7 @@ impl Engine {
             template: None,
             guest: None,
             stay: stay::Stay::new(),
+            parted: None,
             farewell: None,
             ending: None,
             launched: None,
@@ -251,7 +253,7 @@ impl Engine {
 
     /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
-        if self.unsettled.is_some() || self.books.is_some() || self.is_ahead() {
+        if self.unsettled.is_some() || self.books.is_some() || self.is_ahead() || self.parted.is_some() {
             self.catch_up();
         }
         self.now = self.now.max(now);
@@ -277,7 +279,7 @@ impl Engine {
     /// Makes it.
     #[inline]
     fn settle_ahead(&mut self) {
-        if self.is_ahead() {
+        if self.is_ahead() || self.parted.is_some() {
             self.make_ahead();
         }
     }
@@ -286,6 +288,7 @@ impl Engine {
     #[inline(never)]
     fn make_ahead(&mut self) {
         // What came before is booked before.
+        self.settle_parted();
         self.settle_farewell();
         self.settle_launch();
         self.settle_guest();

@@ -18,7 +18,10 @@ use crate::options::Confirm;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn};
 use core::time::Duration;
-use xtp_wire::{Body, HEADER_LEN, Options, Packet};
+use xtp_wire::{Body, Options, Packet};
+
+mod parted;
+pub(super) use parted::Parted;
 
 /// How long END may take: less than any timer of a context that asked for it (WTIMER is 5 ms at least), and long enough
 /// for a host that sleeps meanwhile.
@@ -89,25 +92,37 @@ impl Engine {
             && self.scheduler.is_empty()
     }
 
+    /// Whether there is a guest, or what one left is not in the books.
+    #[inline]
+    pub(super) fn has_guest(&self) -> bool {
+        self.guest.is_some() || self.parted.is_some()
+    }
+
     /// [`catch_up`](Self::catch_up), but who waits for END may stay.
     pub fn catch_up_idle(&mut self) {
-        match self.is_hosting() {
-            true if !self.stay.remembered => self.remember_guest(),
-            true => {}
-            false => self.catch_up(),
+        if !self.is_hosting() {
+            return self.catch_up();
+        }
+        self.settle_parted();
+        if !self.stay.remembered {
+            self.remember_guest();
         }
     }
 
     /// What does not depend on how it ends, while END is under way.
     fn remember_guest(&mut self) {
         let Some(guest) = self.guest.take() else { return };
-        self.judge_late(&guest);
+        self.remember(&guest);
+        self.guest = Some(guest);
+        self.stay.remembered = true;
+    }
+
+    fn remember(&mut self, guest: &Guest) {
+        self.judge_late(guest);
         let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
         self.at_most_once
             .accept(guest.arrived, utc, guest.src, guest.key, true, time, client);
         self.at_most_once.refresh();
-        self.guest = Some(guest);
-        self.stay.remembered = true;
     }
 
     /// The guest's answer has left from a template.
@@ -237,7 +252,10 @@ impl Engine {
             return false;
         }
         match self.stay.ended {
-            Some(ended) if self.stay.released => self.let_vanish(ended),
+            Some(ended) if self.stay.released => {
+                self.part_with_guest(ended, self.stay.end.len());
+                self.settle_parted();
+            }
             Some(_) => return false,
             None => self.note_turn(),
         }
@@ -249,49 +267,6 @@ impl Engine {
         if steps.last().is_some_and(|(_, step)| !matches!(step, Step::Turn)) {
             steps.push((self.now, Step::Turn));
         }
-    }
-
-    /// Leaves behind what an association leaves that came, was answered and ended at `ended`.
-    fn let_vanish(&mut self, ended: Time) {
-        if !self.stay.remembered {
-            self.remember_guest();
-        }
-        let (Some(guest), Some(answer)) = (self.guest.take(), &self.answer) else {
-            return;
-        };
-        let (Some(left), Some(relic)) = (guest.left, &answer.relic) else {
-            return;
-        };
-        let stone = Tombstone {
-            src: guest.src,
-            key: guest.key,
-            own: guest.identity.key,
-            echo: guest.sync.wrapping_add(1),
-            sync_out: guest.identity.sync.wrapping_add(1),
-            peer_ended: true,
-            validated: true,
-            received: (self.datagram.len() + self.stay.end.len()) as u64,
-            sent: HEADER_LEN as u64 + answer.head.len() as u64 + guest.answer_len(),
-            ..relic.stone.clone()
-        };
-        let rtt = relic
-            .samples
-            .then(|| ended.since(left).max(Duration::from_nanos(1)));
-        let slot = self.contexts.pass_over();
-        self.list_for_parking(slot, left);
-        self.heard = slot;
-        let (now, ip) = (self.now, guest.src.ip());
-        if !guest.validated {
-            self.validated.insert(now, ip);
-        }
-        if let Some(rtt) = rtt {
-            self.peers.note(ip, now, |known| known.rtt = Some(rtt));
-        }
-        let utc = self.utc_ms();
-        self.at_most_once.insert(now, utc, stone);
-        // It is asked for its deadline with every look at the socket.
-        self.at_most_once.refresh();
-        self.stay.leave();
     }
 
     /// The context of one who stayed was made: takes the steps. Returns how many events were told of them.

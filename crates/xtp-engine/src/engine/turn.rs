@@ -25,6 +25,7 @@ impl Engine {
     /// counters.
     pub fn flush_ahead(&mut self, now: Time, out: &mut TransmitBatch) {
         self.settle_last();
+        self.settle_parted();
         self.now = self.now.max(now);
         self.at_most_once.refresh();
         if self.is_ahead() {

@@ -16,13 +16,7 @@ pub(super) fn take(
     options: &OpenOptions,
     number: u64,
 ) -> bool {
-    let datagram = Datagram {
-        src: super::address(1 - me),
-        dst: None,
-        ecn: Ecn::NotEct,
-        data: octets,
-        backing: None,
-    };
+    let datagram = datagram(me, octets);
     // Sometimes less than it is.
     let limit = if number.is_multiple_of(29) { 10 } else { 1 << 16 };
     let waits = world.held[0].last().copied();
@@ -130,4 +124,46 @@ pub(super) fn respond(world: &mut World, now: Time, id: ContextId, data: &Bytes)
     world.events.push(format!("1 {sent:?} {closed:?}"));
     leaves(world, 1, &out);
     true
+}
+
+/// The END of an association its user has let go of, or lets go of now; true if that took one step.
+pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -> bool {
+    let datagram = datagram(1, octets);
+    let last = world.held[1].last().copied();
+    let hosted = world.ends[1].hosted();
+    let free = hosted.is_some() && (world.released == hosted || releases && last == hosted);
+    let Some(id) = hosted.filter(|_| free && world.express) else {
+        return false;
+    };
+    if !world.ends[1].receive_end(now, id, &datagram) {
+        return false;
+    }
+    world.at_once[3] += 1;
+    world.unmade += 1;
+    if world.released != hosted {
+        if let Some((_, mark)) = world.mark.filter(|(marked, _)| *marked == id) {
+            world.events.push(format!("1 {id:?} {:?}", Event::Marked(mark)));
+        }
+        let closed = Event::Closed(CloseReason::Normal);
+        world.events.push(format!("1 {id:?} {closed:?}"));
+    }
+    if releases {
+        let released = last.map(|last| match last == id {
+            true => Ok(()),
+            false => world.ends[1].release(now, last),
+        });
+        world.events.push(format!("1 {released:?}"));
+        world.held[1].pop();
+    }
+    true
+}
+
+fn datagram(me: usize, data: &[u8]) -> Datagram<'_> {
+    Datagram {
+        src: super::address(1 - me),
+        dst: None,
+        ecn: Ecn::NotEct,
+        data,
+        backing: None,
+    }
 }

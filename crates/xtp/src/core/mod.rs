@@ -103,6 +103,10 @@ pub(crate) struct Core {
     pub(crate) watch: Watch,
     /// What whoever drives the endpoint waits for.
     wish: Wish,
+    /// An association nobody held came to its end, and nothing else.
+    passing: bool,
+    /// What it leaves behind waits for what comes next.
+    lingering: bool,
     /// Grows with every event: whoever saw a smaller number should look again.
     pub(crate) news: u64,
     /// Datagrams taken from the socket.
@@ -143,6 +147,8 @@ impl Core {
             echoing: Vec::new(),
             watch: Watch::default(),
             wish: Wish::None,
+            passing: false,
+            lingering: false,
             news: 0,
             received: 0,
             sendings: 0,
@@ -192,6 +198,7 @@ impl Core {
             .carrier
             .receive(self.clock, &mut self.engine, looks, &mut self.wish);
         if matches!(outcome, Ok(None)) {
+            self.lingering = false;
             self.tidy(now);
         }
         self.received(outcome)
@@ -199,7 +206,9 @@ impl Core {
 
     /// Gives up what only polling looks at; true if something came of it.
     pub(crate) fn before_sleep(&mut self) -> bool {
-        self.engine.catch_up_idle();
+        if !self.lingering {
+            self.engine.catch_up_idle();
+        }
         let count = self.carrier.retire_shortcut(self.clock, &mut self.engine);
         if count > 0 {
             self.received += count as u64;
@@ -216,7 +225,9 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        self.tidy(now);
+        if !self.lingering {
+            self.tidy(now);
+        }
         self.last_poll = now;
         let soon = self.deadline().is_some_and(|at| at < now + longest / 2);
         let free = !soon && self.carrier.interest() == Interest::READABLE;

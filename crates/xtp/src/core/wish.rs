@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use xtp_engine::{ContextId, Datagram, Engine, ListenerId, Time, TransmitBatch, Welcomed};
 
-use super::{Accepted, Core, Slot};
+use super::{Accepted, Core, Slot, Use};
 
 /// A wish, or what came of it.
 #[derive(Debug, Default)]
@@ -14,8 +14,18 @@ pub(crate) enum Wish {
     None,
     /// The answer of at most `limit` octets to an association of one message.
     Answer { id: ContextId, limit: usize },
-    /// An association that comes with its whole message.
-    Message { listener: ListenerId, limit: usize },
+    /// An association that comes with its whole message; nobody holds `parting` any more, whose end comes before.
+    Message {
+        listener: ListenerId,
+        limit: usize,
+        parting: Option<ContextId>,
+    },
+    /// The end of this one came; the wish is as before.
+    Ended {
+        listener: ListenerId,
+        limit: usize,
+        id: ContextId,
+    },
     /// The answer came, END was said.
     Answered(Bytes),
     /// The message came.
@@ -46,7 +56,18 @@ impl Wish {
             Self::Answer { id, limit } => engine
                 .receive_answer(now, id, datagram, limit, out)
                 .map(Self::Answered),
-            Self::Message { listener, limit } => engine
+            Self::Message {
+                listener,
+                limit,
+                parting: Some(id),
+            } => engine
+                .receive_end(now, id, datagram)
+                .then_some(Self::Ended { listener, limit, id }),
+            Self::Message {
+                listener,
+                limit,
+                parting: None,
+            } => engine
                 .receive_first(now, listener, datagram, limit, out)
                 .map(|came| Self::came(came, datagram)),
             _ => None,
@@ -78,8 +99,35 @@ impl Wish {
 
 impl Core {
     /// From here on this is wished for; who wished for something before gets it in the general way.
-    pub(crate) fn wish(&mut self, wish: Wish) {
+    pub(crate) fn wish(&mut self, mut wish: Wish) {
+        if let Wish::Message { parting, .. } = &mut wish {
+            let is_held = |id: &ContextId| match self.slots.get(id) {
+                Some(slot) => !matches!(slot.used_by, Use::Orphan(_)),
+                None => false,
+            };
+            *parting = self.engine.hosted().filter(|id| !is_held(id));
+        }
         self.wish = wish;
+    }
+
+    /// Whether what came last was the end of what nobody holds, and nothing else: whoever waits goes on waiting.
+    pub(crate) fn take_passing(&mut self) -> bool {
+        std::mem::take(&mut self.passing)
+    }
+
+    /// Nothing followed what ended a moment ago.
+    pub(crate) fn rest(&mut self, now: Time) {
+        if std::mem::take(&mut self.lingering) {
+            self.tidy(now);
+        }
+    }
+
+    /// An association nobody held came to its end in good order.
+    fn let_pass(&mut self, id: ContextId) {
+        if self.slots.remove(&id).is_some() {
+            self.orphans -= 1;
+        }
+        (self.passing, self.lingering) = (true, true);
     }
 
     /// What came is there to be taken; what did not is not wished for any more.
@@ -91,6 +139,17 @@ impl Core {
 
     /// Sends what the answer to a granted wish is; false if none was granted.
     pub(super) fn grant(&mut self, now: Time) -> bool {
+        self.lingering = false;
+        if let Wish::Ended { listener, limit, id } = self.wish {
+            self.let_pass(id);
+            let parting = None;
+            self.wish = Wish::Message {
+                listener,
+                limit,
+                parting,
+            };
+            return true;
+        }
         if !self.wish.is_granted() {
             return false;
         }

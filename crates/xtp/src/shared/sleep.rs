@@ -42,6 +42,7 @@ impl Shared {
         {
             return self.receive_asleep(state, now, longest, batch);
         }
+        state.core.rest(now);
         let deadline = state.core.deadline();
         let wake_at = deadline.into_iter().chain(until).min();
         state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
@@ -75,6 +76,7 @@ impl Shared {
         let count = state.core.take_back(batch, outcome);
         if count == 0 {
             let now = state.core.now();
+            state.core.rest(now);
             state.core.poll_errors(now);
         }
         (state, Slept::Came(count))

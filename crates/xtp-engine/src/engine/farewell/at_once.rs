@@ -36,7 +36,7 @@ impl Engine {
     ) -> Option<Bytes> {
         let (slot, number) = self.launched?;
         let now = self.now.max(now);
-        if !self.may_answer_at_once(now) {
+        if self.parted.is_some() || !self.may_answer_at_once(now) {
             return None;
         }
         let ending = self

@@ -2,6 +2,7 @@
 //! and who is certainly new is judged in full later, with the time of his arrival.
 
 use super::super::Engine;
+use super::super::stay::Parted;
 use super::{Answer, Guest, Kind, SHORT};
 use crate::admit::{Credentials, Decision, Verdict};
 use crate::event::{ContextId, ListenerId};
@@ -165,6 +166,7 @@ impl Engine {
         let likeness = known.likeness.as_ref()?;
         let (src, key) = (datagram.src, header.key.value());
         let free = self.contexts.alive() < self.config.max_contexts
+            && self.parted.as_ref().is_none_or(Parted::is_remembered)
             && likeness.changes == self.listeners.changes()
             && self.listeners.check(known.kind.listener, header.options).is_ok()
             && self.demux.foreign(src, key).is_none()
@@ -184,7 +186,7 @@ impl Engine {
 
     /// Judges the guest as of his arrival, if that was put off.
     pub(in super::super) fn judge_late(&mut self, guest: &Guest) {
-        if !guest.unjudged || self.stay.remembered {
+        if !guest.unjudged {
             return;
         }
         let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
