@@ -236,9 +236,16 @@ impl Carrier {
             return Ok(0);
         };
         if let Some((shortcut, beside)) = self.shortcut.turn() {
+            // First, because what was just sent is not answered yet.
+            if beside && !all {
+                let count = counted(self.socket.recv_within(batch, 1))?;
+                if count > 0 {
+                    return Ok(count);
+                }
+            }
             let count = counted(self.socket.recv_by(shortcut, batch, looks))?;
             self.shortcut.came(count);
-            if count > 0 || !(all || beside) {
+            if count > 0 || !all {
                 return Ok(count);
             }
             return counted(self.socket.recv_within(batch, 1));

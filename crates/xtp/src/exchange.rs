@@ -12,7 +12,7 @@ use crate::shared::{POLL_EVERY, Shared};
 use crate::wait::brief_polls;
 
 /// Polls between two looks at whether somebody else wants the endpoint.
-const LOOKS: u32 = 4;
+const LOOKS: u32 = 16;
 /// Shorter read timeouts are left to the general call, which looks at the clock between polls.
 const LONG: Duration = Duration::from_millis(1);
 

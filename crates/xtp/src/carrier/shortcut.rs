@@ -10,7 +10,7 @@ use super::to_io;
 
 /// Packets in a row to one peer, each by itself, that are worth one.
 const WORTH: u32 = 256;
-/// Rounds of looks by a shortcut of which the last looks at the socket itself too.
+/// Rounds of looks by a shortcut of which one looks at the socket itself too.
 const BESIDE: u32 = 8;
 /// Datagrams in a row that nothing was sent between: a stream, which many slots and joined datagrams take better.
 const CROWD: u32 = 32;
@@ -63,7 +63,7 @@ impl Use {
         }
     }
 
-    /// The shortcut, and whether this is a round that looks at the socket too if nothing came by it.
+    /// The shortcut, and whether this is a round that looks at the socket too.
     pub(super) fn turn(&mut self) -> Option<(&Shortcut, bool)> {
         let shortcut = self.open.as_ref()?;
         self.rounds = self.rounds.wrapping_add(1);
