@@ -25,6 +25,7 @@ impl Shared {
         timeout: Option<Duration>,
     ) -> Option<Bytes> {
         let mut state = self.state.try_lock().ok()?;
+        state.core.handed = None;
         if state.is_shared() || timeout.is_some_and(|timeout| timeout < LONG) {
             return None;
         }

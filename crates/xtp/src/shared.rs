@@ -148,12 +148,17 @@ impl Shared {
 
     /// The state. A panic of another thread inside the lock leaves the engine consistent: its calls are whole.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        if let Ok(state) = self.state.try_lock() {
-            return state;
-        }
-        self.wanting.fetch_add(1, Ordering::Relaxed);
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.wanting.fetch_sub(1, Ordering::Relaxed);
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(_) => {
+                self.wanting.fetch_add(1, Ordering::Relaxed);
+                let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                self.wanting.fetch_sub(1, Ordering::Relaxed);
+                state
+            }
+        };
+        // Whoever comes this way may change anything.
+        state.core.handed = None;
         state
     }
 

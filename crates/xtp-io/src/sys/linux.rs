@@ -156,9 +156,11 @@ impl DatagramIo for LinuxIo {
         batch: &mut RecvBatch,
         looks: u32,
     ) -> io::Result<()> {
+        // What the round before brought is noted now, when the packet that answers it is under way.
+        shortcut.gro.note_kept(shortcut.socket.as_raw_fd());
         batch.prepare();
         recv::recv_lone(self, endpoint, Some(shortcut), batch, recv::Waiting::Looks(looks))?;
-        shortcut.gro.note(shortcut.socket.as_raw_fd(), round(batch));
+        shortcut.gro.keep(round(batch));
         Ok(())
     }
 

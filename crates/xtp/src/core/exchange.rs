@@ -45,6 +45,7 @@ impl Core {
                 let look = match came {
                     Came::Message(message) => {
                         self.received += 1;
+                        self.handed = Some(id);
                         Look::Message(message)
                     }
                     Came::Datagrams(count) => {
@@ -55,6 +56,7 @@ impl Core {
                     }
                 };
                 if at.since(self.last_errors) >= ERRORS_EVERY {
+                    self.handed = None;
                     self.poll_errors(at);
                 }
                 look
@@ -66,23 +68,26 @@ impl Core {
         }
     }
 
+    /// Whether a message may leave at once, as far as the engine has no say.
+    fn may_hand_out(&self, id: ContextId) -> bool {
+        self.slots.get(&id).is_some_and(|slot| slot.is_plain()) && self.is_at_rest()
+    }
+
     /// Sends `data` as one message in one packet, if it may leave now and nothing else has to; false, and nothing done,
     /// if not.
     pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> bool {
-        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.is_plain()) else {
-            return false;
-        };
-        let len = data.len() as u64;
-        let rest = !self.carrier.is_stalled()
-            && self.leaving.is_empty()
-            && self.echoing.is_empty()
-            && self.broken.is_none();
-        if !rest || !self.engine.send_message(now, id, data, &mut self.carrier.out) {
+        if self.handed.take() != Some(id) && !self.may_hand_out(id) {
             return false;
         }
-        slot.started = true;
-        slot.written += len;
+        let len = data.len() as u64;
+        if !self.engine.send_message(now, id, data, &mut self.carrier.out) {
+            return false;
+        }
         self.send(now);
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.started = true;
+            slot.written += len;
+        }
         // What it took to decide is booked while the packet is under way.
         self.engine.catch_up();
         self.dispatch(now);

@@ -116,6 +116,9 @@ pub(crate) struct Core {
     /// User octets copied here.
     pub(crate) copied: u64,
     last_poll: Time,
+    /// An association whose message was just handed on, as long as nothing else happened: what was true then of it and
+    /// the endpoint is true for the answer.
+    pub(crate) handed: Option<ContextId>,
     /// When the last batch came, until somebody asks.
     arrived: Option<Time>,
     /// When the carrier last tried to send and found no room.
@@ -154,6 +157,7 @@ impl Core {
             sendings: 0,
             copied: 0,
             last_poll: Time::ZERO,
+            handed: None,
             arrived: None,
             stalled_at: Time::ZERO,
             last_errors: Time::ZERO,

@@ -37,7 +37,14 @@ pub(crate) struct Gro {
     behind: AtomicU32,
     shown: AtomicU32,
     doubt: AtomicU32,
+    /// What a round brought that is not noted yet: nothing, or [`KEPT`] and what else it was.
+    kept: AtomicU32,
 }
+
+/// A round of one message, which was one datagram or several, and waited for or not.
+const KEPT: u32 = 1;
+const JOINED: u32 = 2;
+const WAITED: u32 = 4;
 
 impl Gro {
     /// `on`: it was switched on when the socket was bound.
@@ -50,6 +57,7 @@ impl Gro {
             behind: AtomicU32::new(0),
             shown: AtomicU32::new(0),
             doubt: AtomicU32::new(1),
+            kept: AtomicU32::new(0),
         }
     }
 
@@ -61,6 +69,31 @@ impl Gro {
             beside.switch(fd, true);
         }
         beside
+    }
+
+    /// What a round of one message brought, to be noted when there is time: with [`note_kept`](Self::note_kept).
+    #[inline]
+    pub(super) fn keep(&self, round: Round) {
+        if round.messages > 0 {
+            let joined = if round.datagrams > 1 { JOINED } else { 0 };
+            let waited = if round.waited { WAITED } else { 0 };
+            self.kept.store(KEPT | joined | waited, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what was kept, if anything was.
+    #[inline]
+    pub(super) fn note_kept(&self, fd: RawFd) {
+        let kept = self.kept.load(Ordering::Relaxed);
+        if kept != 0 {
+            self.kept.store(0, Ordering::Relaxed);
+            let round = Round {
+                messages: 1,
+                datagrams: if kept & JOINED == 0 { 1 } else { 2 },
+                waited: kept & WAITED != 0,
+            };
+            self.note(fd, round);
+        }
     }
 
     /// What a round brought. The counts are of all threads together: being wrong costs time only.
