@@ -60,7 +60,10 @@ impl Shared {
 
     /// Sends the answer to a request, if it is one packet and all there is to do; if not, nothing was done.
     pub(crate) fn respond_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
-        self.briefly(|core, now| core.respond_at_once(now, id, data))
+        self.briefly(|core, now| {
+            core.handed = None;
+            core.respond_at_once(now, id, data)
+        })
     }
 
     /// Whether the caller is alone with the endpoint, and `send` did what it was to do.
@@ -73,6 +76,6 @@ impl Shared {
         }
         let now = state.core.now();
         // Who only sends has to look at the socket now and then.
-        now.since(state.core.last_poll()) < POLL_EVERY && send(&mut state.core, now)
+        now < state.core.last_poll() + POLL_EVERY && send(&mut state.core, now)
     }
 }

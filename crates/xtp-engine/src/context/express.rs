@@ -313,7 +313,7 @@ impl Context {
             && writer.nxt + octets <= writer.credit.alloc
             && writer.control.window() > 0
             && writer.pacer.available() > 0
-            && now.since(self.timers.last_sent.max(self.timers.decayed)) < NOT_IDLE
+            && now < self.timers.last_sent.max(self.timers.decayed) + NOT_IDLE
             && self.reader.told != Some((self.reader.store.next(), self.next_alloc()))
             && !self.could_probe(octets, now)
     }

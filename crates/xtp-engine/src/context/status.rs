@@ -320,7 +320,7 @@ impl Context {
 
     /// Time since the echoed packet came, microseconds (21.2, 21.6).
     pub(super) fn delay_us(&self, now: Time) -> u32 {
-        let micros = now.since(self.reader.sync_in_at).as_micros();
+        let micros = now.as_nanos().saturating_sub(self.reader.sync_in_at.as_nanos()) / 1_000;
         u32::try_from(micros).unwrap_or(DELAY_NONE).min(DELAY_NONE - 1)
     }
 

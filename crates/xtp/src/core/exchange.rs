@@ -55,7 +55,7 @@ impl Core {
                         Look::Other(count)
                     }
                 };
-                if at.since(self.last_errors) >= ERRORS_EVERY {
+                if at >= self.last_errors + ERRORS_EVERY {
                     self.handed = None;
                     self.poll_errors(at);
                 }

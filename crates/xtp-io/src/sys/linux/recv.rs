@@ -125,6 +125,9 @@ pub(super) fn recv_lone(
     batch: &mut RecvBatch,
     waiting: Waiting,
 ) -> io::Result<()> {
+    if let Some(shortcut) = shortcut.filter(|shortcut| !shortcut.told.asks() && !shortcut.gro.is_on()) {
+        return recv_plain(endpoint, shortcut, batch, waiting);
+    }
     let memory = batch.writable(0);
     let mut piece = libc::iovec {
         iov_base: memory.as_mut_ptr().cast(),
@@ -171,6 +174,46 @@ pub(super) fn recv_lone(
         }
         batch.fill(0, arrival);
     }
+    Ok(())
+}
+
+/// The same by a shortcut, of which nothing is asked but the octets: neither header nor list of pieces is made.
+fn recv_plain(
+    endpoint: &Endpoint,
+    shortcut: &Shortcut,
+    batch: &mut RecvBatch,
+    waiting: Waiting,
+) -> io::Result<()> {
+    let memory = batch.writable(0);
+    let (start, room) = (memory.as_mut_ptr(), memory.len());
+    let fd = shortcut.socket.as_raw_fd();
+    let mut length = 0;
+    let (count, waited) = look(endpoint, 1, waiting, |flags| {
+        // SAFETY: `start` and `room` are the first slab of `batch`, which nobody else touches before this function returns.
+        let result = unsafe { libc::recv(fd, start.cast(), room, flags | libc::MSG_TRUNC) };
+        length = usize::try_from(result).ok()?;
+        Some(1)
+    })?;
+    if waited {
+        batch.note_waited();
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    shortcut.told.came(None);
+    if length > room {
+        add(&endpoint.counts.truncated, 1);
+        return Ok(());
+    }
+    let arrival = Arrival {
+        src: shortcut.peer,
+        dst: shortcut.local,
+        interface: None,
+        ecn: Ecn::NotEct,
+        filled: length,
+        stride: None,
+    };
+    batch.fill(0, arrival);
     Ok(())
 }
 
@@ -231,6 +274,27 @@ unsafe fn receive(
     room: usize,
     waiting: Waiting,
 ) -> io::Result<(usize, bool)> {
+    look(endpoint, room, waiting, |flags| {
+        let count = if room == 1 {
+            // SAFETY: the caller vouches for the one message.
+            unsafe { receive_one(fd, &mut *messages, flags) }
+        } else {
+            // SAFETY: the caller vouches for `room` messages; no timeout.
+            unsafe { libc::recvmmsg(fd, messages, room as u32, flags as _, ptr::null_mut()) }
+        };
+        usize::try_from(count).ok()
+    })
+}
+
+/// Makes a call for up to `room` messages, which says how many came or that it failed, until it succeeds or waited as long
+/// as it should; how many came, and whether nothing was there at first.
+#[inline(always)]
+fn look(
+    endpoint: &Endpoint,
+    room: usize,
+    waiting: Waiting,
+    mut call: impl FnMut(i32) -> Option<usize>,
+) -> io::Result<(usize, bool)> {
     let (flags, looks) = match waiting {
         Waiting::Looks(looks) => (libc::MSG_DONTWAIT, looks),
         // Whatever is there beside the first message comes along, but nobody waits for it.
@@ -240,14 +304,7 @@ unsafe fn receive(
     let (mut calls, mut empty, mut errors) = (0, 0, 0);
     let outcome = loop {
         calls += 1;
-        let count = if room == 1 {
-            // SAFETY: the caller vouches for the one message.
-            unsafe { receive_one(fd, &mut *messages, flags) }
-        } else {
-            // SAFETY: the caller vouches for `room` messages; no timeout.
-            unsafe { libc::recvmmsg(fd, messages, room as u32, flags as _, ptr::null_mut()) }
-        };
-        if let Ok(count) = usize::try_from(count) {
+        if let Some(count) = call(flags) {
             break Ok((count.min(room), empty > 0 || waiting == Waiting::Sleep));
         }
         // A failed call leaves the messages as they are, so they serve the next.
