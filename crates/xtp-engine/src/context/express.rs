@@ -246,6 +246,7 @@ impl Context {
             octets: arrival.octets,
             backing: None,
             packet: &packet,
+            passed: false,
         };
         self.note_arrival(env, &input);
         self.note_reply(env);

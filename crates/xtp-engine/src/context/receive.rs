@@ -296,7 +296,7 @@ impl Context {
     /// The payload of a packet that is about to be stored, which copies it unless its memory is shared.
     fn kept<'a>(&mut self, input: &Input<'a>, data: &'a [u8]) -> Payload<'a> {
         let payload = input.payload(data);
-        if matches!(payload, Payload::Copy(_)) {
+        if !matches!(payload, Payload::Shared(_)) {
             self.stats.octets_copied += data.len() as u64;
         }
         payload

@@ -254,7 +254,7 @@ impl Engine {
                 data: &farewell.octets,
                 backing: None,
             };
-            self.deliver(farewell.slot, &packet, &datagram);
+            self.deliver_as(farewell.slot, &packet, &datagram, farewell.kind.read);
         }
         if let Some(context) = self.contexts.at(farewell.slot).filter(|_| farewell.kind.read) {
             let read = context.read(usize::MAX);

@@ -355,8 +355,12 @@ impl Engine {
                 backing: None,
             };
             let claim = Claim::of(&first.traffic);
+            let mut identity = guest.identity;
+            if guest.unjudged {
+                identity.initial_rtt = self.peers.get(guest.src.ip(), guest.arrived).rtt;
+            }
             let slot = self.admit_as(
-                guest.identity,
+                identity,
                 guest.source_token,
                 (packet, first, &claim),
                 (guest.listener, guest.validated, false),

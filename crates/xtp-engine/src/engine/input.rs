@@ -81,6 +81,17 @@ impl Engine {
     }
 
     pub(super) fn deliver(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) {
+        self.deliver_as(slot, packet, datagram, false);
+    }
+
+    /// As [`deliver`](Self::deliver); `passed`: the user has its payload already, and will not be given it again.
+    pub(super) fn deliver_as(
+        &mut self,
+        slot: u32,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+        passed: bool,
+    ) {
         let header = &packet.header;
         if self.answer_straggler(slot, header) {
             return;
@@ -92,6 +103,7 @@ impl Engine {
             octets: datagram.data.len(),
             backing: datagram.backing,
             packet,
+            passed,
         };
         let Some(context) = self.contexts.at(slot) else {
             return;
