@@ -248,7 +248,10 @@ impl Endpoint {
             what,
             timeout,
             |core, now| core.begin_message(now, peer, options, &mut rest.borrow_mut()),
-            |id| Wish::Answer { id, limit },
+            |id| match rest.borrow().is_empty() {
+                true => Wish::Answer { id, limit },
+                false => Wish::None,
+            },
             |core, now, id| {
                 if let Some(message) = core.answered(id) {
                     return Poll::Ready(Ok(answered(message)));

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::wait::{Habit, Patience, Step};
 use crate::wake::Waker;
 
+mod exchange;
 mod sleep;
 use sleep::Slept;
 
@@ -273,54 +274,6 @@ impl Shared {
         self.ask(state, now, what, timeout, || Wish::None, question).2
     }
 
-    /// As [`wait`](Self::wait), for what may be handed to this caller as it comes.
-    pub(crate) fn wait_wishing<T>(
-        &self,
-        what: &'static str,
-        wish: impl Fn() -> Wish,
-        question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
-    ) -> Result<T> {
-        let mut state = self.lock();
-        let now = state.core.now();
-        self.glance(&mut state, now);
-        self.ask(state, now, what, None, wish, question).2
-    }
-
-    /// Begins something, waits for its outcome and ends it: what `begin` caused leaves with the first question, and but
-    /// for sleeping all happens under one lock. `end` hears of a good outcome only.
-    pub(crate) fn exchange<S: Copy, T>(
-        &self,
-        what: &'static str,
-        timeout: Option<Duration>,
-        begin: impl FnOnce(&mut Core, Time) -> Result<S>,
-        wish: impl Fn(S) -> Wish,
-        mut question: impl FnMut(&mut Core, Time, S) -> Poll<Result<T>>,
-        end: impl FnOnce(&mut Core, Time, S) -> bool,
-    ) -> Result<(S, Result<T>)> {
-        let mut state = self.lock();
-        let now = state.core.now();
-        self.glance(&mut state, now);
-        let begun = begin(&mut state.core, now)?;
-        // What it caused leaves before anything is asked.
-        if state.corks == 0 {
-            state.core.turn(now);
-            self.announce(&mut state);
-        }
-        let (mut state, now, outcome) = self.ask(
-            state,
-            now,
-            what,
-            timeout,
-            || wish(begun),
-            |core, now| question(core, now, begun),
-        );
-        if outcome.is_ok() && end(&mut state.core, now, begun) {
-            state.core.turn(now);
-            self.announce(&mut state);
-        }
-        Ok((begun, outcome))
-    }
-
     fn ask<'a, T>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -331,13 +284,16 @@ impl Shared {
         mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> (MutexGuard<'a, State>, Time, Result<T>) {
         let until = timeout.map(|timeout| (now + timeout, timeout));
+        // What he who waits for an answer began has had its turn, and asking causes nothing.
+        let mut idle = state.corks == 0 && matches!(wish(), Wish::Answer { .. });
         loop {
             let seen = state.core.news;
             let answer = question(&mut state.core, now);
-            if answer.is_pending() {
+            let idle = std::mem::take(&mut idle) && answer.is_pending();
+            if answer.is_pending() && !idle {
                 state.core.turn(now);
                 self.announce(&mut state);
-            } else if state.is_shared() || state.core.is_pressing(now) {
+            } else if !idle && (state.is_shared() || state.core.is_pressing(now)) {
                 self.finish(&mut state, now);
             }
             if let Poll::Ready(answer) = answer {

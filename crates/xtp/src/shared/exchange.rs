@@ -1,0 +1,60 @@
+//! Waiting for what is handed over as it comes: an answer to what was begun, a message of whoever comes next.
+
+use std::task::Poll;
+use std::time::Duration;
+
+use xtp_engine::Time;
+
+use super::Shared;
+use crate::core::{Core, Wish};
+use crate::error::Result;
+
+impl Shared {
+    /// As [`wait`](Self::wait), for what may be handed to this caller as it comes.
+    pub(crate) fn wait_wishing<T>(
+        &self,
+        what: &'static str,
+        wish: impl Fn() -> Wish,
+        question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
+    ) -> Result<T> {
+        let mut state = self.lock();
+        let now = state.core.now();
+        self.glance(&mut state, now);
+        self.ask(state, now, what, None, wish, question).2
+    }
+
+    /// Begins something, waits for its outcome and ends it: what `begin` caused leaves with the first question, and but
+    /// for sleeping all happens under one lock. `end` hears of a good outcome only.
+    pub(crate) fn exchange<S: Copy, T>(
+        &self,
+        what: &'static str,
+        timeout: Option<Duration>,
+        begin: impl FnOnce(&mut Core, Time) -> Result<S>,
+        wish: impl Fn(S) -> Wish,
+        mut question: impl FnMut(&mut Core, Time, S) -> Poll<Result<T>>,
+        end: impl FnOnce(&mut Core, Time, S) -> bool,
+    ) -> Result<(S, Result<T>)> {
+        let mut state = self.lock();
+        let now = state.core.now();
+        self.glance(&mut state, now);
+        let begun = begin(&mut state.core, now)?;
+        // What it caused leaves before anything is asked.
+        if state.corks == 0 {
+            state.core.turn(now);
+            self.announce(&mut state);
+        }
+        let (mut state, now, outcome) = self.ask(
+            state,
+            now,
+            what,
+            timeout,
+            || wish(begun),
+            |core, now| question(core, now, begun),
+        );
+        if outcome.is_ok() && end(&mut state.core, now, begun) {
+            state.core.turn(now);
+            self.announce(&mut state);
+        }
+        Ok((begun, outcome))
+    }
+}
