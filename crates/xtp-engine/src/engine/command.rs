@@ -39,6 +39,8 @@ impl Engine {
     ///
     /// [`Error::PortInUse`] if another listener has this service number.
     pub fn listen(&mut self, options: ListenOptions) -> Result<ListenerId, Error> {
+        // Who was let in before was let in by those who listened then.
+        self.catch_up();
         self.listeners.add(options)
     }
 

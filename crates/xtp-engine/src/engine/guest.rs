@@ -74,7 +74,9 @@ struct Kind {
 /// The last answer to its kind of FIRST.
 pub(super) struct Answer {
     kind: Kind,
+    /// Known from the second of its kind on, if he could be told from others.
     likeness: Option<at_once::Likeness>,
+    compared: bool,
     header: Header,
     /// Control segment and what stands before the data.
     pub(super) head: Vec<u8>,
@@ -310,6 +312,7 @@ impl Engine {
             known.write(guest, now, out);
             self.note_left(out, at);
             self.let_stay(now);
+            self.note_likeness();
             return true;
         }
         // The first of its kind: as long as ever, and remembered.
@@ -320,10 +323,6 @@ impl Engine {
             let context = slot.and_then(|slot| self.contexts.awake(slot));
             let relic = context.and_then(Relic::of);
             self.answer = Answer::of(&guest, out, before, relic);
-            let changes = self.listeners.changes();
-            if let Some(answer) = &mut self.answer {
-                answer.likeness = at_once::Likeness::of(&self.datagram, &guest.kind, changes);
-            }
         }
         true
     }
@@ -430,6 +429,7 @@ impl Answer {
         (simple && train.count == 1 && train.total == packet.len()).then(|| Self {
             kind: guest.kind.clone(),
             likeness: None,
+            compared: false,
             header,
             head: packet[HEADER_LEN..HEADER_LEN + head].to_vec(),
             answers,

@@ -185,6 +185,15 @@ impl Engine {
         (credentials.listed && decision(&mut self.pressure) == Decision::Accept).then_some(claimed)
     }
 
+    /// Remembers what the guest came with, if he is the second of his kind: there may be more.
+    pub(super) fn note_likeness(&mut self) {
+        let changes = self.listeners.changes();
+        if let Some(answer) = self.answer.as_mut().filter(|answer| !answer.compared) {
+            answer.compared = true;
+            answer.likeness = Likeness::of(&self.datagram, &answer.kind, changes);
+        }
+    }
+
     /// Judges the guest as of his arrival, if that was put off.
     pub(in super::super) fn judge_late(&mut self, guest: &Guest) {
         if !guest.unjudged {
