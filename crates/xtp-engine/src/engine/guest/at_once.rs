@@ -152,6 +152,7 @@ impl Engine {
         known.write(guest, now, out);
         self.note_left(out, at);
         self.let_stay(now);
+        self.note_likeness();
         true
     }
 
