@@ -7,7 +7,6 @@ mod common;
 
 use std::fs;
 use std::io::Write;
-use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,12 +63,13 @@ fn exchange(streams: &[Stream], round: usize) {
 }
 
 /// Opens associations, a group at a time, and exchanges the first message on each: what is not used yet is not at
-/// rest, and memory that was needed once is not given back.
-fn open_until(streams: &mut Vec<Stream>, number: usize, client: &Endpoint, server: SocketAddr) {
+/// rest. The next group waits until this one rests, for memory that was needed once is not given back.
+fn open_until(streams: &mut Vec<Stream>, number: usize, client: &Endpoint, server: &Endpoint) {
+    let address = server.local_addr();
     while streams.len() < number {
         let from = streams.len();
         for at in from..from + GROUP {
-            let stream = client.open(server, paradigm::stream(ports::ECHO));
+            let stream = client.open(address, paradigm::stream(ports::ECHO));
             let stream = stream.expect("room for it");
             stream.set_read_timeout(Some(LONG));
             stream
@@ -81,12 +81,13 @@ fn open_until(streams: &mut Vec<Stream>, number: usize, client: &Endpoint, serve
             let answer = stream.recv_message().expect("the association is open");
             assert_eq!(answer, Some(message(at, 0)));
         }
+        settle(client, server, streams.len());
     }
 }
 
 /// Waits until both ends have parked what they do not keep whole.
-fn settle(client: &Endpoint, server: &Endpoint) {
-    let at_rest = ASSOCIATIONS - WHOLE;
+fn settle(client: &Endpoint, server: &Endpoint, associations: usize) {
+    let at_rest = associations - WHOLE;
     let parked = |endpoint: &Endpoint| endpoint.stats().engine.parked;
     let until = Instant::now() + LONG;
     while parked(client) < at_rest || parked(server) < at_rest {
@@ -103,17 +104,15 @@ fn settle(client: &Endpoint, server: &Endpoint) {
 #[test]
 fn ten_thousand_associations_exchange_a_message_a_second() {
     let (server, client) = (endpoint(), endpoint());
-    let address = server.local_addr();
     server.enable_echo().expect("nobody has the number");
     let serving = server.clone();
     let driver = thread::spawn(move || while serving.progress_for(LONG).is_ok() {});
 
     let mut streams = Vec::with_capacity(ASSOCIATIONS);
     // What every endpoint needs once is no matter of associations.
-    open_until(&mut streams, GROUP, &client, address);
+    open_until(&mut streams, GROUP, &client, &server);
     let before = resident();
-    open_until(&mut streams, ASSOCIATIONS, &client, address);
-    settle(&client, &server);
+    open_until(&mut streams, ASSOCIATIONS, &client, &server);
     let octets = resident().saturating_sub(before) / ASSOCIATIONS;
     assert!(
         octets <= CEILING,
