@@ -281,6 +281,13 @@ impl Engine {
         self.contexts.awake(self.heard).and_then(Context::round_trip)
     }
 
+    /// Whether a timer has to be seen to before anything is done at `now`.
+    #[inline]
+    pub(super) fn has_timer_due(&mut self, now: Time) -> bool {
+        self.at_most_once.refresh();
+        self.next_timer().is_some_and(|at| at <= now)
+    }
+
     /// When the earliest timer of whatever kind is due.
     pub(super) fn next_timer(&self) -> Option<Time> {
         // Not as a chain of iterators: it is asked several times a packet.

@@ -96,11 +96,7 @@ impl Engine {
             && !self.is_ahead()
             && self.scheduler.is_empty()
             && self.replies.is_empty();
-        if !rest {
-            return false;
-        }
-        self.at_most_once.refresh();
-        self.next_timer().is_none_or(|at| at > now)
+        rest && !self.has_timer_due(now)
     }
 }
 

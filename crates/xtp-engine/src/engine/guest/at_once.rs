@@ -64,7 +64,9 @@ impl Engine {
         if known.kind.length > limit || !self.may_answer_at_once(now) {
             return None;
         }
-        let claimed = self.admits(now, &header, claimed, datagram)?;
+        if !self.admits(now, &header, claimed.1, datagram) {
+            return None;
+        }
         let answer = self.answer.as_ref()?;
         let takes_cookie = answer.likeness.as_ref().is_some_and(|first| first.takes_cookie);
         let kind = answer.kind.clone();
@@ -102,7 +104,7 @@ impl Engine {
             answer: None,
             closed: false,
             left: None,
-            claimed,
+            claimed: (Some(claimed.0), Some(claimed.1)),
             unjudged: true,
         });
         if welcomed.service == service::ACKNOWLEDGED {
@@ -136,8 +138,7 @@ impl Engine {
         if !responds || !known.fits(guest, self.datagram.len(), data.len()) {
             return false;
         }
-        self.at_most_once.refresh();
-        if self.next_timer().is_some_and(|at| at <= now) {
+        if self.has_timer_due(now) {
             return false;
         }
         let (Some(guest), Some(known)) = (&mut self.guest, &self.answer) else {
@@ -156,25 +157,24 @@ impl Engine {
         true
     }
 
-    /// Whether a FIRST like the last would be admitted without being counted; what it claims.
-    fn admits(
-        &mut self,
-        now: Time,
-        header: &Header,
-        claimed: (Option<u32>, Option<ClientId>),
-        datagram: &Datagram<'_>,
-    ) -> Option<(Option<u32>, Option<ClientId>)> {
-        let known = self.answer.as_ref()?;
-        let likeness = known.likeness.as_ref()?;
+    /// Whether a FIRST like the last would be admitted without being counted.
+    fn admits(&mut self, now: Time, header: &Header, client: ClientId, datagram: &Datagram<'_>) -> bool {
+        let Some((known, likeness)) = self
+            .answer
+            .as_ref()
+            .and_then(|known| Some((known, known.likeness.as_ref()?)))
+        else {
+            return false;
+        };
         let (src, key) = (datagram.src, header.key.value());
         let free = self.contexts.alive() < self.config.max_contexts
             && self.parted.as_ref().is_none_or(Parted::is_remembered)
             && likeness.changes == self.listeners.changes()
             && self.listeners.check(known.kind.listener, header.options).is_ok()
             && self.demux.foreign(src, key).is_none()
-            && self.at_most_once.is_surely_new(now, src, key, claimed.1?);
+            && self.at_most_once.is_surely_new(now, src, key, client);
         if !free {
-            return None;
+            return false;
         }
         // Who is listed is not counted, so that asking changes nothing.
         let credentials = Credentials {
@@ -183,7 +183,7 @@ impl Engine {
             takes_cookie: likeness.takes_cookie,
         };
         let decision = |pressure: &mut crate::admit::Pressure| pressure.decide(now, src.ip(), credentials);
-        (credentials.listed && decision(&mut self.pressure) == Decision::Accept).then_some(claimed)
+        credentials.listed && decision(&mut self.pressure) == Decision::Accept
     }
 
     /// Remembers what the guest came with, if he is the second of his kind: there may be more.
@@ -251,7 +251,7 @@ impl Answer {
         header: &Header,
         listener: ListenerId,
         datagram: &Datagram<'_>,
-    ) -> Option<(Option<u32>, Option<ClientId>)> {
+    ) -> Option<(u32, ClientId)> {
         let (kind, likeness) = (&self.kind, self.likeness.as_ref()?);
         let (octets, first) = (datagram.data, &likeness.octets);
         let (time, numbers) = (&likeness.time, &likeness.numbers);
@@ -278,6 +278,6 @@ impl Answer {
             n: u64::from_be_bytes(*n),
             low: u64::from_be_bytes(*low),
         };
-        Some(((stated != 0).then_some(stated), Some(client))).filter(|(time, _)| time.is_some())
+        (stated != 0).then_some((stated, client))
     }
 }

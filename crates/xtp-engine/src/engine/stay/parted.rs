@@ -59,8 +59,7 @@ impl Engine {
         {
             return false;
         }
-        self.at_most_once.refresh();
-        if self.next_timer().is_some_and(|at| at <= now) {
+        if self.has_timer_due(now) {
             return false;
         }
         self.now = now;
