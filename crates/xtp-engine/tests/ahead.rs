@@ -35,6 +35,8 @@ struct World {
     express: bool,
     at_once: [u64; 4],
     listener: ListenerId,
+    /// Octets of most messages.
+    usual: u64,
     /// Asked for by the server's user last.
     mark: Option<(ContextId, MarkId)>,
     /// Let go of by him last.
@@ -69,6 +71,7 @@ impl World {
             express,
             at_once: [0; 4],
             listener,
+            usual: if seed % 8 < 4 { 60 } else { 1_040 },
             mark: None,
             released: None,
         }
@@ -151,8 +154,10 @@ impl World {
             0 => 0,
             1 => 3_000,
             2 => 300,
-            3..6 => number % 256,
-            _ => 60,
+            // A packet, or a little more.
+            3 => 600 + number % 600,
+            4..6 => number % 256,
+            _ => self.usual,
         };
         let mut data = Bytes::from(vec![number as u8; len as usize]);
         let opened = self.ends[0].open_ahead(now, address(1), options, &mut data);
@@ -174,7 +179,7 @@ impl World {
         self.events.push(format!("{me} {read:?}"));
         let pressing = self.ends[me].is_pressing(now);
         if me == 1 && came && number % 4 != 3 {
-            let data = Bytes::from(vec![number as u8; (number % 400) as usize]);
+            let data = Bytes::from(vec![number as u8; (number % 1_400) as usize]);
             let sent = self.ends[me].send(now, id, data, true);
             let closed = self.ends[me].close_writer(now, id);
             self.events.push(format!("{me} sent {sent:?}, {closed:?}"));
@@ -223,10 +228,10 @@ fn respond(world: &mut World, now: Time, number: u64, catch_up: bool) -> u64 {
     let Some(id) = world.held[1].last().copied() else {
         return 0;
     };
-    let len = if number.is_multiple_of(5) {
-        1 + number % 300
-    } else {
-        40
+    let len = match number % 15 {
+        0 => 1 + number % 1_500,
+        5 => 1 + number % 300,
+        _ => world.usual,
     };
     let data = Bytes::from(vec![number as u8; len as usize]);
     if !at_once::respond(world, now, id, &data) {

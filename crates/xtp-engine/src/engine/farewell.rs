@@ -6,6 +6,7 @@
 //! then; the packet they build is the one that has left.
 
 use super::guest::copy_of;
+use super::kept::Kept;
 use super::{Engine, Read};
 use crate::context::Context;
 use crate::error::CloseReason;
@@ -13,7 +14,6 @@ use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
-use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use xtp_wire::{Body, CONTROL_LEN, DELAY_NONE, Format, HEADER_LEN, Header, Key, Options, Packet, seal};
@@ -37,7 +37,7 @@ pub(super) struct Farewell {
     /// How long the peer says that it kept the answer.
     delay: Option<u32>,
     message: core::ops::Range<usize>,
-    octets: Vec<u8>,
+    octets: Kept,
     left: Option<Time>,
 }
 
@@ -110,8 +110,7 @@ impl Engine {
         }
         let end = HEADER_LEN + header.dlen as usize;
         let mut octets = std::mem::take(&mut self.last_word);
-        octets.clear();
-        octets.extend_from_slice(datagram.data);
+        octets.keep(datagram, data.len());
         let farewell = Farewell {
             id: context.id,
             slot,
@@ -156,7 +155,7 @@ impl Engine {
         }
         self.now = self.now.max(now);
         farewell.kind.read = true;
-        let bytes = Bytes::copy_from_slice(&farewell.octets[farewell.message.clone()]);
+        let bytes = farewell.octets.part(farewell.message.clone());
         Some(Read::Data {
             offset: 0,
             bytes,
@@ -200,7 +199,7 @@ impl Engine {
             self.stats.sent += out.datagrams_from(before) as u64;
             let counted = first.zip(self.contexts.awake(farewell.slot).map(count));
             self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted));
-            self.last_word = farewell.octets;
+            self.put_back(farewell.octets);
         }
         true
     }
@@ -235,8 +234,14 @@ impl Engine {
     pub(super) fn settle_farewell(&mut self) {
         if let Some(farewell) = self.farewell.take() {
             self.part(&farewell, None);
-            self.last_word = farewell.octets;
+            self.put_back(farewell.octets);
         }
+    }
+
+    /// The memory for an answer is there for the next one.
+    fn put_back(&mut self, mut octets: Kept) {
+        octets.release();
+        self.last_word = octets;
     }
 
     fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
@@ -246,15 +251,18 @@ impl Engine {
         };
         let now = std::mem::replace(&mut self.now, farewell.arrived);
         let told = self.events.len();
-        if let Ok(packet) = Packet::parse(&farewell.octets) {
+        if let Ok(packet) = Packet::parse(farewell.octets.octets()) {
             let datagram = Datagram {
                 src: farewell.src,
                 dst: farewell.kind.dst,
                 ecn: farewell.kind.ecn,
-                data: &farewell.octets,
-                backing: None,
+                data: farewell.octets.octets(),
+                backing: farewell.octets.backing(),
             };
             self.deliver_as(farewell.slot, &packet, &datagram, farewell.kind.read);
+            if !farewell.kind.read {
+                self.count_copied(farewell.slot, &farewell.octets);
+            }
         }
         if let Some(context) = self.contexts.at(farewell.slot).filter(|_| farewell.kind.read) {
             let read = context.read(usize::MAX);

@@ -7,6 +7,7 @@
 
 use super::Engine;
 use super::admission::Claim;
+use super::kept::Kept;
 use super::stay::Relic;
 use crate::context::{Context, Identity};
 use crate::engine::Read;
@@ -24,8 +25,10 @@ use xtp_wire::{
 mod at_once;
 pub use at_once::Welcomed;
 
-/// Messages and answers up to this length are worth it: they are copied into their packet in any case.
-const SHORT: usize = 256;
+/// Messages and answers up to this length are worth it; they are one packet each.
+pub(super) const SHORT: usize = 8 << 10;
+/// Answers up to this length are copied into their packet, as those of other packets are.
+const COPY_LIMIT: usize = 256;
 /// Octets of a control segment.
 const CONTROL: usize = CONTROL_LEN;
 
@@ -42,7 +45,8 @@ pub(super) struct Guest {
     kind: Kind,
     pub(super) key: u64,
     pub(super) sync: u32,
-    /// Where the message lies in the copy of the datagram.
+    /// Octets of the datagram he came with, and where in it the message lies.
+    pub(super) octets: usize,
     pub(super) message: core::ops::Range<usize>,
     pub(super) taken: bool,
     pub(super) read: bool,
@@ -82,6 +86,8 @@ pub(super) struct Answer {
     pub(super) head: Vec<u8>,
     /// A message of the user was in it.
     answers: bool,
+    /// Most octets of it that leave in one packet like this one.
+    room: usize,
     src: Option<IpAddr>,
     ecn: Ecn,
     /// What is left of such a guest when he has ended.
@@ -89,6 +95,39 @@ pub(super) struct Answer {
 }
 
 impl Guest {
+    /// One who came with `datagram`, in which his message lies at `message`; of whom nothing else is known.
+    fn new(
+        identity: Identity,
+        kind: Kind,
+        header: &Header,
+        message: core::ops::Range<usize>,
+        datagram: &Datagram<'_>,
+        arrived: Time,
+    ) -> Self {
+        Self {
+            identity,
+            listener: kind.listener,
+            validated: false,
+            source_token: None,
+            arrived,
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            kind,
+            key: header.key.value(),
+            sync: header.sync,
+            octets: datagram.data.len(),
+            message,
+            taken: false,
+            read: false,
+            answer: None,
+            closed: false,
+            left: None,
+            claimed: (None, None),
+            unjudged: false,
+        }
+    }
+
     /// Octets of the user's answer.
     pub(super) fn answer_len(&self) -> u64 {
         self.answer.as_ref().map_or(0, Bytes::len) as u64
@@ -148,29 +187,13 @@ impl Engine {
             },
         ));
         self.events.push_back((identity.id, Event::Readable));
-        self.datagram.clear();
-        self.datagram.extend_from_slice(datagram.data);
-        self.guest = Some(Guest {
-            identity,
-            listener,
-            validated,
-            source_token,
-            arrived: self.now,
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: datagram.ecn,
-            kind,
-            key: header.key.value(),
-            sync: header.sync,
-            message: end - first.data.data.len()..end,
-            taken: false,
-            read: false,
-            answer: None,
-            closed: false,
-            left: None,
-            claimed: claim.identity(),
-            unjudged: false,
-        });
+        let message = end - first.data.data.len()..end;
+        let mut guest = Guest::new(identity, kind, header, message, datagram, self.now);
+        guest.validated = validated;
+        guest.source_token = source_token;
+        guest.claimed = claim.identity();
+        self.datagram.keep(datagram, guest.message.len());
+        self.guest = Some(guest);
         true
     }
 
@@ -199,7 +222,10 @@ impl Engine {
             && (1..=SHORT).contains(&first.data.data.len());
         let entry = self.listeners.get(listener).filter(|_| simple)?;
         let tuning = &entry.options.tuning;
-        if entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve {
+        // What the user answers is taken whole.
+        let roomy = tuning.send_capacity >= SHORT as u64;
+        if entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve || !roomy
+        {
             return None;
         }
         let Traffic::Extended(traffic) = &first.traffic else {
@@ -249,7 +275,7 @@ impl Engine {
         let message = guest.message.clone();
         Some(Read::Data {
             offset: 0,
-            bytes: Bytes::copy_from_slice(&self.datagram[message]),
+            bytes: self.datagram.part(message),
             eom: true,
         })
     }
@@ -301,12 +327,8 @@ impl Engine {
         };
         guest.left = Some(now);
         let before = out.begin();
-        let octets = self.datagram.len();
         let data = guest.answer.as_ref().map_or(0, Bytes::len);
-        let known = self
-            .answer
-            .as_ref()
-            .filter(|known| known.fits(guest, octets, data));
+        let known = self.answer.as_ref().filter(|known| known.fits(guest, data));
         if let Some(known) = known {
             let at = out.arena.len();
             known.write(guest, now, out);
@@ -321,8 +343,9 @@ impl Engine {
             self.stats.sent += out.datagrams_from(before) as u64;
             let slot = self.contexts.find(guest.identity.id);
             let context = slot.and_then(|slot| self.contexts.awake(slot));
-            let relic = context.and_then(Relic::of);
-            self.answer = Answer::of(&guest, out, before, relic);
+            // One that took more than a packet says nothing of those that do not.
+            let answer = context.and_then(|context| Answer::of(&guest, out, before, context));
+            self.answer = answer.or(self.answer.take());
         }
         true
     }
@@ -341,17 +364,17 @@ impl Engine {
             self.judge_late(guest);
         }
         let now = std::mem::replace(&mut self.now, guest.arrived);
-        let octets = std::mem::take(&mut self.datagram);
+        let mut kept = std::mem::take(&mut self.datagram);
         let (told, mut events) = (self.events.len(), 2);
-        if let Ok(packet) = &Packet::parse(&octets)
+        if let Ok(packet) = &Packet::parse(kept.octets())
             && let Body::First(first) = &packet.body
         {
             let datagram = Datagram {
                 src: guest.src,
                 dst: guest.dst,
                 ecn: guest.ecn,
-                data: &octets,
-                backing: None,
+                data: kept.octets(),
+                backing: kept.backing(),
             };
             let claim = Claim::of(&first.traffic);
             let mut identity = guest.identity;
@@ -366,14 +389,25 @@ impl Engine {
                 &datagram,
             );
             if let Some(slot) = slot {
+                self.count_copied(slot, &kept);
                 self.repeat_for(slot, guest, out);
                 events += self.retrace(slot, guest);
             }
         }
         debug_assert_eq!(self.events.len(), told + events, "other events than were told");
         self.events.truncate(told);
-        self.datagram = octets;
+        kept.release();
+        self.datagram = kept;
         self.now = now;
+    }
+
+    /// Counts what was copied before there was a context.
+    pub(super) fn count_copied(&mut self, slot: u32, kept: &Kept) {
+        if kept.copied() > 0
+            && let Some(context) = self.contexts.at(slot)
+        {
+            context.stats.octets_copied += kept.copied();
+        }
     }
 
     /// What the user did with the guest.
@@ -415,7 +449,7 @@ fn repeat(context: &mut Context, guest: &Guest) {
 
 impl Answer {
     /// What left in the one train from number `before` on, if it may serve again.
-    fn of(guest: &Guest, out: &TransmitBatch, before: usize, relic: Option<Relic>) -> Option<Self> {
+    fn of(guest: &Guest, out: &TransmitBatch, before: usize, context: &Context) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
         let header = Header::parse(packet).ok()?;
         let answers = guest.answer.is_some();
@@ -425,35 +459,37 @@ impl Answer {
             _ => false,
         };
         let data = guest.answer.as_ref().map_or(0, Bytes::len);
-        let head = packet[HEADER_LEN..].len().checked_sub(data)?;
-        (simple && train.count == 1 && train.total == packet.len()).then(|| Self {
+        let head = train.total.checked_sub(HEADER_LEN + data)?;
+        (simple && train.count == 1 && packet.len() >= HEADER_LEN + head).then(|| Self {
             kind: guest.kind.clone(),
             likeness: None,
             compared: false,
             header,
             head: packet[HEADER_LEN..HEADER_LEN + head].to_vec(),
             answers,
+            room: context.room_of_answer(head),
             src: train.src,
             ecn: train.ecn,
-            relic,
+            relic: Relic::of(context),
         })
     }
 
-    /// Whether it serves for a guest who came with so many octets, and is answered with `data` of them.
-    fn fits(&self, guest: &Guest, octets: usize, data: usize) -> bool {
+    /// Whether it serves for a guest who is answered with so many octets.
+    fn fits(&self, guest: &Guest, data: usize) -> bool {
         // Who is not validated is sent three times as much as came; what comes near is left to those who count.
-        let modest = HEADER_LEN + self.head.len() + data <= 2 * octets;
+        let modest = HEADER_LEN + self.head.len() + data <= 2 * guest.octets;
         // Whoever is not judged yet was found to be like the one this answered.
-        (guest.unjudged || self.kind == guest.kind) && (guest.validated || modest)
+        (guest.unjudged || self.kind == guest.kind) && (guest.validated || modest) && data <= self.room
     }
 
     /// The packet, into `out`.
     fn write(&self, guest: &Guest, now: Time, out: &mut TransmitBatch) {
-        let data = guest.answer.as_deref().unwrap_or_default();
+        let data = guest.answer.as_ref();
+        let len = data.map_or(0, Bytes::len);
         debug_assert_eq!(self.answers, guest.answer.is_some());
         let header = Header {
             key: Key::returned(guest.key),
-            dlen: (self.head.len() + data.len()) as u32,
+            dlen: (self.head.len() + len) as u32,
             sync: guest.identity.sync.wrapping_add(1),
             check: 0,
             ..self.header
@@ -472,14 +508,19 @@ impl Answer {
             let micros = u32::try_from(micros).unwrap_or(u32::MAX).min(u32::MAX - 1);
             delay.copy_from_slice(&micros.to_be_bytes());
         }
-        seal(packet, [data]);
-        out.arena.extend_from_slice(data);
+        seal(packet, data.iter().map(|data| &data[..]));
         let route = Route {
             dst: guest.src,
             src: self.src,
             ecn: self.ecn,
         };
-        out.push(route, false, at, &[]);
+        match data {
+            Some(data) if len > COPY_LIMIT => out.push(route, false, at, std::slice::from_ref(data)),
+            _ => {
+                out.arena.extend_from_slice(data.map_or(&[], |data| data));
+                out.push(route, false, at, &[]);
+            }
+        }
     }
 }
 

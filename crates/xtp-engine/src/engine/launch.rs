@@ -21,6 +21,8 @@ use xtp_wire::{HEADER_LEN, Header, Key, Token, seal};
 const BEFORE_TIME: usize = 44;
 /// Payloads up to this length are copied into the packet, as those of other packets are.
 const COPY_LIMIT: usize = 256;
+/// Octets of the first message of its kind, which may need more than one packet.
+const FIRST_LIMIT: usize = super::guest::SHORT;
 
 /// An association that was asked for and is not made yet.
 pub(super) struct Launch {
@@ -44,7 +46,7 @@ pub(super) struct Template {
     /// Where the time of creation lies in `head`, and number and lowest number of the client.
     time_at: usize,
     number_at: usize,
-    /// Most octets of data that fit whatever the specifier says.
+    /// Most octets of data that fit.
     room: usize,
 }
 
@@ -77,7 +79,7 @@ impl Engine {
             && !data.is_empty();
         let long = match &self.template {
             Some(template) => data.len() > template.room,
-            None => data.len() > COPY_LIMIT,
+            None => data.len() > FIRST_LIMIT || data.len() as u64 > options.tuning.send_capacity,
         };
         if !simple || long {
             let id = self.open(now, peer, options)?;
@@ -142,20 +144,18 @@ impl Engine {
             self.templates += 1;
             self.perform(&launch, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
-            self.template = Template::of(
-                &launch,
-                out,
-                before,
-                self.room_of_first(launch.prepared.identity.id),
-            );
+            self.template = Template::of(&launch, out, before).map(|template| Template {
+                room: self.room_of_first(launch.prepared.identity.id, template.head.len()),
+                ..template
+            });
         }
         true
     }
 
-    fn room_of_first(&self, id: ContextId) -> usize {
+    fn room_of_first(&self, id: ContextId, ahead: usize) -> usize {
         let slot = self.contexts.find(id);
         let context = slot.and_then(|slot| self.contexts.awake(slot));
-        context.map_or(0, |context| context.room_of_first())
+        context.map_or(0, |context| context.room_of_first(ahead))
     }
 
     /// Makes the association that was asked for.
@@ -230,7 +230,7 @@ impl Engine {
 
 impl Template {
     /// What left in the one train from number `before` on, if it may serve again.
-    fn of(launch: &Launch, out: &TransmitBatch, before: usize, room: usize) -> Option<Self> {
+    fn of(launch: &Launch, out: &TransmitBatch, before: usize) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
         if train.count != 1 || train.src.is_some() || train.ecn != Ecn::NotEct {
             return None;
@@ -254,7 +254,7 @@ impl Template {
             head: head.to_vec(),
             time_at,
             number_at: client_at + 8,
-            room,
+            room: 0,
         })
     }
 

@@ -9,6 +9,7 @@ mod express;
 mod farewell;
 mod guest;
 mod input;
+mod kept;
 mod launch;
 mod opening;
 mod parking;
@@ -36,6 +37,7 @@ use crate::transmit::TransmitBatch;
 use assembling::Assembling;
 use bytes::Bytes;
 use dallying::Dallying;
+use kept::Kept;
 use parking::Parking;
 use peers::Peers;
 use rand_chacha::ChaCha20Rng;
@@ -132,11 +134,11 @@ pub struct Engine {
     launched: Option<(u32, u64)>,
     templates: u64,
     /// Memory for an answer.
-    last_word: Vec<u8>,
+    last_word: Kept,
     /// END that left, to compare.
     left_last: Vec<u8>,
     /// The datagram the guest came with.
-    datagram: Vec<u8>,
+    datagram: Kept,
     /// A datagram is taken by one who catches up.
     welcoming: bool,
     /// For packets that have left, and the last of them, to compare.
@@ -206,10 +208,10 @@ impl Engine {
             ending: None,
             launched: None,
             templates: 0,
-            last_word: Vec::new(),
+            last_word: Kept::default(),
             left_last: Vec::new(),
             answer: None,
-            datagram: Vec::new(),
+            datagram: Kept::default(),
             welcoming: false,
             scratch: TransmitBatch::new(),
             left: Vec::new(),

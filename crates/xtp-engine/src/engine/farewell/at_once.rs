@@ -49,13 +49,13 @@ impl Engine {
         if told.data.len() > limit || !context.awaits_last_word() {
             return None;
         }
+        let mut octets = std::mem::take(&mut self.last_word);
+        octets.keep(datagram, told.data.len());
+        let range = datagram.data.len() - told.data.len()..datagram.data.len();
         let message = match told.data {
             [] => Bytes::new(),
-            data => Bytes::copy_from_slice(data),
+            _ => octets.part(range.clone()),
         };
-        let mut octets = std::mem::take(&mut self.last_word);
-        octets.clear();
-        octets.extend_from_slice(datagram.data);
         let farewell = Farewell {
             id,
             slot,
@@ -67,7 +67,7 @@ impl Engine {
             kind: ending.kind.clone(),
             echo: told.sync,
             delay: told.delay,
-            message: octets.len() - message.len()..octets.len(),
+            message: range,
             octets,
             left: Some(now),
         };

@@ -77,36 +77,19 @@ impl Engine {
         // The round trip is looked up when who came before is in the books.
         let identity = self.identity_knowing(datagram.src, None);
         let message = datagram.data.len() - kind.length..datagram.data.len();
+        self.datagram.keep(datagram, kind.length);
         let welcomed = Welcomed {
             id: identity.id,
             service: kind.traffic.service,
             port: kind.address.port().unwrap_or(0),
-            message: Bytes::copy_from_slice(&datagram.data[message.clone()]),
+            message: self.datagram.part(message.clone()),
         };
         self.stats.received += 1;
-        self.datagram.clear();
-        self.datagram.extend_from_slice(datagram.data);
-        self.guest = Some(Guest {
-            identity,
-            listener,
-            validated: false,
-            source_token,
-            arrived: now,
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: datagram.ecn,
-            kind,
-            key: header.key.value(),
-            sync: header.sync,
-            message,
-            taken: true,
-            read: true,
-            answer: None,
-            closed: false,
-            left: None,
-            claimed: (Some(claimed.0), Some(claimed.1)),
-            unjudged: true,
-        });
+        let mut guest = Guest::new(identity, kind, &header, message, datagram, now);
+        guest.source_token = source_token;
+        guest.claimed = (Some(claimed.0), Some(claimed.1));
+        (guest.taken, guest.read, guest.unjudged) = (true, true, true);
+        self.guest = Some(guest);
         if welcomed.service == service::ACKNOWLEDGED {
             self.flush_guest(out);
         }
@@ -135,7 +118,7 @@ impl Engine {
             && (1..=SHORT).contains(&data.len())
             && self.scheduler.is_empty()
             && self.replies.is_empty();
-        if !responds || !known.fits(guest, self.datagram.len(), data.len()) {
+        if !responds || !known.fits(guest, data.len()) {
             return false;
         }
         if self.has_timer_due(now) {
@@ -191,7 +174,7 @@ impl Engine {
         let changes = self.listeners.changes();
         if let Some(answer) = self.answer.as_mut().filter(|answer| !answer.compared) {
             answer.compared = true;
-            answer.likeness = Likeness::of(&self.datagram, &answer.kind, changes);
+            answer.likeness = Likeness::of(self.datagram.octets(), &answer.kind, changes);
         }
     }
 

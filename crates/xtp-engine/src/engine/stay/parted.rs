@@ -77,10 +77,11 @@ impl Engine {
             slot,
             ended,
             at: self.now,
-            received: self.datagram.len() + octets,
+            received: guest.octets + octets,
             remembered: self.stay.remembered,
             guest,
         });
+        self.datagram.release();
         self.stay.leave();
     }
 

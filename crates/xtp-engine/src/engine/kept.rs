@@ -1,0 +1,68 @@
+//! A datagram whose books are done later.
+
+use crate::transmit::Datagram;
+use bytes::Bytes;
+use core::ops::Range;
+
+/// From this many octets on a payload is copied once, into memory its user gets a part of. Shorter ones are copied
+/// again for him, which costs less than counting who holds what.
+const SHARE_FROM: usize = 1_024;
+
+/// Its octets: in memory that is used again, or in some that others hold too.
+#[derive(Default)]
+pub(super) struct Kept {
+    own: Vec<u8>,
+    shared: Option<Bytes>,
+    /// Octets that were copied into what others hold.
+    copied: u64,
+}
+
+impl Kept {
+    /// Keeps `datagram`, which has so many octets for a user, instead of what was kept before.
+    pub(super) fn keep(&mut self, datagram: &Datagram<'_>, payload: usize) {
+        self.own.clear();
+        (self.shared, self.copied) = (None, 0);
+        if payload < SHARE_FROM {
+            self.own.extend_from_slice(datagram.data);
+        } else {
+            self.shared = Some(match datagram.backing {
+                Some(backing) => backing.slice_ref(datagram.data),
+                None => {
+                    self.copied = payload as u64;
+                    Bytes::copy_from_slice(datagram.data)
+                }
+            });
+        }
+    }
+
+    /// All of them.
+    pub(super) fn octets(&self) -> &[u8] {
+        match &self.shared {
+            Some(shared) => shared,
+            None => &self.own,
+        }
+    }
+
+    /// Some of them, for a user.
+    pub(super) fn part(&self, range: Range<usize>) -> Bytes {
+        match &self.shared {
+            Some(shared) => shared.slice(range),
+            None => Bytes::copy_from_slice(&self.own[range]),
+        }
+    }
+
+    /// The memory they lie in, if others may hold it too.
+    pub(super) fn backing(&self) -> Option<&Bytes> {
+        self.shared.as_ref()
+    }
+
+    /// Octets copied for a user, of which a context that is given [`backing`](Self::backing) does not know.
+    pub(super) fn copied(&self) -> u64 {
+        self.copied
+    }
+
+    /// Lets go of memory that others hold too.
+    pub(super) fn release(&mut self) {
+        self.shared = None;
+    }
+}
