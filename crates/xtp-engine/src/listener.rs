@@ -118,10 +118,12 @@ impl Listeners {
     ///
     /// [`Refusal::NoListener`] or [`Refusal::ServiceRefused`].
     pub(crate) fn find(&self, domain: u8, port: Option<u16>, service: u8) -> Result<ListenerId, Refusal> {
-        let exact = port.and_then(|port| self.by_port.get(&(domain, Some(port))));
-        let wildcard = self.by_port.get(&(domain, None));
+        let (exact, wildcard) = (port.map(Some), Some(None));
         let mut refusal = Refusal::NoListener;
-        for id in [exact, wildcard].into_iter().flatten() {
+        for port in [exact, wildcard].into_iter().flatten() {
+            let Some(id) = self.by_port.get(&(domain, port)) else {
+                continue;
+            };
             if self.get(*id).is_some_and(|listener| listener.serves(service)) {
                 return Ok(*id);
             }

@@ -6,7 +6,6 @@
 //! then; the packet they build is the one that has left.
 
 use super::guest::copy_of;
-use super::kept::Kept;
 use super::{Engine, Read};
 use crate::context::Context;
 use crate::error::CloseReason;
@@ -37,7 +36,6 @@ pub(super) struct Farewell {
     /// How long the peer says that it kept the answer.
     delay: Option<u32>,
     message: core::ops::Range<usize>,
-    octets: Kept,
     left: Option<Time>,
 }
 
@@ -109,8 +107,7 @@ impl Engine {
             return false;
         }
         let end = HEADER_LEN + header.dlen as usize;
-        let mut octets = std::mem::take(&mut self.last_word);
-        octets.keep(datagram, data.len());
+        self.last_word.keep(datagram, data.len());
         let farewell = Farewell {
             id: context.id,
             slot,
@@ -138,7 +135,6 @@ impl Engine {
                 _ => None,
             },
             message: end - data.len()..end,
-            octets,
             left: None,
         };
         self.events.push_back((farewell.id, Event::Heard));
@@ -155,7 +151,7 @@ impl Engine {
         }
         self.now = self.now.max(now);
         farewell.kind.read = true;
-        let bytes = farewell.octets.part(farewell.message.clone());
+        let bytes = self.last_word.part(farewell.message.clone());
         Some(Read::Data {
             offset: 0,
             bytes,
@@ -199,7 +195,6 @@ impl Engine {
             self.stats.sent += out.datagrams_from(before) as u64;
             let counted = first.zip(self.contexts.awake(farewell.slot).map(count));
             self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted));
-            self.put_back(farewell.octets);
         }
         true
     }
@@ -234,14 +229,7 @@ impl Engine {
     pub(super) fn settle_farewell(&mut self) {
         if let Some(farewell) = self.farewell.take() {
             self.part(&farewell, None);
-            self.put_back(farewell.octets);
         }
-    }
-
-    /// The memory for an answer is there for the next one.
-    fn put_back(&mut self, mut octets: Kept) {
-        octets.release();
-        self.last_word = octets;
     }
 
     fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
@@ -251,19 +239,22 @@ impl Engine {
         };
         let now = std::mem::replace(&mut self.now, farewell.arrived);
         let told = self.events.len();
-        if let Ok(packet) = Packet::parse(farewell.octets.octets()) {
+        let (own, shared) = self.last_word.lend();
+        let octets = shared.as_deref().unwrap_or(&own);
+        if let Ok(packet) = Packet::parse(octets) {
             let datagram = Datagram {
                 src: farewell.src,
                 dst: farewell.kind.dst,
                 ecn: farewell.kind.ecn,
-                data: farewell.octets.octets(),
-                backing: farewell.octets.backing(),
+                data: octets,
+                backing: shared.as_ref(),
             };
             self.deliver_as(farewell.slot, &packet, &datagram, farewell.kind.read);
             if !farewell.kind.read {
-                self.count_copied(farewell.slot, &farewell.octets);
+                self.count_copied(farewell.slot, self.last_word.copied());
             }
         }
+        self.last_word.take_back(own);
         if let Some(context) = self.contexts.at(farewell.slot).filter(|_| farewell.kind.read) {
             let read = context.read(usize::MAX);
             debug_assert!(matches!(read, Ok(Read::Data { eom: true, .. })));

@@ -7,7 +7,6 @@
 
 use super::Engine;
 use super::admission::Claim;
-use super::kept::Kept;
 use super::stay::Relic;
 use crate::context::{Context, Identity};
 use crate::engine::Read;
@@ -96,6 +95,7 @@ pub(super) struct Answer {
 
 impl Guest {
     /// One who came with `datagram`, in which his message lies at `message`; of whom nothing else is known.
+    #[inline]
     fn new(
         identity: Identity,
         kind: Kind,
@@ -187,13 +187,13 @@ impl Engine {
             },
         ));
         self.events.push_back((identity.id, Event::Readable));
+        self.datagram.keep(datagram, first.data.data.len());
         let message = end - first.data.data.len()..end;
-        let mut guest = Guest::new(identity, kind, header, message, datagram, self.now);
+        let guest = Guest::new(identity, kind, header, message, datagram, self.now);
+        let guest = self.guest.insert(guest);
         guest.validated = validated;
         guest.source_token = source_token;
         guest.claimed = claim.identity();
-        self.datagram.keep(datagram, guest.message.len());
-        self.guest = Some(guest);
         true
     }
 
@@ -364,17 +364,18 @@ impl Engine {
             self.judge_late(guest);
         }
         let now = std::mem::replace(&mut self.now, guest.arrived);
-        let mut kept = std::mem::take(&mut self.datagram);
+        let (own, shared) = self.datagram.lend();
+        let octets = shared.as_deref().unwrap_or(&own);
         let (told, mut events) = (self.events.len(), 2);
-        if let Ok(packet) = &Packet::parse(kept.octets())
+        if let Ok(packet) = &Packet::parse(octets)
             && let Body::First(first) = &packet.body
         {
             let datagram = Datagram {
                 src: guest.src,
                 dst: guest.dst,
                 ecn: guest.ecn,
-                data: kept.octets(),
-                backing: kept.backing(),
+                data: octets,
+                backing: shared.as_ref(),
             };
             let claim = Claim::of(&first.traffic);
             let mut identity = guest.identity;
@@ -389,24 +390,23 @@ impl Engine {
                 &datagram,
             );
             if let Some(slot) = slot {
-                self.count_copied(slot, &kept);
+                self.count_copied(slot, self.datagram.copied());
                 self.repeat_for(slot, guest, out);
                 events += self.retrace(slot, guest);
             }
         }
         debug_assert_eq!(self.events.len(), told + events, "other events than were told");
         self.events.truncate(told);
-        kept.release();
-        self.datagram = kept;
+        self.datagram.take_back(own);
         self.now = now;
     }
 
     /// Counts what was copied before there was a context.
-    pub(super) fn count_copied(&mut self, slot: u32, kept: &Kept) {
-        if kept.copied() > 0
+    pub(super) fn count_copied(&mut self, slot: u32, copied: u64) {
+        if copied > 0
             && let Some(context) = self.contexts.at(slot)
         {
-            context.stats.octets_copied += kept.copied();
+            context.stats.octets_copied += copied;
         }
     }
 

@@ -19,9 +19,11 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Keeps `datagram`, which has so many octets for a user, instead of what was kept before.
+    #[inline]
     pub(super) fn keep(&mut self, datagram: &Datagram<'_>, payload: usize) {
         self.own.clear();
-        (self.shared, self.copied) = (None, 0);
+        self.release();
+        self.copied = 0;
         if payload < SHARE_FROM {
             self.own.extend_from_slice(datagram.data);
         } else {
@@ -36,6 +38,7 @@ impl Kept {
     }
 
     /// All of them.
+    #[inline]
     pub(super) fn octets(&self) -> &[u8] {
         match &self.shared {
             Some(shared) => shared,
@@ -44,6 +47,7 @@ impl Kept {
     }
 
     /// Some of them, for a user.
+    #[inline]
     pub(super) fn part(&self, range: Range<usize>) -> Bytes {
         match &self.shared {
             Some(shared) => shared.slice(range),
@@ -51,17 +55,27 @@ impl Kept {
         }
     }
 
-    /// The memory they lie in, if others may hold it too.
-    pub(super) fn backing(&self) -> Option<&Bytes> {
-        self.shared.as_ref()
+    /// Gives them away for a while: they lie in the second, if others may hold them too, else in the first, which is to be
+    /// given [back](Self::take_back).
+    #[inline]
+    pub(super) fn lend(&mut self) -> (Vec<u8>, Option<Bytes>) {
+        (std::mem::take(&mut self.own), self.shared.take())
     }
 
-    /// Octets copied for a user, of which a context that is given [`backing`](Self::backing) does not know.
+    /// The memory is used again.
+    #[inline]
+    pub(super) fn take_back(&mut self, own: Vec<u8>) {
+        self.own = own;
+    }
+
+    /// Octets copied for a user, of which a context that refers to them does not know.
+    #[inline]
     pub(super) fn copied(&self) -> u64 {
         self.copied
     }
 
     /// Lets go of memory that others hold too.
+    #[inline]
     pub(super) fn release(&mut self) {
         self.shared = None;
     }

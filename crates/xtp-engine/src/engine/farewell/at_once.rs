@@ -49,12 +49,11 @@ impl Engine {
         if told.data.len() > limit || !context.awaits_last_word() {
             return None;
         }
-        let mut octets = std::mem::take(&mut self.last_word);
-        octets.keep(datagram, told.data.len());
+        self.last_word.keep(datagram, told.data.len());
         let range = datagram.data.len() - told.data.len()..datagram.data.len();
         let message = match told.data {
             [] => Bytes::new(),
-            _ => octets.part(range.clone()),
+            _ => self.last_word.part(range.clone()),
         };
         let farewell = Farewell {
             id,
@@ -68,7 +67,6 @@ impl Engine {
             echo: told.sync,
             delay: told.delay,
             message: range,
-            octets,
             left: Some(now),
         };
         out.begin();

@@ -85,11 +85,11 @@ impl Engine {
             message: self.datagram.part(message.clone()),
         };
         self.stats.received += 1;
-        let mut guest = Guest::new(identity, kind, &header, message, datagram, now);
+        let guest = Guest::new(identity, kind, &header, message, datagram, now);
+        let guest = self.guest.insert(guest);
         guest.source_token = source_token;
         guest.claimed = (Some(claimed.0), Some(claimed.1));
         (guest.taken, guest.read, guest.unjudged) = (true, true, true);
-        self.guest = Some(guest);
         if welcomed.service == service::ACKNOWLEDGED {
             self.flush_guest(out);
         }

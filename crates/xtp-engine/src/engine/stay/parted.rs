@@ -18,7 +18,7 @@ pub(in super::super) struct Parted {
     ended: Time,
     /// When he was let go of.
     at: Time,
-    /// Octets of his datagrams.
+    /// Octets of the datagram with his END.
     received: usize,
     remembered: bool,
 }
@@ -70,15 +70,18 @@ impl Engine {
 
     /// The guest ended at `ended` with a datagram of so many octets, and nobody holds him any more.
     pub(super) fn part_with_guest(&mut self, ended: Time, octets: usize) {
-        let Some(guest) = self.guest.take() else { return };
+        if self.guest.is_none() {
+            return;
+        }
+        let (at, remembered) = (self.now, self.stay.remembered);
         let slot = self.contexts.pass_over();
         self.heard = slot;
-        self.parted = Some(Parted {
+        self.parted = self.guest.take().map(|guest| Parted {
             slot,
             ended,
-            at: self.now,
-            received: guest.octets + octets,
-            remembered: self.stay.remembered,
+            at,
+            received: octets,
+            remembered,
             guest,
         });
         self.datagram.release();
@@ -111,7 +114,7 @@ impl Engine {
             sync_out: guest.identity.sync.wrapping_add(1),
             peer_ended: true,
             validated: true,
-            received: parted.received as u64,
+            received: (guest.octets + parted.received) as u64,
             sent: HEADER_LEN as u64 + answer.head.len() as u64 + guest.answer_len(),
             ..relic.stone.clone()
         };
