@@ -42,8 +42,9 @@ pub(crate) struct MtuSearch {
 }
 
 impl MtuSearch {
-    /// A search from `base` to `max` octets of UDP payload; `local` adds the sizes of loopback.
-    pub(crate) fn new(base: usize, max: usize, local: bool, v6: bool, now: Time) -> Self {
+    /// A search from `base` to `max` octets of UDP payload that begins with datagrams of `start`; `local` adds the sizes
+    /// of loopback.
+    pub(crate) fn new(base: usize, start: usize, max: usize, local: bool, v6: bool, now: Time) -> Self {
         let base = base.min(max);
         let (probe, ceiling, resume) = (None, max, None);
         Self {
@@ -51,7 +52,7 @@ impl MtuSearch {
             max,
             local,
             v6,
-            current: base,
+            current: start.clamp(base, max),
             probe,
             ceiling,
             resume,
@@ -137,6 +138,14 @@ impl MtuSearch {
             (Some(limit), _) => limit.max(FLOOR.min(self.base)),
             // Only the probe is new, so it is the probe that did not fit.
             (None, Some(probe)) => probe.size - 1,
+            // What it began with was a guess: the sizes between are still to be tried.
+            (None, None) if self.current > self.base => {
+                self.cap(self.current - 1);
+                self.current = self.base;
+                return;
+            }
+            // Another packet of before it shrank.
+            (None, None) if self.resume.is_some() => return,
             (None, None) => self.base,
         };
         if limit < self.max {
@@ -150,6 +159,11 @@ impl MtuSearch {
         if self.current > self.base {
             self.cap(self.base);
         }
+    }
+
+    /// Nobody answered datagrams of the size it began with: that may be their size, so it begins at the base.
+    pub(crate) fn on_silence(&mut self) {
+        self.current = self.base;
     }
 
     /// Whether a datagram of `size` octets may be too large for a path that carries the base size.

@@ -29,7 +29,7 @@ fn climb(search: &mut MtuSearch, fits: usize, now: &mut Time) -> Vec<usize> {
 fn ethernet_is_found_with_three_tries_of_the_next_size() {
     for (v6, ethernet) in [(false, 1_472), (true, 1_452)] {
         let mut now = Time::ZERO;
-        let mut search = MtuSearch::new(1_200, 65_507, false, v6, now);
+        let mut search = MtuSearch::new(1_200, 1_200, 65_507, false, v6, now);
         assert_eq!((search.current(), search.is_done()), (1_200, false));
         let probed = climb(&mut search, ethernet, &mut now);
         assert_eq!(probed, [1_400, ethernet, 4_096, 4_096, 4_096]);
@@ -41,7 +41,7 @@ fn ethernet_is_found_with_three_tries_of_the_next_size() {
 #[test]
 fn loopback_reaches_the_top_at_once_and_rests_for_good() {
     let mut now = Time::ZERO;
-    let mut search = MtuSearch::new(1_200, 65_507, true, false, now);
+    let mut search = MtuSearch::new(1_200, 1_200, 65_507, true, false, now);
     assert_eq!(climb(&mut search, 65_507, &mut now), [65_507]);
     now = now + Duration::from_secs(100_000);
     assert_eq!(search.next_probe(now), None);
@@ -51,7 +51,7 @@ fn loopback_reaches_the_top_at_once_and_rests_for_good() {
 #[test]
 fn a_local_path_that_does_not_carry_the_most_is_climbed() {
     let mut now = Time::ZERO;
-    let mut search = MtuSearch::new(1_200, 65_507, true, false, now);
+    let mut search = MtuSearch::new(1_200, 1_200, 65_507, true, false, now);
     assert_eq!(search.next_probe(now), Some(65_507));
     search.on_too_big(None);
     assert_eq!(
@@ -64,16 +64,16 @@ fn a_local_path_that_does_not_carry_the_most_is_climbed() {
 #[test]
 fn the_carrier_limit_is_never_exceeded() {
     let mut now = Time::ZERO;
-    let mut search = MtuSearch::new(1_200, 1_471, true, false, now);
+    let mut search = MtuSearch::new(1_200, 1_200, 1_471, true, false, now);
     assert_eq!(climb(&mut search, 9_000, &mut now), [1_400]);
-    let mut small = MtuSearch::new(1_200, 576, true, false, now);
+    let mut small = MtuSearch::new(1_200, 1_200, 576, true, false, now);
     assert_eq!((small.current(), small.next_probe(now)), (576, None));
 }
 
 #[test]
 fn a_failed_size_is_tried_again_after_ten_minutes() {
     let mut now = Time::ZERO;
-    let mut search = MtuSearch::new(1_200, 65_507, false, false, now);
+    let mut search = MtuSearch::new(1_200, 1_200, 65_507, false, false, now);
     climb(&mut search, 1_300, &mut now);
     let rested = now + REST;
     assert_eq!(search.next_probe(Time::from_nanos(rested.as_nanos() - 1)), None);
@@ -83,7 +83,7 @@ fn a_failed_size_is_tried_again_after_ten_minutes() {
 
 #[test]
 fn answers_count_for_the_probe_under_way_only() {
-    let mut search = MtuSearch::new(1_200, 65_507, false, false, Time::ZERO);
+    let mut search = MtuSearch::new(1_200, 1_200, 65_507, false, false, Time::ZERO);
     assert!(!search.on_response(1_400, Time::ZERO));
     search.next_probe(Time::ZERO);
     assert!(!search.on_response(8_972, Time::ZERO));
@@ -102,7 +102,7 @@ fn answers_count_for_the_probe_under_way_only() {
 #[test]
 fn too_big_without_a_limit_blames_the_probe_first() {
     let mut now = Time::ZERO;
-    let mut search = MtuSearch::new(1_200, 65_507, false, false, now);
+    let mut search = MtuSearch::new(1_200, 1_200, 65_507, false, false, now);
     search.next_probe(now);
     search.on_response(1_400, now);
     assert_eq!(search.next_probe(now), Some(1_472));
@@ -117,7 +117,7 @@ fn too_big_without_a_limit_blames_the_probe_first() {
 #[test]
 fn too_big_with_a_limit_obeys_it_down_to_a_floor() {
     let mut now = Time::ZERO;
-    let mut search = MtuSearch::new(1_200, 65_507, true, false, now);
+    let mut search = MtuSearch::new(1_200, 1_200, 65_507, true, false, now);
     climb(&mut search, 65_507, &mut now);
     search.on_too_big(Some(70_000));
     assert_eq!(search.current(), 65_507);
@@ -138,7 +138,7 @@ fn too_big_with_a_limit_obeys_it_down_to_a_floor() {
 #[test]
 fn a_black_hole_sends_it_back_to_the_base() {
     let mut now = Time::ZERO;
-    let mut search = MtuSearch::new(1_200, 65_507, false, false, now);
+    let mut search = MtuSearch::new(1_200, 1_200, 65_507, false, false, now);
     search.on_black_hole(now);
     assert_eq!(search.next_probe(now), Some(1_400), "nothing to fall back from");
     search.on_response(1_400, now);
@@ -164,7 +164,7 @@ proptest! {
         steps in prop::collection::vec((0u8..6, 0usize..70_000), 0..80),
     ) {
         let mut now = Time::ZERO;
-        let mut search = MtuSearch::new(base, max, local, false, now);
+        let mut search = MtuSearch::new(base, base, max, local, false, now);
         let mut out = None;
         for (step, value) in steps {
             match step {

@@ -79,6 +79,11 @@ impl Config {
 
     /// An endpoint at the given UDP address.
     pub fn server(bind: SocketAddr) -> Self {
+        let mut engine = EngineConfig::new([0; 32]);
+        if cfg!(target_os = "linux") {
+            // Loopback carries the longest datagram there is; where it was set up otherwise, the system says so.
+            engine.local_datagram = engine.max_datagram;
+        }
         Self {
             bind,
             wait: Wait::default(),
@@ -87,7 +92,7 @@ impl Config {
             message_limit: 64 << 20,
             write_buffer: 64 << 10,
             socket: SocketOptions::default(),
-            engine: EngineConfig::new([0; 32]),
+            engine,
             fresh_start: false,
             trace: None,
         }

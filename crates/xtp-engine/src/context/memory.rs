@@ -31,7 +31,7 @@ impl Context {
     pub(crate) fn memory() -> Box<Self> {
         let tuning = Tuning::default();
         let nowhere = SocketAddr::from(([0; 4], 0));
-        let mtu = MtuSearch::new(0, 0, true, false, Time::ZERO);
+        let mtu = MtuSearch::new(0, 0, 0, true, false, Time::ZERO);
         Box::new(Self {
             id: ContextId(0),
             role: Role::Initiator,

@@ -233,8 +233,22 @@ impl Context {
             return;
         }
         self.peer.mtu.on_too_big(limit);
+        self.shorten_first(env.now);
         self.writer.control.set_segment(self.segment_size() as u32);
         self.event(env, Event::MaxData(self.segment_size() as u32));
         self.schedule_path_timer();
+    }
+
+    /// A FIRST that did not leave for its size leaves again at once, with what fits.
+    fn shorten_first(&mut self, now: Time) {
+        let room = self.room_of_first() as u32;
+        if self.state == State::Opening
+            && let Some(opening) = &mut self.opening
+            && opening.first_len > room
+        {
+            opening.first_len = room;
+            self.writer.inflight.mark_all_lost_from(room.into());
+            self.timers.set(Timer::Wait, now);
+        }
     }
 }

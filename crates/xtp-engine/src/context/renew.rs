@@ -37,7 +37,7 @@ impl Context {
             offered: Caps::empty(),
             reader_start: 0,
         };
-        let mtu = MtuSearch::new(0, 0, true, false, Time::ZERO);
+        let mtu = MtuSearch::new(0, 0, 0, true, false, Time::ZERO);
         self.renew(parts, mtu, 0, CongestionKind::Fixed, Time::ZERO);
     }
 

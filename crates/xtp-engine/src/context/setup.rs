@@ -231,12 +231,15 @@ fn path_search(
         true => config.max_datagram,
         false => config.max_datagram.min(LARGEST_REMOTE),
     };
-    let base = match identity.is_local {
-        true => config.local_datagram.clamp(576, largest),
-        false => config.base_datagram,
+    let (base, start) = match identity.is_local {
+        true => {
+            let start = config.local_datagram.clamp(576, largest);
+            (config.base_datagram.min(start), start)
+        }
+        false => (config.base_datagram, config.base_datagram),
     };
     (
-        MtuSearch::new(base, largest, identity.is_local, addr.is_ipv6(), now),
+        MtuSearch::new(base, start, largest, identity.is_local, addr.is_ipv6(), now),
         largest,
     )
 }
