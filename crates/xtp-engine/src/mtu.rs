@@ -7,8 +7,8 @@ use core::time::Duration;
 /// UDP payload sizes tried on any path, with the Ethernet one for IPv4 and IPv6.
 const LADDER_V4: [usize; 5] = [1_200, 1_400, 1_472, 4_096, 8_972];
 const LADDER_V6: [usize; 5] = [1_200, 1_400, 1_452, 4_096, 8_972];
-/// Sizes tried on local paths besides.
-const LADDER_LOCAL: [usize; 3] = [16_384, 32_768, 65_507];
+/// Sizes tried on local paths besides; the last is what fits an IPv4 packet, the one before it IPv6 on Linux loopback.
+const LADDER_LOCAL: [usize; 4] = [16_384, 32_768, 65_488, 65_507];
 /// Probes of one size before it counts as too big.
 const TRIES: u8 = 3;
 /// How long an answer may take.

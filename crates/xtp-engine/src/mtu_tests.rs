@@ -154,17 +154,40 @@ fn a_black_hole_sends_it_back_to_the_base() {
     assert_eq!(search.current(), 1_472);
 }
 
+#[test]
+fn a_search_that_begins_too_high_falls_to_the_base_and_climbs() {
+    let mut now = Time::ZERO;
+    let mut search = MtuSearch::new(1_200, 65_507, 65_507, true, false, now);
+    assert_eq!((search.current(), search.is_done()), (65_507, true));
+    // Two packets of the same train.
+    search.on_too_big(None);
+    search.on_too_big(None);
+    assert_eq!(search.current(), 1_200);
+    let probed = climb(&mut search, 9_000, &mut now);
+    assert_eq!(probed[..5], [1_400, 1_472, 4_096, 8_972, 16_384]);
+    assert_eq!(search.current(), 8_972);
+}
+
+#[test]
+fn silence_begins_at_the_base_and_tries_the_most_again() {
+    let now = Time::ZERO;
+    let mut search = MtuSearch::new(1_200, 65_507, 65_507, true, false, now);
+    search.on_silence();
+    assert_eq!((search.current(), search.next_probe(now)), (1_200, Some(65_507)));
+}
+
 proptest! {
     /// Whatever happens, sizes stay within limits and probes are never larger than the carrier allows.
     #[test]
     fn sizes_stay_within_limits(
         base in 576usize..2_000,
+        start in 576usize..65_508,
         max in 576usize..65_508,
         local: bool,
-        steps in prop::collection::vec((0u8..6, 0usize..70_000), 0..80),
+        steps in prop::collection::vec((0u8..7, 0usize..70_000), 0..80),
     ) {
         let mut now = Time::ZERO;
-        let mut search = MtuSearch::new(base, base, max, local, false, now);
+        let mut search = MtuSearch::new(base, start, max, local, false, now);
         let mut out = None;
         for (step, value) in steps {
             match step {
@@ -177,7 +200,8 @@ proptest! {
                     prop_assert!(!grew || search.current() == size);
                 },
                 3 => { now = now + Duration::from_millis(value as u64 * 10); search.on_timeout(now); }
-                4 => search.on_too_big((value % 3 > 0).then_some(value)),
+                4 => search.on_silence(),
+                5 => search.on_too_big((value % 3 > 0).then_some(value)),
                 _ => search.on_black_hole(now),
             }
             prop_assert!(search.current() <= max && search.current() >= 576.min(base));

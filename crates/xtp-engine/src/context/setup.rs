@@ -19,6 +19,8 @@ pub(super) const UNKNOWN_MAX_DATA: u32 = 1_168;
 pub(super) const DEFAULT_SPANS: usize = 32;
 /// Datagram sizes searched for on paths that are not local.
 const LARGEST_REMOTE: usize = 8_972;
+/// What loopback's 65 536 octets leave behind IPv6 and UDP headers; IPv4 ends before them.
+const LARGEST_LOCAL_V6: usize = 65_488;
 
 /// What an initiator needs to send and repeat FIRST.
 #[derive(Clone, Debug)]
@@ -228,6 +230,7 @@ fn path_search(
     now: Time,
 ) -> (MtuSearch, usize) {
     let largest = match identity.is_local {
+        true if addr.is_ipv6() => config.max_datagram.min(LARGEST_LOCAL_V6),
         true => config.max_datagram,
         false => config.max_datagram.min(LARGEST_REMOTE),
     };

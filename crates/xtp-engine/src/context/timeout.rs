@@ -301,7 +301,11 @@ impl Context {
         if self.timers.firsts >= FULL_REPEATS
             && let Some(segment) = segment
         {
-            if self.opening.as_ref().is_some_and(|opening| segment.len < opening.first_len as usize) {
+            if self
+                .opening
+                .as_ref()
+                .is_some_and(|opening| segment.len < opening.first_len as usize)
+            {
                 self.peer.mtu.on_silence();
             }
             let end = segment.seq + segment.len as u64;

@@ -1,0 +1,187 @@
+//! Local paths begin with the longest datagram: what becomes of those that carry less, and of those that do not say so.
+
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+use xtp_engine::{
+    Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time, TransmitBatch,
+    paradigm,
+};
+
+const PORT: u16 = 9;
+/// What loopback carries in a datagram.
+const LOOPBACK: usize = 65_507;
+const TRAVEL: Duration = Duration::from_micros(10);
+
+/// What the carrier says of a datagram that is too long.
+#[derive(Copy, Clone, Debug, PartialEq)]
+enum Says {
+    Nothing,
+    TooLong,
+    HowLong,
+}
+
+struct World {
+    now: Time,
+    ends: [Engine; 2],
+    addrs: [SocketAddr; 2],
+    wire: VecDeque<(Time, usize, Vec<u8>)>,
+    fits: usize,
+    says: Says,
+    /// Lengths of all datagrams that were to leave.
+    lengths: Vec<usize>,
+    received: Vec<u8>,
+    closed: bool,
+}
+
+impl World {
+    fn new(fits: usize, says: Says) -> Self {
+        let engine = |n| {
+            let mut config = EngineConfig::new([n; 32]);
+            config.local_datagram = LOOPBACK;
+            Engine::new(config).unwrap()
+        };
+        let mut ends = [engine(1), engine(2)];
+        ends[1].listen(ListenOptions::new(PORT)).unwrap();
+        Self {
+            now: Time::from_nanos(1_000_000_000),
+            ends,
+            addrs: ["127.0.0.1:1".parse().unwrap(), "127.0.0.1:2".parse().unwrap()],
+            wire: VecDeque::new(),
+            fits,
+            says,
+            lengths: Vec::new(),
+            received: Vec::new(),
+            closed: false,
+        }
+    }
+
+    fn flush(&mut self, me: usize) {
+        let mut out = TransmitBatch::new();
+        self.ends[me].flush(self.now, &mut out);
+        let mut too_long = 0;
+        out.for_each_datagram(|_, octets| {
+            self.lengths.push(octets.len());
+            if octets.len() > self.fits {
+                too_long += 1;
+            } else {
+                self.wire.push_back((self.now + TRAVEL, 1 - me, octets.to_vec()));
+            }
+        });
+        for _ in 0..too_long {
+            match self.says {
+                Says::Nothing => {}
+                Says::TooLong => self.ends[me].too_big(self.now, self.addrs[1 - me], None),
+                Says::HowLong => self.ends[me].too_big(self.now, self.addrs[1 - me], Some(self.fits)),
+            }
+        }
+        if too_long > 0 && self.says != Says::Nothing {
+            self.flush(me);
+        }
+    }
+
+    fn take_events(&mut self) {
+        while let Some((_, event)) = self.ends[0].poll_event() {
+            self.closed |= matches!(event, Event::Closed(_));
+        }
+        while let Some((id, event)) = self.ends[1].poll_event() {
+            if matches!(event, Event::Accepted { .. } | Event::Readable) {
+                while let Ok(Read::Data { bytes, .. }) = self.ends[1].read(self.now, id, usize::MAX) {
+                    self.received.extend_from_slice(&bytes);
+                }
+            }
+        }
+    }
+
+    fn run_until_closed(&mut self) {
+        for _ in 0..10_000 {
+            self.flush(0);
+            self.flush(1);
+            self.take_events();
+            if self.closed {
+                return;
+            }
+            let wire = self.wire.front().map(|(at, ..)| *at);
+            let due = [wire, self.ends[0].deadline(), self.ends[1].deadline()];
+            let Some(next) = due.into_iter().flatten().min() else {
+                return;
+            };
+            self.now = self.now.max(next);
+            while let Some((_, to, octets)) = self.wire.pop_front_if(|(at, ..)| *at <= self.now) {
+                let (src, data) = (self.addrs[1 - to], &octets[..]);
+                let (dst, ecn, backing) = (None, Ecn::NotEct, None);
+                self.ends[to].receive(
+                    self.now,
+                    Datagram {
+                        src,
+                        dst,
+                        ecn,
+                        data,
+                        backing,
+                    },
+                );
+            }
+        }
+    }
+
+    fn send(&mut self, options: OpenOptions, len: usize) {
+        let octets: Vec<u8> = (0..len).map(|n| (n * 7 % 251) as u8).collect();
+        let id = self.ends[0].open(self.now, self.addrs[1], options).unwrap();
+        self.ends[0]
+            .send(self.now, id, Bytes::from(octets.clone()), true)
+            .unwrap();
+        self.ends[0].close_writer(self.now, id).unwrap();
+        self.run_until_closed();
+        let what = format!("{:?} {len} over {}", self.says, self.fits);
+        assert!(self.closed, "{what}: no end, {:?}", self.lengths);
+        assert_eq!(self.received.len(), octets.len(), "{what}");
+        assert!(self.received == octets, "{what}: other octets");
+    }
+}
+
+#[test]
+fn a_message_that_fits_is_one_packet_of_a_new_association() {
+    for len in [100, 16_384, 65_000] {
+        let mut world = World::new(LOOPBACK, Says::TooLong);
+        world.send(paradigm::one_shot(PORT), len);
+        let longer = world.lengths.iter().filter(|octets| **octets > 100).count();
+        assert_eq!(longer, 1, "{len}: {:?}", world.lengths);
+    }
+}
+
+#[test]
+fn what_does_not_leave_leaves_again_at_once_and_fits() {
+    for says in [Says::TooLong, Says::HowLong] {
+        for fits in [1_200, 1_472, 8_972, 20_000, 65_000] {
+            for len in [100, 5_000, 16_384, 65_400, 300_000] {
+                let mut world = World::new(fits, says);
+                let begin = world.now;
+                world.send(paradigm::one_shot(PORT), len);
+                // No timer of a second was waited for.
+                let took = world.now.since(begin);
+                assert!(
+                    took < Duration::from_millis(900),
+                    "{says:?} {len} over {fits}: {took:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_that_swallows_long_datagrams_gets_short_ones() {
+    for fits in [1_200, 1_472, 8_192, 20_000] {
+        for len in [100, 5_000, 16_384, 65_400, 300_000] {
+            let mut world = World::new(fits, Says::Nothing);
+            world.send(paradigm::one_shot(PORT), len);
+            world.lengths.reverse();
+            let last = world.lengths.iter().find(|octets| **octets > 100);
+            assert!(
+                last.is_none_or(|octets| *octets <= fits),
+                "{len} over {fits}: {:?}",
+                world.lengths
+            );
+        }
+    }
+}
