@@ -241,7 +241,7 @@ impl Context {
 
     /// A FIRST that did not leave for its size leaves again at once, with what fits.
     fn shorten_first(&mut self, now: Time) {
-        let room = self.room_of_first() as u32;
+        let room = self.room_of_first(self.first_overhead()) as u32;
         if self.state == State::Opening
             && let Some(opening) = &mut self.opening
             && opening.first_len > room
