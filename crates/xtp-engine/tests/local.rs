@@ -108,7 +108,10 @@ impl World {
                 return;
             };
             self.now = self.now.max(next);
-            while let Some((_, to, octets)) = self.wire.pop_front_if(|(at, ..)| *at <= self.now) {
+            while self.wire.front().is_some_and(|(at, ..)| *at <= self.now) {
+                let Some((_, to, octets)) = self.wire.pop_front() else {
+                    return;
+                };
                 let (src, data) = (self.addrs[1 - to], &octets[..]);
                 let (dst, ecn, backing) = (None, Ecn::NotEct, None);
                 self.ends[to].receive(
