@@ -2,6 +2,9 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket as StdSocket};
+use std::sync::atomic::AtomicBool;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::Ordering;
 
 use crate::batch::RecvBatch;
 use crate::counters::add;
@@ -18,6 +21,8 @@ pub struct Shortcut {
     pub(crate) socket: StdSocket,
     pub(crate) peer: SocketAddr,
     pub(crate) local: Option<IpAddr>,
+    /// What came before it was connected may still be there, from anybody.
+    pub(crate) unsure: AtomicBool,
     /// The mark of what it sends.
     pub(crate) mark: Ecn,
     /// When to ask for the mark of what arrives.
@@ -39,6 +44,22 @@ impl Shortcut {
     /// The mark of what it sends.
     pub fn mark(&self) -> Ecn {
         self.mark
+    }
+
+    /// Whether the system is to tell who sent what arrives.
+    #[inline]
+    #[cfg(target_os = "linux")]
+    pub(crate) fn asks_sender(&self) -> bool {
+        self.unsure.load(Ordering::Relaxed)
+    }
+
+    /// So many of `room` came: what is taken next came when it was connected, if there was not more.
+    #[inline]
+    #[cfg(target_os = "linux")]
+    pub(crate) fn took(&self, count: usize, room: usize) {
+        if count < room && self.asks_sender() {
+            self.unsure.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Another mark for what it sends.
@@ -138,6 +159,15 @@ impl UdpSocket {
     /// As [`UdpSocket::recv`].
     pub fn recv_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch, looks: u32) -> io::Result<usize> {
         self.io.recv_by(&self.endpoint, shortcut, batch, looks)?;
+        Ok(self.count(batch))
+    }
+
+    /// As [`UdpSocket::recv_within`], by a shortcut, and as many as it: for a stream.
+    ///
+    /// # Errors
+    /// As [`UdpSocket::recv`].
+    pub fn recv_many_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch, looks: u32) -> io::Result<usize> {
+        self.io.recv_many_by(&self.endpoint, shortcut, batch, looks)?;
         Ok(self.count(batch))
     }
 }

@@ -17,6 +17,8 @@ use crate::wake::Waker;
 
 mod shortcut;
 
+use shortcut::Serves;
+
 /// A slab is worth keeping as backing of received payloads when it is filled at least this far: below, a few
 /// octets would pin 64 KiB.
 const WORTH_KEEPING: usize = 32 << 10;
@@ -235,13 +237,24 @@ impl Carrier {
         let Some(batch) = &mut self.batch else {
             return Ok(0);
         };
-        if let Some((shortcut, beside)) = self.shortcut.turn() {
-            // First, because what was just sent is not answered yet.
-            if beside && !all {
+        if let Some((shortcut, round)) = self.shortcut.turn() {
+            let stream = round.serves != Serves::Exchange;
+            // First, because what was just sent is not answered yet, or what is there is older.
+            if round.beside && (!all || stream) {
                 let count = counted(self.socket.recv_within(batch, 1))?;
                 if count > 0 {
                     return Ok(count);
                 }
+            }
+            if stream {
+                let count = counted(self.socket.recv_many_by(shortcut, batch, looks))?;
+                if round.beside {
+                    self.shortcut.caught_up();
+                }
+                if count > 0 || round.beside {
+                    return Ok(count);
+                }
+                return counted(self.socket.recv_within(batch, 1));
             }
             let count = counted(self.socket.recv_by(shortcut, batch, looks))?;
             self.shortcut.came(count);
@@ -252,9 +265,20 @@ impl Carrier {
         }
         let count = counted(self.socket.recv_within(batch, looks))?;
         if count > FEW || count > 1 && batch.only().is_none() {
-            self.shortcut.crowd();
+            self.shortcut.crowded(batch);
         }
         Ok(count)
+    }
+
+    /// Whoever takes a stream is about to nap.
+    pub(crate) fn before_nap(&mut self) {
+        self.shortcut.nap(&self.socket);
+    }
+
+    /// No shortcut from now on.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn refuse_shortcut(&mut self) {
+        self.shortcut.refuse();
     }
 
     /// Gives up a shortcut, because somebody is about to sleep on the socket; how many datagrams were still in it, which
@@ -265,7 +289,7 @@ impl Carrier {
         };
         let mut taken = 0;
         while let Some(batch) = &mut self.batch
-            && let Ok(count @ 1..) = self.socket.recv_by(&shortcut, batch, 1)
+            && let Ok(count @ 1..) = self.socket.recv_many_by(&shortcut, batch, 1)
         {
             taken += count;
             self.hand_in(clock.now(), engine);

@@ -541,6 +541,7 @@ impl Shared {
                 }
                 Step::Nap => {
                     let due = state.core.deadline().into_iter().chain(until).min();
+                    state.core.carrier.before_nap();
                     drop(state);
                     let nap = patience.nap();
                     std::thread::sleep(due.map_or(nap, |due| due.since(now).min(nap)));

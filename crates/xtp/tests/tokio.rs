@@ -336,3 +336,22 @@ fn retained_buffers_come_back_as_they_are_acknowledged() {
         assert!(far.await.expect("no panic") == data);
     });
 }
+
+#[test]
+fn a_long_exchange_of_small_messages_never_stops() {
+    run(async {
+        let (server, address, client) = pair();
+        server.enable_echo().expect("a free number");
+        let stream = client
+            .open(address, paradigm::stream(ports::ECHO))
+            .expect("options in range");
+        for number in 0..1_500u32 {
+            stream
+                .send_message(number.to_be_bytes().to_vec())
+                .await
+                .expect("room");
+            let back = stream.recv_message().await.expect("open").expect("a message");
+            assert_eq!(back[..], number.to_be_bytes());
+        }
+    });
+}

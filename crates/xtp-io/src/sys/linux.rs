@@ -130,7 +130,7 @@ impl DatagramIo for LinuxIo {
     }
 
     fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
-        recv::recv(self, endpoint, batch, recv::Waiting::Looks(looks))?;
+        recv::recv(self, endpoint, None, batch, recv::Waiting::Looks(looks))?;
         self.note(endpoint, batch);
         Ok(())
     }
@@ -140,7 +140,7 @@ impl DatagramIo for LinuxIo {
     }
 
     fn recv_asleep(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
-        recv::recv(self, endpoint, batch, recv::Waiting::Sleep)?;
+        recv::recv(self, endpoint, None, batch, recv::Waiting::Sleep)?;
         self.note(endpoint, batch);
         Ok(())
     }
@@ -161,6 +161,19 @@ impl DatagramIo for LinuxIo {
         batch.prepare();
         recv::recv_lone(self, endpoint, Some(shortcut), batch, recv::Waiting::Looks(looks))?;
         shortcut.gro.keep(round(batch));
+        Ok(())
+    }
+
+    fn recv_many_by(
+        &self,
+        endpoint: &Endpoint,
+        shortcut: &Shortcut,
+        batch: &mut RecvBatch,
+        looks: u32,
+    ) -> io::Result<()> {
+        let waiting = recv::Waiting::Looks(looks);
+        recv::recv(self, endpoint, Some(shortcut), batch, waiting)?;
+        shortcut.gro.note(shortcut.socket.as_raw_fd(), round(batch));
         Ok(())
     }
 

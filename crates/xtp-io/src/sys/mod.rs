@@ -93,8 +93,13 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Fills `batch` from a shortcut, as [`recv`](Self::recv).
+    /// Fills the first slot of `batch` from a shortcut, as [`recv`](Self::recv).
     fn recv_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Fills `batch` from a shortcut, as [`recv`](Self::recv).
+    fn recv_many_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

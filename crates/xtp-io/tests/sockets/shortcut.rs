@@ -125,6 +125,36 @@ fn it_sends_and_takes_trains() {
 }
 
 #[test]
+fn many_come_by_one_call() {
+    let [ours, peer] = [(); 2].map(|()| bind4(&SocketOptions::default()));
+    let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    let (mut batch, mut most) = (RecvBatch::default(), 0);
+    for round in 0..64u8 {
+        for number in 0..32 {
+            send(&peer, ours.local_addr(), &[round, number]);
+        }
+        let mut came = Vec::new();
+        while ours.recv_many_by(&shortcut, &mut batch, 1).expect("received") > 0 {
+            most = most.max(batch.len());
+            assert!(batch.iter().all(|datagram| datagram.src == peer.local_addr()));
+            assert!(
+                batch
+                    .iter()
+                    .all(|datagram| datagram.dst == Some(ours.local_addr().ip()))
+            );
+            came.extend(batch.iter().map(|datagram| datagram.data.to_vec()));
+        }
+        assert_eq!(
+            came,
+            (0..32).map(|number| vec![round, number]).collect::<Vec<_>>()
+        );
+    }
+    assert!(!ours.capabilities().recvmmsg || most > 8, "{most}");
+}
+
+#[test]
 fn turned_away_nothing_is_lost() {
     let [ours, peer] = [(); 2].map(|()| bind4(&SocketOptions::default()));
     let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {

@@ -1,24 +1,50 @@
-//! A socket of its own for a peer with whom nothing but messages of a few packets is exchanged, one after the other, while
-//! this thread polls: a system call of it looks up neither route nor address.
+//! A socket of its own for a busy peer, while this thread polls or naps: one with whom nothing but messages of a few
+//! packets is exchanged, one after the other, or one whose stream comes a datagram at a time. A system call of it looks up
+//! neither route nor address, and the kernel neither for what arrives there.
 
 use std::net::SocketAddr;
 
 use xtp_engine::Train;
-use xtp_io::{Shortcut, UdpSocket};
+use xtp_io::{RecvBatch, Shortcut, UdpSocket};
 
 use super::to_io;
 
 /// Packets in a row to one peer, each by itself, that are worth one.
 const WORTH: u32 = 256;
+/// Datagrams of one peer in crowds, none of them joined, without a sleep between, that are worth one.
+const STREAM: usize = 1_024;
 /// Rounds of looks by a shortcut of which one looks at the socket itself too.
 const BESIDE: u32 = 8;
 /// Datagrams in a row that nothing was sent between: a stream, which many slots and joined datagrams take better.
 const CROWD: u32 = 32;
 
+/// What a shortcut is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Serves {
+    /// An exchange of messages.
+    #[default]
+    Exchange,
+    /// A stream, of which older datagrams may still be at the socket itself.
+    Behind,
+    /// A stream.
+    Stream,
+}
+
+/// A round of looks by a shortcut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    pub(super) serves: Serves,
+    /// It looks at the socket too, and first.
+    pub(super) beside: bool,
+}
+
 /// Whether there is one, and what speaks for one.
 #[derive(Debug, Default)]
 pub(super) struct Use {
     open: Option<Shortcut>,
+    serves: Serves,
+    /// Whose datagrams came in crowds, and how many.
+    source: Option<(SocketAddr, usize)>,
     /// To whom the last packets went, and how many.
     streak: Option<(SocketAddr, u32)>,
     /// The system refused: it is not asked again.
@@ -53,21 +79,60 @@ impl Use {
         if count < WORTH || self.refused || self.open.is_some() {
             return;
         }
-        self.streak = None;
-        match socket.shortcut(dst) {
-            Ok(shortcut) => self.open = Some(shortcut),
+        self.open(socket, dst, Serves::Exchange);
+    }
+
+    fn open(&mut self, socket: &UdpSocket, peer: SocketAddr, serves: Serves) {
+        (self.streak, self.source) = (None, None);
+        match socket.shortcut(peer) {
+            Ok(shortcut) => (self.open, self.serves) = (Some(shortcut), serves),
             Err(error) => {
-                tracing::debug!(peer = %dst, %error, "no shortcut");
+                tracing::debug!(%peer, %error, "no shortcut");
                 self.refused = true;
             }
         }
     }
 
-    /// The shortcut, and whether this is a round that looks at the socket too.
-    pub(super) fn turn(&mut self) -> Option<(&Shortcut, bool)> {
+    /// A crowd came at the socket itself.
+    pub(super) fn crowded(&mut self, batch: &RecvBatch) {
+        self.crowd();
+        // Who joined them looked up the route once for all.
+        let lone = batch
+            .iter()
+            .next()
+            .filter(|first| first.joined.len() == first.data.len());
+        self.source = lone.map(|first| match self.source {
+            Some((source, count)) if source == first.src => (source, count + batch.len()),
+            _ => (first.src, batch.len()),
+        });
+    }
+
+    /// This thread is about to nap while a stream goes on: it may get a shortcut.
+    pub(super) fn nap(&mut self, socket: &UdpSocket) {
+        if let Some((source, STREAM..)) = self.source
+            && !self.refused
+            && self.open.is_none()
+        {
+            self.open(socket, source, Serves::Behind);
+        }
+    }
+
+    /// The shortcut, and what to do in this round.
+    pub(super) fn turn(&mut self) -> Option<(&Shortcut, Round)> {
         let shortcut = self.open.as_ref()?;
         self.rounds = self.rounds.wrapping_add(1);
-        Some((shortcut, self.rounds.is_multiple_of(BESIDE)))
+        let round = Round {
+            serves: self.serves,
+            beside: self.rounds.is_multiple_of(BESIDE) || self.serves == Serves::Behind,
+        };
+        Some((shortcut, round))
+    }
+
+    /// The socket itself was found empty: what comes of a stream now comes by the shortcut.
+    pub(super) fn caught_up(&mut self) {
+        if self.serves == Serves::Behind {
+            self.serves = Serves::Stream;
+        }
     }
 
     /// So much came by it.
@@ -85,12 +150,19 @@ impl Use {
 
     /// Whether it is no exchange any more.
     pub(super) fn is_crowded(&self) -> bool {
-        self.unanswered >= CROWD
+        self.unanswered >= CROWD && self.serves == Serves::Exchange
+    }
+
+    /// None from now on.
+    #[cfg(feature = "tokio")]
+    pub(super) fn refuse(&mut self) {
+        self.refused = true;
     }
 
     /// No more of it. What is still in it is to be taken.
     pub(super) fn retire(&mut self) -> Option<Shortcut> {
-        (self.streak, self.unanswered) = (None, 0);
+        (self.streak, self.source, self.unanswered) = (None, None, 0);
+        self.serves = Serves::Exchange;
         let shortcut = self.open.take()?;
         if let Err(error) = shortcut.turn_away() {
             tracing::debug!(%error, "a shortcut could not be turned away");
@@ -98,3 +170,7 @@ impl Use {
         Some(shortcut)
     }
 }
+
+#[cfg(test)]
+#[path = "shortcut_tests.rs"]
+mod tests;

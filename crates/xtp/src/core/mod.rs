@@ -223,6 +223,17 @@ impl Core {
         count > 0
     }
 
+    /// From now on `task` drives the endpoint: it waits for the socket alone, so nothing may come elsewhere.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn serve(&mut self, task: &Waker) {
+        if self.driver.as_ref().is_some_and(|driver| driver.will_wake(task)) {
+            return;
+        }
+        self.driver = Some(task.clone());
+        self.carrier.refuse_shortcut();
+        self.before_sleep();
+    }
+
     /// Room to receive in without the lock, if nothing has to be done before the socket's longest sleep is over. What
     /// waits for an idle moment is done now.
     pub(crate) fn lend_batch(&mut self, now: Time, longest: Duration) -> Option<RecvBatch> {

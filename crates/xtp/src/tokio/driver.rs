@@ -141,10 +141,7 @@ fn turn(shared: &Shared, context: &mut Context<'_>) -> (Option<Time>, Time) {
     // Who sleeps has no use for what may wait.
     state.core.engine.catch_up();
     let deadline = state.core.deadline();
-    match &mut state.core.driver {
-        Some(waker) if waker.will_wake(context.waker()) => {}
-        driver => *driver = Some(context.waker().clone()),
-    }
+    state.core.serve(context.waker());
     state.driver_sleeps = Some(deadline.unwrap_or(Time::NEVER));
     (deadline, now)
 }

@@ -90,23 +90,24 @@ pub(super) enum Waiting {
     Sleep,
 }
 
-/// Fills `batch` with what is there, or comes while it waits.
+/// Fills `batch` with what is there, or comes while it waits, from the socket or by a shortcut.
 pub(super) fn recv(
     io: &LinuxIo,
     endpoint: &Endpoint,
+    shortcut: Option<&Shortcut>,
     batch: &mut RecvBatch,
     waiting: Waiting,
 ) -> io::Result<()> {
     let slots = batch.prepare();
     if slots == 1 {
-        return recv_lone(io, endpoint, None, batch, waiting);
+        return recv_lone(io, endpoint, shortcut, batch, waiting);
     }
     if io.recvmmsg {
-        return recv_some(endpoint, batch, 0..slots, waiting).map(drop);
+        return recv_some(endpoint, shortcut, batch, 0..slots, waiting).map(drop);
     }
     for slot in 0..slots {
         let waiting = if slot == 0 { waiting } else { Waiting::Looks(1) };
-        match recv_some(endpoint, batch, slot..slot + 1, waiting) {
+        match recv_some(endpoint, shortcut, batch, slot..slot + 1, waiting) {
             Ok(0) => break,
             Ok(_) => {}
             // What was received before is not given up for an error that the next call tells again.
@@ -125,7 +126,9 @@ pub(super) fn recv_lone(
     batch: &mut RecvBatch,
     waiting: Waiting,
 ) -> io::Result<()> {
-    if let Some(shortcut) = shortcut.filter(|shortcut| !shortcut.told.asks() && !shortcut.gro.is_on()) {
+    let plain =
+        |shortcut: &&Shortcut| !shortcut.told.asks() && !shortcut.gro.is_on() && !shortcut.asks_sender();
+    if let Some(shortcut) = shortcut.filter(plain) {
         return recv_plain(endpoint, shortcut, batch, waiting);
     }
     let memory = batch.writable(0);
@@ -140,13 +143,13 @@ pub(super) fn recv_lone(
     let header = &mut message.msg_hdr;
     header.msg_iov = &raw mut piece;
     header.msg_iovlen = 1;
+    if asks_sender(shortcut) {
+        header.msg_name = batch.scratch.names[0].as_mut_ptr();
+        header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+    }
     let told = match shortcut {
         Some(shortcut) => shortcut.told.asks() || shortcut.gro.is_on(),
-        None => {
-            header.msg_name = batch.scratch.names[0].as_mut_ptr();
-            header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
-            io.is_told_more()
-        }
+        None => io.is_told_more(),
     };
     if told {
         header.msg_control = batch.scratch.controls[0].as_mut_ptr();
@@ -162,11 +165,9 @@ pub(super) fn recv_lone(
     if waited {
         batch.note_waited();
     }
+    took(shortcut, count, 1);
     if count == 1
-        && let Some(ends) = match shortcut {
-            Some(shortcut) => Some((shortcut.peer, shortcut.local)),
-            None => ends(endpoint, batch, 0, &message),
-        }
+        && let Some(ends) = ends(endpoint, shortcut, batch, 0, &message)
         && let Some(arrival) = arrival(endpoint, batch, 0, &message, ends)
     {
         if let Some(shortcut) = shortcut {
@@ -220,6 +221,7 @@ fn recv_plain(
 /// Receives into `slots` in one successful call; returns how many messages came.
 fn recv_some(
     endpoint: &Endpoint,
+    shortcut: Option<&Shortcut>,
     batch: &mut RecvBatch,
     slots: Range<usize>,
     waiting: Waiting,
@@ -236,8 +238,10 @@ fn recv_some(
         let mut header = empty_header();
         header.msg_iov = pieces[slot].write(piece);
         header.msg_iovlen = 1;
-        header.msg_name = batch.scratch.names[slot].as_mut_ptr();
-        header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+        if asks_sender(shortcut) {
+            header.msg_name = batch.scratch.names[slot].as_mut_ptr();
+            header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+        }
         header.msg_control = batch.scratch.controls[slot].as_mut_ptr();
         header.msg_controllen = CONTROL as _;
         messages[slot].write(libc::mmsghdr {
@@ -245,15 +249,19 @@ fn recv_some(
             msg_len: 0,
         });
     }
-    let fd = endpoint.socket.as_raw_fd();
+    let fd = match shortcut {
+        Some(shortcut) => shortcut.socket.as_raw_fd(),
+        None => endpoint.socket.as_raw_fd(),
+    };
     let (start, room) = (messages[first..end].as_mut_ptr().cast(), end - first);
     // SAFETY: the messages from `start` are written above, `room` of them; they refer to distinct slabs,
     // names and controls of `batch`, which nobody else touches before this function returns.
     let (count, _) = unsafe { receive(endpoint, fd, start, room, waiting) }?;
+    took(shortcut, count, room);
     for (slot, message) in messages.iter().enumerate().take(first + count).skip(first) {
         // SAFETY: written above for every slot in `first..end`, which `first + count` does not exceed.
         let message = unsafe { message.assume_init_ref() };
-        if let Some(ends) = ends(endpoint, batch, slot, message)
+        if let Some(ends) = ends(endpoint, shortcut, batch, slot, message)
             && let Some(arrival) = arrival(endpoint, batch, slot, message, ends)
         {
             batch.fill(slot, arrival);
@@ -363,14 +371,33 @@ unsafe fn receive_one(fd: i32, message: &mut libc::mmsghdr, flags: i32) -> i32 {
 }
 
 /// Where what arrived in a slot came from, and to which address; `None` if it names no sender.
+#[inline(always)]
 fn ends(
     endpoint: &Endpoint,
+    shortcut: Option<&Shortcut>,
     batch: &RecvBatch,
     slot: usize,
     message: &libc::mmsghdr,
 ) -> Option<(SocketAddr, Option<IpAddr>)> {
+    if let Some(shortcut) = shortcut.filter(|_| message.msg_hdr.msg_name.is_null()) {
+        return Some((shortcut.peer, shortcut.local));
+    }
     let src = batch.scratch.names[slot].address(message.msg_hdr.msg_namelen)?;
     Some((src, endpoint.bound_ip()))
+}
+
+/// Whether the system is to tell who sent what arrives: by a shortcut it is known.
+#[inline(always)]
+fn asks_sender(shortcut: Option<&Shortcut>) -> bool {
+    shortcut.is_none_or(Shortcut::asks_sender)
+}
+
+/// So many of `room` datagrams came.
+#[inline(always)]
+fn took(shortcut: Option<&Shortcut>, count: usize, room: usize) {
+    if let Some(shortcut) = shortcut {
+        shortcut.took(count, room);
+    }
 }
 
 /// What arrived in a slot; `None` (and a count) if it did not fit.

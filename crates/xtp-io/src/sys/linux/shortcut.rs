@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
@@ -76,6 +76,7 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         socket: second.into(),
         peer,
         local,
+        unsure: AtomicBool::new(true),
         mark: Ecn::from_bits(mark),
         told: Told::new(io.marks),
     })

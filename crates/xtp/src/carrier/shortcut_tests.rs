@@ -1,0 +1,143 @@
+//! When a stream gets a socket of its own, and in what order its datagrams come then.
+
+use std::sync::Arc;
+
+use xtp_io::{Ecn, SocketOptions};
+
+use super::*;
+use crate::carrier::Carrier;
+use crate::wake::Waker;
+
+/// Rounds after which so many datagrams must have been counted.
+const ROUNDS: usize = 4 * STREAM;
+
+fn socket() -> UdpSocket {
+    let any = "127.0.0.1:0".parse().expect("an address");
+    UdpSocket::bind(any, &SocketOptions::default()).expect("loopback")
+}
+
+fn carrier() -> Carrier {
+    let socket = Arc::new(socket());
+    let waker = Arc::new(Waker::new(socket.local_addr()));
+    Carrier::new(socket, waker, None)
+}
+
+/// A carrier, and who sends to it.
+struct Pair {
+    carrier: Carrier,
+    peer: UdpSocket,
+}
+
+impl Pair {
+    fn new() -> Self {
+        Self {
+            carrier: carrier(),
+            peer: socket(),
+        }
+    }
+
+    /// Sends datagrams of one octet each, which on loopback have then arrived.
+    fn send(&self, numbers: std::ops::Range<u8>) {
+        let to = self.carrier.socket.local_addr();
+        for number in numbers {
+            assert!(self.peer.send_one(to, None, Ecn::NotEct, &[number]));
+        }
+    }
+
+    /// Takes what is there, round by round, as whoever polls.
+    fn take(&mut self) -> Vec<u8> {
+        let mut taken = Vec::new();
+        while self.carrier.fill(1, true).expect("looked") > 0 {
+            let batch = self.carrier.batch.as_ref().expect("not lent");
+            taken.extend(batch.iter().map(|datagram| datagram.data[0]));
+        }
+        taken
+    }
+
+    /// Until enough came in crowds.
+    fn stream(&mut self) {
+        for _ in 0..ROUNDS {
+            self.send(0..64);
+            assert_eq!(self.take(), (0..64).collect::<Vec<_>>());
+            if self
+                .carrier
+                .shortcut
+                .source
+                .is_some_and(|(_, count)| count >= STREAM)
+            {
+                return;
+            }
+        }
+        panic!("no crowds");
+    }
+
+    fn serves(&self) -> Option<Serves> {
+        let uses = &self.carrier.shortcut;
+        uses.open.is_some().then_some(uses.serves)
+    }
+}
+
+#[test]
+fn a_stream_comes_by_a_shortcut_after_a_nap_and_in_order() {
+    let mut pair = Pair::new();
+    pair.carrier.before_nap();
+    assert_eq!(pair.serves(), None, "nothing came");
+    pair.stream();
+    pair.send(0..40);
+    pair.carrier.before_nap();
+    if pair.carrier.shortcut.refused {
+        return;
+    }
+    assert_eq!(pair.serves(), Some(Serves::Behind));
+    pair.send(40..100);
+    // What was at the socket itself is older.
+    assert_eq!(pair.take(), (0..100).collect::<Vec<_>>());
+    assert_eq!(pair.serves(), Some(Serves::Stream));
+    // Others are heard while the stream goes on.
+    let other = socket();
+    assert!(other.send_one(pair.carrier.socket.local_addr(), None, Ecn::NotEct, &[200]));
+    let (mut rounds, mut heard) = (0, false);
+    while !heard && rounds <= 2 * BESIDE {
+        pair.send(0..64);
+        pair.carrier.fill(1, true).expect("looked");
+        let batch = pair.carrier.batch.as_ref().expect("not lent");
+        heard = batch.iter().any(|datagram| datagram.src == other.local_addr());
+        rounds += 1;
+    }
+    assert!(heard, "in {rounds} rounds");
+    pair.take();
+    // A stream that is answered stays one; one that ended is taken to its end.
+    assert!(!pair.carrier.shortcut.is_crowded());
+    pair.send(0..20);
+    let shortcut = pair.carrier.shortcut.retire().expect("one");
+    pair.send(20..30);
+    let mut batch = RecvBatch::default();
+    let mut left = Vec::new();
+    while pair
+        .carrier
+        .socket
+        .recv_many_by(&shortcut, &mut batch, 1)
+        .expect("looked")
+        > 0
+    {
+        left.extend(batch.iter().map(|datagram| datagram.data[0]));
+    }
+    assert_eq!(left, (0..20).collect::<Vec<_>>());
+    assert_eq!(pair.take(), (20..30).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_sleep_and_another_source_begin_anew() {
+    let mut pair = Pair::new();
+    pair.stream();
+    assert!(pair.carrier.shortcut.retire().is_none());
+    pair.carrier.before_nap();
+    assert_eq!(pair.serves(), None, "slept in between");
+    pair.stream();
+    let stranger = std::mem::replace(&mut pair.peer, socket());
+    pair.send(0..64);
+    pair.take();
+    pair.carrier.before_nap();
+    assert_eq!(pair.serves(), None, "two at once");
+    drop(stranger);
+}
