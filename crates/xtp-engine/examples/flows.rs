@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 use xtp_engine::{
-    ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Piece, Read, Time,
-    TransmitBatch, paradigm,
+    ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, ListenerId, OpenOptions, Piece, Read,
+    Time, TransmitBatch, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -23,15 +23,61 @@ struct Pair {
     ends: [Engine; 2],
     addrs: [SocketAddr; 2],
     out: TransmitBatch,
+    /// What leaves next, of those who were handed something over.
+    answers: TransmitBatch,
     datagram: Vec<u8>,
     packets: u64,
+    listener: ListenerId,
+    /// The association that was handed over as it came.
+    welcome: Option<ContextId>,
+    /// END was.
+    ended: bool,
+}
+
+/// Whom the caller of an end waits for.
+#[derive(Clone, Copy)]
+enum Waiting {
+    Nobody,
+    Message(ContextId),
+    First(ListenerId),
+    Answer(ContextId),
+    End(ContextId),
+}
+
+/// What was handed over.
+enum Taken {
+    Octets(usize),
+    First(ContextId, usize),
+    End,
+}
+
+impl Waiting {
+    fn take(
+        self,
+        end: &mut Engine,
+        now: Time,
+        datagram: &Datagram<'_>,
+        out: &mut TransmitBatch,
+    ) -> Option<Taken> {
+        let octets = |message: Bytes| Taken::Octets(message.len());
+        let limit = datagram.data.len();
+        match self {
+            Self::Nobody => None,
+            Self::Message(id) => end.receive_message(now, id, datagram, limit).map(octets),
+            Self::Answer(id) => end.receive_answer(now, id, datagram, limit, out).map(octets),
+            Self::First(listener) => end
+                .receive_first(now, listener, datagram, limit, out)
+                .map(|first| Taken::First(first.id, first.message.len())),
+            Self::End(id) => end.receive_end(now, id, datagram).then_some(Taken::End),
+        }
+    }
 }
 
 impl Pair {
     fn new() -> Self {
         let engine = |n| Engine::new(EngineConfig::new([n; 32])).expect("a default configuration");
         let mut ends = [engine(1), engine(2)];
-        ends[1].listen(ListenOptions::new(PORT)).expect("a free port");
+        let listener = ends[1].listen(ListenOptions::new(PORT)).expect("a free port");
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,
@@ -42,6 +88,10 @@ impl Pair {
             out: TransmitBatch::new(),
             datagram: Vec::with_capacity(1 << 16),
             packets: 0,
+            answers: TransmitBatch::new(),
+            listener,
+            welcome: None,
+            ended: false,
         }
     }
 
@@ -51,20 +101,29 @@ impl Pair {
         if self.out.trains.is_empty() {
             return;
         }
-        self.deliver(me, None);
+        self.deliver(me, Waiting::Nobody);
         self.ends[me].catch_up();
     }
 
     /// As [`turn`](Self::turn), but what can wait for the next packet waits.
-    fn turn_ahead(&mut self, me: usize) {
-        self.ends[me].flush_ahead(self.now, &mut self.out);
+    fn turn_ahead(&mut self, me: usize) -> usize {
+        self.turn_to(me, Waiting::Nobody)
+    }
+
+    /// The same where one waits at the other end; what he got.
+    fn turn_to(&mut self, me: usize, waiting: Waiting) -> usize {
+        let mut taken = 0;
+        if self.out.trains.is_empty() {
+            self.ends[me].flush_ahead(self.now, &mut self.out);
+        }
         if !self.out.trains.is_empty() {
-            self.deliver(me, None);
+            taken = self.deliver(me, waiting);
         }
         let end = &mut self.ends[me];
         if !end.is_parting() && !end.is_hosting() {
-            end.catch_up();
+            end.catch_up_idle();
         }
+        taken
     }
 
     /// Lets go of what is over at `me`.
@@ -75,8 +134,9 @@ impl Pair {
         }
     }
 
-    /// Takes what `me` sends to the other; octets that went straight to `waiting`.
-    fn deliver(&mut self, me: usize, waiting: Option<ContextId>) -> usize {
+    /// Takes what `me` sends to the other; octets that went straight to whom it waits for. What answers them at once is
+    /// what leaves next.
+    fn deliver(&mut self, me: usize, waiting: Waiting) -> usize {
         let mut taken = 0;
         self.now = self.now + DELAY;
         let src = self.addrs[me];
@@ -104,20 +164,26 @@ impl Pair {
                     backing: None,
                 };
                 let other = &mut self.ends[1 - me];
-                match waiting
-                    .and_then(|id| other.receive_message(self.now, id, &datagram, datagram.data.len()))
-                {
-                    Some(message) => taken += message.len(),
+                match waiting.take(other, self.now, &datagram, &mut self.answers) {
+                    Some(Taken::First(id, octets)) => {
+                        self.welcome = Some(id);
+                        taken += octets;
+                    }
+                    Some(Taken::Octets(octets)) => taken += octets,
+                    Some(Taken::End) => self.ended = true,
                     None => other.receive_ahead(self.now, datagram),
                 }
             }
         }
         self.out.clear();
+        if !self.answers.trains.is_empty() {
+            std::mem::swap(&mut self.out, &mut self.answers);
+        }
         taken
     }
 
     /// Sends a message as the facade does; what of it arrived with `waiting`, who waits for it, without an event.
-    fn message(&mut self, me: usize, id: ContextId, message: &Bytes, waiting: Option<ContextId>) -> usize {
+    fn message(&mut self, me: usize, id: ContextId, message: &Bytes, waiting: Waiting) -> usize {
         let mut data = message.clone();
         if !self.ends[me].send_message(self.now, id, &mut data, &mut self.out) {
             self.ends[me].send(self.now, id, data, true).expect("room");
@@ -140,6 +206,16 @@ impl Pair {
     fn turn_if_pressing(&mut self, me: usize) {
         if self.ends[me].is_pressing(self.now) {
             self.turn(me);
+        }
+    }
+
+    /// The server's user answers.
+    fn respond(&mut self, id: ContextId, answer: &Bytes) {
+        let (now, mut answer) = (self.now, answer.clone());
+        let end = &mut self.ends[1];
+        if !end.respond_at_once(now, id, &mut answer, &mut self.out) {
+            end.send_from(now, id, &mut answer, true).expect("room");
+            end.close_writer(now, id).expect("open");
         }
     }
 
@@ -167,8 +243,11 @@ impl Pair {
         end.parting_stats(id).is_some() || end.close_reason(id).is_some()
     }
 
-    /// A message that is there in one piece.
-    fn read_message(&mut self, me: usize, id: ContextId) -> usize {
+    /// A message that is there in one piece, if so many octets are awaited still.
+    fn read_rest(&mut self, me: usize, id: ContextId, octets: usize) -> usize {
+        if octets == 0 {
+            return 0;
+        }
         match self.ends[me].read(self.now, id, usize::MAX) {
             Ok(Read::Data { bytes, eom: true, .. }) => bytes.len(),
             other => panic!("no message: {other:?}"),
@@ -190,16 +269,17 @@ fn pingpong(pair: &mut Pair, count: usize) {
     let here = pair.open(paradigm::stream(PORT));
     let mut there = None;
     for _ in 0..count {
-        let came = pair.message(0, here, &message, there);
+        let came = pair.message(0, here, &message, there.map_or(Waiting::Nobody, Waiting::Message));
         let peer = *there.get_or_insert_with(|| pair.accept());
         pair.take(1, peer, came);
-        let came = pair.message(1, peer, &message, Some(here));
+        let came = pair.message(1, peer, &message, Waiting::Message(here));
         pair.take(0, here, came);
     }
 }
 
-/// Associations of one message as the facade's calls go: each packet leaves before what it took to decide is booked,
-/// and what an association leaves behind is put away while the next one's first packet is under way.
+/// Associations of one message as the facade's calls go: what is waited for is handed over as it comes, each packet leaves
+/// before what it took to decide is booked, and what an association leaves behind is put away while the next one's first
+/// packet is under way.
 fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
     let message = Bytes::from(vec![7; 64]);
     let options = match transaction {
@@ -212,21 +292,21 @@ fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
         let here = pair.ends[0]
             .open_ahead(pair.now, peer, options.clone(), &mut message.clone())
             .expect("room for it");
-        pair.turn_ahead(0);
+        let came = pair.turn_to(0, Waiting::First(pair.listener));
         pair.put_away(0, &mut over);
-        let there = pair.accept();
-        assert_eq!(pair.read_message(1, there), 64);
+        let there = match pair.welcome.take() {
+            Some(there) => there,
+            None => pair.accept(),
+        };
+        assert_eq!(came + pair.read_rest(1, there, 64 - came), 64);
         if transaction {
-            let (now, mut answer) = (pair.now, message.clone());
-            let end = &mut pair.ends[1];
-            end.send_from(now, there, &mut answer, true).expect("room");
-            end.close_writer(now, there).expect("open");
+            pair.respond(there, &message);
         }
-        pair.turn_ahead(1);
-        if transaction {
-            assert_eq!(pair.read_message(0, here), 64);
-        }
-        pair.turn_ahead(0);
+        let asked = if transaction { 64 } else { 0 };
+        let came = pair.turn_to(1, Waiting::Answer(here));
+        assert_eq!(came + pair.read_rest(0, here, asked - came), asked);
+        pair.ended = false;
+        pair.turn_to(0, Waiting::End(there));
         // The first of all is met with a question, for its source is not known yet.
         while !pair.is_over(here) {
             pair.turn_ahead(1);
@@ -234,10 +314,15 @@ fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
         }
         for (me, id) in [(0, here), (1, there)] {
             while pair.ends[me].poll_event().is_some() {}
-            over[me] = Some(id);
+            over[me] = Some(id).filter(|_| me == 0 || !pair.ended);
+        }
+        if pair.ends[0].release_at_once(pair.now, here) {
+            over[0] = None;
         }
         pair.put_away(1, &mut over);
-        pair.turn_ahead(1);
+        if !pair.ended {
+            pair.turn_ahead(1);
+        }
     }
     pair.put_away(0, &mut over);
 }

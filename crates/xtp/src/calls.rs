@@ -263,7 +263,7 @@ impl Endpoint {
                 {
                     return Poll::Ready(Err(error));
                 }
-                match rest.is_empty() {
+                match rest.is_empty() && !core.is_unheard(id) {
                     true => question(core, now, id),
                     false => Poll::Pending,
                 }

@@ -10,6 +10,7 @@ use core::time::Duration;
 use xtp_wire::{Control, Header, Key, Options, serial_gt};
 
 /// An end that answers stragglers and does nothing else.
+#[derive(Clone)]
 pub(crate) struct Dally {
     /// Key of what it sends, and its own, under which it is found.
     pub(crate) wire_key: Key,
@@ -24,7 +25,7 @@ pub(crate) struct Dally {
     pub(crate) sync: u32,
     rseq: u64,
     alloc: u64,
-    echo: Option<u32>,
+    pub(crate) echo: Option<u32>,
     pub(crate) until: Time,
     pub(crate) life: Duration,
     answered: Option<Time>,
@@ -57,7 +58,12 @@ impl Dally {
 impl Context {
     /// What answers stragglers from now on, if nothing but that is left to do.
     pub(crate) fn dally(&mut self) -> Option<Dally> {
-        let over = self.state == State::Inactive && self.released && self.role == Role::Initiator;
+        self.remains().filter(|_| self.released)
+    }
+
+    /// The same for one whose user has not let go.
+    pub(crate) fn remains(&mut self) -> Option<Dally> {
+        let over = self.state == State::Inactive && self.role == Role::Initiator;
         // An address that is not validated limits what may be sent to it (20.5), and that takes a context.
         if !over || !self.peer.validated || !self.is_over_for_good() {
             return None;

@@ -235,10 +235,13 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn release(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        if self.release_staying(now, id) {
+        if self.release_staying(now, id) || self.release_at_once(now, id) {
             return Ok(());
         }
-        self.advance(now);
+        match self.is_beside_errand(id) {
+            true => self.now = self.now.max(now),
+            false => self.advance(now),
+        }
         let slot = self.slot(id)?;
         let at = self.now;
         let over = |context: &mut Context, env: &mut Env<'_>| {

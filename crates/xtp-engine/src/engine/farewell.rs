@@ -6,8 +6,9 @@
 //! then; the packet they build is the one that has left.
 
 use super::guest::copy_of;
+use super::launch::Launch;
 use super::{Engine, Read};
-use crate::context::Context;
+use crate::context::{Context, Dally};
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
@@ -19,24 +20,31 @@ use xtp_wire::{Body, CONTROL_LEN, DELAY_NONE, Format, HEADER_LEN, Header, Key, O
 
 mod at_once;
 
+/// How long what is over answers stragglers if its round trip was short (13).
+const SHORTEST_LIFE: Duration = Duration::from_secs(1);
+
 /// An answer that ends its association and is not in the books.
 pub(super) struct Farewell {
-    id: ContextId,
+    pub(super) id: ContextId,
     slot: u32,
     /// Own key and newest sync of ours.
-    key: u64,
-    sync: u32,
+    pub(super) key: u64,
+    pub(super) sync: u32,
     /// Serial number at this client.
     serial: Option<u64>,
     arrived: Time,
-    src: SocketAddr,
+    pub(super) src: SocketAddr,
     kind: Kind,
     /// Sync of the answer.
-    echo: u32,
+    pub(super) echo: u32,
     /// How long the peer says that it kept the answer.
     delay: Option<u32>,
     message: core::ops::Range<usize>,
     left: Option<Time>,
+    /// It is a note still.
+    errand: Option<Launch>,
+    /// When its user let go of a note.
+    pub(super) released: Option<Time>,
 }
 
 /// What of an answer decides what END says.
@@ -65,9 +73,25 @@ pub(super) struct Ending {
     ecn: Ecn,
     /// What was counted before the answer came, and after END.
     counted: (ContextStats, ContextStats),
+    /// What is left of one when its user has let go.
+    relic: Option<Dally>,
 }
 
 impl Farewell {
+    /// What was launched, if it is a note still.
+    pub(super) fn errand(&self) -> Option<&Launch> {
+        self.errand.as_ref()
+    }
+
+    /// Its user lets go; false if it is no note, or he has.
+    pub(super) fn note_release(&mut self, now: Time) -> bool {
+        let notes = self.errand.is_some() && self.left.is_some() && self.released.is_none();
+        if notes {
+            self.released = Some(now);
+        }
+        notes
+    }
+
     pub(super) fn has_left(&self) -> bool {
         self.left.is_some()
     }
@@ -136,6 +160,8 @@ impl Engine {
             },
             message: end - data.len()..end,
             left: None,
+            errand: None,
+            released: None,
         };
         self.events.push_back((farewell.id, Event::Heard));
         self.events.push_back((farewell.id, Event::Readable));
@@ -194,7 +220,8 @@ impl Engine {
             self.part(&farewell, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
             let counted = first.zip(self.contexts.awake(farewell.slot).map(count));
-            self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted));
+            let remains = self.contexts.at(farewell.slot).and_then(Context::remains);
+            self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted, remains));
         }
         true
     }
@@ -222,17 +249,27 @@ impl Engine {
 
     fn counts(&self, farewell: &Farewell) -> Option<ContextStats> {
         let ending = self.ending.as_ref().filter(|_| farewell.left.is_some())?;
-        ending.counts(farewell, self.contexts.awake(farewell.slot)?)
+        if let Some(launch) = &farewell.errand {
+            return ending.counts(farewell, launch.left);
+        }
+        let context = self.contexts.awake(farewell.slot)?;
+        let as_then = context.stats_now() == ending.counted.0;
+        ending
+            .counts(farewell, context.sent_at(farewell.sync))
+            .filter(|_| as_then)
     }
 
     /// Does the books of an answer that came, and of END if it left.
     pub(super) fn settle_farewell(&mut self) {
         if let Some(farewell) = self.farewell.take() {
-            self.part(&farewell, None);
+            match &farewell.errand {
+                Some(launch) => self.settle_errand(&farewell, launch),
+                None => self.part(&farewell, None),
+            }
         }
     }
 
-    fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
+    pub(super) fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
         let expected = match cfg!(debug_assertions) && out.is_none() {
             true => self.counts(farewell),
             false => None,
@@ -283,6 +320,7 @@ impl Ending {
         out: &TransmitBatch,
         before: usize,
         counted: (ContextStats, ContextStats),
+        remains: Option<Dally>,
     ) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
         let header = Header::parse(packet).ok()?;
@@ -295,15 +333,43 @@ impl Ending {
             head,
             src: train.src,
             ecn: train.ecn,
+            relic: remains.filter(|dally| {
+                let unmoved = counted.0.congestion_window == counted.1.congestion_window;
+                let regular = dally.wire_key == Key::own(farewell.key)
+                    && dally.sync == farewell.sync.wrapping_add(1)
+                    && dally.echo == Some(farewell.echo);
+                unmoved && regular && dally.srtt.is_some() && dally.life == SHORTEST_LIFE
+            }),
             counted,
         })
     }
 
-    /// What is counted when the books are done: as then, but for the round trip.
-    fn counts(&self, farewell: &Farewell, context: &Context) -> Option<ContextStats> {
+    /// Whether there is something to leave behind of one who was never made.
+    pub(super) fn has_relic(&self) -> bool {
+        self.relic.is_some()
+    }
+
+    /// Whether it was about what left from template `number`, with so many octets.
+    pub(super) fn answers(&self, number: u64, octets: u64) -> bool {
+        self.kind.launch == number && self.kind.rseq == octets
+    }
+
+    /// What is left of a note that was answered.
+    pub(super) fn relic_for(&self, farewell: &Farewell, launch: &Launch) -> Option<Dally> {
+        let relic = self.relic.as_ref()?;
+        let rtt = self.counts(farewell, launch.left)?.rtt;
+        Some(relic.of_another(farewell, farewell.left?, rtt))
+    }
+
+    /// What is counted when the books are done of one whose FIRST left at `asked`: as then, but for the round trip.
+    fn counts(&self, farewell: &Farewell, asked: Option<Time>) -> Option<ContextStats> {
         let (before, after) = &self.counted;
-        // What a congestion controller makes of the answer is not for here.
-        if self.kind != farewell.kind || context.stats_now() != *before || after.congestion_window.is_some() {
+        // What a congestion controller makes of the answer is not for here, unless it makes nothing of so little; of an
+        // answer that took no time it does.
+        let unmoved = before.congestion_window == after.congestion_window;
+        let instant =
+            after.congestion_window.is_some() && asked.is_none_or(|asked| asked >= farewell.arrived);
+        if self.kind != farewell.kind || !unmoved || instant {
             return None;
         }
         let rtt = match (after.rtt, farewell.delay) {
@@ -311,10 +377,7 @@ impl Ending {
             (None, Some(_)) | (Some(_), Some(DELAY_NONE)) => return None,
             (Some(_), delay) => {
                 let kept = Duration::from_micros(delay.unwrap_or_default().into());
-                let sample = farewell
-                    .arrived
-                    .since(context.sent_at(farewell.sync)?)
-                    .saturating_sub(kept);
+                let sample = farewell.arrived.since(asked?).saturating_sub(kept);
                 Some(sample.max(Duration::from_nanos(1)))
             }
         };

@@ -6,6 +6,7 @@
 //! same options, of which a few fields differ from one association to the next.
 
 use super::Engine;
+use super::errand::Waits;
 use super::opening::Prepared;
 use crate::context::Env;
 use crate::error::Error;
@@ -26,13 +27,15 @@ const FIRST_LIMIT: usize = super::guest::SHORT;
 
 /// An association that was asked for and is not made yet.
 pub(super) struct Launch {
-    peer: SocketAddr,
+    pub(super) peer: SocketAddr,
     options: OpenOptions,
-    prepared: Prepared,
-    data: Bytes,
+    pub(super) prepared: Prepared,
+    pub(super) data: Bytes,
     asked: Time,
     /// When its FIRST left.
-    left: Option<Time>,
+    pub(super) left: Option<Time>,
+    /// Only its answer is awaited.
+    pub(super) waits: Option<Waits>,
 }
 
 /// The last FIRST of its kind.
@@ -90,7 +93,7 @@ impl Engine {
             return Ok(id);
         }
         // The books of the association before may wait until this one's packet is under way.
-        match self.is_parting() {
+        match self.is_parting() && self.parting_may_wait(now) {
             true => self.now = self.now.max(now),
             false => self.advance(now),
         }
@@ -103,6 +106,7 @@ impl Engine {
             data: std::mem::take(data),
             asked: self.now,
             left: None,
+            waits: None,
         });
         Ok(id)
     }
@@ -135,6 +139,7 @@ impl Engine {
             let at = out.arena.len();
             template.write(launch, out);
             self.note_left(out, at);
+            self.let_wait();
             return true;
         }
         // The first of its kind: as long as ever, and remembered.
@@ -167,24 +172,30 @@ impl Engine {
 
     /// What opening, sending and closing do, and the turn after it if there was one: into `out`, or for nothing but what
     /// it leaves behind.
-    fn perform(&mut self, launch: &Launch, out: Option<&mut TransmitBatch>) {
+    pub(super) fn perform(&mut self, launch: &Launch, out: Option<&mut TransmitBatch>) {
         let now = std::mem::replace(&mut self.now, launch.asked);
-        let slot = self.place(&launch.prepared, launch.peer, &launch.options);
-        if let Some(context) = slot.and_then(|slot| self.contexts.at(slot)) {
+        let slot = match &launch.waits {
+            Some(waits) => waits.slot,
+            None => self.contexts.insert(),
+        };
+        if launch.waits.is_some() {
+            self.contexts.fill(slot);
+        }
+        self.place(slot, &launch.prepared, launch.peer, &launch.options);
+        if let Some(context) = self.contexts.at(slot) {
             // A context that was just made takes what fits its FIRST.
             let _ = context.send(launch.data.clone(), true);
             let _ = context.close_writer();
         }
-        if let Some(slot) = slot {
-            match launch.left {
-                Some(left) => {
-                    let expected = std::mem::take(&mut self.left);
-                    self.turn_of_then(slot, left, out, &expected);
-                    self.left = expected;
-                    self.launched = Some((slot, self.templates));
-                }
-                None => self.mark_dirty(slot),
+        match launch.left {
+            Some(left) => {
+                let own = std::mem::take(&mut self.left);
+                let expected = launch.waits.as_ref().map_or(&own, |waits| &waits.first);
+                self.turn_of_then(slot, left, out, expected);
+                self.left = own;
+                self.launched = Some((slot, self.templates));
             }
+            None => self.mark_dirty(slot),
         }
         self.now = now;
     }

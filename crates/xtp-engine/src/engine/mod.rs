@@ -4,6 +4,7 @@ mod admission;
 mod assembling;
 mod command;
 mod dallying;
+mod errand;
 mod exchange;
 mod express;
 mod farewell;
@@ -239,8 +240,9 @@ impl Engine {
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
     pub fn is_full(&self) -> bool {
-        self.contexts.alive() + usize::from(self.launch.is_some() || self.guest.is_some())
-            >= self.config.max_contexts
+        let unmade =
+            self.launch.as_ref().is_some_and(|launch| launch.waits.is_none()) || self.guest.is_some();
+        self.contexts.alive() + usize::from(unmade) >= self.config.max_contexts
     }
 
     /// UTC in milliseconds.

@@ -30,7 +30,8 @@ impl Engine {
     pub fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId, Error> {
         self.advance(now);
         let prepared = self.prepare(peer, &options)?;
-        self.place(&prepared, peer, &options).ok_or(Error::NoContext)?;
+        let slot = self.contexts.insert();
+        self.place(slot, &prepared, peer, &options);
         Ok(prepared.identity.id)
     }
 
@@ -68,20 +69,16 @@ impl Engine {
         })
     }
 
-    /// Makes the association; its slot.
-    pub(super) fn place(
-        &mut self,
-        prepared: &Prepared,
-        peer: SocketAddr,
-        options: &OpenOptions,
-    ) -> Option<u32> {
+    /// Makes the association, where there is memory for it.
+    pub(super) fn place(&mut self, slot: u32, prepared: &Prepared, peer: SocketAddr, options: &OpenOptions) {
         let Prepared {
             identity,
             opening,
             legacy,
         } = prepared;
-        let slot = self.contexts.insert();
-        let context = self.contexts.at(slot)?;
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
         let env = Env {
             now: self.now,
             config: &self.config,
@@ -96,7 +93,6 @@ impl Engine {
         context.serial = opening.client.map(|client| client.n);
         self.demux.insert_own(identity.key, slot);
         self.demux.insert_peer(peer, slot);
-        Some(slot)
     }
 
     /// TLV 11: the next serial number, and the lowest that may still be repeated.

@@ -67,6 +67,26 @@ impl Slab {
         slot
     }
 
+    /// Keeps the slot of the context reserved last for one that may be made later ([`fill`](Self::fill)), or of which only
+    /// the dallying is left ([`leave_dally`](Self::leave_dally)): it counts as if it were there.
+    pub(super) fn hold(&mut self) -> u32 {
+        self.alive += 1;
+        self.whole += 1;
+        self.free.pop().unwrap_or_default()
+    }
+
+    /// Memory for the context whose slot was held.
+    pub(super) fn fill(&mut self, slot: u32) {
+        self.places[slot as usize].body = Body::Whole(house(&mut self.pool));
+    }
+
+    /// What is left of a context whose slot was held, and which never was.
+    pub(super) fn leave_dally(&mut self, slot: u32, dally: Dally) {
+        self.places[slot as usize].body = Body::Dally(Box::new(dally));
+        self.whole -= 1;
+        self.alive -= 1;
+    }
+
     /// The context reserved last came and went without being made; its slot.
     pub(super) fn pass_over(&mut self) -> u32 {
         let slot = self.free.last().copied().unwrap_or_default();

@@ -25,7 +25,7 @@ pub(super) use parted::Parted;
 
 /// How long END may take: less than any timer of a context that asked for it (WTIMER is 5 ms at least), and long enough
 /// for a host that sleeps meanwhile.
-const PATIENCE: Duration = Duration::from_micros(4_500);
+pub(super) const PATIENCE: Duration = Duration::from_micros(4_500);
 /// Steps noted at most; an exchange has six.
 const STEPS: usize = 16;
 
@@ -98,8 +98,11 @@ impl Engine {
         self.guest.is_some() || self.parted.is_some()
     }
 
-    /// [`catch_up`](Self::catch_up), but who waits for END may stay.
+    /// [`catch_up`](Self::catch_up), but who waits for END, or for an answer, may stay.
     pub fn catch_up_idle(&mut self) {
+        if self.catch_up_waiting() {
+            return;
+        }
         if !self.is_hosting() {
             return self.catch_up();
         }

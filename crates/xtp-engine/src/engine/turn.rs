@@ -36,6 +36,10 @@ impl Engine {
                 out.begin();
                 return;
             }
+            if self.flush_waiting() {
+                out.begin();
+                return;
+            }
             self.settle_ahead();
         }
         if self.flush_express(out) {
@@ -260,11 +264,16 @@ impl Engine {
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
         let open =
-            self.books.is_some() || self.unsettled.is_some() || (self.is_ahead() && !self.is_hosting());
+            self.books.is_some() || self.unsettled.is_some() || (self.is_ahead() && !self.may_stay_ahead());
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = (queued || self.guest_has_ended()).then_some(self.now);
         let timers = self.next_timer().into_iter().chain(self.stay.until);
-        queued.into_iter().chain(timers).min()
+        queued.into_iter().chain(timers).chain(self.waits_until()).min()
+    }
+
+    /// Whether what is not made yet need not be.
+    fn may_stay_ahead(&self) -> bool {
+        self.is_hosting() || self.is_waiting()
     }
 
     /// Whether the next deadline is that of a writer who keeps to a pace: whoever waits for it has nothing to gain from

@@ -158,6 +158,20 @@ pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -
     true
 }
 
+/// The user lets go of one that is over.
+pub(super) fn release(
+    world: &mut World,
+    me: usize,
+    now: Time,
+    id: ContextId,
+) -> Result<(), xtp_engine::Error> {
+    if world.express && world.ends[me].release_at_once(now, id) {
+        world.at_once[4] += 1;
+        return Ok(());
+    }
+    world.ends[me].release(now, id)
+}
+
 fn datagram(me: usize, data: &[u8]) -> Datagram<'_> {
     Datagram {
         src: super::address(1 - me),

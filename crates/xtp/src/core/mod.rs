@@ -332,7 +332,7 @@ impl Core {
     /// there is nothing to do.
     fn catch_up_unless_it_can_wait(&mut self, now: Time) {
         if !self.engine.is_parting() && !self.engine.is_hosting() {
-            self.engine.catch_up();
+            self.engine.catch_up_idle();
         }
         self.dispatch(now);
     }
@@ -467,6 +467,12 @@ impl Core {
         self.queues.get_mut(&id)
     }
 
+    /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.
+    pub(crate) fn is_unheard(&self, id: ContextId) -> bool {
+        let unheard = |slot: &Slot| !slot.heard && slot.closed.is_none() && slot.unroutable.is_none();
+        self.broken.is_none() && self.slots.get(&id).is_some_and(unheard)
+    }
+
     /// The facade's knowledge of an association.
     pub(crate) fn slot(&mut self, id: ContextId) -> Result<&mut Slot> {
         self.slots
@@ -531,7 +537,10 @@ impl Core {
     /// true if the other needs a turn.
     pub(crate) fn retire(&mut self, now: Time, id: ContextId) -> bool {
         if self.close_reason(id).is_some() {
-            self.spent.push(id);
+            match self.engine.release_at_once(now, id) {
+                true => self.dismiss(id),
+                false => self.spent.push(id),
+            }
             return false;
         }
         self.orphan(now, id);
@@ -548,6 +557,12 @@ impl Core {
 
     /// Lets go of an association in the engine and here.
     pub(crate) fn forget(&mut self, now: Time, id: ContextId) {
+        self.dismiss(id);
+        let _ = self.engine.release(now, id);
+    }
+
+    /// Lets go of an association here.
+    fn dismiss(&mut self, id: ContextId) {
         self.watch.remove(Source::Stream(id));
         self.leaving.retain(|leaving| *leaving != id);
         if let Some(slot) = self.slots.remove(&id)
@@ -555,7 +570,6 @@ impl Core {
         {
             self.orphans -= 1;
         }
-        let _ = self.engine.release(now, id);
     }
 
     /// Associations and orphans known, for statistics and shutdown.

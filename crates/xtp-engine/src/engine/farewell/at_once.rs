@@ -2,9 +2,9 @@
 //! without taking apart what only has to be what it was the last time.
 
 use super::super::Engine;
+use super::super::errand::Asked;
 use super::super::guest::copy_of;
 use super::{Ending, Farewell};
-use crate::context::Context;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -36,17 +36,18 @@ impl Engine {
     ) -> Option<Bytes> {
         let (slot, number) = self.launched?;
         let now = self.now.max(now);
-        if self.parted.is_some() || !self.may_answer_at_once(now) {
+        let rest = self.is_waiting() || !self.is_ahead();
+        if self.parted.is_some() || !rest || !self.is_at_rest(now) {
             return None;
         }
         let ending = self
             .ending
             .as_ref()
             .filter(|ending| ending.kind.launch == number)?;
-        let context = self.contexts.awake(slot).filter(|context| context.id == id)?;
+        let asked = self.asked(now, id, slot)?;
         let (header, payload) = parse_head(datagram.data)?;
-        let told = ending.expects(context, &header, payload, datagram)?;
-        if told.data.len() > limit || !context.awaits_last_word() {
+        let told = ending.expects(&asked, &header, payload, datagram)?;
+        if told.data.len() > limit {
             return None;
         }
         self.last_word.keep(datagram, told.data.len());
@@ -58,9 +59,9 @@ impl Engine {
         let farewell = Farewell {
             id,
             slot,
-            key: context.key,
-            sync: context.writer.sync_out,
-            serial: context.serial,
+            key: asked.key,
+            sync: asked.sync,
+            serial: asked.serial,
             arrived: now,
             src: datagram.src,
             kind: ending.kind.clone(),
@@ -68,6 +69,8 @@ impl Engine {
             delay: told.delay,
             message: range,
             left: Some(now),
+            errand: self.launch.take(),
+            released: None,
         };
         out.begin();
         let at = out.arena.len();
@@ -88,10 +91,14 @@ impl Engine {
 
     /// Whether nothing else is to be done, so that what came may be answered before anything is booked.
     pub(in super::super) fn may_answer_at_once(&mut self, now: Time) -> bool {
+        !self.is_ahead() && self.is_at_rest(now)
+    }
+
+    /// The same, whatever is not made yet.
+    fn is_at_rest(&mut self, now: Time) -> bool {
         let rest = self.config.express
             && self.unsettled.is_none()
             && self.books.is_none()
-            && !self.is_ahead()
             && self.scheduler.is_empty()
             && self.replies.is_empty();
         rest && !self.has_timer_due(now)
@@ -99,30 +106,27 @@ impl Engine {
 }
 
 impl Ending {
-    /// What is new in an answer to `context` that otherwise is the one of last time; `None` if it is another.
+    /// What is new in an answer to what was `asked` that otherwise is the one of last time; `None` if it is another.
     fn expects<'a>(
         &self,
-        context: &Context,
+        asked: &Asked,
         header: &Header,
         payload: &'a [u8],
         datagram: &Datagram<'_>,
     ) -> Option<Told<'a>> {
         let kind = &self.kind;
-        let same = header.key == Key::returned(context.key)
+        let same = header.key == Key::returned(asked.key)
             && (header.format, header.options) == (kind.format, kind.options)
             && (header.sort, header.seq) == (kind.sort, kind.seq)
             && datagram.ecn == kind.ecn
             && datagram.dst == kind.dst
-            && datagram.src == context.peer.addr;
+            && datagram.src == asked.peer;
         let (control, rest) = payload.split_first_chunk::<CONTROL_LEN>().filter(|_| same)?;
         let (numbers, echo) = control.split_at(CONTROL_LEN - 4);
         let mut expected = [0; CONTROL_LEN - 4];
         expected[..8].copy_from_slice(&kind.rseq.to_be_bytes());
         expected[8..].copy_from_slice(&kind.alloc?.to_be_bytes());
-        if numbers != expected
-            || kind.rseq != context.writer.nxt
-            || echo != context.writer.sync_out.to_be_bytes()
-        {
+        if numbers != expected || kind.rseq != asked.octets || echo != asked.sync.to_be_bytes() {
             return None;
         }
         let (delay, data) = match kind.format {
@@ -135,9 +139,8 @@ impl Ending {
         };
         debug_assert_eq!(HEADER_LEN + payload.len(), datagram.data.len());
         // Who asked for an answer read it the last time.
-        let fits = data.len() == kind.length
-            && kind.read != data.is_empty()
-            && data.len() as u64 <= context.reader.alloc;
+        let fits =
+            data.len() == kind.length && kind.read != data.is_empty() && data.len() as u64 <= asked.room;
         fits.then_some(Told {
             sync: header.sync,
             delay,

@@ -1,0 +1,208 @@
+//! An association that was launched, and of which only the answer is awaited, stays a note: no context is made of it at
+//! all if the answer is the one of last time and its user then lets go.
+//!
+//! It has its slot, so that identifiers and limits are those of an association that is there. What it leaves behind is a
+//! record that answers stragglers (`dallying`), the one of the first of its kind with a few fields put in. Whatever else
+//! happens, or no answer within [`PATIENCE`], and the context is made after all, by the functions that would have made
+//! it, with the times of then.
+
+use super::Engine;
+use super::farewell::Farewell;
+use super::guest::copy_of;
+use super::launch::Launch;
+use super::stay::PATIENCE;
+use crate::context::{Context, Dally};
+use crate::event::ContextId;
+use crate::time::Time;
+use core::net::SocketAddr;
+use core::time::Duration;
+
+/// One that may stay a note.
+pub(super) struct Waits {
+    pub(super) slot: u32,
+    pub(super) until: Time,
+    /// FIRST that left, to compare.
+    pub(super) first: Vec<u8>,
+}
+
+/// What is known of an association whose answer is awaited.
+pub(super) struct Asked {
+    pub(super) key: u64,
+    /// Newest sync of ours.
+    pub(super) sync: u32,
+    /// Octets of the request.
+    pub(super) octets: u64,
+    pub(super) peer: SocketAddr,
+    /// Octets of an answer that are allowed.
+    pub(super) room: u64,
+    /// Serial number at this client.
+    pub(super) serial: Option<u64>,
+}
+
+impl Asked {
+    pub(super) fn of(context: &Context) -> Self {
+        Self {
+            key: context.key,
+            sync: context.writer.sync_out,
+            octets: context.writer.nxt,
+            peer: context.peer.addr,
+            room: context.reader.alloc,
+            serial: context.serial,
+        }
+    }
+
+    /// Of one that may stay a note, because its kind was answered before.
+    fn of_note(launch: &Launch) -> Self {
+        let identity = &launch.prepared.identity;
+        Self {
+            key: identity.key,
+            sync: identity.sync.wrapping_add(1),
+            octets: launch.data.len() as u64,
+            peer: launch.peer,
+            room: u64::MAX,
+            serial: launch.prepared.opening.client.map(|client| client.n),
+        }
+    }
+}
+
+impl Engine {
+    /// Whether there is nothing to do but to wait for the answer to what was launched last, so that its context need not
+    /// be made. [`catch_up`](Self::catch_up) makes it.
+    pub fn is_waiting(&self) -> bool {
+        self.has_errand() && self.farewell.is_none()
+    }
+
+    /// The same, but for what was said before.
+    fn has_errand(&self) -> bool {
+        self.launch.as_ref().is_some_and(|launch| launch.waits.is_some())
+            && self.guest.is_none()
+            && self.books.is_none()
+            && self.unsettled.is_none()
+            && self.scheduler.is_empty()
+    }
+
+    /// What may be done while an answer is awaited; false if the rest has to be done as well.
+    pub(super) fn catch_up_waiting(&mut self) -> bool {
+        if !self.has_errand() {
+            return false;
+        }
+        self.settle_parted();
+        self.settle_farewell();
+        self.is_waiting()
+    }
+
+    /// FIRST has left from a template.
+    pub(super) fn let_wait(&mut self) {
+        let number = self.templates;
+        let Some(launch) = &self.launch else { return };
+        let known = self
+            .ending
+            .as_ref()
+            .is_some_and(|ending| ending.has_relic() && ending.answers(number, launch.data.len() as u64));
+        let limit = self.config.max_whole;
+        if !known || limit == usize::MAX || self.contexts.whole() >= limit {
+            return;
+        }
+        let slot = self.contexts.hold();
+        self.launched = Some((slot, number));
+        let left = self.now;
+        self.list_for_parking(slot, left);
+        let mut first = Vec::new();
+        copy_of(&mut first, &self.left);
+        if let Some(launch) = &mut self.launch {
+            let until = left + PATIENCE;
+            launch.waits = Some(Waits { slot, until, first });
+        }
+    }
+
+    /// Whether what is done about `id` has nothing to do with the answer that is awaited.
+    pub(super) fn is_beside_errand(&mut self, id: ContextId) -> bool {
+        let other = self
+            .launch
+            .as_ref()
+            .is_some_and(|launch| launch.prepared.identity.id != id);
+        other && self.catch_up_waiting()
+    }
+
+    /// When patience ends.
+    pub(super) fn waits_until(&self) -> Option<Time> {
+        self.launch.as_ref()?.waits.as_ref().map(|waits| waits.until)
+    }
+
+    /// A flush while an answer is awaited; false if more than that is to do.
+    pub(super) fn flush_waiting(&mut self) -> bool {
+        let due = self.waits_until().into_iter().chain(self.next_timer()).min();
+        self.replies.is_empty() && due.is_some_and(|at| at > self.now) && self.catch_up_waiting()
+    }
+
+    /// What the answer to `id` has to fit.
+    pub(super) fn asked(&self, now: Time, id: ContextId, slot: u32) -> Option<Asked> {
+        if self.is_waiting() {
+            let launch = self.launch.as_ref()?;
+            let mine = launch.prepared.identity.id == id && self.waits_until()? > now;
+            return mine.then(|| Asked::of_note(launch));
+        }
+        let context = self.contexts.awake(slot).filter(|context| context.id == id)?;
+        context.awaits_last_word().then(|| Asked::of(context))
+    }
+
+    /// The user lets go of an association whose answer he was given by [`receive_answer`](Self::receive_answer), which
+    /// takes next to nothing. False, and nothing done, if that is not so simple: that is for [`release`](Self::release).
+    pub fn release_at_once(&mut self, now: Time, id: ContextId) -> bool {
+        let now = self.now.max(now);
+        let farewell = self.farewell.as_mut().filter(|farewell| farewell.id == id);
+        let released = farewell.is_some_and(|farewell| farewell.note_release(now));
+        if released {
+            self.now = now;
+        }
+        released
+    }
+
+    /// Whether a note that was answered may go on until the next one has left: no timer it will have is due then, and
+    /// there is room for both.
+    pub(super) fn parting_may_wait(&self, now: Time) -> bool {
+        let errand = self.farewell.as_ref().and_then(Farewell::errand);
+        errand
+            .and_then(|launch| launch.waits.as_ref())
+            .is_none_or(|waits| now < waits.until && self.contexts.alive() < self.config.max_contexts)
+    }
+
+    /// Does the books of a note that was answered: what is left of it if its user has let go, else its context.
+    pub(super) fn settle_errand(&mut self, farewell: &Farewell, launch: &Launch) {
+        let relic = self
+            .ending
+            .as_ref()
+            .and_then(|ending| ending.relic_for(farewell, launch));
+        match (relic, &launch.waits) {
+            (Some(dally), Some(waits)) if farewell.released.is_some() => {
+                self.heard = waits.slot;
+                self.demux.insert_own(dally.key, waits.slot);
+                self.contexts.leave_dally(waits.slot, dally.clone());
+                self.note_dally(waits.slot, &dally);
+            }
+            _ => {
+                self.perform(launch, None);
+                self.launched = None;
+                self.part(farewell, None);
+                if let Some(at) = farewell.released {
+                    let released = self.release(at, farewell.id);
+                    debug_assert_eq!(released, Ok(()));
+                }
+            }
+        }
+    }
+}
+
+impl Dally {
+    /// What is left of another one of the same kind, whose END left at `left`.
+    pub(super) fn of_another(&self, farewell: &Farewell, left: Time, srtt: Option<Duration>) -> Self {
+        let mut dally = self.clone();
+        (dally.wire_key, dally.key) = (xtp_wire::Key::own(farewell.key), farewell.key);
+        dally.peer = farewell.src;
+        dally.sync = farewell.sync.wrapping_add(1);
+        dally.echo = Some(farewell.echo);
+        dally.until = left + self.life;
+        dally.srtt = srtt;
+        dally
+    }
+}
