@@ -9,6 +9,7 @@ use crate::job::Job;
 use crate::patterns::message::{Link, Message};
 use crate::plan::Experiment;
 
+mod buffers;
 mod tcp;
 mod xtp;
 

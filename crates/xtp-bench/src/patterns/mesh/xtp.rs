@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ::xtp::{Bytes, Config, Cork, Endpoint, Incoming, Listener, PollSet, Stream, Wait, paradigm};
 
+use super::buffers::Buffers;
 use super::{Arrived, Mesh, Slots, Use, meet};
 use crate::console::Console;
 use crate::error::{Problem, Worked};
@@ -52,6 +53,7 @@ pub(super) struct XtpMesh {
     endpoint: Endpoint,
     links: HashMap<Link, usize>,
     ready: Vec<u64>,
+    buffers: Buffers,
     /// Associations with unsent messages.
     unsent: usize,
     trouble: String,
@@ -80,15 +82,10 @@ impl XtpMesh {
             endpoint,
             links: HashMap::new(),
             ready: Vec::new(),
+            buffers: Buffers::default(),
             unsent: 0,
             trouble: String::new(),
         })
-    }
-
-    fn octets(&self, message: &Message) -> Bytes {
-        let mut octets = vec![0; self.size];
-        message.write(&mut octets);
-        Bytes::from(octets)
     }
 
     fn hold(&mut self, held: Held, link: Option<Link>) -> Worked<usize> {
@@ -230,7 +227,7 @@ impl XtpMesh {
 
 impl Mesh for XtpMesh {
     fn send(&mut self, to: Link, message: &Message) -> Worked<()> {
-        let octets = self.octets(message);
+        let octets = self.buffers.message(message, self.size);
         let peer = self.peers[to.rank];
         match self.associations {
             Use::Link => {
@@ -271,7 +268,7 @@ impl Mesh for XtpMesh {
     }
 
     fn reply(&mut self, origin: usize, message: &Message) -> Worked<()> {
-        let octets = self.octets(message);
+        let octets = self.buffers.message(message, self.size);
         if self.associations == Use::Link {
             return self.queue(origin, octets);
         }
