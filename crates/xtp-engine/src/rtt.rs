@@ -74,6 +74,11 @@ impl Rtt {
         self.samples
     }
 
+    /// What it began with.
+    pub(crate) fn initial(&self) -> Option<Duration> {
+        self.initial
+    }
+
     /// WTIMER before any back-off (13).
     pub(crate) fn wtimer_base(&self) -> Duration {
         match self.srtt {

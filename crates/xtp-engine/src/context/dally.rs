@@ -61,8 +61,13 @@ impl Context {
         self.remains().filter(|_| self.released)
     }
 
-    /// The same for one whose user has not let go.
-    pub(crate) fn remains(&mut self) -> Option<Dally> {
+    /// The same for one whose user has not let go, and the round trip it began with.
+    pub(crate) fn relic(&mut self) -> Option<(Dally, Option<Duration>)> {
+        let initial = self.rtt.initial();
+        self.remains().map(|dally| (dally, initial))
+    }
+
+    fn remains(&mut self) -> Option<Dally> {
         let over = self.state == State::Inactive && self.role == Role::Initiator;
         // An address that is not validated limits what may be sent to it (20.5), and that takes a context.
         if !over || !self.peer.validated || !self.is_over_for_good() {

@@ -73,8 +73,8 @@ pub(super) struct Ending {
     ecn: Ecn,
     /// What was counted before the answer came, and after END.
     counted: (ContextStats, ContextStats),
-    /// What is left of one when its user has let go.
-    relic: Option<Dally>,
+    /// What is left of one when its user has let go, and the round trip it began with.
+    relic: Option<(Dally, Option<Duration>)>,
 }
 
 impl Farewell {
@@ -220,8 +220,8 @@ impl Engine {
             self.part(&farewell, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
             let counted = first.zip(self.contexts.awake(farewell.slot).map(count));
-            let remains = self.contexts.at(farewell.slot).and_then(Context::remains);
-            self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted, remains));
+            let relic = self.contexts.at(farewell.slot).and_then(Context::relic);
+            self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted, relic));
         }
         true
     }
@@ -320,7 +320,7 @@ impl Ending {
         out: &TransmitBatch,
         before: usize,
         counted: (ContextStats, ContextStats),
-        remains: Option<Dally>,
+        relic: Option<(Dally, Option<Duration>)>,
     ) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
         let header = Header::parse(packet).ok()?;
@@ -333,12 +333,13 @@ impl Ending {
             head,
             src: train.src,
             ecn: train.ecn,
-            relic: remains.filter(|dally| {
+            relic: relic.filter(|(dally, _)| {
                 let unmoved = counted.0.congestion_window == counted.1.congestion_window;
                 let regular = dally.wire_key == Key::own(farewell.key)
                     && dally.sync == farewell.sync.wrapping_add(1)
                     && dally.echo == Some(farewell.echo);
-                unmoved && regular && dally.srtt.is_some() && dally.life == SHORTEST_LIFE
+                // One without a sample lives on as one that began alike.
+                unmoved && regular && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE)
             }),
             counted,
         })
@@ -356,8 +357,11 @@ impl Ending {
 
     /// What is left of a note that was answered.
     pub(super) fn relic_for(&self, farewell: &Farewell, launch: &Launch) -> Option<Dally> {
-        let relic = self.relic.as_ref()?;
+        let (relic, initial) = self.relic.as_ref()?;
         let rtt = self.counts(farewell, launch.left)?.rtt;
+        if rtt.is_none() && *initial != launch.prepared.identity.initial_rtt {
+            return None;
+        }
         Some(relic.of_another(farewell, farewell.left?, rtt))
     }
 
