@@ -29,7 +29,7 @@ const INLINE_PIECES: usize = 128;
 const MANY: usize = 16;
 const SHORT: usize = 1_024;
 /// Octets of a train that is gathered whatever its pieces are like.
-const SMALL: usize = 8 << 10;
+const SMALL: usize = 9 << 10;
 /// Datagrams of a train that may be a message of an exchange.
 const FEW: usize = 4;
 /// Octets a datagram loses to IP and UDP headers, by family of the peer.

@@ -25,7 +25,7 @@ mod at_once;
 pub use at_once::Welcomed;
 
 /// Messages and answers up to this length are worth it; they are one packet each.
-pub(super) const SHORT: usize = 8 << 10;
+pub(super) const SHORT: usize = 32 << 10;
 /// Answers up to this length are copied into their packet, as those of other packets are.
 const COPY_LIMIT: usize = 256;
 /// Octets of a control segment.
