@@ -202,6 +202,54 @@ fn many_calls_reuse_everything() {
 }
 
 #[test]
+fn among_quick_calls_one_may_be_slow_long_or_in_vain() {
+    let (server, address, client) = pair();
+    let listener = server.listen(PORT).expect("a free number");
+    let answering = thread::spawn(move || {
+        loop {
+            let (request, incoming) = listener.recv_message().expect("a request");
+            match &request[..] {
+                b"stop" => break incoming.respond(request).expect("sent"),
+                b"slow" | b"late" => thread::sleep(std::time::Duration::from_millis(30)),
+                b"mute" | b"note" => {
+                    drop(incoming);
+                    continue;
+                }
+                _ => {}
+            }
+            let answer = match &request[..] {
+                b"long" => vec![b'x'; 20_000].into(),
+                _ => request.clone(),
+            };
+            // Nobody waits for the late one any more.
+            let sent = incoming.respond(answer);
+            assert!(sent.is_ok() || request == "late", "{sent:?}");
+        }
+        server
+    });
+    let call = |request: &'static str| {
+        let options = CallOptions::within(std::time::Duration::from_millis(match request {
+            "late" => 10,
+            _ => 60_000,
+        }));
+        client.call(address, PORT, request, &options)
+    };
+    for _ in 0..3 {
+        // The quick ones are of one kind, so that what they have in common is known.
+        for _ in 0..20 {
+            assert_eq!(call("fast").expect("an answer"), "fast");
+        }
+        assert_eq!(call("slow").expect("an answer"), "slow");
+        assert_eq!(call("long").expect("an answer").len(), 20_000);
+        assert_eq!(call("mute").expect("an end without an answer"), "");
+        assert!(call("late").expect_err("too late").is_timeout());
+        client.send_message(address, PORT, "note").expect("taken");
+    }
+    assert_eq!(call("stop").expect("an answer"), "stop");
+    drop(answering.join().expect("no panic"));
+}
+
+#[test]
 fn a_service_nobody_listens_to_refuses() {
     let (server, address, client) = pair();
     let driver = server.spawn_driver().expect("a thread");
