@@ -197,8 +197,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`](crate::Error::NoContext).
     pub fn octets_acknowledged(&self, id: ContextId) -> Result<u64, crate::Error> {
-        let staying = self.guest.as_ref().filter(|guest| guest.identity.id == id);
-        match staying.filter(|_| self.stay.until.is_some()) {
+        match self.guest.as_ref().filter(|guest| guest.identity.id == id) {
             Some(guest) if self.stay.ended.is_some() => Ok(guest.answer_len()),
             Some(_) => Ok(0),
             None => self.context_stats(id).map(|stats| stats.octets_acknowledged),

@@ -110,6 +110,7 @@ impl Engine {
             src: guest.src,
             key: guest.key,
             own: guest.identity.key,
+            seq: guest.answer_len(),
             echo: guest.sync.wrapping_add(1),
             sync_out: guest.identity.sync.wrapping_add(1),
             peer_ended: true,
