@@ -334,12 +334,12 @@ impl Ending {
             src: train.src,
             ecn: train.ecn,
             relic: relic.filter(|(dally, _)| {
-                let unmoved = counted.0.congestion_window == counted.1.congestion_window;
+                let predictable = is_window_predictable(&counted);
                 let regular = dally.wire_key == Key::own(farewell.key)
                     && dally.sync == farewell.sync.wrapping_add(1)
                     && dally.echo == Some(farewell.echo);
                 // One without a sample lives on as one that began alike.
-                unmoved && regular && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE)
+                predictable && regular && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE)
             }),
             counted,
         })
@@ -367,13 +367,12 @@ impl Ending {
 
     /// What is counted when the books are done of one whose FIRST left at `asked`: as then, but for the round trip.
     fn counts(&self, farewell: &Farewell, asked: Option<Time>) -> Option<ContextStats> {
-        let (before, after) = &self.counted;
-        // What a congestion controller makes of the answer is not for here, unless it makes nothing of so little; of an
-        // answer that took no time it does.
-        let unmoved = before.congestion_window == after.congestion_window;
-        let instant =
-            after.congestion_window.is_some() && asked.is_none_or(|asked| asked >= farewell.arrived);
-        if self.kind != farewell.kind || !unmoved || instant {
+        let (_, after) = &self.counted;
+        // Of an answer that took no time a congestion controller makes something else.
+        let instant = after.rtt.is_some()
+            && after.congestion_window.is_some()
+            && asked.is_none_or(|asked| asked >= farewell.arrived);
+        if self.kind != farewell.kind || !is_window_predictable(&self.counted) || instant {
             return None;
         }
         let rtt = match (after.rtt, farewell.delay) {
@@ -407,4 +406,10 @@ impl Ending {
         };
         out.push(route, false, at, &[]);
     }
+}
+
+/// Whether the congestion window after an answer of this kind is known: what a controller makes of a round trip is not for
+/// here, but it may make nothing of so little, and without a round trip it only counts octets.
+fn is_window_predictable((before, after): &(ContextStats, ContextStats)) -> bool {
+    after.rtt.is_none() || before.congestion_window == after.congestion_window
 }
