@@ -9,61 +9,12 @@
 use super::Engine;
 use super::farewell::Farewell;
 use super::guest::copy_of;
-use super::launch::Launch;
+use super::launch::{Launch, Waits};
 use super::stay::PATIENCE;
-use crate::context::{Context, Dally};
+use crate::context::Dally;
 use crate::event::ContextId;
 use crate::time::Time;
-use core::net::SocketAddr;
 use core::time::Duration;
-
-/// One that may stay a note.
-pub(super) struct Waits {
-    pub(super) slot: u32,
-    pub(super) until: Time,
-    /// FIRST that left, to compare.
-    pub(super) first: Vec<u8>,
-}
-
-/// What is known of an association whose answer is awaited.
-pub(super) struct Asked {
-    pub(super) key: u64,
-    /// Newest sync of ours.
-    pub(super) sync: u32,
-    /// Octets of the request.
-    pub(super) octets: u64,
-    pub(super) peer: SocketAddr,
-    /// Octets of an answer that are allowed.
-    pub(super) room: u64,
-    /// Serial number at this client.
-    pub(super) serial: Option<u64>,
-}
-
-impl Asked {
-    pub(super) fn of(context: &Context) -> Self {
-        Self {
-            key: context.key,
-            sync: context.writer.sync_out,
-            octets: context.writer.nxt,
-            peer: context.peer.addr,
-            room: context.reader.alloc,
-            serial: context.serial,
-        }
-    }
-
-    /// Of one that may stay a note, because its kind was answered before.
-    fn of_note(launch: &Launch) -> Self {
-        let identity = &launch.prepared.identity;
-        Self {
-            key: identity.key,
-            sync: identity.sync.wrapping_add(1),
-            octets: launch.data.len() as u64,
-            peer: launch.peer,
-            room: u64::MAX,
-            serial: launch.prepared.opening.client.map(|client| client.n),
-        }
-    }
-}
 
 impl Engine {
     /// Whether there is nothing to do but to wait for the answer to what was launched last, so that its context need not
@@ -133,17 +84,6 @@ impl Engine {
     pub(super) fn flush_waiting(&mut self) -> bool {
         let due = self.waits_until().into_iter().chain(self.next_timer()).min();
         self.replies.is_empty() && due.is_some_and(|at| at > self.now) && self.catch_up_waiting()
-    }
-
-    /// What the answer to `id` has to fit.
-    pub(super) fn asked(&self, now: Time, id: ContextId, slot: u32) -> Option<Asked> {
-        if self.is_waiting() {
-            let launch = self.launch.as_ref()?;
-            let mine = launch.prepared.identity.id == id && self.waits_until()? > now;
-            return mine.then(|| Asked::of_note(launch));
-        }
-        let context = self.contexts.awake(slot).filter(|context| context.id == id)?;
-        context.awaits_last_word().then(|| Asked::of(context))
     }
 
     /// The user lets go of an association whose answer he was given by [`receive_answer`](Self::receive_answer), which

@@ -6,7 +6,6 @@
 //! same options, of which a few fields differ from one association to the next.
 
 use super::Engine;
-use super::errand::Waits;
 use super::opening::Prepared;
 use crate::context::Env;
 use crate::error::Error;
@@ -36,6 +35,14 @@ pub(super) struct Launch {
     pub(super) left: Option<Time>,
     /// Only its answer is awaited.
     pub(super) waits: Option<Waits>,
+}
+
+/// One of which only the answer is awaited: it may stay a note (`errand`).
+pub(super) struct Waits {
+    pub(super) slot: u32,
+    pub(super) until: Time,
+    /// FIRST that left, to compare.
+    pub(super) first: Vec<u8>,
 }
 
 /// The last FIRST of its kind.

@@ -2,13 +2,15 @@
 //! without taking apart what only has to be what it was the last time.
 
 use super::super::Engine;
-use super::super::errand::Asked;
 use super::super::guest::copy_of;
+use super::super::launch::Launch;
 use super::{Ending, Farewell};
+use crate::context::Context;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
+use core::net::SocketAddr;
 use xtp_wire::{CONTROL_LEN, Format, HEADER_LEN, Header, Key, XDATA_LEN, parse_head};
 
 /// What of an expected answer is not known before.
@@ -17,6 +19,46 @@ struct Told<'a> {
     sync: u32,
     delay: Option<u32>,
     data: &'a [u8],
+}
+
+/// What is known of an association whose answer is awaited.
+struct Asked {
+    key: u64,
+    /// Newest sync of ours.
+    sync: u32,
+    /// Octets of the request.
+    octets: u64,
+    peer: SocketAddr,
+    /// Octets of an answer that are allowed.
+    room: u64,
+    /// Serial number at this client.
+    serial: Option<u64>,
+}
+
+impl Asked {
+    fn of(context: &Context) -> Self {
+        Self {
+            key: context.key,
+            sync: context.writer.sync_out,
+            octets: context.writer.nxt,
+            peer: context.peer.addr,
+            room: context.reader.alloc,
+            serial: context.serial,
+        }
+    }
+
+    /// Of one that may stay a note, because its kind was answered before.
+    fn of_note(launch: &Launch) -> Self {
+        let identity = &launch.prepared.identity;
+        Self {
+            key: identity.key,
+            sync: identity.sync.wrapping_add(1),
+            octets: launch.data.len() as u64,
+            peer: launch.peer,
+            room: u64::MAX,
+            serial: launch.prepared.opening.client.map(|client| client.n),
+        }
+    }
 }
 
 impl Engine {
@@ -87,6 +129,17 @@ impl Engine {
         self.stats.express += 1;
         self.farewell = Some(farewell);
         Some(message)
+    }
+
+    /// What the answer to `id` has to fit.
+    fn asked(&self, now: Time, id: ContextId, slot: u32) -> Option<Asked> {
+        if self.is_waiting() {
+            let launch = self.launch.as_ref()?;
+            let mine = launch.prepared.identity.id == id && self.waits_until()? > now;
+            return mine.then(|| Asked::of_note(launch));
+        }
+        let context = self.contexts.awake(slot).filter(|context| context.id == id)?;
+        context.awaits_last_word().then(|| Asked::of(context))
     }
 
     /// Whether nothing else is to be done, so that what came may be answered before anything is booked.
