@@ -121,8 +121,10 @@ impl Engine {
                 self.note_dally(waits.slot, &dally);
             }
             _ => {
+                // Another may have been launched since.
+                let launched = self.launched;
                 self.perform(launch, None);
-                self.launched = None;
+                self.launched = launched;
                 self.part(farewell, None);
                 if let Some(at) = farewell.released {
                     let released = self.release(at, farewell.id);
