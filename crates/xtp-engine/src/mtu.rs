@@ -161,9 +161,10 @@ impl MtuSearch {
         }
     }
 
-    /// Nobody answered datagrams of the size it began with: that may be their size, so it begins at the base.
+    /// Nobody answered datagrams of the size it began with: that may be their size, so it begins at the base. What is known
+    /// to be less stays so.
     pub(crate) fn on_silence(&mut self) {
-        self.current = self.base;
+        self.current = self.current.min(self.base);
     }
 
     /// Whether a datagram of `size` octets may be too large for a path that carries the base size.

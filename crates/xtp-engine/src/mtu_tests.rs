@@ -174,6 +174,13 @@ fn silence_begins_at_the_base_and_tries_the_most_again() {
     let mut search = MtuSearch::new(1_200, 65_507, 65_507, true, false, now);
     search.on_silence();
     assert_eq!((search.current(), search.next_probe(now)), (1_200, Some(65_507)));
+    search.on_too_big(Some(700));
+    search.on_silence();
+    assert_eq!(
+        search.current(),
+        700,
+        "what was told to be the most stays the most"
+    );
 }
 
 proptest! {
