@@ -90,14 +90,20 @@ fn every_paradigm_of_one_message() {
     });
 }
 
+/// A stream whose other end sends back what comes, and both endpoints.
+fn echoed() -> (Endpoint, Endpoint, Stream) {
+    let (server, address, client) = pair();
+    server.enable_echo().expect("a free number");
+    let stream = client
+        .open(address, paradigm::stream(ports::ECHO))
+        .expect("options in range");
+    (server, client, stream)
+}
+
 #[test]
 fn octets_go_both_ways_at_once() {
     run(async {
-        let (server, address, client) = pair();
-        server.enable_echo().expect("a free number");
-        let stream = client
-            .open(address, paradigm::stream(ports::ECHO))
-            .expect("options in range");
+        let (_server, _client, stream) = echoed();
         let data = pattern(6 << 20);
         let (mut reader, mut writer) = (&stream, &stream);
         let sending = async {
@@ -340,11 +346,7 @@ fn retained_buffers_come_back_as_they_are_acknowledged() {
 #[test]
 fn a_long_exchange_of_small_messages_never_stops() {
     run(async {
-        let (server, address, client) = pair();
-        server.enable_echo().expect("a free number");
-        let stream = client
-            .open(address, paradigm::stream(ports::ECHO))
-            .expect("options in range");
+        let (_server, _client, stream) = echoed();
         for number in 0..1_500u32 {
             stream
                 .send_message(number.to_be_bytes().to_vec())

@@ -51,6 +51,7 @@ pub(crate) use express::{Arrival, Departure};
 pub(crate) use express_train::{Car, Follower};
 use marks::Marks;
 use modes::Pattern;
+pub(crate) use packets::COPY_LIMIT;
 pub(crate) use parked::{Parked, Tunings};
 use peer::Peer;
 use rand_chacha::ChaCha20Rng;

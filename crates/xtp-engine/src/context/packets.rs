@@ -10,7 +10,7 @@ use xtp_wire::{
 };
 
 /// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
-pub(super) const COPY_LIMIT: usize = 256;
+pub(crate) const COPY_LIMIT: usize = 256;
 /// Payloads of this size may be lent: shorter ones are cheaper to copy.
 const LEND_FROM: usize = 16 << 10;
 /// Room for a specifier with every TLV we send, without padding.

@@ -74,15 +74,15 @@ impl Engine {
         self.deadlines.set(slot, None);
         self.demux.remove_peer(dally.peer, slot);
         self.assembling.forget(dally.peer.ip(), slot);
-        self.contexts.let_dally(slot, dally.clone());
-        self.note_dally(slot, &dally);
+        self.leave_dally(slot, dally);
     }
 
     /// There is one more.
-    pub(super) fn note_dally(&mut self, slot: u32, dally: &Dally) {
+    pub(super) fn leave_dally(&mut self, slot: u32, dally: Dally) {
         let generation = self.contexts.generation(slot);
-        self.dallying.push(dally, slot, generation);
+        self.dallying.push(&dally, slot, generation);
         self.dallying.count += 1;
+        self.contexts.let_dally(slot, dally);
         while self.dallying.count > self.config.max_dallying
             && let Some((_, slot, generation)) = self.dallying.pop()
         {

@@ -117,8 +117,8 @@ impl Engine {
             (Some(dally), Some(waits)) if farewell.released.is_some() => {
                 self.heard = waits.slot;
                 self.demux.insert_own(dally.key, waits.slot);
-                self.contexts.leave_dally(waits.slot, dally.clone());
-                self.note_dally(waits.slot, &dally);
+                self.leave_dally(waits.slot, dally);
+                self.last_word.release();
             }
             _ => {
                 // Another may have been launched since.

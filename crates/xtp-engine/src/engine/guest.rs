@@ -8,7 +8,7 @@
 use super::Engine;
 use super::admission::Claim;
 use super::stay::Relic;
-use crate::context::{Context, Identity};
+use crate::context::{COPY_LIMIT, Context, Identity};
 use crate::engine::Read;
 use crate::error::Error;
 use crate::event::{ContextId, Event, ListenerId};
@@ -26,8 +26,6 @@ pub use at_once::Welcomed;
 
 /// Messages and answers up to this length are worth it; they are one packet each.
 pub(super) const SHORT: usize = 32 << 10;
-/// Answers up to this length are copied into their packet, as those of other packets are.
-const COPY_LIMIT: usize = 256;
 /// Octets of a control segment.
 const CONTROL: usize = CONTROL_LEN;
 
@@ -514,12 +512,10 @@ impl Answer {
             src: self.src,
             ecn: self.ecn,
         };
+        let head = out.arena.len() - at;
         match data {
-            Some(data) if len > COPY_LIMIT => out.push(route, false, at, std::slice::from_ref(data)),
-            _ => {
-                out.arena.extend_from_slice(data.map_or(&[], |data| data));
-                out.push(route, false, at, &[]);
-            }
+            Some(data) => out.push_message(route, head, data, len <= COPY_LIMIT),
+            None => out.push(route, false, at, &[]),
         }
     }
 }

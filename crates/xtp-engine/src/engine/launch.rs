@@ -7,7 +7,7 @@
 
 use super::Engine;
 use super::opening::Prepared;
-use crate::context::Env;
+use crate::context::{COPY_LIMIT, Env};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
@@ -19,8 +19,6 @@ use xtp_wire::{HEADER_LEN, Header, Key, Token, seal};
 
 /// Octets of the specifier before the time of creation.
 const BEFORE_TIME: usize = 44;
-/// Payloads up to this length are copied into the packet, as those of other packets are.
-const COPY_LIMIT: usize = 256;
 /// Octets of the first message of its kind, which may need more than one packet.
 const FIRST_LIMIT: usize = super::guest::SHORT;
 
@@ -182,12 +180,12 @@ impl Engine {
     pub(super) fn perform(&mut self, launch: &Launch, out: Option<&mut TransmitBatch>) {
         let now = std::mem::replace(&mut self.now, launch.asked);
         let slot = match &launch.waits {
-            Some(waits) => waits.slot,
+            Some(waits) => {
+                self.contexts.fill(waits.slot);
+                waits.slot
+            }
             None => self.contexts.insert(),
         };
-        if launch.waits.is_some() {
-            self.contexts.fill(slot);
-        }
         self.place(slot, &launch.prepared, launch.peer, &launch.options);
         if let Some(context) = self.contexts.at(slot) {
             // A context that was just made takes what fits its FIRST.
@@ -312,11 +310,7 @@ impl Template {
             src: None,
             ecn: Ecn::NotEct,
         };
-        if data.len() <= COPY_LIMIT {
-            out.arena.extend_from_slice(data);
-            out.push(route, false, at, &[]);
-        } else {
-            out.push(route, false, at, std::slice::from_ref(data));
-        }
+        let head = out.arena.len() - at;
+        out.push_message(route, head, data, data.len() <= COPY_LIMIT);
     }
 }

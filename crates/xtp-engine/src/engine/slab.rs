@@ -59,16 +59,13 @@ impl Slab {
 
     /// Memory for the context reserved last, which begins in it; its slot.
     pub(super) fn insert(&mut self) -> u32 {
-        let slot = self.free.pop().unwrap_or_default();
-        let memory = house(&mut self.pool);
-        self.places[slot as usize].body = Body::Whole(memory);
-        self.alive += 1;
-        self.whole += 1;
+        let slot = self.hold();
+        self.fill(slot);
         slot
     }
 
     /// Keeps the slot of the context reserved last for one that may be made later ([`fill`](Self::fill)), or of which only
-    /// the dallying is left ([`leave_dally`](Self::leave_dally)): it counts as if it were there.
+    /// the dallying is left ([`let_dally`](Self::let_dally)): it counts as if it were there.
     pub(super) fn hold(&mut self) -> u32 {
         self.alive += 1;
         self.whole += 1;
@@ -78,13 +75,6 @@ impl Slab {
     /// Memory for the context whose slot was held.
     pub(super) fn fill(&mut self, slot: u32) {
         self.places[slot as usize].body = Body::Whole(house(&mut self.pool));
-    }
-
-    /// What is left of a context whose slot was held, and which never was.
-    pub(super) fn leave_dally(&mut self, slot: u32, dally: Dally) {
-        self.places[slot as usize].body = Body::Dally(Box::new(dally));
-        self.whole -= 1;
-        self.alive -= 1;
     }
 
     /// The context reserved last came and went without being made; its slot.
@@ -219,15 +209,16 @@ impl Slab {
         self.places.get(slot as usize).map_or(0, |place| place.generation)
     }
 
-    /// A whole context becomes what is left of it.
+    /// A whole context, or one whose slot was held, becomes what is left of it.
     pub(super) fn let_dally(&mut self, slot: u32, dally: Dally) {
-        if let Some(place) = self.places.get_mut(slot as usize)
-            && let Body::Whole(memory) = std::mem::replace(&mut place.body, Body::Dally(Box::new(dally)))
-        {
+        let Some(place) = self.places.get_mut(slot as usize) else {
+            return;
+        };
+        if let Body::Whole(memory) = std::mem::replace(&mut place.body, Body::Dally(Box::new(dally))) {
             keep(&mut self.pool, memory);
-            self.whole -= 1;
-            self.alive -= 1;
         }
+        self.whole -= 1;
+        self.alive -= 1;
     }
 
     /// What is left of a context, if that is all.
