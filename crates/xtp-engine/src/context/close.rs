@@ -271,6 +271,37 @@ impl Context {
         self.finish(CloseReason::LocalAbort, env);
     }
 
+    /// Both closes of ours were said and are not answered.
+    pub(super) fn asks_for_the_end(&self) -> bool {
+        self.writer.close_outstanding() && self.reader.refusal_told
+    }
+
+    /// Both ends said RCLOSE and WCLOSE and asked for the same, and the packets crossed: this one of the peer tells us
+    /// everything, and ours tells the peer as much. END would tell nobody anything, so none is sent (14.4).
+    pub(super) fn closes_cross(&self, header: &Header) -> bool {
+        let all = Options::RCLOSE | Options::WCLOSE | Options::SREQ;
+        header.options.contains(all)
+            && !header.options.intersects(Options::DREQ | Options::END)
+            && self.decide_end().is_some()
+    }
+
+    /// As [`refuse_reader`](Self::refuse_reader), where the peer is there and neither waits for an answer of the user nor
+    /// owes one: the refusal then leaves with the close.
+    pub(crate) fn forgo_reader(&mut self, env: &mut Env<'_>) {
+        if self.state.heard()
+            && self.state.is_live()
+            && self.pattern.service != service::TRANSACTION
+            && self.owes_no_delivery()
+        {
+            self.refuse_reader(env);
+        }
+    }
+
+    /// Whether the peer does not wait for the user to take anything.
+    pub(crate) fn owes_no_delivery(&self) -> bool {
+        self.reader.dreq.is_none()
+    }
+
     /// The user wants no more (14.2(b)).
     pub(crate) fn refuse_reader(&mut self, env: &mut Env<'_>) {
         if self.reader.state == ReaderState::Done || !self.state.is_live() {
@@ -286,6 +317,8 @@ impl Context {
             return;
         }
         self.reader.store.discard_all();
+        // Nothing more is wanted, so no room for it is offered either.
+        self.reader.update_due = false;
         self.reader.state = ReaderState::Done;
         self.reader.end_pending = false;
         self.reader.refusal = match self.state {

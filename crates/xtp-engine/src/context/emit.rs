@@ -239,6 +239,7 @@ impl Context {
             self.keep_for_replay(out, octets, &self.payload(&segment));
         }
         self.settle_owed(format == Format::Xdata, options);
+        self.reader.refusal_told |= format == Format::Xdata && options.contains(Options::RCLOSE);
         self.account_data(&segment, sync, octets, options, ask.flip, env);
     }
 

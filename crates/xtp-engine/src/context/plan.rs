@@ -91,7 +91,9 @@ impl Context {
 
     /// Whether a packet with data can carry the status of the other stream (21.6).
     fn xdata_fits(&self) -> bool {
-        let useful = self.reader.owed > super::reader::Owed::Nothing
+        let untold = self.reader.refusal == super::reader::Refusal::Later && !self.reader.refusal_told;
+        let useful = untold
+            || self.reader.owed > super::reader::Owed::Nothing
             || self.reader.told != Some((self.reader.store.next(), self.next_alloc()));
         self.has(Caps::XDATA) && self.state == State::Active && !self.reader.has_holes() && useful
     }

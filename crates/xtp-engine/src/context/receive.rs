@@ -44,6 +44,7 @@ impl Context {
             return;
         }
         let was_done = self.reader.state == ReaderState::Done;
+        let asked = self.asks_for_the_end();
         if self.take_contents(env, input).is_err() {
             self.abort_for("octets beyond the announced end of the stream", env);
             return;
@@ -66,6 +67,10 @@ impl Context {
                 self.take_end(header, env);
                 return;
             }
+        }
+        if asked && self.closes_cross(header) {
+            self.finish(CloseReason::Normal, env);
+            return;
         }
         self.take_requests(header, &input.packet.body);
         // After the requests: a DREQ on this very packet holds the close back (8.4).

@@ -219,6 +219,25 @@ impl Engine {
         self.command(now, id, |context, env| context.refuse_reader(env))
     }
 
+    /// As [`close_reader`](Self::close_reader) for a user who has gone: only where the peer was heard, does not wait for
+    /// delivery, and has not been asked for an answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, env| context.forgo_reader(env))
+    }
+
+    /// Whether the peer waits for its octets to be read, so that releasing the association now would abort it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn owes_delivery(&self, id: ContextId) -> Result<bool, Error> {
+        self.look(id, |context| !context.owes_no_delivery())
+    }
+
     /// Forced close: everything queued is discarded, the peer is told once (14.6).
     ///
     /// # Errors

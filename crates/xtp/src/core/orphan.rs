@@ -36,8 +36,9 @@ impl Core {
             self.forget(now, id);
             return;
         }
-        self.adopt(now, id);
+        // First, so that nothing unread keeps it from being let go of.
         self.discard(now, id);
+        self.adopt(now, id);
     }
 
     /// Makes an orphan of an association and closes it.
@@ -65,9 +66,14 @@ impl Core {
         slot.writer_closed = true;
         let written = slot.written;
         if open == 0 {
-            self.leaving.push(id);
+            match self.engine.owes_delivery(id) {
+                // Both closes then leave in one packet.
+                Ok(false) => self.forget(now, id),
+                _ => self.leaving.push(id),
+            }
             return;
         }
+        let _ = self.engine.forgo_reader(now, id);
         // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
         let mark = self.engine.mark_at(now, id, written, Confirm::Received).ok();
         if let Ok(slot) = self.slot(id) {
