@@ -311,3 +311,70 @@ fn congestion_marks_are_counted_echoed_and_obeyed() {
     assert!(marked > 10, "{marked} marks were reported");
     assert!(reduced < open / 2, "window {reduced} under marks, {open} without");
 }
+
+/// A stream on which each side has sent a message and read the other's, and all of it is acknowledged.
+fn exchanged() -> (World, ContextId, ContextId) {
+    let mut world = World::new();
+    let id = world.open(paradigm::stream(PORT));
+    world.ends[0].send(world.now, id, payload(50), true).unwrap();
+    world.run(Duration::from_millis(500));
+    let peer = world.accepted();
+    world.ends[1].send(world.now, peer, payload(60), true).unwrap();
+    world.run(Duration::from_millis(500));
+    assert_eq!(world.read_all(1, peer), payload(50));
+    assert_eq!(world.read_all(0, id), payload(60));
+    world.log.clear();
+    (world, id, peer)
+}
+
+#[test]
+fn a_stream_both_let_go_of_at_once_takes_two_packets_to_close() {
+    let (mut world, id, peer) = exchanged();
+    world.ends[0].release(world.now, id).unwrap();
+    world.ends[1].release(world.now, peer).unwrap();
+    world.run(Duration::from_millis(500));
+    let both = [
+        "I XCNTL OPTIONS(SREQ | RCLOSE | WCLOSE)",
+        "R XCNTL OPTIONS(SREQ | RCLOSE | WCLOSE)",
+    ];
+    assert_eq!(world.log, both);
+    for end in &world.ends {
+        assert_eq!(end.stats().contexts, 0, "each knew from the other's packet");
+    }
+}
+
+#[test]
+fn a_close_that_crosses_one_which_was_lost_is_asked_again_and_answered() {
+    for lost in 0..2 {
+        let (mut world, id, peer) = exchanged();
+        world.ends[0].release(world.now, id).unwrap();
+        world.ends[1].release(world.now, peer).unwrap();
+        world.flush(0);
+        world.flush(1);
+        assert_eq!(world.wire.len(), 2);
+        world.wire.retain(|(_, to, ..)| *to != lost);
+        world.run(Duration::from_secs(1));
+        let (waits, is_over) = [("I", "R"), ("R", "I")][lost];
+        let rest = [
+            format!("{waits} XCNTL OPTIONS(SREQ | RCLOSE | WCLOSE)"),
+            format!("{is_over} CNTL OPTIONS(RCLOSE | WCLOSE | END)"),
+        ];
+        assert_eq!(world.log[2..], rest);
+        for end in &world.ends {
+            assert_eq!(end.stats().contexts, 0);
+        }
+    }
+}
+
+#[test]
+fn a_stream_let_go_of_is_over_for_the_other_with_one_packet() {
+    let (mut world, id, peer) = exchanged();
+    world.ends[1].release(world.now, peer).unwrap();
+    world.run(Duration::from_millis(500));
+    let rest = [
+        "R XCNTL OPTIONS(SREQ | RCLOSE | WCLOSE)",
+        "I CNTL OPTIONS(RCLOSE | WCLOSE | END)",
+    ];
+    assert_eq!(world.log, rest);
+    assert_eq!(world.ends[0].read(world.now, id, 1), Ok(Read::End));
+}

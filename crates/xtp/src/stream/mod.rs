@@ -64,8 +64,8 @@ pub enum Chunk {
 /// A full-duplex association: octets, messages, or both.
 ///
 /// All methods take `&self`: share a stream between threads by reference or in an `Arc`, one reading and one
-/// writing. Dropping it closes the writer in the background and discards what arrives; use [`close`](Self::close)
-/// to know that everything was confirmed.
+/// writing. Dropping it closes the writer in the background, discards what has come and refuses what has not; use
+/// [`close`](Self::close) to know that everything was confirmed.
 ///
 /// # Copies
 ///
