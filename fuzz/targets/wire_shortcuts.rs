@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xtp_wire::{Body, HEADER_LEN, Header, Options, Packet, Run, Xdata, parse_head, seal};
+use xtp_wire::{Body, HEADER_LEN, Header, Options, Packet, Run, XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_head, seal};
 
 /// Packets of a run at most.
 const LONGEST: u8 = 8;
@@ -80,13 +80,14 @@ fn packet_is_malformed(octets: &[u8]) -> bool {
         )
 }
 
-/// What [`Packet::parse`] makes of XDATA, [`Xdata::parse`] makes of it too, or nothing.
+/// What [`Packet::parse`] makes of XDATA, [`XdataHead::parse`] makes of it too, or nothing; what is written of it again is
+/// the same.
 fn xdata(octets: &[u8]) {
-    let Some(short) = Xdata::parse(octets) else {
+    let Some((head, octets)) = XdataHead::parse(octets).map(|(head, _)| (head, octets)) else {
         return;
     };
     let packet = Packet::parse(octets).expect("what the short way takes the long one does");
-    assert_eq!(packet.header, short.header);
+    assert_eq!(packet.header, head.header());
     assert_eq!(packet.padding, 0);
     let Body::Xdata {
         control,
@@ -94,10 +95,17 @@ fn xdata(octets: &[u8]) {
         data,
     } = packet.body
     else {
-        panic!("{short:?} is no XDATA: {packet:?}");
+        panic!("{head:?} is no XDATA: {packet:?}");
     };
-    assert_eq!((control, delay_us), (short.control, short.delay_us));
-    assert_eq!((data.tag, data.data), (None, short.data));
+    assert_eq!((control, delay_us), (head.control(), head.delay_us()));
+    assert_eq!((data.tag, data.data), (None, &octets[XDATA_HEAD_LEN..]));
+    let mut again = octets.to_vec();
+    let place = again.first_chunk_mut().expect("as long as a head");
+    encode_xdata_head(&packet.header, &control, delay_us, data.data, place);
+    let (head, _) = XdataHead::parse(&again).expect("a right check field");
+    let check = head.header().check;
+    assert_eq!(head.header(), Header { check, ..packet.header });
+    assert_eq!((control, delay_us), (head.control(), head.delay_us()));
 }
 
 /// Each packet of a run is one for the general parser, with the place the run gives it; the next one is not.

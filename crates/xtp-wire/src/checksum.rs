@@ -62,6 +62,12 @@ fn payload_sum(octets: &[u8]) -> u64 {
     native_sum(octets)
 }
 
+/// What [`word_sum`] would say of these octets, up to carries.
+#[inline]
+pub(crate) fn payload_words(octets: &[u8]) -> u64 {
+    fold(payload_sum(octets)).to_be().into()
+}
+
 /// Sum of the 16-bit words as the machine reads them; the order of octets is put right once, in the result.
 /// Words of 32 bits into 64-bit counters never overflow below 16 GiB and let the compiler use vectors.
 #[inline]

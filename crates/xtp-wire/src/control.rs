@@ -16,7 +16,7 @@ pub const TCNTL_LEN: usize = 32;
 /// `delay_us` of status that nothing asked for, or that waited for the user: no round trip to be measured.
 pub const DELAY_NONE: u32 = u32::MAX;
 
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct RawControl {
     rseq: U64,

@@ -18,9 +18,9 @@ pub(crate) const CHECK_OFFSET: usize = 16;
 /// The version of XTP 4 in bits 7..5 of octet 11.
 const VERSION: u32 = 1;
 
-#[derive(FromBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(Debug, Clone, Copy, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-struct RawHeader {
+pub(crate) struct RawHeader {
     key: U64,
     command: U32,
     dlen: U32,
@@ -28,6 +28,39 @@ struct RawHeader {
     sort: U16,
     sync: U32,
     seq: U64,
+}
+
+impl RawHeader {
+    /// Whether it is one of this format and the version of the others.
+    #[inline]
+    pub(crate) fn is(&self, format: Format) -> bool {
+        self.command.get() & 0xff == (VERSION << 5) | u32::from(format.to_wire())
+    }
+
+    #[inline]
+    pub(crate) fn options(&self) -> Options {
+        Options::from_bits_truncate(self.command.get() >> 8)
+    }
+
+    #[inline]
+    pub(crate) fn dlen(&self) -> u32 {
+        self.dlen.get()
+    }
+
+    /// The header, whose format is known.
+    #[inline]
+    pub(crate) fn decoded(&self, format: Format) -> Header {
+        Header {
+            key: Key::from_wire(self.key.get()),
+            options: self.options(),
+            format,
+            dlen: self.dlen.get(),
+            check: self.check.get(),
+            sort: self.sort.get(),
+            sync: self.sync.get(),
+            seq: self.seq.get(),
+        }
+    }
 }
 
 /// The common header, decoded.
@@ -67,16 +100,7 @@ impl Header {
         if (command >> 5) & 7 != VERSION {
             return Err(WireError::Version);
         }
-        Ok(Self {
-            key: Key::from_wire(raw.key.get()),
-            options: Options::from_bits_truncate(command >> 8),
-            format: Format::parsable((command & 0x1f) as u8)?,
-            dlen: raw.dlen.get(),
-            check: raw.check.get(),
-            sort: raw.sort.get(),
-            sync: raw.sync.get(),
-            seq: raw.seq.get(),
-        })
+        Ok(raw.decoded(Format::parsable((command & 0x1f) as u8)?))
     }
 
     /// Writes the header, the check field as given; [`seal`](crate::seal) puts in the right one.
@@ -109,7 +133,7 @@ impl Header {
 
     /// As four wide words, because `seal` reads them so: narrower stores would have to reach memory first.
     #[inline]
-    fn words(&self) -> [u64; HEADER_LEN / 8] {
+    pub(crate) fn words(&self) -> [u64; HEADER_LEN / 8] {
         let command = (self.options.bits() << 8) | (VERSION << 5) | u32::from(self.format.to_wire());
         [
             self.key.to_wire(),

@@ -122,7 +122,7 @@ pub use control::{CONTROL_LEN, Control, DELAY_NONE, TCNTL_LEN, XDATA_LEN};
 pub use data::{DataSegment, TAG_LEN};
 pub use diag::{DIAG_LEN, Diag, DiagCode, DiagValue, UnknownDiag};
 pub use error::{EncodeError, WireError};
-pub use exchange::{Xdata, parse_head, parse_plain};
+pub use exchange::{XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_head, parse_plain};
 pub use first::First;
 pub use format::Format;
 pub use gnack::{GNACK_LEN, Gnack, GnackBlock};

@@ -2,81 +2,90 @@
 //! whole message from its user into a packet, without a queue, an event or a plan in between. A message may take the few
 //! packets of an [`express_train`](super::express_train), of which all but the first carry nothing but data.
 
-use super::express::{Arrival, Departure};
+use super::express::Departure;
 use super::express_train::{Car, Follower, LONGEST};
 use super::plan::Planned;
 use super::{Context, Env};
+use super::input::SHARE_FROM;
 use crate::congestion::Controller;
+use crate::recv::Payload;
 use crate::time::Time;
-use crate::transmit::{Datagram, Route, TransmitBatch};
+use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_wire::{Format, HEADER_LEN, Header, Key, Options, XDATA_LEN, Xdata, parse_plain, seal};
+use xtp_wire::{
+    Format, HEADER_LEN, Header, Key, Options, XDATA_HEAD_LEN, XDATA_LEN, XdataHead, encode_xdata_head, parse_plain,
+    seal,
+};
 
 /// Octets of a message that are copied behind their head: up to this many, one piece leaves sooner than two.
 const LONE_COPIED: usize = 8 << 10;
 
 impl Context {
     /// The message in `datagram`, in which a packet begins every `stride` octets, if it is the next one of a regular
-    /// association and the user has read all before. What is to be booked of packets behind the first goes to `followers`.
-    /// What it acknowledges stays in the queue until then.
+    /// association and the user has read all before; with it the head of its first packet. What is to be booked of packets
+    /// behind the first goes to `followers`. What it acknowledges stays in the queue until then.
     #[inline(always)]
-    pub(crate) fn take_message(
+    pub(crate) fn take_message<'a>(
         &mut self,
         now: Time,
-        datagram: &Datagram<'_>,
+        datagram: &Datagram<'a>,
         stride: usize,
         followers: &mut Vec<Follower>,
-    ) -> Option<(Arrival, Bytes)> {
+    ) -> Option<(&'a XdataHead, Bytes)> {
         let (first, behind) = datagram
             .data
             .split_at_checked(stride)
             .unwrap_or((datagram.data, &[]));
-        let packet = Xdata::parse(first)?;
-        let (header, control) = (&packet.header, &packet.control);
-        let len = packet.data.len();
+        let (head, data) = XdataHead::parse(first)?;
+        let header = head.header();
         if header.key != Key::returned(self.key)
             || header.options.contains(Options::EOM) != behind.is_empty()
+            || !self.expects(&header, &head.control(), data.len(), datagram)
             || !self.reader.store.is_empty()
-            || !self.expects(header, control, len, datagram)
         {
             return None;
         }
-        let arrived = Datagram {
-            data: first,
-            ..*datagram
-        };
         let message = match behind.is_empty() {
             true => {
-                let payload = self.kept_of(datagram, packet.data);
-                let message = self.reader.store.hand_on(payload);
-                self.after_arrival(header, len as u64, now);
+                let message = self.hand_on(datagram, data);
+                self.after_arrival(&header, data.len() as u64, now);
                 message
             }
-            false => self.take_train(now, &packet, &arrived, behind, followers)?,
+            false => self.take_train(now, &header, (data, datagram.ecn), behind, followers)?,
         };
-        self.note_delivery();
-        Some((
-            Arrival::of(now, &arrived, header, control, packet.delay_us),
-            message,
-        ))
+        Some((head, message))
     }
 
-    /// The rest of a message whose first packet is `packet`, the next one expected.
+    /// The octets of the next message, which the user reads at once.
+    #[inline]
+    fn hand_on(&mut self, datagram: &Datagram<'_>, data: &[u8]) -> Bytes {
+        match datagram.backing {
+            Some(backing) if data.len() >= SHARE_FROM => {
+                let payload = Payload::Shared(backing.slice_ref(data));
+                self.reader.store.hand_on(payload)
+            }
+            _ => {
+                self.stats.octets_copied += data.len() as u64;
+                self.reader.store.hand_on(Payload::Copy(data))
+            }
+        }
+    }
+
+    /// The rest of a message whose first packet has the header `first` and the octets `data`, the next ones expected.
     #[inline(never)]
     fn take_train(
         &mut self,
         now: Time,
-        packet: &Xdata<'_>,
-        arrived: &Datagram<'_>,
+        first: &Header,
+        (data, ecn): (&[u8], Ecn),
         behind: &[u8],
         followers: &mut Vec<Follower>,
     ) -> Option<Bytes> {
-        let first = &packet.header;
-        let stride = arrived.data.len();
+        let stride = XDATA_HEAD_LEN + data.len();
         let mut parts: SmallVec<[&[u8]; LONGEST]> = SmallVec::new();
-        parts.push(packet.data);
-        let (mut seq, mut sync) = (first.seq + packet.data.len() as u64, first.sync);
+        parts.push(data);
+        let (mut seq, mut sync) = (first.seq + data.len() as u64, first.sync);
         let mut ended = false;
         for datagram in behind.chunks(stride) {
             let (header, data) = parse_plain(datagram)?;
@@ -103,15 +112,15 @@ impl Context {
             .reader
             .store
             .highest()
-            .max(first.seq + packet.data.len() as u64);
-        self.grow_reader_to(now, highest, packet.data.len() as u64);
+            .max(first.seq + data.len() as u64);
+        self.grow_reader_to(now, highest, data.len() as u64);
         self.reader.note_sync(sync, edge, now);
         self.stats.octets_copied += seq - first.seq;
         let message = self.reader.store.hand_on_parts(&parts);
         let cars = parts[1..].iter().zip(1..);
         followers.extend(cars.map(|(data, behind)| {
             let octets = HEADER_LEN + data.len();
-            Follower::of(now, arrived.ecn, octets, first.sync.wrapping_add(behind))
+            Follower::of(now, ecn, octets, first.sync.wrapping_add(behind))
         }));
         Some(message)
     }
@@ -177,14 +186,11 @@ impl Context {
         env: &Env<'_>,
         out: &mut TransmitBatch,
     ) -> (u32, usize, Options) {
-        let head = out.head_room();
-        let options = self.head(segment, env, head);
-        seal(head, [&data[..]]);
-        let size = head.len();
-        let octets = size + data.len();
+        let options = self.head(segment, env, data, out.head_room());
+        let octets = XDATA_HEAD_LEN + data.len();
         let copied = data.len() <= LONE_COPIED;
         self.stats.octets_copied += if copied { data.len() as u64 } else { 0 };
-        out.push_message(self.route(true), size, data, copied);
+        out.push_message(self.route(true), XDATA_HEAD_LEN, data, copied);
         self.note_built(octets, 1, env);
         (self.writer.sync_out, octets, options)
     }
@@ -199,10 +205,9 @@ impl Context {
         out: &mut TransmitBatch,
         cars: &mut Vec<Car>,
     ) -> (u32, usize, Options) {
-        let mut head = [0; HEADER_LEN + XDATA_LEN];
-        let options = self.head(segment, env, &mut head);
+        let mut head = [0; XDATA_HEAD_LEN];
         let (first, mut rest) = data.split_at(segment.len);
-        seal(&mut head, [first]);
+        let options = self.head(segment, env, first, &mut head);
         let (sync, segment_octets) = (self.writer.sync_out, head.len() + first.len());
         let size = self.segment_size();
         let at = out.begin_packets(2 * HEADER_LEN + data.len() + segment_octets);
@@ -233,27 +238,34 @@ impl Context {
         (sync, segment_octets, options)
     }
 
-    /// Writes the head of the packet that tells the status too; its option bits.
-    fn head(&mut self, segment: &Planned, env: &Env<'_>, head: &mut [u8; HEADER_LEN + XDATA_LEN]) -> Options {
+    /// Writes the head of the packet that tells the status too, with `data` behind it; its option bits.
+    #[inline]
+    fn head(
+        &mut self,
+        segment: &Planned,
+        env: &Env<'_>,
+        data: &[u8],
+        head: &mut [u8; XDATA_HEAD_LEN],
+    ) -> Options {
         let options = self.options_of(segment, true);
         let sync = self.next_sync();
         let dlen = XDATA_LEN + segment.len;
-        let packet = Xdata {
-            header: self.header(segment, Format::Xdata, (sync, options), dlen, env),
-            control: self.control_segment(None),
-            delay_us: self.delay_us(env.now),
-            data: &[],
-        };
-        packet.encode_head(head);
+        let header = self.header(segment, Format::Xdata, (sync, options), dlen, env);
+        let control = self.control_segment(None);
+        encode_xdata_head(&header, &control, self.delay_us(env.now), data, head);
         options
     }
 
+    /// As for any data, but of a regular association, whose halves are open.
+    #[inline]
     fn options_of(&self, segment: &Planned, xdata: bool) -> Options {
-        let mut options = self.data_options(segment.end(), xdata, false);
+        let mut options = self.writer.bits(&self.tuning);
+        debug_assert_eq!(options, self.data_options(segment.end(), xdata, false));
         options.set(Options::EOM, segment.eom);
         options
     }
 
+    #[inline]
     fn header(
         &self,
         segment: &Planned,

@@ -20,9 +20,8 @@ use crate::recv::Payload;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use bytes::Bytes;
-use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
-use xtp_wire::{Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, serial_gt};
+use xtp_wire::{Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, XdataHead, serial_gt};
 
 /// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (12.6).
 const NOT_IDLE: Duration = Duration::from_millis(5);
@@ -30,13 +29,13 @@ const NOT_IDLE: Duration = Duration::from_millis(5);
 /// What is not yet in the books of a packet that came.
 pub(crate) struct Arrival {
     now: Time,
-    src: SocketAddr,
-    dst: Option<IpAddr>,
+    /// The carrier told to which address it came.
+    has_dst: bool,
     ecn: Ecn,
     octets: usize,
-    header: Header,
-    control: Control,
-    delay_us: u32,
+    head: XdataHead,
+    /// Its user has it already.
+    handed: bool,
 }
 
 /// What is not yet in the books of a packet that left.
@@ -140,12 +139,7 @@ impl Context {
         datagram: &Datagram<'_>,
         packet: &Packet<'_>,
     ) -> Option<Arrival> {
-        let Body::Xdata {
-            control,
-            delay_us,
-            data,
-        } = &packet.body
-        else {
+        let Body::Xdata { control, data, .. } = &packet.body else {
             return None;
         };
         let header = &packet.header;
@@ -159,11 +153,12 @@ impl Context {
         let eom = header.options.contains(Options::EOM);
         self.reader.store.insert(header.seq, None, payload, eom);
         self.after_arrival(header, self.reader.store.readable(), env.now);
+        let head = XdataHead::of(datagram.data)?;
         if !self.reader.announced {
             self.reader.announced = true;
             env.events.push_back((self.id, Event::Readable));
         }
-        Some(Arrival::of(env.now, datagram, header, control, *delay_us))
+        Some(Arrival::of(env.now, datagram, datagram.data.len(), head))
     }
 
     /// Whether it is the next octets of a regular association, all ours acknowledged, nothing asked.
@@ -196,7 +191,7 @@ impl Context {
     }
 
     /// The payload as it is to be kept.
-    pub(super) fn kept_of<'a>(&mut self, datagram: &Datagram<'_>, data: &'a [u8]) -> Payload<'a> {
+    fn kept_of<'a>(&mut self, datagram: &Datagram<'_>, data: &'a [u8]) -> Payload<'a> {
         let payload = Input::payload_of(datagram.backing, data);
         if matches!(payload, Payload::Copy(_)) {
             self.stats.octets_copied += data.len() as u64;
@@ -215,7 +210,7 @@ impl Context {
     /// nothing.
     pub(crate) fn book_queue(&mut self, arrival: Option<&Arrival>, departure: Option<&mut Departure>) {
         if let Some(arrival) = arrival {
-            self.writer.queue.release(arrival.control.rseq);
+            self.writer.queue.release(arrival.head.control().rseq);
         }
         if let Some(departure) = departure
             && !departure.message.is_empty()
@@ -229,9 +224,10 @@ impl Context {
     /// Then the same for those that followed it.
     pub(crate) fn book_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, followers: &[Follower]) {
         let data = DataSegment { tag: None, data: &[] };
-        let (control, delay_us) = (arrival.control, arrival.delay_us);
+        let (header, control) = (arrival.head.header(), arrival.head.control());
+        let delay_us = arrival.head.delay_us();
         let packet = Packet {
-            header: arrival.header,
+            header,
             body: Body::Xdata {
                 control,
                 delay_us,
@@ -239,9 +235,10 @@ impl Context {
             },
             padding: 0,
         };
+        // It came from there, and to the address known, if one was told.
         let input = Input {
-            src: arrival.src,
-            dst: arrival.dst,
+            src: self.peer.addr,
+            dst: self.peer.local.filter(|_| arrival.has_dst),
             ecn: arrival.ecn,
             octets: arrival.octets,
             backing: None,
@@ -251,11 +248,14 @@ impl Context {
         self.note_arrival(env, &input);
         self.note_reply(env);
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
-        self.take_control(&arrival.header, &packet.body, env);
-        self.take_requests(&arrival.header, &packet.body);
+        self.take_control(&header, &packet.body, env);
+        self.take_requests(&header, &packet.body);
         for follower in followers {
             env.now = follower.now();
             self.book_follower(env, &input, follower);
+        }
+        if arrival.handed {
+            self.note_delivery();
         }
     }
 
@@ -315,7 +315,8 @@ impl Context {
             && writer.control.window() > 0
             && writer.pacer.available() > 0
             && now < self.timers.last_sent.max(self.timers.decayed) + NOT_IDLE
-            && self.reader.told != Some((self.reader.store.next(), self.next_alloc()))
+            // What came since is news for the peer.
+            && (acknowledged || self.reader.told != Some((self.reader.store.next(), self.next_alloc())))
             && !self.could_probe(octets, now)
     }
 
@@ -346,24 +347,23 @@ impl Context {
 }
 
 impl Arrival {
+    /// Of a packet of so many octets, the first of `datagram`.
     #[inline]
-    pub(super) fn of(
-        now: Time,
-        datagram: &Datagram<'_>,
-        header: &Header,
-        control: &Control,
-        delay_us: u32,
-    ) -> Self {
+    pub(crate) fn of(now: Time, datagram: &Datagram<'_>, octets: usize, head: &XdataHead) -> Self {
         Self {
             now,
-            src: datagram.src,
-            dst: datagram.dst,
+            has_dst: datagram.dst.is_some(),
             ecn: datagram.ecn,
-            octets: datagram.data.len(),
-            header: *header,
-            control: *control,
-            delay_us,
+            octets,
+            head: *head,
+            handed: false,
         }
+    }
+
+    /// The same of one whose user has it already.
+    #[inline]
+    pub(crate) fn handed(self) -> Self {
+        Self { handed: true, ..self }
     }
 
     pub(crate) fn now(&self) -> Time {

@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::express::Books;
-use crate::context::Env;
+use crate::context::{Arrival, Env};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -38,18 +38,15 @@ impl Engine {
             return None;
         }
         let followers = &mut self.trains.followers;
-        let (arrival, message) = context.take_message(now, datagram, stride, followers)?;
-        let update_due = context.reader.update_due;
+        let (head, message) = context.take_message(now, datagram, stride, followers)?;
         self.now = now;
         self.stats.received += 1 + followers.len() as u64;
+        let octets = datagram.data.len().min(stride);
         self.books = Some(Books {
             slot,
-            arrival: Some(arrival),
+            arrival: Some(Arrival::of(now, datagram, octets, head).handed()),
             departure: None,
         });
-        if update_due {
-            self.mark_dirty(slot);
-        }
         Some(message)
     }
 

@@ -47,6 +47,8 @@ struct Rare {
     spare: BytesMut,
     /// Octets of the last message handed on.
     handed: usize,
+    /// Room for a message as long, cut off before it came.
+    ahead: BytesMut,
 }
 
 impl Ready {
@@ -133,14 +135,15 @@ impl Ready {
     }
 
     /// As [`push`](Self::push) and reading what was pushed, where nothing waits.
+    #[inline]
     pub(super) fn hand_on(&mut self, data: Payload<'_>) -> Bytes {
         let bytes = match data {
             Payload::Shared(bytes) if bytes.len() >= SHARE_MIN => bytes,
-            other if other.len() > CHUNK => Bytes::copy_from_slice(other.as_slice()),
             other => {
-                self.make_room_for_message(other.len());
-                self.open.extend_from_slice(other.as_slice());
-                self.open.split().freeze()
+                let octets = other.as_slice();
+                let mut room = self.room_for_message(octets.len());
+                room.extend_from_slice(octets);
+                room.freeze()
             }
         };
         self.end += bytes.len() as u64;
@@ -151,18 +154,36 @@ impl Ready {
     /// The same of octets that came in several parts.
     pub(super) fn hand_on_parts(&mut self, parts: &[&[u8]]) -> Bytes {
         let len = parts.iter().map(|part| part.len()).sum();
-        let bytes = if len > CHUNK {
-            let mut whole = BytesMut::with_capacity(len);
-            parts.iter().for_each(|part| whole.extend_from_slice(part));
-            whole.freeze()
-        } else {
-            self.make_room_for_message(len);
-            parts.iter().for_each(|part| self.open.extend_from_slice(part));
-            self.open.split().freeze()
-        };
+        let mut room = self.room_for_message(len);
+        parts.iter().for_each(|part| room.extend_from_slice(part));
         self.end += len as u64;
         self.start = self.end;
-        bytes
+        room.freeze()
+    }
+
+    /// Room for a message that is handed on, where nothing waits: mostly it was cut off before.
+    #[inline]
+    fn room_for_message(&mut self, octets: usize) -> BytesMut {
+        match &mut self.rare {
+            Some(rare) if octets <= rare.ahead.capacity() => {
+                rare.handed = octets;
+                std::mem::take(&mut rare.ahead)
+            }
+            _ => self.cut_off(octets),
+        }
+    }
+
+    #[inline(never)]
+    fn cut_off(&mut self, octets: usize) -> BytesMut {
+        if octets > CHUNK {
+            return BytesMut::with_capacity(octets);
+        }
+        self.rare.get_or_insert_default().handed = octets;
+        if self.open.capacity() < octets {
+            self.change_chunk(octets);
+        }
+        let rest = self.open.split_off(octets);
+        std::mem::replace(&mut self.open, rest)
     }
 
     /// Appends octets that were kept behind a hole.
@@ -319,19 +340,11 @@ impl Ready {
     /// Has room ready for a message as long as the last, if some were handed on.
     #[inline]
     pub(super) fn prepare(&mut self) {
-        if let Some(rare) = &self.rare
-            && rare.handed > 0
-            && self.is_empty()
-        {
-            self.make_room_for_message(rare.handed);
-        }
-    }
-
-    /// Room in the open chunk where nothing waits.
-    #[inline]
-    fn make_room_for_message(&mut self, octets: usize) {
-        if self.open.capacity() - self.open.len() < octets {
-            self.change_chunk(octets);
+        let Some(rare) = &self.rare else { return };
+        let octets = rare.handed;
+        if rare.ahead.capacity() < octets && self.is_empty() {
+            let ahead = self.cut_off(octets);
+            self.rare.get_or_insert_default().ahead = ahead;
         }
     }
 
@@ -340,7 +353,8 @@ impl Ready {
     fn change_chunk(&mut self, octets: usize) {
         self.close_open();
         let rare = self.rare.get_or_insert_default();
-        rare.handed = octets;
+        // It lies in the same memory.
+        rare.ahead = BytesMut::new();
         if self.open.try_reclaim(octets) {
             return;
         }

@@ -359,6 +359,7 @@ impl Reassembly {
 
     /// The octets of a packet that are the next ones, and a message, for a user who waits for them: appended and read
     /// at once. The caller has seen that nothing is stored.
+    #[inline]
     pub(crate) fn hand_on(&mut self, data: Payload<'_>) -> Bytes {
         debug_assert!(self.spans.is_empty());
         let bytes = self.ready.hand_on(data);
