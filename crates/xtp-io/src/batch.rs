@@ -199,6 +199,16 @@ impl RecvBatch {
         slot.datagram(0, 0, end)
     }
 
+    /// The first `octets` octets of the first slab, as [`UdpSocket::look_by`](crate::UdpSocket::look_by) left them; fewer if
+    /// there are fewer.
+    #[inline]
+    pub fn landed(&self, octets: usize) -> &[u8] {
+        match self.slots.first() {
+            Some(Slot::Own(slab, None)) => slab.get(..octets).unwrap_or(slab),
+            _ => &[],
+        }
+    }
+
     /// The datagrams of the last receive, in the order they arrived.
     pub fn iter(&self) -> Datagrams<'_> {
         Datagrams {
@@ -275,6 +285,12 @@ impl RecvBatch {
     #[cfg(target_os = "linux")]
     pub(crate) fn note_waited(&mut self) {
         self.waited = true;
+    }
+
+    /// The wait for what came is over, of which this batch is not told; whether there was one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn end_wait(&mut self) -> bool {
+        std::mem::take(&mut self.waited)
     }
 
     /// How many slots to offer, by what the last round used. A full round may be a lone answer, above all one that was

@@ -41,6 +41,11 @@ impl Shortcut {
         self.peer
     }
 
+    /// Where what it brings was sent to.
+    pub fn local(&self) -> Option<IpAddr> {
+        self.local
+    }
+
     /// The mark of what it sends.
     pub fn mark(&self) -> Ecn {
         self.mark
@@ -160,6 +165,32 @@ impl UdpSocket {
     pub fn recv_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch, looks: u32) -> io::Result<usize> {
         self.io.recv_by(&self.endpoint, shortcut, batch, looks)?;
         Ok(self.count(batch))
+    }
+
+    /// As [`UdpSocket::recv_by`], of a datagram about which nothing is to be told but its octets: how many came, 0 if none
+    /// did (an empty one is as none). They are [`RecvBatch::landed`]; the batch holds nothing before
+    /// [`UdpSocket::keep_by`]. `None`, and nothing done, if more is to be told: that is for [`UdpSocket::recv_by`].
+    ///
+    /// # Errors
+    /// As [`UdpSocket::recv`].
+    #[inline]
+    pub fn look_by(
+        &self,
+        shortcut: &Shortcut,
+        batch: &mut RecvBatch,
+        looks: u32,
+    ) -> io::Result<Option<usize>> {
+        let looked = self.io.look_by(&self.endpoint, shortcut, batch, looks)?;
+        if let Some(octets @ 1..) = looked {
+            add(&self.endpoint.counts.datagrams_in, 1);
+            add(&self.endpoint.counts.octets_in, octets as u64);
+        }
+        Ok(looked)
+    }
+
+    /// Puts a datagram of so many octets, which [`UdpSocket::look_by`] brought, into `batch`.
+    pub fn keep_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch, octets: usize) {
+        self.io.keep_by(shortcut, batch, octets);
     }
 
     /// As [`UdpSocket::recv_within`], by a shortcut, and as many as it: for a stream.

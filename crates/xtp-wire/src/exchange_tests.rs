@@ -42,7 +42,11 @@ fn both_parsers_agree_on_every_kind_and_every_flipped_bit() {
         let len = packet(options, tag, b"hello", padding)
             .encode(&mut octets)
             .unwrap();
-        assert_eq!(XdataHead::parse(&octets[..len]).is_some(), accepted, "{options:?}");
+        assert_eq!(
+            XdataHead::parse(&octets[..len]).is_some(),
+            accepted,
+            "{options:?}"
+        );
         for bit in 0..len * 8 {
             let mut broken = octets;
             broken[bit / 8] ^= 1 << (bit % 8);
@@ -77,7 +81,13 @@ fn the_head_is_what_the_general_encoder_writes() {
         let len = packet(options, None, b"hello", 0).encode(&mut octets).unwrap();
         let (parsed, data) = XdataHead::parse(&octets[..len]).unwrap();
         let mut again = [0; XDATA_HEAD_LEN];
-        encode_xdata_head(&parsed.header(), &parsed.control(), parsed.delay_us(), data, &mut again);
+        encode_xdata_head(
+            &parsed.header(),
+            &parsed.control(),
+            parsed.delay_us(),
+            data,
+            &mut again,
+        );
         assert_eq!(again[..], octets[..XDATA_HEAD_LEN]);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{ContextId, Datagram, Ecn, Engine, Piece, Time, TransmitBatch};
+use xtp_engine::{Datagram, Ecn, Engine, Piece, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
@@ -15,8 +15,10 @@ use crate::core::Wish;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
+mod message;
 mod shortcut;
 
+pub(crate) use message::Came;
 use shortcut::Serves;
 
 /// A slab is worth keeping as backing of received payloads when it is filled at least this far: below, a few
@@ -50,15 +52,6 @@ pub(crate) enum Trouble {
 struct Stall {
     train: usize,
     sent: usize,
-}
-
-/// What a look for a message brought.
-#[derive(Debug)]
-pub(crate) enum Came {
-    /// The message, and nothing else.
-    Message(Bytes),
-    /// Datagrams the engine took, so many.
-    Datagrams(usize),
 }
 
 /// The socket, what arrived from it and what is about to leave.
@@ -195,41 +188,6 @@ impl Carrier {
         granted
     }
 
-    /// As [`Self::receive`], for a caller who waits for the next message of `id`: of at most `limit` octets it goes to
-    /// him, anything else to the engine.
-    pub(crate) fn receive_message(
-        &mut self,
-        clock: Clock,
-        engine: &mut Engine,
-        looks: u32,
-        id: ContextId,
-        limit: usize,
-    ) -> Result<Option<(Came, Time)>> {
-        let count = self.fill(looks, false)?;
-        if count == 0 {
-            return Ok(None);
-        }
-        let now = clock.now();
-        if self.trace.is_none()
-            && let Some(batch) = &self.batch
-            && let Some(datagram) = batch.only()
-            && datagram.joined.len() <= limit
-        {
-            let arrived = Datagram {
-                src: datagram.src,
-                dst: datagram.dst,
-                ecn: from_io(datagram.ecn),
-                data: datagram.joined,
-                backing: backing(batch, &datagram),
-            };
-            if let Some(message) = engine.receive_message(now, id, &arrived, datagram.data.len()) {
-                return Ok(Some((Came::Message(message), now)));
-            }
-        }
-        self.hand_in(now, engine);
-        Ok(Some((Came::Datagrams(count), now)))
-    }
-
     /// Takes one batch from the socket; how many datagrams it brought. Whoever sleeps in the kernel has the batch: then
     /// nobody else takes what comes.
     /// `all`: whatever there is to be looked at is looked at.
@@ -363,6 +321,7 @@ impl Carrier {
 
     /// Sends what is in `out` if that is one datagram, or a few in one piece; false, and nothing done, if it is not or
     /// did not leave.
+    #[inline]
     pub(crate) fn send_one(&mut self) -> bool {
         let [train] = &self.out.trains[..] else {
             self.shortcut.crowd();

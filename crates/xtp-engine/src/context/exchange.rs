@@ -4,9 +4,9 @@
 
 use super::express::Departure;
 use super::express_train::{Car, Follower, LONGEST};
+use super::input::SHARE_FROM;
 use super::plan::Planned;
 use super::{Context, Env};
-use super::input::SHARE_FROM;
 use crate::congestion::Controller;
 use crate::recv::Payload;
 use crate::time::Time;
@@ -14,8 +14,8 @@ use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
 use xtp_wire::{
-    Format, HEADER_LEN, Header, Key, Options, XDATA_HEAD_LEN, XDATA_LEN, XdataHead, encode_xdata_head, parse_plain,
-    seal,
+    Format, HEADER_LEN, Header, Key, Options, XDATA_HEAD_LEN, XDATA_LEN, XdataHead, encode_xdata_head,
+    parse_plain, seal,
 };
 
 /// Octets of a message that are copied behind their head: up to this many, one piece leaves sooner than two.
@@ -108,11 +108,7 @@ impl Context {
         // As it is when the first packet was stored and those behind it were not.
         let edge = reader.edge_last;
         self.reader.note_sync(first.sync, edge, now);
-        let highest = self
-            .reader
-            .store
-            .highest()
-            .max(first.seq + data.len() as u64);
+        let highest = self.reader.store.highest().max(first.seq + data.len() as u64);
         self.grow_reader_to(now, highest, data.len() as u64);
         self.reader.note_sync(sync, edge, now);
         self.stats.octets_copied += seq - first.seq;
@@ -138,20 +134,18 @@ impl Context {
         cars: &mut Vec<Car>,
     ) -> Option<Departure> {
         let len = data.len();
-        let size = self.segment_size().checked_sub(XDATA_LEN)?;
-        if !(acknowledged && self.writer.all_sent() || self.writer.queue.is_empty())
-            || !self.may_depart(len as u64, env.now, acknowledged)
-            || self.room() < len as u64
-            || self.tuning.sort.is_some()
-            || len > size && !self.may_couple(len, size, env.config.max_train)
-        {
-            return None;
-        }
+        let first = match acknowledged && self.may_answer(len, env.now) {
+            true => {
+                debug_assert_eq!(self.may_be_sent(len, env, true), Some(len));
+                len
+            }
+            false => self.may_be_sent(len, env, acknowledged)?,
+        };
         let segment = Planned {
             seq: self.writer.nxt,
-            len: len.min(size),
+            len: first,
             tag: None,
-            eom: len <= size,
+            eom: len == first,
             again: false,
             count: 1,
         };
@@ -161,6 +155,18 @@ impl Context {
             false => self.build_train(&segment, &data, env, out, cars),
         };
         Some(Departure::of(env.now, segment, sync, octets, options).carrying(data))
+    }
+
+    /// Octets in the first packet of a message of `len`, if that may leave at once and nothing else has to.
+    #[inline(never)]
+    fn may_be_sent(&self, len: usize, env: &Env<'_>, acknowledged: bool) -> Option<usize> {
+        let size = self.segment_size().checked_sub(XDATA_LEN)?;
+        let may = (acknowledged && self.writer.all_sent() || self.writer.queue.is_empty())
+            && self.may_depart(len as u64, env.now, acknowledged)
+            && self.room() >= len as u64
+            && self.tuning.sort.is_none()
+            && (len <= size || self.may_couple(len, size, env.config.max_train));
+        may.then_some(len.min(size))
     }
 
     /// Whether a message of `len` octets, of which `first` find room in the first packet, may leave in a train at once:

@@ -21,10 +21,12 @@ use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use bytes::Bytes;
 use core::time::Duration;
-use xtp_wire::{Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, XdataHead, serial_gt};
+use xtp_wire::{
+    Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, XdataHead, serial_gt,
+};
 
 /// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (12.6).
-const NOT_IDLE: Duration = Duration::from_millis(5);
+pub(super) const NOT_IDLE: Duration = Duration::from_millis(5);
 
 /// What is not yet in the books of a packet that came.
 pub(crate) struct Arrival {
@@ -34,8 +36,6 @@ pub(crate) struct Arrival {
     ecn: Ecn,
     octets: usize,
     head: XdataHead,
-    /// Its user has it already.
-    handed: bool,
 }
 
 /// What is not yet in the books of a packet that left.
@@ -162,7 +162,7 @@ impl Context {
     }
 
     /// Whether it is the next octets of a regular association, all ours acknowledged, nothing asked.
-    #[inline]
+    #[inline(always)]
     pub(super) fn expects(
         &self,
         header: &Header,
@@ -254,9 +254,6 @@ impl Context {
             env.now = follower.now();
             self.book_follower(env, &input, follower);
         }
-        if arrival.handed {
-            self.note_delivery();
-        }
     }
 
     /// The one message that waits, if it may leave in a few packets and nothing else has to: they go to `out`, what is
@@ -314,7 +311,7 @@ impl Context {
             && writer.nxt + octets <= writer.credit.alloc
             && writer.control.window() > 0
             && writer.pacer.available() > 0
-            && now < self.timers.last_sent.max(self.timers.decayed) + NOT_IDLE
+            && now < self.idle_from()
             // What came since is news for the peer.
             && (acknowledged || self.reader.told != Some((self.reader.store.next(), self.next_alloc())))
             && !self.could_probe(octets, now)
@@ -342,6 +339,7 @@ impl Context {
         self.end_turn(env.now);
         self.touched = env.now;
         self.regular = self.is_regular();
+        self.leeway = self.leeway();
         self.reader.store.prepare();
     }
 }
@@ -356,14 +354,7 @@ impl Arrival {
             ecn: datagram.ecn,
             octets,
             head: *head,
-            handed: false,
         }
-    }
-
-    /// The same of one whose user has it already.
-    #[inline]
-    pub(crate) fn handed(self) -> Self {
-        Self { handed: true, ..self }
     }
 
     pub(crate) fn now(&self) -> Time {

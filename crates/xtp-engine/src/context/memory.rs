@@ -75,6 +75,7 @@ impl Context {
             initial: 0,
             touched: Time::ZERO,
             regular: false,
+            leeway: 0,
             expected_answer: 0,
             tuning,
         })

@@ -14,6 +14,7 @@ mod express;
 mod express_train;
 mod input;
 mod last_word;
+mod leeway;
 mod marks;
 mod memory;
 mod modes;
@@ -164,6 +165,8 @@ pub(crate) struct Context {
     pub(crate) touched: Time,
     /// After its last turn it was regular (`express`), and nothing went the long way since.
     pub(crate) regular: bool,
+    /// Octets that may answer the next message at once, as long as it is regular.
+    pub(crate) leeway: u32,
 }
 
 /// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (14.11, 15).

@@ -177,6 +177,7 @@ impl Context {
             initial,
             touched,
             regular: _,
+            leeway: _,
         } = self;
         fields.option(peer_key, Fields::number);
         fields.number(key);

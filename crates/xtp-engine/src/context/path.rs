@@ -160,11 +160,16 @@ impl Context {
 
     /// Whether a turn that sends `more` octets might probe: false only if it surely does not.
     pub(super) fn could_probe(&self, more: u64, now: Time) -> bool {
-        let threshold = SEGMENTS_BEFORE_PROBING * self.segment_size() as u64;
         self.tuning.probe_mtu
-            && self.stats.octets_sent + more > threshold
+            && more > self.before_probing()
             && self.peer.mtu.current() < HEADER_LEN + self.writer.max_data as usize
             && self.peer.mtu.would_probe(now)
+    }
+
+    /// Octets that may still be sent before probing might pay.
+    pub(super) fn before_probing(&self) -> u64 {
+        let threshold = SEGMENTS_BEFORE_PROBING * self.segment_size() as u64;
+        threshold.saturating_sub(self.stats.octets_sent)
     }
 
     /// Only established bulk senders probe: one-shots and ping-pongs pay nothing.

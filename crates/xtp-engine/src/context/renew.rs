@@ -135,12 +135,14 @@ impl Context {
             moved,
             initial,
             regular,
+            leeway,
             expected_answer,
         } = self;
         (*peer_key, *peer_has_key, *in_force) = (None, false, Caps::empty());
         (*listener, *confirm, *opening) = (None, Confirm::Received, None);
         (*closed, *cached, *serial) = (None, None, None);
         (*expected_answer, *initial, *regular) = (0, 0, false);
+        *leeway = 0;
         (*released, *end_received, *dirty) = (false, false, false);
         (*half_open, *extended_first) = (false, false);
         (*retired, *abort_pending) = (false, false);

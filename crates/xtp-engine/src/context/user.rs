@@ -134,7 +134,7 @@ impl Context {
     }
 
     /// The user took something.
-    pub(super) fn note_delivery(&mut self) {
+    pub(crate) fn note_delivery(&mut self) {
         self.stats.octets_delivered = self.reader.store.delivered() - self.reader.start;
         self.user_consumed();
     }

@@ -44,7 +44,8 @@ impl Engine {
         let octets = datagram.data.len().min(stride);
         self.books = Some(Books {
             slot,
-            arrival: Some(Arrival::of(now, datagram, octets, head).handed()),
+            handed: Some(id),
+            arrival: Some(Arrival::of(now, datagram, octets, head)),
             departure: None,
         });
         Some(message)
@@ -61,22 +62,15 @@ impl Engine {
         data: &mut Bytes,
         out: &mut TransmitBatch,
     ) -> bool {
-        let Some(slot) = self.contexts.find(id) else {
+        let now = self.now.max(now);
+        let slot = match &self.books {
+            // Nothing else happened since the message came, or this would be in the books.
+            Some(books) if books.handed == Some(id) && books.departure.is_none() => Some(books.slot),
+            _ => self.may_send(id),
+        };
+        let Some(slot) = slot.filter(|_| self.scheduler.is_empty() && !self.has_timer_due(now)) else {
             return false;
         };
-        let others = |books: &Books| books.slot != slot || books.departure.is_some();
-        let now = self.now.max(now);
-        if self.unsettled.is_some()
-            || self.has_guest()
-            || self.books.as_ref().is_some_and(others)
-            || !self.scheduler.is_empty()
-            || !self.replies.is_empty()
-        {
-            return false;
-        }
-        if self.has_timer_due(now) {
-            return false;
-        }
         let Some(context) = self.contexts.awake_mut(slot) else {
             return false;
         };
@@ -101,11 +95,24 @@ impl Engine {
             None => {
                 self.books = Some(Books {
                     slot,
+                    handed: None,
                     arrival: None,
                     departure: Some(departure),
                 });
             }
         }
         true
+    }
+
+    /// The slot of association `id`, if nothing is under way but what it received.
+    #[inline(never)]
+    fn may_send(&self, id: ContextId) -> Option<u32> {
+        let slot = self.contexts.find(id)?;
+        let others = |books: &Books| books.slot != slot || books.departure.is_some();
+        let busy = self.unsettled.is_some()
+            || self.has_guest()
+            || self.books.as_ref().is_some_and(others)
+            || !self.replies.is_empty();
+        (!busy).then_some(slot)
     }
 }

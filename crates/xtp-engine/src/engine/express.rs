@@ -15,6 +15,8 @@ use xtp_wire::Packet;
 /// Packets of one context whose books are open.
 pub(super) struct Books {
     pub(super) slot: u32,
+    /// Whose user has the message that arrived already, if he was waiting for it.
+    pub(super) handed: Option<ContextId>,
     pub(super) arrival: Option<Arrival>,
     pub(super) departure: Option<Departure>,
 }
@@ -58,6 +60,9 @@ impl Engine {
             env.now = arrival.now();
             context.book_arrival(&mut env, arrival, &self.trains.followers);
             self.trains.followers.clear();
+            if books.handed.is_some() {
+                context.note_delivery();
+            }
         }
         let Some(departure) = &books.departure else {
             context.regular = false;
@@ -87,6 +92,7 @@ impl Engine {
         };
         self.books = Some(Books {
             slot,
+            handed: None,
             arrival: Some(arrival),
             departure: None,
         });
@@ -203,6 +209,7 @@ impl Engine {
         if left || arrival.is_some() {
             self.books = Some(Books {
                 slot,
+                handed: None,
                 arrival,
                 departure,
             });

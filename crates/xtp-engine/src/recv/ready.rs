@@ -135,7 +135,7 @@ impl Ready {
     }
 
     /// As [`push`](Self::push) and reading what was pushed, where nothing waits.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hand_on(&mut self, data: Payload<'_>) -> Bytes {
         let bytes = match data {
             Payload::Shared(bytes) if bytes.len() >= SHARE_MIN => bytes,

@@ -196,6 +196,7 @@ impl Reassembly {
     }
 
     /// Whether nothing at all is kept.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.readable() == 0
             && self.ready.is_empty()
@@ -359,7 +360,7 @@ impl Reassembly {
 
     /// The octets of a packet that are the next ones, and a message, for a user who waits for them: appended and read
     /// at once. The caller has seen that nothing is stored.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hand_on(&mut self, data: Payload<'_>) -> Bytes {
         debug_assert!(self.spans.is_empty());
         let bytes = self.ready.hand_on(data);

@@ -164,6 +164,33 @@ impl DatagramIo for LinuxIo {
         Ok(())
     }
 
+    fn look_by(
+        &self,
+        endpoint: &Endpoint,
+        shortcut: &Shortcut,
+        batch: &mut RecvBatch,
+        looks: u32,
+    ) -> io::Result<Option<usize>> {
+        if !recv::is_plain(shortcut) {
+            return Ok(None);
+        }
+        shortcut.gro.note_kept(shortcut.socket.as_raw_fd());
+        batch.prepare();
+        let length = recv::look_plain(endpoint, shortcut, batch, recv::Waiting::Looks(looks))?;
+        if length.is_some() {
+            shortcut.gro.keep(gro::Round {
+                messages: 1,
+                datagrams: 1,
+                waited: batch.end_wait(),
+            });
+        }
+        Ok(Some(length.unwrap_or(0)))
+    }
+
+    fn keep_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch, octets: usize) {
+        batch.fill(0, recv::plain_arrival(shortcut, octets));
+    }
+
     fn recv_many_by(
         &self,
         endpoint: &Endpoint,

@@ -98,6 +98,15 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Octets of a datagram that came by a shortcut into the first slab of `batch`, which does not know of it, 0 if none did;
+    /// `None`, and nothing done, if more is to be asked about it.
+    fn look_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<Option<usize>> {
+        Ok(None)
+    }
+
+    /// Tells `batch` of such a datagram.
+    fn keep_by(&self, _: &Shortcut, _: &mut RecvBatch, _: usize) {}
+
     /// Fills `batch` from a shortcut, as [`recv`](Self::recv).
     fn recv_many_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())

@@ -58,6 +58,52 @@ fn its_peer_comes_by_the_shortcut_and_others_do_not() {
     assert_eq!((counters.datagrams_in, counters.datagrams_out), (2, 2));
 }
 
+#[test]
+fn what_lands_is_told_or_left_to_the_general_call() {
+    let bare = options(|o| (o.marks, o.gro) = (false, false));
+    let [ours, peer] = [(); 2].map(|()| bind4(&bare));
+    let Ok(mut shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    let mut batch = RecvBatch::default();
+    // Who sent what is there before the first look is to be told.
+    assert_eq!(
+        ours.look_by(&shortcut, &mut batch, 1).expect("nothing asked"),
+        None
+    );
+    assert_eq!(ours.recv_by(&shortcut, &mut batch, 1).expect("looked"), 0);
+    let mut by_itself = 0;
+    for round in 0..200_u32 {
+        let octets = vec![round as u8; 1 + round as usize];
+        send(&peer, ours.local_addr(), &octets);
+        match ours.look_by(&shortcut, &mut batch, 1).expect("looked") {
+            Some(length) => {
+                assert_eq!((length, batch.len()), (octets.len(), 0));
+                assert_eq!(batch.landed(length), octets);
+                by_itself += 1;
+                // Kept, it is as any other; left, it is forgotten.
+                if round.is_multiple_of(2) {
+                    ours.keep_by(&shortcut, &mut batch, length);
+                    let kept = batch.only().expect("one");
+                    assert_eq!((kept.data, kept.src), (&octets[..], peer.local_addr()));
+                }
+            }
+            None => {
+                assert_eq!(ours.recv_by(&shortcut, &mut batch, 1).expect("received"), 1);
+                assert_eq!(batch.only().expect("one").data, octets);
+            }
+        }
+        assert!(matches!(
+            ours.look_by(&shortcut, &mut batch, 1),
+            Ok(None | Some(0))
+        ));
+        assert!(batch.landed(1).len() <= 1);
+        assert!(ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::NotEct, b"answer", 9));
+    }
+    assert_eq!(ours.counters().datagrams_in, 200);
+    assert_eq!(by_itself, 200);
+}
+
 /// The datagrams that are at `socket` next, which may come joined, in several calls.
 fn datagrams(socket: &UdpSocket, count: usize) -> Vec<Vec<u8>> {
     let (mut batch, mut taken) = (RecvBatch::default(), Vec::new());

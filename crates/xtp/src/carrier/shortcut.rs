@@ -57,6 +57,7 @@ pub(super) struct Use {
 
 impl Use {
     /// Sends a train that lies in one piece; false, and nothing done, if it needs more than that.
+    #[inline]
     pub(super) fn send(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
         let ecn = to_io(train.ecn);
         self.unanswered = 0;
@@ -126,6 +127,18 @@ impl Use {
             beside: self.rounds.is_multiple_of(BESIDE) || self.serves == Serves::Behind,
         };
         Some((shortcut, round))
+    }
+
+    /// The shortcut, if this round is one of an exchange and looks at nothing else; if not, it has not begun.
+    #[inline]
+    pub(super) fn lone_turn(&mut self) -> Option<&Shortcut> {
+        let next = self.rounds.wrapping_add(1);
+        if self.serves != Serves::Exchange || next.is_multiple_of(BESIDE) {
+            return None;
+        }
+        let shortcut = self.open.as_ref()?;
+        self.rounds = next;
+        Some(shortcut)
     }
 
     /// The socket itself was found empty: what comes of a stream now comes by the shortcut.

@@ -34,6 +34,7 @@ impl Core {
     }
 
     /// Looks at the socket up to `looks` times for the next message of `id`, at most `limit` octets long.
+    #[inline(always)]
     pub(crate) fn look_for_message(&mut self, id: ContextId, limit: usize, looks: u32) -> Look {
         match self
             .carrier
@@ -75,6 +76,7 @@ impl Core {
 
     /// Sends `data` as one message in one packet, if it may leave now and nothing else has to; false, and nothing done,
     /// if not.
+    #[inline]
     pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> bool {
         if self.handed.take() != Some(id) && !self.may_hand_out(id) {
             return false;

@@ -126,10 +126,11 @@ pub(super) fn recv_lone(
     batch: &mut RecvBatch,
     waiting: Waiting,
 ) -> io::Result<()> {
-    let plain =
-        |shortcut: &&Shortcut| !shortcut.told.asks() && !shortcut.gro.is_on() && !shortcut.asks_sender();
-    if let Some(shortcut) = shortcut.filter(plain) {
-        return recv_plain(endpoint, shortcut, batch, waiting);
+    if let Some(shortcut) = shortcut.filter(|shortcut| is_plain(shortcut)) {
+        if let Some(length) = look_plain(endpoint, shortcut, batch, waiting)? {
+            batch.fill(0, plain_arrival(shortcut, length));
+        }
+        return Ok(());
     }
     let memory = batch.writable(0);
     let mut piece = libc::iovec {
@@ -178,13 +179,21 @@ pub(super) fn recv_lone(
     Ok(())
 }
 
-/// The same by a shortcut, of which nothing is asked but the octets: neither header nor list of pieces is made.
-fn recv_plain(
+/// Whether nothing is asked of the next datagram by this shortcut but its octets.
+#[inline]
+pub(super) fn is_plain(shortcut: &Shortcut) -> bool {
+    !shortcut.told.asks() && !shortcut.gro.is_on() && !shortcut.asks_sender()
+}
+
+/// The same by a shortcut, of which nothing is asked but the octets: neither header nor list of pieces is made. So many
+/// octets lie in the first slab then, of which `batch` has not been told.
+#[inline]
+pub(super) fn look_plain(
     endpoint: &Endpoint,
     shortcut: &Shortcut,
     batch: &mut RecvBatch,
     waiting: Waiting,
-) -> io::Result<()> {
+) -> io::Result<Option<usize>> {
     let memory = batch.writable(0);
     let (start, room) = (memory.as_mut_ptr(), memory.len());
     let fd = shortcut.socket.as_raw_fd();
@@ -199,23 +208,26 @@ fn recv_plain(
         batch.note_waited();
     }
     if count == 0 {
-        return Ok(());
+        return Ok(None);
     }
     shortcut.told.came(None);
     if length > room {
         add(&endpoint.counts.truncated, 1);
-        return Ok(());
+        return Ok(None);
     }
-    let arrival = Arrival {
+    Ok(Some(length))
+}
+
+/// What there is to say of a datagram of which only the octets were asked.
+pub(super) fn plain_arrival(shortcut: &Shortcut, filled: usize) -> Arrival {
+    Arrival {
         src: shortcut.peer,
         dst: shortcut.local,
         interface: None,
         ecn: Ecn::NotEct,
-        filled: length,
+        filled,
         stride: None,
-    };
-    batch.fill(0, arrival);
-    Ok(())
+    }
 }
 
 /// Receives into `slots` in one successful call; returns how many messages came.

@@ -1,0 +1,127 @@
+//! Taking the next message of an association for a caller who waits for it: from where it landed, if that is all there is
+//! to it.
+
+use bytes::Bytes;
+use xtp_engine::{ContextId, Datagram, Ecn, Engine, Time};
+use xtp_io::RecvBatch;
+
+use super::{Carrier, WORTH_KEEPING, backing, counted, from_io};
+use crate::clock::Clock;
+use crate::error::Result;
+
+/// What a look for a message brought.
+#[derive(Debug)]
+pub(crate) enum Came {
+    /// The message, and nothing else.
+    Message(Bytes),
+    /// Datagrams the engine took, so many.
+    Datagrams(usize),
+}
+
+/// What a look by the shortcut alone brought.
+enum Landed {
+    /// The message that was waited for.
+    Message(Bytes, Time),
+    /// Another datagram, which is in the batch now.
+    Kept(Time),
+    /// Nothing.
+    Nothing,
+    /// Not looked: more is to be asked, or elsewhere.
+    NotLooked,
+}
+
+impl Carrier {
+    /// As [`Self::receive`], for a caller who waits for the next message of `id`: of at most `limit` octets it goes to
+    /// him, anything else to the engine.
+    #[inline(always)]
+    pub(crate) fn receive_message(
+        &mut self,
+        clock: Clock,
+        engine: &mut Engine,
+        looks: u32,
+        id: ContextId,
+        limit: usize,
+    ) -> Result<Option<(Came, Time)>> {
+        match self.land(clock, engine, looks, id, limit)? {
+            Landed::Message(message, now) => Ok(Some((Came::Message(message), now))),
+            Landed::Nothing => Ok(None),
+            Landed::Kept(now) => Ok(Some((self.take_batch(now, engine, id, limit), now))),
+            Landed::NotLooked => {
+                if self.fill(looks, false)? == 0 {
+                    return Ok(None);
+                }
+                let now = clock.now();
+                Ok(Some((self.take_batch(now, engine, id, limit), now)))
+            }
+        }
+    }
+
+    /// The message, if the batch holds nothing else; else the engine takes what is there.
+    #[inline(never)]
+    fn take_batch(&mut self, now: Time, engine: &mut Engine, id: ContextId, limit: usize) -> Came {
+        if self.trace.is_none()
+            && let Some(batch) = &self.batch
+            && let Some(datagram) = batch.only()
+            && datagram.joined.len() <= limit
+        {
+            let arrived = Datagram {
+                src: datagram.src,
+                dst: datagram.dst,
+                ecn: from_io(datagram.ecn),
+                data: datagram.joined,
+                backing: backing(batch, &datagram),
+            };
+            if let Some(message) = engine.receive_message(now, id, &arrived, datagram.data.len()) {
+                return Came::Message(message);
+            }
+        }
+        let count = self.batch.as_ref().map_or(0, RecvBatch::len);
+        self.hand_in(now, engine);
+        Came::Datagrams(count)
+    }
+
+    /// Looks by the shortcut alone, where nothing is to be told of a datagram but its octets: then the message is taken from
+    /// where it landed, and the batch need not know of it.
+    #[inline(always)]
+    fn land(
+        &mut self,
+        clock: Clock,
+        engine: &mut Engine,
+        looks: u32,
+        id: ContextId,
+        limit: usize,
+    ) -> Result<Landed> {
+        let (None, Some(batch)) = (&self.trace, &mut self.batch) else {
+            return Ok(Landed::NotLooked);
+        };
+        let Some(shortcut) = self.shortcut.lone_turn() else {
+            return Ok(Landed::NotLooked);
+        };
+        let octets = match self.socket.look_by(shortcut, batch, looks) {
+            Ok(None) => return Ok(Landed::NotLooked),
+            Ok(Some(octets)) => octets,
+            Err(error) => counted(Err(error))?,
+        };
+        if octets == 0 {
+            return Ok(Landed::Nothing);
+        }
+        let now = clock.now();
+        // What is worth keeping where it lies is for the batch.
+        if octets <= limit && octets < WORTH_KEEPING {
+            let arrived = Datagram {
+                src: shortcut.peer(),
+                dst: shortcut.local(),
+                ecn: Ecn::NotEct,
+                data: batch.landed(octets),
+                backing: None,
+            };
+            if let Some(message) = engine.receive_message(now, id, &arrived, octets) {
+                self.shortcut.came(1);
+                return Ok(Landed::Message(message, now));
+            }
+        }
+        self.socket.keep_by(shortcut, batch, octets);
+        self.shortcut.came(1);
+        Ok(Landed::Kept(now))
+    }
+}
