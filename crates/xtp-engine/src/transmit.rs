@@ -191,6 +191,7 @@ impl TransmitBatch {
     }
 
     /// The octets of `piece`; none of a run, which lies in many places.
+    #[inline]
     pub fn octets<'a>(&'a self, piece: &'a Piece) -> &'a [u8] {
         match piece {
             Piece::Arena(range) => &self.arena[range.clone()],
@@ -416,6 +417,7 @@ impl TransmitBatch {
     }
 
     /// Another train, of one datagram of so many octets whose pieces begin at `first`.
+    #[inline]
     fn begin_train(&mut self, route: Route, octets: usize, first: usize) -> &mut Train {
         self.trains.push(Train {
             dst: route.dst,

@@ -23,7 +23,7 @@ pub struct XdataHead {
 impl XdataHead {
     /// The head and the data of a datagram that is an XDATA packet without a tag and without padding, if its check field is
     /// right; for any other see [`Packet::parse`](crate::Packet::parse).
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn parse(datagram: &[u8]) -> Option<(&Self, &[u8])> {
         let (head, data) = Self::ref_from_prefix(datagram).ok()?;

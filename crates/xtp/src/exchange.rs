@@ -18,6 +18,7 @@ const LONG: Duration = Duration::from_millis(1);
 
 impl Shared {
     /// The next message of `id`, if it comes while a short wait polls; else the caller waits as for anything.
+    #[inline]
     pub(crate) fn brief_message(
         &self,
         id: ContextId,

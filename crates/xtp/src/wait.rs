@@ -190,6 +190,7 @@ impl Habit {
     }
 
     /// So many datagrams came to one who polled, without a nap.
+    #[inline]
     pub(crate) fn met(&self, count: usize, wait: Wait, traffic: Traffic) {
         if wait == Wait::Adaptive {
             self.came(count, Rest::None, false, traffic);

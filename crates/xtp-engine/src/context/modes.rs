@@ -74,6 +74,7 @@ impl Pattern {
 }
 
 /// The mode bits a writer repeats in every data and control packet [D-04].
+#[inline]
 pub(crate) fn mode_bits(tuning: &Tuning) -> Options {
     let mut bits = Options::empty();
     bits.set(Options::NOERR, tuning.no_error);

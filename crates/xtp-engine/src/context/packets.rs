@@ -224,6 +224,7 @@ impl Context {
     }
 
     /// The common control segment as of now; remembers what it tells.
+    #[inline]
     pub(super) fn control_segment(&mut self, echo: Option<u32>) -> Control {
         let alloc = self.advance_alloc();
         let rseq = self.reader.store.next();

@@ -279,8 +279,12 @@ impl Context {
     }
 
     /// Lets the capacity follow what the path delivers in a round trip.
+    #[inline]
     pub(super) fn grow_reader(&mut self, now: Time, waiting: u64) {
-        self.grow_reader_to(now, self.reader.store.highest(), waiting);
+        // Most have grown as far as they may.
+        if self.reader.credit.capacity() < self.reader.growth.limit() {
+            self.grow_reader_to(now, self.reader.store.highest(), waiting);
+        }
     }
 
     /// The same, of what came up to `highest`.

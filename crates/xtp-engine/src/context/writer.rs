@@ -218,6 +218,7 @@ impl Writer {
         self.wanted.due(end, self.una, self.delivered)
     }
 
+    #[inline]
     pub(crate) fn bits(&self, tuning: &Tuning) -> Options {
         let mut bits = mode_bits(tuning);
         bits.set(Options::EDGE, self.requests.edge_level);
@@ -228,6 +229,7 @@ impl Writer {
     }
 
     /// Everything written was sent at least once.
+    #[inline]
     pub(crate) fn all_sent(&self) -> bool {
         self.nxt >= self.queue.end()
     }
