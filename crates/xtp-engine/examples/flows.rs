@@ -327,6 +327,46 @@ fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
     pair.put_away(0, &mut over);
 }
 
+/// Rounds of a phase.
+const ROUNDS: usize = 4;
+
+/// Associations that last for a phase: in each of its rounds both ends send a message and read the other's, then both
+/// let go. With `kept` it is the same one for all phases.
+fn phases(pair: &mut Pair, count: usize, kept: bool) {
+    let message = Bytes::from(vec![7; 64]);
+    let mut ends = None;
+    for _ in 0..count {
+        for _ in 0..ROUNDS {
+            let (here, there) = ends.unwrap_or_else(|| (pair.open(paradigm::stream(PORT)), None));
+            pair.ends[0]
+                .send(pair.now, here, message.clone(), true)
+                .expect("room");
+            pair.turn(0);
+            let there = there.unwrap_or_else(|| pair.accept());
+            assert_eq!(pair.read(1, there), 64);
+            pair.ends[1]
+                .send(pair.now, there, message.clone(), true)
+                .expect("room");
+            pair.turn(1);
+            assert_eq!(pair.read(0, here), 64);
+            ends = Some((here, Some(there)));
+        }
+        let Some((here, Some(there))) = ends.take_if(|_| !kept) else {
+            continue;
+        };
+        pair.ends[0].release(pair.now, here).expect("known");
+        pair.ends[1].release(pair.now, there).expect("known");
+        // The packets cross.
+        let (now, mut back) = (pair.now, TransmitBatch::new());
+        pair.ends[1].flush(now, &mut back);
+        pair.turn(0);
+        std::mem::swap(&mut pair.out, &mut back);
+        pair.deliver(1, Waiting::Nobody);
+        pair.turn(1);
+        pair.turn(0);
+    }
+}
+
 fn bulk(pair: &mut Pair, mebibytes: usize) {
     let here = pair.open(paradigm::stream(PORT));
     let chunk = Bytes::from(vec![7; 1 << 20]);
@@ -353,7 +393,7 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [flow, count] = &arguments[..] else {
-        eprintln!("usage: flows pingpong|oneshot|transaction|bulk COUNT");
+        eprintln!("usage: flows pingpong|oneshot|transaction|phases|kept|bulk COUNT");
         return ExitCode::from(2);
     };
     let Ok(count) = count.parse::<usize>() else {
@@ -365,9 +405,11 @@ fn main() -> ExitCode {
         "pingpong" => pingpong(&mut pair, count),
         "oneshot" => oneshot(&mut pair, count, false),
         "transaction" => oneshot(&mut pair, count, true),
+        "phases" => phases(&mut pair, count, false),
+        "kept" => phases(&mut pair, count, true),
         "bulk" => bulk(&mut pair, count),
         _ => {
-            eprintln!("usage: flows pingpong|oneshot|transaction|bulk COUNT");
+            eprintln!("usage: flows pingpong|oneshot|transaction|phases|kept|bulk COUNT");
             return ExitCode::from(2);
         }
     }

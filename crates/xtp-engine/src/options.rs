@@ -165,6 +165,10 @@ pub struct OpenOptions {
     /// Say END with the last octet and expect nothing back (pure datagram).
     pub one_way: bool,
     /// Octets expected back; above three times the request FIRST is padded (20.5). Default 0.
+    ///
+    /// On a lasting association it also says that the peer's user answers what FIRST carries: if the peer is known, FIRST
+    /// then asks for no status, and the answer acknowledges it. What does not come in time is asked for, so that a
+    /// confirmation or a close may wait for 5 ms or a round trip where the answer fails to come.
     pub expected_answer: u32,
     /// May run twice: the engine repeats by itself after DIAG(1,12). Default `false`.
     pub repeatable: bool,

@@ -378,3 +378,70 @@ fn a_stream_let_go_of_is_over_for_the_other_with_one_packet() {
     assert_eq!(world.log, rest);
     assert_eq!(world.ends[0].read(world.now, id, 1), Ok(Read::End));
 }
+
+/// A world whose ends know each other from an association before, and a stream on which an answer is expected.
+fn answered_stream() -> (World, ContextId) {
+    let (mut world, id, peer) = exchanged();
+    world.ends[0].release(world.now, id).unwrap();
+    world.run(Duration::from_millis(500));
+    world.ends[1].release(world.now, peer).unwrap();
+    world.run(Duration::from_millis(500));
+    world.log.clear();
+    world.events = [Vec::new(), Vec::new()];
+    let mut options = paradigm::stream(PORT);
+    options.expected_answer = 50;
+    let id = world.open(options);
+    world.ends[0].send(world.now, id, payload(50), true).unwrap();
+    (world, id)
+}
+
+#[test]
+fn a_first_that_will_be_answered_does_not_ask() {
+    let (mut world, id) = answered_stream();
+    while world.events[1].is_empty() {
+        assert!(world.step());
+    }
+    let peer = world.accepted();
+    assert_eq!(world.read_all(1, peer), payload(50));
+    world.ends[1].send(world.now, peer, payload(60), true).unwrap();
+    world.run(Duration::from_millis(11));
+    assert_eq!(world.read_all(0, id), payload(60));
+    assert_eq!(
+        world.log,
+        [
+            "I FIRST OPTIONS(EOM)",
+            "R XDATA OPTIONS(EOM)",
+            "R TCNTL OPTIONS(0X0)"
+        ]
+    );
+    let stats = world.ends[0].context_stats(id).unwrap();
+    assert_eq!(stats.octets_acknowledged, 50, "the answer says it");
+}
+
+#[test]
+fn a_first_whose_answer_fails_to_come_asks() {
+    let (mut world, id) = answered_stream();
+    world.ends[0].close_writer(world.now, id).unwrap();
+    world.run(Duration::from_secs(1));
+    assert_eq!(world.log[0], "I FIRST OPTIONS(SREQ | WCLOSE | EOM)");
+
+    let (mut world, id) = answered_stream();
+    world.flush(0);
+    world.ends[0].close_writer(world.now, id).unwrap();
+    world.run(Duration::from_secs(1));
+    let asked = ["I FIRST OPTIONS(EOM)", "I FIRST OPTIONS(SREQ | WCLOSE | EOM)"];
+    assert_eq!(world.log[..2], asked, "{:#?}", world.log);
+    let stats = world.ends[0].context_stats(id).unwrap();
+    assert_eq!(stats.octets_acknowledged, 50, "{:#?}", world.log);
+}
+
+#[test]
+fn a_first_to_a_stranger_asks_although_it_will_be_answered() {
+    let mut world = World::new();
+    let mut options = paradigm::stream(PORT);
+    options.expected_answer = 50;
+    let id = world.open(options);
+    world.ends[0].send(world.now, id, payload(50), true).unwrap();
+    world.run(Duration::from_millis(25));
+    assert_eq!(world.log, ["I FIRST OPTIONS(SREQ | EOM)", "R TCNTL OPTIONS(0X0)"]);
+}

@@ -161,7 +161,7 @@ impl Context {
         None
     }
 
-    fn control_fits(&self) -> bool {
+    pub(super) fn control_fits(&self) -> bool {
         self.role == Role::Initiator || self.peer.allows_control(self.status_size())
     }
 
@@ -191,12 +191,25 @@ impl Context {
             }
         }
         if plan.first && index == 0 && !ask.dreq {
-            ask.sreq |= self.pattern.lasting || self.pattern.status_on_first;
+            let asks = self.pattern.lasting && !self.is_answered_by_data();
+            ask.sreq |= asks || self.pattern.status_on_first;
         }
         if index + 1 == plan.segments.len() && !self.pattern.no_feedback {
             self.ask_at_the_end(plan, &mut ask, now);
         }
         ask
+    }
+
+    /// The peer of an association that is about to open is known, and its user will answer: FIRST need not ask. With the
+    /// round trip unknown it does, for then WTIMER would ask late.
+    fn is_answered_by_data(&self) -> bool {
+        self.expected_answer > 0
+            && self.rtt.initial().is_some()
+            && self
+                .opening
+                .as_ref()
+                .is_some_and(|opening| opening.token.is_some())
+            && self.timers.firsts == 0
     }
 
     /// Requests that ride on the last packet of a train.

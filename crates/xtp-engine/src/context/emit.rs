@@ -45,6 +45,7 @@ impl Context {
     }
 
     fn emit_train(&mut self, plan: &Plan, env: &mut Env<'_>, out: &mut TransmitBatch) -> bool {
+        let answers = self.role == super::Role::Responder && self.stats.packets_sent == 0;
         for (index, segment) in plan.segments.iter().enumerate() {
             self.emit_run(segment, env, out);
             let ask = self.ask(plan, index, env.now);
@@ -73,6 +74,10 @@ impl Context {
             }
         }
         self.record_stop(plan.stop, env);
+        if answers && self.reader.owed == Owed::Nothing && self.tcntl_is_due() && self.control_fits() {
+            // FIRST did not ask, for data was to answer it: the key goes with that.
+            self.emit_tcntl(Options::empty(), env, out);
+        }
         true
     }
 

@@ -156,6 +156,13 @@ impl Context {
         if self.reader.state == ReaderState::Open {
             let store = &self.reader.store;
             let max_data = self.segment_size() as u32;
+            // Who asked nothing yet knows what an association begins with, and asks when that is used up.
+            let enough = self.pattern.lasting
+                && self.reader.told.is_none()
+                && store.next() - self.reader.start < self.initial_allowance() / 2;
+            if enough {
+                return;
+            }
             if self
                 .reader
                 .credit

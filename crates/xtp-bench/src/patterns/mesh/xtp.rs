@@ -105,9 +105,10 @@ impl XtpMesh {
         if let Some(at) = self.links.get(&to) {
             return Ok(*at);
         }
-        let stream = self
-            .endpoint
-            .open(self.peers[to.rank], paradigm::stream(SERVICE))?;
+        let mut options = paradigm::stream(SERVICE);
+        // Messages go both ways.
+        options.expected_answer = u32::try_from(self.size).unwrap_or(u32::MAX);
+        let stream = self.endpoint.open(self.peers[to.rank], options)?;
         let at = self.hold(Held::Own(stream), Some(to))?;
         self.links.insert(to, at);
         Ok(at)
