@@ -2,10 +2,13 @@
 
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
 use xtp_wire::Header;
+
+use crate::frames::Frames;
 
 /// The two ECN bits of the IP header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
@@ -57,6 +60,8 @@ pub enum Piece {
     /// Packets of equal size, each a header of the arena and a part of what is lent: [`TransmitBatch::for_each_part`]
     /// tells them apart.
     Run(Run),
+    /// The same, and the payload lies in frames.
+    Framed(FramedRun),
 }
 
 /// Packets whose headers lie side by side in the arena, and their payload in [`TransmitBatch::lent`].
@@ -74,6 +79,29 @@ pub struct Run {
     pub len: usize,
     /// How many packets.
     pub count: usize,
+}
+
+/// Packets whose headers lie side by side in the arena, and each of whose payloads is a frame of an element of
+/// [`TransmitBatch::framed`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FramedRun {
+    /// Where the first header lies in the arena.
+    pub heads: usize,
+    /// Octets of a header.
+    pub head: usize,
+    /// Which element of what is framed.
+    pub of: usize,
+    /// The first of its frames.
+    pub first: usize,
+    /// How many packets, and so frames.
+    pub count: usize,
+}
+
+impl FramedRun {
+    /// Where its headers lie in the arena.
+    pub fn heads(&self) -> Range<usize> {
+        self.heads..self.heads + self.count * self.head
+    }
 }
 
 /// Datagrams of one destination that leave in one system call where the carrier can.
@@ -110,6 +138,8 @@ pub struct TransmitBatch {
     pub arena: Vec<u8>,
     /// Memory of callers that [`Piece::Part`] refers to: one reference for all packets of a run.
     pub lent: Vec<Bytes>,
+    /// Memory of callers that [`Piece::Framed`] refers to.
+    pub framed: Vec<Arc<dyn Frames>>,
     /// Whether the train being built may still grow.
     open: bool,
 }
@@ -138,6 +168,7 @@ impl TransmitBatch {
         self.pieces.clear();
         self.arena.clear();
         self.lent.clear();
+        self.framed.clear();
         self.open = false;
     }
 
@@ -160,8 +191,10 @@ impl TransmitBatch {
     /// Moves everything of `other` behind what is here.
     pub(crate) fn append(&mut self, other: &mut Self) {
         let (pieces, arena, lent) = (self.pieces.len(), self.arena.len(), self.lent.len());
+        let framed = self.framed.len();
         self.arena.append(&mut other.arena);
         self.lent.append(&mut other.lent);
+        self.framed.append(&mut other.framed);
         self.pieces
             .extend(other.pieces.drain(..).map(|piece| match piece {
                 Piece::Arena(range) => Piece::Arena(range.start + arena..range.end + arena),
@@ -174,6 +207,11 @@ impl TransmitBatch {
                 Piece::Run(run) => Piece::Run(Run {
                     heads: run.heads + arena,
                     of: run.of + lent,
+                    ..run
+                }),
+                Piece::Framed(run) => Piece::Framed(FramedRun {
+                    heads: run.heads + arena,
+                    of: run.of + framed,
                     ..run
                 }),
             }));
@@ -197,15 +235,17 @@ impl TransmitBatch {
             Piece::Arena(range) => &self.arena[range.clone()],
             Piece::Payload(bytes) => bytes,
             Piece::Part { of, from, len } => &self.lent[*of][*from..*from + *len],
-            Piece::Run(_) => &[],
+            Piece::Run(_) | Piece::Framed(_) => &[],
         }
     }
 
     /// Shows the octets of `piece` in order, in as few parts as they lie in.
     #[inline]
     pub fn for_each_part<'a>(&'a self, piece: &'a Piece, mut visit: impl FnMut(&'a [u8])) {
-        let Piece::Run(run) = piece else {
-            return visit(self.octets(piece));
+        let run = match piece {
+            Piece::Run(run) => run,
+            Piece::Framed(run) => return self.for_each_framed(run, visit),
+            _ => return visit(self.octets(piece)),
         };
         let (mut of, mut from) = (run.of, run.from);
         let heads = &self.arena[run.heads..run.heads + run.count * run.head];
@@ -223,6 +263,14 @@ impl TransmitBatch {
                     (of, from) = (of + 1, 0);
                 }
             }
+        }
+    }
+
+    fn for_each_framed<'a>(&'a self, run: &FramedRun, mut visit: impl FnMut(&'a [u8])) {
+        let heads = self.arena[run.heads()].chunks_exact(run.head.max(1));
+        for (index, head) in heads.enumerate() {
+            visit(head);
+            visit(self.framed[run.of].frame(run.first + index));
         }
     }
 
@@ -377,20 +425,80 @@ impl TransmitBatch {
             };
             self.pieces.push(Piece::Run(run));
             self.board(route, false, octets, first);
-            // The others join it as far as a train goes.
-            if self.open
-                && let Some(train) = self.trains.last_mut()
-            {
-                let room = (MAX_TRAIN - train.total) / octets;
-                let more = room.min(MAX_SEGMENTS - train.count).min(count - done - 1);
-                train.total += more * octets;
-                train.count += more;
-                run.count += more;
-                self.pieces[first] = Piece::Run(run);
-            }
+            run.count += self.grow(octets, count - done - 1);
+            self.pieces[first] = Piece::Run(run);
             done += run.count;
             (of, from) = self.ahead(of, from, run.count * len);
         }
+    }
+
+    /// Adds to the last train, if it may grow, as many of `wanted` further datagrams as it takes; how many.
+    fn grow(&mut self, octets: usize, wanted: usize) -> usize {
+        let Some(train) = self.trains.last_mut().filter(|_| self.open) else {
+            return 0;
+        };
+        let room = (MAX_TRAIN - train.total) / octets;
+        let more = room.min(MAX_SEGMENTS - train.count).min(wanted);
+        train.total += more * octets;
+        train.count += more;
+        more
+    }
+
+    /// As [`push_run`](Self::push_run), with the frames of `frames` from number `from` on. They make trains of their own,
+    /// which leave from where they lie.
+    pub(crate) fn push_framed(
+        &mut self,
+        route: Route,
+        heads_at: usize,
+        count: usize,
+        frames: &Arc<dyn Frames>,
+        from: usize,
+    ) {
+        let of = self.framed.len();
+        self.framed.push(frames.clone());
+        let head = (self.arena.len() - heads_at) / count.max(1);
+        let octets = head + frames.payload();
+        let mut done = 0;
+        while done < count {
+            let first = self.pieces.len();
+            let mut run = FramedRun {
+                heads: heads_at + done * head,
+                head,
+                of,
+                first: from + done,
+                count: 1,
+            };
+            self.pieces.push(Piece::Framed(run));
+            self.begin_train(route, octets, first);
+            self.open = true;
+            run.count += self.grow(octets, count - done - 1);
+            self.pieces[first] = Piece::Framed(run);
+            done += run.count;
+        }
+    }
+
+    /// The last packet of the last train joins the run of frames before it, if it is made as they are: its header behind
+    /// theirs, its payload the next frame.
+    pub(crate) fn join_framed(&mut self) {
+        let Some(train) = self.trains.last_mut() else {
+            return;
+        };
+        let [Piece::Framed(run), Piece::Arena(head), Piece::Payload(data)] =
+            &self.pieces[train.pieces.clone()]
+        else {
+            return;
+        };
+        let mut run = *run;
+        let next = self.framed[run.of].frame(run.first + run.count);
+        let in_line = run.heads().end == head.start && head.len() == run.head;
+        if !in_line || !core::ptr::eq(next, &data[..]) {
+            return;
+        }
+        run.count += 1;
+        let first = train.pieces.start;
+        train.pieces.end = first + 1;
+        self.pieces.truncate(first);
+        self.pieces.push(Piece::Framed(run));
     }
 
     /// The datagram of so many octets whose pieces begin at `first` joins the last train, or begins another.

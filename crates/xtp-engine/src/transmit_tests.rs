@@ -1,6 +1,7 @@
 //! Runs in a batch: the same datagrams as if each had its own pieces, in as few trains.
 
 use super::*;
+use crate::frames::{Framed, testing::frames};
 
 const HEAD: usize = 4;
 
@@ -124,4 +125,79 @@ fn a_run_has_no_octets_in_one_place() {
     let mut parts = Vec::new();
     out.for_each_part(&out.pieces[0], |part| parts.push(part.len()));
     assert_eq!(parts, [HEAD, 10, HEAD, 10]);
+}
+
+/// Pushes a run of `count` frames of 100 octets from number `from` on, and one more as a packet of its own.
+fn push_framed(out: &mut TransmitBatch, count: usize, from: usize) -> Vec<Vec<u8>> {
+    let all = octets((from + count + 1) * 100 + 30, 7);
+    let frames = frames(HEAD, 100, &all);
+    let heads = octets((count + 1) * HEAD, 9);
+    let (run, last) = heads.split_at(count * HEAD);
+    let heads_at = out.arena.len();
+    out.arena.extend_from_slice(run);
+    out.push_framed(route(1), heads_at, count, &frames, from);
+    let last_at = out.arena.len();
+    out.arena.extend_from_slice(last);
+    let mut payload = SmallVec::new();
+    Framed::new(frames).share((from + count) * 100..(from + count + 1) * 100, &mut payload);
+    out.push(route(1), false, last_at, &payload);
+    out.join_framed();
+    heads
+        .chunks(HEAD)
+        .zip(all[from * 100..].chunks(100))
+        .map(|(head, data)| [head, data].concat())
+        .collect()
+}
+
+#[test]
+fn frames_make_trains_of_their_own_which_the_last_packet_joins() {
+    let mut out = TransmitBatch::new();
+    let mut expected = push(&mut out, 1, 3, 100, &[300]);
+    expected.extend(push_framed(&mut out, 9, 2));
+    assert_eq!(datagrams(&out), expected);
+    let [plain, framed] = &out.trains[..] else {
+        panic!("{:?}", out.trains);
+    };
+    assert_eq!(
+        (plain.count, framed.count, framed.total),
+        (3, 10, 10 * (100 + HEAD))
+    );
+    let [_, Piece::Framed(run)] = &out.pieces[..] else {
+        panic!("{:?}", out.pieces);
+    };
+    assert_eq!((run.first, run.count), (2, 10));
+    let mut shown = Vec::new();
+    let heads = &out.arena[run.heads()];
+    out.framed[run.of].with_heads(run.first, heads, &mut |octets| shown = octets.to_vec());
+    assert_eq!(shown, expected[3..].concat(), "as it lies");
+}
+
+#[test]
+fn frames_beyond_a_train_begin_another_and_survive_a_move() {
+    let mut first = TransmitBatch::new();
+    let mut expected = push_framed(&mut first, 150, 0);
+    let mut second = TransmitBatch::new();
+    expected.extend(push_framed(&mut second, 70, 1));
+    first.append(&mut second);
+    assert_eq!(datagrams(&first), expected);
+    let counts: Vec<usize> = first.trains.iter().map(|train| train.count).collect();
+    assert_eq!(counts, [64, 64, 23, 64, 7]);
+    assert!(first.pieces.iter().all(|piece| matches!(piece, Piece::Framed(_))));
+    first.clear();
+    assert!(first.framed.is_empty());
+}
+
+#[test]
+fn what_is_not_the_next_frame_does_not_join() {
+    let mut out = TransmitBatch::new();
+    let mut expected = push_framed(&mut out, 2, 0);
+    // The right length, but from elsewhere.
+    let (head, data) = (octets(HEAD, 5), octets(100, 5));
+    let at = out.arena.len();
+    out.arena.extend_from_slice(&head);
+    out.push(route(1), false, at, std::slice::from_ref(&data));
+    out.join_framed();
+    expected.push([head, data].concat());
+    assert_eq!(datagrams(&out), expected);
+    assert_eq!((out.trains.len(), out.pieces.len()), (1, 3));
 }

@@ -60,6 +60,7 @@ pub use options::{Backend, SocketOptions};
 pub use readiness::{Interest, Readiness};
 pub use shortcut::Shortcut;
 pub use socket::UdpSocket;
+pub use sys::FrameMemory;
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
 
 /// Nanoseconds of the system's monotonic clock, from an origin of its own.

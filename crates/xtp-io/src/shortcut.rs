@@ -143,9 +143,9 @@ impl UdpSocket {
             return false;
         }
         add(&counts.send_calls, 1);
-        if shortcut.socket.send(octets).is_err() {
+        if let Err(error) = shortcut.socket.send(octets) {
             // The general way finds out why. Perhaps the device cannot cut: it is not asked again.
-            if octets.len() > segment {
+            if octets.len() > segment && error.kind() != io::ErrorKind::WouldBlock {
                 shortcut.cut(0);
                 shortcut.segments = None;
             }

@@ -9,6 +9,9 @@ use crate::flow::FlowSpec;
 use crate::paradigm::{Paradigm, Size};
 use crate::rng::Rng;
 
+/// Payloads of frames: shorter than packets, as long, longer.
+const FRAMES: [usize; 5] = [300, 1_168, 1_408, 1_440, 9_000];
+
 /// Draws a flow of this paradigm; hosts and time are the caller's.
 pub(crate) fn draw_flow(paradigm: Paradigm, rng: &mut Rng) -> FlowSpec {
     let size = draw_size(paradigm, rng);
@@ -20,6 +23,11 @@ pub(crate) fn draw_flow(paradigm: Paradigm, rng: &mut Rng) -> FlowSpec {
     if paradigm.is_stream() {
         draw_stream(paradigm, &mut flow, size, rng);
     }
+    // A quarter writes from frames. Nothing is drawn for that, so that a seed stays what it was.
+    let frames = size.answer.is_multiple_of(4);
+    let payload = FRAMES[size.message as usize % FRAMES.len()];
+    flow.initiator_script.frames = frames.then_some(payload);
+    flow.responder_script.frames = frames.then_some(payload);
     flow
 }
 

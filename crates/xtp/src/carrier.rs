@@ -17,9 +17,11 @@ use crate::wake::Waker;
 
 mod message;
 mod shortcut;
+mod way;
 
 pub(crate) use message::Came;
 use shortcut::Serves;
+use way::{Way, gather, parts};
 
 /// A slab is worth keeping as backing of received payloads when it is filled at least this far: below, a few
 /// octets would pin 64 KiB.
@@ -375,45 +377,41 @@ impl Carrier {
     fn send_train(&mut self, index: usize, first: usize) -> io::Result<SendOutcome> {
         let train = &self.out.trains[index];
         let pieces = &self.out.pieces[train.pieces.clone()];
-        // Room for many pieces is costly to move: a lone small packet does without.
-        if let [piece @ (Piece::Arena(_) | Piece::Payload(_))] = pieces {
-            return self.send_pieces(index, first, &[IoSlice::new(self.out.octets(piece))]);
+        let mut way = Way {
+            socket: &self.socket,
+            shortcut: &mut self.shortcut,
+            trace: self.trace.as_ref(),
+            train,
+            first,
+        };
+        match pieces {
+            // Room for many pieces is costly to move: a lone small packet does without.
+            [piece @ (Piece::Arena(_) | Piece::Payload(_))] => {
+                return way.send(&[IoSlice::new(self.out.octets(piece))]);
+            }
+            [Piece::Framed(run)] => {
+                let (mut outcome, heads) = (None, &self.out.arena[run.heads()]);
+                self.out.framed[run.of].with_heads(run.first, heads, &mut |octets| {
+                    outcome = Some(way.send_side_by_side(octets));
+                });
+                if let Some(outcome) = outcome {
+                    return outcome;
+                }
+            }
+            _ => {}
         }
         let parts = pieces.iter().map(parts).sum::<usize>();
         if train.total <= SMALL || parts >= MANY && train.total <= parts * SHORT {
             gather(&self.out, train, &mut self.gathered);
             self.copied += self.gathered.len() as u64;
-            return self.send_pieces(index, first, &[IoSlice::new(&self.gathered)]);
+            return way.send_side_by_side(&self.gathered);
         }
         let mut parts: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = SmallVec::new();
         for piece in pieces {
             self.out
                 .for_each_part(piece, |part| parts.push(IoSlice::new(part)));
         }
-        self.send_pieces(index, first, &parts)
-    }
-
-    fn send_pieces(&self, index: usize, first: usize, pieces: &[IoSlice<'_>]) -> io::Result<SendOutcome> {
-        let train = &self.out.trains[index];
-        let request = xtp_io::Train {
-            dst: train.dst,
-            src: train.src,
-            interface: None,
-            ecn: to_io(train.ecn),
-            segment: train.segment,
-            total: train.total,
-            stable: train.stable,
-            pieces,
-        };
-        let outcome = self.socket.send_from(&request, first);
-        if let (Some(trace), Ok(outcome)) = (&self.trace, &outcome) {
-            let end = match outcome {
-                SendOutcome::WouldBlock { sent, .. } | SendOutcome::TooBig { sent, .. } => *sent,
-                _ => train.count,
-            };
-            trace.sent(train, pieces, first..end, self.socket.local_addr());
-        }
-        outcome
+        way.send(&parts)
     }
 
     /// Decides what a failed send means; only an unusable socket is an error.
@@ -442,24 +440,6 @@ impl Carrier {
                 Ok(())
             }
         }
-    }
-}
-
-/// In how many places the octets of `piece` lie, at least.
-fn parts(piece: &Piece) -> usize {
-    match piece {
-        Piece::Run(run) => 2 * run.count,
-        _ => 1,
-    }
-}
-
-/// Copies the octets of `train` into `gathered`, which holds them and nothing else afterwards. The same memory serves all
-/// trains, so that it stays in the core's cache.
-fn gather(out: &TransmitBatch, train: &xtp_engine::Train, gathered: &mut Vec<u8>) {
-    gathered.clear();
-    gathered.reserve(train.total);
-    for piece in &out.pieces[train.pieces.clone()] {
-        out.for_each_part(piece, |part| gathered.extend_from_slice(part));
     }
 }
 

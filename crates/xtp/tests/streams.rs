@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use common::{LONG, PORT, endpoint, pair, pattern};
 use xtp::{
-    Bytes, Chunk, CloseReason, Confirm, Endpoint, Error, ErrorControl, OpenOptions, Rate, Stream, paradigm,
+    Bytes, Chunk, CloseReason, Confirm, Endpoint, Error, ErrorControl, FrameBuffer, OpenOptions, Rate,
+    Stream, paradigm,
 };
 
 /// A connected pair of streams; `accept` runs with the far end in a thread of its own.
@@ -191,13 +192,15 @@ fn long_writes_of_any_lengths_arrive_in_order_through_calls_that_take_all_there_
     assert!(items >= 30, "{items}");
 }
 
+/// An endpoint whose packets are as short as on an Ethernet.
+fn short() -> Endpoint {
+    let mut config = xtp::Config::server("127.0.0.1:0".parse().expect("an address"));
+    config.engine.max_datagram = 1_472;
+    Endpoint::bind(config).expect("a socket")
+}
+
 #[test]
 fn trains_of_short_packets_are_gathered_and_leave_in_few_calls() {
-    let short = || {
-        let mut config = xtp::Config::server("127.0.0.1:0".parse().expect("an address"));
-        config.engine.max_datagram = 1_472;
-        Endpoint::bind(config).expect("a socket")
-    };
     let (server, client) = (short(), short());
     let listener = server.listen(PORT).expect("a free number");
     let stream = client
@@ -219,6 +222,95 @@ fn trains_of_short_packets_are_gathered_and_leave_in_few_calls() {
     assert!(stats.packets_sent() > 2_800, "{stats:?}");
     assert!(stats.socket.send_calls < 1_000, "{stats:?}");
     assert!(stats.octets_copied > 2 << 20, "{stats:?}");
+}
+
+#[test]
+fn frames_leave_from_where_they_lie_as_often_as_they_are_sent() {
+    let (server, client) = (short(), short());
+    let listener = server.listen(PORT).expect("a free number");
+    let far = thread::spawn(move || {
+        let stream = listener.accept().expect("an association").into_stream();
+        let mut octets = Vec::new();
+        (&stream).read_to_end(&mut octets).expect("octets");
+        octets
+    });
+    let stream = client
+        .open(server.local_addr(), paradigm::stream(PORT))
+        .expect("in range");
+    // Laid out before the path was explored: sent nevertheless.
+    let mut early = FrameBuffer::new(1_000, 100_000);
+    early.write_all(&pattern(100_000)).expect("room");
+    let early = early.freeze();
+    stream.send_frames(&early).expect("room");
+    stream.confirm(Confirm::Received).expect("acknowledged");
+    let mut sent = pattern(100_000);
+    let mut buffer = stream.frame_buffer(1 << 20).expect("open");
+    assert_eq!(stream.packet_payload().expect("open"), 1_472 - 32);
+    buffer
+        .read_from(&mut pattern(1 << 20).as_slice())
+        .expect("memory");
+    let data = buffer.freeze();
+    let before = client.stats();
+    for round in 0..8 {
+        stream.send_frames(&data).expect("room");
+        sent.extend(pattern(1 << 20));
+        if round % 3 == 2 {
+            // Other memory between: what is behind it begins with a frame again.
+            stream.send(pattern(777)).expect("room");
+            sent.extend(pattern(777));
+        }
+    }
+    let kept = data.clone().reclaim().expect_err("still being sent");
+    stream.close().expect("confirmed");
+    assert!(far.join().expect("no panic") == sent, "altered");
+    let stats = client.stats();
+    let (copied, calls) = (
+        stats.octets_copied - before.octets_copied,
+        stats.socket.send_calls - before.socket.send_calls,
+    );
+    // What is left: tails of the memory, and what was sent again.
+    assert!(copied < 1 << 20, "{copied} of 8 MiB: {stats:?}");
+    assert!(calls < 600, "{calls}: {stats:?}");
+    drop(data);
+    let buffer = kept.reclaim().expect("nobody has it any more");
+    assert_eq!(buffer.capacity(), 1 << 20);
+}
+
+#[test]
+fn frames_may_be_sent_by_several_at_once_and_as_messages() {
+    let (server, client) = (short(), short());
+    let listener = server.listen(PORT).expect("a free number");
+    let mut buffer = FrameBuffer::new(1_440, 200_000);
+    buffer.write_all(&pattern(199_999)).expect("room");
+    let data = buffer.freeze();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let stream = listener.accept().expect("an association").into_stream();
+                let mut messages = 0;
+                while let Some(message) = stream.recv_message().expect("octets") {
+                    assert!(message == pattern(199_999), "altered");
+                    messages += 1;
+                }
+                assert_eq!(messages, 20);
+            });
+            scope.spawn(|| {
+                let other = short();
+                let stream = other
+                    .open(server.local_addr(), paradigm::stream(PORT))
+                    .expect("in range");
+                for _ in 0..20 {
+                    stream.send_frames_message(&data).expect("room");
+                }
+                stream.close().expect("confirmed");
+            });
+        }
+    });
+    let empty = FrameBuffer::new(1_440, 10).freeze();
+    let stream = client
+        .open(server.local_addr(), paradigm::stream(PORT))
+        .expect("in range");
+    assert!(stream.send_frames_message(&empty).is_err());
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub(crate) struct Transport {
 static ALL: &[&Transport] = &[
     &xtp::XTP,
     &xtp::LENT,
+    &xtp::PLAIN,
     &xtp::CUBIC,
     &xtp::GBN,
     &udp::UDP,

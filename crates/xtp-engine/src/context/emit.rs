@@ -62,6 +62,7 @@ impl Context {
                     false => Format::Data,
                 };
                 self.emit_data(format, *segment, ask, env, out);
+                out.join_framed();
             }
             let mut asked = Options::empty();
             asked.set(Options::SREQ, ask.sreq);

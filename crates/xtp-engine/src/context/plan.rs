@@ -84,7 +84,7 @@ struct Gates {
 
 impl Context {
     /// Octets of user data one packet of the present size carries, 32-octet header only.
-    pub(super) fn segment_size(&self) -> usize {
+    pub(crate) fn segment_size(&self) -> usize {
         let path = self.peer.mtu.current().saturating_sub(HEADER_LEN);
         path.min(self.writer.max_data as usize).max(16)
     }
@@ -216,7 +216,7 @@ impl Context {
         {
             return None;
         }
-        let plain = self.writer.queue.plain_until(seq);
+        let (size, plain) = self.writer.queue.even(seq, size)?;
         let credit = match self.tuning.no_flow {
             true => u64::MAX,
             false => self.writer.credit.whole_segments(seq, size),

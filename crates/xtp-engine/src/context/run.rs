@@ -29,25 +29,29 @@ impl Context {
             seq: run.seq,
         };
         header.options.set(Options::NOCHECK, !env.config.checksum_payload);
-        let mut payload = SmallVec::new();
-        self.writer.queue.payload(run.seq, len * packets, &mut payload);
-        let heads_at = out.arena.len();
-        out.arena.resize(heads_at + packets * HEADER_LEN, 0);
-        let heads = out.arena[heads_at..].as_chunks_mut::<HEADER_LEN>().0;
-        if header.options.contains(Options::NOCHECK) {
-            header.encode_run(heads);
-        } else {
-            seal_run(header, heads, &payload);
-        }
         let route = Route {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn: self.data_ecn(false),
         };
-        let first = out.trains.len();
-        out.push_run(route, heads_at, packets, len, &mut payload);
-        if self.lends(env, run.seq + (len * (packets - 1)) as u64, len) {
-            out.mark_stable(first);
+        let heads_at = out.arena.len();
+        out.arena.resize(heads_at + packets * HEADER_LEN, 0);
+        let heads = out.arena[heads_at..].as_chunks_mut::<HEADER_LEN>().0;
+        match self.writer.queue.frames_at(run.seq) {
+            Some((frames, from)) => {
+                lay_heads(header, heads, |index| std::iter::once(frames.frame(from + index)));
+                out.push_framed(route, heads_at, packets, frames, from);
+            }
+            None => {
+                let mut payload = SmallVec::new();
+                self.writer.queue.payload(run.seq, len * packets, &mut payload);
+                lay_heads(header, heads, |index| Cut::new(&payload, index * len, len));
+                let first = out.trains.len();
+                out.push_run(route, heads_at, packets, len, &mut payload);
+                if self.lends(env, run.seq + (len * (packets - 1)) as u64, len) {
+                    out.mark_stable(first);
+                }
+            }
         }
         self.settle_owed(false, options);
         self.account_run(run, sync, count, env);
@@ -82,12 +86,19 @@ impl Context {
     }
 }
 
-/// Headers of packets in a row whose payload, `dlen` octets each, is covered by their checks.
-fn seal_run(mut header: Header, heads: &mut [[u8; HEADER_LEN]], payload: &[bytes::Bytes]) {
-    let len = header.dlen as usize;
+/// Headers of packets in a row with payloads of `dlen` octets each, `payload` by number, which their checks cover if they
+/// are to.
+fn lay_heads<'a, P: Iterator<Item = &'a [u8]>>(
+    mut header: Header,
+    heads: &mut [[u8; HEADER_LEN]],
+    payload: impl Fn(usize) -> P,
+) {
+    if header.options.contains(Options::NOCHECK) {
+        return header.encode_run(heads);
+    }
     for (index, head) in heads.iter_mut().enumerate() {
         header.encode(head);
-        seal(head, Cut::new(payload, index * len, len));
+        seal(head, payload(index));
         header.sync = header.sync.wrapping_add(1);
         header.seq += u64::from(header.dlen);
     }

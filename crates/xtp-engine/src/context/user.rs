@@ -8,6 +8,7 @@ use crate::congestion::Controller;
 use crate::engine::Read;
 use crate::error::{CloseReason, Error};
 use crate::event::MarkId;
+use crate::frames::Framed;
 use crate::options::{Confirm, ErrorControl, Rate};
 use crate::recv::Item;
 use bytes::Bytes;
@@ -57,21 +58,48 @@ impl Context {
     }
 
     pub(crate) fn send(&mut self, data: Bytes, eom: bool) -> Result<usize, Error> {
-        self.check_writer()?;
-        let whole = self.pattern.one_way;
-        if whole && data.len() + self.writer.queue.len() > MAX_DATAGRAM {
-            return Err(Error::TooLong {
-                len: data.len() + self.writer.queue.len(),
-                max: MAX_DATAGRAM,
-            });
-        }
-        let room = if whole { data.len() as u64 } else { self.room() };
-        let accepted = (data.len() as u64).min(room) as usize;
+        let accepted = self.admit(data.len())?;
         if accepted > 0 {
             let copied = self.writer.queue.push(data.slice(..accepted));
             self.stats.octets_copied += copied as u64;
         }
-        let all = accepted == data.len();
+        self.note_written(accepted == data.len(), eom);
+        Ok(accepted)
+    }
+
+    /// As [`send`](Self::send), in whole frames: the next piece is to begin with one.
+    pub(crate) fn send_framed(&mut self, data: &Framed, eom: bool) -> Result<usize, Error> {
+        let room = self.admit(data.len())?;
+        let accepted = match data.whole(room) {
+            // Not even one frame will ever find room at once.
+            0 if self.writer.queue.is_empty() => room,
+            whole => whole,
+        };
+        let mut taken = data.clone();
+        taken.truncate(accepted);
+        self.writer.queue.push_framed(taken);
+        self.note_written(accepted == data.len(), eom);
+        Ok(accepted)
+    }
+
+    /// How many of `len` octets are taken now.
+    fn admit(&self, len: usize) -> Result<usize, Error> {
+        self.check_writer()?;
+        if !self.pattern.one_way {
+            return Ok(usize::try_from(self.room()).unwrap_or(usize::MAX).min(len));
+        }
+        let whole = len + self.writer.queue.len();
+        match whole > MAX_DATAGRAM {
+            true => Err(Error::TooLong {
+                len: whole,
+                max: MAX_DATAGRAM,
+            }),
+            false => Ok(len),
+        }
+    }
+
+    /// What follows when octets were queued: `all` that were offered, as the end of a message or not.
+    fn note_written(&mut self, all: bool, eom: bool) {
         if eom && all && self.writer.queue.end() > 0 {
             self.writer.queue.mark_eom();
         }
@@ -79,7 +107,6 @@ impl Context {
         if eom && all && self.pattern.auto_close == AutoClose::AfterResponse {
             self.begin_close();
         }
-        Ok(accepted)
     }
 
     pub(crate) fn send_tag(&mut self, tag: u64) -> Result<(), Error> {

@@ -4,6 +4,7 @@ use super::{Engine, Read};
 use crate::context::{Context, Env};
 use crate::error::Error;
 use crate::event::{ContextId, ListenerId, MarkId};
+use crate::frames::Framed;
 use crate::options::{Confirm, ErrorControl, ListenOptions, Rate};
 use crate::stats::ContextStats;
 use crate::time::Time;
@@ -120,6 +121,34 @@ impl Engine {
         let accepted = self.send(now, id, data.clone(), eom)?;
         data.advance(accepted.min(len));
         Ok(accepted)
+    }
+
+    /// As [`send_from`](Self::send_from), for memory laid out as packets ([`Frames`](crate::Frames)): where a packet can
+    /// carry a frame, the frames leave from where they lie.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    pub fn send_framed(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Framed,
+        eom: bool,
+    ) -> Result<usize, Error> {
+        let accepted = self.command(now, id, |context, _| context.send_framed(data, eom))??;
+        data.advance(accepted);
+        Ok(accepted)
+    }
+
+    /// Octets of user data a full packet of this association carries at present: the path's longest datagram, or what the
+    /// peer accepts, less the header. It may change with the path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn packet_payload(&self, id: ContextId) -> Result<usize, Error> {
+        self.look(id, Context::segment_size)
     }
 
     /// Binds an out-of-band tag to the next octet sent. It takes eight octets of the stream's sequence space.

@@ -5,6 +5,7 @@
 //! * [`SentRing`] remembers the sending times of packets that the segment map does not hold (any more).
 
 pub(crate) mod inflight;
+mod piece;
 pub(crate) mod queue;
 pub(crate) mod ring;
 mod withheld;

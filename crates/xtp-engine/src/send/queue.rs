@@ -10,20 +10,18 @@
 use crate::reuse::empty;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::Withheld;
+use super::piece::{Data, Piece, SMALL};
 use crate::fields::Fields;
+use crate::frames::{Framed, Frames};
 
 /// Octets of sequence space of a tag (specification 3.5).
 const TAG: u64 = 8;
-/// Writes up to this size are joined: copying them costs less than one more reference in every segment.
-const SMALL: usize = 256;
-/// Joined writes grow up to this size.
-const JOINED: usize = 4096;
-
 /// Where a segment may end, and what it carries.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
@@ -33,21 +31,6 @@ pub(crate) struct Cut {
     pub(crate) tag: Option<u64>,
     /// Whether the segment's last octet ends a message.
     pub(crate) eom: bool,
-}
-
-/// Data octets at consecutive positions.
-#[derive(Debug)]
-struct Piece {
-    seq: u64,
-    data: Bytes,
-    /// Made here by joining small writes, so more may be appended.
-    joined: bool,
-}
-
-impl Piece {
-    fn end(&self) -> u64 {
-        self.seq + self.data.len() as u64
-    }
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -78,6 +61,8 @@ pub(crate) struct SendQueue {
     /// Number (counted from the first piece ever) where the last payload ended: the next one starts there.
     /// Its lower half suffices: what is kept is far less than 2^31 pieces.
     cursor: Cell<u32>,
+    /// Of the pieces some may be framed.
+    framed: bool,
 }
 
 impl SendQueue {
@@ -95,6 +80,7 @@ impl SendQueue {
             lent: None,
             released: 0,
             cursor: Cell::new(0),
+            framed: false,
         }
     }
 
@@ -111,8 +97,10 @@ impl SendQueue {
         let Some(lent) = self.lent.take() else { return };
         let (until, withheld) = *lent;
         while let Some(piece) = self.pieces.pop_front() {
-            if piece.seq < until {
-                withheld.keep(piece.data);
+            if piece.seq < until
+                && let Data::Plain(data) = piece.data
+            {
+                withheld.keep(data);
             }
         }
     }
@@ -125,7 +113,7 @@ impl SendQueue {
         }
         self.withhold();
         (self.base, self.end, self.closed) = (base, base, false);
-        self.released = 0;
+        (self.released, self.framed) = (0, false);
         self.cursor.set(0);
         empty(&mut self.pieces);
         empty(&mut self.tags);
@@ -181,14 +169,21 @@ impl SendQueue {
         let alone = self.join(data);
         let copied = if alone.is_some() { 0 } else { len };
         if let Some(data) = alone {
-            self.pieces.push_back(Piece {
-                seq: self.end,
-                data,
-                joined: false,
-            });
+            self.pieces.push_back(Piece::plain(self.end, data));
         }
         self.end += len as u64;
         copied
+    }
+
+    /// Appends data that lies in frames; amortised O(1). They are cut where the frames end.
+    pub(crate) fn push_framed(&mut self, data: Framed) {
+        if data.is_empty() {
+            return;
+        }
+        let seq = self.end;
+        self.end += data.len() as u64;
+        self.framed = true;
+        self.pieces.push_back(Piece::framed(seq, data));
     }
 
     /// Appends a message to a queue without tags.
@@ -197,46 +192,16 @@ impl SendQueue {
         let seq = self.end;
         self.end += data.len() as u64;
         self.eoms.push_back(self.end);
-        self.pieces.push_back(Piece {
-            seq,
-            data,
-            joined: false,
-        });
+        self.pieces.push_back(Piece::plain(seq, data));
     }
 
     /// Appends small data to the last piece in place; gives it back where that is impossible.
     fn join(&mut self, data: Bytes) -> Option<Bytes> {
         let end = self.end;
-        let fits = |last: &&mut Piece| {
-            last.end() == end
-                && (last.joined || last.data.len() <= SMALL)
-                && last.data.len() + data.len() <= JOINED
-        };
-        let Some(last) = self
-            .pieces
-            .back_mut()
-            .filter(|_| data.len() <= SMALL)
-            .filter(fits)
-        else {
-            return Some(data);
-        };
-        let mut buffer = match std::mem::take(&mut last.data).try_into_mut() {
-            Ok(unique) => unique,
-            // A batch still refers to the joined octets: copying kilobytes for a few octets does not pay.
-            Err(shared) if last.joined => {
-                last.data = shared;
-                return Some(data);
-            }
-            Err(shared) => {
-                let mut copy = BytesMut::with_capacity(2 * SMALL);
-                copy.extend_from_slice(&shared);
-                copy
-            }
-        };
-        buffer.extend_from_slice(&data);
-        last.data = buffer.freeze();
-        last.joined = true;
-        None
+        match self.pieces.back_mut() {
+            Some(last) if data.len() <= SMALL && last.end() == end => last.join(data),
+            _ => Some(data),
+        }
     }
 
     /// Appends a tag, which is bound to the octet written next; O(1).
@@ -274,6 +239,7 @@ impl SendQueue {
             self.pieces.pop_front();
             self.released += 1;
         }
+        self.framed &= !self.pieces.is_empty();
         while self.tags.front().is_some_and(|tag| tag.seq + TAG <= below) {
             self.tags.pop_front();
         }
@@ -295,8 +261,7 @@ impl SendQueue {
             self.pieces.pop_back();
         }
         if let Some(last) = self.pieces.back_mut() {
-            let keep = usize::try_from(end - last.seq).unwrap_or(usize::MAX);
-            last.data.truncate(keep);
+            last.truncate(end);
         }
         while self.tags.back().is_some_and(|tag| tag.seq >= end) {
             self.tags.pop_back();
@@ -329,6 +294,7 @@ impl SendQueue {
                 end = end.min(following.seq);
             }
         }
+        end = end.min(self.frame_end(seq + tag.map_or(0, |_| TAG)));
         let mut eom = false;
         let next = match self.eoms.front() {
             Some(&first) if first > seq => Some(first),
@@ -372,6 +338,62 @@ impl SendQueue {
         eom.map_or(until, |eom| until.min(eom))
     }
 
+    /// Where the octets from `seq` on have to be cut at the latest because of frames: where the frame in which `seq`
+    /// lies ends, or before the next frame. O(log n) where there are frames at all.
+    fn frame_end(&self, seq: u64) -> u64 {
+        if !self.framed {
+            return self.end;
+        }
+        let index = self.locate(seq);
+        let mut behind = self.pieces.range(index.min(self.pieces.len())..);
+        match behind.next() {
+            Some(piece)
+                if piece.seq <= seq
+                    && let Some((data, at)) = piece.frames(seq) =>
+            {
+                seq + (data.frame_end(at) - at) as u64
+            }
+            first => {
+                let next = first.into_iter().chain(behind).find(|piece| piece.is_framed());
+                next.map_or(self.end, |piece| piece.seq)
+            }
+        }
+    }
+
+    /// How the octets from `seq` on may be cut into equal segments of at most `size` octets: how long they are to be, and
+    /// up to which position. None where they first have to reach the beginning of a frame.
+    pub(crate) fn even(&self, seq: u64, size: u64) -> Option<(u64, u64)> {
+        let plain = self.plain_until(seq);
+        if !self.framed {
+            return Some((size, plain));
+        }
+        let piece = self
+            .pieces
+            .get(self.locate(seq))
+            .filter(|piece| piece.seq <= seq)?;
+        match piece.frames(seq) {
+            Some((data, at)) => {
+                let payload = data.payload() as u64;
+                let fits = data.frame_at(at).is_some() && payload <= size;
+                fits.then(|| (payload, plain.min(piece.end())))
+            }
+            None => Some((size, plain.min(self.frame_end(seq)))),
+        }
+    }
+
+    /// The memory in frames of which one begins at `seq`, and which one that is.
+    pub(crate) fn frames_at(&self, seq: u64) -> Option<(&Arc<dyn Frames>, usize)> {
+        if !self.framed {
+            return None;
+        }
+        let piece = self
+            .pieces
+            .get(self.locate(seq))
+            .filter(|piece| piece.seq <= seq)?;
+        let (data, at) = piece.frames(seq)?;
+        data.frame_at(at)
+    }
+
     /// Appends references to the data octets of `seq..seq + len`, one cut or a part of it, to `out`.
     ///
     /// The octets of a tag at `seq` are left out: whoever writes the header writes the tag. O(pieces touched)
@@ -393,10 +415,9 @@ impl SendQueue {
         while let Some(piece) = self.pieces.get(index)
             && piece.seq < end
         {
-            let from = at.max(piece.seq) - piece.seq;
-            let until = end.min(piece.end()) - piece.seq;
-            out.push(piece.data.slice(from as usize..until as usize));
-            at = piece.seq + until;
+            let until = end.min(piece.end());
+            piece.share(at.max(piece.seq)..until, out);
+            at = until;
             if at < piece.end() {
                 break;
             }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use smallvec::SmallVec;
 
 use super::*;
+use crate::frames::testing;
 
 fn octets(queue: &SendQueue, seq: u64, len: usize) -> Vec<u8> {
     let mut out = SmallVec::new();
@@ -250,9 +251,11 @@ fn octets_still_referenced_by_a_batch_do_not_change() {
 }
 
 /// The stream as single octets: the data octet or the tag it belongs to, and whether a message ends behind it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Octet {
     data: Option<u8>,
+    /// How far it lies behind the beginning of its frame, or of what is left of it.
+    frame: Option<usize>,
     tag_start: Option<u64>,
     eom: bool,
 }
@@ -270,10 +273,12 @@ impl Model {
             return None;
         }
         let tag = self.octets[seq].tag_start;
-        let mut end = seq + if tag.is_some() { 8 } else { 0 };
+        let body = seq + if tag.is_some() { 8 } else { 0 };
+        let mut end = body;
         while !(end > seq && self.octets[end - 1].eom)
             && end < self.octets.len().min(seq + max)
             && self.octets[end].tag_start.is_none()
+            && !(end > body && self.begins(end))
         {
             end += 1;
         }
@@ -284,6 +289,12 @@ impl Model {
             tag,
             eom,
         })
+    }
+
+    /// Whether something begins there that no segment may have in its middle: a frame, or what is behind frames.
+    fn begins(&self, at: usize) -> bool {
+        self.octets[at].frame == Some(0)
+            || self.octets[at].frame.is_none() && self.octets[at - 1].frame.is_some()
     }
 
     fn tag_floor(&self, seq: usize) -> usize {
@@ -302,6 +313,8 @@ impl Model {
 #[derive(Clone, Debug)]
 enum Op {
     Push(usize),
+    /// So many octets in frames of so many, the first left out.
+    Frames(usize, usize, usize),
     Tag(u64),
     Eom,
     Release(u8),
@@ -312,6 +325,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         6 => prop_oneof![1usize..12, 200usize..700].prop_map(Op::Push),
+        3 => (1usize..900, 10usize..300, 0usize..400).prop_map(|(len, payload, from)| Op::Frames(len, payload, from)),
         2 => any::<u64>().prop_map(Op::Tag),
         2 => Just(Op::Eom),
         2 => (0u8..60).prop_map(Op::Release),
@@ -326,20 +340,26 @@ fn apply(queue: &mut SendQueue, model: &mut Model, start: u64, op: &Op) {
             let data: Vec<u8> = (0..len).map(|at| (model.octets.len() + at) as u8).collect();
             model.octets.extend(data.iter().map(|&octet| Octet {
                 data: Some(octet),
-                tag_start: None,
-                eom: false,
+                ..Octet::default()
             }));
             queue.push(Bytes::from(data));
         }
+        Op::Frames(len, payload, from) => {
+            let data: Vec<u8> = (0..len).map(|at| (at / 3) as u8).collect();
+            let mut framed = Framed::new(testing::frames(4, payload, &data));
+            framed.advance(from);
+            model
+                .octets
+                .extend(data.iter().enumerate().skip(from).map(|(at, &octet)| Octet {
+                    data: Some(octet),
+                    frame: Some(if at == from { 0 } else { at % payload }),
+                    ..Octet::default()
+                }));
+            queue.push_framed(framed);
+        }
         Op::Tag(tag) => {
             let at = model.octets.len();
-            model.octets.extend(
-                [Octet {
-                    data: None,
-                    tag_start: None,
-                    eom: false,
-                }; 8],
-            );
+            model.octets.extend([Octet::default(); 8]);
             model.octets[at].tag_start = Some(tag);
             queue.push_tag(tag);
         }
@@ -388,6 +408,36 @@ fn compare(queue: &SendQueue, model: &Model, start: u64, max: usize) {
         at += cut.len;
     }
     assert_eq!(queue.cut(start + at as u64, max), None, "at {at}");
+    compare_even(queue, model, start, max);
+}
+
+/// Segments that are said to be equal are what would be cut one by one.
+fn compare_even(queue: &SendQueue, model: &Model, start: u64, max: usize) {
+    for at in model.base..model.octets.len() {
+        let seq = start + at as u64;
+        let Some((size, until)) = queue.even(seq, max as u64) else {
+            assert!(
+                model.octets[at].frame.is_some() || model.octets[at].data.is_none(),
+                "at {at}"
+            );
+            continue;
+        };
+        for from in (seq..until.saturating_sub(size)).step_by(size as usize) {
+            let cut = model.cut((from - start) as usize, size as usize);
+            let whole = Some(Cut {
+                len: size as usize,
+                tag: None,
+                eom: false,
+            });
+            assert_eq!(cut, whole, "at {at}");
+        }
+        if let Some((frames, index)) = queue.frames_at(seq) {
+            let frame = frames.frame(index);
+            let kept = model.cut(at, frame.len()).map_or(0, |cut| cut.len);
+            let here = model.octets[at..at + kept].iter().filter_map(|octet| octet.data);
+            assert!(here.zip(frame).all(|(octet, own)| octet == *own), "at {at}");
+        }
+    }
 }
 
 proptest! {

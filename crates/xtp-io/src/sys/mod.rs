@@ -20,6 +20,7 @@ use crate::train::{Envelope, SendOutcome, Train};
 mod alloc_tests;
 #[cfg(target_os = "linux")]
 mod cmsg;
+mod frames;
 #[cfg(unix)]
 mod interfaces;
 #[cfg(target_os = "linux")]
@@ -27,6 +28,7 @@ mod linux;
 mod plain;
 mod poll;
 
+pub use frames::FrameMemory;
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]

@@ -113,6 +113,8 @@ pub struct Script {
     pub steps: Vec<Step>,
     /// How it reads.
     pub reader: Reader,
+    /// It writes from memory in frames of so many octets.
+    pub frames: Option<usize>,
 }
 
 impl Script {
@@ -120,7 +122,7 @@ impl Script {
     pub fn new(steps: Vec<Step>) -> Self {
         Self {
             steps,
-            reader: Reader::default(),
+            ..Self::default()
         }
     }
 

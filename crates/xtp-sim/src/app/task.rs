@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use xtp_engine::{CloseReason, Confirm, ContextId, Engine, Error, Event, MarkId, Read, Time};
 
+use crate::app::frames;
 use crate::app::script::{Pace, Script, Step};
 use crate::check::stream::{Ledger, Promise, StreamCheck};
 use crate::content;
@@ -446,7 +447,12 @@ impl Task {
             let piece = if eom { left } else { left.min(PIECE) };
             let data = content::make(turn.mine.key, self.written, piece as usize);
             let last = eom && piece == left;
-            let Some(taken) = self.ask(turn, |engine, now, id| engine.send(now, id, data, last))? else {
+            let framed = self.script.frames.map(|payload| frames::of(&data, payload));
+            let taken = self.ask(turn, |engine, now, id| match framed {
+                Some(mut framed) => engine.send_framed(now, id, &mut framed, last),
+                None => engine.send(now, id, data, last),
+            })?;
+            let Some(taken) = taken else {
                 return Ok(true);
             };
             if taken as u64 > u64::from(piece) {

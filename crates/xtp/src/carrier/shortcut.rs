@@ -13,6 +13,10 @@ use super::to_io;
 const WORTH: u32 = 256;
 /// Datagrams of one peer in crowds, none of them joined, without a sleep between, that are worth one.
 const STREAM: usize = 1_024;
+/// Octets of a train that counts as one of a stream.
+const LONG: usize = 32 << 10;
+/// Such trains in a row to one peer, without a sleep between, that are worth one.
+const TRAINS: u32 = 256;
 /// Rounds of looks by a shortcut of which one looks at the socket itself too.
 const BESIDE: u32 = 8;
 /// Datagrams in a row that nothing was sent between: a stream, which many slots and joined datagrams take better.
@@ -28,6 +32,8 @@ pub(super) enum Serves {
     Behind,
     /// A stream.
     Stream,
+    /// Trains that are sent, and what acknowledges them.
+    Trains,
 }
 
 /// A round of looks by a shortcut.
@@ -47,6 +53,8 @@ pub(super) struct Use {
     source: Option<(SocketAddr, usize)>,
     /// To whom the last packets went, and how many.
     streak: Option<(SocketAddr, u32)>,
+    /// To whom the last trains went, and how many.
+    trains: Option<(SocketAddr, u32)>,
     /// The system refused: it is not asked again.
     refused: bool,
     /// Rounds of looking.
@@ -71,6 +79,27 @@ impl Use {
         train.count == 1 && socket.send_one(train.dst, train.src, ecn, octets)
     }
 
+    /// Sends a train of packets that lie side by side; false, and nothing done, if there is no shortcut, or it cannot.
+    pub(super) fn send_train(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
+        if train.total < LONG || train.probe {
+            return false;
+        }
+        let ecn = to_io(train.ecn);
+        if let Some(shortcut) = &mut self.open {
+            return (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok())
+                && socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment);
+        }
+        let count = match self.trains {
+            Some((known, count)) if known == train.dst => count + 1,
+            _ => 1,
+        };
+        self.trains = Some((train.dst, count));
+        if count >= TRAINS && !self.refused {
+            self.open(socket, train.dst, Serves::Trains);
+        }
+        false
+    }
+
     fn note(&mut self, socket: &UdpSocket, dst: SocketAddr) {
         let count = match self.streak {
             Some((known, count)) if known == dst => count + 1,
@@ -84,7 +113,7 @@ impl Use {
     }
 
     fn open(&mut self, socket: &UdpSocket, peer: SocketAddr, serves: Serves) {
-        (self.streak, self.source) = (None, None);
+        (self.streak, self.source, self.trains) = (None, None, None);
         match socket.shortcut(peer) {
             Ok(shortcut) => (self.open, self.serves) = (Some(shortcut), serves),
             Err(error) => {
@@ -175,6 +204,7 @@ impl Use {
     /// No more of it. What is still in it is to be taken.
     pub(super) fn retire(&mut self) -> Option<Shortcut> {
         (self.streak, self.source, self.unanswered) = (None, None, 0);
+        self.trains = None;
         self.serves = Serves::Exchange;
         let shortcut = self.open.take()?;
         if let Err(error) = shortcut.turn_away() {

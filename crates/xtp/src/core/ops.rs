@@ -5,7 +5,7 @@
 use std::task::Poll;
 
 use bytes::{BufMut, Bytes};
-use xtp_engine::{CloseReason, Confirm, ContextId, ListenerId, MarkId, Read, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, Framed, ListenerId, MarkId, Read, Time};
 
 use super::{Accepted, Core};
 use crate::error::{Error, Result};
@@ -43,13 +43,45 @@ pub(crate) fn offer(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes,
     hand_on(core, now, id, data, eom)
 }
 
+/// As [`send`], for memory in frames.
+pub(crate) fn send_frames(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    data: &mut Framed,
+    eom: bool,
+) -> Poll<Result<()>> {
+    if let Some(error) = core.ended(id) {
+        return Poll::Ready(Err(error));
+    }
+    let mut step = |core: &mut Core| -> Result<bool> {
+        if !clear_backlog(core, now, id)? {
+            return Ok(false);
+        }
+        let accepted = core.engine.send_framed(now, id, data, eom)?;
+        note_written(core, id, accepted)?;
+        Ok(data.is_empty())
+    };
+    match step(core) {
+        Ok(true) => Poll::Ready(Ok(())),
+        Ok(false) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
+    }
+}
+
 /// Gives the engine a handle of the same memory, of which it keeps what it accepts.
 fn hand_on(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes, eom: bool) -> Result<usize> {
     let accepted = core.engine.send_from(now, id, data, eom)?;
+    note_written(core, id, accepted)?;
+    Ok(accepted)
+}
+
+/// The engine took so many octets.
+fn note_written(core: &mut Core, id: ContextId, accepted: usize) -> Result<()> {
     let slot = core.slot(id)?;
     slot.started = true;
     slot.written += accepted as u64;
-    Ok(accepted)
+    Ok(())
 }
 
 /// Takes all of `data` or nothing: what finds no room is kept here and follows as room appears, even if the asker

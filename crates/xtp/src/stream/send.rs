@@ -6,6 +6,7 @@ use xtp_engine::Confirm;
 use super::{Stream, from_nanos};
 use crate::core::ops;
 use crate::error::{Error, Result};
+use crate::frames::{FrameBuffer, FrameBytes};
 
 impl Stream {
     /// Sends all of `data` without copying it; waits for room, not for confirmation. What it accepts leaves within
@@ -80,6 +81,53 @@ impl Stream {
         self.send_all(data, true)
     }
 
+    /// Memory for `octets` octets, laid out for the packets this association sends at present.
+    ///
+    /// # Errors
+    /// As [`packet_payload`](Self::packet_payload).
+    pub fn frame_buffer(&self, octets: usize) -> Result<FrameBuffer> {
+        Ok(FrameBuffer::new(self.packet_payload()?, octets))
+    }
+
+    /// Octets of data a full packet of this association carries at present. It grows while the path is explored, from 1 KB
+    /// or so to what the path carries.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the association is gone.
+    pub fn packet_payload(&self) -> Result<usize> {
+        self.shared.command(|core, _| {
+            core.engine.catch_up();
+            Ok(core.engine.packet_payload(self.id)?)
+        })
+    }
+
+    /// As [`send`](Self::send), from memory with room for headers: full packets leave from where they lie, without having
+    /// been gathered.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_frames(&self, data: &FrameBytes) -> Result<()> {
+        self.send_framed(data, false)
+    }
+
+    /// As [`send_message`](Self::send_message), from memory with room for headers.
+    ///
+    /// # Errors
+    /// As [`send_message`](Self::send_message).
+    pub fn send_frames_message(&self, data: &FrameBytes) -> Result<()> {
+        if data.is_empty() {
+            return Err(empty_message());
+        }
+        self.send_framed(data, true)
+    }
+
+    fn send_framed(&self, data: &FrameBytes, eom: bool) -> Result<()> {
+        let mut data = data.to_framed();
+        self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
+            ops::send_frames(core, now, id, &mut data, eom)
+        })
+    }
+
     fn send_all(&self, mut data: Bytes, eom: bool) -> Result<()> {
         self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
             ops::send(core, now, id, &mut data, eom)
@@ -142,9 +190,13 @@ impl Stream {
 
 /// A message without octets cannot be marked on the wire.
 pub(crate) fn refuse_empty(data: &Bytes) -> Result<()> {
-    if data.is_empty() {
-        let why = "an empty message has no last octet to mark; send at least one octet";
-        return Err(Error::Command(xtp_engine::Error::InvalidOption(why)));
+    match data.is_empty() {
+        true => Err(empty_message()),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+fn empty_message() -> Error {
+    let why = "an empty message has no last octet to mark; send at least one octet";
+    Error::Command(xtp_engine::Error::InvalidOption(why))
 }

@@ -1,7 +1,9 @@
 //! Octets over one association, as many as will go.
 
+use std::io::repeat;
+
 use bytes::Bytes;
-use xtp::{Chunk, paradigm};
+use xtp::{Chunk, FrameBytes, Stream, paradigm};
 
 use crate::console::Console;
 use crate::error::Worked;
@@ -19,17 +21,35 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 }
 
 fn client(job: &Job) -> Worked<Outcome> {
-    let message = Bytes::from(vec![7; job.size as usize]);
     let mut sending = Sending::new(job);
     let endpoint = super::endpoint(job)?;
     let stream = endpoint.open(super::peer(job)?, paradigm::stream(super::SERVICE))?;
-    while sending.more() {
-        stream.send(message.clone())?;
+    if [super::PLAIN.name, super::LENT.name].contains(&job.transport.as_str()) {
+        let message = Bytes::from(vec![7; job.size as usize]);
+        while sending.more() {
+            stream.send(message.clone())?;
+        }
+    } else {
+        let mut message = framed(&stream, job)?;
+        while sending.more() {
+            // The path is explored while it is used.
+            if stream.packet_payload()? > message.packet() {
+                message = framed(&stream, job)?;
+            }
+            stream.send_frames(&message)?;
+        }
     }
     stream.confirm(xtp::Confirm::Delivered)?;
     let outcome = sending.outcome(job, super::calls(&endpoint));
     stream.close()?;
     Ok(outcome)
+}
+
+/// A message in memory laid out for the packets it leaves in.
+fn framed(stream: &Stream, job: &Job) -> Worked<FrameBytes> {
+    let mut buffer = stream.frame_buffer(job.size as usize)?;
+    buffer.read_from(&mut repeat(7))?;
+    Ok(buffer.freeze())
 }
 
 fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {

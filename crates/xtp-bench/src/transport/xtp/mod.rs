@@ -34,6 +34,14 @@ pub(super) static LENT: Transport = Transport {
     work,
 };
 
+/// From memory like any other, without room for headers.
+pub(super) static PLAIN: Transport = Transport {
+    name: "xtp-plain",
+    experiments: &[Experiment::Bulk],
+    obstacle: always,
+    work,
+};
+
 /// Elsewhere packets are too short to be lent.
 fn only_loopback(stage: &Stage, _: Experiment, _: u64) -> Option<String> {
     (stage.left.interface != "lo").then(|| "payload is lent on loopback only".to_owned())

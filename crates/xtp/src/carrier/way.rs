@@ -1,0 +1,73 @@
+//! How a train leaves: from where it lies in one piece, gathered, or as pieces.
+
+use std::io::{self, IoSlice};
+
+use xtp_engine::{Piece, Train, TransmitBatch};
+use xtp_io::{SendOutcome, UdpSocket};
+
+use super::shortcut::Use;
+use super::to_io;
+use crate::capture::Trace;
+
+/// What a train leaves by.
+pub(super) struct Way<'a> {
+    pub(super) socket: &'a UdpSocket,
+    pub(super) shortcut: &'a mut Use,
+    pub(super) trace: Option<&'a Trace>,
+    pub(super) train: &'a Train,
+    /// Datagrams of it that left before.
+    pub(super) first: usize,
+}
+
+impl Way<'_> {
+    /// Sends it from the one place where all its datagrams lie.
+    pub(super) fn send_side_by_side(&mut self, octets: &[u8]) -> io::Result<SendOutcome> {
+        let whole = self.first == 0 && self.trace.is_none();
+        if whole && self.shortcut.send_train(self.socket, self.train, octets) {
+            return Ok(SendOutcome::Sent);
+        }
+        self.send(&[IoSlice::new(octets)])
+    }
+
+    pub(super) fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<SendOutcome> {
+        let train = self.train;
+        let request = xtp_io::Train {
+            dst: train.dst,
+            src: train.src,
+            interface: None,
+            ecn: to_io(train.ecn),
+            segment: train.segment,
+            total: train.total,
+            stable: train.stable,
+            pieces,
+        };
+        let outcome = self.socket.send_from(&request, self.first);
+        if let (Some(trace), Ok(outcome)) = (self.trace, &outcome) {
+            let end = match outcome {
+                SendOutcome::WouldBlock { sent, .. } | SendOutcome::TooBig { sent, .. } => *sent,
+                _ => train.count,
+            };
+            trace.sent(train, pieces, self.first..end, self.socket.local_addr());
+        }
+        outcome
+    }
+}
+
+/// In how many places the octets of `piece` lie, at least.
+pub(super) fn parts(piece: &Piece) -> usize {
+    match piece {
+        Piece::Run(run) => 2 * run.count,
+        Piece::Framed(run) => 2 * run.count,
+        _ => 1,
+    }
+}
+
+/// Copies the octets of `train` into `gathered`, which holds them and nothing else afterwards. The same memory serves all
+/// trains, so that it stays in the core's cache.
+pub(super) fn gather(out: &TransmitBatch, train: &Train, gathered: &mut Vec<u8>) {
+    gathered.clear();
+    gathered.reserve(train.total);
+    for piece in &out.pieces[train.pieces.clone()] {
+        out.for_each_part(piece, |part| gathered.extend_from_slice(part));
+    }
+}

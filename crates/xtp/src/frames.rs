@@ -1,0 +1,228 @@
+//! Memory with room for the headers of the packets it leaves in: a program that fills it spares its octets a copy.
+//!
+//! A packet is a header and a payload, and a train of packets is handed to the kernel as one piece of memory. Octets
+//! that lie together have to be taken apart for that, which costs as much as the kernel's own copy. In a [`FrameBuffer`]
+//! they are apart from the beginning: whoever reads a file, encodes or computes puts them where they leave from.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use xtp_engine::{Framed, Frames};
+use xtp_io::FrameMemory;
+use xtp_wire::HEADER_LEN;
+
+/// Octets of a cache line.
+const LINE: usize = 64;
+/// Octets of a packet to which a line more or less makes no difference.
+const LONG: usize = 8 << 10;
+
+/// Memory to be filled, then [frozen](Self::freeze) and sent.
+///
+/// It is laid out for packets of one size. It can be sent wherever, as often as wanted; but only where a packet carries a
+/// frame, and where nobody sends the same frames at the same time, does it leave as it lies. Elsewhere it is cut and
+/// gathered like other memory.
+#[derive(Debug)]
+pub struct FrameBuffer {
+    memory: FrameMemory,
+    filled: usize,
+    /// Octets a full packet carried when it was laid out.
+    packet: usize,
+}
+
+impl FrameBuffer {
+    /// Room for `octets` octets, in frames of `packet` octets (0 is taken as 1), which is what a packet carries.
+    /// [`Stream::frame_buffer`](crate::Stream::frame_buffer) knows the packets of an association.
+    ///
+    /// # Panics
+    /// If memory of that size cannot be addressed.
+    pub fn new(packet: usize, octets: usize) -> Self {
+        let packet = packet.max(1);
+        // Frames side by side lie as memory is copied fastest where a packet with its header fills whole lines: long ones
+        // are made to, which costs them next to nothing.
+        let payload = match packet >= LONG {
+            true => (packet + HEADER_LEN) / LINE * LINE - HEADER_LEN,
+            false => packet,
+        };
+        Self {
+            memory: FrameMemory::new(HEADER_LEN, payload, octets),
+            filled: 0,
+            packet,
+        }
+    }
+
+    /// Octets it holds.
+    pub fn len(&self) -> usize {
+        self.filled
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Octets it can hold.
+    pub fn capacity(&self) -> usize {
+        self.memory.octets()
+    }
+
+    /// Forgets what it holds.
+    pub fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    /// What is left of the frame that is filled next; empty when all are full. What was put there counts after
+    /// [`advance`](Self::advance).
+    pub fn unfilled(&mut self) -> &mut [u8] {
+        let (frame, at) = (
+            self.filled / self.memory.payload(),
+            self.filled % self.memory.payload(),
+        );
+        self.memory.frame_mut(frame).get_mut(at..).unwrap_or_default()
+    }
+
+    /// Another `octets` octets were filled; no more than there is room for are counted.
+    pub fn advance(&mut self, octets: usize) {
+        self.filled = self.filled.saturating_add(octets).min(self.capacity());
+    }
+
+    /// Fills it from `source`, until it is full or there is no more; returns how many octets came.
+    ///
+    /// # Errors
+    /// Those of `source`; what came before stays.
+    pub fn read_from(&mut self, source: &mut impl Read) -> io::Result<usize> {
+        let before = self.filled;
+        while self.filled < self.capacity() {
+            match source.read(self.unfilled()) {
+                Ok(0) => break,
+                Ok(octets) => self.advance(octets),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.filled - before)
+    }
+
+    /// What it holds, to be sent.
+    pub fn freeze(self) -> FrameBytes {
+        FrameBytes {
+            octets: self.filled,
+            packet: self.packet,
+            memory: Arc::new(Shared(self.memory)),
+        }
+    }
+}
+
+/// Copies as much as there is room for; 0 when it is full.
+impl Write for FrameBuffer {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let mut left = octets;
+        while !left.is_empty() {
+            let room = self.unfilled();
+            let fits = room.len().min(left.len());
+            if fits == 0 {
+                break;
+            }
+            room[..fits].copy_from_slice(&left[..fits]);
+            self.advance(fits);
+            left = &left[fits..];
+        }
+        Ok(octets.len() - left.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a [`FrameBuffer`] held, in the same memory; clones refer to it too.
+#[derive(Clone, Debug)]
+pub struct FrameBytes {
+    memory: Arc<Shared>,
+    octets: usize,
+    packet: usize,
+}
+
+impl FrameBytes {
+    /// Octets to be sent.
+    pub fn len(&self) -> usize {
+        self.octets
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.octets == 0
+    }
+
+    /// Octets a full packet carried where it was laid out: where [`Stream::packet_payload`](crate::Stream::packet_payload)
+    /// is another by now, memory laid out anew leaves in fewer packets, or does not have to be gathered.
+    pub fn packet(&self) -> usize {
+        self.packet
+    }
+
+    /// The memory, empty, to be filled again.
+    ///
+    /// # Errors
+    /// Itself, while somebody else still refers to it: an association that sent it does so until it was acknowledged.
+    pub fn reclaim(self) -> Result<FrameBuffer, Self> {
+        let Self {
+            memory,
+            octets,
+            packet,
+        } = self;
+        match Arc::try_unwrap(memory) {
+            Ok(Shared(memory)) => Ok(FrameBuffer {
+                memory,
+                filled: 0,
+                packet,
+            }),
+            Err(memory) => Err(Self {
+                memory,
+                octets,
+                packet,
+            }),
+        }
+    }
+
+    /// As the engine takes it.
+    pub(crate) fn to_framed(&self) -> Framed {
+        let mut framed = Framed::new(self.memory.clone());
+        framed.truncate(self.octets);
+        framed
+    }
+}
+
+/// The socket layer's memory as the engine sees it.
+struct Shared(FrameMemory);
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Frames for Shared {
+    fn octets(&self) -> usize {
+        self.0.octets()
+    }
+
+    fn payload(&self) -> usize {
+        self.0.payload()
+    }
+
+    fn room(&self) -> usize {
+        self.0.room()
+    }
+
+    fn frame(&self, index: usize) -> &[u8] {
+        self.0.frame(index)
+    }
+
+    fn with_heads(&self, first: usize, heads: &[u8], visit: &mut dyn FnMut(&[u8])) -> bool {
+        self.0.with_heads(first, heads, visit)
+    }
+}
+
+#[cfg(test)]
+#[path = "frames_tests.rs"]
+mod tests;
