@@ -213,7 +213,7 @@ impl Pair {
     fn respond(&mut self, id: ContextId, answer: &Bytes) {
         let (now, mut answer) = (self.now, answer.clone());
         let end = &mut self.ends[1];
-        if !end.respond_at_once(now, id, &mut answer, &mut self.out) {
+        if !end.respond_at_once(now, id, &mut answer, false, &mut self.out) {
             end.send_from(now, id, &mut answer, true).expect("room");
             end.close_writer(now, id).expect("open");
         }

@@ -33,8 +33,10 @@ struct World {
     unmade: u64,
     /// This one may hand over at once what a user waits for, and has done so for this many at each end.
     express: bool,
-    at_once: [u64; 5],
+    at_once: [u64; 8],
     listener: ListenerId,
+    /// The server's user does not want his answers confirmed.
+    unconfirmed: bool,
     /// Octets of most messages.
     usual: u64,
     /// Asked for by the server's user last.
@@ -69,8 +71,9 @@ impl World {
             idle: false,
             unmade: 0,
             express,
-            at_once: [0; 5],
+            at_once: [0; 8],
             listener,
+            unconfirmed: seed % 4 == 1 && seed % 8 == 1 || seed % 3 == 2,
             usual: if seed % 8 < 4 { 60 } else { 1_040 },
             mark: None,
             released: None,
@@ -143,9 +146,12 @@ impl World {
             data,
             backing: None,
         };
-        let hosts = self.ends[me].is_hosting();
+        let (hosts, waits) = (self.ends[me].is_hosting(), self.ends[me].is_waiting());
         self.ends[me].receive_ahead(now, datagram);
         self.unmade += u64::from(hosts && self.ends[me].is_hosting());
+        let last = self.held[me].last();
+        let noted = last.is_some_and(|id| self.ends[me].is_noted(*id));
+        self.at_once[6] += u64::from(waits && noted);
         self.take_events(me);
     }
 
@@ -234,10 +240,28 @@ fn respond(world: &mut World, now: Time, number: u64, catch_up: bool) -> u64 {
         _ => world.usual,
     };
     let data = Bytes::from(vec![number as u8; len as usize]);
-    if !at_once::respond(world, now, id, &data) {
+    let unconfirmed = world.unconfirmed && !number.is_multiple_of(19);
+    let handed = at_once::respond(world, now, id, &data, unconfirmed);
+    if !handed {
+        if unconfirmed {
+            let set = world.ends[1].set_unconfirmed_response(now, id, true);
+            world.events.push(format!("1 unconfirmed: {set:?}"));
+        }
         let sent = world.ends[1].send(now, id, data, true);
         let closed = world.ends[1].close_writer(now, id);
         world.events.push(format!("1 {sent:?} {closed:?}"));
+    }
+    if unconfirmed && number % 7 < 5 {
+        // He goes when it has left.
+        match handed && number.is_multiple_of(2) {
+            true => world.take_events(1),
+            false => world.turn(1, now, false),
+        }
+        world.at_once[5] += u64::from(world.ends[1].hosted() == Some(id));
+        world
+            .events
+            .push(format!("1 released {:?}", world.ends[1].release(now, id)));
+        world.held[1].retain(|held| *held != id);
     }
     world.turn(1, now, catch_up);
     len
@@ -280,7 +304,10 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
             }
             continue;
         }
-        let waits = waits && step < 2;
+        // Whoever has what he asked for may go before there is a turn.
+        let often = if world.unconfirmed { 3 } else { 2 };
+        let goes = me == 0 && answered && (number >> 15) % 4 < often;
+        let waits = waits && step < 2 && !goes && (me == 1 || (number >> 13) % 4 != 1);
         if let ([octets], true) = (&came[..], waits)
             && at_once::take(world, me, now, octets, &options, number)
         {
@@ -310,6 +337,10 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
                 let read = world.ends[me].read(now, id, 1 << 16);
                 world.events.push(format!("{me} {read:?}"));
             }
+            if goes {
+                go(world, now, id);
+                continue;
+            }
             if answered && me == 1 {
                 answer = respond(world, now, number, !number.is_multiple_of(5));
             }
@@ -319,13 +350,25 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
             linger(world, now, answer, number);
         }
     }
-    // Whoever is in a hurry lets go later, when the next one is under way.
+    part(world, number, now);
+}
+
+/// Both users let go; whoever is in a hurry does so later, when the next one is under way.
+fn part(world: &mut World, number: u64, now: Time) {
     world.idle = false;
     for me in usize::from(number.is_multiple_of(3))..2 {
         let id = world.held[me].pop();
         let released = id.map(|id| at_once::release(world, me, now + Duration::from_micros(20), id));
         world.events.push(format!("{me} {released:?}"));
     }
+}
+
+/// The client's user lets go, and there is no turn.
+fn go(world: &mut World, now: Time, id: ContextId) {
+    let released = at_once::release(world, 0, now + Duration::from_micros(1), id);
+    world.at_once[7] += u64::from(world.ends[0].is_parting());
+    world.events.push(format!("0 goes: {released:?}"));
+    world.held[0].retain(|held| *held != id);
 }
 
 /// One random deed, the same in both worlds.
@@ -378,8 +421,9 @@ fn act(world: &mut World, deed: &Deed, seed: u64, now: Time) {
 }
 
 /// Runs one seed in both worlds; how many packets of each end left ahead, how many associations were not made, and how
-/// many answers, FIRSTs, responses, ENDs and farewells took one step.
-fn compare(seed: u64) -> [u64; 8] {
+/// many answers, FIRSTs, responses, ENDs and farewells took one step; how many responses ended an association without a
+/// context, how many answers came to what had none, and how many of those who asked went before there was a turn.
+fn compare(seed: u64) -> [u64; 11] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut worlds = [true, false].map(|express| World::new(express, seed));
     let mut now = Time::from_nanos(1_000_000_000);
@@ -421,7 +465,7 @@ fn compare(seed: u64) -> [u64; 8] {
         assert_eq!(counted, plain.stats(), "seed {seed}: other counters");
     }
     let [client, server] = ahead.ends.each_ref().map(|end| end.stats().express);
-    let [answers, firsts, responses, ends, farewells] = ahead.at_once;
+    let [answers, firsts, responses, ends, farewells, last, noted, gone] = ahead.at_once;
     [
         client,
         server,
@@ -431,19 +475,23 @@ fn compare(seed: u64) -> [u64; 8] {
         responses,
         ends,
         farewells,
+        last,
+        noted,
+        gone,
     ]
 }
 
 #[test]
 fn an_association_made_late_is_the_one_that_would_have_been_made() {
-    let mut ahead = [0; 8];
+    let mut ahead = [0; 11];
     for seed in 0..SEEDS {
         let counted = compare(seed);
         ahead.iter_mut().zip(counted).for_each(|(sum, more)| *sum += more);
     }
-    let few = ahead.iter().any(|packets| *packets < SEEDS * 5);
+    let [counts @ .., last, noted, gone] = ahead;
+    let few = counts.iter().any(|packets| *packets < SEEDS * 5);
     assert!(
-        !few,
+        !few && last >= SEEDS * 3 && noted >= SEEDS * 5 && gone >= SEEDS,
         "only {ahead:?} packets left ahead or went without a context"
     );
 }

@@ -15,6 +15,7 @@ use crate::core::Wish;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
+mod hand_in;
 mod message;
 mod shortcut;
 mod way;
@@ -61,6 +62,8 @@ pub(crate) struct Carrier {
     socket: Arc<UdpSocket>,
     /// Not there while somebody sleeps with it.
     batch: Option<RecvBatch>,
+    /// Datagrams of it that were handed in, if others are still to be.
+    handed_in: usize,
     /// What the engine wants sent; kept while the kernel has no room.
     pub(crate) out: TransmitBatch,
     stall: Option<Stall>,
@@ -85,6 +88,7 @@ impl Carrier {
         Self {
             socket,
             batch: Some(RecvBatch::default()),
+            handed_in: 0,
             out: TransmitBatch::new(),
             stall: None,
             shortcut: shortcut::Use::default(),
@@ -122,6 +126,9 @@ impl Carrier {
         looks: u32,
         wish: &mut Wish,
     ) -> Result<Option<(usize, Time)>> {
+        if let Some(more) = self.hand_in_rest(clock, engine, wish.is_one_by_one()) {
+            return Ok(Some(more));
+        }
         if self.shortcut.is_crowded() {
             let count = self.retire_shortcut(clock, engine);
             if count > 0 {
@@ -162,7 +169,7 @@ impl Carrier {
         }
         let now = clock.now();
         if !(wish.is_open() && self.grant(now, engine, wish)) {
-            self.hand_in(now, engine);
+            self.hand_in(now, engine, wish.is_one_by_one());
         }
         Ok(Some((count, now)))
     }
@@ -241,61 +248,22 @@ impl Carrier {
         self.shortcut.refuse();
     }
 
-    /// Gives up a shortcut, because somebody is about to sleep on the socket; how many datagrams were still in it, which
-    /// the engine takes.
+    /// Gives up a shortcut, because somebody is about to sleep on the socket; how many datagrams were still in it or in the
+    /// batch, which the engine takes.
     pub(crate) fn retire_shortcut(&mut self, clock: Clock, engine: &mut Engine) -> usize {
+        let mut taken = self
+            .hand_in_rest(clock, engine, false)
+            .map_or(0, |(count, _)| count);
         let Some(shortcut) = self.shortcut.retire() else {
-            return 0;
+            return taken;
         };
-        let mut taken = 0;
         while let Some(batch) = &mut self.batch
             && let Ok(count @ 1..) = self.socket.recv_many_by(&shortcut, batch, 1)
         {
             taken += count;
-            self.hand_in(clock.now(), engine);
+            self.hand_in(clock.now(), engine, false);
         }
         taken
-    }
-
-    /// Gives the engine what the batch brought.
-    fn hand_in(&mut self, now: Time, engine: &mut Engine) {
-        let Some(batch) = &self.batch else { return };
-        let own = self.waker.source();
-        let mut datagrams = batch.iter();
-        while let Some(datagram) = datagrams.next() {
-            if own == Some(datagram.src) {
-                self.wakes += 1;
-                continue;
-            }
-            if let Some(trace) = &self.trace {
-                trace.received(
-                    datagram.src,
-                    datagram.dst,
-                    self.socket.local_addr(),
-                    datagram.data,
-                );
-            }
-            let backing = backing(batch, &datagram);
-            let mut arrived = Datagram {
-                src: datagram.src,
-                dst: datagram.dst,
-                ecn: from_io(datagram.ecn),
-                data: datagram.joined,
-                backing,
-            };
-            let stride = datagram.data.len();
-            if datagram.joined.len() > stride && backing.is_some() && self.trace.is_none() {
-                let count = engine.receive_run(now, &arrived, stride);
-                if count > 0 {
-                    self.taken += (count * stride) as u64;
-                    datagrams.skip_joined(count - 1);
-                    continue;
-                }
-            }
-            arrived.data = datagram.data;
-            self.taken += stride as u64;
-            engine.receive_ahead(now, arrived);
-        }
     }
 
     /// Hands queued errors of the network to the engine.

@@ -56,23 +56,26 @@ impl Shared {
 
     /// Sends `data` as a message of one packet, if that is all there is to do; if not, nothing was done.
     pub(crate) fn send_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
-        self.briefly(|core, now| core.hand_out(now, id, data))
+        self.briefly(false, |core, now| core.hand_out(now, id, data))
     }
 
     /// Sends the answer to a request, if it is one packet and all there is to do; if not, nothing was done.
-    pub(crate) fn respond_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
-        self.briefly(|core, now| {
+    /// `unconfirmed`: it ends the association.
+    pub(crate) fn respond_brief(&self, id: ContextId, data: &mut Bytes, unconfirmed: bool) -> bool {
+        // What ends with it has nothing to share a train with.
+        self.briefly(unconfirmed, |core, now| {
             core.handed = None;
-            core.respond_at_once(now, id, data)
+            core.respond_at_once(now, id, data, unconfirmed)
         })
     }
 
-    /// Whether the caller is alone with the endpoint, and `send` did what it was to do.
-    fn briefly(&self, send: impl FnOnce(&mut Core, Time) -> bool) -> bool {
+    /// Whether the caller is alone with the endpoint, and `send` did what it was to do. `corked`: whoever holds back what
+    /// leaves does not mind.
+    fn briefly(&self, corked: bool, send: impl FnOnce(&mut Core, Time) -> bool) -> bool {
         let Ok(mut state) = self.state.try_lock() else {
             return false;
         };
-        if state.is_shared() || state.corks > 0 {
+        if state.is_shared() || state.corks > 0 && !corked {
             return false;
         }
         let now = state.core.now();

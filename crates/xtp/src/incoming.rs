@@ -113,7 +113,7 @@ impl Incoming {
 
     fn queue_response(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {
         let id = self.accepted.id;
-        if !unconfirmed && self.stream.shared().respond_brief(id, &mut response) {
+        if self.stream.shared().respond_brief(id, &mut response, unconfirmed) {
             return Ok(());
         }
         // Response and close are queued together, so that they leave in one packet.

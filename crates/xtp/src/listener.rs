@@ -95,7 +95,7 @@ impl Listener {
                 // The rest of his message is awaited.
                 Some(_) => Wish::None,
             };
-            let outcome = self.shared.wait_wishing("a message", wish, |core, now| {
+            let outcome = self.shared.wait_wishing("a message", None, wish, |core, now| {
                 if let Some((came, message)) = core.came() {
                     accepted.set(Some(came));
                     return Poll::Ready(Ok(message));

@@ -3,6 +3,7 @@
 use super::reader::{ReaderState, Refusal};
 use super::writer::WriterState;
 use super::{Context, Doubt, Role, State};
+use crate::error::CloseReason;
 
 impl Context {
     /// All was said in FIRST, once, and nothing has come back.
@@ -20,6 +21,16 @@ impl Context {
             && self.reader.state == ReaderState::Open
             && self.reader.refusal == Refusal::No
             && self.reader.sync_in.is_none()
+    }
+
+    /// The answer was the end, all of it was read, and it brought nothing else to know.
+    pub(crate) fn ended_well(&self) -> bool {
+        self.state == State::Gone
+            && self.closed == Some(CloseReason::Normal)
+            && self.reader.store.is_empty()
+            && self.writer.queue.is_empty()
+            && self.learned_token.is_none()
+            && self.learned_utc.is_none()
     }
 
     /// The answer to a FIRST that was all has left, once, and was all; nothing but the peer's END can follow in time.

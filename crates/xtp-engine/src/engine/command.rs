@@ -215,6 +215,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn readable(&self, id: ContextId) -> Result<u64, Error> {
+        if let Some(octets) = self.noted_readable(id) {
+            return Ok(octets);
+        }
         self.look(id, Context::readable)
     }
 
@@ -255,6 +258,10 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        // What one who is only awaited at his end had to say has come.
+        if self.is_hosting() && self.hosted() == Some(id) {
+            return Ok(());
+        }
         self.command(now, id, |context, env| context.forgo_reader(env))
     }
 
@@ -384,6 +391,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn set_unconfirmed_response(&mut self, now: Time, id: ContextId, on: bool) -> Result<(), Error> {
+        if self.confirm_guest(now, id, on) {
+            return Ok(());
+        }
         self.command(now, id, |context, _| context.pattern.unconfirmed_response = on)
     }
 

@@ -7,13 +7,14 @@
 //! it, with the times of then.
 
 use super::Engine;
-use super::farewell::Farewell;
+use super::farewell::{Farewell, Relic};
 use super::guest::copy_of;
 use super::launch::{Launch, Waits};
 use super::stay::PATIENCE;
 use crate::context::Dally;
 use crate::event::ContextId;
 use crate::time::Time;
+use core::net::SocketAddr;
 use core::time::Duration;
 
 impl Engine {
@@ -107,17 +108,50 @@ impl Engine {
             .is_none_or(|waits| now < waits.until && self.contexts.alive() < self.config.max_contexts)
     }
 
+    /// A note whose answer was its end has its turn with whatever has one next.
+    /// Where a timer is due, what that frees comes first.
+    #[inline(never)]
+    pub(super) fn end_errand(&mut self) {
+        let now = self.now;
+        if self.next_timer().is_some_and(|at| at <= now) {
+            return;
+        }
+        if let Some(serial) = self.farewell.as_mut().and_then(|farewell| farewell.end_note(now)) {
+            self.open_n.remove(serial);
+        }
+    }
+
+    #[inline]
+    fn leave_relic(&mut self, slot: u32, peer: SocketAddr, relic: Relic) {
+        match relic.dally {
+            Some(dally) => {
+                self.demux.insert_own(dally.key, slot);
+                self.leave_dally(slot, dally);
+            }
+            None => {
+                if let Some(rtt) = relic.rtt {
+                    self.peers
+                        .note(peer.ip(), relic.left, |known| known.rtt = Some(rtt));
+                }
+                self.contexts.give_up(slot);
+            }
+        }
+    }
+
     /// Does the books of a note that was answered: what is left of it if its user has let go, else its context.
     pub(super) fn settle_errand(&mut self, farewell: &Farewell, launch: &Launch) {
+        // The slot the next one was promised is taken before this one is free.
+        if farewell.is_ended() && self.launch.as_ref().is_some_and(|next| next.waits.is_none()) {
+            self.settle_launch();
+        }
         let relic = self
             .ending
             .as_ref()
             .and_then(|ending| ending.relic_for(farewell, launch));
         match (relic, &launch.waits) {
-            (Some(dally), Some(waits)) if farewell.released.is_some() => {
+            (Some(relic), Some(waits)) if farewell.released.is_some() => {
                 self.heard = waits.slot;
-                self.demux.insert_own(dally.key, waits.slot);
-                self.leave_dally(waits.slot, dally);
+                self.leave_relic(waits.slot, farewell.src, relic);
                 self.last_word.release();
             }
             _ => {

@@ -64,17 +64,39 @@ struct Kind {
     read: bool,
 }
 
-/// The last END of its kind.
+/// What followed the last answer of its kind.
 pub(super) struct Ending {
     kind: Kind,
+    /// END, unless the answer said it.
+    end: Option<LastEnd>,
+    /// What was counted before the answer came, and after END.
+    counted: (ContextStats, ContextStats),
+    /// What is left of one when its user has let go, if that is known.
+    relic: Option<Remains>,
+}
+
+/// The last END of its kind.
+struct LastEnd {
     header: Header,
     head: [u8; CONTROL_LEN],
     src: Option<IpAddr>,
     ecn: Ecn,
-    /// What was counted before the answer came, and after END.
-    counted: (ContextStats, ContextStats),
-    /// What is left of one when its user has let go, and the round trip it began with.
-    relic: Option<(Dally, Option<Duration>)>,
+}
+
+/// What is left of an association that was answered.
+struct Remains {
+    /// A record that answers stragglers; nothing if the answer was the end.
+    dally: Option<Dally>,
+    /// The round trip it began with.
+    initial: Option<Duration>,
+}
+
+/// What is left of another one.
+pub(super) struct Relic {
+    pub(super) dally: Option<Dally>,
+    pub(super) rtt: Option<Duration>,
+    /// When it had its last turn.
+    pub(super) left: Time,
 }
 
 impl Farewell {
@@ -85,15 +107,47 @@ impl Farewell {
 
     /// Its user lets go; false if it is no note, or he has.
     pub(super) fn note_release(&mut self, now: Time) -> bool {
-        let notes = self.errand.is_some() && self.left.is_some() && self.released.is_none();
+        let over = self.left.is_some() || self.is_ended() && self.kind.read;
+        let notes = self.errand.is_some() && over && self.released.is_none();
         if notes {
             self.released = Some(now);
         }
         notes
     }
 
+    /// Whether nothing of it has to leave.
     pub(super) fn has_left(&self) -> bool {
-        self.left.is_some()
+        self.left.is_some() || self.is_ended()
+    }
+
+    /// Whether it is a note, its answer was the end, and there was no turn since.
+    #[inline]
+    pub(super) fn has_ended(&self) -> bool {
+        self.left.is_none() && self.errand.is_some() && self.is_ended()
+    }
+
+    /// The turn after an answer that was the end, if it had none: serial number of what is over then.
+    pub(super) fn end_note(&mut self, now: Time) -> Option<u64> {
+        if !self.has_ended() {
+            return None;
+        }
+        self.left = Some(now);
+        self.serial
+    }
+
+    /// Whether what is left to book may wait for the next launch.
+    fn is_parting(&self) -> bool {
+        match self.is_ended() {
+            // The turn after it may be that of the launch, and until then it is not put away.
+            true => self.left.is_none() && self.released.is_some(),
+            false => self.left.is_some(),
+        }
+    }
+
+    /// Whether the answer was the end.
+    #[inline]
+    pub(super) fn is_ended(&self) -> bool {
+        self.kind.options.contains(Options::END)
     }
 }
 
@@ -119,7 +173,7 @@ impl Engine {
         };
         let mut said = Options::RCLOSE | Options::WCLOSE;
         said.set(Options::EOM, !data.is_empty());
-        let ends = header.options - (Options::NOCHECK | Options::SREQ) == said
+        let ends = header.options - (Options::NOCHECK | Options::SREQ | Options::END) == said
             && context.awaits_last_word()
             && datagram.src == context.peer.addr
             && header.seq == 0
@@ -163,10 +217,31 @@ impl Engine {
             errand: None,
             released: None,
         };
-        self.events.push_back((farewell.id, Event::Heard));
-        self.events.push_back((farewell.id, Event::Readable));
         self.farewell = Some(farewell);
+        self.tell();
         true
+    }
+
+    /// An answer came.
+    fn tell(&mut self) {
+        let Some(farewell) = &self.farewell else { return };
+        let over = farewell.is_ended().then_some(Event::Closed(CloseReason::Normal));
+        let told = [Event::Heard, Event::Readable].into_iter().chain(over);
+        self.events.extend(told.map(|event| (farewell.id, event)));
+    }
+
+    /// Octets to read of an answer that is not in the books.
+    pub(super) fn noted_readable(&self, id: ContextId) -> Option<u64> {
+        let farewell = self.farewell.as_ref().filter(|farewell| farewell.id == id)?;
+        Some(match farewell.kind.read {
+            true => 0,
+            false => farewell.message.len() as u64,
+        })
+    }
+
+    /// Whether what can be read of `id` is known although its books are not done, so that nobody who asks needs them.
+    pub fn is_noted(&self, id: ContextId) -> bool {
+        self.noted_readable(id).is_some()
     }
 
     pub(super) fn read_last(&mut self, now: Time, id: ContextId, max: usize) -> Option<Read> {
@@ -194,12 +269,16 @@ impl Engine {
         let Some(farewell) = self.farewell.as_mut().filter(|last| idle && last.left.is_none()) else {
             return false;
         };
+        let known = self.ending.as_ref().filter(|ending| ending.kind == farewell.kind);
+        let end = known.and_then(|ending| ending.end.as_ref());
+        if farewell.is_ended() || farewell.errand.is_some() && end.is_none() {
+            return false;
+        }
         farewell.left = Some(now);
         let before = out.begin();
-        let known = self.ending.as_ref().filter(|ending| ending.kind == farewell.kind);
-        if let Some(ending) = known {
+        if let Some(end) = end {
             let at = out.arena.len();
-            ending.write(farewell, out);
+            end.write(farewell, out);
             let (id, serial) = (farewell.id, farewell.serial);
             self.events.push_back((id, Event::Closed(CloseReason::Normal)));
             // The next FIRST says which associations are finished.
@@ -226,13 +305,11 @@ impl Engine {
         true
     }
 
-    /// Whether END has left and nothing else waits for its books, so that they may wait until there is nothing to do.
+    /// Whether END has left, or the answer was the end and its user went before there was a turn, and nothing else waits
+    /// for the books of that, so that they may wait until there is nothing to do.
     /// [`catch_up`](Self::catch_up) does them.
     pub fn is_parting(&self) -> bool {
-        let parting = self
-            .farewell
-            .as_ref()
-            .is_some_and(|farewell| farewell.left.is_some());
+        let parting = self.farewell.as_ref().is_some_and(Farewell::is_parting);
         parting
             && self.launch.is_none()
             && self.guest.is_none()
@@ -269,6 +346,16 @@ impl Engine {
         }
     }
 
+    /// A context was told its end by the answer: others of its kind will be.
+    fn note_end(&mut self, farewell: &Farewell, first: ContextStats) {
+        let known = self.ending.as_ref();
+        if known.is_some_and(|known| known.kind == farewell.kind) {
+            return;
+        }
+        let context = self.contexts.awake(farewell.slot);
+        self.ending = context.map(|context| Ending::over(farewell, context, first));
+    }
+
     pub(super) fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
         let expected = match cfg!(debug_assertions) && out.is_none() {
             true => self.counts(farewell),
@@ -276,6 +363,11 @@ impl Engine {
         };
         let now = std::mem::replace(&mut self.now, farewell.arrived);
         let told = self.events.len();
+        let first = farewell
+            .is_ended()
+            .then(|| self.contexts.awake(farewell.slot))
+            .flatten();
+        let first = first.map(Context::stats_now);
         let (own, shared) = self.last_word.lend();
         let octets = shared.as_deref().unwrap_or(&own);
         if let Ok(packet) = Packet::parse(octets) {
@@ -299,14 +391,18 @@ impl Engine {
         if let Some(left) = farewell.left {
             self.scheduler.remove(farewell.slot);
             let expected = std::mem::take(&mut self.left_last);
-            self.turn_of_then(farewell.slot, left, out, &expected);
+            let said: &[u8] = if farewell.is_ended() { &[] } else { &expected };
+            self.turn_of_then(farewell.slot, left, out, said);
             self.left_last = expected;
         }
         debug_assert!(
             expected.is_none() || self.contexts.see(farewell.slot, |context| context.stats_now()) == expected,
             "something else was counted"
         );
-        let events = 2 + usize::from(farewell.left.is_some());
+        if let Some(first) = first {
+            self.note_end(farewell, first);
+        }
+        let events = 2 + usize::from(farewell.has_left());
         debug_assert_eq!(self.events.len(), told + events, "other events than were told");
         self.events.truncate(told);
         self.now = now;
@@ -327,22 +423,43 @@ impl Ending {
         let head = packet.get(HEADER_LEN..)?.try_into().ok()?;
         let simple =
             train.count == 1 && header.format == Format::Cntl && header.options.contains(Options::END);
+        let relic = relic.filter(|(dally, _)| {
+            let predictable = is_window_predictable(&counted);
+            let regular = dally.wire_key == Key::own(farewell.key)
+                && dally.sync == farewell.sync.wrapping_add(1)
+                && dally.echo == Some(farewell.echo);
+            // One without a sample lives on as one that began alike.
+            predictable && regular && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE)
+        });
         simple.then(|| Self {
             kind: farewell.kind.clone(),
-            header,
-            head,
-            src: train.src,
-            ecn: train.ecn,
-            relic: relic.filter(|(dally, _)| {
-                let predictable = is_window_predictable(&counted);
-                let regular = dally.wire_key == Key::own(farewell.key)
-                    && dally.sync == farewell.sync.wrapping_add(1)
-                    && dally.echo == Some(farewell.echo);
-                // One without a sample lives on as one that began alike.
-                predictable && regular && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE)
+            end: Some(LastEnd {
+                header,
+                head,
+                src: train.src,
+                ecn: train.ecn,
+            }),
+            relic: relic.map(|(dally, initial)| Remains {
+                dally: Some(dally),
+                initial,
             }),
             counted,
         })
+    }
+
+    /// What a `context` makes of an answer that ends it.
+    fn over(farewell: &Farewell, context: &Context, first: ContextStats) -> Self {
+        let counted = (first, context.stats_now());
+        let over = context.ended_well() && is_window_predictable(&counted);
+        Self {
+            kind: farewell.kind.clone(),
+            end: None,
+            relic: over.then(|| Remains {
+                dally: None,
+                initial: context.rtt.initial(),
+            }),
+            counted,
+        }
     }
 
     /// Whether there is something to leave behind of one who was never made.
@@ -355,14 +472,17 @@ impl Ending {
         self.kind.launch == number && self.kind.rseq == octets
     }
 
-    /// What is left of a note that was answered.
-    pub(super) fn relic_for(&self, farewell: &Farewell, launch: &Launch) -> Option<Dally> {
-        let (relic, initial) = self.relic.as_ref()?;
+    /// What is left of a note that was answered, and its round trip.
+    pub(super) fn relic_for(&self, farewell: &Farewell, launch: &Launch) -> Option<Relic> {
+        let known = self.relic.as_ref()?;
         let rtt = self.counts(farewell, launch.left)?.rtt;
-        if rtt.is_none() && *initial != launch.prepared.identity.initial_rtt {
+        let dally = known.dally.as_ref();
+        if dally.is_some() && rtt.is_none() && known.initial != launch.prepared.identity.initial_rtt {
             return None;
         }
-        Some(relic.of_another(farewell, farewell.left?, rtt))
+        let left = farewell.left?;
+        let dally = dally.map(|dally| dally.of_another(farewell, left, rtt));
+        Some(Relic { dally, rtt, left })
     }
 
     /// What is counted when the books are done of one whose FIRST left at `asked`: as then, but for the round trip.
@@ -386,7 +506,9 @@ impl Ending {
         };
         Some(ContextStats { rtt, ..after.clone() })
     }
+}
 
+impl LastEnd {
     /// The packet, into `out`.
     fn write(&self, farewell: &Farewell, out: &mut TransmitBatch) {
         let header = Header {

@@ -10,7 +10,7 @@ use super::admission::Claim;
 use super::stay::Relic;
 use crate::context::{COPY_LIMIT, Context, Identity};
 use crate::engine::Read;
-use crate::error::Error;
+use crate::error::{CloseReason, Error};
 use crate::event::{ContextId, Event, ListenerId};
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
@@ -21,7 +21,9 @@ use xtp_wire::{
     Packet, Tlvs, Token, Traffic, seal, service,
 };
 
+mod answers;
 mod at_once;
+pub(super) use answers::Answers;
 pub use at_once::Welcomed;
 
 /// Messages and answers up to this length are worth it; they are one packet each.
@@ -49,6 +51,8 @@ pub(super) struct Guest {
     pub(super) read: bool,
     pub(super) answer: Option<Bytes>,
     pub(super) closed: bool,
+    /// The answer ends the association, if it is one packet.
+    pub(super) unconfirmed: bool,
     pub(super) left: Option<Time>,
     /// Time of creation and client, as its FIRST states them.
     pub(super) claimed: (Option<u32>, Option<ClientId>),
@@ -120,6 +124,7 @@ impl Guest {
             read: false,
             answer: None,
             closed: false,
+            unconfirmed: false,
             left: None,
             claimed: (None, None),
             unjudged: false,
@@ -150,6 +155,9 @@ impl Engine {
     /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine about it; events are
     /// told and commands are taken as ever.
     pub fn receive_ahead(&mut self, now: Time, datagram: Datagram<'_>) {
+        if self.launch.is_some() && self.config.express && self.answer_errand(now, &datagram) {
+            return;
+        }
         self.welcoming = self.config.express;
         self.receive(now, datagram);
         self.welcoming = false;
@@ -168,6 +176,9 @@ impl Engine {
         let Some(kind) = self.kind_of(packet, first, claim, (listener, validated), datagram) else {
             return false;
         };
+        if self.answers.is_for_another(datagram.src) {
+            self.answers.turn_to(datagram.src);
+        }
         let header = &packet.header;
         let seconds = self.utc_ms() / 1_000;
         let source_token = claim
@@ -289,6 +300,12 @@ impl Engine {
         true
     }
 
+    /// The guest's user says whether his answer is to be confirmed, before he gives it.
+    pub(super) fn confirm_guest(&mut self, now: Time, id: ContextId, unconfirmed: bool) -> bool {
+        let guest = self.guest_of(now, id).filter(|guest| guest.responds());
+        guest.map(|guest| guest.unconfirmed = unconfirmed).is_some()
+    }
+
     pub(super) fn close_guest(&mut self, now: Time, id: ContextId) -> bool {
         let guest = self.guest_of(now, id).filter(|guest| guest.answer.is_some());
         guest.map(|guest| guest.closed = true).is_some()
@@ -313,6 +330,12 @@ impl Engine {
         })
     }
 
+    /// Whether an association came, whole, that its user has not answered: if he does before anything else comes, no
+    /// context need be made at once.
+    pub fn is_serving(&self) -> bool {
+        self.guest.as_ref().is_some_and(|guest| guest.left.is_none())
+    }
+
     /// Answers the guest, if that is all there is to do.
     pub(super) fn flush_guest(&mut self, out: &mut TransmitBatch) -> bool {
         let idle = self.guest_is_ready()
@@ -326,13 +349,14 @@ impl Engine {
         guest.left = Some(now);
         let before = out.begin();
         let data = guest.answer.as_ref().map_or(0, Bytes::len);
-        let known = self.answer.as_ref().filter(|known| known.fits(guest, data));
+        let known = self
+            .answers
+            .last()
+            .filter(|known| known.fits(guest, data, guest.unconfirmed));
         if let Some(known) = known {
             let at = out.arena.len();
             known.write(guest, now, out);
-            self.note_left(out, at);
-            self.let_stay(now);
-            self.note_likeness();
+            self.guest_left(out, at, now);
             return true;
         }
         // The first of its kind: as long as ever, and remembered.
@@ -343,9 +367,38 @@ impl Engine {
             let context = slot.and_then(|slot| self.contexts.awake(slot));
             // One that took more than a packet says nothing of those that do not.
             let answer = context.and_then(|context| Answer::of(&guest, out, before, context));
-            self.answer = answer.or(self.answer.take());
+            if let Some(answer) = answer {
+                self.answers.put(answer);
+            }
         }
         true
+    }
+
+    /// The guest's answer left from a template; it begins at `at` in the arena.
+    #[inline(always)]
+    fn guest_left(&mut self, out: &TransmitBatch, at: usize, now: Time) {
+        self.note_left(out, at);
+        self.let_stay(now);
+        self.note_likeness();
+        if self.guest.as_ref().is_some_and(|guest| guest.unconfirmed) {
+            self.end_guest(out, at, now);
+        }
+    }
+
+    /// His answer was the end.
+    #[inline(never)]
+    fn end_guest(&mut self, out: &TransmitBatch, at: usize, now: Time) {
+        self.settle_parted();
+        // Nothing follows; his user is about to go.
+        self.stay.ended = self.stay.until.map(|_| now);
+        let Some(guest) = &self.guest else { return };
+        let mut packet = out.arena[at..].to_vec();
+        if let Some(answer) = guest.answer.as_ref().filter(|answer| answer.len() > COPY_LIMIT) {
+            packet.extend_from_slice(answer);
+        }
+        self.stay.replay = Some(packet.into());
+        self.events
+            .push_back((guest.identity.id, Event::Closed(CloseReason::Normal)));
     }
 
     /// Makes the context of the guest.
@@ -364,7 +417,7 @@ impl Engine {
         let now = std::mem::replace(&mut self.now, guest.arrived);
         let (own, shared) = self.datagram.lend();
         let octets = shared.as_deref().unwrap_or(&own);
-        let (told, mut events) = (self.events.len(), 2);
+        let (told, mut events, first) = (self.events.len(), 2, out.is_some());
         if let Ok(packet) = &Packet::parse(octets)
             && let Body::First(first) = &packet.body
         {
@@ -393,8 +446,14 @@ impl Engine {
                 events += self.retrace(slot, guest);
             }
         }
-        debug_assert_eq!(self.events.len(), told + events, "other events than were told");
-        self.events.truncate(told);
+        if first {
+            // Whether its answer ended it turned out only now.
+            self.events.drain(told..told + events);
+        } else {
+            events += usize::from(self.stay.replay.take().is_some());
+            debug_assert_eq!(self.events.len(), told + events, "other events than were told");
+            self.events.truncate(told);
+        }
         self.datagram.take_back(own);
         self.now = now;
     }
@@ -435,6 +494,7 @@ fn repeat(context: &mut Context, guest: &Guest) {
             "another message than was handed out"
         );
     }
+    context.pattern.unconfirmed_response |= guest.unconfirmed;
     if let Some(answer) = &guest.answer {
         let sent = context.send(answer.clone(), true);
         debug_assert_eq!(sent, Ok(answer.len()));
@@ -472,12 +532,16 @@ impl Answer {
         })
     }
 
-    /// Whether it serves for a guest who is answered with so many octets.
-    fn fits(&self, guest: &Guest, data: usize) -> bool {
+    /// Whether it serves for a guest who is answered with so many octets, which are to be confirmed or not.
+    fn fits(&self, guest: &Guest, data: usize, unconfirmed: bool) -> bool {
+        let ends = self.header.options.contains(Options::END);
         // Who is not validated is sent three times as much as came; what comes near is left to those who count.
         let modest = HEADER_LEN + self.head.len() + data <= 2 * guest.octets;
         // Whoever is not judged yet was found to be like the one this answered.
-        (guest.unjudged || self.kind == guest.kind) && (guest.validated || modest) && data <= self.room
+        (guest.unjudged || self.kind == guest.kind)
+            && (guest.validated || modest)
+            && data <= self.room
+            && ends == unconfirmed
     }
 
     /// The packet, into `out`.

@@ -127,7 +127,8 @@ impl Engine {
 
     /// Sends FIRST of what was asked for, if that is all there is to do.
     pub(super) fn flush_launch(&mut self, out: &mut TransmitBatch) -> bool {
-        let idle = self.scheduler.is_empty()
+        let over = self.lone_that_is_over();
+        let idle = (self.scheduler.is_empty() || over.is_some())
             && self.replies.is_empty()
             && self.next_timer().is_none_or(|at| at > self.now);
         let Some(launch) = self
@@ -137,14 +138,20 @@ impl Engine {
         else {
             return false;
         };
+        let known = self.template.as_ref().filter(|template| template.fits(launch));
+        if known.is_none() && over.is_some() {
+            return false;
+        }
         launch.left = Some(self.now);
         out.begin();
-        let known = self.template.as_ref().filter(|template| template.fits(launch));
         if let Some(template) = known {
             let at = out.arena.len();
             template.write(launch, out);
             self.note_left(out, at);
             self.let_wait();
+            if let Some(slot) = over {
+                self.see_off(slot, out);
+            }
             return true;
         }
         // The first of its kind: as long as ever, and remembered.
@@ -160,6 +167,23 @@ impl Engine {
             });
         }
         true
+    }
+
+    /// The only context that is to have a turn, if all that is left to do about it is to put it away.
+    fn lone_that_is_over(&self) -> Option<u32> {
+        let slot = self.scheduler.lone()?;
+        let context = self.contexts.awake(slot)?;
+        (context.is_disposable() && context.restart.is_none()).then_some(slot)
+    }
+
+    /// Its turn, once what was launched has the slot it was promised.
+    fn see_off(&mut self, slot: u32, out: &mut TransmitBatch) {
+        if self.launch.as_ref().is_some_and(|launch| launch.waits.is_none()) {
+            self.settle_launch();
+        }
+        self.scheduler.remove(slot);
+        self.turn(slot, out);
+        self.settle_last();
     }
 
     fn room_of_first(&self, id: ContextId, ahead: usize) -> usize {

@@ -128,7 +128,7 @@ pub struct Engine {
     guest: Option<guest::Guest>,
     stay: stay::Stay,
     parted: Option<stay::Parted>,
-    answer: Option<guest::Answer>,
+    answers: guest::Answers,
     farewell: Option<farewell::Farewell>,
     ending: Option<farewell::Ending>,
     /// What was launched last, and the number of its template.
@@ -211,7 +211,7 @@ impl Engine {
             templates: 0,
             last_word: Kept::default(),
             left_last: Vec::new(),
-            answer: None,
+            answers: guest::Answers::default(),
             datagram: Kept::default(),
             welcoming: false,
             scratch: TransmitBatch::new(),

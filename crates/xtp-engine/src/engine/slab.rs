@@ -72,6 +72,16 @@ impl Slab {
         self.free.pop().unwrap_or_default()
     }
 
+    /// The one whose slot was held is over, and was never made.
+    pub(super) fn give_up(&mut self, slot: u32) {
+        if let Some(place) = self.places.get_mut(slot as usize) {
+            place.generation = place.generation.wrapping_add(1);
+            self.free.push(slot);
+            self.whole -= 1;
+            self.alive -= 1;
+        }
+    }
+
     /// Memory for the context whose slot was held.
     pub(super) fn fill(&mut self, slot: u32) {
         self.places[slot as usize].body = Body::Whole(house(&mut self.pool));

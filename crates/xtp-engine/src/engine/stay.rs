@@ -11,12 +11,13 @@ use super::Engine;
 use super::guest::Guest;
 use super::turn::tombstone;
 use crate::admit::Tombstone;
-use crate::context::Context;
+use crate::context::{Context, State};
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event, MarkId};
 use crate::options::Confirm;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn};
+use bytes::Bytes;
 use core::time::Duration;
 use xtp_wire::{Body, Options, Packet};
 
@@ -55,6 +56,8 @@ pub(super) struct Stay {
     ended: Option<Time>,
     released: bool,
     mark: Option<MarkId>,
+    /// The answer, for repetitions of FIRST, if it was the end.
+    pub(super) replay: Option<Bytes>,
     /// That FIRST was seen is known already.
     pub(super) remembered: bool,
 }
@@ -69,7 +72,18 @@ pub(super) struct Relic {
 impl Relic {
     /// What will be left of a context whose answer has just left; `None` if more than END may follow.
     pub(super) fn of(context: &Context) -> Option<Self> {
-        let stone = tombstone(context).filter(|stone| stone.cached.is_none() && stone.extended)?;
+        let stone = tombstone(context).filter(|stone| stone.extended)?;
+        if stone.cached.is_some() {
+            // Its answer has ended it.
+            let over = context.closed == Some(CloseReason::Normal) && context.state == State::Gone;
+            return over.then(|| Self {
+                stone: Tombstone {
+                    cached: None,
+                    ..stone
+                },
+                samples: false,
+            });
+        }
         let soon = context
             .deadline()
             .is_some_and(|at| at < context.touched + PATIENCE);
@@ -131,7 +145,7 @@ impl Engine {
     /// The guest's answer has left from a template.
     pub(super) fn let_stay(&mut self, now: Time) {
         let whole = self.contexts.whole() + 1;
-        let stays = self.answer.as_ref().is_some_and(|answer| answer.relic.is_some());
+        let stays = self.answers.last().is_some_and(|answer| answer.relic.is_some());
         if stays && whole <= self.config.max_whole {
             self.stay.until = Some(now + PATIENCE);
         }
@@ -185,10 +199,20 @@ impl Engine {
     }
 
     pub(super) fn release_staying(&mut self, now: Time, id: ContextId) -> bool {
-        self.note_step(now, id, |stay, _| {
+        let released = self.note_step(now, id, |stay, _| {
             stay.released = true;
             Some(Step::Release)
-        })
+        });
+        let over = |guest: &Guest| guest.unconfirmed;
+        if let Some(ended) = self
+            .stay
+            .ended
+            .filter(|_| released && self.guest.as_ref().is_some_and(over))
+        {
+            self.settle_parted();
+            self.part_with_guest(ended, 0);
+        }
+        released
     }
 
     /// Octets of the user's that the peer acknowledged.
@@ -199,6 +223,7 @@ impl Engine {
     pub fn octets_acknowledged(&self, id: ContextId) -> Result<u64, crate::Error> {
         match self.guest.as_ref().filter(|guest| guest.identity.id == id) {
             Some(guest) if self.stay.ended.is_some() => Ok(guest.answer_len()),
+            // Made or not, nothing has come back.
             Some(_) => Ok(0),
             None => self.context_stats(id).map(|stats| stats.octets_acknowledged),
         }
@@ -258,6 +283,8 @@ impl Engine {
                 self.part_with_guest(ended, self.stay.end.len());
                 self.settle_parted();
             }
+            // His user may still go.
+            Some(_) if self.guest.as_ref().is_some_and(|guest| guest.unconfirmed) => self.note_turn(),
             Some(_) => return false,
             None => self.note_turn(),
         }
@@ -336,6 +363,7 @@ impl Stay {
             ended: None,
             released: false,
             mark: None,
+            replay: None,
             remembered: false,
         }
     }

@@ -1,6 +1,7 @@
 //! The end of a turn: due timers, every dirty context once, and what became of the contexts.
 
 use super::Engine;
+use super::farewell::Farewell;
 use crate::admit::Tombstone;
 use crate::context::{Context, Env, Restart, State};
 use crate::error::{CloseReason, Error};
@@ -29,6 +30,9 @@ impl Engine {
         self.now = self.now.max(now);
         self.at_most_once.refresh();
         if self.is_ahead() {
+            if self.farewell.as_ref().is_some_and(Farewell::has_ended) {
+                self.end_errand();
+            }
             if self.flush_launch(out) || self.flush_guest(out) || self.flush_farewell(out) {
                 return;
             }
@@ -102,7 +106,7 @@ impl Engine {
         }
     }
 
-    fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
+    pub(super) fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
         let Some(context) = self.contexts.at(slot) else {
             return;
         };

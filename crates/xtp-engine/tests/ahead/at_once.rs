@@ -4,7 +4,7 @@ use super::World;
 use bytes::Bytes;
 use std::net::SocketAddr;
 use xtp_engine::{CloseReason, ContextId, Datagram, Ecn, Event, OpenOptions, Read, Time, TransmitBatch};
-use xtp_wire::service;
+use xtp_wire::{Header, Options, service};
 
 /// Takes the one datagram that is under way to `me`, whose user waits for the message or the answer; true if that was
 /// all, and everything up to the end of the turn was done.
@@ -48,6 +48,13 @@ fn answer(
     world.at_once[0] += 1;
     world.events.push(format!("0 {id:?} {:?}", Event::Heard));
     world.events.push(format!("0 {id:?} {:?}", Event::Readable));
+    let closed = format!("0 {id:?} {:?}", Event::Closed(CloseReason::Normal));
+    // An answer that is the end tells so before it is read.
+    let ends = Header::parse(datagram.data).is_ok_and(|header| header.options.contains(Options::END));
+    if ends {
+        assert!(out.is_empty());
+        world.events.push(closed.clone());
+    }
     if asks {
         world.events.push(format!("0 {:?}", data(&message)));
     }
@@ -55,8 +62,9 @@ fn answer(
     if !world.ends[0].is_parting() || !world.idle {
         world.ends[0].catch_up();
     }
-    let closed = Event::Closed(CloseReason::Normal);
-    world.events.push(format!("0 {id:?} {closed:?}"));
+    if !ends {
+        world.events.push(closed);
+    }
     world.take_events(0);
     true
 }
@@ -112,13 +120,17 @@ fn leaves(world: &mut World, me: usize, out: &TransmitBatch) {
 }
 
 /// The user answers the request he took last; true if that took one step.
-pub(super) fn respond(world: &mut World, now: Time, id: ContextId, data: &Bytes) -> bool {
+pub(super) fn respond(world: &mut World, now: Time, id: ContextId, data: &Bytes, unconfirmed: bool) -> bool {
     let (mut out, mut rest) = (TransmitBatch::new(), data.clone());
-    if !world.express || !world.ends[1].respond_at_once(now, id, &mut rest, &mut out) {
+    if !world.express || !world.ends[1].respond_at_once(now, id, &mut rest, unconfirmed, &mut out) {
         return false;
     }
     assert!(rest.is_empty() && !out.is_empty());
     world.at_once[2] += 1;
+    if unconfirmed {
+        let set: Result<(), xtp_engine::Error> = Ok(());
+        world.events.push(format!("1 unconfirmed: {set:?}"));
+    }
     let (sent, closed): (Result<usize, xtp_engine::Error>, Result<(), xtp_engine::Error>) =
         (Ok(data.len()), Ok(()));
     world.events.push(format!("1 {sent:?} {closed:?}"));

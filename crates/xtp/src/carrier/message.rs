@@ -42,6 +42,9 @@ impl Carrier {
         id: ContextId,
         limit: usize,
     ) -> Result<Option<(Came, Time)>> {
+        if let Some((count, now)) = self.hand_in_rest(clock, engine, false) {
+            return Ok(Some((Came::Datagrams(count), now)));
+        }
         match self.land(clock, engine, looks, id, limit)? {
             Landed::Message(message, now) => Ok(Some((Came::Message(message), now))),
             Landed::Nothing => Ok(None),
@@ -76,7 +79,7 @@ impl Carrier {
             }
         }
         let count = self.batch.as_ref().map_or(0, RecvBatch::len);
-        self.hand_in(now, engine);
+        self.hand_in(now, engine, false);
         Came::Datagrams(count)
     }
 

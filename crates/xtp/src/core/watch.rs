@@ -185,7 +185,13 @@ impl Core {
             Source::Listener(id) => return self.queue(id).is_some_and(|queue| !queue.waiting.is_empty()),
             Source::Stream(id) => id,
         };
-        self.engine.catch_up();
+        // Of one that only has asked, and of an answer that is not booked, enough is known without.
+        if self.is_unheard(id) {
+            return false;
+        }
+        if !self.engine.is_noted(id) {
+            self.engine.catch_up();
+        }
         match self.engine.readable(id) {
             Ok(0) => {}
             more => return more.is_ok(),

@@ -12,6 +12,9 @@ pub(crate) enum Wish {
     /// Whatever comes.
     #[default]
     None,
+    /// Whatever comes; but behind an association that begins nothing is taken before its user had his turn, if he may
+    /// answer it at once.
+    OneByOne,
     /// The answer of at most `limit` octets to an association of one message.
     Answer { id: ContextId, limit: usize },
     /// An association that comes with its whole message; nobody holds `parting` any more, whose end comes before.
@@ -42,6 +45,11 @@ impl Wish {
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Answer { .. } | Self::Message { .. })
+    }
+
+    /// Whether of an association that begins its user is to be told before anything else is taken.
+    pub(crate) fn is_one_by_one(&self) -> bool {
+        matches!(self, Self::OneByOne)
     }
 
     /// Takes a datagram if it is what was wished for; what leaves is in `out`.
@@ -100,6 +108,10 @@ impl Wish {
 impl Core {
     /// From here on this is wished for; who wished for something before gets it in the general way.
     pub(crate) fn wish(&mut self, mut wish: Wish) {
+        // A task that drives the endpoint sees only what is in the socket.
+        if wish.is_one_by_one() && self.driver.is_some() {
+            wish = Wish::None;
+        }
         if let Wish::Message { parting, .. } = &mut wish {
             let is_held = |id: &ContextId| match self.slots.get(id) {
                 Some(slot) => !matches!(slot.used_by, Use::Orphan(_)),
@@ -172,13 +184,20 @@ impl Core {
 
     /// Answers a request that came a moment ago, if that is one packet and nothing else has to leave; false, and nothing
     /// done, if not.
-    pub(crate) fn respond_at_once(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> bool {
+    pub(crate) fn respond_at_once(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        unconfirmed: bool,
+    ) -> bool {
         let len = data.len() as u64;
         let rest = self.is_at_rest();
         let Some(slot) = self.slots.get_mut(&id).filter(|slot| rest && slot.is_plain()) else {
             return false;
         };
-        if !self.engine.respond_at_once(now, id, data, &mut self.carrier.out) {
+        let out = &mut self.carrier.out;
+        if !self.engine.respond_at_once(now, id, data, unconfirmed, out) {
             return false;
         }
         slot.written += len;

@@ -1,4 +1,5 @@
-//! Waiting for what is handed over as it comes: an answer to what was begun, a message of whoever comes next.
+//! Waiting for what is handed over as it comes: an answer to what was begun, a message of whoever comes next, those who
+//! begin one after the other.
 
 use std::task::Poll;
 use std::time::Duration;
@@ -14,13 +15,14 @@ impl Shared {
     pub(crate) fn wait_wishing<T>(
         &self,
         what: &'static str,
+        timeout: Option<Duration>,
         wish: impl Fn() -> Wish,
         question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> Result<T> {
         let mut state = self.lock();
         let now = state.core.now();
         self.glance(&mut state, now);
-        self.ask(state, now, what, None, wish, question).2
+        self.ask(state, now, what, timeout, wish, question).2
     }
 
     /// Begins something, waits for its outcome and ends it: what `begin` caused leaves with the first question, and but

@@ -4,14 +4,15 @@
 use super::super::Engine;
 use super::super::guest::copy_of;
 use super::super::launch::Launch;
-use super::{Ending, Farewell};
+use super::{Ending, Farewell, Kind};
 use crate::context::Context;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
-use xtp_wire::{CONTROL_LEN, Format, HEADER_LEN, Header, Key, XDATA_LEN, parse_head};
+use core::ops::Range;
+use xtp_wire::{CONTROL_LEN, Format, HEADER_LEN, Header, Key, Options, XDATA_LEN, parse_head};
 
 /// What of an expected answer is not known before.
 struct Told<'a> {
@@ -19,6 +20,17 @@ struct Told<'a> {
     sync: u32,
     delay: Option<u32>,
     data: &'a [u8],
+}
+
+/// An answer that is the expected one.
+struct Recognized {
+    slot: u32,
+    asked: Asked,
+    /// Sync of the answer.
+    sync: u32,
+    delay: Option<u32>,
+    /// Where its message lies.
+    message: Range<usize>,
 }
 
 /// What is known of an association whose answer is awaited.
@@ -64,7 +76,8 @@ impl Asked {
 impl Engine {
     /// Takes a datagram that is the answer to association `id`, which began with
     /// [`open_ahead`](Self::open_ahead) and ends with it: its message (empty if it only confirms), of at most `limit`
-    /// octets, for a caller who waits for it. END, which answers it, is in `out`; no event tells of either. `None`, and
+    /// octets, for a caller who waits for it. END, which answers it unless it says END itself, is in `out`; no event tells of
+    /// either. `None`, and
     /// nothing done, for any other: that is for [`receive_ahead`](Self::receive_ahead).
     ///
     /// To be followed by [`catch_up`](Self::catch_up), but this may wait while [`is_parting`](Self::is_parting).
@@ -76,8 +89,92 @@ impl Engine {
         limit: usize,
         out: &mut TransmitBatch,
     ) -> Option<Bytes> {
-        let (slot, number) = self.launched?;
         let now = self.now.max(now);
+        let answer = self.recognize(now, id, datagram, limit)?;
+        let message = match answer.message.is_empty() {
+            true => Bytes::new(),
+            false => self.last_word.part(answer.message.clone()),
+        };
+        self.take_as_answer(now, id, answer, datagram, Some(now));
+        out.begin();
+        if let (Some(farewell), Some(end)) = (
+            &self.farewell,
+            self.ending.as_ref().and_then(|ending| ending.end.as_ref()),
+        ) {
+            let at = out.arena.len();
+            end.write(farewell, out);
+            copy_of(&mut self.left_last, &out.arena[at..]);
+            self.stats.sent += 1;
+            self.stats.express += 1;
+        }
+        // The next FIRST says which associations are finished.
+        if let Some(n) = self.farewell.as_ref().and_then(|farewell| farewell.serial) {
+            self.open_n.remove(n);
+        }
+        Some(message)
+    }
+
+    /// Takes a datagram that is the answer to what was launched last and is a note still; false, and nothing done, for any
+    /// other. Its events are told.
+    pub(in super::super) fn answer_errand(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
+        let now = self.now.max(now);
+        let errand = self.launch.as_ref().filter(|launch| launch.waits.is_some());
+        let Some(id) = errand.map(|launch| launch.prepared.identity.id) else {
+            return false;
+        };
+        let Some(answer) = self.recognize(now, id, datagram, usize::MAX) else {
+            return false;
+        };
+        self.take_as_answer(now, id, answer, datagram, None);
+        self.tell();
+        true
+    }
+
+    /// Notes the answer; `left`: it was read, and what answers it has left.
+    #[inline(always)]
+    fn take_as_answer(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        answer: Recognized,
+        datagram: &Datagram<'_>,
+        left: Option<Time>,
+    ) {
+        let Some(ending) = &self.ending else { return };
+        self.farewell = Some(Farewell {
+            id,
+            slot: answer.slot,
+            key: answer.asked.key,
+            sync: answer.asked.sync,
+            serial: answer.asked.serial,
+            arrived: now,
+            src: datagram.src,
+            kind: Kind {
+                read: ending.kind.read && left.is_some(),
+                ..ending.kind.clone()
+            },
+            echo: answer.sync,
+            delay: answer.delay,
+            message: answer.message,
+            left,
+            errand: self.launch.take(),
+            released: None,
+        });
+        self.now = now;
+        self.launched = None;
+        self.stats.received += 1;
+    }
+
+    /// The answer to association `id`, which was launched last, if it is the expected one; it is kept then.
+    #[inline(always)]
+    fn recognize(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        datagram: &Datagram<'_>,
+        limit: usize,
+    ) -> Option<Recognized> {
+        let (slot, number) = self.launched?;
         let rest = self.is_waiting() || !self.is_ahead();
         if self.parted.is_some() || !rest || !self.is_at_rest(now) {
             return None;
@@ -93,42 +190,13 @@ impl Engine {
             return None;
         }
         self.last_word.keep(datagram, told.data.len());
-        let range = datagram.data.len() - told.data.len()..datagram.data.len();
-        let message = match told.data {
-            [] => Bytes::new(),
-            _ => self.last_word.part(range.clone()),
-        };
-        let farewell = Farewell {
-            id,
+        Some(Recognized {
             slot,
-            key: asked.key,
-            sync: asked.sync,
-            serial: asked.serial,
-            arrived: now,
-            src: datagram.src,
-            kind: ending.kind.clone(),
-            echo: told.sync,
+            asked,
+            sync: told.sync,
             delay: told.delay,
-            message: range,
-            left: Some(now),
-            errand: self.launch.take(),
-            released: None,
-        };
-        out.begin();
-        let at = out.arena.len();
-        ending.write(&farewell, out);
-        copy_of(&mut self.left_last, &out.arena[at..]);
-        self.now = now;
-        self.launched = None;
-        // The next FIRST says which associations are finished.
-        if let Some(n) = farewell.serial {
-            self.open_n.remove(n);
-        }
-        self.stats.received += 1;
-        self.stats.sent += 1;
-        self.stats.express += 1;
-        self.farewell = Some(farewell);
-        Some(message)
+            message: datagram.data.len() - told.data.len()..datagram.data.len(),
+        })
     }
 
     /// What the answer to `id` has to fit.
@@ -174,16 +242,24 @@ impl Ending {
             && datagram.ecn == kind.ecn
             && datagram.dst == kind.dst
             && datagram.src == asked.peer;
-        let (control, rest) = payload.split_first_chunk::<CONTROL_LEN>().filter(|_| same)?;
-        let (numbers, echo) = control.split_at(CONTROL_LEN - 4);
-        let mut expected = [0; CONTROL_LEN - 4];
-        expected[..8].copy_from_slice(&kind.rseq.to_be_bytes());
-        expected[8..].copy_from_slice(&kind.alloc?.to_be_bytes());
-        if numbers != expected || kind.rseq != asked.octets || echo != asked.sync.to_be_bytes() {
+        if !same || kind.rseq != asked.octets {
             return None;
         }
+        let rest = match kind.alloc {
+            Some(alloc) => {
+                let (control, rest) = payload.split_first_chunk::<CONTROL_LEN>()?;
+                let (numbers, echo) = control.split_at(CONTROL_LEN - 4);
+                let mut expected = [0; CONTROL_LEN - 4];
+                expected[..8].copy_from_slice(&kind.rseq.to_be_bytes());
+                expected[8..].copy_from_slice(&alloc.to_be_bytes());
+                let same = numbers == expected && echo == asked.sync.to_be_bytes();
+                same.then_some(rest)?
+            }
+            None => payload,
+        };
         let (delay, data) = match kind.format {
             Format::Cntl => (None, rest),
+            Format::Data if header.options.contains(Options::END) => (None, rest),
             Format::Xdata => {
                 let (delay, data) = rest.split_first_chunk::<{ XDATA_LEN - CONTROL_LEN }>()?;
                 (Some(u32::from_be_bytes(*delay)), data)

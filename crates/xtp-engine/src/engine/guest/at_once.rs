@@ -9,6 +9,7 @@ use crate::event::{ContextId, ListenerId};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
+use core::net::SocketAddr;
 use core::ops::Range;
 use xtp_wire::{Address, Body, ClientId, HEADER_LEN, Header, Packet, parse_head, service};
 
@@ -59,15 +60,20 @@ impl Engine {
     ) -> Option<Welcomed> {
         let now = self.now.max(now);
         let (header, _) = parse_head(datagram.data)?;
-        let known = self.answer.as_ref()?;
-        let claimed = known.is_like(&header, listener, datagram)?;
+        let known = self.answers.last()?;
+        let Some(claimed) = known.is_like(&header, listener, datagram) else {
+            let other = self.turn_to_client(datagram.src);
+            return other
+                .then(|| self.receive_first(now, listener, datagram, limit, out))
+                .flatten();
+        };
         if known.kind.length > limit || !self.may_answer_at_once(now) {
             return None;
         }
         if !self.admits(now, &header, claimed.1, datagram) {
             return None;
         }
-        let answer = self.answer.as_ref()?;
+        let answer = self.answers.last()?;
         let takes_cookie = answer.likeness.as_ref().is_some_and(|first| first.takes_cookie);
         let kind = answer.kind.clone();
         self.now = now;
@@ -98,7 +104,8 @@ impl Engine {
 
     /// [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one, if `id` is an association whose
     /// request was the last that came, and if its answer, which is then in `out`, is all there is to send; `data` is
-    /// empty then. False, and nothing done, if not.
+    /// empty then. `unconfirmed`: as [`set_unconfirmed_response`](Self::set_unconfirmed_response) before. False, and nothing
+    /// done, if not.
     ///
     /// To be followed by [`catch_up`](Self::catch_up), but this may wait while [`is_hosting`](Self::is_hosting).
     pub fn respond_at_once(
@@ -106,10 +113,11 @@ impl Engine {
         now: Time,
         id: ContextId,
         data: &mut Bytes,
+        unconfirmed: bool,
         out: &mut TransmitBatch,
     ) -> bool {
         let now = self.now.max(now);
-        let (Some(guest), Some(known)) = (&mut self.guest, &self.answer) else {
+        let Some(guest) = &self.guest else {
             return false;
         };
         let responds = guest.identity.id == id
@@ -118,33 +126,45 @@ impl Engine {
             && (1..=SHORT).contains(&data.len())
             && self.scheduler.is_empty()
             && self.replies.is_empty();
-        if !responds || !known.fits(guest, data.len()) {
+        let fits = |known: &Answer| known.fits(guest, data.len(), unconfirmed);
+        let known = responds && self.answers.last().is_some_and(fits);
+        // One that ends the association is worth the long way here: its user goes at once.
+        if !responds || !known && !unconfirmed || self.has_timer_due(now) {
             return false;
         }
-        if self.has_timer_due(now) {
-            return false;
-        }
-        let (Some(guest), Some(known)) = (&mut self.guest, &self.answer) else {
+        let Some(guest) = &mut self.guest else {
             return false;
         };
         self.now = now;
         guest.answer = Some(std::mem::take(data));
-        guest.closed = true;
+        (guest.closed, guest.unconfirmed) = (true, unconfirmed);
+        let Some(known) = self.answers.last().filter(|_| known) else {
+            return self.flush_guest(out);
+        };
         guest.left = Some(now);
         out.begin();
         let at = out.arena.len();
         known.write(guest, now, out);
-        self.note_left(out, at);
-        self.let_stay(now);
-        self.note_likeness();
+        self.guest_left(out, at, now);
         true
+    }
+
+    /// Makes the last answer to this client the last one, if it is another.
+    #[inline(never)]
+    fn turn_to_client(&mut self, src: SocketAddr) -> bool {
+        let another = self.guest.is_none() && self.answers.is_for_another(src);
+        if another {
+            self.settle_parted();
+            self.answers.turn_to(src);
+        }
+        another && !self.answers.is_for_another(src)
     }
 
     /// Whether a FIRST like the last would be admitted without being counted.
     fn admits(&mut self, now: Time, header: &Header, client: ClientId, datagram: &Datagram<'_>) -> bool {
         let Some((known, likeness)) = self
-            .answer
-            .as_ref()
+            .answers
+            .last()
             .and_then(|known| Some((known, known.likeness.as_ref()?)))
         else {
             return false;
@@ -172,7 +192,7 @@ impl Engine {
     /// Remembers what the guest came with, if he is the second of his kind: there may be more.
     pub(super) fn note_likeness(&mut self) {
         let changes = self.listeners.changes();
-        if let Some(answer) = self.answer.as_mut().filter(|answer| !answer.compared) {
+        if let Some(answer) = self.answers.last_mut().filter(|answer| !answer.compared) {
             answer.compared = true;
             answer.likeness = Likeness::of(self.datagram.octets(), &answer.kind, changes);
         }

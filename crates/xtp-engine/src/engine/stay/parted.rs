@@ -102,29 +102,35 @@ impl Engine {
         if !parted.remembered {
             self.remember(guest);
         }
-        let Some((answer, left)) = self.answer.as_ref().zip(guest.left) else {
+        let Some((answer, left)) = self.answers.last().zip(guest.left) else {
             return;
         };
         let Some(relic) = &answer.relic else { return };
-        let stone = Tombstone {
+        // His answer ended it, nothing came after.
+        let over = guest.unconfirmed;
+        let mut stone = Tombstone {
             src: guest.src,
             key: guest.key,
             own: guest.identity.key,
             seq: guest.answer_len(),
-            echo: guest.sync.wrapping_add(1),
+            echo: guest.sync.wrapping_add(u32::from(!over)),
             sync_out: guest.identity.sync.wrapping_add(1),
-            peer_ended: true,
-            validated: true,
+            peer_ended: !over,
+            validated: guest.validated || !over,
             received: (guest.octets + parted.received) as u64,
             sent: HEADER_LEN as u64 + answer.head.len() as u64 + guest.answer_len(),
             ..relic.stone.clone()
         };
+        if over {
+            stone.cached = self.stay.replay.take();
+        }
         let rtt = relic
             .samples
             .then(|| parted.ended.since(left).max(Duration::from_nanos(1)));
-        let (now, ip, utc) = (parted.at, guest.src.ip(), self.utc_ms_at(parted.at));
+        let now = if over { left } else { parted.at };
+        let (ip, utc) = (guest.src.ip(), self.utc_ms_at(now));
         self.list_for_parking(parted.slot, left);
-        if !guest.validated {
+        if !guest.validated && !over {
             self.validated.insert(now, ip);
         }
         if let Some(rtt) = rtt {
