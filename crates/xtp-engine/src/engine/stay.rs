@@ -53,7 +53,7 @@ pub(super) struct Stay {
     /// The packet with END.
     end: Vec<u8>,
     ecn: Ecn,
-    ended: Option<Time>,
+    pub(super) ended: Option<Time>,
     released: bool,
     mark: Option<MarkId>,
     /// The answer, for repetitions of FIRST, if it was the end.
