@@ -5,15 +5,18 @@
 //! they are apart from the beginning: whoever reads a file, encodes or computes puts them where they leave from.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSliceMut, Read, Write};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use xtp_engine::{Framed, Frames};
 use xtp_io::FrameMemory;
 use xtp_wire::HEADER_LEN;
 
 /// Octets of a cache line.
 const LINE: usize = 64;
+/// Frames filled with one call of a reader.
+const AT_ONCE: usize = 64;
 /// Octets of a packet to which a line more or less makes no difference.
 const LONG: usize = 8 << 10;
 
@@ -71,14 +74,17 @@ impl FrameBuffer {
         self.filled = 0;
     }
 
-    /// What is left of the frame that is filled next; empty when all are full. What was put there counts after
+    /// The places still to be filled, in order; none when it is full. What was put there counts after
     /// [`advance`](Self::advance).
-    pub fn unfilled(&mut self) -> &mut [u8] {
-        let (frame, at) = (
+    pub fn unfilled(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        let (frame, mut at) = (
             self.filled / self.memory.payload(),
             self.filled % self.memory.payload(),
         );
-        self.memory.frame_mut(frame).get_mut(at..).unwrap_or_default()
+        self.memory
+            .frames_mut(frame)
+            .map(move |frame| &mut frame[std::mem::take(&mut at)..])
+            .filter(|place| !place.is_empty())
     }
 
     /// Another `octets` octets were filled; no more than there is room for are counted.
@@ -86,14 +92,20 @@ impl FrameBuffer {
         self.filled = self.filled.saturating_add(octets).min(self.capacity());
     }
 
-    /// Fills it from `source`, until it is full or there is no more; returns how many octets came.
+    /// Fills it from `source`, many frames with one call where the source can, until it is full or there is no more;
+    /// returns how many octets came.
     ///
     /// # Errors
     /// Those of `source`; what came before stays.
     pub fn read_from(&mut self, source: &mut impl Read) -> io::Result<usize> {
         let before = self.filled;
         while self.filled < self.capacity() {
-            match source.read(self.unfilled()) {
+            let read = {
+                let mut places: SmallVec<[IoSliceMut<'_>; AT_ONCE]> =
+                    self.unfilled().take(AT_ONCE).map(IoSliceMut::new).collect();
+                source.read_vectored(&mut places)
+            };
+            match read {
                 Ok(0) => break,
                 Ok(octets) => self.advance(octets),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -117,17 +129,17 @@ impl FrameBuffer {
 impl Write for FrameBuffer {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         let mut left = octets;
-        while !left.is_empty() {
-            let room = self.unfilled();
-            let fits = room.len().min(left.len());
-            if fits == 0 {
+        for place in self.unfilled() {
+            let fits = place.len().min(left.len());
+            place[..fits].copy_from_slice(&left[..fits]);
+            left = &left[fits..];
+            if left.is_empty() {
                 break;
             }
-            room[..fits].copy_from_slice(&left[..fits]);
-            self.advance(fits);
-            left = &left[fits..];
         }
-        Ok(octets.len() - left.len())
+        let taken = octets.len() - left.len();
+        self.advance(taken);
+        Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {

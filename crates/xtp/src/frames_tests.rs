@@ -21,7 +21,7 @@ fn frames_are_what_packets_carry() {
     let mut buffer = FrameBuffer::new(100, 250);
     assert_eq!(buffer.write(&octets(300)).unwrap(), 250);
     assert_eq!(buffer.write(b"x").unwrap(), 0);
-    assert!(buffer.unfilled().is_empty());
+    assert_eq!(buffer.unfilled().count(), 0);
     let data = buffer.freeze();
     assert_eq!((data.len(), data.packet()), (250, 100));
     let frames = frames(&data);
@@ -46,6 +46,19 @@ fn it_is_filled_from_a_reader_piece_by_piece() {
     assert_eq!(buffer.read_from(&mut reader).unwrap(), 0);
     assert_eq!((buffer.len(), reader.len()), (600, 400));
     assert_eq!(frames(&buffer.freeze()).concat(), octets(600));
+}
+
+#[test]
+fn it_is_filled_in_place() {
+    let mut buffer = FrameBuffer::new(4, 10);
+    buffer.write_all(b"ab").unwrap();
+    let places: Vec<usize> = buffer.unfilled().map(|place| place.len()).collect();
+    assert_eq!(places, [2, 4, 2]);
+    for (place, octet) in buffer.unfilled().zip(*b"cde") {
+        place.fill(octet);
+    }
+    buffer.advance(7);
+    assert_eq!(frames(&buffer.freeze()).concat(), b"abccddddee");
 }
 
 #[test]

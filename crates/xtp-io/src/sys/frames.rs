@@ -98,11 +98,14 @@ impl FrameMemory {
         unsafe { std::slice::from_raw_parts(self.base().add(place.start), place.len()) }
     }
 
-    /// The payload of a frame, to be filled; empty if there is no such frame.
-    pub fn frame_mut(&mut self, index: usize) -> &mut [u8] {
-        let place = self.place(index);
+    /// The payloads of the frames from number `first` on, to be filled.
+    pub fn frames_mut(&mut self, first: usize) -> impl Iterator<Item = &mut [u8]> {
+        let (room, stride) = (self.room, self.room + self.payload);
+        let start = self.place(first).start.saturating_sub(room).min(self.size);
+        let end = if first < self.frames() { self.size } else { start };
         // SAFETY: within the memory, which is borrowed for as long and by nobody else.
-        unsafe { std::slice::from_raw_parts_mut(self.base().add(place.start), place.len()) }
+        let rest = unsafe { std::slice::from_raw_parts_mut(self.base().add(start), end - start) };
+        rest.chunks_mut(stride).map(move |frame| &mut frame[room..])
     }
 
     /// Writes `heads`, [`room`](Self::room) octets each, before the frames from number `first` on, and shows these frames:

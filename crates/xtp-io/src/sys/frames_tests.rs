@@ -6,8 +6,8 @@ use super::FrameMemory;
 
 fn filled(room: usize, payload: usize, octets: usize) -> FrameMemory {
     let mut memory = FrameMemory::new(room, payload, octets);
-    for index in 0..memory.frames() {
-        memory.frame_mut(index).fill(index as u8 + 1);
+    for (index, frame) in memory.frames_mut(0).enumerate() {
+        frame.fill(index as u8 + 1);
     }
     memory
 }
@@ -31,6 +31,19 @@ fn heads_stand_before_payloads_and_the_last_may_be_short() {
     // The payloads are what they were.
     assert_eq!(memory.frame(2), [3, 3]);
     assert!(memory.frame(3).is_empty());
+}
+
+#[test]
+fn frames_are_filled_from_any_on() {
+    let mut memory = filled(2, 3, 8);
+    memory.frames_mut(1).for_each(|frame| frame.fill(9));
+    let payloads: Vec<_> = (0..3).map(|index| memory.frame(index).to_vec()).collect();
+    assert_eq!(payloads, [vec![1; 3], vec![9; 3], vec![9; 2]]);
+    assert_eq!(
+        memory.frames_mut(3).count() + memory.frames_mut(usize::MAX).count(),
+        0
+    );
+    assert_eq!(filled(2, 3, 0).frames_mut(0).count(), 0);
 }
 
 #[test]

@@ -73,7 +73,8 @@ pub enum Chunk {
 /// space (`Bytes::from_owner` lends memory of any kind). Up to 256 octets may be copied next to their packet's
 /// header, which is cheaper; and a train of many short packets is gathered before the system call that sends it,
 /// because the kernel takes longer to collect it piece by piece (counted in
-/// [`EndpointStats::octets_copied`](crate::EndpointStats::octets_copied)). An owner lent this way is dropped inside the
+/// [`EndpointStats::octets_copied`](crate::EndpointStats::octets_copied)). Memory that has room for the headers spares even
+/// that: [`frame_buffer`](Self::frame_buffer), [`send_frames`](Self::send_frames). An owner lent this way is dropped inside the
 /// endpoint's lock: its `Drop` must not call the endpoint. [`send_lent`](Self::send_lent) takes a buffer and gives the
 /// same memory back once it was acknowledged; [`retained`](Self::retained) does so with several at once. The
 /// [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
