@@ -478,20 +478,24 @@ impl TransmitBatch {
     }
 
     /// The last packet of the last train joins the run of frames before it, if it is made as they are: its header behind
-    /// theirs, its payload the next frame.
+    /// theirs, its payload the next frame, or a copy of that.
     pub(crate) fn join_framed(&mut self) {
         let Some(train) = self.trains.last_mut() else {
             return;
         };
-        let [Piece::Framed(run), Piece::Arena(head), Piece::Payload(data)] =
-            &self.pieces[train.pieces.clone()]
-        else {
+        let pieces = &self.pieces[train.pieces.clone()];
+        let [Piece::Framed(run), Piece::Arena(head), rest @ ..] = pieces else {
             return;
         };
         let mut run = *run;
         let next = self.framed[run.of].frame(run.first + run.count);
-        let in_line = run.heads().end == head.start && head.len() == run.head;
-        if !in_line || !core::ptr::eq(next, &data[..]) {
+        let at = head.start + run.head;
+        let same = match rest {
+            [] => self.arena.get(at..head.end).is_some_and(|data| data == next),
+            [Piece::Payload(data)] => at == head.end && core::ptr::eq(next, &data[..]),
+            _ => false,
+        };
+        if next.is_empty() || run.heads().end != head.start || !same {
             return;
         }
         run.count += 1;

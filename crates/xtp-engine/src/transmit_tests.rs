@@ -188,6 +188,31 @@ fn frames_beyond_a_train_begin_another_and_survive_a_move() {
 }
 
 #[test]
+fn a_short_last_frame_joins_although_it_was_copied() {
+    let mut out = TransmitBatch::new();
+    let all = octets(230, 7);
+    let (frames, heads) = (frames(HEAD, 100, &all), octets(3 * HEAD, 9));
+    out.arena.extend_from_slice(&heads[..2 * HEAD]);
+    out.push_framed(route(1), 0, 2, &frames, 0);
+    out.arena.extend_from_slice(&heads[2 * HEAD..]);
+    out.arena.extend_from_slice(&all[200..]);
+    out.push(route(1), false, 2 * HEAD, &[]);
+    out.join_framed();
+    let [Piece::Framed(run)] = &out.pieces[..] else {
+        panic!("{:?}", out.pieces);
+    };
+    assert_eq!((run.count, out.arena[run.heads()].len()), (3, 3 * HEAD));
+    let last = [&heads[2 * HEAD..], &all[200..]].concat();
+    assert_eq!(datagrams(&out).last(), Some(&last));
+    // Behind the last frame nothing joins, not even a header alone.
+    let at = out.arena.len();
+    out.arena.extend_from_slice(&heads[..HEAD]);
+    out.push(route(1), false, at, &[]);
+    out.join_framed();
+    assert_eq!(datagrams(&out).len(), 4);
+}
+
+#[test]
 fn what_is_not_the_next_frame_does_not_join() {
     let mut out = TransmitBatch::new();
     let mut expected = push_framed(&mut out, 2, 0);
