@@ -2,7 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xtp_wire::{Body, HEADER_LEN, Header, Options, Packet, Run, XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_head, seal};
+use xtp_wire::{
+    Body, HEADER_LEN, Header, Options, Packet, Run, XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_head,
+    seal,
+};
 
 /// Packets of a run at most.
 const LONGEST: u8 = 8;
@@ -104,7 +107,13 @@ fn xdata(octets: &[u8]) {
     encode_xdata_head(&packet.header, &control, delay_us, data.data, place);
     let (head, _) = XdataHead::parse(&again).expect("a right check field");
     let check = head.header().check;
-    assert_eq!(head.header(), Header { check, ..packet.header });
+    assert_eq!(
+        head.header(),
+        Header {
+            check,
+            ..packet.header
+        }
+    );
     assert_eq!((control, delay_us), (head.control(), head.delay_us()));
 }
 
