@@ -357,3 +357,26 @@ fn a_long_exchange_of_small_messages_never_stops() {
         }
     });
 }
+
+#[test]
+fn frames_are_sent_as_octets_and_as_messages() {
+    run(async {
+        let (_server, _client, stream) = echoed();
+        let mut buffer = stream.as_sync().frame_buffer(3 << 20).expect("open");
+        std::io::Write::write_all(&mut buffer, &pattern(3 << 20)).expect("room");
+        let data = buffer.freeze();
+        let sending = async {
+            stream.send_frames(&data).await.expect("sent");
+            stream.send_frames_message(&data).await.expect("sent");
+        };
+        let receiving = async {
+            let mut octets = vec![0; 6 << 20];
+            (&stream).read_exact(&mut octets).await.expect("echoed");
+            octets
+        };
+        let ((), octets) = ::tokio::join!(sending, receiving);
+        assert!(octets == pattern(3 << 20).repeat(2), "altered");
+        let empty = xtp::FrameBuffer::new(1, 1).freeze();
+        assert!(stream.send_frames_message(&empty).await.is_err());
+    });
+}

@@ -57,6 +57,8 @@ pub(super) struct Use {
     trains: Option<(SocketAddr, u32)>,
     /// The system refused: it is not asked again.
     refused: bool,
+    /// Somebody went to sleep on the socket itself, and nobody has looked since.
+    asleep: bool,
     /// Rounds of looking.
     rounds: u32,
     /// Datagrams that came since something was sent.
@@ -94,7 +96,7 @@ impl Use {
             _ => 1,
         };
         self.trains = Some((train.dst, count));
-        if count >= TRAINS && !self.refused {
+        if count >= TRAINS && self.may_open() {
             self.open(socket, train.dst, Serves::Trains);
         }
         false
@@ -106,10 +108,14 @@ impl Use {
             _ => 1,
         };
         self.streak = Some((dst, count));
-        if count < WORTH || self.refused || self.open.is_some() {
-            return;
+        if count >= WORTH && self.may_open() {
+            self.open(socket, dst, Serves::Exchange);
         }
-        self.open(socket, dst, Serves::Exchange);
+    }
+
+    /// There is none, and whoever waits for the socket would find it.
+    fn may_open(&self) -> bool {
+        !self.refused && !self.asleep && self.open.is_none()
     }
 
     fn open(&mut self, socket: &UdpSocket, peer: SocketAddr, serves: Serves) {
@@ -140,8 +146,7 @@ impl Use {
     /// This thread is about to nap while a stream goes on: it may get a shortcut.
     pub(super) fn nap(&mut self, socket: &UdpSocket) {
         if let Some((source, STREAM..)) = self.source
-            && !self.refused
-            && self.open.is_none()
+            && self.may_open()
         {
             self.open(socket, source, Serves::Behind);
         }
@@ -149,6 +154,7 @@ impl Use {
 
     /// The shortcut, and what to do in this round.
     pub(super) fn turn(&mut self) -> Option<(&Shortcut, Round)> {
+        self.asleep = false;
         let shortcut = self.open.as_ref()?;
         self.rounds = self.rounds.wrapping_add(1);
         let round = Round {
@@ -204,7 +210,7 @@ impl Use {
     /// No more of it. What is still in it is to be taken.
     pub(super) fn retire(&mut self) -> Option<Shortcut> {
         (self.streak, self.source, self.unanswered) = (None, None, 0);
-        self.trains = None;
+        (self.trains, self.asleep) = (None, true);
         self.serves = Serves::Exchange;
         let shortcut = self.open.take()?;
         if let Err(error) = shortcut.turn_away() {

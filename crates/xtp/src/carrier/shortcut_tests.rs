@@ -141,3 +141,52 @@ fn a_sleep_and_another_source_begin_anew() {
     assert_eq!(pair.serves(), None, "two at once");
     drop(stranger);
 }
+
+#[test]
+fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
+    let mut pair = Pair::new();
+    let octets = vec![7; LONG];
+    let train = Train {
+        dst: pair.peer.local_addr(),
+        src: None,
+        ecn: xtp_engine::Ecn::NotEct,
+        segment: LONG,
+        total: LONG,
+        count: 1,
+        probe: false,
+        stable: false,
+        pieces: 0..0,
+    };
+    let send = |pair: &mut Pair| {
+        let carrier = &mut pair.carrier;
+        carrier.shortcut.send_train(&carrier.socket, &train, &octets)
+    };
+    assert!(pair.carrier.shortcut.retire().is_none(), "somebody sleeps");
+    for _ in 0..2 * TRAINS {
+        assert!(!send(&mut pair));
+    }
+    assert_eq!(pair.serves(), None, "asleep");
+    assert!(pair.take().is_empty());
+    assert!(!send(&mut pair), "opened behind it");
+    if pair.carrier.shortcut.refused {
+        return;
+    }
+    assert_eq!(pair.serves(), Some(Serves::Trains));
+    assert!(send(&mut pair));
+    let mut batch = RecvBatch::default();
+    assert_eq!(pair.peer.recv(&mut batch).expect("looked"), 1);
+    let came = batch.iter().next().expect("a datagram");
+    assert_eq!(
+        (came.data.len(), came.src),
+        (LONG, pair.carrier.socket.local_addr())
+    );
+    // What acknowledges them is heard, however many come between trains.
+    for _ in 0..2 {
+        pair.send(0..100);
+        assert_eq!(pair.take(), (0..100).collect::<Vec<_>>());
+    }
+    assert!(!pair.carrier.shortcut.is_crowded());
+    assert!(pair.carrier.shortcut.retire().is_some());
+    assert!(!send(&mut pair), "begins anew");
+    assert_eq!(pair.serves(), None);
+}

@@ -74,7 +74,7 @@ impl Stream {
     /// As [`send`](Self::send); [`Error::Command`] for an empty message, which has no octet to mark.
     pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
         let mut data = data.into();
-        refuse_empty(&data)?;
+        refuse_empty(data.len())?;
         if self.shared.send_brief(self.id, &mut data) {
             return Ok(());
         }
@@ -115,9 +115,7 @@ impl Stream {
     /// # Errors
     /// As [`send_message`](Self::send_message).
     pub fn send_frames_message(&self, data: &FrameBytes) -> Result<()> {
-        if data.is_empty() {
-            return Err(empty_message());
-        }
+        refuse_empty(data.len())?;
         self.send_framed(data, true)
     }
 
@@ -148,7 +146,7 @@ impl Stream {
     /// # Errors
     /// As [`try_send`](Self::try_send); [`Error::Command`] for an empty message.
     pub fn try_send_message(&self, data: &mut Bytes) -> Result<usize> {
-        refuse_empty(data)?;
+        refuse_empty(data.len())?;
         self.offer(data, true)
     }
 
@@ -189,14 +187,12 @@ impl Stream {
 }
 
 /// A message without octets cannot be marked on the wire.
-pub(crate) fn refuse_empty(data: &Bytes) -> Result<()> {
-    match data.is_empty() {
-        true => Err(empty_message()),
-        false => Ok(()),
+pub(crate) fn refuse_empty(octets: usize) -> Result<()> {
+    match octets {
+        0 => {
+            let why = "an empty message has no last octet to mark; send at least one octet";
+            Err(Error::Command(xtp_engine::Error::InvalidOption(why)))
+        }
+        _ => Ok(()),
     }
-}
-
-fn empty_message() -> Error {
-    let why = "an empty message has no last octet to mark; send at least one octet";
-    Error::Command(xtp_engine::Error::InvalidOption(why))
 }

@@ -15,6 +15,7 @@ use super::mark::Mark;
 use super::{ask, ask_once, within};
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
+use crate::frames::FrameBytes;
 use crate::stream::{CHUNK, Chunk, refuse_empty};
 
 /// A full-duplex association: octets, messages, or both. See [`crate::Stream`].
@@ -100,7 +101,7 @@ impl Stream {
     /// As [`crate::Stream::send_message`].
     pub async fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
         let data = data.into();
-        refuse_empty(&data)?;
+        refuse_empty(data.len())?;
         self.entrust(data, true).await
     }
 
@@ -120,6 +121,27 @@ impl Stream {
             self.send(piece.clone()).await?;
         }
         Ok(())
+    }
+
+    /// Sends memory with room for headers. Cancelling it sends a prefix.
+    ///
+    /// # Errors
+    /// As [`crate::Stream::send_frames`].
+    pub async fn send_frames(&self, data: &FrameBytes) -> Result<()> {
+        let (id, mut data) = (self.inner.id(), data.to_framed());
+        self.ask(move |core, now| ops::send_frames(core, now, id, &mut data, false))
+            .await
+    }
+
+    /// As one message. Cancelling it sends a prefix, whose message does not end.
+    ///
+    /// # Errors
+    /// As [`crate::Stream::send_frames_message`].
+    pub async fn send_frames_message(&self, data: &FrameBytes) -> Result<()> {
+        refuse_empty(data.len())?;
+        let (id, mut data) = (self.inner.id(), data.to_framed());
+        self.ask(move |core, now| ops::send_frames(core, now, id, &mut data, true))
+            .await
     }
 
     /// Binds an out-of-band tag to the next octet sent. Cancel-safe.
