@@ -143,7 +143,7 @@ impl UdpSocket {
             return false;
         }
         add(&counts.send_calls, 1);
-        if let Err(error) = shortcut.socket.send(octets) {
+        if let Err(error) = crate::sys::send_by(shortcut, octets) {
             // The general way finds out why. Perhaps the device cannot cut: it is not asked again.
             if octets.len() > segment && error.kind() != io::ErrorKind::WouldBlock {
                 shortcut.cut(0);

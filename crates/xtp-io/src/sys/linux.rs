@@ -15,6 +15,7 @@ use crate::options::SocketOptions;
 use crate::shortcut::Shortcut;
 use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
 
+mod call;
 pub(crate) mod clock;
 mod errors;
 pub(crate) mod gro;

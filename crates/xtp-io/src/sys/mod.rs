@@ -38,7 +38,7 @@ pub(crate) use linux::gro::Gro;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::recv::RecvScratch;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::shortcut::set_segment;
+pub(crate) use linux::shortcut::{send as send_by, set_segment};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::told::Told;
 pub(crate) use poll::wait;
@@ -54,6 +54,12 @@ pub(crate) fn monotonic_nanos() -> u64 {
 /// Only Linux has shortcuts.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn set_segment(_: &Shortcut, _: u16) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Only Linux has shortcuts.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn send_by(_: &Shortcut, _: &[u8]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 
-use super::LinuxIo;
+use super::{LinuxIo, call};
 use crate::counters::add;
 use crate::sys::Endpoint;
 use crate::train::Envelope;
@@ -33,7 +33,7 @@ pub(super) fn send(io: &LinuxIo, endpoint: &Endpoint, envelope: &Envelope, octet
         let fd = endpoint.socket.as_raw_fd();
         let name = (&raw const name).cast();
         let length = size_of::<libc::sockaddr_in>() as _;
-        libc::sendto(fd, octets.as_ptr().cast(), octets.len(), flags, name, length)
+        call::sendto(fd, octets.as_ptr().cast(), octets.len(), flags, name, length)
     };
     add(&endpoint.counts.send_calls, 1);
     if result < 0 {

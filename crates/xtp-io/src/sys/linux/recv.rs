@@ -9,7 +9,7 @@ use std::ptr;
 
 use super::super::Endpoint;
 use super::super::cmsg::{Control, Messages};
-use super::{LinuxIo, UDP_GRO, empty_header, last_error, may_be_pending};
+use super::{LinuxIo, UDP_GRO, call, empty_header, last_error, may_be_pending};
 use crate::address::canonical;
 use crate::batch::{Arrival, MAX_SLOTS, RecvBatch};
 use crate::counters::add;
@@ -200,7 +200,10 @@ pub(super) fn look_plain(
     let mut length = 0;
     let (count, waited) = look(endpoint, 1, waiting, |flags| {
         // SAFETY: `start` and `room` are the first slab of `batch`, which nobody else touches before this function returns.
-        let result = unsafe { libc::recv(fd, start.cast(), room, flags | libc::MSG_TRUNC) };
+        let result = unsafe {
+            let flags = flags | libc::MSG_TRUNC;
+            call::recvfrom(fd, start.cast(), room, flags, ptr::null_mut(), ptr::null_mut())
+        };
         length = usize::try_from(result).ok()?;
         Some(1)
     })?;
@@ -300,7 +303,7 @@ unsafe fn receive(
             unsafe { receive_one(fd, &mut *messages, flags) }
         } else {
             // SAFETY: the caller vouches for `room` messages; no timeout.
-            unsafe { libc::recvmmsg(fd, messages, room as u32, flags as _, ptr::null_mut()) }
+            unsafe { call::recvmmsg(fd, messages, room as u32, flags) }
         };
         usize::try_from(count).ok()
     })
@@ -364,11 +367,11 @@ unsafe fn receive_one(fd: i32, message: &mut libc::mmsghdr, flags: i32) -> i32 {
                 false => &raw mut header.msg_namelen,
             };
             let flags = flags | libc::MSG_TRUNC;
-            libc::recvfrom(fd, piece.iov_base, piece.iov_len, flags, name, length)
+            call::recvfrom(fd, piece.iov_base, piece.iov_len, flags, name, length)
         }
     } else {
         // SAFETY: the caller vouches for all of it.
-        unsafe { libc::recvmsg(fd, header, flags) }
+        unsafe { call::recvmsg(fd, header, flags) }
     };
     let Ok(length) = u32::try_from(length) else {
         return -1;

@@ -10,7 +10,7 @@ use socket2::SockAddr;
 
 use super::super::cmsg::Control;
 use super::super::{Endpoint, too_many_pieces, wrong_family};
-use super::{LinuxIo, UDP_SEGMENT, empty_header, last_error, may_be_pending, one};
+use super::{LinuxIo, UDP_SEGMENT, call, empty_header, last_error, may_be_pending, one};
 use crate::address::{canonical, for_family};
 use crate::counters::add;
 use crate::train::{Cursor, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
@@ -307,9 +307,9 @@ fn sendmsg(endpoint: &Endpoint, header: &libc::msghdr) -> Result<(), i32> {
             // The usual small packet, without a list and a header for the kernel to fetch.
             let piece = &*header.msg_iov;
             let name = header.msg_name.cast_const().cast();
-            libc::sendto(fd, piece.iov_base, piece.iov_len, flags, name, header.msg_namelen)
+            call::sendto(fd, piece.iov_base, piece.iov_len, flags, name, header.msg_namelen)
         } else {
-            libc::sendmsg(fd, header, flags)
+            call::sendmsg(fd, header, flags)
         }
     };
     if result < 0 { Err(last_error()) } else { Ok(()) }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::told::Told;
-use super::{LinuxIo, UDP_SEGMENT, get_option, set_option};
+use super::{LinuxIo, UDP_SEGMENT, call, get_option, set_option};
 use crate::address::{canonical, for_family};
 use crate::shortcut::Shortcut;
 use crate::sys::{Endpoint, wrong_family};
@@ -90,4 +90,28 @@ pub(crate) fn set_segment(shortcut: &Shortcut, segment: u16) -> io::Result<()> {
         UDP_SEGMENT,
         segment.into(),
     )
+}
+
+/// Sends `octets` to the peer of a shortcut.
+#[inline]
+pub(crate) fn send(shortcut: &Shortcut, octets: &[u8]) -> io::Result<()> {
+    let (fd, flags) = (
+        shortcut.socket.as_raw_fd(),
+        libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+    );
+    // SAFETY: the kernel reads the octets, which outlive the call, and no name.
+    let result = unsafe {
+        call::sendto(
+            fd,
+            octets.as_ptr().cast(),
+            octets.len(),
+            flags,
+            std::ptr::null(),
+            0,
+        )
+    };
+    match result {
+        0.. => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
