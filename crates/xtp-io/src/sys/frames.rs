@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Payloads of equal length, each with room for a header before it, so that a train of them is one piece of memory.
 ///
-/// Its owner fills the payloads ([`frame_mut`](Self::frame_mut)). Shared, they stay as they are; the room between them
+/// Its owner fills the payloads ([`frames_mut`](Self::frames_mut)). Shared, they stay as they are; the room between them
 /// is written by whoever sends ([`with_heads`](Self::with_heads)), by one at a time.
 pub struct FrameMemory {
     /// Room, payload, room, payload and so on, from the beginning of a line of cache on.
