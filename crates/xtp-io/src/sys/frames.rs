@@ -109,12 +109,12 @@ impl FrameMemory {
     }
 
     /// Writes `heads`, [`room`](Self::room) octets each, before the frames from number `first` on, and shows these frames:
-    /// head, payload, head, payload. False, and nothing shown, if there are not as many frames, or if another thread is in
-    /// this call.
+    /// head, payload, head, payload. False, and nothing shown, if there are not as many frames or no room, or if another
+    /// thread is in this call.
     pub fn with_heads(&self, first: usize, heads: &[u8], visit: &mut dyn FnMut(&[u8])) -> bool {
         let count = heads.len() / self.room.max(1);
         let fits = first.checked_add(count).is_some_and(|end| end <= self.frames());
-        if count == 0 || !fits || self.busy.swap(true, Ordering::Acquire) {
+        if self.room == 0 || count == 0 || !fits || self.busy.swap(true, Ordering::Acquire) {
             return false;
         }
         let _leave = Leave(&self.busy);

@@ -62,6 +62,7 @@ fn what_is_not_there_is_not_shown() {
     assert_eq!(shown(&memory, usize::MAX, b"ab"), None);
     assert_eq!(shown(&memory, 0, b"a"), None);
     assert_eq!(shown(&filled(2, 3, 0), 0, b"ab"), None);
+    assert_eq!(shown(&filled(0, 3, 8), 0, b"a"), None);
 }
 
 #[test]

@@ -83,6 +83,31 @@ impl Stream {
 
     /// Memory for `octets` octets, laid out for the packets this association sends at present.
     ///
+    /// ```
+    /// use std::io::Write;
+    /// use xtp::{Config, Endpoint, paradigm};
+    ///
+    /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+    /// let listener = server.listen(100)?;
+    /// let receiving = std::thread::spawn(move || -> xtp::Result<usize> {
+    ///     let message = listener.accept()?.into_stream().recv_message()?;
+    ///     Ok(message.map_or(0, |message| message.len()))
+    /// });
+    ///
+    /// let client = Endpoint::client()?;
+    /// let stream = client.open(server.local_addr(), paradigm::stream(100))?;
+    /// let mut buffer = stream.frame_buffer(100_000)?;
+    /// // Or `read_from` a file, or frame by frame in place (`unfilled`).
+    /// buffer.write_all(&[7; 100_000]).unwrap();
+    /// let data = buffer.freeze();
+    /// stream.send_frames_message(&data)?;
+    /// stream.close()?;
+    /// assert_eq!(receiving.join().unwrap()?, 100_000);
+    /// // Everything is acknowledged: the memory can be filled again.
+    /// assert!(data.reclaim().is_ok());
+    /// # Ok::<(), xtp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`packet_payload`](Self::packet_payload).
     pub fn frame_buffer(&self, octets: usize) -> Result<FrameBuffer> {
