@@ -357,7 +357,8 @@ impl Carrier {
             [piece @ (Piece::Arena(_) | Piece::Payload(_))] => {
                 return way.send(&[IoSlice::new(self.out.octets(piece))]);
             }
-            [Piece::Framed(run)] => {
+            // Headers of another length than there is room for are gathered with the rest.
+            [Piece::Framed(run)] if self.out.framed[run.of].room() == run.head => {
                 let (mut outcome, heads) = (None, &self.out.arena[run.heads()]);
                 self.out.framed[run.of].with_heads(run.first, heads, &mut |octets| {
                     outcome = Some(way.send_side_by_side(octets));

@@ -205,7 +205,7 @@ impl FrameBytes {
 }
 
 /// The socket layer's memory as the engine sees it.
-struct Shared(FrameMemory);
+pub(crate) struct Shared(pub(crate) FrameMemory);
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -291,15 +291,15 @@ impl Context {
         if self.state.heard()
             && self.state.is_live()
             && self.pattern.service != service::TRANSACTION
-            && self.owes_no_delivery()
+            && !self.owes_delivery()
         {
             self.refuse_reader(env);
         }
     }
 
-    /// Whether the peer does not wait for the user to take anything.
-    pub(crate) fn owes_no_delivery(&self) -> bool {
-        self.reader.dreq.is_none()
+    /// Whether the peer waits for the user to take something.
+    pub(crate) fn owes_delivery(&self) -> bool {
+        self.reader.dreq.is_some()
     }
 
     /// The user wants no more (14.2(b)).

@@ -271,7 +271,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn owes_delivery(&self, id: ContextId) -> Result<bool, Error> {
-        self.look(id, |context| !context.owes_no_delivery())
+        self.look(id, Context::owes_delivery)
     }
 
     /// Forced close: everything queued is discarded, the peer is told once (14.6).

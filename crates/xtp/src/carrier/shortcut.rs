@@ -91,24 +91,14 @@ impl Use {
             return (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok())
                 && socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment);
         }
-        let count = match self.trains {
-            Some((known, count)) if known == train.dst => count + 1,
-            _ => 1,
-        };
-        self.trains = Some((train.dst, count));
-        if count >= TRAINS && self.may_open() {
+        if in_a_row(&mut self.trains, train.dst) >= TRAINS && self.may_open() {
             self.open(socket, train.dst, Serves::Trains);
         }
         false
     }
 
     fn note(&mut self, socket: &UdpSocket, dst: SocketAddr) {
-        let count = match self.streak {
-            Some((known, count)) if known == dst => count + 1,
-            _ => 1,
-        };
-        self.streak = Some((dst, count));
-        if count >= WORTH && self.may_open() {
+        if in_a_row(&mut self.streak, dst) >= WORTH && self.may_open() {
             self.open(socket, dst, Serves::Exchange);
         }
     }
@@ -218,6 +208,17 @@ impl Use {
         }
         Some(shortcut)
     }
+}
+
+/// How many went to `dst` in a row, with the one that goes now.
+#[inline]
+fn in_a_row(streak: &mut Option<(SocketAddr, u32)>, dst: SocketAddr) -> u32 {
+    let before = streak
+        .filter(|(known, _)| *known == dst)
+        .map_or(0, |(_, count)| count);
+    let count = before.saturating_add(1);
+    *streak = Some((dst, count));
+    count
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice};
 
-use xtp_engine::{Piece, Train, TransmitBatch};
+use xtp_engine::{FramedRun, Piece, Run, Train, TransmitBatch};
 use xtp_io::{SendOutcome, UdpSocket};
 
 use super::shortcut::Use;
@@ -56,8 +56,7 @@ impl Way<'_> {
 /// In how many places the octets of `piece` lie, at least.
 pub(super) fn parts(piece: &Piece) -> usize {
     match piece {
-        Piece::Run(run) => 2 * run.count,
-        Piece::Framed(run) => 2 * run.count,
+        Piece::Run(Run { count, .. }) | Piece::Framed(FramedRun { count, .. }) => 2 * count,
         _ => 1,
     }
 }

@@ -43,6 +43,15 @@ pub(crate) fn offer(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes,
     hand_on(core, now, id, data, eom)
 }
 
+/// Ready when nothing is left to do.
+fn once_done(step: Result<bool>) -> Poll<Result<()>> {
+    match step {
+        Ok(true) => Poll::Ready(Ok(())),
+        Ok(false) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
+    }
+}
+
 /// As [`send`], for memory in frames.
 pub(crate) fn send_frames(
     core: &mut Core,
@@ -62,11 +71,7 @@ pub(crate) fn send_frames(
         note_written(core, id, accepted)?;
         Ok(data.is_empty())
     };
-    match step(core) {
-        Ok(true) => Poll::Ready(Ok(())),
-        Ok(false) => Poll::Pending,
-        Err(error) => Poll::Ready(Err(error)),
-    }
+    once_done(step(core))
 }
 
 /// Gives the engine a handle of the same memory, of which it keeps what it accepts.
@@ -109,11 +114,7 @@ pub(crate) fn entrust(
         }
         Ok(true)
     };
-    match step(core, data) {
-        Ok(true) => Poll::Ready(Ok(())),
-        Ok(false) => Poll::Pending,
-        Err(error) => Poll::Ready(Err(error)),
-    }
+    once_done(step(core, data))
 }
 
 /// Copies octets into retained memory and hands them on unless the stream is corked and there is room to collect
@@ -184,11 +185,7 @@ pub(crate) fn uncork(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<(
     if let Some(error) = core.ended(id) {
         return Poll::Ready(Err(error));
     }
-    match clear_backlog(core, now, id) {
-        Ok(true) => Poll::Ready(Ok(())),
-        Ok(false) => Poll::Pending,
-        Err(error) => Poll::Ready(Err(error)),
-    }
+    once_done(clear_backlog(core, now, id))
 }
 
 /// The next item of the stream; `None` at its end.
