@@ -38,6 +38,8 @@ pub(crate) struct TokenMint {
     rotate_at: Option<u64>,
     /// The source token made last, with what it depends on: address, time unit, epoch.
     latest: Option<((core::net::IpAddr, u64, u8), Token)>,
+    /// The source token found good last, and from where it came: a client brings the same one with each association.
+    proved: Option<(IpAddr, Token)>,
 }
 
 impl TokenMint {
@@ -50,6 +52,7 @@ impl TokenMint {
             previous: None,
             rotate_at: None,
             latest: None,
+            proved: None,
         }
     }
 
@@ -113,7 +116,7 @@ impl TokenMint {
     /// What `token` proves about a FIRST from `addr` with this key to this service number; `None` if nothing.
     /// Compares in constant time.
     pub(crate) fn check(
-        &self,
+        &mut self,
         token: &Token,
         utc_s: u64,
         addr: SocketAddr,
@@ -142,9 +145,17 @@ impl TokenMint {
         } else {
             return None;
         };
-        let binding = binding.as_ref().map_or(&[][..], |bound| &bound[..]);
-        let mac = feed(secret, token.epoch, token.kind, token.time, addr.ip(), binding);
-        mac.verify_truncated_left(&token.mac).ok().map(|()| kind)
+        let known = self.proved.filter(|_| kind == TokenKind::Source);
+        if known.is_some_and(|(from, proved)| from == addr.ip() && is_same(&proved, token)) {
+            return Some(kind);
+        }
+        let bound = binding.as_ref().map_or(&[][..], |bound| &bound[..]);
+        let mac = feed(secret, token.epoch, token.kind, token.time, addr.ip(), bound);
+        mac.verify_truncated_left(&token.mac).ok()?;
+        if kind == TokenKind::Source {
+            self.proved = Some((addr.ip(), *token));
+        }
+        Some(kind)
     }
 
     fn mint(&self, kind: u8, utc_s: u64, addr: IpAddr, binding: &[u8]) -> Token {
@@ -178,6 +189,13 @@ fn bound(udp_port: u16, key: u64, domain: u8, port: u16) -> [u8; 13] {
     octets[10] = domain;
     octets[11..].copy_from_slice(&port.to_be_bytes());
     octets
+}
+
+/// Compares in a time that says nothing of where they differ.
+fn is_same(known: &Token, told: &Token) -> bool {
+    let pairs = known.mac.iter().zip(&told.mac);
+    let differs = pairs.fold(0, |all, (one, other)| all | (one ^ other));
+    (known.epoch, known.kind, known.time) == (told.epoch, told.kind, told.time) && differs == 0
 }
 
 fn feed(secret: &Keyed, epoch: u8, kind: u8, time: u32, addr: IpAddr, binding: &[u8]) -> Keyed {

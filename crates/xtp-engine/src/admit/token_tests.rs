@@ -36,7 +36,7 @@ fn client() -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1], 40_000))
 }
 
-fn check(mint: &TokenMint, token: &Token, utc: u64) -> Option<TokenKind> {
+fn check(mint: &mut TokenMint, token: &Token, utc: u64) -> Option<TokenKind> {
     mint.check(token, utc, client(), KEY, 0, PORT)
 }
 
@@ -79,9 +79,9 @@ fn v21_carries_a_token_that_fits() {
 
 #[test]
 fn a_cookie_is_bound_to_everything_it_names() {
-    let mint = mint();
+    let mut mint = mint();
     let token = mint.cookie(UTC, client(), KEY, 0, PORT);
-    assert_eq!(check(&mint, &token, UTC), Some(TokenKind::Cookie));
+    assert_eq!(check(&mut mint, &token, UTC), Some(TokenKind::Cookie));
     let other_port = SocketAddr::from(([192, 0, 2, 1], 40_001));
     let other_host = SocketAddr::from(([192, 0, 2, 9], 40_000));
     assert_eq!(mint.check(&token, UTC, other_port, KEY, 0, PORT), None);
@@ -117,16 +117,16 @@ fn every_flipped_bit_is_noticed() {
         mint.cookie(UTC, client(), KEY, 0, PORT),
         mint.source_token(UTC, client()),
     ] {
-        assert!(check(&mint, &token, UTC).is_some());
+        assert!(check(&mut mint, &token, UTC).is_some());
         for bit in 0..128 {
             let mut forged = token;
             forged.mac[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(check(&mint, &forged, UTC), None);
+            assert_eq!(check(&mut mint, &forged, UTC), None);
         }
         for bit in 0..8 {
             assert_eq!(
                 check(
-                    &mint,
+                    &mut mint,
                     &Token {
                         kind: token.kind ^ 1 << bit,
                         ..token
@@ -137,7 +137,7 @@ fn every_flipped_bit_is_noticed() {
             );
             assert_eq!(
                 check(
-                    &mint,
+                    &mut mint,
                     &Token {
                         epoch: token.epoch ^ 1 << bit,
                         ..token
@@ -149,7 +149,7 @@ fn every_flipped_bit_is_noticed() {
         }
         assert_eq!(
             check(
-                &mint,
+                &mut mint,
                 &Token {
                     time: token.time + 1,
                     ..token
@@ -167,22 +167,22 @@ fn tokens_live_as_long_as_they_should() {
     for fraction in 0..16 {
         let made = UTC + fraction;
         let cookie = mint.cookie(made, client(), KEY, 0, PORT);
-        assert!(check(&mint, &cookie, made + 32).is_some());
-        assert!(check(&mint, &cookie, made + 48).is_none());
+        assert!(check(&mut mint, &cookie, made + 32).is_some());
+        assert!(check(&mut mint, &cookie, made + 48).is_none());
         let source = mint.source_token(made, client());
-        assert!(check(&mint, &source, made + 600).is_some());
-        assert!(check(&mint, &source, made + 624).is_none());
-        assert!(check(&mint, &source, made - 32).is_none(), "from the future");
+        assert!(check(&mut mint, &source, made + 600).is_some());
+        assert!(check(&mut mint, &source, made + 624).is_none());
+        assert!(check(&mut mint, &source, made - 32).is_none(), "from the future");
     }
 }
 
 #[test]
 fn time_wraps_without_harm() {
-    let mint = mint();
+    let mut mint = mint();
     let wrap = (1_u64 << 32) * 16;
     let token = mint.cookie(wrap - 1, client(), KEY, 0, PORT);
-    assert!(check(&mint, &token, wrap + 16).is_some());
-    assert!(check(&mint, &token, wrap + 64).is_none());
+    assert!(check(&mut mint, &token, wrap + 16).is_some());
+    assert!(check(&mut mint, &token, wrap + 64).is_none());
 }
 
 #[test]
@@ -197,13 +197,13 @@ fn a_secret_serves_one_epoch_and_checks_in_the_next() {
     let new = mint.source_token(late + 10, client());
     assert_eq!(new.epoch, 4);
     assert_ne!(old.mac, new.mac);
-    assert!(check(&mint, &old, late + 300).is_some());
-    assert!(check(&mint, &new, late + 300).is_some());
+    assert!(check(&mut mint, &old, late + 300).is_some());
+    assert!(check(&mut mint, &new, late + 300).is_some());
     mint.advance(UTC + 2 * EPOCH_SECONDS);
-    assert!(check(&mint, &old, late + 300).is_none(), "two epochs ago");
-    assert!(check(&mint, &new, late + 300).is_some());
+    assert!(check(&mut mint, &old, late + 300).is_none(), "two epochs ago");
+    assert!(check(&mut mint, &new, late + 300).is_some());
     mint.advance(UTC + 9 * EPOCH_SECONDS);
-    assert!(check(&mint, &new, late + 300).is_none(), "a clock that leapt");
+    assert!(check(&mut mint, &new, late + 300).is_none(), "a clock that leapt");
 }
 
 #[test]
