@@ -58,7 +58,7 @@ pub use counters::Counters;
 pub use error::{IoError, SocketError, SocketErrorKind};
 pub use options::{Backend, SocketOptions};
 pub use readiness::{Interest, Readiness};
-pub use shortcut::Shortcut;
+pub use shortcut::{Bell, Shortcut};
 pub use socket::UdpSocket;
 pub use sys::FrameMemory;
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};

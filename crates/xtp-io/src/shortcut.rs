@@ -1,10 +1,8 @@
 //! A second socket at the same address for one busy peer.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket as StdSocket};
-use std::sync::atomic::AtomicBool;
-#[cfg(target_os = "linux")]
-use std::sync::atomic::Ordering;
+use std::net::{IpAddr, Shutdown, SocketAddr, UdpSocket as StdSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::batch::RecvBatch;
 use crate::counters::add;
@@ -51,10 +49,9 @@ impl Shortcut {
         self.mark
     }
 
-    /// Whether the system is to tell who sent what arrives.
+    /// Whether what is in it may be of anybody, because it was never found empty: the system is asked who sent it.
     #[inline]
-    #[cfg(target_os = "linux")]
-    pub(crate) fn asks_sender(&self) -> bool {
+    pub fn asks_sender(&self) -> bool {
         self.unsure.load(Ordering::Relaxed)
     }
 
@@ -106,6 +103,14 @@ impl Shortcut {
         told.is_ok()
     }
 
+    /// Wakes whoever sleeps in it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn bell(&self) -> io::Result<Bell> {
+        self.socket.try_clone().map(Bell)
+    }
+
     /// From now on what the peer sends arrives at the other socket; what is here stays to be taken.
     ///
     /// # Errors
@@ -113,6 +118,20 @@ impl Shortcut {
     pub fn turn_away(&self) -> io::Result<()> {
         // Nobody sends from the address of this socket itself.
         self.socket.connect(self.socket.local_addr()?)
+    }
+}
+
+/// Ends a sleep in a shortcut ([`UdpSocket::recv_asleep_by`]) from another thread.
+#[derive(Debug)]
+pub struct Bell(StdSocket);
+
+impl Bell {
+    /// Whoever sleeps in the shortcut wakes, and nobody sleeps in it any more: it is good for being given up.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn ring(&self) -> io::Result<()> {
+        socket2::SockRef::from(&self.0).shutdown(Shutdown::Read)
     }
 }
 
@@ -164,6 +183,16 @@ impl UdpSocket {
     /// As [`UdpSocket::recv`].
     pub fn recv_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch, looks: u32) -> io::Result<usize> {
         self.io.recv_by(&self.endpoint, shortcut, batch, looks)?;
+        Ok(self.count(batch))
+    }
+
+    /// As [`UdpSocket::recv_by`], but sleeps as [`UdpSocket::recv_asleep`] does. What arrives at the socket itself, wakers
+    /// included, ends no such sleep.
+    ///
+    /// # Errors
+    /// As [`UdpSocket::recv`], and `ConnectionRefused` if the peer's host says that nobody is there.
+    pub fn recv_asleep_by(&self, shortcut: &Shortcut, batch: &mut RecvBatch) -> io::Result<usize> {
+        self.io.recv_asleep_by(&self.endpoint, shortcut, batch)?;
         Ok(self.count(batch))
     }
 

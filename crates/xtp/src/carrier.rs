@@ -18,9 +18,11 @@ use crate::wake::Waker;
 mod hand_in;
 mod message;
 mod shortcut;
+mod sleep;
 mod way;
 
 pub(crate) use message::Came;
+pub(crate) use shortcut::Bed;
 use shortcut::Serves;
 use way::{Way, gather, parts};
 
@@ -61,7 +63,7 @@ struct Stall {
 pub(crate) struct Carrier {
     socket: Arc<UdpSocket>,
     /// Not there while somebody sleeps with it.
-    batch: Option<RecvBatch>,
+    batch: Option<Box<RecvBatch>>,
     /// Datagrams of it that were handed in, if others are still to be.
     handed_in: usize,
     /// What the engine wants sent; kept while the kernel has no room.
@@ -87,7 +89,7 @@ impl Carrier {
     pub(crate) fn new(socket: Arc<UdpSocket>, waker: Arc<Waker>, trace: Option<Trace>) -> Self {
         Self {
             socket,
-            batch: Some(RecvBatch::default()),
+            batch: Some(Box::default()),
             handed_in: 0,
             out: TransmitBatch::new(),
             stall: None,
@@ -139,24 +141,6 @@ impl Carrier {
         self.take(count, clock, engine, wish)
     }
 
-    /// Room for what comes while somebody sleeps.
-    pub(crate) fn lend(&mut self) -> Option<RecvBatch> {
-        self.batch.take()
-    }
-
-    /// Takes back what was lent and hands what came to the engine; returns as [`Self::receive`].
-    pub(crate) fn take_back(
-        &mut self,
-        batch: RecvBatch,
-        outcome: io::Result<usize>,
-        clock: Clock,
-        engine: &mut Engine,
-        wish: &mut Wish,
-    ) -> Result<Option<(usize, Time)>> {
-        self.batch = Some(batch);
-        self.take(counted(outcome)?, clock, engine, wish)
-    }
-
     fn take(
         &mut self,
         count: usize,
@@ -176,7 +160,7 @@ impl Carrier {
 
     /// Gives the engine the one datagram that came, if it is what a caller waits for; false, and nothing done, if not.
     fn grant(&mut self, now: Time, engine: &mut Engine, wish: &mut Wish) -> bool {
-        let Some(datagram) = self.batch.as_ref().and_then(RecvBatch::only) else {
+        let Some(datagram) = self.batch.as_deref().and_then(RecvBatch::only) else {
             return false;
         };
         let octets = datagram.data.len();

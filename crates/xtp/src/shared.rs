@@ -5,6 +5,7 @@
 //! *followers*: they sleep on a condition variable, look again when there is news, and one of them takes over when
 //! the leader has what it waited for. Calls that do not wait run their turn under the lock and go.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
@@ -64,6 +65,19 @@ impl State {
     /// Whether others than the caller may be waiting for what it does.
     pub(crate) fn is_shared(&self) -> bool {
         self.leader || self.followers > 0 || self.driver_sleeps.is_some() || self.core.driver.is_some()
+    }
+
+    /// The peer of whom alone something is expected, if nobody but the leader waits.
+    fn lone_peer(&self) -> Option<SocketAddr> {
+        let alone = self.followers == 0 && self.driver_sleeps.is_none();
+        alone.then(|| self.core.lone_peer()).flatten()
+    }
+
+    /// Wakes the leader.
+    fn wake_leader(&mut self, waker: &Waker) {
+        if !self.core.carrier.ring() {
+            waker.wake();
+        }
     }
 
     /// Whether callers drive the endpoint themselves, so that a driver should keep away.
@@ -364,10 +378,10 @@ impl Shared {
         if !on {
             return;
         }
-        let state = self.lock();
+        let mut state = self.lock();
         self.news.notify_all();
         if state.leader_sleeps.is_some() {
-            self.waker.wake();
+            state.wake_leader(&self.waker);
         }
     }
 
@@ -403,7 +417,7 @@ impl Shared {
         // Once is enough: whoever wakes computes its sleep anew.
         if state.leader {
             state.leader_sleeps = None;
-            self.waker.wake();
+            state.wake_leader(&self.waker);
         } else {
             state.driver_sleeps = None;
             self.wake_driver(state);
@@ -498,7 +512,7 @@ impl Shared {
     ) -> MutexGuard<'a, State> {
         let seen = state.core.news;
         let mut patience = Patience::new(&self.habit, self.config.wait);
-        let mut slept = Slept::default();
+        let (mut slept, mut passed) = (Slept::default(), false);
         state.core.forget_arrival();
         state.leader = true;
         loop {
@@ -507,15 +521,16 @@ impl Shared {
             let count = match slept {
                 Slept::Came(count) => count,
                 // The sleep itself looks at the socket.
-                Slept::No if !over && patience.sleeps_at_once() => 0,
+                Slept::No if !over && !passed && patience.sleeps_at_once() => 0,
                 _ => state.poll_within(now, patience.polls()),
             };
             if count > 0 {
                 patience.came(count, state.core.traffic());
             }
             if count > 0 && state.core.take_passing() && !over {
-                // Nobody waits for that; what they wait for is mostly right behind it.
-                slept = Slept::No;
+                // Nobody waits for that; what they wait for is mostly right behind it. If it is not yet, there are books to
+                // be done, and it comes meanwhile: a sleep so short would cost more.
+                (slept, passed) = (Slept::No, true);
                 now = state.core.now_or_arrival();
                 continue;
             }
@@ -528,6 +543,7 @@ impl Shared {
                 state.leader = false;
                 return state;
             }
+            passed = false;
             if patience.begins() {
                 state.core.describe(now, &mut patience);
             }
@@ -554,7 +570,10 @@ impl Shared {
                     self.lock()
                 }
             };
-            now = state.core.now();
+            now = match slept {
+                Slept::Came(1..) => state.core.arrival(),
+                _ => state.core.now(),
+            };
         }
     }
 }

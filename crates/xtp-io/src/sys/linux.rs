@@ -7,6 +7,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use socket2::SockRef;
+
 use super::{DatagramIo, Endpoint};
 use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
@@ -116,7 +118,7 @@ impl LinuxIo {
             lending,
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
-            longest: sleep::prepare(endpoint).ok(),
+            longest: sleep::prepare(&SockRef::from(&endpoint.socket)).ok(),
         }
     }
 }
@@ -157,12 +159,16 @@ impl DatagramIo for LinuxIo {
         batch: &mut RecvBatch,
         looks: u32,
     ) -> io::Result<()> {
-        // What the round before brought is noted now, when the packet that answers it is under way.
-        shortcut.gro.note_kept(shortcut.socket.as_raw_fd());
-        batch.prepare();
-        recv::recv_lone(self, endpoint, Some(shortcut), batch, recv::Waiting::Looks(looks))?;
-        shortcut.gro.keep(round(batch));
-        Ok(())
+        self.recv_lone_by(endpoint, shortcut, batch, recv::Waiting::Looks(looks))
+    }
+
+    fn recv_asleep_by(
+        &self,
+        endpoint: &Endpoint,
+        shortcut: &Shortcut,
+        batch: &mut RecvBatch,
+    ) -> io::Result<()> {
+        self.recv_lone_by(endpoint, shortcut, batch, recv::Waiting::SleepConnected)
     }
 
     fn look_by(
@@ -219,6 +225,21 @@ impl DatagramIo for LinuxIo {
 }
 
 impl LinuxIo {
+    fn recv_lone_by(
+        &self,
+        endpoint: &Endpoint,
+        shortcut: &Shortcut,
+        batch: &mut RecvBatch,
+        waiting: recv::Waiting,
+    ) -> io::Result<()> {
+        // What the round before brought is noted now, when the packet that answers it is under way.
+        shortcut.gro.note_kept(shortcut.socket.as_raw_fd());
+        batch.prepare();
+        recv::recv_lone(self, endpoint, Some(shortcut), batch, waiting)?;
+        shortcut.gro.keep(round(batch));
+        Ok(())
+    }
+
     fn note(&self, endpoint: &Endpoint, batch: &RecvBatch) {
         self.gro.note(endpoint.socket.as_raw_fd(), round(batch));
     }

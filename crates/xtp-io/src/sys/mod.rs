@@ -106,6 +106,11 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// The same asleep.
+    fn recv_asleep_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Octets of a datagram that came by a shortcut into the first slab of `batch`, which does not know of it, 0 if none did;
     /// `None`, and nothing done, if more is to be asked about it.
     fn look_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<Option<usize>> {

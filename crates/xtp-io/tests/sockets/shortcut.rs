@@ -233,3 +233,43 @@ fn the_port_is_shared_with_nobody_else() {
     let shared = bind4(&sharing);
     assert!(shared.shortcut(peer.local_addr()).is_err());
 }
+
+#[test]
+fn a_sleep_in_it_ends_with_a_datagram_a_bell_or_a_refusal() {
+    let [ours, peer] = [(); 2].map(|()| bind4(&SocketOptions::default()));
+    let Ok(mut shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    if ours.longest_sleep().is_none() {
+        return;
+    }
+    let mut batch = RecvBatch::default();
+    // Nothing comes: it ends by itself.
+    assert_eq!(ours.recv_asleep_by(&shortcut, &mut batch).expect("slept"), 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| send(&peer, ours.local_addr(), b"peer"));
+        while ours.recv_asleep_by(&shortcut, &mut batch).expect("slept") == 0 {}
+    });
+    assert_eq!(batch.only().expect("one").data, b"peer");
+
+    // Nobody is at the peer's address any more.
+    let gone = peer.local_addr();
+    drop(peer);
+    assert!(ours.send_by(&mut shortcut, gone, None, Ecn::NotEct, b"?", 1));
+    let refused = ours.recv_asleep_by(&shortcut, &mut batch).expect_err("refused");
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+
+    // Whoever rings before somebody sleeps is not too early, and what is there can still be taken.
+    let peer = UdpSocket::bind(gone, &SocketOptions::default()).expect("free again");
+    let bell = shortcut.bell().expect("a bell");
+    bell.ring().expect("rung");
+    for _ in 0..3 {
+        assert_eq!(ours.recv_asleep_by(&shortcut, &mut batch).expect("woken"), 0);
+    }
+    send(&peer, ours.local_addr(), b"late");
+    assert_eq!(ours.recv_by(&shortcut, &mut batch, 1).expect("received"), 1);
+    assert_eq!(batch.only().expect("one").data, b"late");
+    shortcut.turn_away().expect("turned away");
+    send(&peer, ours.local_addr(), b"later");
+    assert_eq!(taken(&ours, &mut batch), b"later");
+}

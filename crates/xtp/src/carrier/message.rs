@@ -78,7 +78,7 @@ impl Carrier {
                 return Came::Message(message);
             }
         }
-        let count = self.batch.as_ref().map_or(0, RecvBatch::len);
+        let count = self.batch.as_deref().map_or(0, RecvBatch::len);
         self.hand_in(now, engine, false);
         Came::Datagrams(count)
     }

@@ -9,6 +9,9 @@ use xtp_io::{RecvBatch, Shortcut, UdpSocket};
 
 use super::to_io;
 
+mod alone;
+pub(crate) use alone::Bed;
+
 /// Packets in a row to one peer, each by itself, that are worth one.
 const WORTH: u32 = 256;
 /// Datagrams of one peer in crowds, none of them joined, without a sleep between, that are worth one.
@@ -47,7 +50,7 @@ pub(super) struct Round {
 /// Whether there is one, and what speaks for one.
 #[derive(Debug, Default)]
 pub(super) struct Use {
-    open: Option<Shortcut>,
+    open: Option<Box<Shortcut>>,
     serves: Serves,
     /// Whose datagrams came in crowds, and how many.
     source: Option<(SocketAddr, usize)>,
@@ -63,6 +66,8 @@ pub(super) struct Use {
     rounds: u32,
     /// Datagrams that came since something was sent.
     unanswered: u32,
+    /// Of those who sleep for the answers of one peer and expect nothing else.
+    alone: alone::Alone,
 }
 
 impl Use {
@@ -98,20 +103,21 @@ impl Use {
     }
 
     fn note(&mut self, socket: &UdpSocket, dst: SocketAddr) {
-        if in_a_row(&mut self.streak, dst) >= WORTH && self.may_open() {
+        let polled = in_a_row(&mut self.streak, dst) >= WORTH;
+        if (polled || self.alone.is_worth_one(dst)) && self.may_open() {
             self.open(socket, dst, Serves::Exchange);
         }
     }
 
     /// There is none, and whoever waits for the socket would find it.
     fn may_open(&self) -> bool {
-        !self.refused && !self.asleep && self.open.is_none()
+        !self.refused && !self.asleep && self.open.is_none() && !self.alone.sleeps()
     }
 
     fn open(&mut self, socket: &UdpSocket, peer: SocketAddr, serves: Serves) {
         (self.streak, self.source, self.trains) = (None, None, None);
         match socket.shortcut(peer) {
-            Ok(shortcut) => (self.open, self.serves) = (Some(shortcut), serves),
+            Ok(shortcut) => (self.open, self.serves) = (Some(Box::new(shortcut)), serves),
             Err(error) => {
                 tracing::debug!(%peer, %error, "no shortcut");
                 self.refused = true;
@@ -145,7 +151,7 @@ impl Use {
     /// The shortcut, and what to do in this round.
     pub(super) fn turn(&mut self) -> Option<(&Shortcut, Round)> {
         self.asleep = false;
-        let shortcut = self.open.as_ref()?;
+        let shortcut = self.open.as_deref()?;
         self.rounds = self.rounds.wrapping_add(1);
         let round = Round {
             serves: self.serves,
@@ -161,7 +167,7 @@ impl Use {
         if self.serves != Serves::Exchange || next.is_multiple_of(BESIDE) {
             return None;
         }
-        let shortcut = self.open.as_ref()?;
+        let shortcut = self.open.as_deref()?;
         self.rounds = next;
         Some(shortcut)
     }
@@ -198,11 +204,12 @@ impl Use {
     }
 
     /// No more of it. What is still in it is to be taken.
-    pub(super) fn retire(&mut self) -> Option<Shortcut> {
+    pub(super) fn retire(&mut self) -> Option<Box<Shortcut>> {
         (self.streak, self.source, self.unanswered) = (None, None, 0);
         (self.trains, self.asleep) = (None, true);
         self.serves = Serves::Exchange;
         let shortcut = self.open.take()?;
+        self.get_up();
         if let Err(error) = shortcut.turn_away() {
             tracing::debug!(%error, "a shortcut could not be turned away");
         }

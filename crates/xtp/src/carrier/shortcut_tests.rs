@@ -190,3 +190,48 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
     assert!(!send(&mut pair), "begins anew");
     assert_eq!(pair.serves(), None);
 }
+
+#[test]
+fn who_sleeps_for_one_peer_alone_sleeps_in_a_shortcut_until_a_bell_rings() {
+    let mut pair = Pair::new();
+    let (ours, peer) = (Arc::clone(&pair.carrier.socket), pair.peer.local_addr());
+    let uses = &mut pair.carrier.shortcut;
+    for _ in 0..WORTH {
+        // Whoever sleeps on the socket gives up what there is.
+        assert!(matches!(uses.lie_down(peer), Bed::Socket));
+        assert!(uses.retire().is_none());
+        uses.note(&ours, peer);
+        assert!(uses.open.is_none(), "somebody may sleep");
+        uses.awake();
+    }
+    assert!(!uses.ring(), "nobody sleeps in any");
+    uses.lie_down_otherwise();
+    uses.note(&ours, peer);
+    assert!(uses.open.is_none(), "others are expected");
+    for _ in 0..WORTH {
+        let _ = uses.lie_down(peer);
+    }
+    uses.note(&ours, peer);
+    if uses.open.is_none() {
+        return;
+    }
+    // Until it was found empty, both are looked at first.
+    assert!(matches!(uses.lie_down(peer), Bed::Beside));
+    let mut batch = RecvBatch::default();
+    if let Some((shortcut, _)) = uses.turn() {
+        assert_eq!(ours.recv_by(shortcut, &mut batch, 1).expect("looked"), 0);
+    }
+    let beds: Vec<Bed> = (0..64).map(|_| uses.lie_down(peer)).collect();
+    let beside = beds.iter().filter(|bed| matches!(bed, Bed::Beside)).count();
+    assert_eq!(beside, 2);
+    assert!(!beds.iter().any(|bed| matches!(bed, Bed::Socket)));
+    assert!(matches!(uses.lie_down(ours.local_addr()), Bed::Socket));
+
+    let slept_in = uses.lend().expect("open");
+    uses.note(&ours, peer);
+    assert!(uses.open.is_none(), "there is one");
+    assert!(uses.ring());
+    assert!(uses.take_back(slept_in), "it is to be given up");
+    assert!(uses.retire().is_some());
+    assert!(!uses.ring());
+}

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use xtp_engine::{
     CloseReason, ContextId, ContextStats, Engine, ListenOptions, ListenerId, OpenOptions, Time,
 };
-use xtp_io::{Interest, RecvBatch};
+use xtp_io::{Interest, RecvBatch, Shortcut};
 
 use crate::carrier::{Carrier, Trouble};
 use crate::clock::Clock;
@@ -177,6 +177,11 @@ impl Core {
         self.arrived.take().unwrap_or_else(|| self.now())
     }
 
+    /// The same, and it may be asked again.
+    pub(crate) fn arrival(&self) -> Time {
+        self.arrived.unwrap_or_else(|| self.now())
+    }
+
     /// What arrived before now was somebody else's moment.
     pub(crate) fn forget_arrival(&mut self) {
         self.arrived = None;
@@ -236,7 +241,7 @@ impl Core {
 
     /// Room to receive in without the lock, if nothing has to be done before the socket's longest sleep is over. What
     /// waits for an idle moment is done now.
-    pub(crate) fn lend_batch(&mut self, now: Time, longest: Duration) -> Option<RecvBatch> {
+    pub(crate) fn lend_batch(&mut self, now: Time, longest: Duration) -> Option<Box<RecvBatch>> {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
@@ -258,10 +263,41 @@ impl Core {
     }
 
     /// Takes what a sleeper received; returns how many datagrams came.
-    pub(crate) fn take_back(&mut self, batch: RecvBatch, outcome: std::io::Result<usize>) -> usize {
+    pub(crate) fn take_back(&mut self, batch: Box<RecvBatch>, outcome: std::io::Result<usize>) -> usize {
         let outcome = self
             .carrier
             .take_back(batch, outcome, self.clock, &mut self.engine, &mut self.wish);
+        self.received(outcome)
+    }
+
+    /// The peer of whom alone something is expected: the answer he who drives the endpoint waits for.
+    pub(crate) fn lone_peer(&self) -> Option<SocketAddr> {
+        let Wish::Answer { id, .. } = self.wish else {
+            return None;
+        };
+        let alone = self.slots.len() == 1
+            && self.queues.is_empty()
+            && self.echo.is_none()
+            && self.driver.is_none()
+            && !self.carrier.is_stalled();
+        alone.then(|| self.slots.get(&id).map(|slot| slot.peer)).flatten()
+    }
+
+    /// Takes back the shortcut in which somebody slept.
+    pub(crate) fn take_back_shortcut(
+        &mut self,
+        shortcut: Box<Shortcut>,
+        outcome: &std::io::Result<usize>,
+    ) -> bool {
+        self.carrier
+            .take_back_shortcut(shortcut, outcome, self.clock, &mut self.engine)
+    }
+
+    /// Looks at the socket itself before somebody sleeps in the shortcut; returns how many datagrams came.
+    pub(crate) fn look_beside(&mut self) -> usize {
+        let outcome = self
+            .carrier
+            .look_beside(self.clock, &mut self.engine, &mut self.wish);
         self.received(outcome)
     }
 

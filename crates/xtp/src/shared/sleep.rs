@@ -7,6 +7,7 @@ use xtp_engine::Time;
 use xtp_io::RecvBatch;
 
 use super::{Shared, State};
+use crate::carrier::Bed;
 use crate::wake::WITHOUT_WAKING;
 
 /// How a leader slept last.
@@ -30,17 +31,30 @@ impl Shared {
         until: Option<Time>,
         slept: Slept,
     ) -> (MutexGuard<'a, State>, Slept) {
-        if state.core.before_sleep() {
-            return (state, Slept::Readable);
-        }
         // Once is enough for what comes soon; beyond, a sleep as long as it may be costs less.
         if slept == Slept::No
             && !self.waker.is_broken()
             && let Some(longest) = self.socket.longest_sleep()
             && until.is_none_or(|until| until >= now + longest / 2)
-            && let Some(batch) = state.core.lend_batch(now, longest)
         {
-            return self.receive_asleep(state, now, longest, batch);
+            let alone = state.lone_peer();
+            let bed = state.core.carrier.bed(alone);
+            if matches!(bed, Bed::Socket) && state.core.before_sleep() {
+                return (state, Slept::Readable);
+            }
+            if matches!(bed, Bed::Beside) {
+                let count = state.core.look_beside();
+                if count > 0 {
+                    return (state, Slept::Came(count));
+                }
+            }
+            if let Some(batch) = state.core.lend_batch(now, longest) {
+                return self.receive_asleep(state, now, longest, batch, alone.is_some());
+            }
+        }
+        state.core.carrier.bed(None);
+        if state.core.before_sleep() {
+            return (state, Slept::Readable);
         }
         state.core.rest(now);
         let deadline = state.core.deadline();
@@ -59,21 +73,36 @@ impl Shared {
         (state, Slept::Readable)
     }
 
-    /// Sleeps in the receive call: one system call brings what comes.
+    /// Sleeps in the receive call: one system call brings what comes. `alone`: nothing is expected but an answer of a peer
+    /// who may have a shortcut.
     fn receive_asleep<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
         now: Time,
         longest: Duration,
-        mut batch: RecvBatch,
+        mut batch: Box<RecvBatch>,
+        alone: bool,
     ) -> (MutexGuard<'a, State>, Slept) {
         state.driven = now;
         state.leader_sleeps = Some(now + longest);
+        let shortcut = match alone {
+            true => state.core.carrier.lend_shortcut(),
+            false => None,
+        };
         drop(state);
-        let outcome = self.socket.recv_asleep(&mut batch);
+        let outcome = match &shortcut {
+            Some(shortcut) => self.socket.recv_asleep_by(shortcut, &mut batch),
+            None => self.socket.recv_asleep(&mut batch),
+        };
         let mut state = self.lock();
         state.leader_sleeps = None;
+        let over = shortcut.is_some_and(|shortcut| state.core.take_back_shortcut(shortcut, &outcome));
         let count = state.core.take_back(batch, outcome);
+        if over {
+            state.core.before_sleep();
+        } else if alone && state.driver_sleeps.is_none() {
+            state.core.carrier.awake();
+        }
         if count == 0 {
             let now = state.core.now();
             state.core.rest(now);

@@ -88,6 +88,14 @@ pub(super) enum Waiting {
     Looks(u32),
     /// In the kernel, as long as the socket's receive timeout allows.
     Sleep,
+    /// The same on a connected socket: reports of the network are told here and nowhere else.
+    SleepConnected,
+}
+
+impl Waiting {
+    fn is_asleep(self) -> bool {
+        !matches!(self, Self::Looks(_))
+    }
 }
 
 /// Fills `batch` with what is there, or comes while it waits, from the socket or by a shortcut.
@@ -127,7 +135,8 @@ pub(super) fn recv_lone(
     waiting: Waiting,
 ) -> io::Result<()> {
     if let Some(shortcut) = shortcut.filter(|shortcut| is_plain(shortcut)) {
-        if let Some(length) = look_plain(endpoint, shortcut, batch, waiting)? {
+        // A sleep that was ended by a bell brings an empty one, which is as none, here and below.
+        if let Some(length @ 1..) = look_plain(endpoint, shortcut, batch, waiting)? {
             batch.fill(0, plain_arrival(shortcut, length));
         }
         return Ok(());
@@ -167,7 +176,9 @@ pub(super) fn recv_lone(
         batch.note_waited();
     }
     took(shortcut, count, 1);
+    let ended = waiting == Waiting::SleepConnected && message.msg_len == 0;
     if count == 1
+        && !ended
         && let Some(ends) = ends(endpoint, shortcut, batch, 0, &message)
         && let Some(arrival) = arrival(endpoint, batch, 0, &message, ends)
     {
@@ -321,21 +332,24 @@ fn look(
     let (flags, looks) = match waiting {
         Waiting::Looks(looks) => (libc::MSG_DONTWAIT, looks),
         // Whatever is there beside the first message comes along, but nobody waits for it.
-        Waiting::Sleep if room > 1 => (libc::MSG_WAITFORONE, 1),
-        Waiting::Sleep => (0, 1),
+        _ if room > 1 => (libc::MSG_WAITFORONE, 1),
+        _ => (0, 1),
     };
     let (mut calls, mut empty, mut errors) = (0, 0, 0);
     let outcome = loop {
         calls += 1;
         if let Some(count) = call(flags) {
-            break Ok((count.min(room), empty > 0 || waiting == Waiting::Sleep));
+            break Ok((count.min(room), empty > 0 || waiting.is_asleep()));
         }
         // A failed call leaves the messages as they are, so they serve the next.
         match last_error() {
             libc::EAGAIN if empty + 1 < looks => empty += 1,
             libc::EAGAIN => break Ok((0, true)),
             // The caller hears of a signal, and looks for reports of the network.
-            _ if waiting == Waiting::Sleep => break Ok((0, true)),
+            code @ libc::ECONNREFUSED if waiting == Waiting::SleepConnected => {
+                break Err(io::Error::from_raw_os_error(code));
+            }
+            _ if waiting.is_asleep() => break Ok((0, true)),
             code if code == libc::EINTR || may_be_pending(code) => {
                 errors += 1;
                 if errors > RETRIES {

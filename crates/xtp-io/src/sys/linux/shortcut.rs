@@ -38,7 +38,9 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         Type::DGRAM,
         Some(Protocol::UDP),
     )?;
-    second.set_nonblocking(true)?;
+    // Its calls wait only where they say so, if they can.
+    let sleeps = io.longest.is_some() && super::sleep::prepare(&second).is_ok();
+    second.set_nonblocking(!sleeps)?;
     second.set_recv_buffer_size(first.recv_buffer_size()? / 2)?;
     second.set_send_buffer_size(first.send_buffer_size()? / 2)?;
     if ipv6 {

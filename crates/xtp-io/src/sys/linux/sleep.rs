@@ -7,15 +7,16 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use super::super::Endpoint;
+use socket2::Socket;
+
 use super::last_error;
 
 /// Gives the socket the shortest timeout and lets its calls wait unless they say otherwise, which all others do.
 /// Returns the longest time such a call can take: one tick, and what is left of the one it begins in.
-pub(super) fn prepare(endpoint: &Endpoint) -> io::Result<Duration> {
+pub(super) fn prepare(socket: &Socket) -> io::Result<Duration> {
     let tick = tick()?;
-    endpoint.socket.set_read_timeout(Some(Duration::from_micros(1)))?;
-    endpoint.socket.set_nonblocking(false)?;
+    socket.set_read_timeout(Some(Duration::from_micros(1)))?;
+    socket.set_nonblocking(false)?;
     Ok(2 * tick)
 }
 
