@@ -41,6 +41,7 @@ pub use error::{CloseReason, DiagReason, Error};
 pub use event::{ContextId, Event, ListenerId, MarkId};
 pub use frames::{Framed, Frames};
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Tuning};
+pub use recv::octets::Octets;
 pub use stats::{ContextStats, EngineStats};
 pub use time::Time;
 pub use transmit::{Datagram, Ecn, FramedRun, Piece, Run, Train, TransmitBatch};

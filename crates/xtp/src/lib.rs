@@ -166,7 +166,7 @@ pub use stats::EndpointStats;
 pub use stream::{Chunk, Retained, Stream};
 pub use xtp_engine::{
     CloseReason, Confirm, CongestionKind, ContextStats, DiagReason, EngineConfig, EngineStats, ErrorControl,
-    ListenOptions, OpenOptions, Rate, Tuning, paradigm,
+    ListenOptions, Octets, OpenOptions, Rate, Tuning, paradigm,
 };
 pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
 pub use xtp_wire::{UDP_PORT, ports, service};

@@ -11,6 +11,7 @@ use crate::event::MarkId;
 use crate::frames::Framed;
 use crate::options::{Confirm, ErrorControl, Rate};
 use crate::recv::Item;
+use crate::recv::octets::Octets;
 use bytes::Bytes;
 use xtp_wire::service;
 
@@ -152,11 +153,11 @@ impl Context {
 
     /// As reading again and again, but for pieces that are nothing but octets of a stream; `take` is given their
     /// places and the octets.
-    pub(crate) fn read_plain(&mut self, max: usize, mut take: impl FnMut(u64, Bytes)) {
+    pub(crate) fn read_plain(&mut self, max: usize, mut take: impl FnMut(u64, Octets)) {
         let start = self.reader.start;
         self.reader
             .store
-            .read_plain(max as u64, |seq, bytes| take(seq - start, bytes));
+            .read_plain(max as u64, |seq, octets| take(seq - start, octets));
         self.note_delivery();
     }
 

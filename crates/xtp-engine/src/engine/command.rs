@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::event::{ContextId, ListenerId, MarkId};
 use crate::frames::Framed;
 use crate::options::{Confirm, ErrorControl, ListenOptions, Rate};
+use crate::recv::octets::Octets;
 use crate::stats::ContextStats;
 use crate::time::Time;
 use bytes::{Buf, Bytes};
@@ -201,7 +202,7 @@ impl Engine {
         now: Time,
         id: ContextId,
         max: usize,
-        take: impl FnMut(u64, Bytes),
+        take: impl FnMut(u64, Octets),
     ) -> Result<(), Error> {
         if self.readable(id)? < LONG {
             return Ok(());

@@ -5,6 +5,7 @@
 //! * [`ReceiverWindow`] is the window a reader computes for a writer that wants one.
 
 pub(crate) mod assembly;
+pub(crate) mod octets;
 mod ready;
 pub(crate) mod reassembly;
 mod window;

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes, BytesMut};
 
+use super::octets::Octets;
 use super::reassembly::{Item, Payload, SHARE_MIN, TAG};
 
 /// Least size of a chunk for copied octets; what is longer than `CHUNK` gets memory of its own length.
@@ -25,7 +26,7 @@ const SMALL: usize = 256;
 pub(super) struct Ready {
     start: u64,
     end: u64,
-    chunks: VecDeque<Bytes>,
+    chunks: VecDeque<Octets>,
     /// The last chunk, still growing; empty if the last octets came as a reference.
     open: BytesMut,
     /// Octets in `chunks` and `open`.
@@ -121,14 +122,8 @@ impl Ready {
             return;
         }
         self.close_open();
-        self.chunks.reserve(count);
-        for _ in 1..count {
-            let mut octets = run.split_to(head + len);
-            octets.advance(head);
-            self.chunks.push_back(octets);
-        }
         run.advance(head);
-        self.chunks.push_back(run);
+        self.chunks.push_back(Octets::spread(run, head, len, count));
         let octets = (count * len) as u64;
         self.octets += octets;
         self.end += octets;
@@ -255,20 +250,25 @@ impl Ready {
     }
 
     /// Reads whole chunks of at most `max` octets, as far as nothing but octets lies there.
-    pub(super) fn read_plain(&mut self, max: u64, mut take: impl FnMut(u64, Bytes)) {
+    pub(super) fn read_plain(&mut self, max: u64, mut take: impl FnMut(u64, Octets)) {
         let mut until = self.start + self.until_boundary().min(max);
         if self.eoms.front() == Some(&until) {
             // The chunk that ends a message says so.
             until -= 1;
         }
-        while let Some(chunk) = self.chunks.front()
-            && self.start + chunk.len() as u64 <= until
-            && let Some(bytes) = self.chunks.pop_front()
-        {
+        while let Some(chunk) = self.chunks.front_mut() {
+            let room = until.saturating_sub(self.start) as usize;
+            let octets = match chunk.len() <= room {
+                true => self.chunks.pop_front().unwrap_or_else(|| Bytes::new().into()),
+                false => chunk.split_parts(chunk.parts_within(room)),
+            };
+            if octets.is_empty() {
+                break;
+            }
             let seq = self.start;
-            self.start += bytes.len() as u64;
-            self.octets -= bytes.len() as u64;
-            take(seq, bytes);
+            self.start += octets.len() as u64;
+            self.octets -= octets.len() as u64;
+            take(seq, octets);
         }
     }
 
@@ -298,10 +298,23 @@ impl Ready {
 
     /// Takes up to `max` octets of the first chunk.
     fn take(&mut self, max: usize) -> Bytes {
+        let Some(first) = self.chunks.front_mut() else {
+            return self.open.split_to(max.min(self.open.len())).freeze();
+        };
+        if !first.is_together() {
+            let part = first.split_part();
+            if part.len() <= max {
+                return part;
+            }
+            self.chunks.push_front(part.into());
+        }
         match self.chunks.front_mut() {
-            Some(first) if first.len() > max => first.split_to(max),
-            Some(_) => self.chunks.pop_front().unwrap_or_default(),
-            None => self.open.split_to(max.min(self.open.len())).freeze(),
+            Some(first) if first.len() > max => first.split_octets(max),
+            _ => self
+                .chunks
+                .pop_front()
+                .map(Octets::into_bytes)
+                .unwrap_or_default(),
         }
     }
 
@@ -312,7 +325,7 @@ impl Ready {
         self.close_open();
         self.octets += bytes.len() as u64;
         self.end += bytes.len() as u64;
-        self.chunks.push_back(bytes);
+        self.chunks.push_back(bytes.into());
     }
 
     /// The octets of one packet stay together, so that a message of one packet is read as one item.
@@ -366,7 +379,7 @@ impl Ready {
 
     fn close_open(&mut self) {
         if !self.open.is_empty() {
-            self.chunks.push_back(self.open.split().freeze());
+            self.chunks.push_back(self.open.split().freeze().into());
         }
     }
 

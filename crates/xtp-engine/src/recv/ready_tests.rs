@@ -52,7 +52,7 @@ fn plain_reading_takes_whole_chunks_and_stops_before_whatever_is_not_octets() {
         ready.read_plain(len - 1, |seq, bytes| taken.push((seq, bytes)));
         assert_eq!(taken, []);
         ready.read_plain(3 * len - 1, |seq, bytes| taken.push((seq, bytes)));
-        assert_eq!(taken, [(7, chunk(0)), (7 + len, chunk(1))]);
+        assert_eq!(taken, [(7, chunk(0).into()), (7 + len, chunk(1).into())]);
         ready.read_plain(u64::MAX - 100, |seq, bytes| taken.push((seq, bytes)));
         // The last one before the end of a message carries the mark.
         let expected = [3, 4, 4, 6][what as usize];
@@ -85,6 +85,41 @@ fn a_run_is_read_as_if_its_packets_had_come_one_by_one() {
             assert_eq!(one.read(99_999), other.read(99_999), "{count}");
         }
         assert!(one.is_empty());
+    }
+}
+
+#[test]
+fn a_run_is_read_in_any_portions() {
+    let (head, len, count) = (32, SHARE_MIN, 7);
+    let run: Bytes = (0..count * (head + len)).map(|at| (at % 251) as u8).collect();
+    let octets: Vec<u8> = run
+        .chunks(head + len)
+        .flat_map(|packet| packet[head..].to_vec())
+        .collect();
+    for portion in [1, 100, len - 1, len, len + 1, 2 * len + 5, 99_999] {
+        let mut ready = Ready::new(3);
+        ready.push_run(run.clone(), head, len);
+        let (mut read, mut plainly) = (Vec::new(), true);
+        while !ready.is_empty() {
+            assert_eq!(ready.start(), 3 + read.len() as u64);
+            let before = read.len();
+            if plainly {
+                ready.read_plain(portion as u64, |seq, part| {
+                    assert_eq!(seq, 3 + read.len() as u64);
+                    part.parts().for_each(|part| read.extend_from_slice(part));
+                });
+                // Whole packets, and as many as fit.
+                let left = (octets.len() - before) / len * len;
+                let whole = (octets.len() - before).is_multiple_of(len);
+                assert!(!whole || read.len() - before == left.min(portion / len * len));
+            } else if let Some(Item::Data { bytes, .. }) = ready.read(portion) {
+                assert!(bytes.len() <= portion && !bytes.is_empty());
+                read.extend_from_slice(&bytes);
+            }
+            assert_eq!(ready.stored() as usize, octets.len() - read.len());
+            plainly = !plainly;
+        }
+        assert_eq!(read, octets, "{portion}");
     }
 }
 

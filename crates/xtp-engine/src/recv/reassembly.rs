@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::{Buf, Bytes};
 use smallvec::SmallVec;
 
+use super::octets::Octets;
 use super::ready::Ready;
 use crate::fields::Fields;
 
@@ -338,7 +339,7 @@ impl Reassembly {
     }
 
     /// Reads whole pieces of at most `max` octets together, as far as nothing but octets lies there.
-    pub(crate) fn read_plain(&mut self, max: u64, take: impl FnMut(u64, Bytes)) {
+    pub(crate) fn read_plain(&mut self, max: u64, take: impl FnMut(u64, Octets)) {
         self.ready.read_plain(max, take);
     }
 

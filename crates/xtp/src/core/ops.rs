@@ -235,13 +235,17 @@ pub(crate) fn chunks(
                 out.push(item);
                 if plain && left > 0 {
                     // What went wrong, if anything, will be found again by the next look.
-                    let _ = core.engine.read_plain(now, id, left, |offset, bytes| {
-                        left -= bytes.len();
-                        out.push(Chunk::Data {
-                            offset,
-                            bytes,
-                            end_of_message: false,
-                        });
+                    let _ = core.engine.read_plain(now, id, left, |mut offset, octets| {
+                        left -= octets.len();
+                        for bytes in octets.into_parts() {
+                            let length = bytes.len() as u64;
+                            out.push(Chunk::Data {
+                                offset,
+                                bytes,
+                                end_of_message: false,
+                            });
+                            offset += length;
+                        }
                     });
                 }
             }
@@ -253,6 +257,29 @@ pub(crate) fn chunks(
         }
     }
     Poll::Ready(Ok(out.len() - before))
+}
+
+/// As [`chunks`], but octets that came in a train stay together.
+pub(crate) fn trains(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    max: usize,
+    out: &mut Vec<Chunk>,
+) -> Poll<Result<usize>> {
+    let (before, mut left) = (out.len(), max.max(1));
+    // What went wrong, if anything, will be found again by the next look.
+    let _ = core.engine.read_plain(now, id, left, |offset, octets| {
+        left -= octets.len();
+        out.push(Chunk::Train { offset, octets });
+    });
+    if out.len() > before {
+        return Poll::Ready(Ok(out.len() - before));
+    }
+    chunk(core, now, id, left).map_ok(|item| {
+        out.extend(item);
+        out.len() - before
+    })
 }
 
 /// Octets into `buffer`, as many as there are, 0 at the end. Tags and gaps are passed over.
@@ -332,7 +359,8 @@ pub(crate) fn message(
                 slot.mutilated = true;
                 slot.drop_partial();
             }
-            Some(Chunk::Tag { .. }) => {}
+            // Items that are asked for one by one are no trains.
+            Some(Chunk::Tag { .. } | Chunk::Train { .. }) => {}
             None => {
                 let octets = slot.partial_octets() as u64;
                 slot.drop_partial();

@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Rate, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Octets, Rate, Time};
 
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
@@ -44,6 +44,14 @@ pub enum Chunk {
         bytes: Bytes,
         /// The last of them ends a message.
         end_of_message: bool,
+    },
+    /// Octets as a train of packets brought them: in parts, with one reference to the memory of all of them. Only
+    /// [`Stream::recv_trains`] gives it.
+    Train {
+        /// Position of the first octet in the stream.
+        offset: u64,
+        /// The octets. None of them ends a message.
+        octets: Octets,
     },
     /// An out-of-band tag that belongs to the octet after it.
     Tag {
@@ -199,6 +207,18 @@ impl Stream {
         let timeout = from_nanos(&self.read_timeout);
         self.wait("receiving", timeout, |core, now, id| {
             ops::chunks(core, now, id, max, chunks)
+        })
+    }
+
+    /// As [`recv_chunks`](Self::recv_chunks), and octets that came in trains of packets stay together: a
+    /// [`Chunk::Train`] instead of a [`Chunk::Data`] for each packet, which costs the receiver of a fast stream least.
+    ///
+    /// # Errors
+    /// As [`recv_chunks`](Self::recv_chunks).
+    pub fn recv_trains(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
+        let timeout = from_nanos(&self.read_timeout);
+        self.wait("receiving", timeout, |core, now, id| {
+            ops::trains(core, now, id, max, chunks)
         })
     }
 
