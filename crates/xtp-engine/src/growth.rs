@@ -17,6 +17,10 @@ const LOOKS: u32 = 4;
 /// Round trip assumed as long as none is known.
 const ASSUMED: Duration = Duration::from_millis(100);
 
+/// A peer with a shorter round trip is so near that what is under way waits in the carrier's own queue: to grant more would
+/// only make that overflow.
+const NEAR: Duration = Duration::from_millis(1);
+
 /// Watches one reader.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Growth {
@@ -94,7 +98,7 @@ impl Growth {
     /// Octets beyond `capacity` are in order now, up to `highest` arrived, `waiting` wait for the user: the capacity
     /// the reader should have.
     pub(crate) fn capacity(&mut self, capacity: u64, highest: u64, waiting: u64, now: Time) -> u64 {
-        if capacity >= self.limit {
+        if capacity >= self.limit || self.rtt().is_some_and(|rtt| rtt < NEAR) {
             return capacity;
         }
         let look = self.rtt().unwrap_or(ASSUMED) / LOOKS;

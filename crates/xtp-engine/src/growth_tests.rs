@@ -56,3 +56,22 @@ fn keeps_ahead_of_doubling() {
         );
     }
 }
+
+#[test]
+fn a_near_peer_is_granted_no_more_than_at_first() {
+    let near = NEAR - Duration::from_nanos(1);
+    assert_eq!(after_a_second(40 << 30, near, 0), 4 * MIB);
+    assert_eq!(after_a_second(40 << 30, Duration::from_micros(20), 0), 4 * MIB);
+    assert_eq!(after_a_second(40 << 30, NEAR, 0), 64 * MIB, "not near any more");
+    // As long as nothing is known of the peer it may be far.
+    let mut growth = Growth::new(64 * MIB, Time::ZERO);
+    let grown = growth.capacity(4 * MIB, 40 * MIB, 0, Time::ZERO + ASSUMED);
+    assert_eq!(grown, 64 * MIB);
+    growth.set_rtt(near);
+    let later = Time::ZERO + 2 * ASSUMED;
+    assert_eq!(
+        growth.capacity(8 * MIB, 80 * MIB, 0, later),
+        8 * MIB,
+        "near after all"
+    );
+}
