@@ -25,10 +25,32 @@ pub trait Frames: fmt::Debug + Send + Sync {
     /// The payload of one frame; empty if there is no such frame.
     fn frame(&self, index: usize) -> &[u8];
 
+    /// How many frames from number `index` on lie side by side, so that they can be shown together; at least 1 where there
+    /// is such a frame.
+    fn together(&self, index: usize) -> usize {
+        let _ = index;
+        usize::MAX
+    }
+
+    /// Whether whoever was shown frames may go on referring to them until they are acknowledged.
+    fn lends(&self) -> bool {
+        false
+    }
+
     /// Writes `heads`, of [`room`](Self::room) octets each, before the frames from number `first` on, and shows these
-    /// frames as they then lie, head and payload in turn. False, and nothing shown, if there are fewer frames or if
-    /// somebody else does the same at this time.
-    fn with_heads(&self, first: usize, heads: &[u8], visit: &mut dyn FnMut(&[u8])) -> bool;
+    /// frames as they then lie, head and payload in turn. `visit` says whether it goes on referring to them, which only
+    /// memory that [`lends`](Self::lends) allows. False, and nothing shown, if fewer frames lie
+    /// [together](Self::together), if somebody refers to one of them, or does the same at this time.
+    fn with_heads(&self, first: usize, heads: &[u8], visit: &mut dyn FnMut(&[u8]) -> bool) -> bool;
+
+    /// So many octets were acknowledged: a stretch of [`Framed`] as a whole, and once. What of them was sent no more than
+    /// once nobody refers to any more.
+    fn acknowledged(&self, octets: usize) {
+        let _ = octets;
+    }
+
+    /// Something is sent once more: for all that is known, somebody refers to it for ever.
+    fn sent_again(&self) {}
 }
 
 /// A stretch of the payload of [`Frames`], to be sent.
@@ -95,6 +117,16 @@ impl Framed {
         self.payload
     }
 
+    /// All of the stretch was acknowledged.
+    pub(crate) fn acknowledged(&self) {
+        self.frames.acknowledged(self.len);
+    }
+
+    /// Some of it is sent once more.
+    pub(crate) fn sent_again(&self) {
+        self.frames.sent_again();
+    }
+
     /// The memory, and which of its frames begins at octet `at`, if one does.
     pub(crate) fn frame_at(&self, at: usize) -> Option<(&Arc<dyn Frames>, usize)> {
         let at = self.from + at;
@@ -137,3 +169,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 #[path = "frames_tests.rs"]
 mod tests;
+#[cfg(test)]
+#[path = "frames_turns_tests.rs"]
+mod turns_tests;

@@ -95,6 +95,8 @@ pub struct FramedRun {
     pub first: usize,
     /// How many packets, and so frames.
     pub count: usize,
+    /// The payloads stay as they are until the peer acknowledged them, and they leave for the first time.
+    pub retained: bool,
 }
 
 impl FramedRun {
@@ -451,8 +453,8 @@ impl TransmitBatch {
         route: Route,
         heads_at: usize,
         count: usize,
-        frames: &Arc<dyn Frames>,
-        from: usize,
+        (frames, from): (&Arc<dyn Frames>, usize),
+        retained: bool,
     ) {
         let of = self.framed.len();
         self.framed.push(frames.clone());
@@ -467,11 +469,15 @@ impl TransmitBatch {
                 of,
                 first: from + done,
                 count: 1,
+                retained,
             };
             self.pieces.push(Piece::Framed(run));
             self.begin_train(route, octets, first);
             self.open = true;
-            run.count += self.grow(octets, count - done - 1);
+            // No more than lie together, and then nobody else boards: the train leaves from where it lies.
+            let together = frames.together(run.first).clamp(1, count - done);
+            run.count += self.grow(octets, together - 1);
+            self.open &= frames.together(run.first) > run.count;
             self.pieces[first] = Piece::Framed(run);
             done += run.count;
         }
@@ -495,7 +501,8 @@ impl TransmitBatch {
             [Piece::Payload(data)] => at == head.end && core::ptr::eq(next, &data[..]),
             _ => false,
         };
-        if next.is_empty() || run.heads().end != head.start || !same {
+        let together = self.framed[run.of].together(run.first) > run.count;
+        if next.is_empty() || run.heads().end != head.start || !same || !together {
             return;
         }
         run.count += 1;

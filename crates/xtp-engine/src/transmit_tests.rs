@@ -1,7 +1,7 @@
 //! Runs in a batch: the same datagrams as if each had its own pieces, in as few trains.
 
 use super::*;
-use crate::frames::{Framed, testing::frames};
+use crate::frames::{Framed, testing::blocks, testing::frames};
 
 const HEAD: usize = 4;
 
@@ -129,13 +129,18 @@ fn a_run_has_no_octets_in_one_place() {
 
 /// Pushes a run of `count` frames of 100 octets from number `from` on, and one more as a packet of its own.
 fn push_framed(out: &mut TransmitBatch, count: usize, from: usize) -> Vec<Vec<u8>> {
+    push_blocks(out, usize::MAX, count, from)
+}
+
+/// As [`push_framed`], with no more than `block` frames together.
+fn push_blocks(out: &mut TransmitBatch, block: usize, count: usize, from: usize) -> Vec<Vec<u8>> {
     let all = octets((from + count + 1) * 100 + 30, 7);
-    let frames = frames(HEAD, 100, &all);
+    let frames: Arc<dyn Frames> = blocks(HEAD, 100, block, &all);
     let heads = octets((count + 1) * HEAD, 9);
     let (run, last) = heads.split_at(count * HEAD);
     let heads_at = out.arena.len();
     out.arena.extend_from_slice(run);
-    out.push_framed(route(1), heads_at, count, &frames, from);
+    out.push_framed(route(1), heads_at, count, (&frames, from), true);
     let last_at = out.arena.len();
     out.arena.extend_from_slice(last);
     let mut payload = SmallVec::new();
@@ -168,7 +173,10 @@ fn frames_make_trains_of_their_own_which_the_last_packet_joins() {
     assert_eq!((run.first, run.count), (2, 10));
     let mut shown = Vec::new();
     let heads = &out.arena[run.heads()];
-    out.framed[run.of].with_heads(run.first, heads, &mut |octets| shown = octets.to_vec());
+    out.framed[run.of].with_heads(run.first, heads, &mut |octets| {
+        shown = octets.to_vec();
+        false
+    });
     assert_eq!(shown, expected[3..].concat(), "as it lies");
 }
 
@@ -193,7 +201,7 @@ fn a_short_last_frame_joins_although_it_was_copied() {
     let all = octets(230, 7);
     let (frames, heads) = (frames(HEAD, 100, &all), octets(3 * HEAD, 9));
     out.arena.extend_from_slice(&heads[..2 * HEAD]);
-    out.push_framed(route(1), 0, 2, &frames, 0);
+    out.push_framed(route(1), 0, 2, (&frames, 0), true);
     out.arena.extend_from_slice(&heads[2 * HEAD..]);
     out.arena.extend_from_slice(&all[200..]);
     out.push(route(1), false, 2 * HEAD, &[]);
@@ -225,4 +233,66 @@ fn what_is_not_the_next_frame_does_not_join() {
     expected.push([head, data].concat());
     assert_eq!(datagrams(&out), expected);
     assert_eq!((out.trains.len(), out.pieces.len()), (1, 3));
+}
+
+#[test]
+fn trains_of_frames_never_cross_blocks() {
+    for block in [1, 2, 3, 44, 64, 65, 300] {
+        for (count, from) in [
+            (1, 0),
+            (2, 1),
+            (3, 2),
+            (43, 0),
+            (44, 0),
+            (130, 43),
+            (200, 7),
+            (90, 299),
+        ] {
+            let mut out = TransmitBatch::new();
+            let expected = push_blocks(&mut out, block, count, from);
+            assert_eq!(datagrams(&out), expected, "{block}: {count} from {from}");
+            let mut next = from;
+            for train in &out.trains {
+                let pieces = &out.pieces[train.pieces.clone()];
+                let [Piece::Framed(run)] = pieces else {
+                    // The last packet, which begins a block, where it could not join.
+                    assert!((from + count).is_multiple_of(block) || block == 65 || train.count == 1);
+                    assert_eq!((next, train.count), (from + count, 1), "{pieces:?}");
+                    next += 1;
+                    continue;
+                };
+                assert_eq!((run.first, run.count), (next, train.count));
+                assert!(run.first % block + run.count <= block, "{block}: {run:?}");
+                let shown = out.framed[run.of].with_heads(run.first, &out.arena[run.heads()], &mut |_| false);
+                assert!(shown && run.retained);
+                next += run.count;
+            }
+            assert_eq!(next, from + count + 1, "{block}: {count} from {from}");
+        }
+    }
+}
+
+#[test]
+fn the_last_frame_joins_within_its_block_only() {
+    for (count, trains) in [(42, &[43][..]), (43, &[44]), (44, &[44, 1]), (45, &[44, 2])] {
+        let mut out = TransmitBatch::new();
+        push_blocks(&mut out, 44, count, 0);
+        let counts: Vec<usize> = out.trains.iter().map(|train| train.count).collect();
+        assert_eq!(counts, trains, "{count}");
+        let joined = matches!(out.pieces.last(), Some(Piece::Framed(_)));
+        assert_eq!(joined, count != 44, "{count}");
+    }
+}
+
+#[test]
+fn nobody_boards_a_train_that_ends_a_block() {
+    for (count, boards) in [(7, true), (8, false), (16, false), (17, true)] {
+        let mut out = TransmitBatch::new();
+        let frames: Arc<dyn Frames> = blocks(HEAD, 100, 8, &octets(10_000, 7));
+        out.arena.extend_from_slice(&octets(count * HEAD, 9));
+        out.push_framed(route(1), 0, count, (&frames, 0), true);
+        let before = out.trains.len();
+        push(&mut out, 1, 1, 100, &[100]);
+        assert_eq!(out.trains.len() == before, boards, "{count}");
+    }
 }

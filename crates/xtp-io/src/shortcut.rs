@@ -4,10 +4,13 @@ use std::io;
 use std::net::{IpAddr, Shutdown, SocketAddr, UdpSocket as StdSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::address::for_family;
 use crate::batch::RecvBatch;
 use crate::counters::add;
 use crate::socket::UdpSocket;
 use crate::train::Ecn;
+#[cfg(target_os = "linux")]
+use crate::train::{MAX_DATAGRAM, MAX_SEGMENTS};
 
 /// A socket at the address of another, connected to one peer: the system looks up no route for what it sends, and hands
 /// it what that peer sends.
@@ -29,6 +32,9 @@ pub struct Shortcut {
     /// Whether what arrives is joined.
     #[cfg(target_os = "linux")]
     pub(crate) gro: crate::sys::Gro,
+    /// What is lent goes through it.
+    #[cfg(target_os = "linux")]
+    pub(crate) pipe: crate::sys::Pipe,
     /// Octets of the datagrams into which the system cuts what it sends, 0 for none; `None` where it cannot.
     pub(crate) segments: Option<usize>,
 }
@@ -80,6 +86,12 @@ impl Shortcut {
         Ok(())
     }
 
+    /// Whether what goes there, from there and with that mark may leave by it.
+    #[inline]
+    fn leads(&self, dst: SocketAddr, src: Option<IpAddr>, ecn: Ecn) -> bool {
+        dst == self.peer && (src.is_none() || src == self.local) && ecn == self.mark
+    }
+
     /// Whether `octets` would leave as datagrams of `segment` octets, the last of what is left; says so to the system
     /// where it does not know.
     #[inline]
@@ -119,6 +131,17 @@ impl Shortcut {
         // Nobody sends from the address of this socket itself.
         self.socket.connect(self.socket.local_addr()?)
     }
+
+    /// It was turned away, and what its peer sends is to arrive here again.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn turn_back(&self) -> io::Result<()> {
+        let local = self.socket.local_addr()?;
+        let peer = for_family(self.peer, local.is_ipv6()).ok_or(io::ErrorKind::InvalidInput)?;
+        self.unsure.store(true, Ordering::Relaxed);
+        self.socket.connect(peer)
+    }
 }
 
 /// Ends a sleep in a shortcut ([`UdpSocket::recv_asleep_by`]) from another thread.
@@ -156,9 +179,12 @@ impl UdpSocket {
         octets: &[u8],
         segment: usize,
     ) -> bool {
-        let its = dst == shortcut.peer && (src.is_none() || src == shortcut.local) && ecn == shortcut.mark;
         let counts = &self.endpoint.counts;
-        if !its || octets.is_empty() || segment == 0 || !shortcut.cuts(octets.len(), segment) {
+        if !shortcut.leads(dst, src, ecn)
+            || octets.is_empty()
+            || segment == 0
+            || !shortcut.cuts(octets.len(), segment)
+        {
             return false;
         }
         add(&counts.send_calls, 1);
@@ -175,6 +201,44 @@ impl UdpSocket {
         #[cfg(target_os = "linux")]
         shortcut.told.sent();
         true
+    }
+
+    /// As [`UdpSocket::send_by`], of 32 KiB or more, and without a copy: the system refers to the memory until the datagrams
+    /// were received, whatever the peer acknowledges. What is written there before they were changes them, and what is
+    /// written there afterwards may be seen by a peer that has not taken them: the memory is to be one that
+    /// [lends](crate::FrameMemory::lends).
+    #[inline]
+    pub fn lend_by(
+        &self,
+        shortcut: &mut Shortcut,
+        dst: SocketAddr,
+        src: Option<IpAddr>,
+        ecn: Ecn,
+        octets: &[u8],
+        segment: usize,
+    ) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            let counts = &self.endpoint.counts;
+            // More than a call takes would count as failures of lending, which is then given up.
+            let fits =
+                segment > 0 && octets.len() <= MAX_DATAGRAM && octets.len().div_ceil(segment) <= MAX_SEGMENTS;
+            if !fits || !shortcut.leads(dst, src, ecn) {
+                return false;
+            }
+            // Where the length of a segment is named, if only of one, the device is left the checksum.
+            let named =
+                shortcut.segments == Some(segment) || shortcut.segments.is_some() && shortcut.cut(segment);
+            if named && crate::sys::lend_by(shortcut, counts, octets) {
+                add(&counts.datagrams_out, octets.len().div_ceil(segment) as u64);
+                add(&counts.octets_out, octets.len() as u64);
+                shortcut.told.sent();
+                return true;
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (shortcut, dst, src, ecn, octets, segment);
+        false
     }
 
     /// As [`UdpSocket::recv_within`], by a shortcut: one datagram at most, or some that came joined.

@@ -39,6 +39,8 @@ const SHORT: usize = 1_024;
 const SMALL: usize = 9 << 10;
 /// Datagrams of a train that may be a message of an exchange.
 const FEW: usize = 4;
+/// Octets of a train whose frames the system may be lent.
+const WORTH_LENDING: usize = 32 << 10;
 /// Octets a datagram loses to IP and UDP headers, by family of the peer.
 const OVERHEAD_V4: usize = 28;
 const OVERHEAD_V6: usize = 48;
@@ -238,7 +240,7 @@ impl Carrier {
         let mut taken = self
             .hand_in_rest(clock, engine, false)
             .map_or(0, |(count, _)| count);
-        let Some(shortcut) = self.shortcut.retire() else {
+        let Some((shortcut, served)) = self.shortcut.retire() else {
             return taken;
         };
         while let Some(batch) = &mut self.batch
@@ -247,6 +249,7 @@ impl Carrier {
             taken += count;
             self.hand_in(clock.now(), engine, false);
         }
+        self.shortcut.put_aside(shortcut, served);
         taken
     }
 
@@ -344,8 +347,15 @@ impl Carrier {
             // Headers of another length than there is room for are gathered with the rest.
             [Piece::Framed(run)] if self.out.framed[run.of].room() == run.head => {
                 let (mut outcome, heads) = (None, &self.out.arena[run.heads()]);
-                self.out.framed[run.of].with_heads(run.first, heads, &mut |octets| {
-                    outcome = Some(way.send_side_by_side(octets));
+                let frames = &self.out.framed[run.of];
+                frames.with_heads(run.first, heads, &mut |octets| {
+                    let lends = run.retained && octets.len() >= WORTH_LENDING && frames.lends();
+                    let lent = lends && way.lend(octets);
+                    outcome = Some(match lent {
+                        true => Ok(SendOutcome::Sent),
+                        false => way.send_side_by_side(octets),
+                    });
+                    lent
                 });
                 if let Some(outcome) = outcome {
                     return outcome;

@@ -1,7 +1,7 @@
 //! What errors and marks of the network mean.
 
 use super::*;
-use crate::frames::Shared;
+use crate::frames::testing::sent_once;
 
 #[test]
 fn payload_leaves_room_for_headers() {
@@ -48,13 +48,14 @@ fn sent_framed(room: usize) -> (Vec<Vec<u8>>, u64) {
     let mut memory = xtp_io::FrameMemory::new(room, 5, 15);
     memory.frames_mut(0).for_each(|frame| frame.fill(7));
     carrier.out.arena = (0..12).collect();
-    carrier.out.framed.push(Arc::new(Shared(memory)));
+    carrier.out.framed.push(sent_once(memory));
     carrier.out.pieces.push(Piece::Framed(xtp_engine::FramedRun {
         heads: 0,
         head: 4,
         of: 0,
         first: 0,
         count: 3,
+        retained: true,
     }));
     carrier.out.trains.push(xtp_engine::Train {
         dst: peer.local_addr(),

@@ -4,14 +4,18 @@
 //! that lie together have to be taken apart for that, which costs as much as the kernel's own copy. In a [`FrameBuffer`]
 //! they are apart from the beginning: whoever reads a file, encodes or computes puts them where they leave from.
 
-use std::fmt;
 use std::io::{self, IoSliceMut, Read, Write};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use xtp_engine::{Framed, Frames};
+use xtp_engine::Framed;
 use xtp_io::FrameMemory;
 use xtp_wire::HEADER_LEN;
+
+mod sending;
+
+pub(crate) use sending::Owner;
+use sending::{Sending, Shared};
 
 /// Octets of a cache line.
 const LINE: usize = 64;
@@ -23,11 +27,15 @@ const LONG: usize = 8 << 10;
 /// Memory to be filled, then [frozen](Self::freeze) and sent.
 ///
 /// It is laid out for packets of one size. It can be sent wherever, as often as wanted; but only where a packet carries a
-/// frame, and where nobody sends the same frames at the same time, does it leave as it lies. Elsewhere it is cut and
-/// gathered like other memory.
+/// frame, and the same frames are not on their way already, does it leave as it lies. Elsewhere it is cut and gathered like
+/// other memory. So whoever sends much fills, or sends again, some megabytes in turns. Memory of 1 MiB and more is rounded up
+/// to large pages, mostly of 2 MiB.
+///
+/// What was sent by one association leaves as it lies by no other. Filled again after [`FrameBytes::reclaim`] it is best
+/// sent to the same peer: one that acknowledged what it did not take could still see what is in the memory then.
 #[derive(Debug)]
 pub struct FrameBuffer {
-    memory: FrameMemory,
+    shared: Shared,
     filled: usize,
     /// Octets a full packet carried when it was laid out.
     packet: usize,
@@ -48,7 +56,7 @@ impl FrameBuffer {
             false => packet,
         };
         Self {
-            memory: FrameMemory::new(HEADER_LEN, payload, octets),
+            shared: Shared::new(FrameMemory::new(HEADER_LEN, payload, octets)),
             filled: 0,
             packet,
         }
@@ -66,7 +74,7 @@ impl FrameBuffer {
 
     /// Octets it can hold.
     pub fn capacity(&self) -> usize {
-        self.memory.octets()
+        self.shared.memory.octets()
     }
 
     /// Forgets what it holds.
@@ -78,10 +86,11 @@ impl FrameBuffer {
     /// [`advance`](Self::advance).
     pub fn unfilled(&mut self) -> impl Iterator<Item = &mut [u8]> {
         let (frame, mut at) = (
-            self.filled / self.memory.payload(),
-            self.filled % self.memory.payload(),
+            self.filled / self.shared.memory.payload(),
+            self.filled % self.shared.memory.payload(),
         );
-        self.memory
+        self.shared
+            .memory
             .frames_mut(frame)
             .map(move |frame| &mut frame[std::mem::take(&mut at)..])
             .filter(|place| !place.is_empty())
@@ -120,7 +129,7 @@ impl FrameBuffer {
         FrameBytes {
             octets: self.filled,
             packet: self.packet,
-            memory: Arc::new(Shared(self.memory)),
+            memory: Arc::new(self.shared),
         }
     }
 }
@@ -183,11 +192,14 @@ impl FrameBytes {
             packet,
         } = self;
         match Arc::try_unwrap(memory) {
-            Ok(Shared(memory)) => Ok(FrameBuffer {
-                memory,
-                filled: 0,
-                packet,
-            }),
+            Ok(mut shared) => {
+                shared.memory.renew();
+                Ok(FrameBuffer {
+                    shared,
+                    filled: 0,
+                    packet,
+                })
+            }
             Err(memory) => Err(Self {
                 memory,
                 octets,
@@ -196,45 +208,17 @@ impl FrameBytes {
         }
     }
 
-    /// As the engine takes it.
-    pub(crate) fn to_framed(&self) -> Framed {
-        let mut framed = Framed::new(self.memory.clone());
+    /// As the engine takes it, once, of the association `owner`.
+    pub(crate) fn to_framed(&self, owner: Owner) -> Framed {
+        let sending = Sending::new(self.memory.clone(), owner, self.octets);
+        let mut framed = Framed::new(Arc::new(sending));
         framed.truncate(self.octets);
         framed
     }
 }
 
-/// The socket layer's memory as the engine sees it.
-pub(crate) struct Shared(pub(crate) FrameMemory);
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Frames for Shared {
-    fn octets(&self) -> usize {
-        self.0.octets()
-    }
-
-    fn payload(&self) -> usize {
-        self.0.payload()
-    }
-
-    fn room(&self) -> usize {
-        self.0.room()
-    }
-
-    fn frame(&self, index: usize) -> &[u8] {
-        self.0.frame(index)
-    }
-
-    fn with_heads(&self, first: usize, heads: &[u8], visit: &mut dyn FnMut(&[u8])) -> bool {
-        self.0.with_heads(first, heads, visit)
-    }
-}
-
+#[cfg(test)]
+pub(crate) use sending::testing;
 #[cfg(test)]
 #[path = "frames_tests.rs"]
 mod tests;

@@ -11,7 +11,7 @@ fn octets(count: usize) -> Vec<u8> {
 /// What would be sent, frame by frame.
 fn frames(data: &FrameBytes) -> Vec<Vec<u8>> {
     (0..)
-        .map(|index| data.memory.0.frame(index).to_vec())
+        .map(|index| data.memory.memory.frame(index).to_vec())
         .take_while(|frame| !frame.is_empty())
         .collect()
 }
@@ -32,8 +32,8 @@ fn frames_are_what_packets_carry() {
 #[test]
 fn long_packets_fill_whole_lines() {
     let data = FrameBuffer::new(65_475, 70_000);
-    assert_eq!(data.memory.payload(), 65_440);
-    assert_eq!(FrameBuffer::new(1_440, 70_000).memory.payload(), 1_440);
+    assert_eq!(data.shared.memory.payload(), 65_440);
+    assert_eq!(FrameBuffer::new(1_440, 70_000).shared.memory.payload(), 1_440);
 }
 
 #[test]

@@ -282,6 +282,9 @@ impl Context {
         let sync = self.next_sync();
         let ecn = self.data_ecn(alone);
         let payload = self.payload(&segment);
+        if segment.again {
+            self.writer.queue.sent_again(segment.seq, segment.len);
+        }
         let draft = Draft {
             format,
             options,

@@ -154,6 +154,10 @@ impl Context {
             if lost.is_none()
                 && let Some(run) = self.run(plan, &gates, nxt, max)
             {
+                if run.count == 0 {
+                    plan.stop = Stop::Train;
+                    return;
+                }
                 let size = run.len as u64;
                 gates.take(HEADER_LEN as u64 + size, size, run.count.into());
                 nxt = run.end();
@@ -207,7 +211,8 @@ impl Context {
     }
 
     /// Full segments of plain new data from `seq` on for which all gates are open: most of a bulk transfer, planned
-    /// and sent in one go. What ends a message, the queue, the credit or the train is left to the general case.
+    /// and sent in one go. What ends a message, the queue, the credit or the train is left to the general case. None at all
+    /// (a run of 0) where the next ones are better sent together in the next turn.
     fn run(&self, plan: &Plan, gates: &Gates, seq: u64, max: usize) -> Option<Planned> {
         let size = self.segment_size() as u64;
         let special = plan.segments.is_empty() && (plan.first || plan.xdata);
@@ -221,12 +226,17 @@ impl Context {
             true => u64::MAX,
             false => self.writer.credit.whole_segments(seq, size),
         };
-        let count = (plain.saturating_sub(seq + 1) / size)
+        let most = (max - plan.packets) as u64;
+        let mut count = (plain.saturating_sub(seq + 1) / size)
             .min(credit)
-            .min((max - plan.packets) as u64)
             .min(gates.edge.saturating_sub(seq) / size)
             .min(gates.packets(HEADER_LEN as u64 + size, size));
-        (count > 1).then_some(Planned {
+        let mut later = false;
+        if count >= most {
+            count = self.in_whole_trains(seq, most, plan.packets > 0);
+            later = count == 0;
+        }
+        (count > 1 || later).then_some(Planned {
             seq,
             len: size as usize,
             tag: None,
@@ -234,6 +244,24 @@ impl Context {
             again: false,
             count: count as u32,
         })
+    }
+
+    /// Of the `most` frames from `seq` on that this turn may still send as many as end with frames that lie together: the rest
+    /// of a train would be another, as dear as a whole one, and so would its beginning in the next turn. Where they are too few
+    /// for that, none if something leaves in this turn anyhow (`later`).
+    fn in_whole_trains(&self, seq: u64, most: u64, later: bool) -> u64 {
+        let Some((frames, from)) = self.writer.queue.frames_at(seq) else {
+            return most;
+        };
+        let here = frames.together(from) as u64;
+        match most < here {
+            true if later => 0,
+            true => most,
+            false => {
+                let next = frames.together(from + here as usize).max(1) as u64;
+                here + (most - here) / next * next
+            }
+        }
     }
 
     /// Everything written fits FIRST whatever TLVs its specifier has.

@@ -40,7 +40,8 @@ impl Context {
         match self.writer.queue.frames_at(run.seq) {
             Some((frames, from)) => {
                 lay_heads(header, heads, |index| std::iter::once(frames.frame(from + index)));
-                out.push_framed(route, heads_at, packets, frames, from);
+                let retained = self.pattern.lasting && !self.tuning.no_error;
+                out.push_framed(route, heads_at, packets, (frames, from), retained);
             }
             None => {
                 let mut payload = SmallVec::new();

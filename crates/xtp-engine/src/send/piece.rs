@@ -68,6 +68,13 @@ impl Piece {
         }
     }
 
+    /// The peer has all of it.
+    pub(super) fn acknowledged(&self) {
+        if let Data::Framed(data) = &self.data {
+            data.acknowledged();
+        }
+    }
+
     /// Keeps the octets before position `end`.
     pub(super) fn truncate(&mut self, end: u64) {
         let keep = usize::try_from(end - self.seq).unwrap_or(usize::MAX);

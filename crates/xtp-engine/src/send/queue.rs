@@ -236,7 +236,9 @@ impl SendQueue {
         }
         self.base = below;
         while self.pieces.front().is_some_and(|piece| piece.end() <= below) {
-            self.pieces.pop_front();
+            if let Some(piece) = self.pieces.pop_front().filter(|_| self.framed) {
+                piece.acknowledged();
+            }
             self.released += 1;
         }
         self.framed &= !self.pieces.is_empty();
@@ -246,6 +248,14 @@ impl SendQueue {
         while self.eoms.front().is_some_and(|&eom| eom <= below) {
             self.eoms.pop_front();
         }
+    }
+
+    /// Drops everything, although not all of it was acknowledged: what is lent is withheld, and frames are told nothing.
+    pub(crate) fn abandon(&mut self, end: u64) {
+        self.truncate(end);
+        self.withhold();
+        self.pieces.clear();
+        self.release(end);
     }
 
     /// Drops what has not been sent: everything from `end` on. A tag is kept whole. O(what is dropped).
@@ -394,6 +404,20 @@ impl SendQueue {
         data.frame_at(at)
     }
 
+    /// What is kept of `seq..seq + len` is sent once more.
+    pub(crate) fn sent_again(&self, seq: u64, len: usize) {
+        if !self.framed {
+            return;
+        }
+        let end = seq.saturating_add(len as u64);
+        let touched = self.pieces.range(self.locate(seq).min(self.pieces.len())..);
+        for piece in touched.take_while(|piece| piece.seq < end) {
+            if let Data::Framed(data) = &piece.data {
+                data.sent_again();
+            }
+        }
+    }
+
     /// Appends references to the data octets of `seq..seq + len`, one cut or a part of it, to `out`.
     ///
     /// The octets of a tag at `seq` are left out: whoever writes the header writes the tag. O(pieces touched)
@@ -467,6 +491,9 @@ impl Drop for SendQueue {
     }
 }
 
+#[cfg(test)]
+#[path = "framed_tests.rs"]
+mod framed_tests;
 #[cfg(test)]
 #[path = "lent_tests.rs"]
 mod lent_tests;

@@ -36,6 +36,8 @@ pub(crate) use linux::clock::monotonic_nanos;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::gro::Gro;
 #[cfg(target_os = "linux")]
+pub(crate) use linux::lend::{Pipe, lend_by};
+#[cfg(target_os = "linux")]
 pub(crate) use linux::recv::RecvScratch;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};

@@ -52,6 +52,8 @@ pub(super) struct Round {
 pub(super) struct Use {
     open: Option<Box<Shortcut>>,
     serves: Serves,
+    /// One for trains, turned away while somebody slept on the socket itself.
+    aside: Option<Box<Shortcut>>,
     /// Whose datagrams came in crowds, and how many.
     source: Option<(SocketAddr, usize)>,
     /// To whom the last packets went, and how many.
@@ -88,18 +90,49 @@ impl Use {
 
     /// Sends a train of packets that lie side by side; false, and nothing done, if there is no shortcut, or it cannot.
     pub(super) fn send_train(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
-        if train.total < LONG || train.probe {
-            return false;
-        }
         let ecn = to_io(train.ecn);
-        if let Some(shortcut) = &mut self.open {
-            return (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok())
-                && socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment);
+        if let Some(shortcut) = self.for_train(train) {
+            return socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment);
         }
-        if in_a_row(&mut self.trains, train.dst) >= TRAINS && self.may_open() {
+        let long = train.total >= LONG && !train.probe && self.open.is_none();
+        if long && in_a_row(&mut self.trains, train.dst) >= TRAINS && self.may_open() {
             self.open(socket, train.dst, Serves::Trains);
         }
         false
+    }
+
+    /// As [`send_train`](Self::send_train), without a copy.
+    pub(super) fn lend_train(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
+        let ecn = to_io(train.ecn);
+        self.for_train(train).is_some_and(|shortcut| {
+            socket.lend_by(shortcut, train.dst, train.src, ecn, octets, train.segment)
+        })
+    }
+
+    /// The shortcut for a long train, with its mark; it is brought back if it was put aside.
+    fn for_train(&mut self, train: &Train) -> Option<&mut Shortcut> {
+        if train.total < LONG || train.probe {
+            return None;
+        }
+        if let Some(aside) = self.aside.take_if(|_| self.open.is_none())
+            && aside.peer() == train.dst
+        {
+            match self.may_open() && aside.turn_back().is_ok() {
+                true => (self.open, self.serves) = (Some(aside), Serves::Trains),
+                false => self.aside = Some(aside),
+            }
+        }
+        let ecn = to_io(train.ecn);
+        let shortcut = self.open.as_deref_mut()?;
+        (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok()).then_some(shortcut)
+    }
+
+    /// Keeps a shortcut that was retired and has nothing left in it, if it was for trains: who waits for them to be
+    /// acknowledged sleeps now and then.
+    pub(super) fn put_aside(&mut self, shortcut: Box<Shortcut>, served: Serves) {
+        if served == Serves::Trains {
+            self.aside = Some(shortcut);
+        }
     }
 
     fn note(&mut self, socket: &UdpSocket, dst: SocketAddr) {
@@ -203,17 +236,17 @@ impl Use {
         self.refused = true;
     }
 
-    /// No more of it. What is still in it is to be taken.
-    pub(super) fn retire(&mut self) -> Option<Box<Shortcut>> {
+    /// No more of it, and what it was for. What is still in it is to be taken.
+    pub(super) fn retire(&mut self) -> Option<(Box<Shortcut>, Serves)> {
         (self.streak, self.source, self.unanswered) = (None, None, 0);
         (self.trains, self.asleep) = (None, true);
-        self.serves = Serves::Exchange;
+        let served = std::mem::take(&mut self.serves);
         let shortcut = self.open.take()?;
         self.get_up();
         if let Err(error) = shortcut.turn_away() {
             tracing::debug!(%error, "a shortcut could not be turned away");
         }
-        Some(shortcut)
+        Some((shortcut, served))
     }
 }
 

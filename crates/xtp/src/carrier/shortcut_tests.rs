@@ -109,7 +109,7 @@ fn a_stream_comes_by_a_shortcut_after_a_nap_and_in_order() {
     // A stream that is answered stays one; one that ended is taken to its end.
     assert!(!pair.carrier.shortcut.is_crowded());
     pair.send(0..20);
-    let shortcut = pair.carrier.shortcut.retire().expect("one");
+    let (shortcut, _) = pair.carrier.shortcut.retire().expect("one");
     pair.send(20..30);
     let mut batch = RecvBatch::default();
     let mut left = Vec::new();
@@ -186,9 +186,33 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
         assert_eq!(pair.take(), (0..100).collect::<Vec<_>>());
     }
     assert!(!pair.carrier.shortcut.is_crowded());
-    assert!(pair.carrier.shortcut.retire().is_some());
-    assert!(!send(&mut pair), "begins anew");
+    // Put aside for a sleep it hears nothing, and comes back when the sleeper has looked.
+    let (shortcut, served) = pair.carrier.shortcut.retire().expect("one");
+    pair.carrier.shortcut.put_aside(shortcut, served);
+    assert!(!send(&mut pair), "somebody sleeps");
     assert_eq!(pair.serves(), None);
+    pair.send(0..10);
+    assert_eq!(pair.take(), (0..10).collect::<Vec<_>>(), "at the socket itself");
+    assert!(send(&mut pair), "at once");
+    assert_eq!(pair.serves(), Some(Serves::Trains));
+    pair.send(10..20);
+    assert_eq!(pair.take(), (10..20).collect::<Vec<_>>());
+    // For somebody else it is of no use.
+    let (shortcut, served) = pair.carrier.shortcut.retire().expect("one");
+    pair.carrier.shortcut.put_aside(shortcut, served);
+    assert!(pair.take().is_empty());
+    let stranger = std::mem::replace(&mut pair.peer, socket());
+    let other = Train {
+        dst: pair.peer.local_addr(),
+        ..train.clone()
+    };
+    let uses = &mut pair.carrier.shortcut;
+    assert!(
+        !uses.send_train(&pair.carrier.socket, &other, &octets),
+        "begins anew"
+    );
+    assert!(uses.aside.is_none() && uses.open.is_none());
+    drop(stranger);
 }
 
 #[test]

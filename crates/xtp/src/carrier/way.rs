@@ -20,6 +20,11 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
+    /// Sends it without a copy; false, and nothing done, if that cannot be. Whoever has the memory keeps it as it is.
+    pub(super) fn lend(&mut self, octets: &[u8]) -> bool {
+        self.first == 0 && self.trace.is_none() && self.shortcut.lend_train(self.socket, self.train, octets)
+    }
+
     /// Sends it from the one place where all its datagrams lie.
     pub(super) fn send_side_by_side(&mut self, octets: &[u8]) -> io::Result<SendOutcome> {
         let whole = self.first == 0 && self.trace.is_none();

@@ -6,7 +6,7 @@ use xtp_engine::Confirm;
 use super::{Stream, from_nanos};
 use crate::core::ops;
 use crate::error::{Error, Result};
-use crate::frames::{FrameBuffer, FrameBytes};
+use crate::frames::{FrameBuffer, FrameBytes, Owner};
 
 impl Stream {
     /// Sends all of `data` without copying it; waits for room, not for confirmation. What it accepts leaves within
@@ -144,8 +144,13 @@ impl Stream {
         self.send_framed(data, true)
     }
 
+    /// This association, as the owner of memory.
+    pub(crate) fn as_owner(&self) -> Owner {
+        Owner::new(&self.shared, self.id)
+    }
+
     fn send_framed(&self, data: &FrameBytes, eom: bool) -> Result<()> {
-        let mut data = data.to_framed();
+        let mut data = data.to_framed(self.as_owner());
         self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
             ops::send_frames(core, now, id, &mut data, eom)
         })

@@ -128,7 +128,7 @@ impl Stream {
     /// # Errors
     /// As [`crate::Stream::send_frames`].
     pub async fn send_frames(&self, data: &FrameBytes) -> Result<()> {
-        let (id, mut data) = (self.inner.id(), data.to_framed());
+        let (id, mut data) = (self.inner.id(), data.to_framed(self.inner.as_owner()));
         self.ask(move |core, now| ops::send_frames(core, now, id, &mut data, false))
             .await
     }
@@ -139,7 +139,7 @@ impl Stream {
     /// As [`crate::Stream::send_frames_message`].
     pub async fn send_frames_message(&self, data: &FrameBytes) -> Result<()> {
         refuse_empty(data.len())?;
-        let (id, mut data) = (self.inner.id(), data.to_framed());
+        let (id, mut data) = (self.inner.id(), data.to_framed(self.inner.as_owner()));
         self.ask(move |core, now| ops::send_frames(core, now, id, &mut data, true))
             .await
     }
@@ -170,6 +170,13 @@ impl Stream {
     pub async fn recv_chunks(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
         let id = self.inner.id();
         self.ask(move |core, now| ops::chunks(core, now, id, max, chunks))
+            .await
+    }
+
+    /// As [`crate::Stream::recv_trains`].
+    pub async fn recv_trains(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
+        let id = self.inner.id();
+        self.ask(move |core, now| ops::trains(core, now, id, max, chunks))
             .await
     }
 

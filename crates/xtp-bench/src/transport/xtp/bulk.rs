@@ -12,6 +12,10 @@ use crate::transport::flowing::{Receiving, Sending};
 
 /// Most octets taken at once.
 const READ: usize = 1 << 20;
+/// Octets in messages that take turns: more than are under way at a time.
+const RETAINED: usize = 16 << 20;
+/// Most of such messages.
+const MOST: usize = 64;
 
 pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.role {
@@ -30,26 +34,39 @@ fn client(job: &Job) -> Worked<Outcome> {
             stream.send(message.clone())?;
         }
     } else {
-        let mut message = framed(&stream, job)?;
+        let mut messages = framed(&stream, job)?;
         while sending.more() {
             // The path is explored while it is used.
-            if stream.packet_payload()? > message.packet() {
-                message = framed(&stream, job)?;
+            if stream.packet_payload()? > messages[0].packet() {
+                messages = framed(&stream, job)?;
             }
-            stream.send_frames(&message)?;
+            for message in &messages {
+                if sending.more() {
+                    stream.send_frames(message)?;
+                }
+            }
         }
     }
     stream.confirm(xtp::Confirm::Delivered)?;
-    let outcome = sending.outcome(job, super::calls(&endpoint));
+    let mut outcome = sending.outcome(job, super::calls(&endpoint));
+    let again = stream.stats()?.octets_retransmitted;
+    outcome.note = (again > 0).then(|| format!("{again} octets were sent again"));
     stream.close()?;
     Ok(outcome)
 }
 
-/// A message in memory laid out for the packets it leaves in.
-fn framed(stream: &Stream, job: &Job) -> Worked<FrameBytes> {
-    let mut buffer = stream.frame_buffer(job.size as usize)?;
-    buffer.read_from(&mut repeat(7))?;
-    Ok(buffer.freeze())
+/// Messages in memory laid out for the packets they leave in, which take turns: whoever sends the same memory again before
+/// it was acknowledged has it copied.
+fn framed(stream: &Stream, job: &Job) -> Worked<Vec<FrameBytes>> {
+    let size = usize::try_from(job.size)?;
+    let message = || {
+        let mut buffer = stream.frame_buffer(size)?;
+        buffer.read_from(&mut repeat(7))?;
+        Ok(buffer.freeze())
+    };
+    std::iter::repeat_with(message)
+        .take((RETAINED / size.max(1)).clamp(2, MOST))
+        .collect()
 }
 
 fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
@@ -63,9 +80,10 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         accepted => accepted?.into_stream(),
     };
     let mut chunks = Vec::new();
-    while stream.recv_chunks(&mut chunks, READ)? > 0 {
+    while stream.recv_trains(&mut chunks, READ)? > 0 {
         let octets = chunks.drain(..).map(|chunk| match chunk {
             Chunk::Data { bytes, .. } => bytes.len(),
+            Chunk::Train { octets, .. } => octets.len(),
             _ => 0,
         });
         receiving.octets(octets.sum(), || super::calls(&endpoint));

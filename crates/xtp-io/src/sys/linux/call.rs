@@ -5,7 +5,7 @@
 //! All return what the call of that name returns, with the reason in `errno`. Where the C library's structures may not be
 //! the kernel's, its own calls are made.
 
-use libc::{c_int, c_void, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 
 #[cfg(target_env = "gnu")]
 macro_rules! call {
@@ -42,6 +42,25 @@ pub(super) unsafe fn sendto(
 pub(super) unsafe fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's.
     unsafe { call!(SYS_sendmsg, sendmsg, fd, message, flags) as ssize_t }
+}
+
+/// # Safety
+/// As `vmsplice`.
+#[inline]
+pub(super) unsafe fn vmsplice(fd: c_int, list: *const iovec, count: size_t, flags: c_uint) -> ssize_t {
+    // SAFETY: the caller's.
+    unsafe { call!(SYS_vmsplice, vmsplice, fd, list, count, flags) as ssize_t }
+}
+
+/// From a pipe to a socket.
+///
+/// # Safety
+/// As `splice`.
+#[inline]
+pub(super) unsafe fn splice(from: c_int, to: c_int, count: size_t, flags: c_uint) -> ssize_t {
+    let none: *mut libc::loff_t = std::ptr::null_mut();
+    // SAFETY: the caller's.
+    unsafe { call!(SYS_splice, splice, from, none, to, none, count, flags) as ssize_t }
 }
 
 /// # Safety

@@ -5,6 +5,9 @@
 //! compute the checksum, which takes as long as the copy; naming a segment length, if only that of the one datagram,
 //! leaves it to the device, as for all others.
 //!
+//! A train of datagrams is lent in two calls, by a connected socket that knows the segment length ([`lend_by`]): all of
+//! it comes through the pipe.
+//!
 //! Two things must not remain when a call fails: a begun datagram, which would swallow what is sent next, and pages in
 //! the pipe. The kernel throws a begun datagram away when anything goes wrong while more is added to it; beyond that
 //! every failure ends the begun datagram by taking the cork off (what leaves then is cut short, and its receiver
@@ -14,14 +17,15 @@ mod trial;
 
 use std::fs::File;
 use std::io::IoSlice;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::Endpoint;
 use super::send::Envelope;
-use super::set_option;
-use crate::counters::add;
+use super::{call, last_error, set_option};
+use crate::counters::{Counts, add};
+use crate::shortcut::Shortcut;
 use crate::train::{Cursor, Train};
 
 /// Datagrams shorter than this are copied: three calls cost more than one and the copy.
@@ -32,6 +36,8 @@ const LEAST_PIECE: usize = 16 << 10;
 const MAX_PAGES: usize = 15;
 /// Pieces of a datagram that is considered.
 const FEW: usize = 6;
+/// Pages of a train: as many as move from a pipe into a packet at once.
+const TRAIN_PAGES: usize = 16;
 /// Octets of room asked for the pipe: each page takes a place, whatever it holds.
 const PIPE: i32 = 128 << 10;
 /// Failures in a row after which it is left at that.
@@ -46,8 +52,9 @@ pub(super) struct Lending {
     pipe: Mutex<Pipe>,
 }
 
+/// The way of the pages into a datagram.
 #[derive(Debug, Default)]
-struct Pipe {
+pub(crate) struct Pipe {
     ends: Option<(File, File)>,
     failures: u32,
 }
@@ -64,11 +71,9 @@ struct Parts<'a> {
 impl Lending {
     /// Lending, if it is wished; whether the kernel can is tried when it is first worth it.
     pub(super) fn new(wished: bool) -> Self {
-        // SAFETY: no memory is involved.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         Self {
             on: AtomicBool::new(wished),
-            page: usize::try_from(page).unwrap_or(4096),
+            page: page(),
             pipe: Mutex::default(),
         }
     }
@@ -107,64 +112,112 @@ impl Gate<'_> {
         };
         let head = envelope.header(&parts.copied[..parts.copies], true);
         let lent = &parts.lent[..parts.loans];
-        let done = trial::passed() && pipe.send(endpoint, &head, lent, parts.octets);
-        pipe.failures = if done { 0 } else { pipe.failures + 1 };
-        if pipe.failures >= FAILURES {
+        let (fd, counts) = (endpoint.socket.as_raw_fd(), &endpoint.counts);
+        let done = trial::passed() && pipe.send(fd, counts, Some(&head), lent, parts.octets);
+        if !trial::passed() || !pipe.may_go_on() {
             self.lending.on.store(false, Ordering::Relaxed);
         }
         done
     }
 }
 
+/// Sends a train of datagrams that lie side by side in `octets` without a copy; false, and nothing sent, if it is to be sent
+/// in the usual way. The shortcut knows the segment length.
+pub(crate) fn lend_by(shortcut: &mut Shortcut, counts: &Counts, octets: &[u8]) -> bool {
+    if octets.len() < WORTHWHILE || !shortcut.pipe.may_go_on() {
+        return false;
+    }
+    let (page, at) = (page(), octets.as_ptr() as usize);
+    if (at + octets.len()).div_ceil(page) - at / page > TRAIN_PAGES || !trial::passed() {
+        return false;
+    }
+    let fd = shortcut.socket.as_raw_fd();
+    shortcut
+        .pipe
+        .send(fd, counts, None, &[IoSlice::new(octets)], octets.len())
+}
+
+/// Octets of a page.
+pub(super) fn page() -> usize {
+    // SAFETY: no memory is involved.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(page).unwrap_or(4096)
+}
+
 impl Pipe {
-    /// All of a datagram, `head` and so many octets in `lent`, or nothing; a failure leaves neither a begun datagram nor
-    /// pages behind.
+    /// Whether it did not fail too often.
+    fn may_go_on(&self) -> bool {
+        self.failures < FAILURES
+    }
+
+    /// All of a datagram or train, what `head` begins and so many octets in `lent`, or nothing; a failure leaves neither a
+    /// begun datagram nor pages behind.
     fn send(
         &mut self,
-        endpoint: &Endpoint,
-        head: &libc::msghdr,
+        fd: RawFd,
+        counts: &Counts,
+        head: Option<&libc::msghdr>,
         lent: &[IoSlice<'_>],
         octets: usize,
     ) -> bool {
-        let Some((read, write)) = self.ends.take().or_else(open) else {
+        let Some(ends) = self.ends.take().or_else(open) else {
+            self.failures += 1;
             return false;
         };
-        let (fd, counts) = (endpoint.socket.as_raw_fd(), &endpoint.counts);
-        add(&counts.send_calls, 1);
-        // SAFETY: the slices are valid for reading, and an IoSlice is an iovec by its documentation. The kernel keeps
-        // references to the pages, which it only reads; they stay allocated as pages whatever becomes of the memory.
-        let filled = unsafe {
-            let list = lent.as_ptr().cast();
-            libc::vmsplice(write.as_raw_fd(), list, lent.len(), libc::SPLICE_F_NONBLOCK)
-        };
-        if filled.cast_unsigned() != octets {
-            return false;
+        match pass(&ends, fd, counts, head, lent, octets) {
+            Ok(()) => {
+                add(&counts.lent, 1);
+                (self.ends, self.failures) = (Some(ends), 0);
+                true
+            }
+            Err(code) => {
+                uncork(fd);
+                // The kernel has no room just now: that is nobody's fault.
+                self.failures += u32::from(code != libc::EAGAIN);
+                false
+            }
         }
+    }
+}
+
+/// Puts references to `lent` into a pipe, begins a datagram with `head` if there is one, and moves them into the socket;
+/// the error's number, or 0 if something came short.
+fn pass(
+    (read, write): &(File, File),
+    fd: RawFd,
+    counts: &Counts,
+    head: Option<&libc::msghdr>,
+    lent: &[IoSlice<'_>],
+    octets: usize,
+) -> Result<(), i32> {
+    let all = |passed: isize| match passed.cast_unsigned() == octets {
+        true => Ok(()),
+        false if passed < 0 => Err(last_error()),
+        false => Err(0),
+    };
+    add(&counts.send_calls, 1);
+    // SAFETY: the slices are valid for reading, and an IoSlice is an iovec by its documentation. The kernel keeps
+    // references to the pages, which it only reads; they stay allocated as pages whatever becomes of the memory.
+    all(unsafe {
+        let list = lent.as_ptr().cast();
+        call::vmsplice(write.as_raw_fd(), list, lent.len(), libc::SPLICE_F_NONBLOCK)
+    })?;
+    if let Some(head) = head {
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_MORE;
         add(&counts.send_calls, 1);
         // SAFETY: the header refers to address, control messages and pieces that its maker holds beyond this call,
         // which only reads them.
-        if unsafe { libc::sendmsg(fd, head, flags) } < 0 {
-            uncork(fd);
-            return false;
+        if unsafe { call::sendmsg(fd, head, flags) } < 0 {
+            return Err(last_error());
         }
-        add(&counts.send_calls, 1);
-        let none = std::ptr::null_mut();
-        let flags = libc::SPLICE_F_NONBLOCK;
-        // SAFETY: two open descriptors and no memory.
-        let moved = unsafe { libc::splice(read.as_raw_fd(), none, fd, none, octets, flags) };
-        if moved.cast_unsigned() != octets {
-            uncork(fd);
-            return false;
-        }
-        add(&counts.lent, 1);
-        self.ends = Some((read, write));
-        true
     }
+    add(&counts.send_calls, 1);
+    // SAFETY: two open descriptors and no memory.
+    all(unsafe { call::splice(read.as_raw_fd(), fd, octets, libc::SPLICE_F_NONBLOCK) })
 }
 
 /// Sends what is begun, if anything is: `UDP_CORK` taken off.
-fn uncork(fd: std::os::fd::RawFd) {
+fn uncork(fd: RawFd) {
     const UDP_CORK: i32 = 1;
     let _ = set_option(fd, libc::SOL_UDP, UDP_CORK, 0);
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use super::lend::Pipe;
 use super::told::Told;
 use super::{LinuxIo, UDP_SEGMENT, call, get_option, set_option};
 use crate::address::{canonical, for_family};
@@ -81,6 +82,7 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         unsure: AtomicBool::new(true),
         mark: Ecn::from_bits(mark),
         told: Told::new(io.marks),
+        pipe: Pipe::default(),
     })
 }
 

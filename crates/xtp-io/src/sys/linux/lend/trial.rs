@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::Pipe;
 use crate::counters::Counts;
 use crate::sys::Endpoint;
 use crate::sys::cmsg::Control;
-use crate::sys::linux::{UDP_SEGMENT, empty_header};
+use crate::sys::linux::{UDP_SEGMENT, empty_header, set_option};
 
 /// Octets lent: several pages, in two pieces.
 const OCTETS: usize = 50_000;
@@ -47,10 +48,18 @@ fn attempt(ip: IpAddr) -> io::Result<bool> {
         .collect();
     let mut pipe = Pipe::default();
     let mut arrived = vec![0; OCTETS + 1];
-    // Twice, as a pipe serves again.
-    for _ in 0..2 {
+    // Again and again, as a pipe serves again: begun with what is copied, and with nothing.
+    for begun in [true, true, false, false] {
+        if !begun {
+            set_option(
+                endpoint.socket.as_raw_fd(),
+                libc::SOL_UDP,
+                UDP_SEGMENT,
+                SEGMENT.into(),
+            )?;
+        }
         memory.rotate_left(1);
-        if !lend(&mut pipe, &endpoint, &memory) {
+        if !lend(&mut pipe, &endpoint, &memory, begun) {
             return Ok(false);
         }
         let length = receiver.recv(&mut arrived)?;
@@ -61,9 +70,9 @@ fn attempt(ip: IpAddr) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Lends all but the first 50 octets of `memory`.
-fn lend(pipe: &mut Pipe, endpoint: &Endpoint, memory: &[u8]) -> bool {
-    let (copied, lent) = memory.split_at(50);
+/// Lends all but the first 50 octets of `memory`, or all.
+fn lend(pipe: &mut Pipe, endpoint: &Endpoint, memory: &[u8], begun: bool) -> bool {
+    let (copied, lent) = memory.split_at(if begun { 50 } else { 0 });
     let (first, second) = lent.split_at(OCTETS / 2);
     let copied = [IoSlice::new(copied)];
     let mut control = Control::<24>::new();
@@ -74,13 +83,12 @@ fn lend(pipe: &mut Pipe, endpoint: &Endpoint, memory: &[u8]) -> bool {
     head.msg_iovlen = 1;
     head.msg_control = control.as_mut_ptr();
     head.msg_controllen = used as _;
-    let octets = lent.len();
-    pipe.send(
-        endpoint,
-        &head,
-        &[IoSlice::new(first), IoSlice::new(second)],
-        octets,
-    )
+    let (fd, lent) = (
+        endpoint.socket.as_raw_fd(),
+        [IoSlice::new(first), IoSlice::new(second)],
+    );
+    let octets = first.len() + second.len();
+    pipe.send(fd, &endpoint.counts, begun.then_some(&head), &lent, octets)
 }
 
 #[cfg(test)]

@@ -1,0 +1,29 @@
+//! Memory as an association of its own sends it, without that association.
+
+use std::sync::{Arc, Weak};
+
+use xtp_engine::{ContextId, Engine, EngineConfig, Frames, OpenOptions, Time};
+use xtp_io::FrameMemory;
+
+use super::{Owner, Sending, Shared};
+
+/// Names of different associations.
+pub(crate) fn owners<const COUNT: usize>() -> [Owner; COUNT] {
+    let mut engine = Engine::new(EngineConfig::new([7; 32])).expect("a valid configuration");
+    let peer = "127.0.0.1:1".parse().expect("an address");
+    let mut open = || -> ContextId {
+        let options = OpenOptions::new(7);
+        engine.open(Time::ZERO, peer, options).expect("room for one more")
+    };
+    std::array::from_fn(|_| Owner {
+        endpoint: Weak::new(),
+        id: open(),
+    })
+}
+
+/// All of `memory`, sent once.
+pub(crate) fn sent_once(memory: FrameMemory) -> Arc<dyn Frames> {
+    let octets = memory.octets();
+    let [owner] = owners();
+    Arc::new(Sending::new(Arc::new(Shared::new(memory)), owner, octets))
+}
