@@ -155,7 +155,7 @@ pub(crate) struct Route {
 }
 
 /// At most this many datagrams and octets a train (Linux: 64 segments on older kernels, 65 507 octets).
-const MAX_SEGMENTS: usize = 64;
+pub(crate) const MAX_SEGMENTS: usize = 64;
 const MAX_TRAIN: usize = 65_507;
 
 impl TransmitBatch {

@@ -6,6 +6,7 @@ use super::{Context, Role, State};
 use crate::congestion::Controller;
 use crate::flow::Allowed;
 use crate::time::Time;
+use crate::transmit::MAX_SEGMENTS;
 use smallvec::SmallVec;
 use xtp_wire::{Caps, HEADER_LEN, XDATA_LEN};
 
@@ -255,6 +256,8 @@ impl Context {
         };
         let here = frames.together(from) as u64;
         match most < here {
+            // More lie together than a train takes: none is made whole by waiting.
+            true if here > MAX_SEGMENTS as u64 => most,
             true if later => 0,
             true => most,
             false => {
