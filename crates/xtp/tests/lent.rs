@@ -3,12 +3,13 @@
 mod common;
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 
 use common::{LONG, PORT, pattern};
 use xtp::{Bytes, Chunk, Config, Confirm, Driver, Endpoint, FrameBuffer, FrameBytes, Wait, paradigm};
-use xtp_link::relay::{Relay, RelayConfig};
+use xtp_link::relay::{Relay, RelayConfig, RelayHandle};
 use xtp_link::{LinkConfig, Loss};
 
 /// Memory that tells whether somebody still has it.
@@ -31,17 +32,23 @@ fn endpoint(lend: bool) -> Endpoint {
     Endpoint::bind(config).expect("a socket")
 }
 
-/// Sends what `sizes` say to an endpoint behind `link`; returns the datagrams that were lent.
-fn transfer(lend: bool, sizes: &[usize], link: Option<LinkConfig>) -> u64 {
-    let (client, server) = (endpoint(lend), endpoint(false));
-    let _drivers: [Driver; 2] = [&client, &server].map(|end| end.spawn_driver().expect("a thread"));
-    let listener = server.listen(PORT).expect("a free number");
+/// A relay to `server` with such links, if there are any, and where to send to.
+fn behind(link: Option<LinkConfig>, server: &Endpoint) -> (Option<RelayHandle>, SocketAddr) {
     let relay = link.map(|link| {
         let mut config = RelayConfig::new(server.local_addr()).with_links(link);
         config.seed = 7;
         Relay::spawn(config).expect("a relay")
     });
     let peer = relay.as_ref().map_or(server.local_addr(), |relay| relay.addr());
+    (relay, peer)
+}
+
+/// Sends what `sizes` say to an endpoint behind `link`; returns the datagrams that were lent.
+fn transfer(lend: bool, sizes: &[usize], link: Option<LinkConfig>) -> u64 {
+    let (client, server) = (endpoint(lend), endpoint(false));
+    let _drivers: [Driver; 2] = [&client, &server].map(|end| end.spawn_driver().expect("a thread"));
+    let listener = server.listen(PORT).expect("a free number");
+    let (relay, peer) = behind(link, &server);
     let memories: Vec<_> = (0..)
         .zip(sizes)
         .map(|(seed, &size)| {
@@ -143,12 +150,7 @@ fn transfer_frames(count: usize, anew: bool, link: Option<LinkConfig>) -> u64 {
     config.wait = Wait::Spin;
     let client = Endpoint::bind(config).expect("a socket");
     let listener = server.listen(PORT).expect("a free number");
-    let relay = link.map(|link| {
-        let mut config = RelayConfig::new(server.local_addr()).with_links(link);
-        config.seed = 7;
-        Relay::spawn(config).expect("a relay")
-    });
-    let peer = relay.as_ref().map_or(server.local_addr(), |relay| relay.addr());
+    let (relay, peer) = behind(link, &server);
     let said = |number: usize| message(if anew { number } else { number % TURNS });
     thread::scope(|scope| {
         scope.spawn(|| {
