@@ -44,8 +44,6 @@ impl Context {
             opening.token = None;
         }
         let writer = &mut self.writer;
-        // What left under the old key may be anywhere.
-        writer.queue.sent_again(0, usize::MAX);
         writer.nxt = 0;
         writer.inflight = Inflight::new();
         writer.ring = SentRing::new();

@@ -255,7 +255,9 @@ impl Writer {
     /// Nothing of the stream can be asked for again.
     pub(crate) fn drop_all(&mut self) {
         self.inflight.clear();
-        self.queue.abandon(self.nxt);
+        self.queue.truncate(self.nxt);
+        self.queue.abandon();
+        self.queue.release(self.nxt);
         self.handshake = None;
         self.requests.open.clear();
         self.evidence = None;

@@ -53,7 +53,9 @@ fn what_is_dropped_was_not_acknowledged() {
             "renew" => queue.renew(9),
             "truncate" => queue.truncate(400),
             "abandon" => {
-                queue.abandon(700);
+                queue.truncate(700);
+                queue.abandon();
+                queue.release(700);
                 assert!(queue.is_empty() && queue.end() == 700);
             }
             _ => drop(queue),

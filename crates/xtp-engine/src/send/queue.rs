@@ -250,12 +250,21 @@ impl SendQueue {
         }
     }
 
-    /// Drops everything, although not all of it was acknowledged: what is lent is withheld, and frames are told nothing.
-    pub(crate) fn abandon(&mut self, end: u64) {
-        self.truncate(end);
+    /// Before everything is released although not all of it was acknowledged: what is lent is withheld, and frames are told
+    /// nothing.
+    #[inline(always)]
+    pub(crate) fn abandon(&mut self) {
+        if self.framed || self.lent.is_some() {
+            self.abandon_memory();
+        }
+    }
+
+    /// What somebody else may refer to is neither released nor acknowledged.
+    #[cold]
+    #[inline(never)]
+    fn abandon_memory(&mut self) {
         self.withhold();
         self.pieces.clear();
-        self.release(end);
     }
 
     /// Drops what has not been sent: everything from `end` on. A tag is kept whole. O(what is dropped).
