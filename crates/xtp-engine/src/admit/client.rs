@@ -68,20 +68,19 @@ impl Clients {
 
     /// A packet of `client` came: restarts its life, unless that is over.
     pub(super) fn heard(&mut self, now: Time, client: u64) {
-        if self.live(now, client)
-            && let Some(record) = self.table.touch(&client)
-        {
-            record.last = now;
+        match self.table.touch(&client) {
+            Some(record) if record.is_alive(now) => record.last = now,
+            Some(_) => drop(self.table.remove(&client)),
+            None => {}
         }
     }
 
     /// Believes `low` and moves the records it frees to `freed`.
     pub(super) fn raise_low(&mut self, now: Time, client: u64, low: u64, freed: &mut Vec<u32>) {
-        if !self.live(now, client) {
-            return;
-        }
-        let Some(record) = self.table.get_mut(&client) else {
-            return;
+        let record = match self.table.get_mut(&client) {
+            Some(record) if record.is_alive(now) => record,
+            Some(_) => return drop(self.table.remove(&client)),
+            None => return,
         };
         record.low = record.low.max(low);
         while let Some(entry) = record.held.first_entry() {
@@ -99,11 +98,13 @@ impl Clients {
 
     /// Judges association `n` of `client`, for which no record was found by its key.
     pub(super) fn judge(&mut self, now: Time, client: u64, n: u64) -> Word {
-        if !self.live(now, client) {
-            return Word::Unknown;
-        }
-        let Some(record) = self.table.get(&client) else {
-            return Word::Unknown;
+        let record = match self.table.get(&client) {
+            Some(record) if record.is_alive(now) => record,
+            Some(_) => {
+                self.table.remove(&client);
+                return Word::Unknown;
+            }
+            None => return Word::Unknown,
         };
         if n < record.low || record.held.contains_key(&n) {
             Word::Finished
@@ -121,7 +122,7 @@ impl Clients {
     /// Whether `n` is greater than all that is known of a client who is known.
     pub(super) fn is_latest(&self, now: Time, client: u64, n: u64) -> bool {
         let latest = |record: &Client| {
-            now.since(record.last) < LIFE
+            record.is_alive(now)
                 && n >= record.low.max(record.created)
                 && n > record.evicted
                 && record.held.len() < MAX_HELD
@@ -173,7 +174,14 @@ impl Clients {
 
     /// Whether the client said that `n` is finished.
     pub(super) fn finished(&mut self, now: Time, client: u64, n: u64) -> bool {
-        self.live(now, client) && self.table.get(&client).is_some_and(|record| n < record.low)
+        match self.table.get(&client) {
+            Some(record) if record.is_alive(now) => n < record.low,
+            Some(_) => {
+                self.table.remove(&client);
+                false
+            }
+            None => false,
+        }
     }
 
     /// The record `slot` of association `n` is gone, `evicted` before its time.
@@ -182,8 +190,10 @@ impl Clients {
         let Some(record) = self.table.get_mut(&client) else {
             return;
         };
-        if record.held.get(&n) == Some(&slot) {
-            record.held.remove(&n);
+        if let Some(other) = record.held.remove(&n)
+            && other != slot
+        {
+            record.held.insert(n, other);
         }
         if evicted {
             record.evicted = record.evicted.max(n);
@@ -194,7 +204,7 @@ impl Clients {
     fn live(&mut self, now: Time, client: u64) -> bool {
         match self.table.get(&client) {
             None => false,
-            Some(record) if now.since(record.last) < LIFE => true,
+            Some(record) if record.is_alive(now) => true,
             Some(_) => {
                 self.table.remove(&client);
                 false
@@ -215,6 +225,10 @@ impl Clients {
 }
 
 impl Client {
+    fn is_alive(&self, now: Time) -> bool {
+        now.since(self.last) < LIFE
+    }
+
     fn remember(&mut self, (bucket, time): Spot, spilled: &mut SmallVec<[Spot; SPOTS]>) {
         if let Some((_, newest)) = self.spots.iter_mut().find(|(known, _)| *known == bucket) {
             *newest = time.max(*newest);

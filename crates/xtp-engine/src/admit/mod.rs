@@ -301,10 +301,7 @@ impl AtMostOnce {
 
     fn find_soonest(&self) -> Option<Time> {
         let datagram = self.datagrams.oldest().map(|(_, seen)| *seen + DATAGRAM_LIFE);
-        [self.table.deadline(), self.clients.deadline(), datagram]
-            .into_iter()
-            .flatten()
-            .min()
+        sooner(sooner(self.table.deadline(), self.clients.deadline()), datagram)
     }
 
     /// Tombstones held.
@@ -365,6 +362,14 @@ impl AtMostOnce {
         {
             self.clients.released(record.client, record.n, slot, evicted);
         }
+    }
+}
+
+/// The sooner of two moments of which there may be none.
+fn sooner(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -12,6 +12,7 @@ use xtp_wire::{Options, serial_max};
 
 use super::list::{List, Slab};
 use super::lru::Lru;
+use super::sooner;
 use crate::hash::{KeyedMap, KeyedState, Source};
 use crate::time::Time;
 
@@ -191,12 +192,13 @@ impl Tombstones {
 
     /// A record for an association that begins. There must be none of this identity.
     pub(super) fn open(&mut self, src: SocketAddr, key: u64, extended: bool, time: u32, bucket: u16) -> u32 {
+        let source = self.source(src);
         let remains = Remains {
             key,
             own: 0,
             rseq: 0,
             seq: 0,
-            source: self.source(src),
+            source,
             alloc_ahead: 0,
             echo: 0,
             sync_out: 0,
@@ -217,7 +219,8 @@ impl Tombstones {
             answered: false,
             closed: 0,
         });
-        self.by_key.insert(self.id(src, key, extended), slot);
+        let id = (key, if extended { 0 } else { source });
+        self.by_key.insert(id, slot);
         slot
     }
 
@@ -319,7 +322,9 @@ impl Tombstones {
     }
 
     fn drop_cached(&mut self, slot: u32) {
-        if let Some(gone) = self.cache.remove(&slot) {
+        if self.cache.len() > 0
+            && let Some(gone) = self.cache.remove(&slot)
+        {
             self.cached_octets -= gone.len();
         }
     }
@@ -354,10 +359,13 @@ impl Tombstones {
 
     /// When the next life is over.
     pub(super) fn deadline(&self) -> Option<Time> {
-        let fronts = self.lists.iter().flatten().filter_map(List::front);
-        fronts
-            .filter_map(|slot| Some(self.slab.get(slot)?.expiry(self.life)))
-            .min()
+        let mut soonest = None;
+        for list in self.lists.as_flattened() {
+            if let Some(oldest) = list.front().and_then(|slot| self.slab.get(slot)) {
+                soonest = sooner(soonest, Some(oldest.expiry(self.life)));
+            }
+        }
+        soonest
     }
 
     /// Takes a record away.
@@ -368,8 +376,11 @@ impl Tombstones {
             record.remains.key,
             if record.extended { 0 } else { record.remains.source },
         );
-        if self.by_key.get(&id) == Some(&slot) {
-            self.by_key.remove(&id);
+        // Hardly ever another's.
+        if let Some(other) = self.by_key.remove(&id)
+            && other != slot
+        {
+            self.by_key.insert(id, other);
         }
         self.forget_own(record.remains.own, slot);
         self.drop_cached(slot);
@@ -377,8 +388,12 @@ impl Tombstones {
     }
 
     fn forget_own(&mut self, own: u64, slot: u32) {
-        if self.by_own.get(&own) == Some(&slot) {
-            self.by_own.remove(&own);
+        // Nobody is found by 0; and a key is hardly ever another's.
+        if own != 0
+            && let Some(other) = self.by_own.remove(&own)
+            && other != slot
+        {
+            self.by_own.insert(own, other);
         }
     }
 

@@ -142,6 +142,34 @@ fn without_tformat_80_source_and_key_count() {
 }
 
 #[test]
+fn who_is_removed_takes_nobody_elses_keys_along() {
+    let mut table = Tombstones::new(8, Duration::from_secs(60), KeyedState::new([1; 16]));
+    let ended = |src| Tombstone {
+        src,
+        extended: false,
+        ..end()
+    };
+    let (first, second) = (
+        table.open(peer(1), KEY, false, 0, 0),
+        table.open(peer(2), KEY, false, 0, 0),
+    );
+    // Both ended with the keys of the second.
+    table.bury(at(0), first, ended(peer(2)));
+    table.bury(at(0), second, ended(peer(2)));
+    assert!(table.remove(first).is_some());
+    let slots = |table: &Tombstones| {
+        let by_key = table.find(at(1), peer(2), KEY).map(|found| found.slot);
+        (
+            by_key,
+            table.find_own(at(1), peer(2), OWN).map(|found| found.slot),
+        )
+    };
+    assert_eq!(slots(&table), (Some(second), Some(second)));
+    assert!(table.remove(second).is_some());
+    assert_eq!(slots(&table), (None, None));
+}
+
+#[test]
 fn a_life_is_restarted_by_answers_and_shortened_by_end() {
     let (mut table, found) = buried(end());
     assert!(table.find(at(59_999), peer(1), KEY).is_some());

@@ -475,7 +475,7 @@ impl Ending {
     /// What is left of a note that was answered, and its round trip.
     pub(super) fn relic_for(&self, farewell: &Farewell, launch: &Launch) -> Option<Relic> {
         let known = self.relic.as_ref()?;
-        let rtt = self.counts(farewell, launch.left)?.rtt;
+        let rtt = self.round_trip(farewell, launch.left)?;
         let dally = known.dally.as_ref();
         if dally.is_some() && rtt.is_none() && known.initial != launch.prepared.identity.initial_rtt {
             return None;
@@ -487,6 +487,14 @@ impl Ending {
 
     /// What is counted when the books are done of one whose FIRST left at `asked`: as then, but for the round trip.
     fn counts(&self, farewell: &Farewell, asked: Option<Time>) -> Option<ContextStats> {
+        let rtt = self.round_trip(farewell, asked)?;
+        let (_, after) = &self.counted;
+        Some(ContextStats { rtt, ..after.clone() })
+    }
+
+    /// The round trip that is counted, if one is; `None` if it is not known what will be counted.
+    #[expect(clippy::option_option, reason = "what is counted may be that there was none")]
+    fn round_trip(&self, farewell: &Farewell, asked: Option<Time>) -> Option<Option<Duration>> {
         let (_, after) = &self.counted;
         // Of an answer that took no time a congestion controller makes something else.
         let instant = after.rtt.is_some()
@@ -495,16 +503,15 @@ impl Ending {
         if self.kind != farewell.kind || !is_window_predictable(&self.counted) || instant {
             return None;
         }
-        let rtt = match (after.rtt, farewell.delay) {
-            (None, None) | (None, Some(DELAY_NONE)) => None,
-            (None, Some(_)) | (Some(_), Some(DELAY_NONE)) => return None,
+        match (after.rtt, farewell.delay) {
+            (None, None) | (None, Some(DELAY_NONE)) => Some(None),
+            (None, Some(_)) | (Some(_), Some(DELAY_NONE)) => None,
             (Some(_), delay) => {
                 let kept = Duration::from_micros(delay.unwrap_or_default().into());
                 let sample = farewell.arrived.since(asked?).saturating_sub(kept);
-                Some(sample.max(Duration::from_nanos(1)))
+                Some(Some(sample.max(Duration::from_nanos(1))))
             }
-        };
-        Some(ContextStats { rtt, ..after.clone() })
+        }
     }
 }
 

@@ -130,16 +130,17 @@ impl Engine {
     fn remember_guest(&mut self) {
         let Some(guest) = self.guest.take() else { return };
         self.remember(&guest);
+        self.at_most_once.refresh();
         self.guest = Some(guest);
         self.stay.remembered = true;
     }
 
+    /// The caller refreshes the memory's deadline, when he has done with it.
     fn remember(&mut self, guest: &Guest) {
         self.judge_late(guest);
         let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
         self.at_most_once
             .accept(guest.arrived, utc, guest.src, guest.key, true, time, client);
-        self.at_most_once.refresh();
     }
 
     /// The guest's answer has left from a template.

@@ -223,7 +223,10 @@ impl Inflight {
             last: len,
             lost: false,
         };
-        self.runs.insert(index, run);
+        match index == self.runs.len() {
+            true => self.runs.push_back(run),
+            false => self.runs.insert(index, run),
+        }
     }
 
     /// So many packets of `len` octets each have left, from `seq` on, the first with this sync. Amortised O(1) for new
