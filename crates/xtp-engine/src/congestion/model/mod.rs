@@ -41,6 +41,10 @@ const WINDOW_GAIN: f64 = 2.0;
 const STARTUP_WINDOW_GAIN: f64 = 2.4;
 const UP_WINDOW_GAIN: f64 = 2.25;
 const PROBE_RTT_GAIN: f64 = 0.5;
+/// A peer with a shorter round trip is so near that what is in flight waits in its socket's buffer, of which 6 MiB or so are
+/// of use: more in flight is more lost when it rests for a moment.
+const NEAR: Duration = Duration::from_millis(1);
+const NEAR_WINDOW: u64 = 4 << 20;
 /// Reports asked for in a round trip, about.
 const REPORTS: u64 = 16;
 /// Octets after which a report is due on fast paths; more where they pass in less than a millisecond.
@@ -263,6 +267,9 @@ impl Model {
         let probing = matches!(self.cycle.phase, Phase::Up | Phase::Refill | Phase::Startup);
         let bound = self.bounds.get(probing, product.unwrap_or(0));
         self.window = self.window.min(bound).max(self.smallest());
+        if self.window > NEAR_WINDOW && self.least.get().is_some_and(|least| least < NEAR) {
+            self.window = NEAR_WINDOW;
+        }
     }
 }
 

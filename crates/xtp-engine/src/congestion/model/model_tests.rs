@@ -190,6 +190,21 @@ fn half_the_rate_is_noticed() {
 }
 
 #[test]
+fn a_near_peer_is_sent_no_more_than_its_buffer_holds() {
+    // Eight megabytes under way fill either path.
+    for (rtt, most) in [(Duration::from_micros(500), NEAR_WINDOW), (2 * MS, 64 << 20)] {
+        let mut path = Path::new((8e6 / rtt.as_secs_f64()) as u64, rtt);
+        let mut largest = 0;
+        for _ in 0..60 {
+            path.run(rtt);
+            largest = largest.max(path.model.window());
+        }
+        assert!(largest <= most && largest >= NEAR_WINDOW, "{largest} at {rtt:?}");
+        assert_eq!(largest > NEAR_WINDOW, rtt > NEAR, "{largest} at {rtt:?}");
+    }
+}
+
+#[test]
 fn twice_the_rate_is_found() {
     let mut path = Path::new(6_250_000, 40 * MS);
     path.run(3_000 * MS);
