@@ -9,7 +9,8 @@ use crate::shared::Handle;
 
 /// While it exists, calls on its endpoint that need not wait send nothing; when it is dropped everything leaves at
 /// once. Packets of one length to one peer then share a system call, whatever associations they belong to, if their
-/// messages were sent one after the other. The unconfirmed answer to a request, which is one packet and ends its
+/// messages were sent one after the other. What fills a system call, 64 KiB, leaves before: waiting longer would save
+/// nothing, and its receivers can begin. The unconfirmed answer to a request, which is one packet and ends its
 /// association, may leave at once.
 ///
 /// For programs that have something for several peers, or several associations of one peer, at a time. A call that

@@ -115,6 +115,8 @@ pub(crate) struct Core {
     pub(crate) sendings: u64,
     /// User octets copied here.
     pub(crate) copied: u64,
+    /// User octets the engine took since the last turn.
+    pub(crate) gathered: u64,
     last_poll: Time,
     /// An association whose message was just handed on, as long as nothing else happened: what was true then of it and
     /// the endpoint is true for the answer.
@@ -156,6 +158,7 @@ impl Core {
             received: 0,
             sendings: 0,
             copied: 0,
+            gathered: 0,
             last_poll: Time::ZERO,
             handed: None,
             arrived: None,
@@ -339,6 +342,7 @@ impl Core {
 
     /// Ends a turn: timers, answers and data leave, and what that caused is noted.
     pub(crate) fn turn(&mut self, now: Time) {
+        self.gathered = 0;
         self.serve_echo(now);
         // The kernel's buffer is full: what waits goes first, and the engine is asked for more when it is gone.
         if self.carrier.is_stalled() {
