@@ -29,9 +29,6 @@ pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 
-/// Octets that fill a system call: a cork that held back more would only keep whoever waits for them waiting.
-const FULL: u64 = 64 << 10;
-
 /// How often a shutdown looks whether everything is confirmed, if nothing happens.
 const SETTLE_LOOK: Duration = Duration::from_millis(50);
 
@@ -193,7 +190,7 @@ impl Shared {
     /// Ends a call that did not wait: what it caused leaves now, or with the turn of whoever corked the endpoint; but more
     /// than a system call carries gains nothing by waiting.
     fn finish(&self, state: &mut State, now: Time) {
-        if state.corks == 0 || state.core.gathered >= FULL {
+        if state.corks == 0 || state.core.gathered.is_full() {
             state.core.turn(now);
             self.announce(state);
         }

@@ -19,10 +19,12 @@ use crate::carrier::{Carrier, Trouble};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wait::{Patience, Traffic};
+use gathered::Gathered;
 
 mod echo;
 mod events;
 mod exchange;
+mod gathered;
 pub(crate) mod ops;
 mod orphan;
 mod requests;
@@ -115,8 +117,8 @@ pub(crate) struct Core {
     pub(crate) sendings: u64,
     /// User octets copied here.
     pub(crate) copied: u64,
-    /// User octets the engine took since the last turn.
-    pub(crate) gathered: u64,
+    /// What the engine took since the last turn.
+    pub(crate) gathered: Gathered,
     last_poll: Time,
     /// An association whose message was just handed on, as long as nothing else happened: what was true then of it and
     /// the endpoint is true for the answer.
@@ -158,7 +160,7 @@ impl Core {
             received: 0,
             sendings: 0,
             copied: 0,
-            gathered: 0,
+            gathered: Gathered::default(),
             last_poll: Time::ZERO,
             handed: None,
             arrived: None,
@@ -342,7 +344,7 @@ impl Core {
 
     /// Ends a turn: timers, answers and data leave, and what that caused is noted.
     pub(crate) fn turn(&mut self, now: Time) {
-        self.gathered = 0;
+        self.gathered = Gathered::default();
         self.serve_echo(now);
         // The kernel's buffer is full: what waits goes first, and the engine is asked for more when it is gone.
         if self.carrier.is_stalled() {

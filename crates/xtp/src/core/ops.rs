@@ -83,7 +83,7 @@ fn hand_on(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes, eom: boo
 
 /// The engine took so many octets.
 fn note_written(core: &mut Core, id: ContextId, accepted: usize) -> Result<()> {
-    core.gathered += accepted as u64;
+    core.gathered.add(accepted as u64);
     let slot = core.slot(id)?;
     slot.started = true;
     slot.written += accepted as u64;

@@ -19,7 +19,7 @@ pub(super) struct Buffers {
 impl Buffers {
     /// A message of `size` octets.
     pub(super) fn message(&mut self, message: &Message, size: usize) -> Bytes {
-        let mut octets = self.free().unwrap_or_else(|| BytesMut::zeroed(size));
+        let mut octets = self.free().unwrap_or_else(|| allocate(size));
         message.write(&mut octets);
         let octets = octets.freeze();
         if self.lent.len() < MOST {
@@ -39,6 +39,12 @@ impl Buffers {
             }
         }
     }
+}
+
+/// Memory whose owners are counted from the start: otherwise each message would allocate the count.
+fn allocate(size: usize) -> BytesMut {
+    let mut whole = BytesMut::zeroed(size + 1);
+    whole.split_to(size)
 }
 
 #[cfg(test)]
