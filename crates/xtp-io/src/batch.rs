@@ -155,6 +155,8 @@ pub struct RecvBatch {
     /// Rounds in a row that used one slot, or a quarter or less of what they were offered.
     sparse: u32,
     datagrams: usize,
+    /// Messages of this round where they are more than the slots it used: they lie side by side.
+    messages: usize,
     pool: SlabPool,
     #[cfg(target_os = "linux")]
     pub(crate) scratch: RecvScratch,
@@ -182,6 +184,7 @@ impl RecvBatch {
             waited: false,
             sparse: 0,
             datagrams: 0,
+            messages: 0,
             pool: SlabPool::new(slab_size.max(1), slots),
             #[cfg(target_os = "linux")]
             scratch: RecvScratch::new(slots),
@@ -228,10 +231,15 @@ impl RecvBatch {
         self.datagrams == 0
     }
 
-    /// Slots the kernel used in the last receive.
+    /// Messages of the last receive: the slots it used, unless it was told otherwise.
+    pub(crate) fn messages(&self) -> usize {
+        self.used.max(self.messages)
+    }
+
+    /// So many messages came, more than slots are used.
     #[cfg(target_os = "linux")]
-    pub(crate) fn slots_used(&self) -> usize {
-        self.used
+    pub(crate) fn note_messages(&mut self, count: usize) {
+        self.messages = count;
     }
 
     /// Octets of all datagrams of the last receive.
@@ -260,6 +268,7 @@ impl RecvBatch {
         self.waited &= self.used == 0;
         self.used = 0;
         self.datagrams = 0;
+        self.messages = 0;
         for slot in &mut self.slots[..self.offered] {
             if let Slot::Own(_, arrival) = slot {
                 *arrival = None;
@@ -297,7 +306,8 @@ impl RecvBatch {
     /// waited for; some in a row are a burst. A poll that brings nothing says nothing about how much comes the next
     /// time.
     fn adapt(&mut self) {
-        let full = self.used == self.offered && !self.waited;
+        let used = self.messages();
+        let full = used == self.offered && !self.waited;
         self.full = if full { self.full + 1 } else { 0 };
         let burst = if self.offered == FIRST_OFFER {
             LONE_ROUNDS
@@ -305,19 +315,19 @@ impl RecvBatch {
             FULL_ROUNDS
         };
         if self.full >= burst {
-            let filled = self.octets() / self.used.max(1) as u64;
+            let filled = self.octets() / used.max(1) as u64;
             let warm = usize::try_from(WARM / filled.max(1)).unwrap_or(usize::MAX);
             self.offered = (self.offered * 2)
                 .min(self.slots.len())
                 .min(warm.max(FIRST_OFFER));
             self.sparse = 0;
-        } else if self.used == 1 || self.used > 0 && self.used * 4 <= self.offered {
+        } else if used == 1 || used > 0 && used * 4 <= self.offered {
             self.sparse += 1;
             if self.sparse == SPARSE_ROUNDS {
                 self.offered = (self.offered / 2).max(FIRST_OFFER.min(self.slots.len()));
                 self.sparse = 0;
             }
-        } else if self.used > 0 {
+        } else if used > 0 {
             self.sparse = 0;
         }
     }
@@ -327,6 +337,16 @@ impl RecvBatch {
         match self.slots.get_mut(slot) {
             Some(Slot::Own(slab, None)) => slab,
             _ => &mut [],
+        }
+    }
+
+    /// Copies octets from place `from` of the first slab to the beginning of that of `slot`; none of both is filled yet.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn move_octets(&mut self, from: usize, slot: usize, octets: usize) {
+        if let [Slot::Own(first, None), others @ ..] = &mut self.slots[..]
+            && let Some(Slot::Own(to, None)) = others.get_mut(slot - 1)
+        {
+            to[..octets].copy_from_slice(&first[from..from + octets]);
         }
     }
 

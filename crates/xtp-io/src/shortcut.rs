@@ -32,6 +32,9 @@ pub struct Shortcut {
     /// Whether what arrives is joined.
     #[cfg(target_os = "linux")]
     pub(crate) gro: crate::sys::Gro,
+    /// How long what arrives in crowds is.
+    #[cfg(target_os = "linux")]
+    pub(crate) run: crate::sys::Run,
     /// What is lent goes through it.
     #[cfg(target_os = "linux")]
     pub(crate) pipe: crate::sys::Pipe,

@@ -26,6 +26,7 @@ mod mark;
 mod one;
 pub(crate) mod pages;
 pub(crate) mod recv;
+pub(crate) mod run;
 mod send;
 pub(crate) mod shortcut;
 mod sleep;
@@ -254,7 +255,7 @@ impl LinuxIo {
 /// What the last call brought.
 fn round(batch: &RecvBatch) -> gro::Round {
     gro::Round {
-        messages: batch.slots_used(),
+        messages: batch.messages(),
         datagrams: batch.len(),
         waited: batch.has_waited(),
     }

@@ -40,6 +40,8 @@ pub(crate) use linux::lend::{Pipe, lend_by};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::recv::RecvScratch;
 #[cfg(target_os = "linux")]
+pub(crate) use linux::run::Run;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::told::Told;

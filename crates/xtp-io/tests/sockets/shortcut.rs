@@ -273,3 +273,104 @@ fn a_sleep_in_it_ends_with_a_datagram_a_bell_or_a_refusal() {
     send(&peer, ours.local_addr(), b"later");
     assert_eq!(taken(&ours, &mut batch), b"later");
 }
+
+/// Sends datagrams one by one, numbered in their octets.
+fn send_all(from: &UdpSocket, to: SocketAddr, datagrams: &[(usize, Ecn)]) {
+    for (number, (length, ecn)) in datagrams.iter().enumerate() {
+        let octets = vec![number as u8; *length];
+        let pieces = [IoSlice::new(&octets)];
+        let mut train = Train::new(to, *length, &pieces);
+        train.ecn = *ecn;
+        assert_eq!(from.send(&train).expect("sent"), SendOutcome::Sent);
+    }
+}
+
+/// Takes what came: length, mark and number of each, and whether some lay side by side.
+fn take_all(
+    socket: &UdpSocket,
+    shortcut: &xtp_io::Shortcut,
+    batch: &mut RecvBatch,
+) -> (Vec<(usize, Ecn)>, bool) {
+    let (mut all, mut joined) = (Vec::new(), false);
+    while socket.recv_many_by(shortcut, batch, 1).expect("received") > 0 {
+        for datagram in &*batch {
+            let number = all.len() as u8;
+            assert!(
+                datagram.data.iter().all(|octet| *octet == number),
+                "number {number}"
+            );
+            assert_eq!(datagram.src, shortcut.peer());
+            all.push((datagram.data.len(), datagram.ecn));
+            joined |= datagram.joined.len() > datagram.data.len();
+        }
+    }
+    (all, joined)
+}
+
+/// The kernel joins nothing here, so what is told as joined was received side by side.
+#[test]
+fn datagrams_of_one_length_are_received_side_by_side_and_others_among_them_stay_whole() {
+    let [ours, peer] = [(); 2].map(|()| bind4(&options(|o| o.gro = false)));
+    let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    let plain = |length| (length, Ecn::NotEct);
+    let crowd = vec![plain(1_400); 40];
+    let mut marked = crowd.clone();
+    marked[9].1 = if ours.capabilities().ecn {
+        Ecn::Ce
+    } else {
+        Ecn::NotEct
+    };
+    let mut mixed = crowd.clone();
+    (mixed[0], mixed[7], mixed[30], mixed[39]) = (plain(9), plain(1_401), plain(1), plain(3_000));
+    let rounds = [
+        crowd.clone(),
+        crowd.clone(),
+        marked,
+        mixed,
+        vec![plain(9_000); 8],
+        vec![plain(1_400); 2],
+        vec![plain(30); 40],
+        vec![plain(1_200); 40],
+    ];
+    let mut batch = RecvBatch::default();
+    assert_eq!(ours.recv_many_by(&shortcut, &mut batch, 1).expect("looked"), 0);
+    // Often enough that crowds are offered many slots.
+    for _ in 0..8 {
+        send_all(&peer, ours.local_addr(), &crowd);
+        assert_eq!(take_all(&ours, &shortcut, &mut batch).0, crowd);
+    }
+    let mut joined = Vec::new();
+    for round in rounds.iter().chain(&rounds) {
+        send_all(&peer, ours.local_addr(), round);
+        let (came, side_by_side) = take_all(&ours, &shortcut, &mut batch);
+        assert_eq!(&came, round);
+        joined.push(side_by_side);
+    }
+    if ours.capabilities().recvmmsg {
+        assert!(joined[0] && joined[1], "a length is known by now");
+    }
+    assert!(!joined[6], "nothing is gained by placing datagrams so short");
+}
+
+/// A batch with smaller slabs takes what the length was learnt from with larger ones.
+#[test]
+fn a_length_learnt_with_one_batch_harms_no_other() {
+    let [ours, peer] = [(); 2].map(|()| bind4(&options(|o| o.gro = false)));
+    let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
+        return;
+    };
+    let crowd = vec![(1_400, Ecn::NotEct); 40];
+    let mut batches = [
+        RecvBatch::default(),
+        RecvBatch::new(8, 1_500),
+        RecvBatch::new(2, 6_000),
+    ];
+    for _ in 0..8 {
+        for batch in &mut batches {
+            send_all(&peer, ours.local_addr(), &crowd);
+            assert_eq!(take_all(&ours, &shortcut, batch).0, crowd);
+        }
+    }
+}

@@ -9,7 +9,7 @@ use std::ptr;
 
 use super::super::Endpoint;
 use super::super::cmsg::{Control, Messages};
-use super::{LinuxIo, UDP_GRO, call, empty_header, last_error, may_be_pending};
+use super::{LinuxIo, UDP_GRO, call, empty_header, last_error, may_be_pending, run};
 use crate::address::canonical;
 use crate::batch::{Arrival, MAX_SLOTS, RecvBatch};
 use crate::counters::add;
@@ -26,7 +26,7 @@ const RETRIES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct RecvScratch {
     names: Box<[Name]>,
-    controls: Box<[Control<CONTROL>]>,
+    pub(super) controls: Box<[Control<CONTROL>]>,
 }
 
 impl RecvScratch {
@@ -111,7 +111,17 @@ pub(super) fn recv(
         return recv_lone(io, endpoint, shortcut, batch, waiting);
     }
     if io.recvmmsg {
-        return recv_some(endpoint, shortcut, batch, 0..slots, waiting).map(drop);
+        let known = shortcut.filter(|shortcut| !shortcut.asks_sender());
+        if let Some(shortcut) = known
+            && let Some(length) = shortcut.run.length(batch)
+        {
+            return run::recv(endpoint, shortcut, batch, length, slots, waiting);
+        }
+        recv_some(endpoint, shortcut, batch, 0..slots, waiting)?;
+        if let Some(shortcut) = known {
+            shortcut.run.learn(batch);
+        }
+        return Ok(());
     }
     for slot in 0..slots {
         let waiting = if slot == 0 { waiting } else { Waiting::Looks(1) };
@@ -301,7 +311,7 @@ fn recv_some(
 ///
 /// # Safety
 /// `messages` points to `room` messages whose pointers and lengths are valid for writing.
-unsafe fn receive(
+pub(super) unsafe fn receive(
     endpoint: &Endpoint,
     fd: i32,
     messages: *mut libc::mmsghdr,
@@ -431,7 +441,7 @@ fn took(shortcut: Option<&Shortcut>, count: usize, room: usize) {
 
 /// What arrived in a slot; `None` (and a count) if it did not fit.
 #[inline(always)]
-fn arrival(
+pub(super) fn arrival(
     endpoint: &Endpoint,
     batch: &RecvBatch,
     slot: usize,

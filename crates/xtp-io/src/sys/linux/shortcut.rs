@@ -82,6 +82,7 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         unsure: AtomicBool::new(true),
         mark: Ecn::from_bits(mark),
         told: Told::new(io.marks),
+        run: super::run::Run::default(),
         pipe: Pipe::default(),
     })
 }
