@@ -361,13 +361,16 @@ fn a_length_learnt_with_one_batch_harms_no_other() {
     let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
         return;
     };
-    let crowd = vec![(1_400, Ecn::NotEct); 40];
+    let mut crowd = vec![(1_400, Ecn::NotEct); 40];
     let mut batches = [
         RecvBatch::default(),
         RecvBatch::new(8, 1_500),
         RecvBatch::new(2, 6_000),
+        RecvBatch::new(3, 6_000),
     ];
-    for _ in 0..8 {
+    for round in 0..16 {
+        // Longer than what was learnt, which every one of them has to take whole.
+        crowd[20].0 = if round < 8 { 1_400 } else { 1_450 };
         for batch in &mut batches {
             send_all(&peer, ours.local_addr(), &crowd);
             assert_eq!(take_all(&ours, &shortcut, batch).0, crowd);

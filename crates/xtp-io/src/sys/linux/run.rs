@@ -16,6 +16,8 @@ use crate::shortcut::Shortcut;
 
 /// Datagrams of a round that show a length: fewer are no crowd.
 const CROWD: usize = 4;
+/// Slots that are too few: one is the run's, and a call for one message would not look at its second piece.
+pub(super) const FEWEST: usize = 2;
 /// Shorter ones gain nothing: a slab of them would have to be copied as often as it is short of [`LENT_FROM`].
 const WORTH: usize = LENT_FROM / (MAX_SLOTS - 1);
 
@@ -50,7 +52,7 @@ impl Run {
     }
 }
 
-/// Fills `batch`, of which `slots` are offered, with datagrams of mostly `length` octets by a shortcut that knows who
+/// Fills `batch`, of which `slots` are offered (more than [`FEWEST`]), with datagrams of mostly `length` octets by a shortcut that knows who
 /// sends.
 pub(super) fn recv(
     endpoint: &Endpoint,
@@ -87,7 +89,7 @@ pub(super) fn recv(
         });
     }
     let fd = shortcut.socket.as_raw_fd();
-    // SAFETY: `room` messages are written above, and at least one is there. Their pieces lie in the first slab side by side, which
+    // SAFETY: `room` messages are written above, and at least two are there. Their pieces lie in the first slab side by side, which
     // has room for as many, and in one further slab each; those and the control messages are of `batch`, which nobody else
     // touches before this function returns.
     let (count, _) = unsafe { receive(endpoint, fd, messages.as_mut_ptr().cast(), room, waiting) }?;
