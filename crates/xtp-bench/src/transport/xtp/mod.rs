@@ -44,7 +44,8 @@ pub(super) static PLAIN: Transport = Transport {
 
 /// Elsewhere packets are too short to be lent.
 fn only_loopback(stage: &Stage, _: Experiment, _: u64) -> Option<String> {
-    (stage.left.interface != "lo").then(|| "memory without room for headers is lent on loopback only".to_owned())
+    (stage.left.interface != "lo")
+        .then(|| "memory without room for headers is lent on loopback only".to_owned())
 }
 
 /// With the controller of RFC 9438.
