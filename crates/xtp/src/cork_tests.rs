@@ -71,6 +71,37 @@ fn what_fills_a_system_call_is_not_held_back() {
     assert!(client.stats().socket.datagrams_out > left);
 }
 
+/// What left before without a turn of its own is not what a cork gathers.
+#[test]
+fn what_was_sent_before_does_not_fill_a_cork() {
+    const ROUNDS: usize = 100;
+    let (server, client, streams) = pair(1);
+    let listener = server.listen(100).unwrap();
+    let message = vec![7; 4 << 10];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let incoming = listener.accept().unwrap();
+            for _ in 0..ROUNDS {
+                let octets = incoming.stream().recv_message().unwrap().unwrap();
+                incoming.stream().send_message(octets).unwrap();
+            }
+        });
+        for _ in 0..ROUNDS {
+            streams[0].send_message(message.clone()).unwrap();
+            assert!(streams[0].recv_message().unwrap().is_some());
+        }
+    });
+    for _ in 0..20 {
+        streams[0].send_message(message.clone()).unwrap();
+    }
+    let left = client.stats().socket.datagrams_out;
+    let cork = client.cork();
+    streams[0].send_message("hello").unwrap();
+    assert_eq!(client.stats().socket.datagrams_out, left);
+    drop(cork);
+    assert!(client.stats().socket.datagrams_out > left);
+}
+
 #[test]
 fn who_waits_sends_first() {
     let (server, client, streams) = pair(1);

@@ -113,7 +113,7 @@ pub(super) fn recv(
     if io.recvmmsg {
         let known = shortcut.filter(|shortcut| !shortcut.asks_sender());
         if let Some(shortcut) = known
-            && slots > run::FEWEST
+            && slots > run::TOO_FEW
             && let Some(length) = shortcut.run.length(batch)
         {
             return run::recv(endpoint, shortcut, batch, length, slots, waiting);

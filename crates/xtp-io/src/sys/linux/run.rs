@@ -17,7 +17,7 @@ use crate::shortcut::Shortcut;
 /// Datagrams of a round that show a length: fewer are no crowd.
 const CROWD: usize = 4;
 /// Slots that are too few: one is the run's, and a call for one message would not look at its second piece.
-pub(super) const FEWEST: usize = 2;
+pub(super) const TOO_FEW: usize = 2;
 /// Shorter ones gain nothing: a slab of them would have to be copied as often as it is short of [`LENT_FROM`].
 const WORTH: usize = LENT_FROM / (MAX_SLOTS - 1);
 
@@ -52,8 +52,8 @@ impl Run {
     }
 }
 
-/// Fills `batch`, of which `slots` are offered (more than [`FEWEST`]), with datagrams of mostly `length` octets by a shortcut that knows who
-/// sends.
+/// Fills `batch`, of which `slots` are offered (more than [`TOO_FEW`]), with datagrams of mostly `length` octets by a
+/// shortcut that knows who sends.
 pub(super) fn recv(
     endpoint: &Endpoint,
     shortcut: &Shortcut,
@@ -100,7 +100,7 @@ pub(super) fn recv(
         let message = unsafe { message.assume_init_ref() };
         arrival(endpoint, batch, index, message, (shortcut.peer, shortcut.local))
     });
-    let arrived: [Option<Arrival>; MAX_SLOTS] = collect(arrived);
+    let arrived = collect(arrived);
     let joined = joined(&arrived[..count], length);
     if joined * 2 < count {
         shortcut.run.forget();
