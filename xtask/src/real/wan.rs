@@ -4,6 +4,7 @@
 //! there is a row for each transport, with figures of the link, and that no namespace is left behind; no figure is
 //! judged.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,10 +15,12 @@ struct World {
     rows: PathBuf,
 }
 
-/// Options of a run, what `rows` must have how often.
+/// Options of a run, what `rows` must have how often, and which figures: how many rows have each, and between what
+/// they lie. How much was sent again is told by go-back-N on a slow machine more than once over, so that has no upper bound.
 struct Case {
     options: &'static [&'static str],
     expected: &'static [(&'static str, usize)],
+    figures: &'static [(&'static str, usize, RangeInclusive<f64>)],
 }
 
 const CASES: [Case; 3] = [
@@ -28,10 +31,12 @@ const CASES: [Case; 3] = [
             ("\"path\": \"20mbit-10ms-1%\"", 2),
             ("\"transport\": \"xtp\"", 1),
             ("\"transport\": \"tcp\"", 1),
-            ("\"gbit_s\": 0.0", 2),
-            ("\"queue_mean_ms\"", 2),
-            ("\"ratio_to_xtp\"", 2),
-            ("\"retransmitted\": 0.0", 1),
+        ],
+        figures: &[
+            ("gbit_s", 2, 1e-5..=0.020),
+            ("queue_mean_ms", 2, 0.0..=f64::MAX),
+            ("ratio_to_xtp", 2, 0.0..=f64::MAX),
+            ("retransmitted", 1, 0.0..=f64::MAX),
         ],
     },
     Case {
@@ -39,7 +44,10 @@ const CASES: [Case; 3] = [
         expected: &[
             ("\"path\": \"36.864mbit-10ms-0%-ber1e-6\"", 2),
             ("\"transport\": \"xtp-gbn\"", 1),
-            ("\"retransmitted\": 0.", 2),
+        ],
+        figures: &[
+            ("gbit_s", 2, 1e-5..=0.036_864),
+            ("retransmitted", 2, 0.0..=f64::MAX),
         ],
     },
     Case {
@@ -47,8 +55,8 @@ const CASES: [Case; 3] = [
         expected: &[
             ("\"transport\": \"xtp-1-buffer\"", 1),
             ("\"transport\": \"xtp-8-buffers\"", 1),
-            ("\"gbit_s\": 0.0", 5),
         ],
+        figures: &[("gbit_s", 5, 1e-5..=0.036_864)],
     },
 ];
 
@@ -62,6 +70,17 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
         for (text, times) in case.expected {
             if json.matches(text).count() != *times {
                 return Err(format!("{:?}: not {times} times {text} in {json}", case.options));
+            }
+        }
+        for (name, times, possible) in case.figures {
+            let found =
+                figures(&json, name).map_err(|error| format!("{:?}: {error} in {json}", case.options))?;
+            let right = found.iter().filter(|figure| possible.contains(*figure)).count();
+            if found.len() != *times || right != *times {
+                let options = case.options;
+                return Err(format!(
+                    "{options:?}: {name} not {times} times in {possible:?} in {json}"
+                ));
             }
         }
     }
@@ -92,6 +111,22 @@ impl World {
     }
 }
 
+/// The numbers that members of this name have.
+fn figures(json: &str, name: &str) -> Result<Vec<f64>, String> {
+    let member = format!("\"{name}\": ");
+    let values = json.split(&member).skip(1);
+    values
+        .map(|rest| {
+            let value = rest.split([',', '\n', '}']).next().unwrap_or_default().trim();
+            value.parse().map_err(|_| format!("{name} is `{value}`"))
+        })
+        .collect()
+}
+
 fn read(file: &Path) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
+
+#[cfg(test)]
+#[path = "wan_tests.rs"]
+mod tests;
