@@ -50,6 +50,9 @@ pub struct Config {
     pub damage: Damage,
     /// How the emulator's thread competes for a processor.
     pub priority: Priority,
+    /// Idle processors of the whole host are kept from halting while the link is there, where that is permitted (root):
+    /// woken from deep states they are late, and so is what they send. Costs power.
+    pub keep_cores_awake: bool,
     /// Index of the processor the emulator's thread stays on; any if `None`.
     pub core: Option<usize>,
     /// Most packets under way in one direction; further ones are dropped and counted as
@@ -71,6 +74,7 @@ impl Default for Config {
             mtu: 1_500,
             damage: Damage::default(),
             priority: Priority::default(),
+            keep_cores_awake: true,
             core: None,
             max_in_flight: 1 << 18,
         }

@@ -94,6 +94,8 @@ pub struct Report {
     pub waits: u64,
     /// How the emulator's thread was scheduled.
     pub scheduling: Scheduling,
+    /// Idle processors were kept from halting ([`Config::keep_cores_awake`](crate::Config::keep_cores_awake)).
+    pub cores_awake: bool,
     /// Why this run says more about the emulator than about the link; `None` if it was good enough.
     pub bottleneck: Option<String>,
 }

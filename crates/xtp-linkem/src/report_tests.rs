@@ -14,6 +14,7 @@ fn report() -> Report {
         busy: 0.5,
         waits: 1,
         scheduling: Scheduling::RealTime,
+        cores_awake: true,
         bottleneck: None,
     }
 }

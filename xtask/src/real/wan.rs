@@ -16,7 +16,7 @@ struct World {
 }
 
 /// Options of a run, what `rows` must have how often, and which figures: how many rows have each, and between what
-/// they lie. How much was sent again is told by go-back-N on a slow machine more than once over, so that has no upper bound.
+/// they lie. Go-back-N on a slow machine sends more than everything again, so that has no upper bound.
 struct Case {
     options: &'static [&'static str],
     expected: &'static [(&'static str, usize)],

@@ -112,6 +112,9 @@ pub(crate) fn transfer(
         let link = Link::new(cell, seed)?;
         let pair = pair(context.launcher, &link.left, &link.right, job)?;
         let report = link.report()?;
+        if !report.cores_awake {
+            context.note("idle processors could not be kept awake: who wakes late, sends late");
+        }
         drop(link);
         let mut transfer = sum(cell, job.seconds, pair.client, pair.server, &report);
         let Some(why) = bottleneck(&report) else {

@@ -114,6 +114,11 @@ pub(crate) struct LinkemArgs {
     #[arg(long, value_name = "HOW", value_parser = priority, default_value = "real-time")]
     pub(crate) priority: Priority,
 
+    /// Let idle processors halt, as they do without a link; else they are kept awake where that is
+    /// permitted, for whoever wakes late sends late
+    #[arg(long)]
+    pub(crate) let_cores_halt: bool,
+
     /// left COMMAND..., right COMMAND..., or both with -- between; none: until interrupted
     #[arg(value_name = "SIDE COMMAND", last = true, value_hint = clap::ValueHint::CommandWithArguments)]
     pub(crate) words: Vec<OsString>,

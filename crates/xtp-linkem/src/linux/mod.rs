@@ -1,5 +1,6 @@
 //! The emulator on Linux.
 
+mod awake;
 mod namespace;
 mod packet;
 mod run;
@@ -20,8 +21,9 @@ use xtp_link::{Duplex, LinkConfig};
 
 use crate::config::{Config, with_queues};
 use crate::error::Error;
-use crate::report::{Report, Scheduling};
+use crate::report::Report;
 use namespace::{Side, sweep};
+use schedule::Conditions;
 use worker::{Request, Worker};
 
 pub use namespace::Namespace;
@@ -189,10 +191,10 @@ fn spawn(
     requests: Receiver<Request>,
     waker: Arc<OwnedFd>,
 ) -> Result<JoinHandle<io::Result<()>>, Error> {
-    let (sender, prepared) = channel::<io::Result<Scheduling>>();
+    let (sender, prepared) = channel::<io::Result<()>>();
     let work = move || {
-        let scheduling = match schedule::prepare(config.priority, config.core) {
-            Ok(scheduling) => scheduling,
+        let conditions = match Conditions::prepare(&config) {
+            Ok(conditions) => conditions,
             Err(error) => {
                 // Reported there; this thread has nothing to say for itself.
                 let _ = sender.send(Err(error));
@@ -200,14 +202,14 @@ fn spawn(
             }
         };
         let limits = (config.damage, config.max_in_flight);
-        let worker = Worker::new(devices, duplex, limits, requests, waker, scheduling);
-        let _ = sender.send(Ok(scheduling));
+        let worker = Worker::new(devices, duplex, limits, requests, waker, conditions);
+        let _ = sender.send(Ok(()));
         worker.run()
     };
     let thread = thread::Builder::new().name("xtp-linkem".to_owned());
     let thread = thread.spawn(work).map_err(|source| Error::Thread { source })?;
     match prepared.recv() {
-        Ok(Ok(_)) => Ok(thread),
+        Ok(Ok(())) => Ok(thread),
         Ok(Err(source)) => Err(Error::Thread { source }),
         Err(_) => Err(Error::Stopped),
     }

@@ -6,19 +6,36 @@ use std::num::NonZeroU64;
 use rustix::process::{Pid, setpriority_process};
 use rustix::thread::{CpuSet, gettid, sched_setaffinity, set_current_timer_slack};
 
+use super::awake::Awake;
 use super::run::run;
-use crate::config::Priority;
+use crate::config::{Config, Priority};
 use crate::report::Scheduling;
 
 /// Low among the real-time priorities: before ordinary threads, behind the kernel's own.
 const REAL_TIME: &str = "5";
 const BEST_NICE: i32 = -20;
 
-/// Prepares the calling thread.
-///
-/// # Errors
-/// If it cannot stay on `core`.
-pub(super) fn prepare(priority: Priority, core: Option<usize>) -> io::Result<Scheduling> {
+/// What the emulator's thread has been given, as long as this exists.
+#[derive(Debug)]
+pub(super) struct Conditions {
+    pub(super) scheduling: Scheduling,
+    pub(super) awake: Option<Awake>,
+}
+
+impl Conditions {
+    /// Prepares the calling thread.
+    ///
+    /// # Errors
+    /// If it cannot stay on its core.
+    pub(super) fn prepare(config: &Config) -> io::Result<Self> {
+        Ok(Self {
+            scheduling: schedule(config.priority, config.core)?,
+            awake: config.keep_cores_awake.then(Awake::hold).flatten(),
+        })
+    }
+}
+
+fn schedule(priority: Priority, core: Option<usize>) -> io::Result<Scheduling> {
     let thread = gettid();
     if let Some(core) = core {
         if core >= CpuSet::MAX_CPU {

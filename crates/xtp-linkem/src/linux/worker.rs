@@ -12,9 +12,10 @@ use tun_rs::SyncDevice;
 use xtp_link::{DelayHistogram, Direction, Duplex, LinkConfig, Outcome, flip_bits};
 
 use super::packet::{is_housekeeping, mark};
+use super::schedule::Conditions;
 use super::tally::{Period, Tally};
 use crate::config::Damage;
-use crate::report::{Report, Scheduling};
+use crate::report::Report;
 
 /// Packets taken from one device before the due ones get their turn: some 20 us.
 const BATCH: usize = 16;
@@ -60,7 +61,7 @@ pub(super) struct Worker {
     max_in_flight: usize,
     requests: Receiver<Request>,
     waker: Arc<OwnedFd>,
-    scheduling: Scheduling,
+    conditions: Conditions,
     period: Period,
     lateness: DelayHistogram,
     waits: u64,
@@ -101,7 +102,7 @@ impl Worker {
         (damage, max_in_flight): (Damage, usize),
         requests: Receiver<Request>,
         waker: Arc<OwnedFd>,
-        scheduling: Scheduling,
+        conditions: Conditions,
     ) -> Self {
         let nap = nap(&duplex);
         Self {
@@ -114,7 +115,7 @@ impl Worker {
             max_in_flight,
             requests,
             waker,
-            scheduling,
+            conditions,
             period: Period::begin(),
             lateness: DelayHistogram::default(),
             waits: 0,
@@ -303,7 +304,8 @@ impl Worker {
             lateness_max_us: microseconds(self.lateness.max()),
             busy,
             waits: self.waits,
-            scheduling: self.scheduling,
+            scheduling: self.conditions.scheduling,
+            cores_awake: self.conditions.awake.is_some(),
             bottleneck: None,
         }
     }

@@ -79,6 +79,7 @@ fn config(args: &LinkemArgs) -> Config {
             Damage::Drop
         },
         priority: args.priority,
+        keep_cores_awake: !args.let_cores_halt,
         core: args.core,
         ..Config::default()
     };

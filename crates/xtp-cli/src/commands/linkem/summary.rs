@@ -56,8 +56,13 @@ fn emulator(report: &Report) -> String {
         Scheduling::Nice => "nice",
         Scheduling::Ordinary => "ordinary",
     };
+    let awake = if report.cores_awake {
+        ", cores kept awake"
+    } else {
+        ""
+    };
     format!(
-        "emulator ({scheduling}): {:.0} packets/s, late by p99 {:.3} ms, at most {:.3} ms, {:.0} % of a processor",
+        "emulator ({scheduling}{awake}): {:.0} packets/s, late by p99 {:.3} ms, at most {:.3} ms, {:.0} % of a processor",
         report.packets_per_s,
         report.lateness_p99_us / 1_000.0,
         report.lateness_max_us / 1_000.0,

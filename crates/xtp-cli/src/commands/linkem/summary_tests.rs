@@ -24,6 +24,7 @@ fn only_what_happened_is_said() {
         busy: 0.25,
         waits: 9,
         scheduling: Scheduling::RealTime,
+        cores_awake: true,
         bottleneck: Some("reasons".to_owned()),
     };
     let lines = lines(&report);
@@ -33,7 +34,7 @@ fn only_what_happened_is_said() {
             "left to right: 10 packets sent, 7 delivered (700 octets), 2 lost, 1 did not fit the queue; in queue 1.25 ms, \
              p95 2.50 ms",
             "right to left: 0 packets sent, 0 delivered (0 octets)",
-            "emulator (real-time): 7 packets/s, late by p99 0.060 ms, at most 1.500 ms, 25 % of a processor",
+            "emulator (real-time, cores kept awake): 7 packets/s, late by p99 0.060 ms, at most 1.500 ms, 25 % of a processor",
             "warning: the emulator was the bottleneck: reasons",
         ]
     );
