@@ -94,6 +94,11 @@ impl Bounds {
         self.short = u64::MAX;
     }
 
+    /// The path is another one than it was.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
     /// More is in flight than was thought possible, without harm.
     pub(super) fn raise(&mut self, in_flight: u64, acked: u64) {
         if self.long != u64::MAX && in_flight + acked >= self.long {

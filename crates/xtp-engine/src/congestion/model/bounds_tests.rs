@@ -11,7 +11,7 @@ fn congested(lost: u64, longest: Duration) -> bool {
     let mut least = LeastRtt::default();
     least.sample(20 * MS, Time::ZERO);
     let mut round = Round::default();
-    (0..4).for_each(|_| round.sample(longest));
+    (0..4).for_each(|_| round.sample(longest, false));
     round.lost = lost * SEGMENT;
     is_congested(
         &round,
@@ -76,7 +76,7 @@ fn what_a_path_always_loses_is_no_overflow_beside_a_queue() {
     let mut chance = Chance::default();
     let mut round = |lost: u64, rtt| {
         let mut round = Round::default();
-        (0..4).for_each(|_| round.sample(rtt));
+        (0..4).for_each(|_| round.sample(rtt, false));
         round.lost = lost * SEGMENT;
         is_congested(&round, (1_000 - lost) * SEGMENT, SEGMENT, &least, &mut chance)
     };

@@ -26,7 +26,7 @@ use phase::{Cycle, Phase, View};
 use probe::Probe;
 use round::Round;
 use sampler::Sampler;
-use startup::{Startup, floor};
+use startup::{Startup, Verdict, floor};
 
 /// Share of the bandwidth at which the phases send. 2.77 = 4 ln 2 lets the rate double every round.
 const STARTUP_GAIN: f64 = 2.77;
@@ -45,6 +45,8 @@ const PROBE_RTT_GAIN: f64 = 0.5;
 /// of use: more in flight is more lost when it rests for a moment.
 const NEAR: Duration = Duration::from_millis(1);
 const NEAR_WINDOW: u64 = 4 << 20;
+/// On nearer paths a probe's queue is not told from chance, and the next probe is near, too.
+const FAR: Duration = Duration::from_millis(4);
 /// Reports asked for in a round trip, about.
 const REPORTS: u64 = 16;
 /// Octets after which a report is due on fast paths; more where they pass in less than a millisecond.
@@ -71,6 +73,10 @@ pub(crate) struct Model {
     chance: Chance,
     cycle: Cycle,
     probe: Probe,
+    /// The path carries much more than was thought: a probe met no end, or startup ended in error.
+    endless: bool,
+    /// Startup ended in doubt, which a probe must clear.
+    urgent: bool,
     touched: bool,
 }
 
@@ -93,6 +99,8 @@ impl Model {
             chance: Chance::default(),
             cycle: Cycle::new(),
             probe: Probe::default(),
+            endless: false,
+            urgent: false,
             touched: false,
         }
     }
@@ -159,6 +167,13 @@ impl Model {
         if self.cycle.phase == Phase::Startup && !limited {
             self.startup.on_round(self.bandwidth.get(), &round, &self.least);
         }
+        let queue = self.round.recent_least().map(|rtt| self.least.excess(rtt));
+        let waited = queue.is_none_or(|queue| queue > floor(&self.least, 16));
+        let far = self.least.get().is_some_and(|least| least >= FAR);
+        let verdict = self.startup.judge(self.bandwidth.get(), &round);
+        self.urgent |= far && verdict == Some(Verdict::Open);
+        self.endless =
+            far && (self.probe.met_no_end(waited, &self.bandwidth) || verdict == Some(Verdict::Wrong));
         let congested = is_congested(&round, delivered, self.segment, &self.least, &mut self.chance);
         if congested {
             self.touched = true;
@@ -181,11 +196,14 @@ impl Model {
         let sample = self.sampler.on_ack(ack.now, ack.echo, ack.octets);
         if let Some(rtt) = ack.rtt {
             self.least.sample(rtt, ack.now);
-            self.round.sample(rtt);
+            let waited = self.least.excess(rtt) > floor(&self.least, 8);
+            self.round.sample(rtt, waited);
             let seen = self.cycle.seen.map_or(rtt, |seen| seen.min(rtt));
             self.cycle.seen = Some(seen);
             if self.cycle.phase == Phase::Startup {
-                self.queue_begins = self.startup.on_rtt(&self.round, &self.least);
+                self.queue_begins = self
+                    .startup
+                    .on_rtt(self.bandwidth.get(), &self.round, &self.least);
             }
         }
         let Some(sample) = sample else {
@@ -209,6 +227,8 @@ impl Model {
             product: product.max(self.smallest()),
             little: self.little(product),
             full: self.startup.is_full(),
+            endless: std::mem::take(&mut self.endless) && !congested,
+            urgent: self.urgent,
             congested,
             window: self.window,
             probing: self.probe.goes_on(),
@@ -219,8 +239,13 @@ impl Model {
         let before = self.cycle;
         match self.cycle.step(&view) {
             Some(Phase::Refill) => {
+                self.urgent = false;
                 self.bandwidth.advance();
                 self.bounds.probe();
+            }
+            Some(Phase::Startup) => {
+                self.startup.resume(self.bandwidth.get());
+                self.bounds.forget();
             }
             Some(Phase::Up) => self.probe = Probe::begin(self.queue(), &self.bandwidth),
             Some(Phase::Down) => self.probe.end(&mut self.bandwidth),

@@ -30,6 +30,9 @@ struct Path {
     delivered: u64,
     dropped: u64,
     longest_queue: Duration,
+    /// Nothing is handed over in this time, as if a host on the way had stopped; and again after each `period`.
+    stall: (Duration, Duration),
+    period: Duration,
 }
 
 impl Path {
@@ -50,11 +53,21 @@ impl Path {
             delivered: 0,
             dropped: 0,
             longest_queue: Duration::ZERO,
+            stall: (Duration::ZERO, Duration::ZERO),
+            period: Duration::MAX,
         }
     }
 
     fn product(&self) -> u64 {
         (self.rate as f64 * self.rtt.as_secs_f64()) as u64
+    }
+
+    /// When what is due at a time is handed over.
+    fn handed_over(&self, due: Time) -> Time {
+        let due = due.since(Time::ZERO);
+        let within = Duration::from_nanos((due.as_nanos() % self.period.as_nanos()) as u64);
+        let held = within >= self.stall.0 && within < self.stall.1;
+        Time::ZERO + if held { due - within + self.stall.1 } else { due }
     }
 
     fn packet_time(&self) -> Duration {
@@ -81,7 +94,8 @@ impl Path {
                 self.free = self.free.max(now) + self.packet_time();
             }
             let there = if full { self.free + queue } else { self.free };
-            self.flying.push_back((there + self.rtt, sync, now, lost));
+            let at = self.handed_over(there + self.rtt);
+            self.flying.push_back((at, sync, now, lost));
         }
     }
 
@@ -138,6 +152,56 @@ fn fills_the_pipe_in_twelve_round_trips_and_leaves_startup() {
     path.run(4 * path.rtt);
     assert!(path.model.startup.is_full());
     assert_ne!(path.model.cycle.phase, Phase::Startup);
+}
+
+#[test]
+fn a_host_that_stops_for_a_moment_costs_no_more_than_moments() {
+    let rtt = 100 * MS;
+    for (begin, length) in [
+        (150, 60),
+        (150, 150),
+        (260, 40),
+        (260, 90),
+        (370, 60),
+        (480, 60),
+        (1_500, 90),
+    ] {
+        let mut path = Path::new(62_500_000, rtt);
+        path.stall = (begin * MS, (begin + length) * MS);
+        path.run(2_500 * MS);
+        let share = path.run(2_500 * MS);
+        assert!(share > 0.95, "{share} after {length} ms at {begin} ms");
+    }
+}
+
+#[test]
+fn a_host_that_stops_often_is_not_taken_for_a_wider_path() {
+    for (rtt, length) in [(20, 5), (20, 15), (100, 10), (100, 40), (200, 40), (200, 100)] {
+        let mut path = Path::new(12_500_000, rtt * MS);
+        path.room = path.product();
+        path.period = 733 * MS;
+        path.stall = (300 * MS, (300 + length) * MS);
+        path.run(5_000 * MS);
+        let (dropped, sent) = (path.dropped, path.sync);
+        let share = path.run(20_000 * MS);
+        let lost = (path.dropped - dropped) as f64 / f64::from(path.sync - sent);
+        assert!(
+            share > 0.9 && lost < 0.005,
+            "{rtt} ms, stops of {length} ms: {share}, {lost} lost"
+        );
+    }
+}
+
+#[test]
+fn ten_times_the_rate_is_found_soon() {
+    for rtt in [10, 40, 100] {
+        let mut path = Path::new(2_500_000, rtt * MS);
+        path.run(3_000 * MS);
+        path.rate *= 10;
+        path.run(3_000 * MS + 30 * rtt * MS);
+        let share = path.run(1_000 * MS);
+        assert!(share > 0.95, "{share} at {rtt} ms");
+    }
 }
 
 #[test]

@@ -62,6 +62,10 @@ pub(super) struct View<'a> {
     pub(super) little: u64,
     /// The pipe is full (Startup).
     pub(super) full: bool,
+    /// The path carries much more than was thought.
+    pub(super) endless: bool,
+    /// The next probe cannot wait.
+    pub(super) urgent: bool,
     /// The round that just ended was congested.
     pub(super) congested: bool,
     /// Octets that may be in flight.
@@ -118,6 +122,10 @@ impl Cycle {
             self.enter(Phase::ProbeRtt, view);
             return Some(Phase::ProbeRtt);
         }
+        if view.endless && !matches!(self.phase, Phase::ProbeRtt | Phase::Startup) {
+            self.enter(Phase::Startup, view);
+            return Some(Phase::Startup);
+        }
         let next = match self.phase {
             Phase::Startup => view.full.then_some(Phase::Drain),
             Phase::Drain | Phase::Down => {
@@ -126,7 +134,7 @@ impl Cycle {
             }
             Phase::Cruise => {
                 let done = self.rounds >= self.cruise.0 || view.now.since(self.since) >= self.cruise.1;
-                (done && self.rounds > 0).then_some(Phase::Refill)
+                (view.urgent || done && self.rounds > 0).then_some(Phase::Refill)
             }
             Phase::Refill => (self.rounds >= 1).then_some(Phase::Up),
             Phase::Up => self.probe_is_over(view).then_some(Phase::Down),

@@ -10,6 +10,8 @@ use super::estimate::Bandwidth;
 const OTHERS: f64 = 0.04;
 /// Growth in a round that only a small share explains: a half would bring 1.11.
 const MUCH: f64 = 1.13;
+/// Growth that shows, if no packet waited, that the path carries more than was sent to see it.
+const ENDLESS: f64 = 1.15;
 /// Rounds until reports tell of what left since the probe began.
 const BLIND: u64 = 2;
 /// Rounds after which even a probe that brings much ends.
@@ -26,6 +28,10 @@ pub(super) struct Probe {
     base: u64,
     grew: bool,
     goes_on: bool,
+    /// Bandwidth it began with; 0: there was none yet.
+    first: u64,
+    /// Rounds since it began.
+    age: u64,
 }
 
 impl Probe {
@@ -38,6 +44,8 @@ impl Probe {
             base: bandwidth.get(),
             grew: false,
             goes_on: crowded,
+            first: bandwidth.get(),
+            age: 0,
         }
     }
 
@@ -50,6 +58,17 @@ impl Probe {
         self.base = bandwidth.get();
         self.grew |= grows;
         self.goes_on = grows && rounds < LONGEST;
+    }
+
+    /// A round is over, whatever the phase; its last packets waited if `queue`. Whether just that round told of what the
+    /// probe sent, and there was room for all of it.
+    pub(super) fn met_no_end(&mut self, queue: bool, bandwidth: &Bandwidth) -> bool {
+        self.age += 1;
+        if self.age != BLIND || self.crowded || self.first == 0 {
+            return false;
+        }
+        let grew = bandwidth.get() as f64 >= self.first as f64 * ENDLESS;
+        grew && !queue
     }
 
     /// Whether it has to last, because its rounds bring much or have not told yet.

@@ -22,6 +22,9 @@ pub(super) struct Round {
     pub(super) longest: Option<Duration>,
     recent: [Duration; RECENT],
     samples: usize,
+    /// Round trips in it, and how many of them showed that a packet waited.
+    seen: u32,
+    waited: u32,
 }
 
 impl Round {
@@ -47,11 +50,19 @@ impl Round {
         now - self.began
     }
 
-    pub(super) fn sample(&mut self, rtt: Duration) {
+    /// A round trip; `waited`: longer than without a queue.
+    pub(super) fn sample(&mut self, rtt: Duration, waited: bool) {
+        self.seen += 1;
+        self.waited += u32::from(waited);
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         self.recent[self.samples % RECENT] = rtt;
         self.samples += 1;
         self.longest = self.longest.max(self.recent_least());
+    }
+
+    /// Whether half of its packets waited, or nothing is known of them.
+    pub(super) fn mostly_waited(&self) -> bool {
+        2 * self.waited >= self.seen
     }
 
     /// The least of the last few round trips, if there are enough.
