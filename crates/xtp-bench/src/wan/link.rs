@@ -162,6 +162,7 @@ fn sum(cell: &Cell, seconds: f64, client: Outcome, mut server: Outcome, report: 
             share: None,
             jain: None,
         },
+        note: server.note.take(),
         ..Figures::default()
     };
     Transfer {

@@ -119,9 +119,14 @@ pub(super) fn receive(job: &Job, console: &mut Console) -> Worked<Outcome> {
             Err(error) => return Err(error.into()),
         }
     }
-    let calls = endpoint.stats().system_calls();
+    let stats = endpoint.stats();
     stream.abort();
-    Ok(received(record, Some(calls)))
+    let mut outcome = received(record, Some(stats.system_calls()));
+    // The kernel keeps so much for a receiver that rests and no more; what it drops is no fault of the link.
+    let dropped = stats.socket.overflows;
+    outcome.note =
+        (dropped > 0).then(|| format!("{dropped} datagrams found no room in the receiver's socket"));
+    Ok(outcome)
 }
 
 fn came(record: &mut Record, chunks: &mut Vec<Chunk>) -> Worked<()> {
