@@ -19,7 +19,10 @@ pub enum Backend {
 #[non_exhaustive]
 pub struct SocketOptions {
     /// Receive buffer to ask for, octets; 0 leaves the system's default. Default 4 MiB, because the
-    /// usual 208 KiB hold three full batches only. The system may grant less without an error.
+    /// usual 208 KiB hold three full batches only. The system may grant less without an error;
+    /// on Linux a process that administers the network (`CAP_NET_ADMIN`) gets it whatever `net.core.rmem_max` says. A
+    /// receiver that rests for a while loses what comes beyond it: on a fast long path some tens of megabytes are worth
+    /// asking for.
     pub recv_buffer: usize,
     /// Send buffer to ask for, octets; 0 leaves the system's default. Default 2 MiB.
     pub send_buffer: usize,

@@ -301,6 +301,13 @@ fn empty_header() -> libc::msghdr {
     unsafe { std::mem::zeroed() }
 }
 
+/// Gives a socket a receive buffer beyond what the system lets everybody have, if this process may (`CAP_NET_ADMIN`);
+/// else it stays as it is.
+pub(crate) fn force_recv_buffer(fd: RawFd, octets: usize) {
+    let octets = i32::try_from(octets).unwrap_or(i32::MAX);
+    let _ = set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, octets);
+}
+
 fn set_option(fd: RawFd, level: i32, name: i32, value: i32) -> io::Result<()> {
     let length = size_of_val(&value) as libc::socklen_t;
     // SAFETY: the value is an int that outlives the call, and its length is given.

@@ -34,6 +34,8 @@ pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::clock::monotonic_nanos;
 #[cfg(target_os = "linux")]
+pub(crate) use linux::force_recv_buffer;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::gro::Gro;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::lend::{Pipe, lend_by};

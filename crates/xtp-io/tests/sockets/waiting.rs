@@ -92,6 +92,29 @@ fn granted_buffers_are_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn an_administrator_gets_what_it_asks_for() {
+    let limit = std::fs::read_to_string("/proc/sys/net/core/rmem_max").expect("Linux has it");
+    let limit: usize = limit.trim().parse().expect("a number");
+    let mut options = SocketOptions::default();
+    options.recv_buffer = 2 * limit;
+    let socket = bind4(&options);
+    let given = socket.capabilities().recv_buffer;
+    // Who may not is given what everybody is.
+    let expected = if administers() { 2 * limit } else { limit };
+    assert_eq!(given, expected);
+}
+
+/// Whether this process has `CAP_NET_ADMIN`, number 12.
+#[cfg(target_os = "linux")]
+fn administers() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let held = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let held = u64::from_str_radix(held.expect("every process has some or none").trim(), 16);
+    held.expect("a hexadecimal number") >> 12 & 1 == 1
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn declined_features_are_not_in_force() {
     let mut options = SocketOptions::default();
     (options.gso, options.gro, options.batching, options.dont_fragment) = (false, false, false, false);

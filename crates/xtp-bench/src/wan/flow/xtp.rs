@@ -20,6 +20,8 @@ use crate::plan::WaitPolicy;
 const SERVICE: u16 = 100;
 /// Octets each end may hold, as the kernel's TCP is given: several bandwidth-delay products of the largest link.
 const CAPACITY: u64 = 64 << 20;
+/// Octets the receiver's socket may hold: half a second of the fastest link.
+const SOCKET_BUFFER: usize = 32 << 20;
 /// Octets of a retained application buffer, as in the experiments of 1995.
 const BUFFER: usize = 512_000;
 /// Time between two looks at the association's own figures.
@@ -145,6 +147,8 @@ fn came(record: &mut Record, chunks: &mut Vec<Chunk>) -> Worked<()> {
 
 fn endpoint(job: &Job) -> Worked<Endpoint> {
     let mut config = Config::server(job.any_port());
+    // The kernel's TCP takes what comes while its receiver rests; a socket keeps what fits.
+    config.socket.recv_buffer = SOCKET_BUFFER;
     config.wait = match job.wait {
         WaitPolicy::Block => Wait::Block,
         WaitPolicy::Spin => Wait::Spin,
