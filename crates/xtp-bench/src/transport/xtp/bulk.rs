@@ -35,15 +35,16 @@ fn client(job: &Job) -> Worked<Outcome> {
         }
     } else {
         let mut messages = framed(&stream, job)?;
-        while sending.more() {
+        'turns: loop {
             // The path is explored while it is used.
             if stream.packet_payload()? > messages[0].packet() {
                 messages = framed(&stream, job)?;
             }
             for message in &messages {
-                if sending.more() {
-                    stream.send_frames(message)?;
+                if !sending.more() {
+                    break 'turns;
                 }
+                stream.send_frames(message)?;
             }
         }
     }
