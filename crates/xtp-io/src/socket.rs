@@ -236,14 +236,10 @@ fn set_reuse_port(_: &Socket) -> io::Result<()> {
 /// Asks for the buffers and notes what was given; the system may give less, which is no error.
 fn size_buffers(socket: &Socket, options: &SocketOptions, capabilities: &mut Capabilities) {
     if options.recv_buffer > 0 {
-        let _ = socket.set_recv_buffer_size(options.recv_buffer);
         #[cfg(target_os = "linux")]
-        if socket
-            .recv_buffer_size()
-            .is_ok_and(|given| given / 2 < options.recv_buffer)
-        {
-            crate::sys::force_recv_buffer(std::os::fd::AsRawFd::as_raw_fd(socket), options.recv_buffer);
-        }
+        let _ = crate::sys::size_recv_buffer(socket, options.recv_buffer);
+        #[cfg(not(target_os = "linux"))]
+        let _ = socket.set_recv_buffer_size(options.recv_buffer);
     }
     if options.send_buffer > 0 {
         let _ = socket.set_send_buffer_size(options.send_buffer);

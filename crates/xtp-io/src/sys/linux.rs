@@ -301,11 +301,15 @@ fn empty_header() -> libc::msghdr {
     unsafe { std::mem::zeroed() }
 }
 
-/// Gives a socket a receive buffer beyond what the system lets everybody have, if this process may (`CAP_NET_ADMIN`);
-/// else it stays as it is.
-pub(crate) fn force_recv_buffer(fd: RawFd, octets: usize) {
-    let octets = i32::try_from(octets).unwrap_or(i32::MAX);
-    let _ = set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, octets);
+/// Asks for a receive buffer; beyond what the system lets everybody have it is given to who may (`CAP_NET_ADMIN`), and
+/// else the system's most.
+pub(crate) fn size_recv_buffer(socket: &socket2::Socket, octets: usize) -> io::Result<()> {
+    socket.set_recv_buffer_size(octets)?;
+    if socket.recv_buffer_size()? / 2 < octets {
+        let octets = i32::try_from(octets).unwrap_or(i32::MAX);
+        let _ = set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, octets);
+    }
+    Ok(())
 }
 
 fn set_option(fd: RawFd, level: i32, name: i32, value: i32) -> io::Result<()> {

@@ -34,8 +34,6 @@ pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::clock::monotonic_nanos;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::force_recv_buffer;
-#[cfg(target_os = "linux")]
 pub(crate) use linux::gro::Gro;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::lend::{Pipe, lend_by};
@@ -45,6 +43,8 @@ pub(crate) use linux::recv::RecvScratch;
 pub(crate) use linux::run::Run;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
+#[cfg(target_os = "linux")]
+pub(crate) use linux::size_recv_buffer;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::told::Told;
 pub(crate) use poll::wait;

@@ -42,11 +42,7 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
     // Its calls wait only where they say so, if they can.
     let sleeps = io.longest.is_some() && super::sleep::prepare(&second).is_ok();
     second.set_nonblocking(!sleeps)?;
-    let granted = first.recv_buffer_size()? / 2;
-    second.set_recv_buffer_size(granted)?;
-    if second.recv_buffer_size()? / 2 < granted {
-        super::force_recv_buffer(second.as_raw_fd(), granted);
-    }
+    super::size_recv_buffer(&second, first.recv_buffer_size()? / 2)?;
     second.set_send_buffer_size(first.send_buffer_size()? / 2)?;
     if ipv6 {
         second.set_only_v6(first.only_v6()?)?;
