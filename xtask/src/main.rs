@@ -1,9 +1,10 @@
 //! Repository chores: `cargo xtask tidy` (house rules), `cargo xtask real` (suites that need root, network
-//! namespaces or tshark), `cargo xtask fuzz` (every fuzz target for a while) and `cargo xtask counts` (instructions of
-//! the main flows).
+//! namespaces or tshark), `cargo xtask fuzz` (every fuzz target for a while), `cargo xtask counts` (instructions of
+//! the main flows) and `cargo xtask coverage` (lines of the engine that the simulator's seeds run).
 #![forbid(unsafe_code)]
 
 mod counts;
+mod coverage;
 mod fuzz;
 mod real;
 mod tidy;
@@ -15,6 +16,7 @@ const USAGE: &str = "\
 Usage: cargo xtask tidy                         check the house rules
        cargo xtask real [SUITE...]              run what needs root, network namespaces or tshark
        cargo xtask counts                       instructions of the main flows against their ceilings
+       cargo xtask coverage [--help]            lines of the engine that the simulator's seeds run
        cargo xtask fuzz [--seconds N] [TARGET...]  run every fuzz target N seconds [default: 30]
 ";
 
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root()),
         ["real", suites @ ..] => real::run(&root(), suites),
         ["counts"] => counts::run(&root()),
+        ["coverage", words @ ..] => coverage::run(&root(), words),
         ["fuzz", words @ ..] => fuzz::run(&root(), words),
         // Inside a namespace, a suite runs this program again as one of its ends.
         ["real-end", words @ ..] => real::run_end(words),
