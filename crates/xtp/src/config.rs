@@ -52,9 +52,14 @@ pub struct Config {
     pub linger: Duration,
     /// Longest time [`Stream::close`](crate::Stream::close) waits for confirmation. Default 10 s.
     pub close_timeout: Duration,
-    /// Longest message that is put together for a caller, octets. Default 64 MiB. Longer ones can be read in
+    /// Longest message that is put together for a caller, octets, and what messages that are not complete at a listener hold
+    /// together before all but the oldest are slowed down. Default 64 MiB. Longer ones can be read in
     /// chunks.
     pub message_limit: usize,
+    /// Longest time from the first packet of an association to the end of its message at
+    /// [`Listener::recv_message`](crate::Listener::recv_message); each 16 KiB that came of it add a second. What takes
+    /// longer is aborted. Default 30 s.
+    pub message_timeout: Duration,
     /// Memory `io::Write` copies small writes into before it hands them on, octets. Default 64 KiB, 4 KiB to
     /// 1 MiB.
     pub write_buffer: usize,
@@ -90,6 +95,7 @@ impl Config {
             linger: Duration::from_secs(1),
             close_timeout: Duration::from_secs(10),
             message_limit: 64 << 20,
+            message_timeout: Duration::from_secs(30),
             write_buffer: 64 << 10,
             socket: SocketOptions::default(),
             engine,

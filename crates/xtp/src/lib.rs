@@ -158,7 +158,7 @@ pub use endpoint::{Endpoint, ShutdownReport};
 pub use error::{Error, Result};
 pub use frames::{FrameBuffer, FrameBytes};
 pub use incoming::Incoming;
-pub use listener::Listener;
+pub use listener::{Arrival, Listener};
 pub use mark::Mark;
 pub use poll_set::PollSet;
 pub use resolve::resolve;

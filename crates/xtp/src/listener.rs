@@ -1,7 +1,7 @@
 //! Waiting for associations.
 
-use std::cell::Cell;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::ListenerId;
 
-use crate::core::{Accepted, Wish, ops};
-use crate::error::Result;
+use crate::core::{Accepted, Arrived, Terms, Wish, arrivals};
+use crate::error::{Error, Result};
 use crate::incoming::Incoming;
 use crate::shared::Handle;
 
@@ -21,6 +21,17 @@ pub struct Listener {
     shared: Arc<Handle>,
     id: ListenerId,
     port: Option<u16>,
+}
+
+/// What came of an association at a listener (see [`Listener::arrival`]).
+#[derive(Debug)]
+pub enum Arrival {
+    /// Its whole message, and the association, to be answered or dropped.
+    Message(Bytes, Incoming),
+    /// It was aborted, and nobody needs to do anything about it: where it came from, and why.
+    /// [`Error::Timeout`]: not complete in time. [`Error::MessageTooLong`]. [`Error::Closed`], [`Error::Incomplete`]: it
+    /// ended before.
+    Failed(SocketAddr, Error),
 }
 
 impl Listener {
@@ -64,7 +75,7 @@ impl Listener {
     fn accept_within(&self, timeout: Option<Duration>) -> Result<Incoming> {
         let accepted = self
             .shared
-            .wait("accepting", timeout, |core, _| ops::accept(core, self.id))?;
+            .wait("accepting", timeout, |core, _| arrivals::accept(core, self.id))?;
         Ok(self.incoming(accepted))
     }
 
@@ -73,55 +84,57 @@ impl Listener {
     /// # Errors
     /// [`Error::WouldBlock`](crate::Error::WouldBlock) if none does.
     pub fn try_accept(&self) -> Result<Incoming> {
-        let accepted = self.shared.attempt(|core, _| ops::accept(core, self.id))?;
+        let accepted = self.shared.attempt(|core, _| arrivals::accept(core, self.id))?;
         Ok(self.incoming(accepted))
     }
 
-    /// Waits for the next association and its whole message: what a server of datagrams, messages or transactions
-    /// does again and again. An association that fails before its message is complete is passed over.
+    /// Waits for the next whole message: what a server of datagrams, messages or transactions does again and again.
+    ///
+    /// Of all associations that wait here the one whose message is complete first is handed out; nobody waits for one that
+    /// began and does not end. What is not complete after [`Config::message_timeout`](crate::Config::message_timeout), is
+    /// longer than [`Config::message_limit`](crate::Config::message_limit), or fails, is aborted and passed over;
+    /// [`arrival`](Self::arrival) tells of it.
     ///
     /// # Errors
     /// As [`accept`](Self::accept).
     pub fn recv_message(&self) -> Result<(Bytes, Incoming)> {
-        let limit = self.shared.config.message_limit;
         loop {
-            let accepted = Cell::new(None::<Accepted>);
-            let wish = || match accepted.get() {
-                None => Wish::Message {
-                    listener: self.id,
-                    limit,
-                    parting: None,
-                },
-                // The rest of his message is awaited.
-                Some(_) => Wish::None,
-            };
-            let outcome = self.shared.wait_wishing("a message", None, wish, |core, now| {
-                if let Some((came, message)) = core.came() {
-                    accepted.set(Some(came));
-                    return Poll::Ready(Ok(message));
+            match self.arrival()? {
+                Arrival::Message(message, incoming) => return Ok((message, incoming)),
+                Arrival::Failed(peer, error) => {
+                    tracing::debug!(%peer, %error, "an incomplete message was dropped");
                 }
-                let id = match accepted.get() {
-                    Some(Accepted { id, .. }) => id,
-                    None => match ops::accept(core, self.id) {
-                        Poll::Ready(Ok(next)) => {
-                            accepted.set(Some(next));
-                            next.id
-                        }
-                        Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                        Poll::Pending => return Poll::Pending,
-                    },
-                };
-                ops::whole(core, now, id, limit)
-            });
-            let incoming = accepted.get().map(|accepted| self.incoming(accepted));
-            match (outcome, incoming) {
-                (Ok(message), Some(incoming)) => return Ok((message, incoming)),
-                (Err(error), Some(incoming)) if !error.is_interrupted() => {
-                    tracing::debug!(peer = %incoming.peer(), %error, "an incomplete message was dropped");
-                }
-                (Err(error), _) => return Err(error),
-                (Ok(_), None) => {}
             }
+        }
+    }
+
+    /// As [`recv_message`](Self::recv_message), but what would be passed over is told too.
+    ///
+    /// # Errors
+    /// As [`accept`](Self::accept).
+    pub fn arrival(&self) -> Result<Arrival> {
+        let terms = self.terms();
+        let wish = || Wish::Message {
+            listener: self.id,
+            limit: terms.limit,
+            parting: None,
+        };
+        let arrived = self
+            .shared
+            .wait_wishing("a message", None, wish, |core, now| match core.came() {
+                Some((came, message)) => Poll::Ready(Ok(Arrived::Message(came, message))),
+                None => arrivals::arrived(core, now, self.id, terms),
+            })?;
+        Ok(match arrived {
+            Arrived::Message(accepted, message) => Arrival::Message(message, self.incoming(accepted)),
+            Arrived::Failed(peer, error) => Arrival::Failed(peer, error),
+        })
+    }
+
+    pub(crate) fn terms(&self) -> Terms {
+        Terms {
+            limit: self.shared.config.message_limit,
+            patience: self.shared.config.message_timeout,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The asynchronous API over loopback: the same paradigms, cancellation, the end without blocking.
 
 mod common;
+#[path = "common/strangers.rs"]
+mod strangers;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -378,5 +380,41 @@ fn frames_are_sent_as_octets_and_as_messages() {
         assert!(octets == pattern(3 << 20).repeat(2), "altered");
         let empty = xtp::FrameBuffer::new(1, 1).freeze();
         assert!(stream.send_frames_message(&empty).await.is_err());
+    });
+}
+
+#[test]
+fn whoever_is_complete_first_is_served_first() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen(PORT).expect("a free number");
+        strangers::Strangers::new(address).begin(&paradigm::transaction(PORT), 3);
+        while server.stats().engine.contexts < 3 {
+            ::tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        let serving = ::tokio::spawn(async move {
+            let (request, incoming) = listener.recv_message().await.expect("a request");
+            incoming.respond(request).await.expect("open");
+        });
+        let options = CallOptions::default();
+        let answer = client.call(address, PORT, "whole", &options);
+        assert_eq!(answer.await.expect("an answer"), "whole");
+        serving.await.expect("no panic");
+    });
+}
+
+#[test]
+fn what_is_not_complete_in_time_is_given_up_and_told() {
+    run(async {
+        let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
+        config.message_timeout = Duration::from_millis(50);
+        let server = Endpoint::bind(config).expect("loopback");
+        let listener = server.listen(PORT).expect("a free number");
+        strangers::Strangers::new(server.local_addr()).begin(&paradigm::transaction(PORT), 1);
+        let arrival = listener.arrival().await.expect("an arrival");
+        assert!(
+            matches!(arrival, xtp::tokio::Arrival::Failed(_, Error::Timeout { .. })),
+            "{arrival:?}"
+        );
     });
 }

@@ -8,7 +8,10 @@ mod linkem;
 mod messages;
 mod ping;
 mod signals;
+#[path = "../../../xtp/tests/common/strangers.rs"]
+mod strangers;
 mod streams;
 mod support;
 mod transactions;
+mod unfinished;
 mod usage;

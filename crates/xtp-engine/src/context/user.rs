@@ -205,6 +205,11 @@ impl Context {
         self.reader.store.readable()
     }
 
+    /// Whether a message can be read to its end, or the stream to its own.
+    pub(crate) fn holds_message(&self) -> bool {
+        self.reader.store.holds_message_end() || self.reader.is_complete()
+    }
+
     /// The user posted buffers (RES): credit may follow at once.
     pub(crate) fn post(&mut self, octets: u64) {
         self.reader.credit.reserve(self.reader.start);

@@ -222,6 +222,19 @@ impl Engine {
         self.look(id, Context::readable)
     }
 
+    /// Whether a whole message, or all of the peer's stream that will come, can be read at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn holds_message(&self, id: ContextId) -> Result<bool, Error> {
+        // One that is not made yet came whole.
+        if self.guest.as_ref().is_some_and(|guest| guest.identity.id == id) {
+            return Ok(true);
+        }
+        self.look(id, Context::holds_message)
+    }
+
     /// The user posted receive buffers for this many more octets; only these are advertised from now on (RES, 11.2).
     ///
     /// # Errors

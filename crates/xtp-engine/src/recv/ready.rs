@@ -98,6 +98,11 @@ impl Ready {
         self.start == self.end && self.eoms.is_empty() && self.tags.is_empty() && self.next_gap().is_none()
     }
 
+    /// Whether the end of a message lies in it.
+    pub(super) fn holds_message_end(&self) -> bool {
+        !self.eoms.is_empty()
+    }
+
     /// Octets held; tags count 8.
     #[cfg(test)]
     pub(super) fn stored(&self) -> u64 {

@@ -348,6 +348,11 @@ impl Reassembly {
         self.next() - self.delivered()
     }
 
+    /// Whether what the user has not taken holds the end of a message.
+    pub(crate) fn holds_message_end(&self) -> bool {
+        self.ready.holds_message_end()
+    }
+
     /// The user has given up reading: everything in order counts as delivered and is forgotten.
     pub(crate) fn discard_all(&mut self) {
         self.ready.discard_all();

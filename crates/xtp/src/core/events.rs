@@ -2,7 +2,7 @@
 
 use xtp_engine::{CloseReason, ContextId, Event, Time};
 
-use super::{Accepted, Core, Slot, Use};
+use super::{Accepted, Core, Use};
 
 impl Core {
     /// Takes all events of the engine.
@@ -32,18 +32,7 @@ impl Core {
                 self.begin_echo(accepted);
                 return;
             }
-            let mut slot = Slot::new(peer);
-            slot.heard = true;
-            slot.started = true;
-            self.slots.insert(id, slot);
-            match self.queues.get_mut(&listener) {
-                Some(queue) => {
-                    queue.waiting.push_back(accepted);
-                    queue.wake();
-                }
-                // The listener went away while this FIRST was under way.
-                None => self.forget(now, id),
-            }
+            self.arrive(now, listener, accepted);
             return;
         }
         let Some(slot) = self.slots.get_mut(&id) else {
@@ -71,6 +60,7 @@ impl Core {
         }
         match used_by {
             Use::User => {}
+            Use::Arriving { listener, number } => self.arriving_event(now, listener, number, &event),
             Use::Echo => self.echo_event(id),
             Use::Request { .. } => self.request_event(now, id, used_by, &event),
             Use::Orphan(mark) => self.orphan_event(now, id, mark, &event),

@@ -10,9 +10,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{
-    CloseReason, ContextId, ContextStats, Engine, ListenOptions, ListenerId, OpenOptions, Time,
-};
+use xtp_engine::{CloseReason, ContextId, ContextStats, Engine, ListenerId, OpenOptions, Time};
 use xtp_io::{Interest, RecvBatch, Shortcut};
 
 use crate::carrier::{Carrier, Trouble};
@@ -21,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::wait::{Patience, Traffic};
 use gathered::Gathered;
 
+pub(crate) mod arrivals;
 mod echo;
 mod events;
 mod exchange;
@@ -32,9 +31,10 @@ mod slot;
 mod watch;
 mod wish;
 
+pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
 pub use orphan::Unconfirmed;
-pub(crate) use slot::{Accepted, Queue, Slot, Use};
+pub(crate) use slot::{Accepted, Slot, Use};
 pub(crate) use watch::{Source, Watch};
 pub(crate) use wish::Wish;
 
@@ -85,6 +85,8 @@ pub(crate) struct Core {
     pub(crate) write_buffer: usize,
     slots: SerialMap<ContextId, Slot>,
     queues: SerialMap<ListenerId, Queue>,
+    /// When somebody who waits for a message has to look at those that are not complete.
+    overdue_at: Option<Time>,
     /// Completion queues and what they wait for.
     requests: SerialMap<u32, requests::Requests>,
     next_requests: u32,
@@ -144,6 +146,7 @@ impl Core {
             write_buffer,
             slots: SerialMap::default(),
             queues: SerialMap::default(),
+            overdue_at: None,
             requests: SerialMap::default(),
             next_requests: 0,
             orphans: 0,
@@ -345,6 +348,7 @@ impl Core {
     /// Ends a turn: timers, answers and data leave, and what that caused is noted.
     pub(crate) fn turn(&mut self, now: Time) {
         self.gathered = Gathered::default();
+        self.look_at_overdue(now);
         self.serve_echo(now);
         // The kernel's buffer is full: what waits goes first, and the engine is asked for more when it is gone.
         if self.carrier.is_stalled() {
@@ -409,7 +413,11 @@ impl Core {
         if self.carrier.is_stalled() {
             return Some(self.stalled_at + STALL_RETRY);
         }
-        self.engine.deadline()
+        let (protocol, arrivals) = (self.engine.deadline(), self.overdue_at);
+        match (protocol, arrivals) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// Whether a timer is due.
@@ -481,32 +489,6 @@ impl Core {
         if self.spent.len() >= SPENT || (!self.spent.is_empty() && self.engine.is_full()) {
             self.tidy(now);
         }
-    }
-
-    /// Starts listening.
-    pub(crate) fn listen(&mut self, options: ListenOptions) -> Result<ListenerId> {
-        let id = self.engine.listen(options)?;
-        self.queues.insert(id, Queue::default());
-        Ok(id)
-    }
-
-    /// Stops listening; what was not accepted is released.
-    pub(crate) fn unlisten(&mut self, now: Time, id: ListenerId) {
-        if self.engine.unlisten(id).is_err() {
-            return;
-        }
-        self.watch.remove(Source::Listener(id));
-        if let Some(queue) = self.queues.remove(&id) {
-            for accepted in queue.waiting {
-                let _ = self.engine.abort(now, accepted.id);
-                self.forget(now, accepted.id);
-            }
-        }
-    }
-
-    /// Associations waiting at a listener.
-    pub(crate) fn queue(&mut self, id: ListenerId) -> Option<&mut Queue> {
-        self.queues.get_mut(&id)
     }
 
     /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.
@@ -628,7 +610,12 @@ impl Core {
     pub(crate) fn held(&self) -> Vec<ContextId> {
         self.slots
             .iter()
-            .filter(|(_, slot)| matches!(slot.used_by, Use::User | Use::Request { .. }))
+            .filter(|(_, slot)| {
+                matches!(
+                    slot.used_by,
+                    Use::User | Use::Arriving { .. } | Use::Request { .. }
+                )
+            })
             .map(|(id, _)| *id)
             .collect()
     }

@@ -5,9 +5,9 @@
 use std::task::Poll;
 
 use bytes::{BufMut, Bytes};
-use xtp_engine::{CloseReason, Confirm, ContextId, Framed, ListenerId, MarkId, Read, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, Read, Time};
 
-use super::{Accepted, Core};
+use super::Core;
 use crate::error::{Error, Result};
 use crate::stream::Chunk;
 
@@ -500,22 +500,6 @@ pub(crate) fn closed(core: &mut Core, id: ContextId) -> Poll<Result<()>> {
         Some(error) => Poll::Ready(Err(error)),
         None => Poll::Pending,
     }
-}
-
-/// The next association of a listener.
-pub(crate) fn accept(core: &mut Core, listener: ListenerId) -> Poll<Result<Accepted>> {
-    if let Err(error) = core.check_carrier() {
-        return Poll::Ready(Err(error));
-    }
-    let Some(queue) = core.queue(listener) else {
-        return Poll::Ready(Err(Error::Command(xtp_engine::Error::NoListener)));
-    };
-    let Some(accepted) = queue.waiting.pop_front() else {
-        return Poll::Pending;
-    };
-    // It no longer counts against the backlog. One that has ended meanwhile is still handed out, with what it brought.
-    let _ = core.engine.accepted(accepted.id);
-    Poll::Ready(Ok(accepted))
 }
 
 /// Queues the rest of one message and the end of the stream, so that they leave together.

@@ -1,13 +1,12 @@
 //! What is kept for each association and each listener beside the engine's own state.
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::task::Waker;
 
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
-use xtp_engine::{CloseReason, ContextId, MarkId};
+use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId};
 
 /// Who looks after an association.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -16,6 +15,13 @@ pub(crate) enum Use {
     User,
     /// Nobody: it ends by itself once everything written is confirmed.
     Orphan(Option<MarkId>),
+    /// Nobody yet: it waits at a listener, under this number.
+    Arriving {
+        /// Where.
+        listener: ListenerId,
+        /// Its place there.
+        number: u64,
+    },
     /// The built-in echo service.
     Echo,
     /// A completion queue.
@@ -186,28 +192,8 @@ pub(crate) struct Accepted {
     pub(crate) port: u16,
 }
 
-/// Associations waiting at one listener.
-#[derive(Debug, Default)]
-pub(crate) struct Queue {
-    pub(crate) waiting: VecDeque<Accepted>,
-    pub(crate) wakers: SmallVec<[Waker; 2]>,
-}
-
-impl Queue {
-    pub(crate) fn wake(&mut self) {
-        for waker in self.wakers.drain(..) {
-            waker.wake();
-        }
-    }
-
-    #[cfg(feature = "tokio")]
-    pub(crate) fn remember(&mut self, waker: &Waker) {
-        remember(&mut self.wakers, waker);
-    }
-}
-
 #[cfg(feature = "tokio")]
-fn remember(wakers: &mut SmallVec<[Waker; 2]>, waker: &Waker) {
+pub(super) fn remember(wakers: &mut SmallVec<[Waker; 2]>, waker: &Waker) {
     if !wakers.iter().any(|known| known.will_wake(waker)) {
         wakers.push(waker.clone());
     }

@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use xtp_engine::{ContextId, Event, ListenerId, Read, Time};
 
-use super::{Core, SerialMap};
+use super::{Core, Queue, SerialMap};
 use crate::error::Result;
 
 /// Something a set watches.
@@ -182,7 +182,7 @@ impl Core {
     /// Whether something can be taken, or nothing will ever come. If not, an event will tell when.
     fn is_ready(&mut self, now: Time, source: Source) -> bool {
         let id = match source {
-            Source::Listener(id) => return self.queue(id).is_some_and(|queue| !queue.waiting.is_empty()),
+            Source::Listener(id) => return self.queues.get(&id).is_some_and(Queue::holds_any),
             Source::Stream(id) => id,
         };
         // Of one that only has asked, and of an answer that is not booked, enough is known without.

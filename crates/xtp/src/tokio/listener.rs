@@ -2,14 +2,16 @@
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use xtp_engine::Time;
 
 use super::stream::Stream;
 use super::within;
-use crate::core::ops;
-use crate::error::Result;
+use crate::core::{Accepted, Arrived, Core, arrivals, ops};
+use crate::error::{Error, Result};
 
 /// Takes associations for one service number. See [`crate::Listener`].
 #[derive(Debug)]
@@ -32,38 +34,68 @@ impl Listener {
     /// # Errors
     /// [`Error::Carrier`](crate::Error::Carrier) if the socket failed.
     pub async fn accept(&self) -> Result<Incoming> {
-        let (shared, id) = (self.inner.shared(), self.inner.id());
-        let accepted = poll_fn(|context| {
-            shared.poll(
-                |core, _| ops::accept(core, id),
-                |core| {
-                    if let Some(queue) = core.queue(id) {
-                        queue.remember(context.waker());
-                    }
-                },
-            )
-        })
-        .await?;
-        Ok(Incoming {
-            inner: self.inner.incoming(accepted),
-        })
+        let id = self.inner.id();
+        let accepted = self.ask(|core, _| arrivals::accept(core, id)).await?;
+        Ok(self.incoming(accepted))
     }
 
-    /// Waits for the next association and its whole message.
+    /// Waits for the next whole message; see [`crate::Listener::recv_message`]. Cancel-safe: none is lost.
     ///
     /// # Errors
     /// As [`accept`](Self::accept).
     pub async fn recv_message(&self) -> Result<(Bytes, Incoming)> {
         loop {
-            let incoming = self.accept().await?;
-            match incoming.receive().await {
-                Ok(message) => return Ok((message, incoming)),
-                Err(error) => {
-                    tracing::debug!(peer = %incoming.peer(), %error, "an incomplete message was dropped")
+            match self.arrival().await? {
+                Arrival::Message(message, incoming) => return Ok((message, incoming)),
+                Arrival::Failed(peer, error) => {
+                    tracing::debug!(%peer, %error, "an incomplete message was dropped");
                 }
             }
         }
     }
+
+    /// As [`recv_message`](Self::recv_message), but what would be passed over is told too.
+    ///
+    /// # Errors
+    /// As [`accept`](Self::accept).
+    pub async fn arrival(&self) -> Result<Arrival> {
+        let (id, terms) = (self.inner.id(), self.inner.terms());
+        let arrived = self
+            .ask(|core, now| arrivals::arrived(core, now, id, terms))
+            .await?;
+        Ok(match arrived {
+            Arrived::Message(accepted, message) => Arrival::Message(message, self.incoming(accepted)),
+            Arrived::Failed(peer, error) => Arrival::Failed(peer, error),
+        })
+    }
+
+    fn incoming(&self, accepted: Accepted) -> Incoming {
+        Incoming {
+            inner: self.inner.incoming(accepted),
+        }
+    }
+
+    /// Asks until there is an answer; the task is woken when anything happens at this listener.
+    async fn ask<T>(&self, mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>) -> Result<T> {
+        let (shared, id) = (self.inner.shared(), self.inner.id());
+        poll_fn(|context| {
+            shared.poll(&mut question, |core| {
+                if let Some(queue) = core.queue(id) {
+                    queue.remember(context.waker());
+                }
+            })
+        })
+        .await
+    }
+}
+
+/// What came of an association at a listener. See [`crate::Arrival`].
+#[derive(Debug)]
+pub enum Arrival {
+    /// Its whole message, and the association.
+    Message(Bytes, Incoming),
+    /// It was aborted: where it came from, and why.
+    Failed(SocketAddr, Error),
 }
 
 /// An association somebody else opened. See [`crate::Incoming`].

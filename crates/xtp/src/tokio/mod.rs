@@ -48,7 +48,7 @@ mod retained;
 mod stream;
 
 pub use endpoint::Endpoint;
-pub use listener::{Incoming, Listener};
+pub use listener::{Arrival, Incoming, Listener};
 pub use mark::Mark;
 pub use retained::Retained;
 pub use stream::Stream;

@@ -4,10 +4,9 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use serde::Serialize;
-use xtp::{Endpoint, Error, Incoming, ListenOptions, Listener, ports};
+use xtp::{Arrival, Bytes, Endpoint, Error, Incoming, ListenOptions, Listener, ports};
 
 use crate::args::AnswerArgs;
 use crate::common::{Address, Common, Failure, Outcome, peer_text, span_text};
@@ -18,8 +17,6 @@ use program::{Ended, Program};
 
 /// Requests that wait for a free place, per place.
 const BACKLOG: usize = 64;
-/// Longest time a request may take to arrive after it began to.
-const ARRIVAL: Duration = Duration::from_secs(60);
 
 /// The result for programs.
 #[derive(Serialize, Default)]
@@ -105,14 +102,22 @@ impl Office<'_> {
 
     fn place(&self) -> Outcome {
         while !self.over.load(Ordering::Relaxed) {
-            let incoming = match self.listener.accept() {
-                Ok(incoming) => incoming,
+            // Nobody waits here for a request that began and does not end.
+            let answered = match self.listener.arrival() {
+                Ok(Arrival::Message(request, incoming)) => self.one(&request, incoming),
+                Ok(Arrival::Failed(peer, error)) => {
+                    self.gave_up(&peer_text(peer), &error);
+                    if self.args.once && !matches!(error, Error::MessageTooLong { .. }) {
+                        // Never a request, and not the only one.
+                        continue;
+                    }
+                    false
+                }
                 Err(error) => {
                     self.over.store(true, Ordering::Relaxed);
                     return Err(Failure::of("cannot take requests", &error));
                 }
             };
-            let answered = self.one(incoming);
             let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
             report.requests += 1;
             if answered {
@@ -133,20 +138,16 @@ impl Office<'_> {
         Ok(())
     }
 
-    /// Takes one request and answers it; false if the caller got no answer.
-    fn one(&self, incoming: Incoming) -> bool {
+    /// Answers one request; false if the caller got no answer.
+    fn one(&self, request: &Bytes, incoming: Incoming) -> bool {
         let peer = peer_text(incoming.peer());
-        let Some(request) = self.receive(&incoming, &peer) else {
-            incoming.reject();
-            return false;
-        };
         let program = Program {
             command: &self.args.program,
             limit: self.args.max_response,
             timeout: self.common.timeout(),
         };
         let stream = incoming.stream();
-        let ended = program.run(&request, &|| {
+        let ended = program.run(request, &|| {
             self.common.signals.caught() || stream.close_reason().is_some()
         });
         let answer = match ended {
@@ -181,22 +182,18 @@ impl Office<'_> {
         true
     }
 
-    fn receive(&self, incoming: &Incoming, peer: &str) -> Option<xtp::Bytes> {
-        match incoming.receive_timeout(ARRIVAL) {
-            Ok(request) => return Some(request),
-            Err(Error::MessageTooLong { limit }) => {
-                self.remark(
-                    peer,
-                    format_args!("longer than {limit} octets and refused; see --max-request"),
-                );
+    /// Says why there was no request.
+    fn gave_up(&self, peer: &str, error: &Error) {
+        match error {
+            Error::MessageTooLong { limit } => self.remark(
+                peer,
+                format_args!("longer than {limit} octets and refused; see --max-request"),
+            ),
+            Error::Timeout { after, .. } => {
+                self.remark(peer, format_args!("not complete after {}", span_text(*after)));
             }
-            Err(error) if error.is_interrupted() => {}
-            Err(error) if error.is_timeout() => {
-                self.remark(peer, format_args!("not complete after {}", span_text(ARRIVAL)));
-            }
-            Err(error) => self.remark(peer, format_args!("did not arrive: {error}")),
+            error => self.remark(peer, format_args!("did not arrive: {error}")),
         }
-        None
     }
 
     fn remark(&self, peer: &str, text: impl std::fmt::Display) {
