@@ -69,7 +69,9 @@ impl Pair {
             Engine::new(config).expect("limits within their ranges")
         };
         let mut ends = [engine(1), engine(2)];
-        ends[1].listen(ListenOptions::new(PORT)).expect("a free number");
+        let mut listen = ListenOptions::every_service(PORT);
+        listen.tuning.posts = true;
+        ends[1].listen(listen).expect("a free number");
         Self {
             ends,
             addrs: [

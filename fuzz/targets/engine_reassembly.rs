@@ -40,7 +40,7 @@ impl Reader {
         // The writer here offers nothing, so it gets plain XTP 4.
         config.legacy = choice & 1 != 0;
         let mut engine = Engine::new(config).expect("limits within their ranges");
-        let mut listen = ListenOptions::new(PORT);
+        let mut listen = ListenOptions::every_service(PORT);
         if choice & 2 != 0 {
             listen.tuning.error_control = ErrorControl::GoBackN;
         }

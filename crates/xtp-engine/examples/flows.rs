@@ -77,7 +77,9 @@ impl Pair {
     fn new() -> Self {
         let engine = |n| Engine::new(EngineConfig::new([n; 32])).expect("a default configuration");
         let mut ends = [engine(1), engine(2)];
-        let listener = ends[1].listen(ListenOptions::new(PORT)).expect("a free port");
+        let listener = ends[1]
+            .listen(ListenOptions::every_service(PORT))
+            .expect("a free port");
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,

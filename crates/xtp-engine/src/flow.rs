@@ -4,14 +4,16 @@ use crate::fields::Fields;
 
 /// Most octets a grant may reach beyond what was received: peers drop more as implausible (3.3, 4.7).
 const MAX_ROOM: u64 = 1 << 40;
+/// End of what is posted where the peer reserves nothing.
+const UNRESERVED: u64 = u64::MAX;
 
 /// The reader's credit: how far the peer's writer may go.
 #[derive(Clone, Debug)]
 pub(crate) struct ReaderCredit {
     capacity: u64,
     advertised: u64,
-    /// End of the buffers the user has posted (RES), absolute.
-    posted: Option<u64>,
+    /// End of the buffers the user has posted (RES), absolute; or [`UNRESERVED`].
+    posted: u64,
 }
 
 /// What an open DREQ makes the reader send.
@@ -30,7 +32,7 @@ impl ReaderCredit {
         Self {
             capacity: capacity.clamp(1, MAX_ROOM),
             advertised: granted_initial,
-            posted: None,
+            posted: UNRESERVED,
         }
     }
 
@@ -41,14 +43,20 @@ impl ReaderCredit {
 
     /// Only posted buffers count from now on (RES, 11.2); the stream begins at `start`.
     pub(crate) fn reserve(&mut self, start: u64) {
-        self.posted.get_or_insert(start);
+        if !self.is_reserved() {
+            self.posted = start;
+        }
     }
 
     /// The user posted buffers for so many more octets. Without RES it changes nothing.
     pub(crate) fn post(&mut self, octets: u64) {
-        if let Some(end) = &mut self.posted {
-            *end = end.saturating_add(octets);
+        if self.is_reserved() {
+            self.posted = self.posted.saturating_add(octets).min(UNRESERVED - 1);
         }
+    }
+
+    fn is_reserved(&self) -> bool {
+        self.posted != UNRESERVED
     }
 
     /// Every field (see [`Fields`]).
@@ -60,14 +68,17 @@ impl ReaderCredit {
         } = self;
         fields.number(capacity);
         fields.number(advertised);
-        fields.option(posted, Fields::number);
+        let mut reserved = (*posted != UNRESERVED).then_some(*posted);
+        fields.option(&mut reserved, Fields::number);
+        *posted = reserved.unwrap_or(UNRESERVED);
     }
 
     /// The alloc a control packet would carry now. Never falls.
     pub(crate) fn alloc(&self, delivered: u64) -> u64 {
-        let room = self
-            .posted
-            .unwrap_or_else(|| delivered.saturating_add(self.capacity));
+        let room = match self.is_reserved() {
+            true => self.posted,
+            false => delivered.saturating_add(self.capacity),
+        };
         self.advertised.max(room.min(delivered.saturating_add(MAX_ROOM)))
     }
 
@@ -96,7 +107,7 @@ impl ReaderCredit {
         if left >= low {
             return false;
         }
-        if self.posted.is_some() {
+        if self.is_reserved() {
             // The user posts buffers of any size; a writer without any credit may be waiting for a small one.
             return gain >= low || (gain > 0 && left == 0);
         }

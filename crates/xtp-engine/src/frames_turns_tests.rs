@@ -35,7 +35,7 @@ impl World {
             Engine::new(config).expect("a valid configuration")
         };
         let mut ends = [engine(1), engine(2)];
-        ends[1].listen(ListenOptions::new(PORT)).expect("free");
+        ends[1].listen(ListenOptions::every_service(PORT)).expect("free");
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,

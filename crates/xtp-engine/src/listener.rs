@@ -13,7 +13,7 @@ use crate::options::ListenOptions;
 pub(crate) enum Refusal {
     /// Nobody listens on this service number.
     NoListener,
-    /// An option that is required is missing, or one that is refused is set.
+    /// An option that is required is missing, one that is refused is set, or one nobody would honour.
     OptionsRefused,
     /// Somebody listens, but not for this service.
     ServiceRefused,
@@ -140,7 +140,8 @@ impl Listeners {
     pub(crate) fn check(&self, id: ListenerId, bits: Options) -> Result<(), Refusal> {
         let listener = self.get(id).ok_or(Refusal::NoListener)?;
         let options = &listener.options;
-        if !bits.contains(options.required) || bits.intersects(options.refused) {
+        let reserves_nothing = bits.contains(Options::RES) && !options.tuning.posts;
+        if !bits.contains(options.required) || bits.intersects(options.refused) || reserves_nothing {
             return Err(Refusal::OptionsRefused);
         }
         if listener.waiting >= options.backlog {

@@ -158,3 +158,16 @@ fn every_refusal_has_its_value_on_the_wire() {
     ];
     assert_eq!(values.map(Refusal::diag_value), [1, 2, 8, 9]);
 }
+
+#[test]
+fn listeners_are_narrow_unless_told_otherwise() {
+    let (messages, streams) = (ListenOptions::new(1).services, ListenOptions::streams(1).services);
+    assert_eq!((messages, streams), (0b0_1110, 0b1_0001));
+    assert_eq!(
+        ListenOptions::new(1).serving(&[3, 31, 32, 255]).services,
+        1 << 3 | 1 << 31
+    );
+    for every in [ListenOptions::every_service(1), ListenOptions::wildcard()] {
+        assert_eq!(every.services, u32::MAX);
+    }
+}

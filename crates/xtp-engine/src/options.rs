@@ -1,6 +1,7 @@
 //! What a caller can choose for one association or listener, one option at a time.
 
 use core::time::Duration;
+use xtp_wire::service;
 
 /// What an acknowledgement means to the caller [D-51].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -73,8 +74,12 @@ pub struct Tuning {
     pub sort: Option<u16>,
     /// Ask the peer's reader to report gaps at once (FASTNAK). Default `false`.
     pub fast_nak: bool,
-    /// Ask the peer's reader to advertise posted buffers only (RES). Default `false`.
+    /// Ask the peer's reader to advertise posted buffers only (RES). Default `false`. A peer whose user posts none
+    /// ([`posts`](Self::posts)) refuses it.
     pub reserve: bool,
+    /// This end's user posts buffers ([`Engine::post`](crate::Engine::post)): the peer may reserve them (RES). Default
+    /// `false`: a FIRST with RES is refused with DIAG(1,2), and an association whose peer asks for it later is aborted.
+    pub posts: bool,
     /// Ignore the peer's alloc (NOFLOW). Default `false`; set by the datagram paradigm.
     pub no_flow: bool,
     /// Do not retransmit; the peer's reader skips gaps (NOERR). Default `false`; set by unreliable paradigms.
@@ -132,6 +137,7 @@ impl Default for Tuning {
             sort: None,
             fast_nak: false,
             reserve: false,
+            posts: false,
             no_flow: false,
             no_error: false,
             max_data: 0,
@@ -185,7 +191,7 @@ impl OpenOptions {
             port,
             source_port: 0,
             domain: 0,
-            service: xtp_wire::service::STREAM,
+            service: service::STREAM,
             refuse_return: false,
             confirm: Confirm::Received,
             status_on_first: false,
@@ -206,7 +212,9 @@ pub struct ListenOptions {
     pub port: Option<u16>,
     /// Port name space. Default 0.
     pub domain: u8,
-    /// Services accepted, bit n = service n. Default all.
+    /// Services accepted, bit n = service n; a FIRST for another one is refused with DIAG(1,8). Default
+    /// [`MESSAGES`](Self::MESSAGES), of [`streams`](Self::streams) [`STREAMS`](Self::STREAMS), of
+    /// [`wildcard`](Self::wildcard) all.
     pub services: u32,
     /// Option bits a FIRST must carry (DIAG(1,2) otherwise). Default none.
     pub required: xtp_wire::Options,
@@ -221,15 +229,35 @@ pub struct ListenOptions {
 }
 
 impl ListenOptions {
-    /// A listener for service number `port`.
+    /// Datagrams, acknowledged datagrams, one-shot messages (services 1 and 2) and transactions (3): one message each.
+    pub const MESSAGES: u32 =
+        only(service::DATAGRAM) | only(service::ACKNOWLEDGED) | only(service::TRANSACTION);
+    /// Associations that last (services 0 and 4): streams of octets or of messages.
+    pub const STREAMS: u32 = only(service::UNSPECIFIED) | only(service::STREAM);
+
+    /// A listener for [`MESSAGES`](Self::MESSAGES) to service number `port`.
     pub fn new(port: u16) -> Self {
+        Self {
+            port: Some(port),
+            services: Self::MESSAGES,
+            ..Self::wildcard()
+        }
+    }
+
+    /// A listener for [`STREAMS`](Self::STREAMS) to service number `port`.
+    pub fn streams(port: u16) -> Self {
+        Self::new(port).serving(&[service::UNSPECIFIED, service::STREAM])
+    }
+
+    /// A listener for every service to service number `port`, of a program that looks which one it is.
+    pub fn every_service(port: u16) -> Self {
         Self {
             port: Some(port),
             ..Self::wildcard()
         }
     }
 
-    /// A listener for every service number no other listener takes.
+    /// A listener for every service, and every service number no other listener takes.
     pub fn wildcard() -> Self {
         Self {
             port: None,
@@ -241,5 +269,20 @@ impl ListenOptions {
             unconfirmed_response: false,
             tuning: Tuning::default(),
         }
+    }
+
+    /// The same for these services (see [`xtp_wire::service`]) and no others. Those above 31 have no bit of their own.
+    #[must_use]
+    pub fn serving(mut self, services: &[u8]) -> Self {
+        self.services = services.iter().fold(0, |all, service| all | only(*service));
+        self
+    }
+}
+
+/// The bit of one service.
+const fn only(service: u8) -> u32 {
+    match 1_u32.checked_shl(service as u32) {
+        Some(bit) => bit,
+        None => 0,
     }
 }

@@ -59,7 +59,7 @@ impl World {
             Engine::new(config).unwrap()
         };
         let mut ends = [engine(1), engine(2)];
-        let mut options = ListenOptions::new(PORT);
+        let mut options = ListenOptions::every_service(PORT);
         options.unconfirmed_response = seed % 7 == 3;
         options.backlog = if seed.is_multiple_of(3) { 8 } else { 4_096 };
         let listener = ends[1].listen(options).unwrap();

@@ -63,7 +63,7 @@ impl World {
             call: None,
         };
         let mut server = engine(200);
-        server.listen(ListenOptions::new(PORT)).unwrap();
+        server.listen(ListenOptions::every_service(PORT)).unwrap();
         Self {
             clients: (0..clients).map(client).collect(),
             server,

@@ -44,7 +44,7 @@ impl World {
             Engine::new(config).unwrap()
         };
         let mut ends = [engine(1), engine(2)];
-        ends[1].listen(ListenOptions::new(PORT)).unwrap();
+        ends[1].listen(ListenOptions::every_service(PORT)).unwrap();
         let id = ends[0].open(Time::from_nanos(1), address(1), options).unwrap();
         Self {
             ends,

@@ -25,7 +25,7 @@ struct Reader {
 impl Reader {
     fn new(joined: bool) -> Self {
         let mut engine = Engine::new(EngineConfig::new([2; 32])).unwrap();
-        engine.listen(ListenOptions::new(SERVICE)).unwrap();
+        engine.listen(ListenOptions::every_service(SERVICE)).unwrap();
         Self {
             engine,
             joined,

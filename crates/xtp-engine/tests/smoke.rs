@@ -26,7 +26,7 @@ impl World {
     fn new() -> Self {
         let engine = |n| Engine::new(EngineConfig::new([n; 32])).unwrap();
         let mut ends = [engine(1), engine(2)];
-        ends[1].listen(ListenOptions::new(PORT)).unwrap();
+        ends[1].listen(ListenOptions::every_service(PORT)).unwrap();
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,

@@ -149,7 +149,7 @@ fn draw_direction(writer: &mut Tuning, reader: &mut Tuning, script: &mut Script,
         reader.error_control = ErrorControl::GoBackN;
     }
     if rng.percent(15) {
-        writer.reserve = true;
+        (writer.reserve, reader.posts) = (true, true);
         script.reader.post = Some(rng.pick(&[2_000, 16_384, 100_000]));
         reader.recv_capacity = 4 << 20;
     }

@@ -37,7 +37,7 @@ impl FlowSpec {
             initiator: 0,
             responder: 1,
             open,
-            listen: ListenOptions::new(0),
+            listen: ListenOptions::every_service(0),
             initiator_script,
             responder_script,
             start: Duration::ZERO,

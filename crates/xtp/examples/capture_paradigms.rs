@@ -50,7 +50,7 @@ impl Lab {
         };
         let server = endpoint(2, Framing::Udp, "udp")?;
         Ok(Self {
-            listener: server.listen_with(ListenOptions::new(PORT))?,
+            listener: server.listen_with(ListenOptions::every_service(PORT))?,
             address: server.local_addr(),
             server,
             client: endpoint(1, Framing::Protocol36, "ip")?,

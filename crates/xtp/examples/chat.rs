@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match words[..] {
         ["listen", address] => {
             let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
-            let incoming = endpoint.listen(ports::MESSAGE)?.accept()?;
+            let incoming = endpoint.listen_streams(ports::MESSAGE)?.accept()?;
             println!("* {} joined", incoming.peer());
             talk(incoming.into_stream(), std::io::stdin(), "them")
         }
@@ -59,7 +59,7 @@ fn talk(stream: Stream, input: impl Read, peer: &'static str) -> Result<(), Box<
 
 fn demonstrate() -> Result<(), Box<dyn std::error::Error>> {
     let server = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    let listener = server.listen(ports::MESSAGE)?;
+    let listener = server.listen_streams(ports::MESSAGE)?;
     let address = server.local_addr();
     let answering = thread::spawn(move || {
         let stream = listener

@@ -24,7 +24,7 @@ fn main() -> Outcome<()> {
     match words[..] {
         ["receive", address, path] => {
             let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
-            receive(&endpoint.listen(ports::FILES)?, Path::new(path))
+            receive(&endpoint.listen_streams(ports::FILES)?, Path::new(path))
         }
         ["send", address, path] => send(&Endpoint::client()?, address, Path::new(path)),
         [] => demonstrate(),
@@ -82,7 +82,7 @@ fn demonstrate() -> Outcome<()> {
     let octets: Vec<u8> = (0..16usize << 20).map(|at| (at ^ (at >> 9)) as u8).collect();
     std::fs::write(&original, &octets)?;
     let server = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    let listener = server.listen(ports::FILES)?;
+    let listener = server.listen_streams(ports::FILES)?;
     let address = server.local_addr().to_string();
     let target = copy.clone();
     let receiving = thread::spawn(move || receive(&listener, &target));

@@ -18,7 +18,7 @@ const COUNT: u32 = 500;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let station = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    let (readings, alarms) = (station.listen(READINGS)?, station.listen(ALARMS)?);
+    let (readings, alarms) = (station.listen_streams(READINGS)?, station.listen(ALARMS)?);
     let address = station.local_addr();
     let reading = thread::spawn(move || collect(&readings));
     let waiting = thread::spawn(move || alarms.recv_message().map(|(alarm, _)| alarm));

@@ -21,7 +21,7 @@ use crate::shared::Handle;
 /// use xtp::{Config, Endpoint, paradigm};
 ///
 /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-/// let listener = server.listen(100)?;
+/// let listener = server.listen_streams(100)?;
 /// let client = Endpoint::client()?;
 /// let streams: Vec<_> = (0..8)
 ///     .map(|_| client.open(server.local_addr(), paradigm::stream(100)))

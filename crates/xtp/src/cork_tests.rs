@@ -76,7 +76,7 @@ fn what_fills_a_system_call_is_not_held_back() {
 fn what_was_sent_before_does_not_fill_a_cork() {
     const ROUNDS: usize = 100;
     let (server, client, streams) = pair(1);
-    let listener = server.listen(100).unwrap();
+    let listener = server.listen_streams(100).unwrap();
     let message = vec![7; 4 << 10];
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -105,7 +105,7 @@ fn what_was_sent_before_does_not_fill_a_cork() {
 #[test]
 fn who_waits_sends_first() {
     let (server, client, streams) = pair(1);
-    let listener = server.listen(100).unwrap();
+    let listener = server.listen_streams(100).unwrap();
     let cork = client.cork();
     streams[0].send_message("hello").unwrap();
     assert_eq!(client.stats().socket.datagrams_out, 0);

@@ -111,7 +111,8 @@ impl Endpoint {
         Ok(Stream::new(Arc::clone(&self.shared), id))
     }
 
-    /// Listens on service number `port`.
+    /// Listens on service number `port` for whole messages: datagrams, one-shot messages and requests. A peer that
+    /// opens a stream is told at once that nobody provides that here ([`listen_streams`](Self::listen_streams) does).
     ///
     /// # Errors
     /// [`Error::Command`] if the number is taken.
@@ -119,7 +120,16 @@ impl Endpoint {
         self.listen_with(ListenOptions::new(port))
     }
 
-    /// Listens with options of your choice.
+    /// Listens on service number `port` for streams of octets or messages, and for nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the number is taken.
+    pub fn listen_streams(&self, port: u16) -> Result<Listener> {
+        self.listen_with(ListenOptions::streams(port))
+    }
+
+    /// Listens with options of your choice. What the program does not serve it should not take: name what it does
+    /// with [`ListenOptions::serving`], and others are told at once instead of being taken and left unread.
     ///
     /// # Errors
     /// [`Error::Command`] if the number is taken or an option is out of range.
@@ -130,7 +140,7 @@ impl Endpoint {
     }
 
     /// Answers the echo service (number 7) from now on, in whatever call makes progress: so that anybody can probe
-    /// this endpoint. Every paradigm with a way back is echoed.
+    /// this endpoint. Every paradigm with a way back is echoed; what has none is refused.
     ///
     /// # Errors
     /// [`Error::Command`] if somebody listens on the number.

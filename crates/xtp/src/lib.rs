@@ -58,7 +58,7 @@
 //! use xtp::{Config, Endpoint, paradigm};
 //!
 //! let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-//! let listener = server.listen(100)?;
+//! let listener = server.listen_streams(100)?;
 //! let receiving = std::thread::spawn(move || -> std::io::Result<String> {
 //!     let mut text = String::new();
 //!     listener.accept()?.into_stream().read_to_string(&mut text)?;
@@ -81,7 +81,7 @@
 //! use xtp::{Config, Endpoint, paradigm};
 //!
 //! let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-//! let listener = server.listen(100)?;
+//! let listener = server.listen_streams(100)?;
 //! let serving = std::thread::spawn(move || -> xtp::Result<()> {
 //!     let stream = listener.accept()?.into_stream();
 //!     while let Some(message) = stream.recv_message()? {

@@ -21,7 +21,7 @@ use crate::stream::Stream;
 ///
 /// # fn main() -> xtp::Result<()> {
 /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-/// let listener = server.listen(100)?;
+/// let listener = server.listen_streams(100)?;
 /// let address = server.local_addr();
 /// let serving = std::thread::spawn(move || -> xtp::Result<()> {
 ///     const LISTENER: u64 = u64::MAX;

@@ -53,7 +53,7 @@ fn assert_at_most(what: &str, measured: f64, ceiling: f64) {
 #[test]
 fn a_round_trip_on_a_stream() {
     let server = Endpoint::bind(sleeping()).unwrap();
-    let listener = server.listen(1).unwrap();
+    let listener = server.listen_streams(1).unwrap();
     let serving = thread::spawn(move || {
         let stream = listener.accept().unwrap().into_stream();
         while let Some(message) = stream.recv_message().unwrap() {
@@ -128,7 +128,7 @@ fn a_message_and_a_transaction_of_their_own() {
 fn octets_of_a_stream() {
     const MEBIBYTES: usize = 64;
     let server = Endpoint::bind(sleeping()).unwrap();
-    let (listener, address) = (server.listen(1).unwrap(), server.local_addr());
+    let (listener, address) = (server.listen_streams(1).unwrap(), server.local_addr());
     let serving = thread::spawn(move || {
         let stream = listener.accept().unwrap().into_stream();
         let mut octets = 0;

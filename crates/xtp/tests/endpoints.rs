@@ -79,7 +79,7 @@ fn client_and_server_of_one_endpoint_meet() {
 #[test]
 fn a_thread_that_acts_wakes_one_that_sleeps() {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let stream = client
         .open(address, paradigm::stream(PORT))
         .expect("options in range");
@@ -100,7 +100,7 @@ fn a_thread_that_acts_wakes_one_that_sleeps() {
 #[test]
 fn an_interrupt_ends_every_wait() {
     let quiet = endpoint();
-    let listener = quiet.listen(PORT).expect("a free number");
+    let listener = quiet.listen_streams(PORT).expect("a free number");
     let barrier = Barrier::new(4);
     thread::scope(|scope| {
         for _ in 0..3 {
@@ -126,7 +126,7 @@ fn an_interrupt_ends_every_wait() {
 #[test]
 fn dropping_everything_still_delivers() {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let data = pattern(3 << 20);
     let expected = data.clone();
     let far = thread::spawn(move || {
@@ -204,9 +204,11 @@ fn echo_answers_every_paradigm() {
         let answer = client.call(address, ports::ECHO, request.clone(), &options);
         assert!(answer.expect("an echo") == request, "the echo is the request");
     }
-    client
-        .send_acknowledged(address, ports::ECHO, "x", Confirm::Delivered)
-        .expect("taken by the echo");
+    let refused = client.send_acknowledged(address, ports::ECHO, "x", Confirm::Delivered);
+    assert!(
+        refused.is_err_and(|error| error.is_refused()),
+        "nothing can come back"
+    );
     let stream = client
         .open(address, paradigm::stream(ports::ECHO))
         .expect("options in range");

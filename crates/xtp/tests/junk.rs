@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use common::{LONG, PORT, pattern};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
-use xtp::{Bytes, Config, Endpoint, EndpointStats, Stream, Wait, paradigm};
+use xtp::{Bytes, Config, Endpoint, EndpointStats, ListenOptions, Stream, Wait, paradigm};
 use xtp_wire::{Format, HEADER_LEN, Header, seal};
 
 const CONTEXTS: usize = 64;
@@ -251,7 +251,9 @@ fn under_attack(
 ) -> (EndpointStats, Vec<Stranger>) {
     let (server, client) = (limited(), limited());
     let address = server.local_addr();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server
+        .listen_with(ListenOptions::every_service(PORT))
+        .expect("a free number");
     let proxy = Proxy::new(address);
     let started = Instant::now();
     let attacked = AtomicBool::new(true);

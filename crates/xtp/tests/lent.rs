@@ -47,7 +47,7 @@ fn behind(link: Option<LinkConfig>, server: &Endpoint) -> (Option<RelayHandle>, 
 fn transfer(lend: bool, sizes: &[usize], link: Option<LinkConfig>) -> u64 {
     let (client, server) = (endpoint(lend), endpoint(false));
     let _drivers: [Driver; 2] = [&client, &server].map(|end| end.spawn_driver().expect("a thread"));
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let (relay, peer) = behind(link, &server);
     let memories: Vec<_> = (0..)
         .zip(sizes)
@@ -149,7 +149,7 @@ fn transfer_frames(count: usize, anew: bool, link: Option<LinkConfig>) -> u64 {
     let mut config = Config::client();
     config.wait = Wait::Spin;
     let client = Endpoint::bind(config).expect("a socket");
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let (relay, peer) = behind(link, &server);
     let said = |number: usize| message(if anew { number } else { number % TURNS });
     thread::scope(|scope| {

@@ -25,7 +25,7 @@ fn is_quiet(set: &PollSet) -> bool {
 #[test]
 fn whoever_has_something_is_told_until_it_was_taken() {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let set = server.poll_set();
     set.add_listener(&listener, LISTENER).expect("its own listener");
     let open = || {
@@ -73,7 +73,7 @@ fn whoever_has_something_is_told_until_it_was_taken() {
 #[test]
 fn an_end_is_told_until_the_stream_leaves() {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let stream = client
         .open(address, paradigm::stream(PORT))
         .expect("options in range");
@@ -97,7 +97,7 @@ fn an_end_is_told_until_the_stream_leaves() {
 #[test]
 fn room_and_marks_are_told_once() {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let driver = server.spawn_driver().expect("a thread");
     let stream = client
         .open(address, paradigm::stream(PORT))
@@ -181,7 +181,7 @@ fn a_set_has_what_its_endpoint_has() {
         .open(address, paradigm::stream(PORT))
         .expect("options in range");
     assert!(matches!(one.poll_set().add(&stream, 0), Err(Error::Command(_))));
-    let listener = endpoint().listen(PORT).expect("a free number");
+    let listener = endpoint().listen_streams(PORT).expect("a free number");
     assert!(matches!(
         one.poll_set().add_listener(&listener, 0),
         Err(Error::Command(_))
@@ -203,7 +203,7 @@ fn a_set_has_what_its_endpoint_has() {
 #[test]
 fn another_threads_addition_ends_a_wait() {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let stream = client
         .open(address, paradigm::stream(PORT))
         .expect("options in range");

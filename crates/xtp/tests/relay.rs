@@ -8,7 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use common::{LONG, PORT, endpoint, pattern};
-use xtp::{Bytes, CallOptions, Chunk, Confirm, Driver, Endpoint, Incoming, Listener, Stream, paradigm};
+use xtp::{
+    Bytes, CallOptions, Chunk, Confirm, Driver, Endpoint, Incoming, ListenOptions, Listener, Stream, paradigm,
+};
 use xtp_link::relay::{Relay, RelayConfig, RelayHandle};
 use xtp_link::{LinkConfig, Loss};
 
@@ -34,7 +36,9 @@ impl Rough {
         let mut config = RelayConfig::new(server.local_addr()).with_links(link);
         config.seed = 36;
         Self {
-            listener: server.listen(PORT).expect("a free number"),
+            listener: server
+                .listen_with(ListenOptions::every_service(PORT))
+                .expect("a free number"),
             relay: Relay::spawn(config).expect("a relay"),
             _drivers: [&client, &server].map(|end| end.spawn_driver().expect("a thread")),
             client,

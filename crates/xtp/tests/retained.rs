@@ -14,7 +14,7 @@ use xtp::{Confirm, Error, paradigm};
 fn what_is_sent_from_few_buffers_arrives_whole_and_in_order() {
     for count in [0, 1, 2, 8] {
         let (server, address, client) = pair();
-        let listener = server.listen(PORT).expect("a free number");
+        let listener = server.listen_streams(PORT).expect("a free number");
         let far = thread::spawn(move || {
             let stream = listener.accept().expect("an association").into_stream();
             let mut all = Vec::new();
@@ -59,7 +59,7 @@ fn what_is_sent_from_few_buffers_arrives_whole_and_in_order() {
 #[test]
 fn the_call_that_needs_the_oldest_buffer_waits_for_it() {
     let (server, address, client) = pair();
-    let mut options = xtp::ListenOptions::new(PORT);
+    let mut options = xtp::ListenOptions::streams(PORT);
     options.tuning.recv_capacity = 100_000;
     let listener = server.listen_with(options).expect("a free number");
     let (go, wait) = mpsc::channel::<()>();

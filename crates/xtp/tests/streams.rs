@@ -18,7 +18,7 @@ fn connected<T: Send + 'static>(
     accept: impl FnOnce(Stream) -> T + Send + 'static,
 ) -> (Endpoint, Stream, JoinHandle<T>) {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let far = thread::spawn(move || {
         let stream = listener.accept().expect("an association").into_stream();
         accept(stream)
@@ -202,7 +202,7 @@ fn short() -> Endpoint {
 #[test]
 fn trains_of_short_packets_are_gathered_and_leave_in_few_calls() {
     let (server, client) = (short(), short());
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let stream = client
         .open(server.local_addr(), paradigm::stream(PORT))
         .expect("in range");
@@ -227,7 +227,7 @@ fn trains_of_short_packets_are_gathered_and_leave_in_few_calls() {
 #[test]
 fn frames_leave_from_where_they_lie_as_often_as_they_are_sent() {
     let (server, client) = (short(), short());
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let far = thread::spawn(move || {
         let stream = listener.accept().expect("an association").into_stream();
         let mut octets = Vec::new();
@@ -279,7 +279,7 @@ fn frames_leave_from_where_they_lie_as_often_as_they_are_sent() {
 #[test]
 fn frames_may_be_sent_by_several_at_once_and_as_messages() {
     let (server, client) = (short(), short());
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let mut buffer = FrameBuffer::new(1_440, 200_000);
     buffer.write_all(&pattern(199_999)).expect("room");
     let data = buffer.freeze();
@@ -316,7 +316,7 @@ fn frames_may_be_sent_by_several_at_once_and_as_messages() {
 #[test]
 fn a_read_fills_its_buffer_from_all_messages_that_are_there() {
     let (server, address, client) = pair();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let stream = client.open(address, paradigm::stream(PORT)).expect("in range");
     for message in ["ab", "cdef", "ghijkl"] {
         stream.send_message(message).expect("room");
@@ -550,7 +550,7 @@ fn options_can_be_changed_in_mid_stream() {
 #[test]
 fn connect_takes_the_address_that_answers() {
     let server = endpoint();
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let nobody = endpoint().local_addr();
     let addresses = [nobody, server.local_addr()];
     let far = thread::spawn(move || {
@@ -584,7 +584,7 @@ fn a_polled_ping_pong_makes_no_system_call_but_sending_and_receiving() {
         Endpoint::bind(config).expect("loopback")
     };
     let (server, client) = (polled(), polled());
-    let listener = server.listen(PORT).expect("a free number");
+    let listener = server.listen_streams(PORT).expect("a free number");
     let target = server.local_addr();
     let far = thread::spawn(move || {
         let stream = listener.accept().expect("an association").into_stream();

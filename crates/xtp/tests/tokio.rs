@@ -124,7 +124,7 @@ fn octets_go_both_ways_at_once() {
 fn messages_tags_and_marks() {
     run(async {
         let (server, address, client) = pair();
-        let listener = server.listen(PORT).expect("a free number");
+        let listener = server.listen_streams(PORT).expect("a free number");
         let far = ::tokio::spawn(async move {
             let stream = listener.accept().await.expect("an association").into_stream();
             let tag = stream.recv_chunk().await.expect("open").expect("a tag");
@@ -156,7 +156,7 @@ fn messages_tags_and_marks() {
 fn a_dropped_receive_loses_nothing() {
     run(async {
         let (server, address, client) = pair();
-        let listener = server.listen(PORT).expect("a free number");
+        let listener = server.listen_streams(PORT).expect("a free number");
         let stream = client
             .open(address, paradigm::stream(PORT))
             .expect("options in range");
@@ -184,7 +184,7 @@ fn a_dropped_receive_loses_nothing() {
 fn a_dropped_send_sends_all_or_nothing() {
     run(async {
         let (server, address, client) = pair();
-        let listener = server.listen(PORT).expect("a free number");
+        let listener = server.listen_streams(PORT).expect("a free number");
         let mut options = paradigm::stream(PORT);
         options.tuning.send_capacity = 10_000;
         let stream = client.open(address, options).expect("options in range");
@@ -235,7 +235,7 @@ fn a_dropped_call_is_aborted() {
 fn dropping_everything_neither_blocks_nor_loses() {
     run(async {
         let (server, address, client) = pair();
-        let listener = server.listen(PORT).expect("a free number");
+        let listener = server.listen_streams(PORT).expect("a free number");
         let data = pattern(3 << 20);
         let expected = data.clone();
         let stream = client
@@ -321,7 +321,7 @@ fn many_tasks_share_one_endpoint_on_many_threads() {
 fn retained_buffers_come_back_as_they_are_acknowledged() {
     run(async {
         let (server, address, client) = pair();
-        let listener = server.listen(PORT).expect("a free number");
+        let listener = server.listen_streams(PORT).expect("a free number");
         let far = ::tokio::spawn(async move {
             let mut stream = listener.accept().await.expect("an association").into_stream();
             let mut all = Vec::new();

@@ -53,7 +53,7 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
     let mut config = common.config(Some(Address::parse(listen, ports::FILES)?.bind()?));
     configure(&mut config);
     let endpoint = common.server(config)?;
-    let mut options = ListenOptions::new(ports::FILES);
+    let mut options = ListenOptions::streams(ports::FILES);
     options.tuning = tuning();
     common.tune(&mut options.tuning);
     let listener = endpoint

@@ -7,6 +7,7 @@ mod host;
 mod linkem;
 mod messages;
 mod ping;
+mod services;
 mod signals;
 #[path = "../../../xtp/tests/common/strangers.rs"]
 mod strangers;

@@ -39,6 +39,10 @@ impl Context {
             return;
         }
         self.note_arrival(env, input);
+        if self.reader.modes.reserve && !self.tuning.posts {
+            self.abort_for("it reserves buffers (RES), and none are posted here", env);
+            return;
+        }
         if let Body::Path(path) = &input.packet.body {
             self.take_path(path, input, env);
             return;
@@ -190,7 +194,7 @@ impl Context {
             reserve: options.contains(Options::RES),
             sort: options.contains(Options::SORT).then_some(header.sort),
         };
-        if self.reader.modes.reserve {
+        if self.reader.modes.reserve && self.tuning.posts {
             self.reader.credit.reserve(self.reader.start);
         }
     }

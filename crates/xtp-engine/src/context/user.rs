@@ -211,10 +211,14 @@ impl Context {
     }
 
     /// The user posted buffers (RES): credit may follow at once.
-    pub(crate) fn post(&mut self, octets: u64) {
+    pub(crate) fn post(&mut self, octets: u64) -> Result<(), Error> {
+        if !self.tuning.posts {
+            return Err(Error::InvalidOption("posting is announced by `Tuning::posts`"));
+        }
         self.reader.credit.reserve(self.reader.start);
         self.reader.credit.post(octets);
         self.user_consumed();
+        Ok(())
     }
 
     pub(crate) fn close_writer(&mut self) -> Result<(), Error> {

@@ -239,9 +239,9 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::NoContext`].
+    /// [`Error::NoContext`], [`Error::InvalidOption`] without [`Tuning::posts`](crate::Tuning::posts).
     pub fn post(&mut self, now: Time, id: ContextId, octets: u64) -> Result<(), Error> {
-        self.command(now, id, |context, _| context.post(octets))
+        self.command(now, id, |context, _| context.post(octets))?
     }
 
     /// Nothing follows from here: graceful half close (14.1). Idempotent.

@@ -148,6 +148,7 @@ fn reserved_alloc_is_what_was_posted() {
     let mut world = pair();
     let mut flow = bulk(60_000);
     flow.open.tuning.reserve = true;
+    flow.listen.tuning.posts = true;
     flow.responder_script.steps = vec![
         Step::Post(20_000),
         Step::AwaitOctets(20_000),

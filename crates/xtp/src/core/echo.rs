@@ -2,6 +2,7 @@
 
 use bytes::{Buf, Bytes};
 use xtp_engine::{ContextId, ListenOptions, Read, Time};
+use xtp_wire::{Options, service};
 
 use super::{Accepted, Core, Slot, Use};
 use crate::error::Result;
@@ -13,7 +14,15 @@ impl Core {
     /// Begins to answer echo; does nothing if it is answered already.
     pub(crate) fn enable_echo(&mut self) -> Result<()> {
         if self.echo.is_none() {
-            let listener = self.engine.listen(ListenOptions::new(xtp_wire::ports::ECHO))?;
+            let mut options = ListenOptions::new(xtp_wire::ports::ECHO).serving(&[
+                service::UNSPECIFIED,
+                service::ACKNOWLEDGED,
+                service::TRANSACTION,
+                service::STREAM,
+            ]);
+            // There must be a way back.
+            options.refused = Options::RCLOSE;
+            let listener = self.engine.listen(options)?;
             self.echo = Some(listener);
         }
         Ok(())

@@ -272,10 +272,11 @@ impl Stream {
         self.shared.look(|core| Ok(core.engine.readable(self.id)?))
     }
 
-    /// Says that memory for this many more octets is ready (streams opened with `reserve` only).
+    /// Says that memory for this many more octets is ready; the peer is promised no more (see
+    /// [`Tuning::posts`](crate::Tuning::posts)).
     ///
     /// # Errors
-    /// [`Error::Command`] if the association is gone or does not reserve.
+    /// [`Error::Command`] if the association is gone or was not tuned to post.
     pub fn post(&self, octets: u64) -> Result<()> {
         self.shared
             .command(|core, now| Ok(core.engine.post(now, self.id, octets)?))

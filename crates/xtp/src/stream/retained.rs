@@ -98,7 +98,7 @@ impl Stream {
     /// use xtp::{Config, Endpoint, paradigm};
     ///
     /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-    /// let listener = server.listen(100)?;
+    /// let listener = server.listen_streams(100)?;
     /// let receiving = std::thread::spawn(move || -> xtp::Result<usize> {
     ///     let stream = listener.accept()?.into_stream();
     ///     let mut octets = 0;

@@ -88,7 +88,7 @@ impl Stream {
     /// use xtp::{Config, Endpoint, paradigm};
     ///
     /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-    /// let listener = server.listen(100)?;
+    /// let listener = server.listen_streams(100)?;
     /// let receiving = std::thread::spawn(move || -> xtp::Result<usize> {
     ///     let message = listener.accept()?.into_stream().recv_message()?;
     ///     Ok(message.map_or(0, |message| message.len()))

@@ -81,12 +81,20 @@ impl Endpoint {
         self.inner.open(peer, options).map(Stream::new)
     }
 
-    /// Listens on service number `port`.
+    /// Listens on service number `port` for whole messages.
     ///
     /// # Errors
     /// As [`crate::Endpoint::listen`].
     pub fn listen(&self, port: u16) -> Result<Listener> {
         self.inner.listen(port).map(Listener::new)
+    }
+
+    /// Listens on service number `port` for streams.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::listen_streams`].
+    pub fn listen_streams(&self, port: u16) -> Result<Listener> {
+        self.inner.listen_streams(port).map(Listener::new)
     }
 
     /// Listens with options of your choice.

@@ -4,7 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ::xtp::{Bytes, Config, Cork, Endpoint, Incoming, Listener, PollSet, Stream, Wait, paradigm};
+use ::xtp::{
+    Bytes, Config, Cork, Endpoint, Incoming, ListenOptions, Listener, PollSet, Stream, Wait, paradigm,
+};
 
 use super::buffers::Buffers;
 use super::{Arrived, Mesh, Slots, Use, meet};
@@ -68,7 +70,7 @@ impl XtpMesh {
             WaitPolicy::Adaptive => Wait::Adaptive,
         };
         let endpoint = Endpoint::bind(config)?;
-        let listener = endpoint.listen(SERVICE)?;
+        let listener = endpoint.listen_with(ListenOptions::every_service(SERVICE))?;
         let set = endpoint.poll_set();
         set.add_listener(&listener, LISTENER)?;
         Ok(Self {

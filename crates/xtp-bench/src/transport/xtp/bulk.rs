@@ -72,7 +72,7 @@ fn framed(stream: &Stream, job: &Job) -> Worked<Vec<FrameBytes>> {
 
 fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
-    let listener = endpoint.listen(super::SERVICE)?;
+    let listener = endpoint.listen_streams(super::SERVICE)?;
     super::stop_with(console, &endpoint);
     console.ready(endpoint.local_addr())?;
     let mut receiving = Receiving::new(job);

@@ -110,7 +110,10 @@ fn exchange(job: &Job, endpoint: &Endpoint, number: u64) -> Worked<Vec<Stream>> 
 
 fn serve(job: &Job, console: &mut Console, part: Part) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
-    let listener = endpoint.listen(super::SERVICE)?;
+    let listener = match part {
+        Part::Rate => endpoint.listen(super::SERVICE)?,
+        Part::Memory => endpoint.listen_streams(super::SERVICE)?,
+    };
     super::stop_with(console, &endpoint);
     console.ready(endpoint.local_addr())?;
     let mut served = Served::new(job)?;

@@ -41,7 +41,7 @@ fn client(job: &Job) -> Worked<Outcome> {
 
 fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
-    let listener = endpoint.listen(super::SERVICE)?;
+    let listener = endpoint.listen_streams(super::SERVICE)?;
     super::stop_with(console, &endpoint);
     console.ready(endpoint.local_addr())?;
     let mut serving = Serving::new(job);

@@ -99,7 +99,7 @@ fn look(stream: &Stream, sending: &mut Sending) -> Worked<()> {
 
 pub(super) fn receive(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let endpoint = endpoint(job)?;
-    let mut options = ListenOptions::new(SERVICE);
+    let mut options = ListenOptions::streams(SERVICE);
     options.tuning = tuning(job)?;
     let listener = endpoint.listen_with(options)?;
     let interrupting = endpoint.clone();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde::Serialize;
-use xtp::{Arrival, Bytes, Endpoint, Error, Incoming, ListenOptions, Listener, ports};
+use xtp::{Arrival, Bytes, Endpoint, Error, Incoming, ListenOptions, Listener, ports, service};
 
 use crate::args::AnswerArgs;
 use crate::common::{Address, Common, Failure, Outcome, peer_text, span_text};
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &AnswerArgs, common: &Common) -> Outcome {
     config.message_limit = args.max_request.max(1);
     let endpoint = common.server(config)?;
     let jobs = if args.once { 1 } else { usize::from(args.jobs) };
-    let mut options = ListenOptions::new(address.service);
+    let mut options = ListenOptions::new(address.service).serving(&[service::TRANSACTION]);
     options.backlog = jobs * BACKLOG;
     options.unconfirmed_response = args.unconfirmed;
     common.tune(&mut options.tuning);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use xtp::{Endpoint, Error, ListenOptions, Listener, ports};
+use xtp::{Endpoint, Error, ListenOptions, Listener, ports, service};
 
 use crate::args::ListenArgs;
 use crate::common::{Address, Common, Failure, Outcome, Status, peer_text, span_text};
@@ -47,7 +47,12 @@ struct Hall<'a> {
 pub(crate) fn run(args: &ListenArgs, common: &Common) -> Outcome {
     let address = Address::parse(&args.address, ports::MESSAGE)?;
     let endpoint = common.server(common.config(Some(address.bind()?)))?;
-    let mut options = ListenOptions::new(address.service);
+    let mut options = ListenOptions::new(address.service).serving(&[
+        service::UNSPECIFIED,
+        service::DATAGRAM,
+        service::ACKNOWLEDGED,
+        service::STREAM,
+    ]);
     options.backlog = AT_ONCE;
     common.tune(&mut options.tuning);
     let listener = endpoint
