@@ -9,6 +9,7 @@ mod config;
 mod congestion;
 mod context;
 mod demux;
+mod driver;
 mod ecn;
 mod engine;
 mod error;
@@ -36,6 +37,7 @@ mod timers;
 mod transmit;
 
 pub use config::EngineConfig;
+pub use driver::{Arrivals, Arrived, Driver, Expectation, Outlet, Parting, Reply};
 pub use engine::{Engine, Read, Welcomed};
 pub use error::{CloseReason, DiagReason, Error};
 pub use event::{ContextId, Event, ListenerId, MarkId};

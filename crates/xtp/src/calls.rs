@@ -8,9 +8,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{Confirm, ContextId, ContextStats, OpenOptions, Time, Tuning, paradigm};
+use xtp_engine::{Confirm, ContextId, ContextStats, Expectation, OpenOptions, Time, Tuning, paradigm};
 
-use crate::core::{Core, Wish, ops};
+use crate::core::{Core, ops};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -249,8 +249,8 @@ impl Endpoint {
             timeout,
             |core, now| core.begin_message(now, peer, options, &mut rest.borrow_mut()),
             |id| match rest.borrow().is_empty() {
-                true => Wish::Answer { id, limit },
-                false => Wish::None,
+                true => Expectation::Answer { id, limit },
+                false => Expectation::Anything,
             },
             |core, now, id| {
                 if let Some(message) = core.answered(id) {
@@ -269,7 +269,7 @@ impl Endpoint {
                 }
             },
             |core, now, id| {
-                stats = core.final_stats(id);
+                stats = core.engine.final_stats(id);
                 core.retire(now, id)
             },
         )?;

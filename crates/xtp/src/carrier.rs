@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{Datagram, Ecn, Engine, Piece, Time, TransmitBatch};
+use xtp_engine::{Driver, Ecn, Engine, Outlet, Piece, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
 use crate::clock::Clock;
-use crate::core::Wish;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
@@ -45,15 +44,6 @@ const WORTH_LENDING: usize = 32 << 10;
 const OVERHEAD_V4: usize = 28;
 const OVERHEAD_V6: usize = 48;
 
-/// What an attempt to send found out beside success.
-#[derive(Debug)]
-pub(crate) enum Trouble {
-    /// No way leads to this peer.
-    NoRoute(SocketAddr, io::Error),
-    /// Datagrams of that size do not leave towards this peer.
-    TooBig(SocketAddr),
-}
-
 /// Where sending stopped because the kernel had no room.
 #[derive(Copy, Clone, Debug)]
 struct Stall {
@@ -68,9 +58,12 @@ pub(crate) struct Carrier {
     batch: Option<Box<RecvBatch>>,
     /// Datagrams of it that were handed in, if others are still to be.
     handed_in: usize,
-    /// What the engine wants sent; kept while the kernel has no room.
-    pub(crate) out: TransmitBatch,
+    /// Where the packets begin that wait for room in the kernel.
     stall: Option<Stall>,
+    /// Peers no way leads to, as far as the users concerned were not told.
+    unroutable: Vec<(SocketAddr, io::ErrorKind)>,
+    /// What the socket failed with for good, until somebody asks.
+    failure: Option<Error>,
     shortcut: shortcut::Use,
     trace: Option<Trace>,
     waker: Arc<Waker>,
@@ -79,6 +72,8 @@ pub(crate) struct Carrier {
     gathered: Vec<u8>,
     /// Octets handed to the engine.
     pub(crate) taken: u64,
+    /// Attempts to send.
+    pub(crate) sendings: u64,
     /// Octets that were gathered.
     pub(crate) copied: u64,
     /// Datagrams of our own waker, taken out of the statistics.
@@ -93,14 +88,16 @@ impl Carrier {
             socket,
             batch: Some(Box::default()),
             handed_in: 0,
-            out: TransmitBatch::new(),
             stall: None,
+            unroutable: Vec::new(),
+            failure: None,
             shortcut: shortcut::Use::default(),
             trace,
             waker,
             errors: Vec::new(),
             gathered: Vec::new(),
             taken: 0,
+            sendings: 0,
             copied: 0,
             wakes: 0,
             send_errors: 0,
@@ -116,71 +113,35 @@ impl Carrier {
         }
     }
 
-    /// Whether the last batch is still waiting for room in the kernel.
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.stall.is_some()
-    }
-
     /// Takes one batch from the socket without waiting, after at most `looks` looks, and hands it to the engine;
     /// returns how many datagrams and when. The clock is read when something came.
     pub(crate) fn receive(
         &mut self,
         clock: Clock,
-        engine: &mut Engine,
+        driver: &mut Driver,
         looks: u32,
-        wish: &mut Wish,
     ) -> Result<Option<(usize, Time)>> {
-        if let Some(more) = self.hand_in_rest(clock, engine, wish.is_one_by_one()) {
+        if let Some(more) = self.hand_in_rest(clock, driver, false) {
             return Ok(Some(more));
         }
         if self.shortcut.is_crowded() {
-            let count = self.retire_shortcut(clock, engine);
+            let count = self.retire_shortcut(clock, driver);
             if count > 0 {
                 return Ok(Some((count, clock.now())));
             }
         }
         let count = self.fill(looks, true)?;
-        self.take(count, clock, engine, wish)
+        Ok(self.take(count, clock, driver))
     }
 
-    fn take(
-        &mut self,
-        count: usize,
-        clock: Clock,
-        engine: &mut Engine,
-        wish: &mut Wish,
-    ) -> Result<Option<(usize, Time)>> {
+    /// Gives the engine what a call brought; returns as [`Self::receive`].
+    fn take(&mut self, count: usize, clock: Clock, driver: &mut Driver) -> Option<(usize, Time)> {
         if count == 0 {
-            return Ok(None);
+            return None;
         }
         let now = clock.now();
-        if !(wish.is_open() && self.grant(now, engine, wish)) {
-            self.hand_in(now, engine, wish.is_one_by_one());
-        }
-        Ok(Some((count, now)))
-    }
-
-    /// Gives the engine the one datagram that came, if it is what a caller waits for; false, and nothing done, if not.
-    fn grant(&mut self, now: Time, engine: &mut Engine, wish: &mut Wish) -> bool {
-        let Some(datagram) = self.batch.as_deref().and_then(RecvBatch::only) else {
-            return false;
-        };
-        let octets = datagram.data.len();
-        if datagram.joined.len() > octets || self.trace.is_some() || self.stall.is_some() {
-            return false;
-        }
-        let arrived = Datagram {
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: from_io(datagram.ecn),
-            data: datagram.data,
-            backing: None,
-        };
-        let granted = wish.take(now, &arrived, engine, &mut self.out);
-        if granted {
-            self.taken += octets as u64;
-        }
-        granted
+        self.hand_in(now, driver, false);
+        Some((count, now))
     }
 
     /// Takes one batch from the socket; how many datagrams it brought. Whoever sleeps in the kernel has the batch: then
@@ -236,9 +197,9 @@ impl Carrier {
 
     /// Gives up a shortcut, because somebody is about to sleep on the socket; how many datagrams were still in it or in the
     /// batch, which the engine takes.
-    pub(crate) fn retire_shortcut(&mut self, clock: Clock, engine: &mut Engine) -> usize {
+    pub(crate) fn retire_shortcut(&mut self, clock: Clock, driver: &mut Driver) -> usize {
         let mut taken = self
-            .hand_in_rest(clock, engine, false)
+            .hand_in_rest(clock, driver, true)
             .map_or(0, |(count, _)| count);
         let Some((shortcut, served)) = self.shortcut.retire() else {
             return taken;
@@ -247,14 +208,14 @@ impl Carrier {
             && let Ok(count @ 1..) = self.socket.recv_many_by(&shortcut, batch, 1)
         {
             taken += count;
-            self.hand_in(clock.now(), engine, false);
+            self.hand_in(clock.now(), driver, true);
         }
         self.shortcut.put_aside(shortcut, served);
         taken
     }
 
     /// Hands queued errors of the network to the engine.
-    pub(crate) fn receive_errors(&mut self, now: Time, engine: &mut Engine, unroutable: &mut Vec<Trouble>) {
+    pub(crate) fn receive_errors(&mut self, now: Time, engine: &mut Engine) {
         self.errors.clear();
         if self.socket.recv_errors(&mut self.errors).is_err() {
             return;
@@ -268,7 +229,7 @@ impl Carrier {
                     let source = io::Error::from_raw_os_error(error.code);
                     match source.kind() {
                         io::ErrorKind::ConnectionRefused => engine.port_unreachable(now, error.peer),
-                        _ => unroutable.push(Trouble::NoRoute(error.peer, source)),
+                        kind => self.unroutable.push((error.peer, kind)),
                     }
                 }
                 _ => tracing::debug!(peer = %error.peer, code = error.code, "error report of the network"),
@@ -276,18 +237,34 @@ impl Carrier {
         }
     }
 
+    /// What was found out about the ways to peers, once.
+    pub(crate) fn take_unroutable(&mut self) -> Vec<(SocketAddr, io::ErrorKind)> {
+        std::mem::take(&mut self.unroutable)
+    }
+
+    /// What the socket failed with for good, once.
+    pub(crate) fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// Whether there is anything to take of both.
+    #[inline]
+    pub(crate) fn has_troubles(&self) -> bool {
+        !self.unroutable.is_empty() || self.failure.is_some()
+    }
+
     /// Sends what is in `out` if that is one datagram, or a few in one piece; false, and nothing done, if it is not or
     /// did not leave.
     #[inline]
-    pub(crate) fn send_one(&mut self) -> bool {
-        let [train] = &self.out.trains[..] else {
+    fn send_one(&mut self, out: &mut TransmitBatch) -> bool {
+        let [train] = &out.trains[..] else {
             self.shortcut.crowd();
             return false;
         };
-        let octets = match &self.out.pieces[..] {
-            [piece @ (Piece::Arena(_) | Piece::Payload(_))] if train.count <= FEW => self.out.octets(piece),
+        let octets = match &out.pieces[..] {
+            [piece @ (Piece::Arena(_) | Piece::Payload(_))] if train.count <= FEW => out.octets(piece),
             _ if train.count == 1 && train.total <= SMALL => {
-                gather(&self.out, train, &mut self.gathered);
+                gather(out, train, &mut self.gathered);
                 self.copied += self.gathered.len() as u64;
                 &self.gathered
             }
@@ -299,39 +276,44 @@ impl Carrier {
         if self.stall.is_some() || self.trace.is_some() || !self.shortcut.send(&self.socket, train, octets) {
             return false;
         }
-        self.out.clear();
+        out.clear();
         true
     }
 
-    /// Sends what is in `out`, from where the last attempt stopped. Clears `out` when all of it left.
-    pub(crate) fn send(&mut self, troubles: &mut Vec<Trouble>) -> Result<()> {
+    /// Sends what is in `out`, from where the last attempt stopped. Clears `out` when all of it left, or never will.
+    fn send_all(&mut self, now: Time, engine: &mut Engine, out: &mut TransmitBatch) {
         let start = self.stall.take();
         let mut first = start.map_or(0, |stall| stall.sent);
-        for train in start.map_or(0, |stall| stall.train)..self.out.trains.len() {
-            let mut outcome = self.send_train(train, first);
-            if outcome.is_err() && self.out.trains[train].src.take().is_some() {
+        for train in start.map_or(0, |stall| stall.train)..out.trains.len() {
+            let mut outcome = self.send_train(out, train, first);
+            if outcome.is_err() && out.trains[train].src.take().is_some() {
                 // This host may have lost the address the peer knew: any other will do, the peer can follow.
-                outcome = self.send_train(train, first);
+                outcome = self.send_train(out, train, first);
             }
+            let dst = out.trains[train].dst;
             match outcome {
                 Ok(SendOutcome::WouldBlock { sent, .. }) => {
                     self.stall = Some(Stall { train, sent });
-                    return Ok(());
+                    return;
                 }
-                Ok(SendOutcome::TooBig { .. }) => troubles.push(Trouble::TooBig(self.out.trains[train].dst)),
+                Ok(SendOutcome::TooBig { .. }) => engine.too_big(now, dst, None),
                 Ok(_) => {}
-                Err(error) => self.judge(train, error, troubles)?,
+                Err(error) => {
+                    if let Err(failure) = self.judge(dst, error) {
+                        self.failure = Some(failure);
+                        break;
+                    }
+                }
             }
             first = 0;
         }
-        self.out.clear();
-        Ok(())
+        out.clear();
     }
 
     /// Hands one train to the kernel, beginning with its datagram number `first`.
-    fn send_train(&mut self, index: usize, first: usize) -> io::Result<SendOutcome> {
-        let train = &self.out.trains[index];
-        let pieces = &self.out.pieces[train.pieces.clone()];
+    fn send_train(&mut self, out: &TransmitBatch, index: usize, first: usize) -> io::Result<SendOutcome> {
+        let train = &out.trains[index];
+        let pieces = &out.pieces[train.pieces.clone()];
         let mut way = Way {
             socket: &self.socket,
             shortcut: &mut self.shortcut,
@@ -342,12 +324,12 @@ impl Carrier {
         match pieces {
             // Room for many pieces is costly to move: a lone small packet does without.
             [piece @ (Piece::Arena(_) | Piece::Payload(_))] => {
-                return way.send(&[IoSlice::new(self.out.octets(piece))]);
+                return way.send(&[IoSlice::new(out.octets(piece))]);
             }
             // Headers of another length than there is room for are gathered with the rest.
-            [Piece::Framed(run)] if self.out.framed[run.of].room() == run.head => {
-                let (mut outcome, heads) = (None, &self.out.arena[run.heads()]);
-                let frames = &self.out.framed[run.of];
+            [Piece::Framed(run)] if out.framed[run.of].room() == run.head => {
+                let (mut outcome, heads) = (None, &out.arena[run.heads()]);
+                let frames = &out.framed[run.of];
                 frames.with_heads(run.first, heads, &mut |octets| {
                     let lends = run.retained && octets.len() >= WORTH_LENDING && frames.lends();
                     let lent = lends && way.lend(octets);
@@ -365,22 +347,20 @@ impl Carrier {
         }
         let parts = pieces.iter().map(parts).sum::<usize>();
         if train.total <= SMALL || parts >= MANY && train.total <= parts * SHORT {
-            gather(&self.out, train, &mut self.gathered);
+            gather(out, train, &mut self.gathered);
             self.copied += self.gathered.len() as u64;
             return way.send_side_by_side(&self.gathered);
         }
         let mut parts: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = SmallVec::new();
         for piece in pieces {
-            self.out
-                .for_each_part(piece, |part| parts.push(IoSlice::new(part)));
+            out.for_each_part(piece, |part| parts.push(IoSlice::new(part)));
         }
         way.send(&parts)
     }
 
     /// Decides what a failed send means; only an unusable socket is an error.
-    fn judge(&mut self, train: usize, error: io::Error, troubles: &mut Vec<Trouble>) -> Result<()> {
+    fn judge(&mut self, dst: SocketAddr, error: io::Error) -> Result<()> {
         use io::ErrorKind as Kind;
-        let dst = self.out.trains[train].dst;
         match error.kind() {
             // `InvalidInput`: an address of a family this socket does not carry.
             Kind::NetworkUnreachable
@@ -388,7 +368,7 @@ impl Carrier {
             | Kind::AddrNotAvailable
             | Kind::Unsupported
             | Kind::InvalidInput => {
-                troubles.push(Trouble::NoRoute(dst, error));
+                self.unroutable.push((dst, error.kind()));
                 Ok(())
             }
             Kind::NotConnected | Kind::BrokenPipe => Err(Error::Carrier {
@@ -402,6 +382,16 @@ impl Carrier {
                 tracing::debug!(%dst, %error, "a train could not be sent");
                 Ok(())
             }
+        }
+    }
+}
+
+impl Outlet for Carrier {
+    #[inline]
+    fn send(&mut self, now: Time, engine: &mut Engine, out: &mut TransmitBatch) {
+        self.sendings += 1;
+        if !self.send_one(out) {
+            self.send_all(now, engine, out);
         }
     }
 }

@@ -45,11 +45,12 @@ fn sent_framed(room: usize) -> (Vec<Vec<u8>>, u64) {
     let socket = Arc::new(UdpSocket::bind(any, &options).expect("loopback"));
     let peer = UdpSocket::bind(any, &options).expect("loopback");
     let mut carrier = Carrier::new(socket.clone(), Arc::new(Waker::new(socket.local_addr())), None);
+    let mut out = TransmitBatch::new();
     let mut memory = xtp_io::FrameMemory::new(room, 5, 15);
     memory.frames_mut(0).for_each(|frame| frame.fill(7));
-    carrier.out.arena = (0..12).collect();
-    carrier.out.framed.push(sent_once(memory));
-    carrier.out.pieces.push(Piece::Framed(xtp_engine::FramedRun {
+    out.arena = (0..12).collect();
+    out.framed.push(sent_once(memory));
+    out.pieces.push(Piece::Framed(xtp_engine::FramedRun {
         heads: 0,
         head: 4,
         of: 0,
@@ -57,7 +58,7 @@ fn sent_framed(room: usize) -> (Vec<Vec<u8>>, u64) {
         count: 3,
         retained: true,
     }));
-    carrier.out.trains.push(xtp_engine::Train {
+    out.trains.push(xtp_engine::Train {
         dst: peer.local_addr(),
         src: None,
         ecn: Ecn::NotEct,
@@ -68,7 +69,9 @@ fn sent_framed(room: usize) -> (Vec<Vec<u8>>, u64) {
         stable: false,
         pieces: 0..1,
     });
-    carrier.send(&mut Vec::new()).expect("sent");
+    let mut engine = Engine::new(xtp_engine::EngineConfig::new([1; 32])).expect("a default configuration");
+    carrier.send(Time::ZERO, &mut engine, &mut out);
+    assert!(out.is_empty(), "sent");
     let (mut batch, mut came) = (RecvBatch::default(), Vec::new());
     while peer.recv(&mut batch).expect("looked") > 0 {
         came.extend(batch.iter().map(|datagram| datagram.data.to_vec()));

@@ -186,7 +186,7 @@ impl Endpoint {
     /// Counters of engine and socket.
     pub fn stats(&self) -> EndpointStats {
         self.shared.look(|core| {
-            core.tidy(core.now());
+            core.engine.tidy(core.now());
             EndpointStats {
                 engine: core.engine.stats(),
                 socket: self.shared.socket.counters(),

@@ -7,9 +7,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::ListenerId;
+use xtp_engine::{Expectation, ListenerId};
 
-use crate::core::{Accepted, Arrived, Terms, Wish, arrivals};
+use crate::core::{Accepted, Arrived, Terms, arrivals};
 use crate::error::{Error, Result};
 use crate::incoming::Incoming;
 use crate::shared::Handle;
@@ -114,14 +114,13 @@ impl Listener {
     /// As [`accept`](Self::accept).
     pub fn arrival(&self) -> Result<Arrival> {
         let terms = self.terms();
-        let wish = || Wish::Message {
+        let expects = || Expectation::Message {
             listener: self.id,
             limit: terms.limit,
-            parting: None,
         };
         let arrived = self
             .shared
-            .wait_wishing("a message", None, wish, |core, now| match core.came() {
+            .wait_expecting("a message", None, expects, |core, now| match core.came() {
                 Some((came, message)) => Poll::Ready(Ok(Arrived::Message(came, message))),
                 None => arrivals::arrived(core, now, self.id, terms),
             })?;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core::{Source, Wish};
+use xtp_engine::Expectation;
+
+use crate::core::Source;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::listener::Listener;
@@ -131,9 +133,9 @@ impl PollSet {
     /// # Errors
     /// [`Error::Timeout`] if nothing is ready within `timeout`, [`Error::Interrupted`], [`Error::Carrier`].
     pub fn wait(&self, ready: &mut Vec<u64>, timeout: Option<Duration>) -> Result<()> {
-        let wish = || Wish::OneByOne;
+        let expects = || Expectation::OneByOne;
         self.shared
-            .wait_wishing("waiting for any of a set", timeout, wish, |core, now| {
+            .wait_expecting("waiting for any of a set", timeout, expects, |core, now| {
                 core.ready(now, self.set, ready)
             })
     }

@@ -11,11 +11,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use xtp_engine::Time;
+use xtp_engine::{Expectation, Time};
 use xtp_io::UdpSocket;
 
 use crate::config::Config;
-use crate::core::{Core, Unconfirmed, Wish};
+use crate::core::{Core, Unconfirmed};
 use crate::error::{Error, Result};
 use crate::wait::{Habit, Patience, Step};
 use crate::wake::Waker;
@@ -286,7 +286,8 @@ impl Shared {
         let mut state = self.lock();
         let now = state.core.now();
         self.glance(&mut state, now);
-        self.ask(state, now, what, timeout, || Wish::None, question).2
+        self.ask(state, now, what, timeout, || Expectation::Anything, question)
+            .2
     }
 
     fn ask<'a, T>(
@@ -295,12 +296,12 @@ impl Shared {
         mut now: Time,
         what: &'static str,
         timeout: Option<Duration>,
-        wish: impl Fn() -> Wish,
+        expects: impl Fn() -> Expectation,
         mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> (MutexGuard<'a, State>, Time, Result<T>) {
         let until = timeout.map(|timeout| (now + timeout, timeout));
         // What he who waits for an answer began has had its turn, and asking causes nothing.
-        let mut idle = state.corks == 0 && matches!(wish(), Wish::Answer { .. });
+        let mut idle = state.corks == 0 && matches!(expects(), Expectation::Answer { .. });
         loop {
             let seen = state.core.news;
             let answer = question(&mut state.core, now);
@@ -330,9 +331,9 @@ impl Shared {
                 state = if state.leader {
                     self.follow(state, until)
                 } else {
-                    state.core.wish(wish());
+                    state.core.expect(expects());
                     let mut state = self.lead(state, now, until);
-                    state.core.end_wish();
+                    state.core.engine.withdraw();
                     state
                 };
             }
@@ -528,7 +529,7 @@ impl Shared {
             if count > 0 {
                 patience.came(count, state.core.traffic());
             }
-            if count > 0 && state.core.take_passing() && !over {
+            if count > 0 && state.core.engine.take_passing() && !over {
                 // Nobody waits for that; what they wait for is mostly right behind it. If it is not yet, there are books to
                 // be done, and it comes meanwhile: a sleep so short would cost more.
                 (slept, passed) = (Slept::No, true);

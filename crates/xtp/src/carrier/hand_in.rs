@@ -1,78 +1,133 @@
-//! What a batch brought goes to the engine: all of it at once, or as far as its user can answer at once.
+//! What a batch brought goes to the driver: all of it at once, or as far as its user can answer at once.
 
-use xtp_engine::{Datagram, Engine, Time};
+use std::net::SocketAddr;
+
+use xtp_engine::{Arrivals, Arrived, Datagram, Driver, Time};
+use xtp_io::{Datagrams, RecvBatch};
 
 use super::{Carrier, backing, from_io};
+use crate::capture::Trace;
 use crate::clock::Clock;
 
-impl Carrier {
-    /// Gives the engine what the batch brought; if `one_by_one`, up to an association it begins that its user can answer
-    /// before there is anything else to do. The rest waits for
-    /// [`Self::hand_in_rest`].
-    pub(super) fn hand_in(&mut self, now: Time, engine: &mut Engine, one_by_one: bool) {
-        let Some(batch) = &self.batch else { return };
-        let own = self.waker.source();
-        let mut datagrams = batch.iter();
-        let mut handed = std::mem::take(&mut self.handed_in);
-        for _ in 0..handed {
-            datagrams.next();
+/// A batch on its way to the driver.
+struct Batch<'a> {
+    batch: &'a RecvBatch,
+    datagrams: Datagrams<'a>,
+    trace: Option<&'a Trace>,
+    local: SocketAddr,
+    /// Where our own waker sends from.
+    own: Option<SocketAddr>,
+    /// Octets of the datagram handed out last.
+    stride: usize,
+    /// Datagrams handed out, octets of them, and those of our own waker, which are not.
+    handed: usize,
+    taken: u64,
+    wakes: u64,
+}
+
+impl<'a> Arrivals<'a> for Batch<'a> {
+    fn only(&self) -> Option<Datagram<'a>> {
+        let datagram = self.batch.only().filter(|_| self.handed == 0)?;
+        if datagram.joined.len() > datagram.data.len() || self.trace.is_some() {
+            return None;
         }
-        while let Some(datagram) = datagrams.next() {
-            handed += 1;
-            if own == Some(datagram.src) {
+        Some(Datagram {
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: from_io(datagram.ecn),
+            data: datagram.data,
+            backing: None,
+        })
+    }
+
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        loop {
+            let datagram = self.datagrams.next()?;
+            self.handed += 1;
+            if self.own == Some(datagram.src) {
                 self.wakes += 1;
                 continue;
             }
-            if let Some(trace) = &self.trace {
-                trace.received(
-                    datagram.src,
-                    datagram.dst,
-                    self.socket.local_addr(),
-                    datagram.data,
-                );
+            let mut joined = datagram.joined;
+            if let Some(trace) = self.trace {
+                trace.received(datagram.src, datagram.dst, self.local, datagram.data);
+                // What is recorded is taken one by one.
+                joined = datagram.data;
             }
-            let backing = backing(batch, &datagram);
-            let mut arrived = Datagram {
-                src: datagram.src,
-                dst: datagram.dst,
-                ecn: from_io(datagram.ecn),
-                data: datagram.joined,
-                backing,
-            };
-            let stride = datagram.data.len();
-            if datagram.joined.len() > stride && backing.is_some() && self.trace.is_none() {
-                let count = engine.receive_run(now, &arrived, stride);
-                if count > 0 {
-                    self.taken += (count * stride) as u64;
-                    datagrams.skip_joined(count - 1);
-                    handed += count - 1;
-                    continue;
-                }
-            }
-            arrived.data = datagram.data;
-            self.taken += stride as u64;
-            engine.receive_ahead(now, arrived);
-            if one_by_one && handed < batch.len() && engine.is_serving() {
-                self.handed_in = handed;
-                return;
-            }
+            self.stride = datagram.data.len();
+            self.taken += self.stride as u64;
+            return Some(Arrived {
+                joined: Datagram {
+                    src: datagram.src,
+                    dst: datagram.dst,
+                    ecn: from_io(datagram.ecn),
+                    data: joined,
+                    backing: backing(self.batch, &datagram),
+                },
+                stride: self.stride,
+            });
         }
     }
 
-    /// Gives the engine what is left of the batch; how many datagrams that were at most, and when. `None` if there is nothing.
+    fn skip_joined(&mut self, count: usize) {
+        self.datagrams.skip_joined(count);
+        self.handed += count;
+        self.taken += (count * self.stride) as u64;
+    }
+}
+
+impl Carrier {
+    /// Gives the driver what the batch brought, or what is left of it; if not `all`, as far as whoever waits wants it
+    /// now. The rest waits for [`Self::hand_in_rest`].
+    pub(super) fn hand_in(&mut self, now: Time, driver: &mut Driver, all: bool) {
+        let Some(batch) = &self.batch else { return };
+        let mut arrivals = Batch {
+            batch,
+            datagrams: batch.iter(),
+            trace: self.trace.as_ref(),
+            local: self.socket.local_addr(),
+            own: self.waker.source(),
+            stride: 0,
+            handed: std::mem::take(&mut self.handed_in),
+            taken: 0,
+            wakes: 0,
+        };
+        for _ in 0..arrivals.handed {
+            arrivals.datagrams.next();
+        }
+        let met = match all {
+            true => {
+                driver.receive_all(now, &mut arrivals);
+                false
+            }
+            false => driver.receive(now, &mut arrivals),
+        };
+        if met {
+            self.taken += batch.only().map_or(0, |only| only.data.len() as u64);
+            return;
+        }
+        self.taken += arrivals.taken;
+        self.wakes += arrivals.wakes;
+        if arrivals.handed < batch.len() {
+            self.handed_in = arrivals.handed;
+        }
+    }
+
+    /// Gives the driver what is left of the batch; how many datagrams that were at most, and when. `None` if there is
+    /// nothing.
     #[inline]
     pub(super) fn hand_in_rest(
         &mut self,
         clock: Clock,
-        engine: &mut Engine,
-        one_by_one: bool,
+        driver: &mut Driver,
+        all: bool,
     ) -> Option<(usize, Time)> {
         if self.handed_in == 0 {
             return None;
         }
-        let all = self.batch.as_ref()?.len();
-        let (count, now) = (all - self.handed_in, clock.now());
-        self.hand_in(now, engine, one_by_one);
+        let whole = self.batch.as_ref()?.len();
+        let (count, now) = (whole - self.handed_in, clock.now());
+        self.hand_in(now, driver, all);
         Some((count, now))
     }
 }

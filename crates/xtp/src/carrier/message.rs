@@ -2,7 +2,7 @@
 //! to it.
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Datagram, Ecn, Engine, Time};
+use xtp_engine::{ContextId, Datagram, Driver, Ecn, Time};
 use xtp_io::RecvBatch;
 
 use super::{Carrier, WORTH_KEEPING, backing, counted, from_io};
@@ -37,31 +37,31 @@ impl Carrier {
     pub(crate) fn receive_message(
         &mut self,
         clock: Clock,
-        engine: &mut Engine,
+        driver: &mut Driver,
         looks: u32,
         id: ContextId,
         limit: usize,
     ) -> Result<Option<(Came, Time)>> {
-        if let Some((count, now)) = self.hand_in_rest(clock, engine, false) {
+        if let Some((count, now)) = self.hand_in_rest(clock, driver, true) {
             return Ok(Some((Came::Datagrams(count), now)));
         }
-        match self.land(clock, engine, looks, id, limit)? {
+        match self.land(clock, driver, looks, id, limit)? {
             Landed::Message(message, now) => Ok(Some((Came::Message(message), now))),
             Landed::Nothing => Ok(None),
-            Landed::Kept(now) => Ok(Some((self.take_batch(now, engine, id, limit), now))),
+            Landed::Kept(now) => Ok(Some((self.take_batch(now, driver, id, limit), now))),
             Landed::NotLooked => {
                 if self.fill(looks, false)? == 0 {
                     return Ok(None);
                 }
                 let now = clock.now();
-                Ok(Some((self.take_batch(now, engine, id, limit), now)))
+                Ok(Some((self.take_batch(now, driver, id, limit), now)))
             }
         }
     }
 
     /// The message, if the batch holds nothing else; else the engine takes what is there.
     #[inline(never)]
-    fn take_batch(&mut self, now: Time, engine: &mut Engine, id: ContextId, limit: usize) -> Came {
+    fn take_batch(&mut self, now: Time, driver: &mut Driver, id: ContextId, limit: usize) -> Came {
         if self.trace.is_none()
             && let Some(batch) = &self.batch
             && let Some(datagram) = batch.only()
@@ -74,12 +74,12 @@ impl Carrier {
                 data: datagram.joined,
                 backing: backing(batch, &datagram),
             };
-            if let Some(message) = engine.receive_message(now, id, &arrived, datagram.data.len()) {
+            if let Some(message) = driver.receive_message(now, id, &arrived, datagram.data.len()) {
                 return Came::Message(message);
             }
         }
         let count = self.batch.as_deref().map_or(0, RecvBatch::len);
-        self.hand_in(now, engine, false);
+        self.hand_in(now, driver, true);
         Came::Datagrams(count)
     }
 
@@ -89,7 +89,7 @@ impl Carrier {
     fn land(
         &mut self,
         clock: Clock,
-        engine: &mut Engine,
+        driver: &mut Driver,
         looks: u32,
         id: ContextId,
         limit: usize,
@@ -118,7 +118,7 @@ impl Carrier {
                 data: batch.landed(octets),
                 backing: None,
             };
-            if let Some(message) = engine.receive_message(now, id, &arrived, octets) {
+            if let Some(message) = driver.receive_message(now, id, &arrived, octets) {
                 self.shortcut.came(1);
                 return Ok(Landed::Message(message, now));
             }

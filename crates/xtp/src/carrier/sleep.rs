@@ -3,12 +3,11 @@
 use std::io;
 use std::net::SocketAddr;
 
-use xtp_engine::{Engine, Time};
+use xtp_engine::{Driver, Engine, Time};
 use xtp_io::{RecvBatch, Shortcut};
 
 use super::{Bed, Carrier, counted};
 use crate::clock::Clock;
-use crate::core::Wish;
 use crate::error::Result;
 
 impl Carrier {
@@ -23,11 +22,10 @@ impl Carrier {
         batch: Box<RecvBatch>,
         outcome: io::Result<usize>,
         clock: Clock,
-        engine: &mut Engine,
-        wish: &mut Wish,
+        driver: &mut Driver,
     ) -> Result<Option<(usize, Time)>> {
         self.batch = Some(batch);
-        self.take(counted(outcome)?, clock, engine, wish)
+        Ok(self.take(counted(outcome)?, clock, driver))
     }
 
     /// Where to sleep for an answer of `alone`, of which nothing else is expected of anybody; or for anything.
@@ -64,12 +62,7 @@ impl Carrier {
 
     /// Looks at the socket itself beside the shortcut, and at the shortcut if it was never found empty; returns as
     /// [`Self::receive`].
-    pub(crate) fn look_beside(
-        &mut self,
-        clock: Clock,
-        engine: &mut Engine,
-        wish: &mut Wish,
-    ) -> Result<Option<(usize, Time)>> {
+    pub(crate) fn look_beside(&mut self, clock: Clock, driver: &mut Driver) -> Result<Option<(usize, Time)>> {
         let Some(batch) = &mut self.batch else {
             return Ok(None);
         };
@@ -80,7 +73,7 @@ impl Carrier {
         {
             count = counted(self.socket.recv_by(shortcut, batch, 1))?;
         }
-        self.take(count, clock, engine, wish)
+        Ok(self.take(count, clock, driver))
     }
 
     /// Whoever slept alone is awake, and nobody else sleeps on the socket.

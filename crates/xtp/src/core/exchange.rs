@@ -27,10 +27,7 @@ impl Core {
 
     /// Nothing is left to do before anything else.
     pub(super) fn is_at_rest(&self) -> bool {
-        !self.carrier.is_stalled()
-            && self.leaving.is_empty()
-            && self.echoing.is_empty()
-            && self.broken.is_none()
+        self.engine.is_at_rest() && self.echoing.is_empty() && self.broken.is_none()
     }
 
     /// Looks at the socket up to `looks` times for the next message of `id`, at most `limit` octets long.
@@ -52,7 +49,7 @@ impl Core {
                     Came::Datagrams(count) => {
                         self.received += count as u64;
                         self.arrived = Some(at);
-                        self.dispatch(at);
+                        self.reply(at);
                         Look::Other(count)
                     }
                 };
@@ -82,16 +79,14 @@ impl Core {
             return false;
         }
         let len = data.len() as u64;
-        if !self.engine.send_message(now, id, data, &mut self.carrier.out) {
+        if !self.engine.send_message(now, id, data, &mut self.carrier) {
             return false;
         }
-        self.send(now);
         if let Some(slot) = self.slots.get_mut(&id) {
             slot.started = true;
             slot.written += len;
         }
-        // What it took to decide is booked while the packet is under way.
-        self.engine.catch_up();
+        self.settle(now);
         self.dispatch(now);
         true
     }

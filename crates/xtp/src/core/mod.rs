@@ -10,10 +10,10 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, ContextId, ContextStats, Engine, ListenerId, OpenOptions, Time};
+use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, OpenOptions, Time};
 use xtp_io::{Interest, RecvBatch, Shortcut};
 
-use crate::carrier::{Carrier, Trouble};
+use crate::carrier::Carrier;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wait::{Patience, Traffic};
@@ -23,29 +23,24 @@ pub(crate) mod arrivals;
 mod echo;
 mod events;
 mod exchange;
+mod expect;
 mod gathered;
 pub(crate) mod ops;
 mod orphan;
 mod requests;
 mod slot;
 mod watch;
-mod wish;
 
 pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
 pub use orphan::Unconfirmed;
 pub(crate) use slot::{Accepted, Slot, Use};
 pub(crate) use watch::{Source, Watch};
-pub(crate) use wish::Wish;
 
 /// How often queued errors of the network are looked for while nobody sleeps on the socket.
 const ERRORS_EVERY: Duration = Duration::from_millis(5);
-/// Associations that are over, kept until there is time to put them away.
-const SPENT: usize = 32;
 /// Falling asleep and waking up take a good part of anything shorter.
 const WORTH_SLEEPING: Duration = Duration::from_micros(100);
-/// How soon to try again when the kernel had no room for a train although it claims to have.
-const STALL_RETRY: Duration = Duration::from_millis(1);
 
 /// Identifiers are the engine's own serial numbers: spreading them needs one multiplication, and no stranger
 /// chooses them.
@@ -78,7 +73,8 @@ type SerialMap<K, V> = HashMap<K, V, BuildHasherDefault<SerialHasher>>;
 
 /// Engine, carrier and the users' view of them.
 pub(crate) struct Core {
-    pub(crate) engine: Engine,
+    /// The engine and the order of its calls; commands are those of the engine.
+    pub(crate) engine: Driver,
     pub(crate) carrier: Carrier,
     clock: Clock,
     /// Octets `io::Write` collects.
@@ -92,11 +88,6 @@ pub(crate) struct Core {
     next_requests: u32,
     /// Associations nobody holds any more whose end is still awaited.
     orphans: usize,
-    /// Orphans with nothing left to confirm. They are let go of at the end of a turn, when answers owed for what their
-    /// users read have left: releasing a context that owes one aborts it.
-    leaving: Vec<ContextId>,
-    /// Associations that are over and whose users have gone: put away when there is nothing else to do.
-    spent: Vec<ContextId>,
     /// What ended without confirmation after its user let go of it.
     lost: Vec<Unconfirmed>,
     /// Echo service, if this endpoint answers it.
@@ -105,18 +96,10 @@ pub(crate) struct Core {
     echoing: Vec<ContextId>,
     /// What is waited for together.
     pub(crate) watch: Watch,
-    /// What whoever drives the endpoint waits for.
-    wish: Wish,
-    /// An association nobody held came to its end, and nothing else.
-    passing: bool,
-    /// What it leaves behind waits for what comes next.
-    lingering: bool,
     /// Grows with every event: whoever saw a smaller number should look again.
     pub(crate) news: u64,
     /// Datagrams taken from the socket.
     pub(crate) received: u64,
-    /// Turns in which something was sent.
-    pub(crate) sendings: u64,
     /// User octets copied here.
     pub(crate) copied: u64,
     /// What the engine took since the last turn.
@@ -127,10 +110,7 @@ pub(crate) struct Core {
     pub(crate) handed: Option<ContextId>,
     /// When the last batch came, until somebody asks.
     arrived: Option<Time>,
-    /// When the carrier last tried to send and found no room.
-    stalled_at: Time,
     last_errors: Time,
-    troubles: Vec<Trouble>,
     /// What the socket failed with for good.
     broken: Option<std::io::ErrorKind>,
     /// Wakes the driver task of an asynchronous endpoint.
@@ -140,7 +120,7 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn new(engine: Engine, carrier: Carrier, clock: Clock, write_buffer: usize) -> Self {
         Self {
-            engine,
+            engine: Driver::new(engine),
             carrier,
             clock,
             write_buffer,
@@ -150,26 +130,18 @@ impl Core {
             requests: SerialMap::default(),
             next_requests: 0,
             orphans: 0,
-            leaving: Vec::new(),
-            spent: Vec::new(),
             lost: Vec::new(),
             echo: None,
             echoing: Vec::new(),
             watch: Watch::default(),
-            wish: Wish::None,
-            passing: false,
-            lingering: false,
             news: 0,
             received: 0,
-            sendings: 0,
             copied: 0,
             gathered: Gathered::default(),
             last_poll: Time::ZERO,
             handed: None,
             arrived: None,
-            stalled_at: Time::ZERO,
             last_errors: Time::ZERO,
-            troubles: Vec::new(),
             broken: None,
             driver: None,
         }
@@ -211,27 +183,22 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        let outcome = self
-            .carrier
-            .receive(self.clock, &mut self.engine, looks, &mut self.wish);
+        let outcome = self.carrier.receive(self.clock, &mut self.engine, looks);
         if matches!(outcome, Ok(None)) {
-            self.lingering = false;
-            self.tidy(now);
+            self.engine.found_nothing(now);
         }
         self.received(outcome)
     }
 
     /// Gives up what only polling looks at; true if something came of it.
     pub(crate) fn before_sleep(&mut self) -> bool {
-        if !self.lingering {
-            self.engine.catch_up_idle();
-        }
+        self.engine.before_sleep(self.now());
         let count = self.carrier.retire_shortcut(self.clock, &mut self.engine);
         if count > 0 {
             self.received += count as u64;
             let now = self.now();
             self.arrived = Some(now);
-            self.dispatch(now);
+            self.reply(now);
         }
         count > 0
     }
@@ -253,9 +220,7 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        if !self.lingering {
-            self.tidy(now);
-        }
+        self.engine.before_sleep(now);
         self.last_poll = now;
         let soon = self.deadline().is_some_and(|at| at < now + longest / 2);
         let free = !soon && self.carrier.interest() == Interest::READABLE;
@@ -266,7 +231,7 @@ impl Core {
     pub(crate) fn traffic(&self) -> Traffic {
         Traffic {
             octets: self.carrier.taken,
-            sendings: self.sendings,
+            sendings: self.carrier.sendings,
         }
     }
 
@@ -274,20 +239,18 @@ impl Core {
     pub(crate) fn take_back(&mut self, batch: Box<RecvBatch>, outcome: std::io::Result<usize>) -> usize {
         let outcome = self
             .carrier
-            .take_back(batch, outcome, self.clock, &mut self.engine, &mut self.wish);
+            .take_back(batch, outcome, self.clock, &mut self.engine);
         self.received(outcome)
     }
 
     /// The peer of whom alone something is expected: the answer he who drives the endpoint waits for.
     pub(crate) fn lone_peer(&self) -> Option<SocketAddr> {
-        let Wish::Answer { id, .. } = self.wish else {
-            return None;
-        };
+        let id = self.engine.awaited()?;
         let alone = self.slots.len() == 1
             && self.queues.is_empty()
             && self.echo.is_none()
             && self.driver.is_none()
-            && !self.carrier.is_stalled();
+            && !self.engine.is_stalled();
         alone.then(|| self.slots.get(&id).map(|slot| slot.peer)).flatten()
     }
 
@@ -303,9 +266,7 @@ impl Core {
 
     /// Looks at the socket itself before somebody sleeps in the shortcut; returns how many datagrams came.
     pub(crate) fn look_beside(&mut self) -> usize {
-        let outcome = self
-            .carrier
-            .look_beside(self.clock, &mut self.engine, &mut self.wish);
+        let outcome = self.carrier.look_beside(self.clock, &mut self.engine);
         self.received(outcome)
     }
 
@@ -315,9 +276,7 @@ impl Core {
             Ok(Some((count, at))) => {
                 self.received += count as u64;
                 self.arrived = Some(at);
-                if !self.grant(at) {
-                    self.dispatch(at);
-                }
+                self.reply(at);
                 count
             }
             Err(error) => {
@@ -330,19 +289,14 @@ impl Core {
     /// Takes what the network reported about earlier datagrams.
     pub(crate) fn poll_errors(&mut self, now: Time) {
         self.last_errors = now;
-        let mut troubles = std::mem::take(&mut self.troubles);
-        self.carrier.receive_errors(now, &mut self.engine, &mut troubles);
-        self.troubles = troubles;
+        self.carrier.receive_errors(now, &mut self.engine);
         self.settle(now);
     }
 
     /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of
     /// the user's next call: whoever reads a message mostly answers it, and both then cost one turn.
     pub(crate) fn is_pressing(&self, now: Time) -> bool {
-        self.carrier.is_stalled()
-            || !self.leaving.is_empty()
-            || !self.echoing.is_empty()
-            || self.engine.is_pressing(now)
+        !self.echoing.is_empty() || self.engine.is_pressing(now)
     }
 
     /// Ends a turn: timers, answers and data leave, and what that caused is noted.
@@ -350,69 +304,46 @@ impl Core {
         self.gathered = Gathered::default();
         self.look_at_overdue(now);
         self.serve_echo(now);
-        // The kernel's buffer is full: what waits goes first, and the engine is asked for more when it is gone.
-        if self.carrier.is_stalled() {
-            self.send(now);
-            if self.carrier.is_stalled() {
-                return;
-            }
+        if !self.flush(now) {
+            return;
         }
-        self.flush(now);
-        if !self.leaving.is_empty() {
-            for id in std::mem::take(&mut self.leaving) {
-                self.forget(now, id);
+        let gone = self.engine.let_go(now);
+        if !gone.is_empty() {
+            for id in gone {
+                self.dismiss(id);
             }
             self.flush(now);
         }
     }
 
-    fn flush(&mut self, now: Time) {
-        self.engine.flush_ahead(now, &mut self.carrier.out);
-        if !self.carrier.out.is_empty() {
-            self.send(now);
-        }
-        self.catch_up_unless_it_can_wait(now);
-    }
-
-    /// What it took to decide is booked while the packet is under way; what an association that ended leaves behind, when
-    /// there is nothing to do.
-    fn catch_up_unless_it_can_wait(&mut self, now: Time) {
-        if !self.engine.is_parting() && !self.engine.is_hosting() {
-            self.engine.catch_up_idle();
-        }
-        self.dispatch(now);
-    }
-
-    pub(super) fn send(&mut self, now: Time) {
-        self.sendings += 1;
-        if self.carrier.send_one() {
-            return;
-        }
-        let mut troubles = std::mem::take(&mut self.troubles);
-        let result = self.carrier.send(&mut troubles);
-        self.troubles = troubles;
-        self.stalled_at = now;
-        if let Err(error) = result {
-            self.fail(&error);
-        }
+    /// A turn of the engine; false if the kernel has no room for what waits already.
+    fn flush(&mut self, now: Time) -> bool {
+        let asked = self.engine.turn(now, &mut self.carrier);
         self.settle(now);
+        self.dispatch(now);
+        asked
     }
 
-    /// Tells the engine and the users concerned what the network said.
+    /// Tells the users concerned what the network said.
+    #[inline]
     fn settle(&mut self, now: Time) {
-        while let Some(trouble) = self.troubles.pop() {
-            match trouble {
-                Trouble::TooBig(peer) => self.engine.too_big(now, peer, None),
-                Trouble::NoRoute(peer, source) => self.mark_unroutable(now, peer, source.kind()),
-            }
+        if self.carrier.has_troubles() {
+            self.settle_troubles(now);
+        }
+    }
+
+    #[cold]
+    fn settle_troubles(&mut self, now: Time) {
+        if let Some(failure) = self.carrier.take_failure() {
+            self.fail(&failure);
+        }
+        for (peer, kind) in self.carrier.take_unroutable() {
+            self.mark_unroutable(now, peer, kind);
         }
     }
 
     /// When something is due although nothing arrives.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        if self.carrier.is_stalled() {
-            return Some(self.stalled_at + STALL_RETRY);
-        }
         let (protocol, arrivals) = (self.engine.deadline(), self.overdue_at);
         match (protocol, arrivals) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -457,7 +388,7 @@ impl Core {
     /// Opens an association for a user.
     pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
         self.check_carrier()?;
-        self.make_room(now);
+        self.engine.make_room(now);
         let id = self.engine.open(now, peer, options)?;
         self.slots.insert(id, Slot::new(peer));
         Ok(id)
@@ -473,22 +404,14 @@ impl Core {
         data: &mut Bytes,
     ) -> Result<ContextId> {
         self.check_carrier()?;
-        self.make_room(now);
         let before = data.len();
-        let id = self.engine.open_ahead(now, peer, options, data)?;
+        let id = self.engine.begin_message(now, peer, options, data)?;
         let mut slot = Slot::new(peer);
         slot.started = true;
         slot.written = (before - data.len()) as u64;
         slot.writer_closed = data.is_empty();
         self.slots.insert(id, slot);
         Ok(id)
-    }
-
-    /// Puts away what is over where there is too much of it; at the limit of associations it makes room.
-    fn make_room(&mut self, now: Time) {
-        if self.spent.len() >= SPENT || (!self.spent.is_empty() && self.engine.is_full()) {
-            self.tidy(now);
-        }
     }
 
     /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.
@@ -547,48 +470,27 @@ impl Core {
         }
     }
 
-    /// What an association that came to a good end cost.
-    pub(crate) fn final_stats(&mut self, id: ContextId) -> Option<ContextStats> {
-        // Known without its last books, as a rule: these may wait until the next packet is under way.
-        let known = self.engine.parting_stats(id);
-        known.or_else(|| {
-            self.engine.catch_up();
-            self.engine.context_stats(id).ok()
-        })
-    }
-
     /// The user lets go of an association after a good outcome. One that is over is put away when nothing is waiting;
     /// true if the other needs a turn.
     pub(crate) fn retire(&mut self, now: Time, id: ContextId) -> bool {
         if self.close_reason(id).is_some() {
-            match self.engine.release_at_once(now, id) {
-                true => self.dismiss(id),
-                false => self.spent.push(id),
-            }
+            self.engine.retire(now, id);
+            self.dismiss(id);
             return false;
         }
         self.orphan(now, id);
         true
     }
 
-    /// Puts away what is over.
-    pub(crate) fn tidy(&mut self, now: Time) {
-        self.engine.catch_up_idle();
-        while let Some(id) = self.spent.pop() {
-            self.forget(now, id);
-        }
-    }
-
     /// Lets go of an association in the engine and here.
     pub(crate) fn forget(&mut self, now: Time, id: ContextId) {
         self.dismiss(id);
-        let _ = self.engine.release(now, id);
+        self.engine.forget(now, id);
     }
 
     /// Lets go of an association here.
     fn dismiss(&mut self, id: ContextId) {
         self.watch.remove(Source::Stream(id));
-        self.leaving.retain(|leaving| *leaving != id);
         if let Some(slot) = self.slots.remove(&id)
             && matches!(slot.used_by, Use::Orphan(_))
         {

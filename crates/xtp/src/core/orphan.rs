@@ -2,14 +2,12 @@
 
 use std::net::SocketAddr;
 
-use xtp_engine::{CloseReason, Confirm, ContextId, Event, MarkId, Read, Time};
+use xtp_engine::{CloseReason, ContextId, Event, MarkId, Parting, Time};
 
 use super::{Core, Use};
 
 /// Entries kept for the report; later ones are counted by the log only.
 pub(super) const MAX_LOST: usize = 1_024;
-/// Most octets of an orphan's input discarded in one go, so that one peer cannot hold the lock.
-const DISCARD: usize = 256 << 10;
 
 /// Something that was sent and not confirmed before the endpoint ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +35,7 @@ impl Core {
             return;
         }
         // First, so that nothing unread keeps it from being let go of.
-        self.discard(now, id);
+        self.engine.discard(now, id);
         self.adopt(now, id);
     }
 
@@ -58,26 +56,19 @@ impl Core {
         if let Ok(false) = super::ops::clear_backlog(self, now, id) {
             return;
         }
-        let _ = self.engine.close_writer(now, id);
-        let open = self.unacknowledged(id);
         let Ok(slot) = self.slot(id) else {
             return;
         };
         slot.writer_closed = true;
         let written = slot.written;
-        if open == 0 {
-            match self.engine.owes_delivery(id) {
-                // Both closes then leave in one packet.
-                Ok(false) => self.forget(now, id),
-                _ => self.leaving.push(id),
+        match self.engine.part(now, id, written) {
+            Parting::Released => self.dismiss(id),
+            Parting::Leaving => {}
+            Parting::Awaits(mark) => {
+                if let Ok(slot) = self.slot(id) {
+                    slot.used_by = Use::Orphan(mark);
+                }
             }
-            return;
-        }
-        let _ = self.engine.forgo_reader(now, id);
-        // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
-        let mark = self.engine.mark_at(now, id, written, Confirm::Received).ok();
-        if let Ok(slot) = self.slot(id) {
-            slot.used_by = Use::Orphan(mark);
         }
     }
 
@@ -89,8 +80,8 @@ impl Core {
                 self.forget(now, id);
             }
             // Everything is confirmed: what remains of the close is the engine's business alone.
-            Event::Marked(reached) if Some(*reached) == mark => self.leaving.push(id),
-            Event::Readable => self.discard(now, id),
+            Event::Marked(reached) if Some(*reached) == mark => self.engine.leave(id),
+            Event::Readable => self.engine.discard(now, id),
             Event::Writable if self.slots.get(&id).is_some_and(|slot| !slot.writer_closed) => {
                 self.close_orphan(now, id);
             }
@@ -98,25 +89,10 @@ impl Core {
         }
     }
 
-    /// Takes and drops what arrived, so that the peer can finish.
-    fn discard(&mut self, now: Time, id: ContextId) {
-        let mut octets = 0;
-        while octets < DISCARD {
-            match self.engine.read(now, id, DISCARD) {
-                Ok(Read::Data { bytes, .. }) => octets += bytes.len().max(1),
-                Ok(Read::Tag { .. } | Read::Gap { .. }) => octets += 1,
-                _ => return,
-            }
-        }
-    }
-
     /// Octets of an association that were not acknowledged.
     pub(crate) fn unacknowledged(&self, id: ContextId) -> u64 {
         let written = self.slots.get(&id).map_or(0, |slot| slot.written);
-        match self.engine.octets_acknowledged(id) {
-            Ok(acknowledged) => written.saturating_sub(acknowledged),
-            Err(_) => 0,
-        }
+        self.engine.unacknowledged(id, written)
     }
 
     /// Gives up on all orphans: what they had not confirmed goes on the list.

@@ -4,25 +4,25 @@
 use std::task::Poll;
 use std::time::Duration;
 
-use xtp_engine::Time;
+use xtp_engine::{Expectation, Time};
 
 use super::Shared;
-use crate::core::{Core, Wish};
+use crate::core::Core;
 use crate::error::Result;
 
 impl Shared {
     /// As [`wait`](Self::wait), for what may be handed to this caller as it comes.
-    pub(crate) fn wait_wishing<T>(
+    pub(crate) fn wait_expecting<T>(
         &self,
         what: &'static str,
         timeout: Option<Duration>,
-        wish: impl Fn() -> Wish,
+        expects: impl Fn() -> Expectation,
         question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> Result<T> {
         let mut state = self.lock();
         let now = state.core.now();
         self.glance(&mut state, now);
-        self.ask(state, now, what, timeout, wish, question).2
+        self.ask(state, now, what, timeout, expects, question).2
     }
 
     /// Begins something, waits for its outcome and ends it: what `begin` caused leaves with the first question, and but
@@ -32,7 +32,7 @@ impl Shared {
         what: &'static str,
         timeout: Option<Duration>,
         begin: impl FnOnce(&mut Core, Time) -> Result<S>,
-        wish: impl Fn(S) -> Wish,
+        expects: impl Fn(S) -> Expectation,
         mut question: impl FnMut(&mut Core, Time, S) -> Poll<Result<T>>,
         end: impl FnOnce(&mut Core, Time, S) -> bool,
     ) -> Result<(S, Result<T>)> {
@@ -50,7 +50,7 @@ impl Shared {
             now,
             what,
             timeout,
-            || wish(begun),
+            || expects(begun),
             |core, now| question(core, now, begun),
         );
         if outcome.is_ok() && end(&mut state.core, now, begun) {

@@ -56,7 +56,7 @@ impl Shared {
         if state.core.before_sleep() {
             return (state, Slept::Readable);
         }
-        state.core.rest(now);
+        state.core.engine.rest(now);
         let deadline = state.core.deadline();
         let wake_at = deadline.into_iter().chain(until).min();
         state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
@@ -105,7 +105,7 @@ impl Shared {
         }
         if count == 0 {
             let now = state.core.now();
-            state.core.rest(now);
+            state.core.engine.rest(now);
             state.core.poll_errors(now);
         }
         (state, Slept::Came(count))

@@ -1,0 +1,90 @@
+//! Datagrams in: the one somebody waits for, those that came joined, and all others.
+
+use super::Driver;
+use super::expectation::Posted;
+use crate::event::ContextId;
+use crate::time::Time;
+use crate::transmit::Datagram;
+use bytes::Bytes;
+
+/// What a receive call brought, in the order it arrived.
+pub trait Arrivals<'a> {
+    /// The datagram that came, if it came alone and was not joined from several.
+    fn only(&self) -> Option<Datagram<'a>>;
+
+    /// The next datagram.
+    fn next(&mut self) -> Option<Arrived<'a>>;
+
+    /// Passes over so many datagrams, which were joined to the last one and have been taken with it.
+    fn skip_joined(&mut self, count: usize);
+}
+
+/// A datagram, and those that came joined to it.
+#[derive(Copy, Clone, Debug)]
+pub struct Arrived<'a> {
+    /// It and what is left of its train: one datagram begins every `stride` octets, the last may be shorter.
+    pub joined: Datagram<'a>,
+    /// Octets of the datagram itself.
+    pub stride: usize,
+}
+
+impl Driver {
+    /// Takes what came: what meets the posted expectation, or all of it; but [one by
+    /// one](crate::Expectation::OneByOne) it stops behind an association that its user may answer at once, and the rest
+    /// of `arrivals` is for the next call. True if the expectation was met. Nothing is sent before
+    /// [`reply`](Self::reply).
+    pub fn receive<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) -> bool {
+        if self.posted.is_open()
+            && !self.is_stalled()
+            && let Some(datagram) = arrivals.only()
+            && self.meets(now, &datagram)
+        {
+            return true;
+        }
+        let one_by_one = matches!(self.posted, Posted::OneByOne);
+        self.hand_in(now, arrivals, one_by_one);
+        false
+    }
+
+    /// As [`receive`](Self::receive), where nobody waits for anything: nothing of `arrivals` is left.
+    pub fn receive_all<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) {
+        self.hand_in(now, arrivals, false);
+    }
+
+    fn hand_in<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>, one_by_one: bool) {
+        while let Some(Arrived { joined, stride }) = arrivals.next() {
+            if joined.data.len() > stride && joined.backing.is_some() {
+                let count = self.engine.receive_run(now, &joined, stride);
+                if count > 0 {
+                    arrivals.skip_joined(count - 1);
+                    continue;
+                }
+            }
+            let data = &joined.data[..stride.min(joined.data.len())];
+            self.engine.receive_ahead(now, Datagram { data, ..joined });
+            if one_by_one && self.engine.is_serving() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a message of `id` that comes next may go to its reader at once, as far as the engine has a say.
+    #[inline]
+    pub fn awaits_message(&self, id: ContextId) -> bool {
+        self.is_at_rest() && self.engine.awaits_message(id)
+    }
+
+    /// Takes what came alone if it is the next whole message of association `id`, whose user waits for it and has read
+    /// all before. Of a message in several packets that came joined, `datagram.data` holds all, and one begins every
+    /// `stride` octets. `None`, and nothing done, for any other: that is for [`receive_all`](Self::receive_all).
+    #[inline]
+    pub fn receive_message(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        datagram: &Datagram<'_>,
+        stride: usize,
+    ) -> Option<Bytes> {
+        self.engine.receive_message(now, id, datagram, stride)
+    }
+}

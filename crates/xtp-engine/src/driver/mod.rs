@@ -1,0 +1,194 @@
+//! The order in which an engine is driven: what a socket, a link of the simulator and a fuzz target have in common.
+//!
+//! An [`Engine`] has short ways for the one thing its user waits for, and each of them may be asked only at its place:
+//! a datagram is offered to the posted [`Expectation`] first, what answers it leaves before anything is booked, and
+//! what can wait is done when nobody has anything to do. The [`Driver`] is that order. It owns the engine, the packets
+//! that found no room yet and the expectation; sockets, clocks and whoever waits are its caller's.
+
+mod expectation;
+mod input;
+mod message;
+
+pub use expectation::{Expectation, Reply};
+pub use input::{Arrivals, Arrived};
+pub use message::Parting;
+
+use crate::engine::Engine;
+use crate::event::ContextId;
+use crate::time::Time;
+use crate::transmit::TransmitBatch;
+use core::ops::{Deref, DerefMut};
+use core::time::Duration;
+use expectation::Posted;
+
+/// How soon to try again when there was no room for a train although there seems to be now.
+const STALL_RETRY: Duration = Duration::from_millis(1);
+
+/// Takes packets away: a socket, or a link.
+pub trait Outlet {
+    /// Sends what `out` holds. What left is gone from `out`; if something stays because there is no room, all of it is
+    /// offered again with the next turn, and how much of that has left already is this outlet's business. `engine` is to
+    /// be told of datagrams that were too big ([`Engine::too_big`]).
+    fn send(&mut self, now: Time, engine: &mut Engine, out: &mut TransmitBatch);
+}
+
+/// An [`Engine`] and the order of the calls that drive it, sans I/O.
+///
+/// Four kinds of calls, again and again:
+///
+/// 1. **Datagrams in**: [`receive`](Self::receive) (or [`receive_all`](Self::receive_all),
+///    [`receive_message`](Self::receive_message)), each followed by [`reply`](Self::reply).
+/// 2. **Commands**: those of the engine, by dereference, and the ones of whole messages here:
+///    [`begin_message`](Self::begin_message), [`send_message`](Self::send_message),
+///    [`respond_at_once`](Self::respond_at_once), [`retire`](Self::retire), [`part`](Self::part).
+///    What the caller waits for is [expected](Self::expect).
+/// 3. **[`turn`](Self::turn)**: packets leave through the [`Outlet`]; then [`let_go`](Self::let_go).
+/// 4. **Time**: [`deadline`](Self::deadline) for the next turn, [`found_nothing`](Self::found_nothing),
+///    [`before_sleep`](Self::before_sleep) and [`rest`](Self::rest) when there is nothing to do.
+///
+/// After each of them [`poll_event`](Engine::poll_event) until there is none.
+pub struct Driver {
+    engine: Engine,
+    /// What the engine wants sent and found no room; empty between calls otherwise.
+    out: TransmitBatch,
+    /// When there was no room last.
+    stalled_at: Time,
+    posted: Posted,
+    /// An association nobody held came to its end, and nothing else.
+    passing: bool,
+    /// What it leaves behind waits for what comes next.
+    lingering: bool,
+    /// Associations nobody holds, with nothing left to confirm. They are released at the end of a turn, when answers
+    /// owed for what their users read have left: releasing one that owes an answer aborts it.
+    leaving: Vec<ContextId>,
+    /// Associations that are over and that nobody holds: released when there is nothing else to do.
+    spent: Vec<ContextId>,
+}
+
+impl Deref for Driver {
+    type Target = Engine;
+
+    #[inline(always)]
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl DerefMut for Driver {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+}
+
+impl Driver {
+    /// Drives `engine`.
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            out: TransmitBatch::new(),
+            stalled_at: Time::ZERO,
+            posted: Posted::default(),
+            passing: false,
+            lingering: false,
+            leaving: Vec::new(),
+            spent: Vec::new(),
+        }
+    }
+
+    /// Whether packets wait for room.
+    #[inline]
+    pub fn is_stalled(&self) -> bool {
+        !self.out.is_empty()
+    }
+
+    /// Whether nothing is left to do before anything else.
+    #[inline]
+    pub fn is_at_rest(&self) -> bool {
+        !self.is_stalled() && self.leaving.is_empty()
+    }
+
+    /// When the next turn is due although nothing arrives.
+    pub fn deadline(&self) -> Option<Time> {
+        if self.is_stalled() {
+            return Some(self.stalled_at + STALL_RETRY);
+        }
+        self.engine.deadline()
+    }
+
+    /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of
+    /// the user's next call: whoever reads a message mostly answers it, and both then cost one turn.
+    pub fn is_pressing(&self, now: Time) -> bool {
+        !self.is_at_rest() || self.engine.is_pressing(now)
+    }
+
+    /// Ends a batch of input or commands: timers, answers and data leave. False if there was no room for what waits
+    /// already: then the engine was not asked for more.
+    pub fn turn(&mut self, now: Time, outlet: &mut impl Outlet) -> bool {
+        if self.is_stalled() {
+            self.send_out(now, outlet);
+            if self.is_stalled() {
+                return false;
+            }
+        }
+        self.engine.flush_ahead(now, &mut self.out);
+        if !self.out.is_empty() {
+            self.send_out(now, outlet);
+        }
+        self.catch_up_unless_it_can_wait();
+        true
+    }
+
+    /// What it took to decide is booked while the packet is under way; what an association that ended leaves behind,
+    /// when there is nothing to do.
+    fn catch_up_unless_it_can_wait(&mut self) {
+        if !self.engine.is_parting() && !self.engine.is_hosting() {
+            self.engine.catch_up_idle();
+        }
+    }
+
+    fn send_out(&mut self, now: Time, outlet: &mut impl Outlet) {
+        outlet.send(now, &mut self.engine, &mut self.out);
+        if self.is_stalled() {
+            self.stalled_at = now;
+        }
+    }
+
+    /// A look for datagrams found none: there is time for what could wait.
+    pub fn found_nothing(&mut self, now: Time) {
+        self.lingering = false;
+        self.tidy(now);
+    }
+
+    /// The caller is about to sleep until something comes. What an association nobody held left behind goes on waiting
+    /// for what follows it.
+    pub fn before_sleep(&mut self, now: Time) {
+        if !self.lingering {
+            self.tidy(now);
+        }
+    }
+
+    /// Nothing followed what ended a moment ago.
+    pub fn rest(&mut self, now: Time) {
+        if core::mem::take(&mut self.lingering) {
+            self.tidy(now);
+        }
+    }
+
+    /// Does what could wait, and puts away what is over: before counters are looked at.
+    pub fn tidy(&mut self, now: Time) {
+        self.engine.catch_up_idle();
+        while let Some(id) = self.spent.pop() {
+            let _ = self.engine.release(now, id);
+        }
+    }
+
+    /// Whether what came last was the end of what nobody holds, and nothing else: whoever waits goes on waiting.
+    pub fn take_passing(&mut self) -> bool {
+        core::mem::take(&mut self.passing)
+    }
+}
+
+#[cfg(test)]
+#[path = "driver_tests.rs"]
+mod tests;
