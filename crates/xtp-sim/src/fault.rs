@@ -19,6 +19,26 @@ pub enum Fault {
         /// Up again.
         up: bool,
     },
+    /// One direction of a link goes down or up.
+    OneWay {
+        /// Who sends on it.
+        from: usize,
+        /// Who receives.
+        to: usize,
+        /// Up again.
+        up: bool,
+    },
+    /// The link between two hosts has another rate from now on, and a queue that holds what is sent.
+    Rate {
+        /// One end.
+        one: usize,
+        /// The other.
+        two: usize,
+        /// Bits a second; `None` is infinite.
+        bits: Option<u64>,
+        /// Octets of its queue; `None` is unlimited.
+        queue: Option<usize>,
+    },
     /// The link between two hosts behaves like this from now on, in both directions.
     Configure {
         /// One end.
@@ -28,7 +48,9 @@ pub enum Fault {
         /// How.
         config: Box<LinkConfig>,
     },
-    /// Nothing is lost, damaged or delayed irregularly from now on, everyone runs.
+    /// Nothing is lost, damaged or delayed irregularly by chance from now on.
+    Calm,
+    /// And everyone runs, and every link is up.
     Heal,
     /// A host is not scheduled.
     Pause(usize),
@@ -45,6 +67,53 @@ pub enum Fault {
         /// Its new address.
         address: SocketAddr,
     },
+    /// A host learns another UTC: it is later (or earlier) by so many milliseconds.
+    ClockJump {
+        /// The host.
+        host: usize,
+        /// Milliseconds.
+        by_ms: i64,
+    },
+    /// The carrier of a host takes nothing from now on, or takes it again.
+    SendErrors {
+        /// The host.
+        host: usize,
+        /// How it refuses; `None`: no longer.
+        error: Option<SendError>,
+    },
+}
+
+/// Why a carrier takes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// EAGAIN: what is sent is kept and leaves, in its order, once there is room.
+    Again,
+    /// ENOBUFS: what is sent is lost.
+    NoBuffers,
+    /// EPERM, a packet filter: what is sent is lost.
+    NotPermitted,
+}
+
+/// A host that had another address from a moment on.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// World time, nanoseconds.
+    pub at: u64,
+    /// The host.
+    pub host: usize,
+    /// Flows whose keys were exchanged and used by then.
+    pub known: Vec<usize>,
+}
+
+/// A host that started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restarted {
+    /// World time, nanoseconds.
+    pub at: u64,
+    /// The host.
+    pub host: usize,
+    /// What it states as its start (14.9), UTC milliseconds.
+    pub start_utc_ms: i64,
 }
 
 /// A fault with its time.
@@ -61,13 +130,58 @@ impl World {
     pub fn apply(&mut self, fault: Fault) {
         match fault {
             Fault::Link { one, two, up } => self.net.link_mut(one, two).set_up(up),
+            Fault::OneWay { from, to, up } => self.net.one_way_mut(from, to).set_up(up),
+            Fault::Rate {
+                one,
+                two,
+                bits,
+                queue,
+            } => self.set_rate(one, two, bits, queue),
             Fault::Configure { one, two, config } => self.configure(one, two, &config),
+            Fault::Calm => self.calm(),
             Fault::Heal => self.heal(),
             Fault::Pause(host) => self.hosts[host].paused = true,
             Fault::Resume(host) => self.resume(host),
             Fault::Crash(host) => self.crash(host),
             Fault::Restart(host) => self.restart(host),
-            Fault::Move { host, address } => self.net.set_address(host, address),
+            Fault::Move { host, address } => self.move_host(host, address),
+            Fault::ClockJump { host, by_ms } => self.jump(host, by_ms),
+            Fault::SendErrors { host, error } => self.net.refuse(self.now, host, error),
+        }
+    }
+
+    fn set_rate(&mut self, one: usize, two: usize, bits: Option<u64>, queue: Option<usize>) {
+        for (from, to) in [(one, two), (two, one)] {
+            let link = self.net.one_way_mut(from, to);
+            let mut config = link.config().clone();
+            config.rate_bits_per_s = bits;
+            config.queue_octets = queue;
+            if let Err(error) = link.set_config(config) {
+                self.fail(format!("a rate is out of range: {error}"));
+                return;
+            }
+        }
+    }
+
+    fn move_host(&mut self, host: usize, address: SocketAddr) {
+        self.net.set_address(host, address);
+        let seen = &self.net.check.associations;
+        let exchanged = |number: &usize| {
+            let port = Some(self.flows[*number].port);
+            seen.iter()
+                .any(|association| association.port == port && association.exchanged)
+        };
+        let known = (0..self.flows.len()).filter(exchanged).collect();
+        let at = self.now;
+        self.moves.push(Moved { at, host, known });
+    }
+
+    fn jump(&mut self, host: usize, by_ms: i64) {
+        let host = &mut self.hosts[host];
+        host.config.utc_ms += by_ms;
+        let local = (host.local(self.now).as_nanos() / 1_000_000) as i64;
+        if !host.down {
+            host.engine.set_utc_offset(host.utc_ms(self.now) - local);
         }
     }
 
@@ -81,10 +195,9 @@ impl World {
         }
     }
 
-    /// Rate, delay, queue and MTU stay; chance, cuts, pauses and crashes end.
-    fn heal(&mut self) {
+    /// Rate, delay, queue and MTU stay.
+    fn calm(&mut self) {
         for link in self.net.links_mut() {
-            link.set_up(true);
             for direction in [xtp_link::Direction::AToB, xtp_link::Direction::BToA] {
                 let old = link.link(direction).config();
                 let clean = LinkConfig {
@@ -100,7 +213,16 @@ impl World {
                 let _ = link.link_mut(direction).set_config(clean);
             }
         }
+    }
+
+    /// Chance, cuts, pauses and crashes end.
+    fn heal(&mut self) {
+        self.calm();
+        for link in self.net.links_mut() {
+            link.set_up(true);
+        }
         for host in 0..self.hosts.len() {
+            self.net.refuse(self.now, host, None);
             if self.hosts[host].down {
                 self.restart(host);
             }
@@ -112,6 +234,9 @@ impl World {
 
     fn resume(&mut self, host: usize) {
         self.hosts[host].paused = false;
+        if self.hosts[host].down {
+            return;
+        }
         // The engine's contract: what arrived meanwhile comes before the timers that fell due meanwhile. A legacy
         // initiator that also moved would otherwise repeat a FIRST that was answered long ago, from an address that
         // makes it another one (seed 1002521).
@@ -133,13 +258,25 @@ impl World {
     }
 
     fn restart(&mut self, host: usize) {
+        if !self.hosts[host].down {
+            return;
+        }
+        let own = &self.hosts[host];
+        let start_utc_ms = own.utc_ms(self.now) + own.config.clock_allowance_ms;
+        let at = self.now;
+        self.net.check.restarted.insert(host);
+        self.restarts.push(Restarted {
+            at,
+            host,
+            start_utc_ms,
+        });
         if let Err(error) = self.hosts[host].restart(self.now) {
             self.fail(format!("host {host} does not start again: {error}"));
             return;
         }
         for number in 0..self.flows.len() {
             let flow = &self.flows[number];
-            if flow.spec.responder != host || !flow.spec.listening {
+            if flow.spec.responder != host || !flow.spec.listening || flow.spec.left_out {
                 continue;
             }
             let options = flow.spec.listen.clone();

@@ -28,6 +28,8 @@ pub struct FlowSpec {
     pub start: Duration,
     /// Whether anyone listens.
     pub listening: bool,
+    /// Left out: nobody opens it and nobody listens, only its number is taken.
+    pub left_out: bool,
 }
 
 impl FlowSpec {
@@ -42,6 +44,7 @@ impl FlowSpec {
             responder_script,
             start: Duration::ZERO,
             listening: true,
+            left_out: false,
         }
     }
 }
@@ -57,6 +60,10 @@ pub struct Flow {
     pub port: u16,
     /// The initiator has opened.
     pub opened: bool,
+    /// When, world time in nanoseconds.
+    pub opened_at: u64,
+    /// What its initiator took for UTC then, milliseconds.
+    pub created_utc_ms: i64,
     /// How many contexts were accepted for it, over all lives of the responder.
     pub accepted: u32,
     /// The initiator's task.
@@ -80,11 +87,14 @@ impl Flow {
             key: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (number as u64) << 8 ^ side,
             ..Ledger::default()
         };
+        let opened = spec.left_out;
         Self {
             spec,
             ledgers: [ledger(1), ledger(2)],
             port,
-            opened: false,
+            opened,
+            opened_at: 0,
+            created_utc_ms: 0,
             accepted: 0,
             initiator_task: None,
             responder_tasks: Vec::new(),

@@ -4,10 +4,11 @@ use core::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use xtp_engine::{Ecn, TransmitBatch};
-use xtp_link::{Arrival, ConfigError, Direction, DropCause, Duplex, LinkConfig, Outcome, flip_bits};
+use xtp_link::{Arrival, ConfigError, Direction, DropCause, Duplex, Link, LinkConfig, Outcome, flip_bits};
 
 use crate::check::wire::WireCheck;
 use crate::clock::Clock;
+use crate::fault::SendError;
 use crate::packet::Seen;
 use crate::trace::{Fate, Record};
 
@@ -57,6 +58,10 @@ pub struct Net {
     /// Packets refused by their own sender's wire rules; the first one with its reason.
     pub violation: Option<String>,
     too_big: Vec<TooBig>,
+    refusing: Vec<Option<SendError>>,
+    kept: Vec<Vec<Flying>>,
+    /// Datagrams the carrier of a host did not take when they were handed to it.
+    pub refused: u64,
 }
 
 impl Net {
@@ -94,6 +99,9 @@ impl Net {
             options_seen: 0,
             violation: None,
             too_big: Vec::new(),
+            refusing: vec![None; count],
+            kept: vec![Vec::new(); count],
+            refused: 0,
         })
     }
 
@@ -126,6 +134,24 @@ impl Net {
         match &mut self.links[place] {
             Some(link) => link,
             None => panic!("no link between host {one} and host {two}"),
+        }
+    }
+
+    /// The direction of the link between two hosts in which `from` sends.
+    ///
+    /// # Panics
+    /// If the hosts are the same or there is no such host.
+    pub fn one_way_mut(&mut self, from: usize, to: usize) -> &mut Link<Flying> {
+        self.link_mut(from, to).link_mut(direction(from, to))
+    }
+
+    /// The carrier of `host` takes nothing from now on, or takes it again: then what was kept leaves.
+    pub fn refuse(&mut self, at: u64, host: usize, error: Option<SendError>) {
+        self.refusing[host] = error;
+        if error.is_none() {
+            for flying in core::mem::take(&mut self.kept[host]) {
+                self.carry(at, host, flying);
+            }
         }
     }
 
@@ -162,30 +188,15 @@ impl Net {
         if let Some(captured) = &mut self.captured {
             captured.push((at, from, flying.clone()));
         }
-        let dst = flying.dst;
-        let octets = flying.data.len();
         let decoded = Seen::decode(&flying.data);
         let datagram = flying.data.clone();
-        let to = self.owner(dst).filter(|&to| to != from);
-        let fate = match to {
-            None => Fate::NoHost,
-            Some(to) => {
-                let direction = if from < to {
-                    Direction::AToB
-                } else {
-                    Direction::BToA
-                };
-                let link = self.link_mut(from, to);
-                let outcome = link.send(direction, at, flying, octets);
-                if outcome == Outcome::Dropped(DropCause::TooLarge) {
-                    let limit = link.link(direction).config().mtu.unwrap_or(octets);
-                    self.too_big.push(TooBig {
-                        host: from,
-                        peer: dst,
-                        octets: limit,
-                    });
-                }
-                Fate::Link(outcome)
+        let fate = match self.refusing[from] {
+            None => self.carry(at, from, flying),
+            Some(error) => {
+                self.refused += 1;
+                let keeps = error == SendError::Again;
+                self.kept[from].extend(keeps.then_some(flying));
+                if keeps { Fate::Kept } else { Fate::Refused }
             }
         };
         match decoded {
@@ -204,6 +215,26 @@ impl Net {
                 );
             }
         }
+    }
+
+    fn carry(&mut self, at: u64, from: usize, flying: Flying) -> Fate {
+        let dst = flying.dst;
+        let octets = flying.data.len();
+        let Some(to) = self.owner(dst).filter(|&to| to != from) else {
+            return Fate::NoHost;
+        };
+        let direction = direction(from, to);
+        let link = self.link_mut(from, to);
+        let outcome = link.send(direction, at, flying, octets);
+        if outcome == Outcome::Dropped(DropCause::TooLarge) {
+            let limit = link.link(direction).config().mtu.unwrap_or(octets);
+            self.too_big.push(TooBig {
+                host: from,
+                peer: dst,
+                octets: limit,
+            });
+        }
+        Fate::Link(outcome)
     }
 
     fn observe(&mut self, at: u64, from: usize, seen: Seen, fate: Fate) {
@@ -286,6 +317,14 @@ impl Net {
     /// IP addresses of a host.
     pub fn own_ips(&self, host: usize) -> Vec<IpAddr> {
         self.addresses[host].iter().map(SocketAddr::ip).collect()
+    }
+}
+
+fn direction(from: usize, to: usize) -> Direction {
+    if from < to {
+        Direction::AToB
+    } else {
+        Direction::BToA
     }
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::paradigm::Paradigm;
-use crate::seed::FaultClass;
 use crate::trace::option_table;
+use crate::trouble::FaultClass;
 use xtp_wire::Options;
 
 /// What one seed showed.
@@ -30,6 +30,10 @@ pub struct SeedReport {
     pub clean: u64,
     /// Ends that learned nothing more although everything was delivered (14.10).
     pub residue: u64,
+    /// Associations that were allowed to end badly (datagrams, which promise nothing, are not counted).
+    pub excused: u64,
+    /// Of these, how many did, by the name of each excuse that held.
+    pub excuses: BTreeMap<&'static str, u64>,
     /// Fault classes that had an effect.
     pub faults: BTreeSet<&'static str>,
     /// Paradigms at work.
@@ -57,6 +61,10 @@ pub struct Summary {
     pub clean: u64,
     /// Ends of 14.10.
     pub residue: u64,
+    /// Associations that were allowed to end badly.
+    pub excused: u64,
+    /// Of these, how many did, by the name of each excuse that held.
+    pub excuses: BTreeMap<&'static str, u64>,
     /// The seeds that failed, with what was wrong.
     pub failures: Vec<(u64, String)>,
     faults: BTreeMap<&'static str, u64>,
@@ -75,6 +83,10 @@ impl Summary {
         self.flows += report.flows;
         self.clean += report.clean;
         self.residue += report.residue;
+        self.excused += report.excused;
+        for (name, count) in &report.excuses {
+            *self.excuses.entry(name).or_default() += count;
+        }
         if let Some(failure) = &report.failure {
             self.failures.push((report.seed, failure.clone()));
         }
@@ -88,6 +100,11 @@ impl Summary {
                 *counts.entry(name).or_default() += 1;
             }
         }
+    }
+
+    /// Share of associations that were allowed to end badly, 0 to 1.
+    pub fn excused_share(&self) -> f64 {
+        self.excused as f64 / self.flows.max(1) as f64
     }
 
     /// Share of seeds in which each fault class had an effect, 0 to 1, with its name.
@@ -143,6 +160,17 @@ impl fmt::Display for Summary {
             self.flows, self.clean
         )?;
         writeln!(f, "confirmations lost {} (14.10)", self.residue)?;
+        let used: Vec<_> = self
+            .excuses
+            .iter()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        writeln!(
+            f,
+            "may end badly      {:.1} % of associations; did: {}",
+            self.excused_share() * 100.0,
+            used.join(", ")
+        )?;
         table(f, "fault classes, share of seeds", &self.fault_rates())?;
         table(f, "paradigms, share of seeds", &self.paradigm_rates())?;
         table(f, "option bits, share of seeds", &self.option_rates())?;

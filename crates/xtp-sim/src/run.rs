@@ -9,12 +9,15 @@ use xtp_link::Direction;
 use crate::fault::Fault;
 use crate::judge::judge;
 use crate::report::SeedReport;
-use crate::seed::{FaultClass, Plan};
+use crate::seed::Plan;
 use crate::trace::{Printer, option_table};
+use crate::trouble::FaultClass;
 use crate::world::World;
 
 /// Virtual time after the faults within which everything must have ended.
 const LIVENESS: Duration = Duration::from_secs(600);
+/// Links lose, double, hold back and damage by chance no longer than this.
+const CALM: Duration = Duration::from_secs(12);
 /// Virtual time after the end within which nothing may be left: the life of a zombie, and a little.
 const FORGET: Duration = Duration::from_secs(75);
 
@@ -32,6 +35,17 @@ pub fn run_seed(seed: u64) -> SeedReport {
             failure: Some(failure),
             ..SeedReport::default()
         },
+    }
+}
+
+/// Runs a plan, and shows the world it left behind.
+///
+/// # Panics
+/// If a setting of the plan is outside its range.
+pub fn run_plan(plan: &Plan, seed: u64) -> (SeedReport, World) {
+    match build(seed, plan) {
+        Ok(mut world) => (run(plan, &mut world), world),
+        Err(failure) => panic!("{failure}"),
     }
 }
 
@@ -108,8 +122,10 @@ fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
             host.utc_ms
         )?;
     }
-    for (at, fault) in &plan.schedule {
-        writeln!(out, "at {at:?} {fault:?}")?;
+    for (number, trouble) in plan.troubles.iter().enumerate() {
+        for (at, fault) in &trouble.faults {
+            writeln!(out, "fault {number} at {at:?} {fault:?}")?;
+        }
     }
     for (number, (paradigm, flow)) in plan.flows.iter().enumerate() {
         let (from, to, start) = (flow.initiator, flow.responder, flow.start);
@@ -133,9 +149,11 @@ fn build(seed: u64, plan: &Plan) -> Result<World, String> {
     for (_, flow) in &plan.flows {
         world.add_flow(flow.clone());
     }
-    for (at, fault) in &plan.schedule {
-        world.schedule(*at, fault.clone());
+    for (at, fault) in plan.schedule() {
+        world.schedule(at, fault);
     }
+    // A link that loses for longer than FIRST is repeated would make every failure an excusable one.
+    world.schedule(plan.heal_at.min(CALM), Fault::Calm);
     world.schedule(plan.heal_at, Fault::Heal);
     Ok(world)
 }
@@ -161,7 +179,6 @@ fn run(plan: &Plan, world: &mut World) -> SeedReport {
         packets: world.net.packets,
         octets_checked: world.tasks.iter().map(|task| task.reader.checked).sum(),
         simulated: Duration::from_nanos(world.now),
-        flows: plan.flows.len() as u64,
         paradigms: plan.flows.iter().map(|(paradigm, _)| paradigm.name()).collect(),
         faults: effective(plan, world, ended_at),
         ..SeedReport::default()
@@ -201,8 +218,9 @@ fn effective(plan: &Plan, world: &mut World, ended_at: u64) -> std::collections:
         stats.add(link.link(Direction::AToB).stats());
         stats.add(link.link(Direction::BToA).stats());
     }
+    let refused = world.net.refused;
     let happened = |matching: fn(&Fault) -> bool| {
-        let mut planned = plan.schedule.iter();
+        let mut planned = plan.troubles.iter().flat_map(|trouble| &trouble.faults);
         planned.any(|(at, fault)| matching(fault) && at.as_nanos() < u128::from(ended_at))
     };
     let had_effect = |class: &FaultClass| match class {
@@ -217,6 +235,11 @@ fn effective(plan: &Plan, world: &mut World, ended_at: u64) -> std::collections:
         FaultClass::CrashRestart => happened(|fault| matches!(fault, Fault::Crash(_))),
         FaultClass::MtuChange => happened(|fault| matches!(fault, Fault::Configure { .. })),
         FaultClass::AddressChange => happened(|fault| matches!(fault, Fault::Move { .. })),
+        FaultClass::OneWayPartition => happened(|fault| matches!(fault, Fault::OneWay { .. })),
+        FaultClass::RateChange => happened(|fault| matches!(fault, Fault::Rate { .. })),
+        FaultClass::ClockJump => happened(|fault| matches!(fault, Fault::ClockJump { .. })),
+        FaultClass::SendErrors => refused > 0,
+        FaultClass::SmallStores => true,
     };
     plan.classes
         .iter()

@@ -1,6 +1,5 @@
 //! What a seed draws: hosts, links, faults, associations.
 
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -13,77 +12,9 @@ use crate::draw::draw_flow;
 use crate::fault::Fault;
 use crate::flow::FlowSpec;
 use crate::host::HostConfig;
-use crate::paradigm::Paradigm;
+use crate::paradigm::{Paradigm, Size};
 use crate::rng::Rng;
-
-/// A kind of trouble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FaultClass {
-    /// Packets are lost independently.
-    RandomLoss,
-    /// Packets are lost in bursts.
-    BurstLoss,
-    /// Packets arrive twice.
-    Duplication,
-    /// Packets are held back.
-    Reordering,
-    /// Bits are flipped.
-    Corruption,
-    /// A slow link with a short queue.
-    QueueOverflow,
-    /// Delays vary.
-    Jitter,
-    /// A link is cut for a while.
-    Partition,
-    /// A host is not scheduled for a while.
-    PausedReader,
-    /// A host loses its memory and starts again; its peers still use their keys.
-    CrashRestart,
-    /// Datagrams that used to fit no longer do.
-    MtuChange,
-    /// A host gets another address.
-    AddressChange,
-    /// Clocks run fast or slow, and disagree about UTC.
-    ClockDrift,
-}
-
-impl FaultClass {
-    /// All of them.
-    pub const ALL: [Self; 13] = [
-        Self::RandomLoss,
-        Self::BurstLoss,
-        Self::Duplication,
-        Self::Reordering,
-        Self::Corruption,
-        Self::QueueOverflow,
-        Self::Jitter,
-        Self::Partition,
-        Self::PausedReader,
-        Self::CrashRestart,
-        Self::MtuChange,
-        Self::AddressChange,
-        Self::ClockDrift,
-    ];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RandomLoss => "random-loss",
-            Self::BurstLoss => "burst-loss",
-            Self::Duplication => "duplication",
-            Self::Reordering => "reordering",
-            Self::Corruption => "corruption",
-            Self::QueueOverflow => "queue-overflow",
-            Self::Jitter => "jitter",
-            Self::Partition => "partition",
-            Self::PausedReader => "paused-reader",
-            Self::CrashRestart => "crash-restart",
-            Self::MtuChange => "mtu-change",
-            Self::AddressChange => "address-change",
-            Self::ClockDrift => "clock-drift",
-        }
-    }
-}
+use crate::trouble::{FaultClass, Trouble};
 
 /// Everything a seed decides.
 #[derive(Clone, Debug)]
@@ -96,13 +27,10 @@ pub struct Plan {
     pub v6: bool,
     /// The associations.
     pub flows: Vec<(Paradigm, FlowSpec)>,
-    /// What happens when.
-    pub schedule: Vec<(Duration, Fault)>,
+    /// What happens when, piece by piece.
+    pub troubles: Vec<Trouble>,
     /// Which kinds of trouble were drawn.
     pub classes: BTreeSet<FaultClass>,
-    /// Associations may end with an error although the engines are right: a crash, a cut longer than the
-    /// timeouts, an address lost before the keys were exchanged.
-    pub hard: bool,
     /// When all trouble ends.
     pub heal_at: Duration,
     /// Whether a datagram larger than a link's MTU is reported to its sender.
@@ -112,9 +40,9 @@ pub struct Plan {
 }
 
 /// Longest cut or pause that no timeout may take for the end, milliseconds.
-const SOFT_CUT_MS: u64 = 8_000;
+pub(crate) const SOFT_CUT_MS: u64 = 8_000;
 /// A cut that outlives CTIMEOUT, milliseconds.
-const HARD_CUT_MS: u64 = 75_000;
+pub(crate) const HARD_CUT_MS: u64 = 75_000;
 
 impl Plan {
     /// Draws everything for `seed`.
@@ -127,9 +55,8 @@ impl Plan {
             link: LinkConfig::default(),
             v6: rng.percent(25),
             flows: Vec::new(),
-            schedule: Vec::new(),
+            troubles: Vec::new(),
             classes,
-            hard: false,
             heal_at: Duration::from_millis(rng.range(3_000, 12_000)),
             report_too_big: rng.percent(50),
             unreachable_reports: rng.percent(50),
@@ -137,11 +64,51 @@ impl Plan {
         plan.draw_link(&mut Rng::new(seed, 1));
         plan.draw_hosts(&mut Rng::new(seed, 2), count);
         plan.draw_flows(&mut Rng::new(seed, 3));
-        plan.draw_schedule(&mut Rng::new(seed, 4));
+        plan.draw_troubles(&mut Rng::new(seed, 4));
+        plan.draw_more(seed);
         plan
     }
 
-    fn has(&self, class: FaultClass) -> bool {
+    /// Two hosts 20 ms apart, a stream of four seconds from the one to the other, and no trouble at all.
+    pub fn calm(seed: u64) -> Self {
+        let mut rng = Rng::new(seed, 0);
+        let host = |rng: &mut Rng| HostConfig::new(EngineConfig::new(rng.entropy()));
+        let size = Size {
+            message: 1_000,
+            count: 40,
+            answer: 500,
+            pause: Duration::from_millis(100),
+        };
+        Self {
+            hosts: vec![host(&mut rng), host(&mut rng)],
+            link: LinkConfig {
+                delay: Duration::from_millis(10),
+                overhead_octets: 28,
+                mtu: Some(1_472),
+                ..LinkConfig::default()
+            },
+            v6: false,
+            flows: vec![(Paradigm::MessageStream, Paradigm::MessageStream.flow(size))],
+            troubles: Vec::new(),
+            classes: BTreeSet::new(),
+            heal_at: Duration::from_secs(10),
+            report_too_big: false,
+            unreachable_reports: false,
+        }
+    }
+
+    /// Everything that happens, in the order of time.
+    pub fn schedule(&self) -> Vec<(Duration, Fault)> {
+        let mut all: Vec<_> = self
+            .troubles
+            .iter()
+            .flat_map(|trouble| trouble.faults.clone())
+            .collect();
+        all.sort_by_key(|planned| planned.0);
+        all
+    }
+
+    pub(crate) fn has(&self, class: FaultClass) -> bool {
         self.classes.contains(&class)
     }
 
@@ -192,7 +159,7 @@ impl Plan {
         self.link = link;
     }
 
-    fn draw_hosts(&mut self, rng: &mut Rng, count: usize) {
+    pub(crate) fn draw_hosts(&mut self, rng: &mut Rng, count: usize) {
         for _ in 0..count {
             let mut engine = EngineConfig::new(rng.entropy());
             engine.checksum_payload = self.has(FaultClass::Corruption);
@@ -224,34 +191,35 @@ impl Plan {
             }
             self.hosts.push(host);
         }
-        // Under pressure an engine refuses whoever takes no cookies, or seems to after three lost FIRSTs (20.5, 8.8).
-        let pressed = self.hosts.iter().any(|host| host.engine.max_half_open == 0);
-        self.hard |= pressed;
     }
 
     fn draw_flows(&mut self, rng: &mut Rng) {
-        let count = rng.range(3, 7);
-        for _ in 0..count {
-            let paradigm = rng.pick(&Paradigm::ALL);
-            let mut flow = draw_flow(paradigm, rng);
-            flow.initiator = rng.range(0, self.hosts.len() as u64 - 1) as usize;
-            let step = rng.range(1, self.hosts.len() as u64 - 1) as usize;
-            flow.responder = (flow.initiator + step) % self.hosts.len();
-            flow.start = Duration::from_millis(rng.range(0, 1_500));
-            if self.has(FaultClass::QueueOverflow) {
-                // `fixed` is for links that hold what is sent (12.5): it never slows down.
-                for tuning in [&mut flow.open.tuning, &mut flow.listen.tuning] {
-                    if tuning.congestion != CongestionKind::Kdd {
-                        tuning.congestion = CongestionKind::Cubic;
-                    }
-                }
-            }
-            self.flows.push((paradigm, flow));
+        for _ in 0..rng.range(3, 7) {
+            self.draw_flow(rng, 1_500);
         }
     }
 
+    /// One more flow between any two hosts, which begins within `latest_ms`.
+    pub(crate) fn draw_flow(&mut self, rng: &mut Rng, latest_ms: u64) {
+        let paradigm = rng.pick(&Paradigm::ALL);
+        let mut flow = draw_flow(paradigm, rng);
+        flow.initiator = rng.range(0, self.hosts.len() as u64 - 1) as usize;
+        let step = rng.range(1, self.hosts.len() as u64 - 1) as usize;
+        flow.responder = (flow.initiator + step) % self.hosts.len();
+        flow.start = Duration::from_millis(rng.range(0, latest_ms));
+        if self.has(FaultClass::QueueOverflow) {
+            // `fixed` is for links that hold what is sent (12.5): it never slows down.
+            for tuning in [&mut flow.open.tuning, &mut flow.listen.tuning] {
+                if tuning.congestion != CongestionKind::Kdd {
+                    tuning.congestion = CongestionKind::Cubic;
+                }
+            }
+        }
+        self.flows.push((paradigm, flow));
+    }
+
     /// Moments are drawn where the flows are likely to be busy.
-    fn draw_schedule(&mut self, rng: &mut Rng) {
+    fn draw_troubles(&mut self, rng: &mut Rng) {
         for class in self.classes.clone() {
             let at = rng.range(100, 1_800);
             let host = rng.range(0, self.hosts.len() as u64 - 1) as usize;
@@ -259,86 +227,46 @@ impl Plan {
             match class {
                 FaultClass::Partition => {
                     let hard = rng.percent(15);
-                    self.hard |= hard;
                     let span = if hard {
                         HARD_CUT_MS
                     } else {
                         rng.range(50, SOFT_CUT_MS)
                     };
-                    self.plan(
-                        at,
-                        Fault::Link {
-                            one: host,
-                            two: other,
-                            up: false,
-                        },
-                    );
-                    self.plan(
-                        at + span,
-                        Fault::Link {
-                            one: host,
-                            two: other,
-                            up: true,
-                        },
-                    );
+                    self.cut(host, other, at, span);
                 }
                 FaultClass::PausedReader => {
                     let span = rng.range(20, SOFT_CUT_MS);
-                    self.plan(at, Fault::Pause(host));
-                    self.plan(at + span, Fault::Resume(host));
+                    self.pause(host, at, span);
                 }
-                FaultClass::CrashRestart => {
-                    self.hard = true;
-                    self.plan(at, Fault::Crash(host));
-                    self.plan(at + rng.range(10, 4_000), Fault::Restart(host));
-                }
+                FaultClass::CrashRestart => self.crash(host, at, rng.range(10, 4_000)),
                 FaultClass::MtuChange => self.shrink_all(at, rng),
                 FaultClass::AddressChange => {
-                    self.hard = true;
-                    let ip = IpAddr::V4(Ipv4Addr::new(10, 0, 1, host as u8 + 1));
                     let port = rng.pick(&[xtp_wire::UDP_PORT, 50_000]);
-                    self.plan(
-                        at,
-                        Fault::Move {
-                            host,
-                            address: SocketAddr::new(ip, port),
-                        },
-                    );
+                    self.move_host(host, at, 1, port);
                 }
                 _ => {}
             }
         }
-        self.schedule.sort_by_key(|planned| planned.0);
-    }
-
-    fn plan(&mut self, at_ms: u64, fault: Fault) {
-        let at = Duration::from_millis(at_ms);
-        self.heal_at = self.heal_at.max(at + Duration::from_millis(100));
-        self.schedule.push((at, fault));
     }
 
     /// Every link carries less from now on, but never less than the base datagram (20.3).
     fn shrink_all(&mut self, at_ms: u64, rng: &mut Rng) {
         let mut config = self.link.clone();
         config.mtu = Some(rng.range(1_200, 1_440) as usize);
+        let mut faults = Vec::new();
         for one in 0..self.hosts.len() {
             for two in one + 1..self.hosts.len() {
-                self.plan(
-                    at_ms,
-                    Fault::Configure {
-                        one,
-                        two,
-                        config: Box::new(config.clone()),
-                    },
-                );
+                let config = Box::new(config.clone());
+                faults.push((at_ms, Fault::Configure { one, two, config }));
             }
         }
+        self.plan(FaultClass::MtuChange, faults);
     }
 }
 
 fn draw_classes(rng: &mut Rng) -> BTreeSet<FaultClass> {
     let count = rng.range(1, 5);
-    let mut classes: BTreeSet<_> = (0..count).map(|_| rng.pick(&FaultClass::ALL)).collect();
+    let mut classes: BTreeSet<_> = (0..count).map(|_| rng.pick(&FaultClass::FIRST)).collect();
     if classes.contains(&FaultClass::BurstLoss) {
         classes.remove(&FaultClass::RandomLoss);
     }

@@ -42,12 +42,19 @@ pub enum Fate {
     Link(Outcome),
     /// Nobody has this address.
     NoHost,
+    /// The carrier had no room and keeps it for later.
+    Kept,
+    /// The carrier did not take it.
+    Refused,
 }
 
 impl Fate {
     /// Whether it will never arrive.
     pub fn is_lost(self) -> bool {
-        matches!(self, Self::NoHost | Self::Link(Outcome::Dropped(_)))
+        matches!(
+            self,
+            Self::NoHost | Self::Refused | Self::Link(Outcome::Dropped(_))
+        )
     }
 }
 
@@ -208,5 +215,7 @@ fn fate_mark(fate: Fate) -> &'static str {
         Fate::Link(Outcome::Dropped(DropCause::TooLarge)) => " LOST (too large)",
         Fate::Link(Outcome::Dropped(DropCause::Down)) => " LOST (link down)",
         Fate::NoHost => " LOST (no such address)",
+        Fate::Kept => " KEPT (send buffer full)",
+        Fate::Refused => " LOST (refused by the carrier)",
     }
 }

@@ -9,10 +9,11 @@ use xtp_link::LinkConfig;
 
 use crate::app::{Outcome, Task, Turn, nanos};
 use crate::check::stream::Promise;
-use crate::fault::{Fault, Scheduled};
+use crate::fault::{Fault, Moved, Restarted, Scheduled};
 use crate::flow::{Flow, FlowSpec};
 use crate::host::{Host, HostConfig};
 use crate::net::{Flying, Net};
+use crate::packet::Seen;
 use crate::trace::{Printer, Side};
 
 /// The UDP port every host uses.
@@ -52,6 +53,10 @@ pub struct World {
     pub failure: Option<String>,
     /// Whether a host that is down answers with "port unreachable".
     pub unreachable_reports: bool,
+    /// Hosts that got another address, in that order.
+    pub moves: Vec<Moved>,
+    /// Hosts that started again, in that order.
+    pub restarts: Vec<Restarted>,
     /// Most packets before the run counts as a storm.
     pub packet_limit: u64,
     seed: u64,
@@ -84,6 +89,8 @@ impl World {
             tasks: Vec::new(),
             failure: None,
             unreachable_reports: false,
+            moves: Vec::new(),
+            restarts: Vec::new(),
             packet_limit: 100_000,
             seed,
             schedule: Vec::new(),
@@ -114,6 +121,7 @@ impl World {
         let number = self.flows.len();
         let flow = Flow::new(spec, number, self.seed);
         if flow.spec.listening
+            && !flow.spec.left_out
             && let Err(error) = self.hosts[flow.spec.responder].listen(number, flow.spec.listen.clone())
         {
             self.fail(format!("flow {number}: listen failed: {error}"));
@@ -233,6 +241,9 @@ impl World {
             return;
         }
         if !self.hosts[to].down {
+            if let Ok(seen) = Seen::decode(&flying.data) {
+                self.net.check.arrived(&seen);
+            }
             self.hosts[to].deliver(flying);
         } else if self.unreachable_reports
             && let Some(sender) = self.net.owner(flying.src)
@@ -275,6 +286,8 @@ impl World {
                 continue;
             }
             flow.opened = true;
+            flow.opened_at = self.now;
+            flow.created_utc_ms = self.hosts[host].utc_ms(self.now);
             let peer = self.net.address(flow.spec.responder);
             let now = self.hosts[host].local(self.now);
             match self.hosts[host].engine.open(now, peer, flow.spec.open.clone()) {

@@ -1,6 +1,6 @@
 //! Rules of the packets themselves, checked for each end of every association as its packets leave.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xtp_wire::{Format, Options, serial_gt};
 
@@ -53,6 +53,10 @@ pub struct Association {
     pub time: u32,
     /// Its FIRST carries neither time nor client identity.
     pub nameless: bool,
+    /// Its FIRST ends its initiator's stream: such an association is not a lasting one.
+    pub closed_at_once: bool,
+    /// A packet with the responder's key has reached it: from then on addresses may change.
+    pub exchanged: bool,
     /// It was accepted twice.
     pub doubled: bool,
 }
@@ -62,6 +66,8 @@ pub struct Association {
 pub struct WireCheck {
     /// Associations in the order of their first FIRST.
     pub associations: Vec<Association>,
+    /// Hosts that started again, and know nothing of what they sent before.
+    pub restarted: BTreeSet<usize>,
     owners: BTreeMap<u64, (usize, Side)>,
 }
 
@@ -96,9 +102,11 @@ impl WireCheck {
             Side::Initiator => (&mut one[0], &mut two[0]),
             Side::Responder => (&mut two[0], &mut one[0]),
         };
-        // A FIRST without time or client made a second context after the first was forgotten (14.9): two ends speak
-        // with one voice, and only the counts still mean something.
-        association.doubled |= association.nameless && side == Side::Responder && mine.is_another(seen);
+        // A FIRST without time or client made a second context after the first was forgotten (14.9), or a responder
+        // whose clock was set back took an old one for younger than itself: two ends speak with one voice, and only
+        // the counts still mean something. How often a FIRST may be accepted is judged elsewhere.
+        let forgets = association.nameless || self.restarted.contains(&from);
+        association.doubled |= forgets && side == Side::Responder && mine.is_another(seen);
         mine.count(seen, fate);
         if association.doubled || matches!(seen.format, Format::Cookie | Format::Diag) {
             return Ok(Some((number, side)));
@@ -111,6 +119,14 @@ impl WireCheck {
             mine.state(statement, other);
         }
         Ok(Some((number, side)))
+    }
+
+    /// A packet reaches the socket of a host.
+    pub fn arrived(&mut self, seen: &Seen) {
+        let owner = self.owners.get(&seen.key.value());
+        if let Some(&(number, Side::Responder)) = owner {
+            self.associations[number].exchanged |= seen.key.is_returned();
+        }
     }
 
     /// Keys are 63 random bits: no two associations of a world share one.
@@ -127,6 +143,7 @@ impl WireCheck {
                     ..Default::default()
                 };
                 association.nameless = seen.statement.is_none_or(|statement| statement.format != 0x80);
+                association.closed_at_once = seen.has(Options::WCLOSE);
                 association.grant(seen);
                 self.associations.push(association);
                 self.owners.insert(key, (number, Side::Initiator));

@@ -41,6 +41,7 @@ fn seeds_pass_and_reach_every_fault_paradigm_and_option() {
             share * 100.0
         );
     }
+    assert!(summary.excused_share() < 0.17, "{text}");
     assert!(summary.packets / summary.seeds >= 200, "{text}");
     assert!(summary.octets_checked / summary.seeds >= 64 << 10, "{text}");
     assert!(text.ends_with("passed 300 of 300"), "{text}");

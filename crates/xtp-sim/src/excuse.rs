@@ -1,0 +1,231 @@
+//! Which association may end badly, and why: a property of a flow and a moment.
+//!
+//! An association must end well unless something met it *while it lived* that `docs/protocol` does not promise to
+//! survive. Each excuse says what that is; those that can only lead to a refusal excuse nothing else.
+
+use std::collections::BTreeSet;
+
+use xtp_engine::CloseReason;
+use xtp_wire::{Caps, service};
+
+use crate::app::Outcome;
+use crate::check::wire::Association;
+use crate::fault::Fault;
+use crate::seed::Plan;
+use crate::trace::Side;
+use crate::trouble::FaultClass;
+use crate::world::World;
+
+/// Why an association may end badly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Excuse {
+    /// One of its hosts lost its memory while it lived, or it was opened to a host that was down.
+    Crash,
+    /// Its FIRST is not younger than its responder (14.9): refused as "execution unknown".
+    Restarted,
+    /// It was silent for longer than the timeouts allow (13): 20 s before anything was heard, 60 s later.
+    LongCut,
+    /// Its host moved before the keys were exchanged, or without PATH in force, or both ends moved at once (20.4).
+    Moved,
+    /// Its responder demands cookies, which its initiator does not take, or seems not to after three lost FIRSTs
+    /// (20.5, 8.8): refused.
+    Pressed,
+    /// Its responder's records are too few and were pushed out (14.9): refused as "execution unknown".
+    Evicted,
+}
+
+/// Longest silence that an association which was heard survives for sure: CTIMEOUT of 60 s less the longest period
+/// of a repetition, and a little for what is lost besides.
+const SURVIVED: u64 = 40_000_000_000;
+/// Two silences with less than this between them are one: a repetition may fall into both.
+const BETWEEN: u64 = 12_000_000_000;
+/// How long after it was opened the last silence must have ended for its FIRST to get through: the last one leaves
+/// after 19 s, and some are lost besides.
+const OPENING: u64 = 12_000_000_000;
+/// Two moves closer than this are at once: neither end knows where the other is.
+const AT_ONCE: u64 = 10_000_000_000;
+
+impl Excuse {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Crash,
+        Self::Restarted,
+        Self::LongCut,
+        Self::Moved,
+        Self::Pressed,
+        Self::Evicted,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::Restarted => "restarted",
+            Self::LongCut => "long-cut",
+            Self::Moved => "moved",
+            Self::Pressed => "pressed",
+            Self::Evicted => "evicted",
+        }
+    }
+
+    /// Whether the initiator may be told this.
+    pub(crate) fn covers(self, told: &Outcome) -> bool {
+        match self {
+            Self::Crash | Self::LongCut | Self::Moved => true,
+            Self::Restarted | Self::Evicted => *told == Outcome::Closed(CloseReason::ExecutionUnknown),
+            Self::Pressed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
+        }
+    }
+}
+
+/// What excuses flow `number`.
+pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
+    let life = Life::of(world, number);
+    let spec = &world.flows[number].spec;
+    let (one, two) = (
+        &plan.hosts[spec.initiator].engine,
+        &plan.hosts[spec.responder].engine,
+    );
+    let small = plan.classes.contains(&FaultClass::SmallStores) && two.max_tombstones <= 64;
+    let found = [
+        (Excuse::Crash, life.meets_crash(plan)),
+        (Excuse::Restarted, life.is_too_old(world)),
+        (Excuse::LongCut, life.is_cut_off(plan)),
+        (Excuse::Moved, life.is_lost_by_moves(plan, world)),
+        (
+            Excuse::Pressed,
+            two.max_half_open == 0 && life.takes_no_cookie(world, [one, two]),
+        ),
+        (Excuse::Evicted, small),
+    ];
+    found
+        .into_iter()
+        .filter(|(_, holds)| *holds)
+        .map(|(excuse, _)| excuse)
+        .collect()
+}
+
+/// When and between whom a flow was.
+struct Life {
+    number: usize,
+    initiator: usize,
+    responder: usize,
+    from: u64,
+    until: u64,
+    /// The initiator heard the responder.
+    heard: bool,
+}
+
+impl Life {
+    fn of(world: &World, number: usize) -> Self {
+        let flow = &world.flows[number];
+        let tasks = || world.tasks.iter().filter(|task| task.flow == number);
+        let running = tasks().any(|task| !task.is_over());
+        let last = tasks().map(|task| task.finished_at).max();
+        Self {
+            number,
+            initiator: flow.spec.initiator,
+            responder: flow.spec.responder,
+            from: flow.opened_at,
+            until: last.filter(|_| !running).unwrap_or(world.now),
+            heard: world.task(number, Side::Initiator).is_some_and(|task| task.heard),
+        }
+    }
+
+    fn meets(&self, from: u64, until: u64) -> bool {
+        from <= self.until && until >= self.from
+    }
+
+    fn meets_crash(&self, plan: &Plan) -> bool {
+        plan.troubles.iter().any(|trouble| {
+            let (from, until) = trouble.span();
+            trouble.faults.iter().any(|(_, fault)| match *fault {
+                Fault::Crash(host) if host == self.initiator => self.meets(from, from),
+                Fault::Crash(host) if host == self.responder => self.meets(from, until),
+                _ => false,
+            })
+        })
+    }
+
+    /// A client that was told its responder's clock states the time by it, so the time on FIRST counts, too.
+    fn is_too_old(&self, world: &World) -> bool {
+        let created = world.flows[self.number].created_utc_ms;
+        let stated = self.association(world).map(|association| association.time);
+        let mut restarts = world.restarts.iter();
+        restarts.any(|restart| {
+            let ahead = |time: u32| (restart.start_utc_ms as u32).wrapping_sub(time) as i32;
+            let old = restart.start_utc_ms >= created || stated.is_some_and(|time| ahead(time) >= 0);
+            restart.host == self.responder && restart.at <= self.until && old
+        })
+    }
+
+    fn is_cut_off(&self, plan: &Plan) -> bool {
+        let silent = plan
+            .troubles
+            .iter()
+            .filter(|trouble| trouble.silences(self.initiator, self.responder));
+        let mut spans: Vec<_> = silent.map(|trouble| trouble.span()).collect();
+        spans.sort_unstable();
+        let mut merged: Vec<(u64, u64)> = Vec::new();
+        for (from, until) in spans {
+            match merged.last_mut() {
+                Some(last) if from <= last.1 + BETWEEN => last.1 = last.1.max(until),
+                _ => merged.push((from, until)),
+            }
+        }
+        let mut met = merged
+            .into_iter()
+            .filter(|&(from, until)| self.meets(from, until));
+        met.any(|(from, until)| {
+            until - from.max(self.from) > SURVIVED || !self.heard && until > self.from + OPENING
+        })
+    }
+
+    fn is_lost_by_moves(&self, plan: &Plan, world: &World) -> bool {
+        let met = || {
+            world.moves.iter().filter(|moved| {
+                [self.initiator, self.responder].contains(&moved.host) && self.meets(moved.at, moved.at)
+            })
+        };
+        let able = |host: usize| {
+            let engine = &plan.hosts[host].engine;
+            !engine.legacy && engine.caps.contains(Caps::PATH)
+        };
+        let path = able(self.initiator)
+            && able(self.responder)
+            && self.is_lasting(world)
+            && !self.is_nameless(world);
+        met().any(|moved| {
+            let other =
+                met().any(|second| second.host != moved.host && second.at.abs_diff(moved.at) <= AT_ONCE);
+            !path || other || !moved.known.contains(&self.number)
+        })
+    }
+
+    fn takes_no_cookie(&self, world: &World, engines: [&xtp_engine::EngineConfig; 2]) -> bool {
+        let unable = |engine: &xtp_engine::EngineConfig| engine.legacy || !engine.caps.contains(Caps::COOKIE);
+        engines.into_iter().any(unable) || self.is_nameless(world)
+    }
+
+    /// Whether its last FIRST was in the legacy format.
+    fn is_nameless(&self, world: &World) -> bool {
+        self.association(world)
+            .is_some_and(|association| association.nameless)
+    }
+
+    /// Whether keys are exchanged ("lasting or not").
+    fn is_lasting(&self, world: &World) -> bool {
+        let service = world.flows[self.number].spec.open.service;
+        let open = self
+            .association(world)
+            .is_some_and(|association| !association.closed_at_once);
+        open && [service::UNSPECIFIED, service::STREAM].contains(&service)
+    }
+
+    /// What the links have seen of it last.
+    fn association<'a>(&self, world: &'a World) -> Option<&'a Association> {
+        let port = Some(world.flows[self.number].port);
+        let mut seen = world.net.check.associations.iter().rev();
+        seen.find(|association| association.port == port && association.initiator == self.initiator)
+    }
+}
