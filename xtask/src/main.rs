@@ -1,11 +1,13 @@
 //! Repository chores: `cargo xtask tidy` (house rules), `cargo xtask real` (suites that need root, network
 //! namespaces or tshark), `cargo xtask fuzz` (every fuzz target for a while), `cargo xtask counts` (instructions of
-//! the main flows) and `cargo xtask coverage` (lines of the engine that the simulator's seeds run).
+//! the main flows), `cargo xtask coverage` (lines of the engine that the simulator's seeds run) and `cargo xtask mutants`
+//! (bugs put in by hand that the tests must notice).
 #![forbid(unsafe_code)]
 
 mod counts;
 mod coverage;
 mod fuzz;
+mod mutants;
 mod real;
 mod tidy;
 
@@ -17,6 +19,7 @@ Usage: cargo xtask tidy                         check the house rules
        cargo xtask real [SUITE...]              run what needs root, network namespaces or tshark
        cargo xtask counts                       instructions of the main flows against their ceilings
        cargo xtask coverage [--help]            lines of the engine that the simulator's seeds run
+       cargo xtask mutants [--help]             bugs put in by hand that the tests must notice
        cargo xtask fuzz [--seconds N] [TARGET...]  run every fuzz target N seconds [default: 30]
 ";
 
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
         ["real", suites @ ..] => real::run(&root(), suites),
         ["counts"] => counts::run(&root()),
         ["coverage", words @ ..] => coverage::run(&root(), words),
+        ["mutants", words @ ..] => mutants::run(&root(), words),
         ["fuzz", words @ ..] => fuzz::run(&root(), words),
         // Inside a namespace, a suite runs this program again as one of its ends.
         ["real-end", words @ ..] => real::run_end(words),

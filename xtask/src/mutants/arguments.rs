@@ -1,0 +1,115 @@
+//! The words after `cargo xtask mutants`.
+
+use super::Numbered;
+use super::killer::Kind;
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    Run,
+    List,
+    Check,
+    Help,
+}
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Arguments {
+    pub(super) action: Action,
+    /// Names of mutants or concerns; empty for all.
+    pub(super) only: Vec<String>,
+    pub(super) all_killers: bool,
+    /// Kinds of killers that are asked.
+    pub(super) kinds: Vec<Kind>,
+    pub(super) json: bool,
+    /// How many mutants at a time; `None` for one a core.
+    pub(super) jobs: Option<usize>,
+    /// How many seeds the simulator runs for each mutant.
+    pub(super) seeds: u64,
+}
+
+impl Arguments {
+    /// Whether this mutant is asked for.
+    pub(super) fn chooses(&self, one: &Numbered) -> bool {
+        let named = |name: &String| name == one.mutant.name || name == one.concern;
+        self.only.is_empty() || self.only.iter().any(named)
+    }
+}
+
+pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
+    let mut arguments = Arguments {
+        action: Action::Run,
+        only: Vec::new(),
+        all_killers: false,
+        kinds: Kind::ALL.to_vec(),
+        json: false,
+        jobs: None,
+        seeds: 400,
+    };
+    let mut words = words.iter().copied().peekable();
+    while let Some(word) = words.next() {
+        match word {
+            "--help" | "-h" => arguments.action = Action::Help,
+            "--list" => arguments.action = Action::List,
+            "--check" => arguments.action = Action::Check,
+            "--all-killers" => arguments.all_killers = true,
+            "--json" => arguments.json = true,
+            "--jobs" => arguments.jobs = Some(number(word, words.next())?),
+            "--seeds" => arguments.seeds = number(word, words.next())?,
+            "--killers" => {
+                arguments.kinds.clear();
+                while let Some(name) = words.next_if(|word| !word.starts_with("--")) {
+                    arguments.kinds.push(kind(name)?);
+                }
+            }
+            "--only" => {
+                while let Some(name) = words.next_if(|word| !word.starts_with("--")) {
+                    arguments.only.push(name.to_owned());
+                }
+                if arguments.only.is_empty() {
+                    return Err("--only: name mutants or concerns; `--list` shows them".to_owned());
+                }
+            }
+            other => return Err(format!("`{other}` is unknown; see `cargo xtask mutants --help`")),
+        }
+    }
+    known(&arguments.only)?;
+    if arguments.kinds.is_empty() {
+        return Err("--killers: name kinds of killers; `--help` shows them".to_owned());
+    }
+    Ok(arguments)
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    found.ok_or_else(|| {
+        format!(
+            "--killers {name}: there are {}",
+            Kind::ALL.map(Kind::name).join(", ")
+        )
+    })
+}
+
+fn known(names: &[String]) -> Result<(), String> {
+    let all = super::numbered();
+    let unknown = |name: &&String| {
+        !all.iter()
+            .any(|one| **name == one.mutant.name || **name == one.concern)
+    };
+    match names.iter().find(unknown) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "no mutant and no concern is called `{name}`; `--list` shows them"
+        )),
+    }
+}
+
+fn number<N: std::str::FromStr + Default + PartialEq>(name: &str, word: Option<&str>) -> Result<N, String> {
+    let word = word.unwrap_or("");
+    let parsed = word.parse().ok().filter(|number| *number != N::default());
+    parsed.ok_or_else(|| format!("{name} {word}: give a whole number from 1 on"))
+}
+
+#[cfg(test)]
+#[path = "arguments_tests.rs"]
+mod tests;

@@ -1,0 +1,31 @@
+//! The mutants: bugs that a hand could write, each at one place, by concern.
+
+mod close;
+mod flow;
+mod loss;
+mod wire;
+
+use super::Mutant;
+
+/// What must fail in front of every kind of killer.
+pub(super) const CANARY: Mutant = Mutant::new(
+    "canary",
+    "xtp-wire/src/packet.rs",
+    "pub fn parse(datagram: &'a [u8]) -> Result<Self, WireError> {«»",
+    "return Err(WireError::Truncated);",
+    "no packet is understood",
+);
+
+/// Every mutant but the canary, with the concern it belongs to: the name of its file here.
+pub(super) fn all() -> Vec<(&'static str, &'static Mutant)> {
+    let tables: [(&'static str, &'static [Mutant]); 4] = [
+        ("wire", wire::MUTANTS),
+        ("flow", flow::MUTANTS),
+        ("loss", loss::MUTANTS),
+        ("close", close::MUTANTS),
+    ];
+    let one_by_one = |(concern, table): (&'static str, &'static [Mutant])| {
+        table.iter().map(move |mutant| (concern, mutant))
+    };
+    tables.into_iter().flat_map(one_by_one).collect()
+}

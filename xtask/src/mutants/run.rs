@@ -1,0 +1,186 @@
+//! Builds once, then tries every mutant.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Instant;
+
+use super::Numbered;
+use super::arguments::Arguments;
+use super::killer::{self, End, Killer, Kind};
+use super::outcome::{Notice, Outcome, json_of};
+use super::tree;
+
+/// Where the copy, its build and the marks of what was reached are.
+struct Place {
+    folder: PathBuf,
+}
+
+impl Place {
+    /// The file that a run writes when it comes to the mutant's place.
+    fn mark(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("reached-{number}"))
+    }
+}
+
+/// Tries the mutants asked for, after the canary; prints a line of each as it ends.
+pub(super) fn all(root: &Path, arguments: &Arguments, mutants: &[Numbered]) -> Result<Vec<Outcome>, String> {
+    let begin = Instant::now();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let place = Place {
+        folder: target.join("mutants"),
+    };
+    let copy = tree::copy(root, &place.folder, mutants)?;
+    let mut killers = killer::build(&copy, &place.folder.join("build"), arguments.seeds)?;
+    killers.retain(|killer| arguments.kinds.contains(&killer.kind));
+    say(
+        arguments,
+        &format!("built in {:.0} s", begin.elapsed().as_secs_f64()),
+    );
+    prepare(&mut killers, &place, arguments)?;
+    let (canary, others) = mutants.split_first().ok_or("the catalogue is empty")?;
+    notice_canary(&killers, &arguments.kinds, canary, &place)?;
+    say(arguments, "the canary is noticed by every kind of killer");
+    let chosen: Vec<&Numbered> = others.iter().filter(|one| arguments.chooses(one)).collect();
+    let outcomes = try_all(&killers, &chosen, arguments, &place)?;
+    summary(&outcomes, arguments, begin);
+    Ok(outcomes)
+}
+
+fn say(arguments: &Arguments, text: &str) {
+    if arguments.json {
+        eprintln!("mutants: {text}");
+    } else {
+        println!("mutants: {text}");
+    }
+}
+
+/// Without a mutant everything passes; the quickest killers come first afterwards.
+fn prepare(killers: &mut Vec<Killer>, place: &Place, arguments: &Arguments) -> Result<(), String> {
+    let mut timed = Vec::new();
+    for mut killer in killers.drain(..) {
+        let seconds = killer.measure(&place.mark(0))?;
+        timed.push((seconds, killer));
+    }
+    timed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let total: f64 = timed.iter().map(|(seconds, _)| seconds).sum();
+    killers.extend(timed.into_iter().map(|(_, killer)| killer));
+    say(
+        arguments,
+        &format!("{} killers pass without a mutant, in {total:.0} s", killers.len()),
+    );
+    Ok(())
+}
+
+/// Every kind of killer must notice the canary, or the others' verdicts mean nothing.
+fn notice_canary(killers: &[Killer], kinds: &[Kind], canary: &Numbered, place: &Place) -> Result<(), String> {
+    for kind in kinds.iter().copied() {
+        let mut noticed = false;
+        for killer in killers.iter().filter(|killer| killer.kind == kind) {
+            noticed = noticed || killer.run(canary.number, &place.mark(canary.number))? != End::Passed;
+        }
+        if !noticed {
+            return Err(format!(
+                "no killer of the kind `{}` notices the canary: {}",
+                kind.name(),
+                canary.mutant.breaks
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn try_all(
+    killers: &[Killer],
+    chosen: &[&Numbered],
+    arguments: &Arguments,
+    place: &Place,
+) -> Result<Vec<Outcome>, String> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (sender, outcomes) = channel();
+        for _ in 0..arguments.jobs.unwrap_or_else(cores) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some(one) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if sender.send(try_one(killers, one, arguments, place)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut all = Vec::new();
+        for outcome in outcomes {
+            let outcome = outcome?;
+            if arguments.json {
+                println!("{}", json_of(&outcome.mutant, Some(&outcome)));
+            } else {
+                println!("{}", outcome.line());
+            }
+            all.push(outcome);
+        }
+        all.sort_by_key(|outcome: &Outcome| outcome.mutant.number);
+        Ok(all)
+    })
+}
+
+/// Asks one killer after another.
+fn try_one(
+    killers: &[Killer],
+    one: &Numbered,
+    arguments: &Arguments,
+    place: &Place,
+) -> Result<Outcome, String> {
+    let begin = Instant::now();
+    let mark = place.mark(one.number);
+    let _ = std::fs::remove_file(&mark);
+    let mut outcome = Outcome {
+        mutant: *one,
+        noticed: Vec::new(),
+        asked: Vec::new(),
+        reached: false,
+        seconds: 0.0,
+    };
+    for killer in killers {
+        let settled = match arguments.all_killers {
+            // One of a kind is enough.
+            true => outcome.noticed_by(killer.kind),
+            false => !outcome.noticed.is_empty(),
+        };
+        if settled {
+            continue;
+        }
+        if !outcome.asked.contains(&killer.kind) {
+            outcome.asked.push(killer.kind);
+        }
+        let how = killer.run(one.number, &mark)?;
+        if how != End::Passed {
+            outcome.noticed.push(Notice {
+                kind: killer.kind,
+                killer: killer.name.clone(),
+                how,
+            });
+        }
+    }
+    outcome.reached = mark.exists();
+    let _ = std::fs::remove_file(&mark);
+    outcome.seconds = begin.elapsed().as_secs_f64();
+    Ok(outcome)
+}
+
+fn summary(outcomes: &[Outcome], arguments: &Arguments, begin: Instant) {
+    let killed = outcomes.iter().filter(|outcome| !outcome.noticed.is_empty());
+    let mut text = format!("{} of {} killed", killed.count(), outcomes.len());
+    if arguments.all_killers {
+        for kind in arguments.kinds.iter().copied() {
+            let count = outcomes.iter().filter(|outcome| outcome.noticed_by(kind)).count();
+            text += &format!(", {count} by {}", kind.name());
+        }
+    }
+    say(
+        arguments,
+        &format!("{text}, {:.0} s in all", begin.elapsed().as_secs_f64()),
+    );
+}

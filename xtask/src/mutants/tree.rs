@@ -1,0 +1,244 @@
+//! The copy of the crates with all mutants in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::Numbered;
+use super::fragment::{self, Misfit};
+use super::rewrite::{Change, rewrite};
+
+/// The crates whose tests and programs are the killers; those they depend on are copied with them.
+pub(super) const TESTED: [&str; 3] = ["xtp-wire", "xtp-engine", "xtp-sim"];
+
+/// The crate that everything mutated depends on: the number of the chosen mutant is kept there.
+const BASE: &str = "xtp-wire";
+
+/// Which mutant runs, in the copy of [`BASE`]. The first time its place is reached, a file is written, so that a
+/// survivor whose place nothing reaches can be told from one that nothing notices.
+const CHOICE: &str = r#"
+pub mod mutant {
+    //! Which mutant runs.
+    extern crate std;
+    use std::sync::{LazyLock, Once};
+
+    /// Whether this one does.
+    #[inline]
+    pub fn is(number: u32) -> bool {
+        static CHOSEN: LazyLock<u32> = LazyLock::new(|| {
+            let word = std::env::var("XTP_MUTANT").unwrap_or_default();
+            word.parse().unwrap_or(0)
+        });
+        let chosen = *CHOSEN == number;
+        if chosen {
+            reached();
+        }
+        chosen
+    }
+
+    #[cold]
+    fn reached() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            if let Some(path) = std::env::var_os("XTP_MUTANT_REACHED") {
+                let _ = std::fs::write(path, "");
+            }
+        });
+    }
+}
+"#;
+
+/// Assertions and overflow checks as in every test.
+const PROFILE: &str = "\n[profile.dev]\nopt-level = 1\ndebug = false\nincremental = true\n";
+
+/// Every mutant that has lost its place, and what to do about it.
+pub(super) fn misfits(root: &Path, mutants: &[Numbered]) -> Vec<String> {
+    let mut misfits = Vec::new();
+    let mut names = BTreeSet::new();
+    for one in mutants {
+        if !names.insert(one.mutant.name) {
+            misfits.push(format!("two mutants are called `{}`", one.mutant.name));
+        }
+    }
+    match places(root, mutants) {
+        Ok(changes) => {
+            for (file, (source, changes)) in changes {
+                if let Err((one, other)) = rewrite(&source, &changes, "is") {
+                    let name = |number: u32| mutants[number as usize - 1].mutant.name;
+                    misfits.push(format!(
+                        "crates/{file}: the places of `{}` and `{}` overlap",
+                        name(one),
+                        name(other)
+                    ));
+                }
+            }
+        }
+        Err(lost) => misfits.extend(lost),
+    }
+    misfits
+}
+
+/// A source text and what is changed in it, by file.
+type Changes = BTreeMap<&'static str, (String, Vec<Change>)>;
+
+/// Each mutant's place, or those that have none.
+fn places(root: &Path, mutants: &[Numbered]) -> Result<Changes, Vec<String>> {
+    let mut changes = Changes::new();
+    let mut lost = Vec::new();
+    for one in mutants {
+        let file = one.mutant.file;
+        let read = || std::fs::read_to_string(root.join("crates").join(file)).unwrap_or_default();
+        let (source, list) = changes.entry(file).or_insert_with(|| (read(), Vec::new()));
+        match fragment::find(source, one.mutant.from) {
+            Ok(range) => list.push(Change {
+                number: one.number,
+                range,
+                to: one.mutant.to,
+            }),
+            Err(misfit) => lost.push(complaint(one, &misfit)),
+        }
+    }
+    if lost.is_empty() { Ok(changes) } else { Err(lost) }
+}
+
+fn complaint(one: &Numbered, misfit: &Misfit) -> String {
+    let what = match misfit {
+        Misfit::Occurs(count) => format!("occurs {count} times in crates/{}", one.mutant.file),
+        Misfit::Marks => "needs one « and one » behind it, or neither".to_owned(),
+        Misfit::Empty => "is empty".to_owned(),
+    };
+    format!(
+        "xtask/src/mutants/catalogue/{}: the fragment of `{}` {what}: `{}`. Adapt it to the source as it is now, \
+         so that the mutant breaks the same rule (\"{}\").",
+        one.concern, one.mutant.name, one.mutant.from, one.mutant.breaks
+    )
+}
+
+/// Copies and rewrites; returns the folder of the copy. Files that are right already keep their time.
+pub(super) fn copy(root: &Path, place: &Path, mutants: &[Numbered]) -> Result<PathBuf, String> {
+    let lost = misfits(root, mutants);
+    if !lost.is_empty() {
+        return Err(lost.join("\n"));
+    }
+    let changes = places(root, mutants).map_err(|lost| lost.join("\n"))?;
+    let copy = place.join("tree");
+    let crates = crates(root)?;
+    let mut files = BTreeMap::new();
+    for name in &crates {
+        gather(&root.join("crates"), Path::new(name), &mut files)?;
+    }
+    for (file, (source, list)) in &changes {
+        let function = match file.strip_prefix(BASE) {
+            Some(_) => "crate::mutant::is",
+            None => "xtp_wire::mutant::is",
+        };
+        let text = rewrite(source, list, function).map_err(|_| format!("{file}: mutants overlap"))?;
+        files.insert(PathBuf::from(file), text.into_bytes());
+    }
+    let base = Path::new(BASE).join("src/lib.rs");
+    if let Some(text) = files.get_mut(&base) {
+        text.extend_from_slice(CHOICE.as_bytes());
+    }
+    let mut texts: BTreeMap<PathBuf, Vec<u8>> = files
+        .into_iter()
+        .map(|(path, text)| (Path::new("crates").join(path), text))
+        .collect();
+    texts.insert("Cargo.toml".into(), manifest(root, &crates)?.into_bytes());
+    texts.insert("Cargo.lock".into(), read(&root.join("Cargo.lock"))?);
+    clear(&copy.join("crates"), &texts, &copy)?;
+    for (path, text) in texts {
+        write(&copy.join(path), &text)?;
+    }
+    Ok(copy)
+}
+
+/// The tested crates and those of ours that they depend on.
+fn crates(root: &Path) -> Result<BTreeSet<String>, String> {
+    let mut found = BTreeSet::new();
+    let mut left: Vec<String> = TESTED.iter().map(|name| (*name).to_owned()).collect();
+    while let Some(name) = left.pop() {
+        if found.contains(&name) {
+            continue;
+        }
+        let manifest = read(&root.join("crates").join(&name).join("Cargo.toml"))?;
+        let manifest = String::from_utf8_lossy(&manifest).into_owned();
+        let ours = |line: &str| {
+            let word = line.split(['.', ' ', '=']).next()?;
+            let ours = word.starts_with("xtp") && root.join("crates").join(word).is_dir();
+            ours.then(|| word.to_owned())
+        };
+        left.extend(manifest.lines().filter_map(ours));
+        found.insert(name);
+    }
+    Ok(found)
+}
+
+/// The root manifest with the copied crates only, and a profile of its own.
+fn manifest(root: &Path, crates: &BTreeSet<String>) -> Result<String, String> {
+    let text = read(&root.join("Cargo.toml"))?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let before = text.split("\n[profile.").next().unwrap_or(&text);
+    let members: Vec<String> = crates.iter().map(|name| format!("\"crates/{name}\"")).collect();
+    let lines = before.lines().filter_map(|line| {
+        if line.starts_with("members") {
+            Some(format!("members = [{}]", members.join(", ")))
+        } else if line.starts_with("default-members") || line.starts_with("exclude") {
+            None
+        } else {
+            Some(line.to_owned())
+        }
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n") + PROFILE)
+}
+
+/// Every file below `folder` of `base`.
+fn gather(base: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<(), String> {
+    let whole = base.join(folder);
+    let entries = whole
+        .read_dir()
+        .map_err(|error| format!("{}: {error}", whole.display()))?;
+    for entry in entries.filter_map(Result::ok) {
+        let path = folder.join(entry.file_name());
+        if entry.path().is_dir() {
+            // What a property test wrote down is tried again by it, whatever the mutant.
+            if entry.file_name() != "proptest-regressions" && entry.file_name() != "target" {
+                gather(base, &path, files)?;
+            }
+        } else {
+            files.insert(path.clone(), read(&base.join(&path))?);
+        }
+    }
+    Ok(())
+}
+
+/// Removes what an earlier copy had and this one has not.
+fn clear(folder: &Path, texts: &BTreeMap<PathBuf, Vec<u8>>, copy: &Path) -> Result<(), String> {
+    let Ok(entries) = folder.read_dir() else {
+        return Ok(());
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            clear(&path, texts, copy)?;
+        } else if path
+            .strip_prefix(copy)
+            .is_ok_and(|path| !texts.contains_key(path))
+        {
+            std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<(), String> {
+    if std::fs::read(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let written = match path.parent() {
+        Some(folder) => std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)),
+        None => std::fs::write(path, text),
+    };
+    written.map_err(|error| format!("{}: {error}", path.display()))
+}
