@@ -426,12 +426,7 @@ impl Context {
             Traffic::None { .. } | Traffic::Unknown { .. } => return,
         };
         self.writer.set_rates(Some(rate), None, env.now);
-        let peer = if max_data == 0 {
-            super::setup::UNKNOWN_MAX_DATA
-        } else {
-            max_data
-        };
-        let agreed = peer.min(self.stated_max_data()).max(16);
+        let agreed = super::setup::agreed_max_data(max_data, self.stated_max_data());
         if agreed != self.writer.max_data {
             self.writer.max_data = agreed;
             self.writer.control.set_segment(self.segment_size() as u32);

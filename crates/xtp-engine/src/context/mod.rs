@@ -59,7 +59,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 use reader::Reader;
 pub(crate) use rest::Rest;
-pub(crate) use setup::{Acceptance, Identity, Opening};
+pub(crate) use setup::{Acceptance, Identity, Opening, begins_as_usual, largest_datagram};
 pub(crate) use state::{State, Transition};
 use std::collections::VecDeque;
 use timers::Timers;

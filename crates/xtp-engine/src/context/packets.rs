@@ -1,7 +1,7 @@
 //! Turning decided packets into octets: header and segments in the arena, payload by reference.
 
 use super::{Context, Env, Role};
-use crate::options::Rate;
+use crate::options::{Rate, Tuning};
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use xtp_wire::{
@@ -213,14 +213,7 @@ impl Context {
 
     /// maxdata as we state it: what we accept and intend to send.
     pub(super) fn stated_max_data(&self) -> u32 {
-        let path = (self.peer.largest_datagram.saturating_sub(HEADER_LEN)) as u32;
-        // Half the reader's room at most (11.3): a segment that never fits its credit waits for every window.
-        let room = u32::try_from(self.tuning.recv_capacity / 2).unwrap_or(u32::MAX);
-        let path = path.min(room.max(64));
-        match self.tuning.max_data {
-            0 => path,
-            chosen => chosen.min(path),
-        }
+        max_data_to_state(self.peer.largest_datagram, &self.tuning)
     }
 
     /// The common control segment as of now; remembers what it tells.
@@ -238,5 +231,17 @@ impl Context {
             alloc,
             echo: echo.unwrap_or_else(|| self.reader.echo()),
         }
+    }
+}
+
+/// maxdata as an end states it that takes datagrams of up to `largest_datagram` octets.
+pub(super) fn max_data_to_state(largest_datagram: usize, tuning: &Tuning) -> u32 {
+    let path = (largest_datagram.saturating_sub(HEADER_LEN)) as u32;
+    // Half the reader's room at most (11.3): a segment that never fits its credit waits for every window.
+    let room = u32::try_from(tuning.recv_capacity / 2).unwrap_or(u32::MAX);
+    let path = path.min(room.max(64));
+    match tuning.max_data {
+        0 => path,
+        chosen => chosen.min(path),
     }
 }

@@ -82,10 +82,10 @@ impl Context {
         self.announce_readable(env);
     }
 
-    /// 4.7, all differences modulo 2^64 read as signed.
-    fn is_plausible(&self, header: &Header, body: &Body<'_>) -> bool {
+    /// 4.7, all differences modulo 2^64 read as signed. A repeated FIRST has the sequence number of the first one (8.3).
+    pub(crate) fn is_plausible(&self, header: &Header, body: &Body<'_>) -> bool {
         if header.format == Format::First {
-            return true;
+            return header.seq == self.reader.start;
         }
         if let Some(data) = body.data()
             && !self.data_is_plausible(header, data)

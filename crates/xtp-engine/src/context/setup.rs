@@ -1,6 +1,7 @@
 //! How a context begins: opened by the user, or made of a FIRST (8.1, 8.2).
 
 use super::modes::{Beginning, Pattern};
+use super::packets::max_data_to_state;
 use super::reader::{ReaderState, Refusal};
 use super::{Context, Env, Role};
 use crate::config::EngineConfig;
@@ -73,6 +74,33 @@ pub(crate) struct Acceptance<'a> {
 pub(super) fn allowance(max_data: u32) -> u64 {
     let m = u64::from(if max_data == 0 { UNKNOWN_MAX_DATA } else { max_data });
     (10 * m).min((2 * m).max(14_600))
+}
+
+/// What a writer may send in one segment where the peer states `theirs` (0: nothing) and this end `ours` (3.2).
+pub(super) fn agreed_max_data(theirs: u32, ours: u32) -> u32 {
+    let theirs = if theirs == 0 { UNKNOWN_MAX_DATA } else { theirs };
+    theirs.min(ours).max(16)
+}
+
+/// What a responder's writer begins with, before it knows what is agreed.
+fn first_max_data(theirs: u32) -> u32 {
+    theirs.max(UNKNOWN_MAX_DATA)
+}
+
+/// Whether a context made of a FIRST that states `theirs` and carries `data` octets from its beginning takes all of them,
+/// and tells nothing of a largest segment.
+pub(crate) fn begins_as_usual(theirs: u32, data: usize, largest_datagram: usize, tuning: &Tuning) -> bool {
+    let ours = max_data_to_state(largest_datagram, tuning);
+    agreed_max_data(theirs, ours) == first_max_data(theirs) && data as u64 <= allowance(theirs)
+}
+
+/// The longest datagram to `addr`.
+pub(crate) fn largest_datagram(is_local: bool, addr: SocketAddr, config: &EngineConfig) -> usize {
+    match is_local {
+        true if addr.is_ipv6() => config.max_datagram.min(LARGEST_LOCAL_V6),
+        true => config.max_datagram,
+        false => config.max_datagram.min(LARGEST_REMOTE),
+    }
 }
 
 /// Everything both beginnings share.
@@ -180,7 +208,7 @@ impl Context {
             _ => 0,
         };
         self.grant_initially(allowance(max_data));
-        self.writer.max_data = self.writer.max_data.min(max_data.max(UNKNOWN_MAX_DATA));
+        self.writer.max_data = self.writer.max_data.min(first_max_data(max_data));
         self.take_limits(traffic, env);
     }
 
@@ -229,11 +257,7 @@ fn path_search(
     config: &EngineConfig,
     now: Time,
 ) -> (MtuSearch, usize) {
-    let largest = match identity.is_local {
-        true if addr.is_ipv6() => config.max_datagram.min(LARGEST_LOCAL_V6),
-        true => config.max_datagram,
-        false => config.max_datagram.min(LARGEST_REMOTE),
-    };
+    let largest = largest_datagram(identity.is_local, addr, config);
     let (base, start) = match identity.is_local {
         true => {
             let start = config.local_datagram.clamp(576, largest);

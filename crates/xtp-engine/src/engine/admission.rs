@@ -9,6 +9,9 @@ use core::time::Duration;
 use rand_core::Rng;
 use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Options, Packet, Tlv, Token, Traffic, service};
 
+/// Sequence numbers from here on are refused on FIRST: those of the octets that follow never wrap.
+const SEQUENCE_LIMIT: u64 = 1 << 62;
+
 /// What the specifier of a FIRST says about its identity.
 pub(super) struct Claim {
     extended: bool,
@@ -92,6 +95,9 @@ impl Engine {
                 return self.refuse(header, DiagValue::ImproperState, datagram);
             }
             Verdict::RefuseResource => return self.refuse(header, DiagValue::NoResource, datagram),
+        }
+        if header.seq >= SEQUENCE_LIMIT {
+            return self.refuse(header, DiagValue::Unspecified, datagram);
         }
         let wanted = first.traffic.service();
         let found = self

@@ -55,7 +55,7 @@ impl Engine {
         if !known || limit == usize::MAX || self.contexts.whole() >= limit {
             return;
         }
-        let slot = self.contexts.hold();
+        let slot = launch.slot.unwrap_or_else(|| self.contexts.hold());
         self.launched = Some((slot, number));
         let left = self.now;
         self.list_for_parking(slot, left);
@@ -105,7 +105,12 @@ impl Engine {
         let errand = self.farewell.as_ref().and_then(Farewell::errand);
         errand
             .and_then(|launch| launch.waits.as_ref())
-            .is_none_or(|waits| now < waits.until && self.contexts.alive() < self.config.max_contexts)
+            .is_none_or(|waits| {
+                now < waits.until
+                    && self.contexts.alive() < self.config.max_contexts
+                    // One more record that answers stragglers makes none go, which may leave a round trip behind.
+                    && self.dallying.count() < self.config.max_dallying
+            })
     }
 
     /// A note whose answer was its end has its turn with whatever has one next.
@@ -140,9 +145,9 @@ impl Engine {
 
     /// Does the books of a note that was answered: what is left of it if its user has let go, else its context.
     pub(super) fn settle_errand(&mut self, farewell: &Farewell, launch: &Launch) {
-        // The slot the next one was promised is taken before this one is free.
-        if farewell.is_ended() && self.launch.as_ref().is_some_and(|next| next.waits.is_none()) {
-            self.settle_launch();
+        // The slot the next one was promised is kept for it before any is free.
+        if let Some(next) = self.launch.as_mut().filter(|next| !next.has_slot()) {
+            next.slot = Some(self.contexts.hold());
         }
         let relic = self
             .ending

@@ -28,7 +28,8 @@ impl Engine {
         datagram: &Datagram<'_>,
         stride: usize,
     ) -> Option<Bytes> {
-        if self.unsettled.is_some() || self.books.is_some() || self.has_guest() || self.too_many_whole() {
+        let rest = self.unsettled.is_none() && self.books.is_none() && self.replies.is_empty();
+        if !rest || self.has_guest() || self.too_many_whole() {
             return None;
         }
         let slot = self.contexts.find(id)?;

@@ -72,8 +72,11 @@ impl Engine {
         env.now = departure.now();
         context.book_departure(&mut env, departure, &self.trains.cars);
         self.trains.cars.clear();
+        // As of then: whoever does the books now may do so at another moment.
+        let now = std::mem::replace(&mut self.now, departure.now());
         self.settle(slot);
         self.park_some(1);
+        self.now = now;
     }
 
     /// Takes a packet the short way; false if it has to go the long one.

@@ -177,6 +177,7 @@ impl Engine {
             && context.awaits_last_word()
             && datagram.src == context.peer.addr
             && header.seq == 0
+            && context.is_plausible(header, &packet.body)
             && control.is_none_or(|control| {
                 control.rseq == context.writer.nxt && control.echo == context.writer.sync_out
             })
@@ -292,8 +293,6 @@ impl Engine {
         }
         // The first of its kind: as long as ever, and remembered.
         if let Some(farewell) = self.farewell.take() {
-            self.events
-                .push_back((farewell.id, Event::Closed(CloseReason::Normal)));
             let count = |context: &Context| context.stats_now();
             let first = self.contexts.awake(farewell.slot).map(count);
             self.part(&farewell, Some(&mut *out));
@@ -357,7 +356,8 @@ impl Engine {
     }
 
     pub(super) fn part(&mut self, farewell: &Farewell, out: Option<&mut TransmitBatch>) {
-        let expected = match cfg!(debug_assertions) && out.is_none() {
+        let unforeseen = out.is_some();
+        let expected = match cfg!(debug_assertions) && !unforeseen {
             true => self.counts(farewell),
             false => None,
         };
@@ -402,9 +402,14 @@ impl Engine {
         if let Some(first) = first {
             self.note_end(farewell, first);
         }
-        let events = 2 + usize::from(farewell.has_left());
-        debug_assert_eq!(self.events.len(), told + events, "other events than were told");
-        self.events.truncate(told);
+        // Told already; of the first of its kind, that it ended turned out only now.
+        let events = 2 + usize::from(farewell.is_ended() || farewell.left.is_some() && !unforeseen);
+        debug_assert!(self.events.len() >= told + events, "fewer events than were told");
+        debug_assert!(
+            unforeseen || self.events.len() == told + events,
+            "other events than were told"
+        );
+        self.events.drain(told..(told + events).min(self.events.len()));
         self.now = now;
     }
 }

@@ -8,7 +8,7 @@
 use super::Engine;
 use super::admission::Claim;
 use super::stay::Relic;
-use crate::context::{COPY_LIMIT, Context, Identity};
+use crate::context::{COPY_LIMIT, Context, Identity, begins_as_usual, largest_datagram};
 use crate::engine::Read;
 use crate::error::{CloseReason, Error};
 use crate::event::{ContextId, Event, ListenerId};
@@ -240,6 +240,10 @@ impl Engine {
         let Traffic::Extended(traffic) = &first.traffic else {
             return None;
         };
+        let largest = largest_datagram(self.is_local(datagram.src), datagram.src, &self.config);
+        if !begins_as_usual(traffic.maxdata, first.data.data.len(), largest, tuning) {
+            return None;
+        }
         Some(Kind {
             src: datagram.src,
             dst: datagram.dst,

@@ -31,6 +31,8 @@ pub(super) struct Launch {
     asked: Time,
     /// When its FIRST left.
     pub(super) left: Option<Time>,
+    /// The slot that is kept for it, if it is.
+    pub(super) slot: Option<u32>,
     /// Only its answer is awaited.
     pub(super) waits: Option<Waits>,
 }
@@ -62,6 +64,11 @@ impl Launch {
     pub(super) fn has_left(&self) -> bool {
         self.left.is_some()
     }
+
+    /// Whether it is counted among the associations.
+    pub(super) fn has_slot(&self) -> bool {
+        self.waits.is_some() || self.slot.is_some()
+    }
 }
 
 impl Engine {
@@ -85,10 +92,11 @@ impl Engine {
             && !options.tuning.no_error
             && options.expected_answer == 0
             && !data.is_empty();
-        let long = match &self.template {
-            Some(template) => data.len() > template.room,
-            None => data.len() > FIRST_LIMIT || data.len() as u64 > options.tuning.send_capacity,
-        };
+        let room = self
+            .template
+            .as_ref()
+            .map_or(FIRST_LIMIT, |template| template.room);
+        let long = data.len() > room || data.len() as u64 > options.tuning.send_capacity;
         if !simple || long {
             let id = self.open(now, peer, options)?;
             if let Err(error) = self.submit(now, id, data) {
@@ -111,6 +119,7 @@ impl Engine {
             data: std::mem::take(data),
             asked: self.now,
             left: None,
+            slot: None,
             waits: None,
         });
         Ok(id)
@@ -203,13 +212,9 @@ impl Engine {
     /// it leaves behind.
     pub(super) fn perform(&mut self, launch: &Launch, out: Option<&mut TransmitBatch>) {
         let now = std::mem::replace(&mut self.now, launch.asked);
-        let slot = match &launch.waits {
-            Some(waits) => {
-                self.contexts.fill(waits.slot);
-                waits.slot
-            }
-            None => self.contexts.insert(),
-        };
+        let kept = launch.waits.as_ref().map(|waits| waits.slot).or(launch.slot);
+        let slot = kept.unwrap_or_else(|| self.contexts.hold());
+        self.contexts.fill(slot);
         self.place(slot, &launch.prepared, launch.peer, &launch.options);
         if let Some(context) = self.contexts.at(slot) {
             // A context that was just made takes what fits its FIRST.

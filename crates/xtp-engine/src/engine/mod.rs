@@ -240,8 +240,7 @@ impl Engine {
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
     pub fn is_full(&self) -> bool {
-        let unmade =
-            self.launch.as_ref().is_some_and(|launch| launch.waits.is_none()) || self.guest.is_some();
+        let unmade = self.launch.as_ref().is_some_and(|launch| !launch.has_slot()) || self.guest.is_some();
         self.contexts.alive() + usize::from(unmade) >= self.config.max_contexts
     }
 
