@@ -1,0 +1,131 @@
+//! One thing that happens at one host or in the network, the same in both worlds.
+
+use crate::host::Books;
+use xtp_engine::Confirm;
+
+/// What happens, where, and how long after what happened before.
+#[derive(Clone, Debug)]
+pub(crate) struct Action {
+    /// Nanoseconds; [`NEXT_TIMER`](Self::NEXT_TIMER): when the next timer of the general world is due.
+    pub(crate) after: u64,
+    pub(crate) host: usize,
+    pub(crate) kind: Kind,
+}
+
+impl Action {
+    pub(crate) const NEXT_TIMER: u64 = u64::MAX;
+}
+
+/// Which of the datagrams under way to a host.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Oldest,
+    Newest,
+    Any,
+}
+
+/// What happens. `back`: associations the user holds, counted from the newest.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// An association of one message begins.
+    Begin {
+        kind: usize,
+        len: usize,
+    },
+    /// A lasting association.
+    Open {
+        kind: usize,
+    },
+    Turn(Books),
+    TurnIfPressing(Books),
+    /// All that is under way arrives, or one datagram, for whoever it concerns.
+    Receive {
+        all: bool,
+        joined: bool,
+        shared: bool,
+    },
+    /// The same for a user who waits for the next message of an association.
+    ReceiveMessage {
+        back: usize,
+        all: bool,
+        shared: bool,
+    },
+    /// One datagram for a user who waits for an association, or for the answer to the newest, or for the end of it.
+    ReceiveFirst {
+        limit: usize,
+        shared: bool,
+        books: Books,
+    },
+    ReceiveAnswer {
+        limit: usize,
+        shared: bool,
+        books: Books,
+    },
+    ReceiveEnd {
+        goes: bool,
+        books: Books,
+    },
+    Accept {
+        back: usize,
+    },
+    Read {
+        back: usize,
+        max: usize,
+    },
+    Readable {
+        back: usize,
+    },
+    Respond {
+        len: usize,
+        unconfirmed: bool,
+        books: Books,
+    },
+    SendMessage {
+        back: usize,
+        len: usize,
+        books: Books,
+    },
+    Send {
+        back: usize,
+        len: usize,
+        eom: bool,
+    },
+    Close {
+        back: usize,
+    },
+    Release {
+        back: usize,
+    },
+    MarkAt {
+        back: usize,
+        octets: u64,
+        what: Confirm,
+    },
+    FinalStats {
+        back: usize,
+    },
+    /// Another command, by number.
+    Odd {
+        back: usize,
+        what: u8,
+        number: u64,
+    },
+    /// The carrier reports about a peer.
+    Unreachable {
+        host: usize,
+    },
+    TooBig {
+        host: usize,
+        octets: Option<usize>,
+    },
+    /// The wall clock is set.
+    Clock {
+        offset: i64,
+    },
+    /// Loss, duplication, reordering, mutation, by number.
+    Network(Place, u8, u64),
+    /// Something that was under way comes again, perhaps changed.
+    Replay(u64),
+    /// Both worlds do what they left undone, and everything there is to ask is compared.
+    Audit,
+}

@@ -1,0 +1,285 @@
+//! What arrives at a host: for whoever it concerns, or for a user who waits for it.
+
+use crate::host::{Books, Held, Host, Shortcut};
+use crate::world::Flying;
+use bytes::Bytes;
+use xtp_engine::{CloseReason, ContextId, Error, Event, Read, Time, TransmitBatch};
+use xtp_wire::{Header, Options, service};
+
+impl Host {
+    /// Datagrams one by one.
+    pub(crate) fn receive(&mut self, now: Time, came: &[Flying], shared: bool) {
+        for flying in came {
+            let backing = shared.then(|| Bytes::copy_from_slice(&flying.octets));
+            let data = backing.as_deref().unwrap_or(&flying.octets);
+            let datagram = flying.as_datagram(data, backing.as_ref());
+            match self.short {
+                true => self.engine.receive_ahead(now, datagram),
+                false => self.engine.receive(now, datagram),
+            }
+            self.take_events();
+        }
+    }
+
+    /// Datagrams as receive offload joins them.
+    pub(crate) fn receive_joined(&mut self, now: Time, came: &[Flying]) {
+        let mut rest = came;
+        while !rest.is_empty() {
+            let count = joinable(rest);
+            let slab = slab_of(&rest[..count]);
+            self.receive_slab(now, &rest[0], &slab);
+            rest = &rest[count..];
+        }
+        self.take_events();
+    }
+
+    fn receive_slab(&mut self, now: Time, first: &Flying, slab: &Bytes) {
+        let stride = first.octets.len().max(1);
+        let mut at = 0;
+        while at < slab.len() {
+            let end = slab.len().min(at + stride);
+            if self.short && slab.len() - at > stride {
+                let joined = first.as_datagram(&slab[at..], Some(slab));
+                let count = self.engine.receive_run(now, &joined, stride);
+                if count > 0 {
+                    self.took(Shortcut::Run);
+                    at += count * stride;
+                    continue;
+                }
+            }
+            let datagram = first.as_datagram(&slab[at..end], Some(slab));
+            match self.short {
+                true => self.engine.receive_ahead(now, datagram),
+                false => self.engine.receive(now, datagram),
+            }
+            at = end;
+        }
+    }
+
+    /// Datagrams for a user who waits for the next message of an association; he reads all there is.
+    pub(crate) fn receive_message(&mut self, now: Time, back: usize, came: &[Flying], shared: bool) {
+        let Some(id) = self.id(back) else {
+            return self.receive(now, came, shared);
+        };
+        if !(self.short && self.hand_in(now, id, came, shared)) {
+            match shared {
+                true => self.receive_joined(now, came),
+                false => self.receive(now, came, false),
+            }
+            self.take_events();
+        }
+        self.read_on(now, id, usize::MAX);
+    }
+
+    fn hand_in(&mut self, now: Time, id: ContextId, came: &[Flying], shared: bool) -> bool {
+        let may = self.engine.awaits_message(id);
+        let Some(first) = came.first().filter(|_| joinable(came) == came.len()) else {
+            return false;
+        };
+        let slab = slab_of(came);
+        let stride = first.octets.len();
+        let datagram = first.as_datagram(&slab, shared.then_some(&slab));
+        let Some(message) = self.engine.receive_message(now, id, &datagram, stride) else {
+            return false;
+        };
+        assert!(may, "a message was taken that was not awaited");
+        self.took(match came.len() {
+            1 => Shortcut::Message,
+            _ => Shortcut::Train,
+        });
+        if self
+            .find(id)
+            .is_some_and(|held| !std::mem::replace(&mut held.announced, true))
+        {
+            self.tell_event(id, Event::Readable);
+        }
+        self.note_octets(id, &message, true);
+        // He asks for no more, and would find nothing.
+        self.found_nothing(id);
+        true
+    }
+
+    /// A datagram for a user who waits for an association that comes with its message.
+    pub(crate) fn receive_first(
+        &mut self,
+        now: Time,
+        came: &Flying,
+        limit: usize,
+        shared: bool,
+        books: Books,
+    ) {
+        let before = self.held.len();
+        if self.short && self.welcome(now, came, limit, shared, books) {
+            return;
+        }
+        self.receive(now, core::slice::from_ref(came), shared);
+        let Some(held) = self.held.get(before) else { return };
+        let (id, answered) = (held.id, held.service == service::TRANSACTION);
+        if held.lasts() {
+            return;
+        }
+        let taken = self.engine.accepted(id);
+        self.tell("accepted", taken);
+        self.read(now, id, limit);
+        if !answered {
+            self.turn(now, books);
+        }
+    }
+
+    fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> bool {
+        let Some(listener) = self.listeners.first().copied() else {
+            return false;
+        };
+        let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
+        let datagram = came.as_datagram(backing.as_deref().unwrap_or(&came.octets), backing.as_ref());
+        let mut out = TransmitBatch::new();
+        let taken = self
+            .engine
+            .receive_first(now, listener, &datagram, limit, &mut out);
+        let Some(welcomed) = taken else { return false };
+        self.took(Shortcut::First);
+        let (id, service, port) = (welcomed.id, welcomed.service, welcomed.port);
+        let accepted = Event::Accepted {
+            listener,
+            peer: came.src,
+            service,
+            port,
+        };
+        self.held.push(Held::new(id, service));
+        self.tell_event(id, accepted);
+        self.tell_event(id, Event::Readable);
+        self.tell("accepted", Ok::<_, Error>(()));
+        self.tell_read(&Ok(Read::Data {
+            offset: 0,
+            bytes: welcomed.message,
+            eom: true,
+        }));
+        self.carry(&out);
+        if !out.is_empty() {
+            self.settle(books);
+        }
+        self.take_events();
+        true
+    }
+
+    /// A datagram for a user who waits for the answer to the association he opened last.
+    pub(crate) fn receive_answer(
+        &mut self,
+        now: Time,
+        came: &Flying,
+        limit: usize,
+        shared: bool,
+        books: Books,
+    ) {
+        let Some(held) = self.held.last() else {
+            return self.receive(now, core::slice::from_ref(came), shared);
+        };
+        let (id, asks) = (held.id, held.service == service::TRANSACTION);
+        if self.short && self.grant(now, came, if asks { limit } else { 0 }, shared, books) {
+            return;
+        }
+        self.receive(now, core::slice::from_ref(came), shared);
+        if asks {
+            self.read(now, id, limit);
+        }
+        self.turn(now, books);
+    }
+
+    fn grant(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> bool {
+        let Some(held) = self.held.last() else {
+            return false;
+        };
+        let (id, asks) = (held.id, held.service == service::TRANSACTION);
+        let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
+        let datagram = came.as_datagram(backing.as_deref().unwrap_or(&came.octets), backing.as_ref());
+        let mut out = TransmitBatch::new();
+        let Some(message) = self.engine.receive_answer(now, id, &datagram, limit, &mut out) else {
+            return false;
+        };
+        self.took(Shortcut::Answer);
+        self.tell_event(id, Event::Heard);
+        self.tell_event(id, Event::Readable);
+        let closed = Event::Closed(CloseReason::Normal);
+        // An answer that is the end says so before it is read.
+        let ends = Header::parse(&came.octets).is_ok_and(|header| header.options.contains(Options::END));
+        if ends {
+            assert!(out.is_empty(), "an end was answered");
+            self.tell_event(id, closed.clone());
+        }
+        if asks {
+            self.tell_read(&Ok(Read::Data {
+                offset: 0,
+                bytes: message,
+                eom: true,
+            }));
+        }
+        self.carry(&out);
+        self.settle(books);
+        if !ends {
+            self.tell_event(id, closed);
+        }
+        self.take_events();
+        true
+    }
+
+    /// A datagram for one who waits for whatever comes, while the end of the last association is under way; its user goes
+    /// with it, if he `goes`.
+    pub(crate) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, books: Books) {
+        let last = self.id(0);
+        let hosted = self.engine.hosted().filter(|_| self.short);
+        let free = hosted.is_some() && (self.released == hosted || goes && last == hosted);
+        if let Some(id) = hosted.filter(|_| free)
+            && self
+                .engine
+                .receive_end(now, id, &came.as_datagram(&came.octets, None))
+        {
+            self.took(Shortcut::End);
+            if self.released != hosted {
+                let mark = self.find(id).and_then(|held| held.mark.take());
+                if let Some(mark) = mark {
+                    self.tell_event(id, Event::Marked(mark));
+                }
+                self.tell_event(id, Event::Closed(CloseReason::Normal));
+            }
+            if goes && last == hosted {
+                self.held.pop();
+                self.tell("release", Ok::<_, Error>(()));
+                self.released = hosted;
+            } else if goes {
+                self.release(now, 0);
+                self.turn(now, books);
+            }
+            return;
+        }
+        self.receive(now, core::slice::from_ref(came), false);
+        if goes {
+            self.release(now, 0);
+        }
+        self.turn(now, books);
+    }
+}
+
+/// How many of these come joined: of one sender and one length, but for the last.
+fn joinable(came: &[Flying]) -> usize {
+    let Some(first) = came.first() else { return 0 };
+    let mut count = 1;
+    for next in &came[1..] {
+        let whole = came[count - 1].octets.len() == first.octets.len();
+        if !whole
+            || !next.is_beside(first)
+            || next.octets.len() > first.octets.len()
+            || next.octets.is_empty()
+        {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+fn slab_of(came: &[Flying]) -> Bytes {
+    let mut slab = Vec::new();
+    came.iter()
+        .for_each(|flying| slab.extend_from_slice(&flying.octets));
+    slab.into()
+}

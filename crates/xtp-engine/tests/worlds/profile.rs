@@ -1,0 +1,215 @@
+//! What stays the same in all of a run: hosts, limits, the kinds of associations that are opened.
+
+use crate::dice::Dice;
+use crate::world::address;
+use std::time::Duration;
+use xtp_engine::{Confirm, CongestionKind, EngineConfig, ListenOptions, OpenOptions, Tuning, paradigm};
+use xtp_wire::Options;
+
+/// The service number of the one listener, and of another.
+pub(crate) const PORT: u16 = 9;
+const OTHER_PORT: u16 = 10;
+
+/// Drawn from a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    seed: u64,
+    pub(crate) clients: usize,
+    /// The carrier tells to which address a datagram was sent.
+    pub(crate) tells_destination: bool,
+    kinds: Vec<OpenOptions>,
+    lasting: Vec<OpenOptions>,
+    /// Octets of most messages.
+    pub(crate) usual: usize,
+    /// Answers need no confirmation.
+    pub(crate) unconfirmed: bool,
+    /// One datagram in so many is changed; 0: none.
+    pub(crate) mutation: u64,
+    /// The network does something else to one in so many.
+    pub(crate) disturbance: u64,
+    limits: Limits,
+}
+
+/// What is small.
+#[derive(Clone, Debug, Default)]
+struct Limits {
+    contexts: bool,
+    whole: u8,
+    half_open: bool,
+    source_rate: bool,
+    dallying: bool,
+    tombstones: bool,
+    backlog: bool,
+    datagram: bool,
+    train: bool,
+    server: u8,
+}
+
+impl Profile {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed ^ 0x5eed);
+        let clients = match dice.below(10) {
+            0..6 => 1,
+            6..8 => 2,
+            8 => 3,
+            _ => 18,
+        };
+        let kinds = (0..*dice.pick(&[1, 1, 2, 3]))
+            .map(|_| short_kind(&mut dice))
+            .collect();
+        let lasting = (0..*dice.pick(&[1, 1, 2]))
+            .map(|_| lasting_kind(&mut dice))
+            .collect();
+        Self {
+            seed,
+            clients,
+            tells_destination: dice.one_in(3),
+            kinds,
+            lasting,
+            usual: *dice.pick(&[1, 60, 60, 300, 1_040, 1_040, 2_500]),
+            unconfirmed: dice.one_in(3),
+            mutation: *dice.pick(&[0, 4, 12, 30, 100]),
+            disturbance: *dice.pick(&[0, 0, 20, 60]),
+            limits: Limits {
+                contexts: dice.one_in(8),
+                whole: *dice.pick(&[0, 0, 0, 0, 1, 2, 3]),
+                half_open: dice.one_in(8),
+                source_rate: dice.one_in(5),
+                dallying: dice.one_in(8),
+                tombstones: dice.one_in(8),
+                backlog: dice.one_in(6),
+                datagram: dice.one_in(8),
+                train: dice.one_in(12),
+                server: dice.below(16) as u8,
+            },
+        }
+    }
+
+    pub(crate) fn config(&self, host: usize) -> EngineConfig {
+        let mut config = EngineConfig::new([host as u8 + 1; 32]);
+        let limits = &self.limits;
+        // Creation times are far from nothing, and hosts do not agree to the millisecond.
+        config.utc_offset_ms = 1_000_000 + host as i64 * 7;
+        if self.seed.is_multiple_of(2) {
+            config.own_addresses = (0..=self.clients).map(|host| address(host).ip()).collect();
+        }
+        if limits.contexts {
+            config.max_contexts = 3;
+        }
+        match limits.whole {
+            1 => config.max_whole = usize::MAX,
+            2 => config.max_whole = 1,
+            3 => config.max_whole = 2,
+            _ => {}
+        }
+        if limits.half_open {
+            config.max_half_open = 2;
+        }
+        if limits.source_rate {
+            config.source_rate = 20;
+        }
+        if limits.dallying {
+            config.max_dallying = 3;
+        }
+        if limits.tombstones {
+            (config.max_tombstones, config.max_clients, config.max_validated) = (3, 2, 2);
+        }
+        if limits.datagram {
+            (config.max_datagram, config.base_datagram) = (1_400, 700);
+        }
+        if limits.train {
+            config.max_train = 2;
+        }
+        config.checksum_payload = self.seed.is_multiple_of(3);
+        config.lend = self.seed % 7 == 1;
+        config.tombstone_life = Duration::from_secs(5);
+        config
+    }
+
+    /// The first is the one who waits for associations.
+    pub(crate) fn listeners(&self) -> Vec<ListenOptions> {
+        let mut options = ListenOptions::new(PORT);
+        if self.limits.backlog {
+            options.backlog = 3;
+        }
+        match self.limits.server {
+            1 => options.unconfirmed_response = true,
+            2 => options.tuning.recv_capacity = 1_500,
+            3 => options.tuning.send_capacity = 1_200,
+            4 => options.tuning.max_data = 400,
+            5 => options.refused = Options::DREQ,
+            6 => options.services = 0b1_1001,
+            7 => options.tuning.sort = Some(3),
+            8 => options.tuning.recv_capacity = 40_000,
+            9 => options.tuning.reserve = true,
+            10 => options.tuning.congestion = CongestionKind::Cubic,
+            11 => options.tuning.timeout = Duration::from_secs(2),
+            _ => {}
+        }
+        vec![options, ListenOptions::new(OTHER_PORT)]
+    }
+
+    pub(crate) fn kind(&self, number: usize) -> &OpenOptions {
+        &self.kinds[number % self.kinds.len()]
+    }
+
+    pub(crate) fn lasting(&self, number: usize) -> &OpenOptions {
+        &self.lasting[number % self.lasting.len()]
+    }
+}
+
+/// An association of one message.
+fn short_kind(dice: &mut Dice) -> OpenOptions {
+    let mut options = match dice.below(12) {
+        0..3 => paradigm::one_shot(PORT),
+        3..8 => paradigm::transaction(PORT),
+        8 => {
+            let mut options = paradigm::one_shot(PORT);
+            options.confirm = Confirm::Delivered;
+            options
+        }
+        9 => paradigm::acknowledged_datagram(PORT),
+        10 => paradigm::datagram(PORT),
+        _ => paradigm::transaction(OTHER_PORT),
+    };
+    match dice.below(24) {
+        0..3 => options.status_on_first = true,
+        3 => options.expected_answer = 900,
+        4 => options.tuning.max_data = 300,
+        5 => options.tuning.recv_capacity = 900,
+        6 => options.tuning.send_capacity = 500,
+        7 => options.repeatable = true,
+        8 => options.confirm = Confirm::Delivered,
+        9 => options.tuning.sort = Some(2),
+        10 => options.wait_for_listener = true,
+        11 => options.tuning.congestion = CongestionKind::Cubic,
+        _ => {}
+    }
+    options
+}
+
+fn lasting_kind(dice: &mut Dice) -> OpenOptions {
+    let mut options = paradigm::stream(PORT);
+    options.tuning.congestion = *dice.pick(&[
+        CongestionKind::Auto,
+        CongestionKind::Auto,
+        CongestionKind::Cubic,
+        CongestionKind::Model,
+        CongestionKind::Fixed,
+        CongestionKind::Kdd,
+    ]);
+    let tuning: &mut Tuning = &mut options.tuning;
+    match dice.below(16) {
+        0 => tuning.recv_capacity = 3_000,
+        1 => tuning.send_capacity = 2_000,
+        2 => tuning.fast_nak = true,
+        3 => tuning.no_error = true,
+        4 => tuning.max_data = 500,
+        5 => tuning.ecn = false,
+        6 => tuning.probe_mtu = false,
+        7 => options.expected_answer = 100,
+        8 => tuning.timeout = Duration::from_secs(1),
+        _ => {}
+    }
+    options
+}

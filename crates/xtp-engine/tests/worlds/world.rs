@@ -1,0 +1,364 @@
+//! A world: hosts, the network between them, and what was seen.
+
+use crate::action::{Action, Kind, Place};
+use crate::dice::Dice;
+use crate::host::{Books, Host};
+use crate::mutate::mutate;
+use crate::profile::Profile;
+use bytes::Bytes;
+use core::net::{IpAddr, SocketAddr};
+use std::collections::VecDeque;
+use std::time::Duration;
+use xtp_engine::{Confirm, Datagram, Ecn, Engine, ErrorControl, Event, Time};
+
+/// Datagrams a network remembers, to bring them again.
+const REMEMBERED: usize = 48;
+
+/// A datagram under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flying {
+    pub(crate) src: SocketAddr,
+    /// What the carrier tells of the address it was sent to.
+    pub(crate) dst: Option<IpAddr>,
+    pub(crate) ecn: Ecn,
+    pub(crate) octets: Vec<u8>,
+}
+
+impl Flying {
+    pub(crate) fn as_datagram<'a>(&self, data: &'a [u8], backing: Option<&'a Bytes>) -> Datagram<'a> {
+        Datagram {
+            src: self.src,
+            dst: self.dst,
+            ecn: self.ecn,
+            data,
+            backing,
+        }
+    }
+
+    /// The key of the association it is about.
+    fn association(&self) -> u64 {
+        self.octets
+            .first_chunk()
+            .map_or(0, |key| u64::from_be_bytes(*key))
+    }
+
+    /// Whether receive offload would join both.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        (self.src, self.dst, self.ecn) == (other.src, other.dst, other.ecn)
+    }
+}
+
+/// What a user was told; associations are numbered as he heard of them.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    Event(usize, Event),
+    Returned(&'static str, String),
+    /// Position, octets, end of message.
+    Read(u64, Vec<u8>, bool),
+    /// A whole message of a lasting association.
+    Message(usize, Vec<u8>),
+}
+
+impl core::fmt::Debug for Told {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let sum = |octets: &[u8]| {
+            octets
+                .iter()
+                .fold(0_u64, |sum, octet| sum * 31 % 65_521 + u64::from(*octet))
+        };
+        match self {
+            Self::Event(id, event) => write!(f, "association {id} {event:?}"),
+            Self::Returned(what, outcome) => write!(f, "{what}: {outcome}"),
+            Self::Read(offset, octets, eom) => {
+                write!(
+                    f,
+                    "read at {offset}: {} octets (sum {}), eom {eom}",
+                    octets.len(),
+                    sum(octets)
+                )
+            }
+            Self::Message(id, octets) => {
+                write!(
+                    f,
+                    "association {id} message: {} octets (sum {})",
+                    octets.len(),
+                    sum(octets)
+                )
+            }
+        }
+    }
+}
+
+/// Hosts and what is between them. The first is the server.
+pub(crate) struct World {
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) profile: Profile,
+    /// Went over the network lately, and to whom.
+    past: VecDeque<(usize, Flying)>,
+}
+
+/// Where host number `host` is.
+pub(crate) fn address(host: usize) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, host as u8 + 1], 36_036))
+}
+
+impl World {
+    pub(crate) fn new(profile: &Profile, short: bool) -> Self {
+        let mut hosts = Vec::new();
+        for number in 0..=profile.clients {
+            let mut config = profile.config(number);
+            config.express = short;
+            hosts.push(Host::new(Engine::new(config).unwrap(), short));
+        }
+        for options in profile.listeners() {
+            let listener = hosts[0].engine.listen(options).unwrap();
+            hosts[0].listeners.push(listener);
+        }
+        Self {
+            hosts,
+            profile: profile.clone(),
+            past: VecDeque::new(),
+        }
+    }
+
+    /// What was sent is under way.
+    fn deliver(&mut self) {
+        for from in 0..self.hosts.len() {
+            // In which order associations have their turn is nobody's business.
+            self.hosts[from]
+                .sent
+                .sort_by_key(|(to, flying)| (*to, flying.association()));
+            for at in 0..self.hosts[from].sent.len() {
+                let (to, flying) = &self.hosts[from].sent[at];
+                let Some(to) = (0..self.hosts.len()).find(|host| address(*host) == *to) else {
+                    continue;
+                };
+                let arrives = Flying {
+                    src: address(from),
+                    dst: self.profile.tells_destination.then(|| address(to).ip()),
+                    ..flying.clone()
+                };
+                if self.past.len() == REMEMBERED {
+                    self.past.pop_front();
+                }
+                self.past.push_back((to, arrives.clone()));
+                self.hosts[to].arriving.push(arrives);
+            }
+        }
+    }
+
+    /// Does what `action` says, and puts what was sent on its way.
+    pub(crate) fn act(&mut self, action: &Action, now: Time) {
+        for host in &mut self.hosts {
+            host.sent.clear();
+            host.told.clear();
+        }
+        let me = action.host % self.hosts.len();
+        match &action.kind {
+            Kind::Network(place, what, number) => self.disturb(me, *place, *what, *number),
+            Kind::Replay(number) => self.replay(*number),
+            Kind::Audit => self.hosts.iter_mut().for_each(|host| host.turn(now, Books::Now)),
+            kind => self.do_by(me, kind, now),
+        }
+        self.deliver();
+    }
+
+    fn disturb(&mut self, me: usize, place: Place, what: u8, number: u64) {
+        let arriving = &mut self.hosts[me].arriving;
+        if arriving.is_empty() {
+            return;
+        }
+        let at = match place {
+            Place::Oldest => 0,
+            Place::Newest => arriving.len() - 1,
+            Place::Any => number as usize % arriving.len(),
+        };
+        match what {
+            0 => drop(arriving.remove(at)),
+            1 => {
+                let again = arriving[at].clone();
+                arriving.insert(at, again);
+            }
+            2 => arriving.reverse(),
+            3 => {
+                let late = arriving.remove(at);
+                arriving.push(late);
+            }
+            4 => {
+                let early = arriving.remove(at);
+                arriving.insert(0, early);
+            }
+            5 => {
+                // The right one comes right behind.
+                let right = arriving[at].clone();
+                mutate(&mut arriving[at], number);
+                arriving.insert(at + 1, right);
+            }
+            6 => arriving.clear(),
+            _ => mutate(&mut arriving[at], number),
+        }
+    }
+
+    /// Something comes again, or something like it.
+    fn replay(&mut self, number: u64) {
+        let mut dice = Dice::new(number);
+        if self.past.is_empty() {
+            return;
+        }
+        let at = match dice.below(3) {
+            0 => self.past.len() - 1,
+            _ => dice.below(self.past.len() as u64) as usize,
+        };
+        let (to, mut flying) = self.past[at].clone();
+        if dice.one_in(2) {
+            mutate(&mut flying, dice.next());
+        }
+        match dice.one_in(2) {
+            true => self.hosts[to].arriving.insert(0, flying),
+            false => self.hosts[to].arriving.push(flying),
+        }
+    }
+
+    fn do_by(&mut self, me: usize, kind: &Kind, now: Time) {
+        let profile = &self.profile;
+        let host = &mut self.hosts[me];
+        match kind {
+            Kind::Network(..) | Kind::Replay(_) | Kind::Audit => {}
+            Kind::Begin { kind, len } => {
+                let data = payload(*len, kind.wrapping_add(*len));
+                host.open_message(now, address(0), profile.kind(*kind).clone(), data);
+            }
+            Kind::Open { kind } => host.open(now, address(0), profile.lasting(*kind).clone()),
+            Kind::Turn(books) => host.turn(now, *books),
+            Kind::TurnIfPressing(books) => host.turn_if_pressing(now, *books),
+            Kind::Receive { all, joined, shared } => {
+                let came = take(host, *all);
+                match joined {
+                    true => host.receive_joined(now, &came),
+                    false => host.receive(now, &came, *shared),
+                }
+            }
+            Kind::ReceiveMessage { back, all, shared } => {
+                let came = take(host, *all);
+                host.receive_message(now, *back, &came, *shared);
+            }
+            Kind::ReceiveFirst { limit, shared, books } => {
+                for came in take(host, false) {
+                    host.receive_first(now, &came, *limit, *shared, *books);
+                }
+            }
+            Kind::ReceiveAnswer { limit, shared, books } => {
+                for came in take(host, false) {
+                    host.receive_answer(now, &came, *limit, *shared, *books);
+                }
+            }
+            Kind::ReceiveEnd { goes, books } => {
+                for came in take(host, false) {
+                    host.receive_end(now, &came, *goes, *books);
+                }
+            }
+            Kind::Respond {
+                len,
+                unconfirmed,
+                books,
+            } => host.respond(now, payload(*len, 3), *unconfirmed, *books),
+            Kind::SendMessage { back, len, books } => {
+                host.send_message(now, *back, payload(*len, *len), *books);
+            }
+            other => self.command(me, other, now),
+        }
+        self.hosts[me].take_events();
+    }
+
+    fn command(&mut self, me: usize, kind: &Kind, now: Time) {
+        let host = &mut self.hosts[me];
+        match kind {
+            Kind::Accept { back } => host.accept(*back),
+            Kind::Read { back, max } => host.read_once(now, *back, *max),
+            Kind::Send { back, len, eom } => host.send(now, *back, payload(*len, *len), *eom),
+            Kind::Close { back } => host.close(now, *back),
+            Kind::Release { back } => host.release(now, *back),
+            Kind::MarkAt { back, octets, what } => host.mark_at(now, *back, *octets, *what),
+            Kind::FinalStats { back } => host.final_stats(*back),
+            Kind::Readable { back } => host.readable(*back),
+            Kind::Unreachable { host: of } => host.engine.port_unreachable(now, address(*of)),
+            Kind::TooBig { host: of, octets } => host.engine.too_big(now, address(*of), *octets),
+            Kind::Clock { offset } => host.engine.set_utc_offset(*offset),
+            Kind::Odd { back, what, number } => odd_command(host, *back, *what, *number, now),
+            _ => {}
+        }
+    }
+}
+
+/// A command that few programs use.
+fn odd_command(host: &mut Host, back: usize, what: u8, number: u64, now: Time) {
+    let confirm = match number % 2 {
+        0 => Confirm::Received,
+        _ => Confirm::Delivered,
+    };
+    match what % 14 {
+        0 => host.command("abort", back, |engine, id| engine.abort(now, id)),
+        1 => host.command("mark", back, |engine, id| engine.mark(now, id, confirm)),
+        2 => host.command("tag", back, |engine, id| engine.send_tag(now, id, number)),
+        3 => host.command("sort", back, |engine, id| {
+            engine.set_sort(now, id, (!number.is_multiple_of(3)).then_some(number as u16 % 9))
+        }),
+        4 => host.command("close reader", back, |engine, id| engine.close_reader(now, id)),
+        5 => host.command("forgo reader", back, |engine, id| engine.forgo_reader(now, id)),
+        6 => host.command("go back n", back, |engine, id| {
+            let kind = match number % 2 {
+                0 => ErrorControl::GoBackN,
+                _ => ErrorControl::Selective,
+            };
+            engine.set_error_control(now, id, kind)
+        }),
+        7 => host.command("connect", back, |engine, id| engine.connect(now, id)),
+        8 => host.command("in rate", back, |engine, id| {
+            engine.set_in_rate(now, id, rate(number))
+        }),
+        9 => host.command("out rate", back, |engine, id| {
+            engine.set_out_rate(now, id, rate(number))
+        }),
+        10 => host.command("unconfirmed", back, |engine, id| {
+            engine.set_unconfirmed_response(now, id, number.is_multiple_of(2))
+        }),
+        11 => host.command("post", back, |engine, id| engine.post(now, id, number % 5_000)),
+        12 => host.command("acknowledged", back, |engine, id| {
+            engine.catch_up();
+            engine.octets_acknowledged(id)
+        }),
+        _ => host.command("close reason", back, |engine, id| {
+            engine.catch_up();
+            engine.close_reason(id)
+        }),
+    }
+}
+
+fn rate(number: u64) -> xtp_engine::Rate {
+    xtp_engine::Rate {
+        octets_per_second: number % 4 * 100_000,
+        burst: 3_000,
+    }
+}
+
+fn take(host: &mut Host, all: bool) -> Vec<Flying> {
+    let count = if all {
+        host.arriving.len()
+    } else {
+        host.arriving.len().min(1)
+    };
+    host.arriving.drain(..count).collect()
+}
+
+/// So many octets of a user's.
+fn payload(len: usize, mark: usize) -> Bytes {
+    (0..len)
+        .map(|at| (at / 7 + mark) as u8)
+        .collect::<Vec<_>>()
+        .into()
+}
+
+/// Time goes on.
+pub(crate) fn later(now: Time, nanos: u64) -> Time {
+    now + Duration::from_nanos(nanos)
+}
