@@ -76,6 +76,11 @@ impl Growth {
         };
     }
 
+    /// The path is another one.
+    pub(crate) fn forget_rtt(&mut self) {
+        self.rtt = 0;
+    }
+
     /// The least round trip it was told.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         (self.rtt != 0).then(|| Duration::from_nanos(self.rtt))

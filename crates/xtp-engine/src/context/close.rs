@@ -213,9 +213,9 @@ impl Context {
         }
     }
 
-    /// Somebody says that the peer does not know this association: ask at once (15).
+    /// Somebody says that the peer does not know this association: ask at once (15). The sender of a datagram answers nothing.
     fn raise_doubt(&mut self) {
-        if self.doubt == Doubt::No {
+        if self.doubt == Doubt::No && !self.pattern.one_way {
             self.doubt = Doubt::Raised;
         }
     }

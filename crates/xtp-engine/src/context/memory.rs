@@ -141,6 +141,7 @@ fn reader() -> Reader {
         owed: Owed::Nothing,
         told: None,
         update_due: false,
+        asks_round_trip: false,
         modes: PeerModes::default(),
         error_control: ErrorControl::Selective,
         wanted_error_control: ErrorControl::Selective,

@@ -28,6 +28,7 @@ mod receive;
 mod renew;
 mod rest;
 mod restart;
+mod round_trip;
 mod run;
 mod setup;
 mod state;

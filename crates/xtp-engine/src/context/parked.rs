@@ -486,6 +486,7 @@ impl Reader {
             max_spans,
             // Nothing is held, so all of it will fit.
             newest_next: _,
+            asks_round_trip,
             refusal_told,
         } = self;
         store.walk_empty(fields);
@@ -500,7 +501,7 @@ impl Reader {
         fields.choice(refusal, &[Refusal::No, Refusal::OnFirst, Refusal::Later]);
         fields.option(sync_in, Fields::small);
         fields.time(sync_in_at);
-        fields.flags(&mut [edge_last, announced, refusal_told]);
+        fields.flags(&mut [edge_last, announced, refusal_told, asks_round_trip]);
         fields.small(edge_sync);
         fields.option(told, |fields, (rseq, alloc)| {
             fields.number(rseq);

@@ -105,6 +105,7 @@ impl Context {
         if let Some(window) = &mut self.reader.window {
             window.on_path_change();
         }
+        self.reader.growth.forget_rtt();
         self.rtt.reset();
         // Whatever fitted the old path need not fit this one.
         self.peer.mtu.on_black_hole(env.now);

@@ -115,6 +115,8 @@ pub(crate) struct Reader {
     pub(crate) max_spans: usize,
     /// More ranges than a packet takes: the next status tells of the newest, not of the lowest.
     pub(crate) newest_next: bool,
+    /// The next answer asks in return, for a sample of the round trip.
+    pub(crate) asks_round_trip: bool,
     /// A control packet carried our refusal.
     pub(crate) refusal_told: bool,
 }

@@ -167,8 +167,7 @@ impl Context {
         }
         if header.key.is_returned() && self.role == Role::Responder && !self.peer_has_key {
             self.peer_has_key = true;
-            // From FIRST to here the key went there and back.
-            self.reader.growth.set_rtt(env.now.since(self.timers.created));
+            self.note_use_of_key(env.now);
         }
     }
 
@@ -303,7 +302,13 @@ impl Context {
         }
         let came = highest - reader.start;
         let wanted = reader.growth.capacity(capacity, came, waiting, now);
-        reader.credit.grow(wanted);
+        if wanted == capacity {
+            return;
+        }
+        self.want_round_trip();
+        if self.has_measured() {
+            self.reader.credit.grow(wanted);
+        }
     }
 
     /// The payload of a packet that is about to be stored, which copies it unless its memory is shared.

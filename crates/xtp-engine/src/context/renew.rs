@@ -292,6 +292,7 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
         end_pending,
         max_spans,
         newest_next,
+        asks_round_trip,
         refusal_told,
     } = reader;
     *credit = ReaderCredit::new(tuning.recv_capacity, first);
@@ -313,5 +314,6 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
     *end_pending = false;
     *max_spans = DEFAULT_SPANS;
     *newest_next = false;
+    *asks_round_trip = false;
     *refusal_told = false;
 }

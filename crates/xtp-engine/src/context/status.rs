@@ -73,6 +73,9 @@ impl Context {
         let tcntl = due && self.state.heard();
         // A TCNTL is no evidence of loss, so one that is there for the window comes beside status (24).
         let window = cause == Cause::Asked && self.ships_window_in_terms();
+        if cause == Cause::Asked && !tcntl {
+            extra |= self.ask_round_trip();
+        }
         if self.reader.has_holes() || !tcntl || window {
             let last = if tcntl { Options::empty() } else { extra };
             self.emit_plain(last, cause, env, out);

@@ -3,6 +3,7 @@
 use super::decide::Intent;
 use super::reader::ReaderState;
 use super::timers::Timer;
+use super::writer::WriterState;
 use super::{Context, Env, Role, State};
 use crate::congestion::Controller;
 use crate::options::Rate;
@@ -60,6 +61,56 @@ impl Context {
             self.settle_timers(now);
         }
         self.reader.hole_is_new = false;
+        debug_assert!(self.is_watched(), "no timer runs for {}", self.what_waits());
+    }
+
+    /// Whoever waits for something has a timer beside that of silence: none waits for a packet alone.
+    fn is_watched(&self) -> bool {
+        let waits = [
+            Timer::Wait,
+            Timer::LazyStatus,
+            Timer::Loss,
+            Timer::Rate,
+            Timer::Doubt,
+        ];
+        !self.state.is_live() || !self.waits() || waits.into_iter().any(|timer| self.timers.runs(timer))
+    }
+
+    /// Something is queued, sent and not acknowledged, or asked and not answered.
+    fn waits(&self) -> bool {
+        let writer = &self.writer;
+        if self.state == State::Quiescent || self.pattern.no_feedback {
+            // It has not begun, or never hears anything.
+            return false;
+        }
+        // A tag alone cannot leave before its octet is written.
+        let unsent = !writer.all_sent() && writer.queue.cut(writer.nxt, self.segment_size()).is_some();
+        unsent
+            || (writer.una < writer.nxt && writer.state != WriterState::Closed)
+            || !writer.requests.open.is_empty()
+            || writer.requests.dreq.is_some()
+            || writer.handshake.is_some()
+            || writer.state == WriterState::Closing
+            || self.renegotiation.open.is_some()
+            || self.reader.end_pending
+    }
+
+    /// For the message of a failed assertion.
+    fn what_waits(&self) -> String {
+        let writer = &self.writer;
+        format!(
+            "{:?} {:?}: {:?}, una {} nxt {} of {}, blocked {:?}, requests {:?}, {:?}, timers {:?}",
+            self.role,
+            self.state,
+            writer.state,
+            writer.una,
+            writer.nxt,
+            writer.queue.end(),
+            writer.blocked,
+            writer.requests,
+            self.pattern,
+            self.timers,
+        )
     }
 
     /// It is over, and its turn would change nothing: every short association has one or two of these.
@@ -172,11 +223,11 @@ impl Context {
     fn settle_lazy_status(&mut self, now: Time) {
         let writer = &self.writer;
         let reliable = !writer.inflight.is_empty();
-        let unmapped = self.tuning.no_error
-            && !self.pattern.no_feedback
-            && writer.unmapped_packets > 0
-            && writer.una < writer.nxt;
-        let idle = !writer.inflight.has_lost() && !self.timers.runs(Timer::Loss);
+        // An answer may settle every request and still leave octets open: those that left before a FIRST that was refused.
+        let unmapped = self.tuning.no_error && !self.pattern.no_feedback && writer.una < writer.nxt;
+        // What was lost and does not leave by itself waits for room in the window, which may need an answer.
+        let leaves = writer.inflight.has_lost() && self.timers.runs(Timer::Rate);
+        let idle = !leaves && !self.timers.runs(Timer::Loss);
         if (reliable || unmapped) && idle {
             if !self.timers.runs(Timer::LazyStatus) {
                 let period = self.lstimer_period();
@@ -279,11 +330,6 @@ impl Context {
     /// Whether what it waits for until then is the pace of its own sending.
     pub(crate) fn is_paced_until(&self, at: Time) -> bool {
         self.timers.get(Timer::Rate) == Some(at)
-    }
-
-    /// The least round trip this end was told as a reader, or else the usual one.
-    pub(crate) fn round_trip(&self) -> Option<Duration> {
-        self.reader.growth.rtt().or(self.rtt.srtt())
     }
 
     /// When this context wants its next turn.

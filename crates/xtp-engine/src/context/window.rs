@@ -36,6 +36,10 @@ impl Context {
 
     /// A packet with data was stored, or found no place; `before`: one past the last octet in order before.
     pub(super) fn watch_window(&mut self, env: &Env<'_>, input: &Input<'_>, end: u64, before: u64) {
+        if self.reader.window.is_none() {
+            return;
+        }
+        self.want_round_trip();
         let reader = &mut self.reader;
         let Some(window) = &mut reader.window else {
             return;
@@ -91,13 +95,14 @@ impl Context {
     /// The inward limits as a specifier states them.
     pub(super) fn stated_in_rate(&self) -> Rate {
         let window = self.reader.window.as_ref();
-        let Some((window, octets)) = window.and_then(|window| Some((window, window.window()?))) else {
+        let Some(octets) = window.and_then(|window| window.window()) else {
             return self.tuning.in_rate;
         };
         if !self.ships_window_in_terms() {
             return self.tuning.in_rate;
         }
-        let rate = window.rtt().map_or(0, |rtt| {
+        // Only of what was measured: a bound that is too large makes a rate that nothing would ever correct.
+        let rate = self.rtt.srtt().map_or(0, |rtt| {
             u128::from(octets) * 1_000_000_000 / rtt.as_nanos().max(1)
         });
         Rate {

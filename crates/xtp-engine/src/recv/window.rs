@@ -110,11 +110,6 @@ impl ReceiverWindow {
         self.round.map(|_| self.window)
     }
 
-    /// The round trip as this window sees it.
-    pub(crate) fn rtt(&self) -> Option<Duration> {
-        self.rtt
-    }
-
     /// The window is other than the peer was told.
     pub(crate) fn is_untold(&self) -> bool {
         self.window() != self.told

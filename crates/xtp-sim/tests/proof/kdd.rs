@@ -94,11 +94,11 @@ fn throughput_by_round_trip_and_retained_buffers() {
         rtt          1      2      4      8
         1ms        35.1   35.4   35.4   35.4
         20ms       30.3   35.5   35.5   35.5
-        60ms       23.5   35.5   35.5   35.5
+        60ms       23.5   35.6   35.6   35.6
         100ms      19.2   35.4   35.5   35.5
-        120ms      17.6   35.2   35.5   35.6
-        160ms      15.1   30.1   35.9   35.7
-        200ms      13.2   26.3   35.9   36.1
+        120ms      17.6   35.2   35.6   35.8
+        160ms      15.1   30.1   35.5   36.1
+        200ms      13.2   26.3   35.6   36.1
     "#]]
     .assert_eq(&table);
 }
@@ -206,11 +206,11 @@ fn bit_errors_are_repaired_by_selective_repetition_and_by_going_back() {
     expect![[r#"
         Mbit/s at a bit error rate of 1e-8
         rtt       selective  go-back-N
-        1ms            35.4       35.3
+        1ms            35.3       35.3
         20ms           33.6       33.9
-        60ms           28.0       27.7
-        120ms          22.5       19.5
-        200ms          17.2       18.0
+        60ms           27.9       27.8
+        120ms          22.4       19.6
+        200ms          17.3       17.1
     "#]]
     .assert_eq(&table);
 }

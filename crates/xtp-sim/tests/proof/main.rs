@@ -16,6 +16,7 @@ mod pingpong;
 mod rates;
 mod readers;
 mod repair;
+mod round_trips;
 mod seeds;
 mod soak;
 mod urgency;
