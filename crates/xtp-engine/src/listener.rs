@@ -4,9 +4,16 @@ use std::collections::BTreeMap;
 
 use xtp_wire::Options;
 
+use core::net::IpAddr;
+
 use crate::error::Error;
-use crate::event::ListenerId;
+use crate::event::{ContextId, ListenerId};
+use crate::hash::KeyedState;
 use crate::options::ListenOptions;
+
+mod unproved;
+use unproved::Unproved;
+pub(crate) use unproved::{Full, Place};
 
 /// Why no listener takes a FIRST.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -17,8 +24,6 @@ pub(crate) enum Refusal {
     OptionsRefused,
     /// Somebody listens, but not for this service.
     ServiceRefused,
-    /// Too many associations wait for their user.
-    NoResource,
 }
 
 impl Refusal {
@@ -28,7 +33,6 @@ impl Refusal {
             Self::NoListener => 1,
             Self::OptionsRefused => 2,
             Self::ServiceRefused => 8,
-            Self::NoResource => 9,
         }
     }
 }
@@ -36,13 +40,15 @@ impl Refusal {
 /// One listener.
 pub(crate) struct Listener {
     pub(crate) options: ListenOptions,
-    /// Associations accepted and not yet touched by the user.
-    waiting: usize,
+    /// Associations accepted and not yet touched by the user whose initiators have proved their addresses.
+    proved: usize,
+    /// The others.
+    unproved: Unproved,
 }
 
 /// The listeners of an engine.
-#[derive(Default)]
 pub(crate) struct Listeners {
+    hash: KeyedState,
     by_id: BTreeMap<u32, Listener>,
     by_port: BTreeMap<(u8, Option<u16>), ListenerId>,
     next: u32,
@@ -51,9 +57,15 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Nobody listens.
-    pub(crate) fn new() -> Self {
-        Self::default()
+    /// Nobody listens. Sources are hashed under `hash_key`.
+    pub(crate) fn new(hash_key: [u8; 16]) -> Self {
+        Self {
+            hash: KeyedState::new(hash_key),
+            by_id: BTreeMap::new(),
+            by_port: BTreeMap::new(),
+            next: 0,
+            changes: 0,
+        }
     }
 
     /// Adds a listener.
@@ -85,7 +97,13 @@ impl Listeners {
             .ok_or(Error::Limit("listeners made by one engine"))?;
         self.changes += 1;
         self.by_port.insert(place, id);
-        self.by_id.insert(id.0, Listener { options, waiting: 0 });
+        let unproved = Unproved::new(options.backlog, self.hash);
+        let listener = Listener {
+            options,
+            proved: 0,
+            unproved,
+        };
+        self.by_id.insert(id.0, listener);
         Ok(id)
     }
 
@@ -132,11 +150,11 @@ impl Listeners {
         Err(refusal)
     }
 
-    /// Whether the listener takes a FIRST with these option bits now; counts nothing.
+    /// Whether the listener takes a FIRST with these option bits.
     ///
     /// # Errors
     ///
-    /// [`Refusal::OptionsRefused`], [`Refusal::NoResource`], or [`Refusal::NoListener`] for an unknown identifier.
+    /// [`Refusal::OptionsRefused`], or [`Refusal::NoListener`] for an unknown identifier.
     pub(crate) fn check(&self, id: ListenerId, bits: Options) -> Result<(), Refusal> {
         let listener = self.get(id).ok_or(Refusal::NoListener)?;
         let options = &listener.options;
@@ -144,24 +162,65 @@ impl Listeners {
         if !bits.contains(options.required) || bits.intersects(options.refused) || reserves_nothing {
             return Err(Refusal::OptionsRefused);
         }
-        if listener.waiting >= options.backlog {
-            return Err(Refusal::NoResource);
-        }
         Ok(())
     }
 
-    /// An association was accepted for this listener.
-    pub(crate) fn accepted(&mut self, id: ListenerId) {
+    /// Whether there is a place for one who has proved its address.
+    pub(crate) fn has_place(&self, id: ListenerId) -> bool {
+        self.get(id)
+            .is_some_and(|listener| listener.proved < listener.options.backlog)
+    }
+
+    /// Whether there is a place for one who has not; `listed`: its address was proved lately.
+    pub(crate) fn place_for_stranger(
+        &self,
+        id: ListenerId,
+        source: IpAddr,
+        listed: bool,
+    ) -> Result<(), Full> {
+        self.get(id)
+            .map_or(Err(Full::All), |listener| listener.unproved.check(source, listed))
+    }
+
+    /// An association of this listener was accepted; the place it takes, if it comes from a source that is not proved.
+    pub(crate) fn accepted(
+        &mut self,
+        id: ListenerId,
+        context: ContextId,
+        unproved: Option<IpAddr>,
+    ) -> Option<Place> {
+        let listener = self.by_id.get_mut(&id.0)?;
+        match unproved {
+            Some(source) => Some(listener.unproved.take(context, source)),
+            None => {
+                listener.proved += 1;
+                None
+            }
+        }
+    }
+
+    /// One that was not proved is now.
+    pub(crate) fn proved(&mut self, id: ListenerId, (place, source): (Place, IpAddr)) {
         if let Some(listener) = self.by_id.get_mut(&id.0) {
-            listener.waiting += 1;
+            listener.unproved.leave(place, source);
+            listener.proved += 1;
         }
     }
 
     /// An accepted association was touched by its user for the first time, or ended untouched.
-    pub(crate) fn taken(&mut self, id: ListenerId) {
-        if let Some(listener) = self.by_id.get_mut(&id.0) {
-            listener.waiting = listener.waiting.saturating_sub(1);
+    pub(crate) fn taken(&mut self, id: ListenerId, place: Option<(Place, IpAddr)>) {
+        let Some(listener) = self.by_id.get_mut(&id.0) else {
+            return;
+        };
+        match place {
+            Some((place, source)) => listener.unproved.leave(place, source),
+            None => listener.proved = listener.proved.saturating_sub(1),
         }
+    }
+
+    /// The oldest of those not proved that may have to give way; each is named once.
+    pub(crate) fn oldest_unproved(&mut self, id: ListenerId) -> Option<ContextId> {
+        self.by_id.get_mut(&id.0)?.unproved.oldest()
     }
 }
 

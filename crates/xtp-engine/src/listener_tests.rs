@@ -2,9 +2,16 @@
 
 use xtp_wire::Options;
 
-use super::{Listeners, Refusal};
+use core::net::IpAddr;
+
+use super::{Full, Listeners, Refusal};
 use crate::error::Error;
+use crate::event::ContextId;
 use crate::options::ListenOptions;
+
+fn listeners() -> Listeners {
+    Listeners::new([5; 16])
+}
 
 fn serving(port: u16, services: u32) -> ListenOptions {
     ListenOptions {
@@ -15,7 +22,7 @@ fn serving(port: u16, services: u32) -> ListenOptions {
 
 #[test]
 fn the_exact_number_goes_before_the_wildcard() {
-    let mut listeners = Listeners::new();
+    let mut listeners = listeners();
     let wild = listeners.add(ListenOptions::wildcard()).expect("free");
     let echo = listeners.add(ListenOptions::new(7)).expect("free");
     assert_eq!(listeners.find(0, Some(7), 3), Ok(echo));
@@ -37,7 +44,7 @@ fn the_exact_number_goes_before_the_wildcard() {
 
 #[test]
 fn services_are_matched_by_bit() {
-    let mut listeners = Listeners::new();
+    let mut listeners = listeners();
     let calls = listeners.add(serving(10, 1 << 3)).expect("free");
     assert_eq!(listeners.find(0, Some(10), 3), Ok(calls));
     assert_eq!(listeners.find(0, Some(10), 4), Err(Refusal::ServiceRefused));
@@ -61,7 +68,7 @@ fn services_are_matched_by_bit() {
 
 #[test]
 fn a_place_is_taken_once() {
-    let mut listeners = Listeners::new();
+    let mut listeners = listeners();
     let first = listeners.add(ListenOptions::new(7)).expect("free");
     assert_eq!(listeners.add(ListenOptions::new(7)), Err(Error::PortInUse(7)));
     assert!(
@@ -86,7 +93,7 @@ fn a_place_is_taken_once() {
 
 #[test]
 fn options_that_refuse_everything_are_errors() {
-    let mut listeners = Listeners::new();
+    let mut listeners = listeners();
     let both = ListenOptions {
         required: Options::SREQ,
         refused: Options::SREQ,
@@ -104,7 +111,7 @@ fn options_that_refuse_everything_are_errors() {
 
 #[test]
 fn option_bits_are_required_and_refused() {
-    let mut listeners = Listeners::new();
+    let mut listeners = listeners();
     let required = Options::SREQ | Options::WCLOSE;
     let options = ListenOptions {
         required,
@@ -123,7 +130,7 @@ fn option_bits_are_required_and_refused() {
 
 #[test]
 fn the_backlog_is_a_limit_and_frees_itself() {
-    let mut listeners = Listeners::new();
+    let mut listeners = listeners();
     let id = listeners
         .add(ListenOptions {
             backlog: 2,
@@ -131,32 +138,42 @@ fn the_backlog_is_a_limit_and_frees_itself() {
         })
         .expect("free");
     for _ in 0..2 {
-        assert_eq!(listeners.check(id, Options::empty()), Ok(()));
-        listeners.accepted(id);
+        assert!(listeners.has_place(id));
+        assert_eq!(listeners.accepted(id, ContextId(1), None), None);
     }
-    assert_eq!(listeners.check(id, Options::empty()), Err(Refusal::NoResource));
-    listeners.taken(id);
-    assert_eq!(listeners.check(id, Options::empty()), Ok(()));
-    listeners.taken(id);
-    listeners.taken(id);
-    listeners.accepted(id);
-    listeners.accepted(id);
-    assert_eq!(
-        listeners.check(id, Options::empty()),
-        Err(Refusal::NoResource),
-        "never below none waiting"
-    );
+    assert!(!listeners.has_place(id));
+    listeners.taken(id, None);
+    assert!(listeners.has_place(id));
+    listeners.taken(id, None);
+    listeners.taken(id, None);
+    listeners.accepted(id, ContextId(2), None);
+    listeners.accepted(id, ContextId(3), None);
+    assert!(!listeners.has_place(id), "never below none waiting");
 }
 
 #[test]
-fn every_refusal_has_its_value_on_the_wire() {
-    let values = [
-        Refusal::NoListener,
-        Refusal::OptionsRefused,
-        Refusal::ServiceRefused,
-        Refusal::NoResource,
-    ];
-    assert_eq!(values.map(Refusal::diag_value), [1, 2, 8, 9]);
+fn whoever_has_not_proved_its_address_takes_no_place_of_those_who_have() {
+    let mut listeners = listeners();
+    let id = listeners
+        .add(ListenOptions {
+            backlog: 2,
+            ..ListenOptions::new(7)
+        })
+        .expect("free");
+    let source = |number| IpAddr::from([10, 0, 0, number]);
+    let places: Vec<_> = (1..3)
+        .map(|number| listeners.accepted(id, ContextId(number.into()), Some(source(number))))
+        .collect();
+    assert_eq!(listeners.place_for_stranger(id, source(3), false), Err(Full::All));
+    assert!(listeners.has_place(id));
+    // One proves itself, and takes a place among those.
+    listeners.proved(id, (places[0].expect("a place"), source(1)));
+    assert_eq!(listeners.place_for_stranger(id, source(3), false), Ok(()));
+    listeners.accepted(id, ContextId(3), None);
+    assert!(!listeners.has_place(id));
+    assert_eq!(listeners.oldest_unproved(id), Some(ContextId(2)));
+    listeners.taken(id, places[1].map(|place| (place, source(2))));
+    assert_eq!(listeners.oldest_unproved(id), None);
 }
 
 #[test]

@@ -220,7 +220,10 @@ pub struct ListenOptions {
     pub required: xtp_wire::Options,
     /// Option bits a FIRST must not carry. Default none.
     pub refused: xtp_wire::Options,
-    /// Associations accepted but not yet touched by the user; a FIRST beyond it gets DIAG(1,9). Default 4 096.
+    /// Associations accepted but not yet touched by the user, at least 1; a FIRST beyond it gets DIAG(1,9). So many from
+    /// addresses that were proved, and so many others beside them: of these one source may have a quarter, and where there is
+    /// no place for another, it is asked to prove its address (COOKIE) or the oldest whose message is not complete gives way.
+    /// Default 4 096.
     pub backlog: usize,
     /// Send a response that fits one packet with END and keep it for replay (L6). Default `false`.
     pub unconfirmed_response: bool,

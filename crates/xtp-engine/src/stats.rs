@@ -71,6 +71,8 @@ pub struct EngineStats {
     pub replays: u64,
     /// FIRSTs refused because of age (14.9).
     pub refused_age: u64,
+    /// Associations of addresses not proved that gave way to others before anybody was handed them (20.5).
+    pub displaced: u64,
     /// Contexts alive.
     pub contexts: usize,
     /// Of these parked (see `EngineConfig::max_whole`).

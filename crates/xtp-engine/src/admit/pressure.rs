@@ -18,6 +18,8 @@ pub(crate) enum Decision {
     Accept,
     /// Answer COOKIE, keep no state.
     Cookie,
+    /// Make a context if another one whose initiator is not validated gives way.
+    Displace,
     /// DIAG(1,9): certainly not executed.
     Refuse,
 }
@@ -79,7 +81,8 @@ impl Pressure {
         match (crowded || hasty, first.takes_cookie) {
             (false, _) => Decision::Accept,
             (true, true) => Decision::Cookie,
-            (true, false) => Decision::Refuse,
+            (true, false) if hasty => Decision::Refuse,
+            (true, false) => Decision::Displace,
         }
     }
 

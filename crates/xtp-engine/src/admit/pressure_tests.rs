@@ -49,7 +49,7 @@ fn more_than_1024_half_open_contexts_demand_cookies() {
     }
     assert_eq!(pressure.half_open(), 1_025);
     assert_eq!(pressure.decide(at(0), host(9_999), NOBODY), Decision::Cookie);
-    assert_eq!(pressure.decide(at(0), host(9_999), LEGACY), Decision::Refuse);
+    assert_eq!(pressure.decide(at(0), host(9_999), LEGACY), Decision::Displace);
     assert_eq!(
         pressure.decide(at(0), host(9_999), LISTED),
         Decision::Cookie,

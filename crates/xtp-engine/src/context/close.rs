@@ -267,7 +267,9 @@ impl Context {
         if !self.state.is_live() {
             return;
         }
-        self.abort_pending = self.state.heard() || self.state == State::Opening;
+        // Nothing ever answers a pure datagram [D-19].
+        let answers = !(self.is_responder() && self.pattern.one_way);
+        self.abort_pending = answers && (self.state.heard() || self.state == State::Opening);
         self.finish(CloseReason::LocalAbort, env);
     }
 

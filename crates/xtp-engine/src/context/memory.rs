@@ -40,6 +40,7 @@ impl Context {
             peer_key: None,
             peer_has_key: false,
             listener: None,
+            place: None,
             pattern: Pattern::new(NOTHING),
             confirm: Confirm::Received,
             peer: Peer::new(nowhere, None, mtu, 0),

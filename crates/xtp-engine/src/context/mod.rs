@@ -4,6 +4,7 @@
 //! sending next and changes nothing, `emit` turns that into octets and book-keeping.
 
 mod arrivals;
+mod backlog;
 mod close;
 mod control;
 mod dally;
@@ -43,10 +44,12 @@ mod writer;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event, ListenerId};
+use crate::listener::Place;
 use crate::options::{Confirm, Tuning};
 use crate::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
+pub(crate) use backlog::Waiting;
 pub(crate) use dally::Dally;
 use decide::Ask;
 pub(crate) use express::{Arrival, Departure};
@@ -108,6 +111,8 @@ pub(crate) struct Context {
     /// Responder: a packet with our own key came in.
     pub(crate) peer_has_key: bool,
     pub(crate) listener: Option<ListenerId>,
+    /// Its place there, while its initiator's address is not proved.
+    pub(crate) place: Option<Place>,
     pub(crate) pattern: Pattern,
     pub(crate) tuning: Tuning,
     pub(crate) confirm: Confirm,

@@ -140,6 +140,7 @@ impl Context {
             peer_key,
             peer_has_key,
             listener,
+            place: _,
             pattern,
             tuning: _,
             confirm,

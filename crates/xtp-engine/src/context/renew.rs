@@ -53,7 +53,7 @@ impl Context {
         self.marks = Marks::default();
         self.closed = None;
         self.cached = None;
-        self.listener = None;
+        (self.listener, self.place) = (None, None);
     }
 
     /// A context in which nothing has happened yet. It must have been stripped.
@@ -109,6 +109,7 @@ impl Context {
             peer_key,
             peer_has_key,
             listener,
+            place,
             confirm,
             in_force,
             opening,
@@ -139,7 +140,7 @@ impl Context {
             expected_answer,
         } = self;
         (*peer_key, *peer_has_key, *in_force) = (None, false, Caps::empty());
-        (*listener, *confirm, *opening) = (None, Confirm::Received, None);
+        (*listener, *place, *confirm, *opening) = (None, None, Confirm::Received, None);
         (*closed, *cached, *serial) = (None, None, None);
         (*expected_answer, *initial, *regular) = (0, 0, false);
         *leeway = 0;

@@ -62,6 +62,7 @@ impl Context {
             && self.path_queue.is_empty()
             && self.cached.is_none()
             && !self.half_open
+            && self.place.is_none()
             && !self.renegotiation.due
             && !self.renegotiation.confirm
             && self.renegotiation.open.is_none()

@@ -111,7 +111,7 @@ impl Engine {
                 return self.refuse(header, value, datagram);
             }
         };
-        if let Some(validated) = self.admit(header, first, &claim, pure, datagram) {
+        if let Some(validated) = self.admit(header, first, &claim, (listener, pure), datagram) {
             self.accept(packet, first, &claim, listener, validated, pure, datagram);
         }
     }
@@ -122,7 +122,7 @@ impl Engine {
         header: &Header,
         first: &First<'_>,
         claim: &Claim,
-        pure: bool,
+        (listener, pure): (ListenerId, bool),
         datagram: &Datagram<'_>,
     ) -> Option<bool> {
         let (domain, port) = (first.address.domain(), first.address.port().unwrap_or(0));
@@ -134,24 +134,16 @@ impl Engine {
                 .check(&token, seconds, datagram.src, key, domain, port)
                 .is_some()
         });
-        if self.contexts.alive() >= self.config.max_contexts {
-            self.refuse(header, DiagValue::NoResource, datagram);
-            return None;
-        }
         let credentials = Credentials {
             token: fits,
             listed: self.validated.contains(self.now, datagram.src.ip()),
             takes_cookie: claim.takes_cookie && claim.extended,
         };
-        if pure {
-            // Nothing is answered, so nothing is amplified.
-            return Some(fits);
-        }
-        match self.pressure.decide(self.now, datagram.src.ip(), credentials) {
+        match self.decide(listener, datagram.src.ip(), credentials, pure) {
             Decision::Accept => {
                 // A client whose answers need no confirmation is never told a source token: without this every one of
                 // its requests would have to fetch a cookie.
-                if fits && !credentials.listed {
+                if fits && !credentials.listed && !pure {
                     self.validated.insert(self.now, datagram.src.ip());
                 }
                 Some(fits)
@@ -161,7 +153,7 @@ impl Engine {
                 self.send_cookie(header, token, datagram);
                 None
             }
-            Decision::Refuse => {
+            Decision::Displace | Decision::Refuse => {
                 self.refuse(header, DiagValue::NoResource, datagram);
                 None
             }
@@ -242,7 +234,8 @@ impl Engine {
         self.demux.insert_own(key, slot);
         self.demux.insert_foreign(datagram.src, header.key.value(), slot);
         self.demux.insert_peer(datagram.src, slot);
-        self.listeners.accepted(listener);
+        let source = (!validated).then(|| datagram.src.ip());
+        context.place = self.listeners.accepted(listener, id, source);
         if !self.stay.remembered {
             self.remember_first(header, claim, pure, datagram);
         }

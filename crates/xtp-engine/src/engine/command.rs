@@ -67,10 +67,7 @@ impl Engine {
         }
         self.settle_ahead();
         let slot = self.slot(id)?;
-        let listener = self.contexts.at(slot).and_then(|context| context.listener.take());
-        if let Some(listener) = listener {
-            self.listeners.taken(listener);
-        }
+        self.leave_backlog(slot);
         Ok(())
     }
 

@@ -473,10 +473,8 @@ impl Engine {
 
     /// What the user did with the guest.
     fn repeat_for(&mut self, slot: u32, guest: &Guest, out: Option<&mut TransmitBatch>) {
-        if guest.taken
-            && let Some(listener) = self.contexts.at(slot).and_then(|context| context.listener.take())
-        {
-            self.listeners.taken(listener);
+        if guest.taken {
+            self.leave_backlog(slot);
         }
         if let Some(context) = self.contexts.at(slot) {
             repeat(context, guest);

@@ -15,6 +15,7 @@ mod launch;
 mod opening;
 mod parking;
 mod peers;
+mod places;
 mod replies;
 mod serials;
 mod slab;
@@ -173,7 +174,8 @@ impl Engine {
         };
         let (demux, at_most_once) = (Demux::new(hash_key()), AtMostOnce::new(&config, hash_key()));
         let validated = Validated::new(config.max_validated, hash_key());
-        let pressure = Pressure::new(config.max_half_open, config.source_rate, hash_key());
+        let sources = hash_key();
+        let pressure = Pressure::new(config.max_half_open, config.source_rate, sources);
         let (peers, assembling) = (
             Peers::new(hash_key()),
             Assembling::new(hash_key(), config.assembly_limit),
@@ -191,7 +193,7 @@ impl Engine {
             rng,
             now: Time::ZERO,
             contexts: Slab::default(),
-            listeners: Listeners::new(),
+            listeners: Listeners::new(sources),
             scheduler: Scheduler::new(),
             deadlines: Deadlines::new(),
             parking: Parking::default(),

@@ -3,8 +3,8 @@
 //! A context that is at rest lies packed ([`Parked`]) until somebody wants to change it. The memory of whole ones is
 //! used again, so that packing and unpacking do not go through the allocator for it.
 
-use crate::context::{Context, Dally, Parked, Tunings};
-use crate::event::{ContextId, ListenerId};
+use crate::context::{Context, Dally, Parked, Tunings, Waiting};
+use crate::event::ContextId;
 
 /// Memory of whole contexts kept for the next ones.
 const MAX_POOL: usize = 256;
@@ -96,20 +96,20 @@ impl Slab {
         slot
     }
 
-    /// Removes a context; the listener in whose backlog it still was.
-    pub(super) fn remove(&mut self, slot: u32) -> Option<ListenerId> {
+    /// Removes a context; the listener in whose backlog it still was, and its place there.
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Waiting> {
         self.at(slot)?;
         let place = self.places.get_mut(slot as usize)?;
-        let Body::Whole(memory) = std::mem::take(&mut place.body) else {
+        let Body::Whole(mut memory) = std::mem::take(&mut place.body) else {
             return None;
         };
-        let listener = memory.listener;
+        let left = memory.leave_backlog();
         keep(&mut self.pool, memory);
         self.whole -= 1;
         place.generation = place.generation.wrapping_add(1);
         self.free.push(slot);
         self.alive -= 1;
-        listener
+        left
     }
 
     /// The context, whole: a parked one is unpacked.

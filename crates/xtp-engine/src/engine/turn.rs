@@ -3,7 +3,7 @@
 use super::Engine;
 use super::farewell::Farewell;
 use crate::admit::Tombstone;
-use crate::context::{Context, Env, Restart, State};
+use crate::context::{Context, Env, Restart, State, Waiting};
 use crate::error::{CloseReason, Error};
 use crate::stats::EngineStats;
 use crate::time::Time;
@@ -146,6 +146,12 @@ impl Engine {
                 self.validated.insert(now, context.peer.addr.ip());
             }
         }
+        if context.peer.validated
+            && let Some(listener) = context.listener
+            && let Some(place) = context.take_place()
+        {
+            self.listeners.proved(listener, place);
+        }
         if let Some(n) = context.serial
             && (context.closed.is_some() || (context.state.heard() && context.pattern.lasting))
         {
@@ -228,8 +234,8 @@ impl Engine {
         if self.contexts.awake(slot).is_some_and(Context::is_disposable) {
             self.deadlines.set(slot, None);
             self.scheduler.remove(slot);
-            if let Some(listener) = self.contexts.remove(slot) {
-                self.listeners.taken(listener);
+            if let Some(Waiting { listener, place }) = self.contexts.remove(slot) {
+                self.listeners.taken(listener, place);
             }
         }
     }

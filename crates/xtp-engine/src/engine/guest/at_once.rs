@@ -170,10 +170,14 @@ impl Engine {
             return false;
         };
         let (src, key) = (datagram.src, header.key.value());
-        let free = self.contexts.alive() < self.config.max_contexts
+        let free = self.has_room_for(false)
             && self.parted.as_ref().is_none_or(Parted::is_remembered)
             && likeness.changes == self.listeners.changes()
             && self.listeners.check(known.kind.listener, header.options).is_ok()
+            && self
+                .listeners
+                .place_for_stranger(known.kind.listener, src.ip(), true)
+                .is_ok()
             && self.demux.foreign(src, key).is_none()
             && self.at_most_once.is_surely_new(now, src, key, client);
         if !free {

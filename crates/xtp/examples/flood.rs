@@ -1,0 +1,169 @@
+//! A flood, and what it leaves for others: three programs in one.
+//!
+//! * `flood serve ADDR` answers requests and says every second how much memory it has.
+//! * `flood call ADDR COUNT` calls COUNT times, each time from an endpoint of its own, and says how long that took.
+//! * `flood KIND ADDR SOURCES SECONDS` floods from SOURCES addresses of 127.0.0.0/8, as fast as one core sends: `garbage`
+//!   (octets that are no packet), `first` (requests that begin and do not end) or `whole` (whole requests), each under a key
+//!   and a client number of its own. Only loopback is flooded.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use xtp::{CallOptions, Config, Endpoint, paradigm, ports};
+use xtp_wire::{Body, Packet, Tlv, Traffic, seal};
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Packets between two looks at the clock.
+const BURST: usize = 64;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["serve", address] => serve(address.parse()?),
+        ["call", address, count] => call(address.parse()?, count.parse()?),
+        [kind, address, sources, seconds] => {
+            flood(kind, address.parse()?, sources.parse()?, seconds.parse()?)
+        }
+        _ => {
+            Err("usage: flood serve ADDR | call ADDR COUNT | garbage|first|whole ADDR SOURCES SECONDS".into())
+        }
+    }
+}
+
+fn serve(address: SocketAddr) -> Outcome {
+    let mut config = Config::server(address);
+    config.fresh_start = true;
+    let endpoint = Endpoint::bind(config)?;
+    let listener = endpoint.listen(ports::CALL)?;
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            let stats = endpoint.stats();
+            let engine = &stats.engine;
+            println!(
+                "{} kB, {} received, {} associations, {} half-open, {} tombstones",
+                resident(),
+                engine.received,
+                engine.contexts,
+                engine.half_open,
+                engine.tombstones
+            );
+        }
+    });
+    loop {
+        let (request, incoming) = listener.recv_message()?;
+        // Whoever is gone by now needs no answer.
+        let _ = incoming.respond(request);
+    }
+}
+
+/// Kilobytes.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
+        .unwrap_or(0)
+}
+
+fn call(address: SocketAddr, count: usize) -> Outcome {
+    let mut times = Vec::new();
+    for _ in 0..count {
+        let endpoint = Endpoint::client()?;
+        let begin = Instant::now();
+        let mut options = CallOptions::default();
+        options.timeout = Some(Duration::from_secs(20));
+        endpoint.call(address, ports::CALL, "an honest request", &options)?;
+        times.push(begin.elapsed());
+    }
+    times.sort();
+    let at = |share: usize| times[(count * share / 100).min(count - 1)];
+    let slow = times
+        .iter()
+        .filter(|time| **time > Duration::from_millis(500))
+        .count();
+    println!(
+        "median {:?}, 90 % {:?}, 99 % {:?}, longest {:?}; {slow} of {count} above 0.5 s",
+        at(50),
+        at(90),
+        at(99),
+        at(100)
+    );
+    Ok(())
+}
+
+fn flood(kind: &str, server: SocketAddr, sources: u32, seconds: u64) -> Outcome {
+    if !server.ip().is_loopback() {
+        return Err("only loopback is flooded".into());
+    }
+    let sockets = sources_of(sources)?;
+    let mut packet = match kind {
+        "garbage" => vec![0x5a; 100],
+        "first" => first_packet(false)?,
+        "whole" => first_packet(true)?,
+        _ => return Err("what kind?".into()),
+    };
+    let client = client_at(&packet);
+    let mut random = ChaCha8Rng::seed_from_u64(std::process::id().into());
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let (mut sent, mut number) = (0_u64, 0_usize);
+    while Instant::now() < until {
+        for _ in 0..BURST {
+            if let Some(client) = client {
+                random.fill_bytes(&mut packet[..8]);
+                packet[0] &= 0x7f;
+                random.fill_bytes(&mut packet[client..client + 8]);
+                seal(&mut packet, []);
+            }
+            number = (number + 1) % sockets.len();
+            sent += u64::from(sockets[number].send_to(&packet, server).is_ok());
+        }
+    }
+    println!("{sent} packets of {} octets", packet.len());
+    Ok(())
+}
+
+fn sources_of(count: u32) -> std::io::Result<Vec<UdpSocket>> {
+    (0..count.max(1))
+        .map(|number| UdpSocket::bind((Ipv4Addr::from(0x7f02_0001 + number), 0)))
+        .collect()
+}
+
+/// What a request begins with.
+fn first_packet(whole: bool) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let catcher = UdpSocket::bind("127.0.0.1:0")?;
+    let peer = catcher.local_addr()?;
+    let endpoint = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
+    if whole {
+        let mut options = CallOptions::default();
+        options.timeout = Some(Duration::from_millis(1));
+        // Nobody answers.
+        let _ = endpoint.call(peer, ports::CALL, vec![b's'; 100], &options);
+    } else {
+        let stream = endpoint.open(peer, paradigm::transaction(ports::CALL))?;
+        stream.send(vec![b's'; 100])?;
+    }
+    let mut packet = vec![0; 65_536];
+    let (length, _) = catcher.recv_from(&mut packet)?;
+    packet.truncate(length);
+    Ok(packet)
+}
+
+/// Where the client's number lies.
+fn client_at(packet: &[u8]) -> Option<usize> {
+    let parsed = Packet::parse(packet).ok()?;
+    let Body::First(first) = &parsed.body else {
+        return None;
+    };
+    let Traffic::Extended(terms) = &first.traffic else {
+        return None;
+    };
+    let client = terms.tlvs.iter().find_map(|tlv| match tlv {
+        Tlv::Client(client) => Some(client.client.to_be_bytes()),
+        _ => None,
+    })?;
+    packet.windows(8).position(|octets| octets == client)
+}
