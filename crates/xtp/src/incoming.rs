@@ -42,6 +42,17 @@ impl Incoming {
         self.accepted.port
     }
 
+    /// As [`Stream::is_proved`].
+    pub fn is_proved(&self) -> bool {
+        self.stream.is_proved()
+    }
+
+    /// Whether a whole message, or all that will come, can be [received](Self::receive) without waiting.
+    pub fn is_complete(&self) -> bool {
+        let shared = self.stream.shared();
+        shared.look(|core| core.engine.holds_message(self.accepted.id).unwrap_or(true))
+    }
+
     /// The association as a stream, to read and write as it comes.
     pub fn into_stream(self) -> Stream {
         self.stream

@@ -1,25 +1,28 @@
 //! `xtp serve`: a directory for `xtp cp`.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use xtp::{Incoming, ListenOptions, Listener, ports};
+use xtp::{Incoming, ListenOptions, Listener, Stream, ports};
 
 use super::channel::Outbox;
 use super::partial::Claims;
 use super::problem::{Code, Fault, Problem};
 use super::root::Root;
-use super::session::{Service, configure, tuning};
+use super::session::{GREETING, Service, configure, tuning};
 use super::tally::Tally;
 use crate::args::ServeArgs;
 use crate::common::{Address, Common, Failure, Outcome};
 
-/// Clients at a time; each one has two threads.
+/// Clients at a time whose addresses are proved, and so many others; each one has two threads.
 const SESSIONS: usize = 64;
+/// Associations that have not greeted yet. They have no thread.
+const STRANGERS: usize = 256;
 /// How often a busy server looks for new clients. Nobody is refused meanwhile; greetings wait this long at most.
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -69,10 +72,10 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
         read_only: args.read_only,
         claims: Claims::default(),
     });
-    let mut sessions = Sessions::default();
+    let (mut door, mut sessions) = (Door::default(), Sessions::default());
     let mut served = Served::default();
     let ended = loop {
-        match next(&listener, &mut sessions, common) {
+        match door.next(&listener, &mut sessions, common) {
             Ok(incoming) => match sessions.begin(&service, incoming) {
                 true => served.sessions += 1,
                 false => served.refused_sessions += 1,
@@ -99,61 +102,132 @@ pub(crate) fn survive_size_limits() -> Outcome {
         .map_err(|error| Failure::io("cannot catch signals", &error))
 }
 
-/// Waits for the next client. While there are others this thread keeps away from the socket: whoever waits there takes
-/// the packets of all, and a session that takes its own saves a change of threads for each batch.
-fn next(listener: &Listener, sessions: &mut Sessions, common: &Common) -> xtp::Result<Incoming> {
-    loop {
-        if sessions.are_idle() {
-            return listener.accept();
+/// Associations that began and have not greeted: whoever does not, is in nobody's way.
+#[derive(Default)]
+struct Door {
+    waiting: VecDeque<(Incoming, Instant)>,
+}
+
+impl Door {
+    /// Waits for the next client that greets. While there are others this thread keeps away from the socket: whoever waits
+    /// there takes the packets of all, and a session that takes its own saves a change of threads for each batch.
+    fn next(
+        &mut self,
+        listener: &Listener,
+        sessions: &mut Sessions,
+        common: &Common,
+    ) -> xtp::Result<Incoming> {
+        loop {
+            if self.waiting.is_empty() && sessions.are_idle() {
+                self.admit(listener.accept()?);
+            }
+            for _ in 0..STRANGERS {
+                match listener.try_accept() {
+                    Ok(incoming) => self.admit(incoming),
+                    Err(error) if error.is_would_block() => break,
+                    Err(error) => return Err(error),
+                }
+            }
+            let greets = |(incoming, _): &(Incoming, Instant)| incoming.is_complete();
+            if let Some(place) = self.waiting.iter().position(greets)
+                && let Some((incoming, _)) = self.waiting.remove(place)
+            {
+                return Ok(incoming);
+            }
+            let late = |(_, since): &(Incoming, Instant)| since.elapsed() > GREETING;
+            while self.waiting.front().is_some_and(late)
+                && let Some((incoming, _)) = self.waiting.pop_front()
+            {
+                incoming.reject();
+            }
+            if common.signals.caught() {
+                return Err(xtp::Error::Interrupted);
+            }
+            std::thread::sleep(GLANCE);
         }
-        match listener.try_accept() {
-            Err(error) if error.is_would_block() => {}
-            outcome => return outcome,
-        }
-        if common.signals.caught() {
-            return Err(xtp::Error::Interrupted);
-        }
-        std::thread::sleep(GLANCE);
     }
+
+    fn admit(&mut self, incoming: Incoming) {
+        if self.waiting.len() >= STRANGERS
+            && let Some((oldest, _)) = self.waiting.pop_front()
+        {
+            oldest.reject();
+        }
+        self.waiting.push_back((incoming, Instant::now()));
+    }
+}
+
+/// One client.
+struct Session {
+    thread: JoinHandle<()>,
+    /// Its own, which ends with its thread.
+    stream: Weak<Stream>,
+    /// Its address was proved when it was asked last.
+    proved: bool,
 }
 
 /// The clients that are served now.
 #[derive(Default)]
 struct Sessions {
-    threads: VecDeque<JoinHandle<()>>,
+    sessions: Vec<Session>,
     totals: Arc<Totals>,
 }
 
 impl Sessions {
     /// Whether nobody is served.
     fn are_idle(&mut self) -> bool {
-        self.threads.retain(|thread| !thread.is_finished());
-        self.threads.is_empty()
+        self.sessions.retain(|session| !session.thread.is_finished());
+        self.sessions.is_empty()
+    }
+
+    /// Whether there is room for one more whose address is proved, or is not: then the oldest of the same kind may have to
+    /// go.
+    fn has_room(&mut self, proved: bool) -> bool {
+        self.sessions.retain(|session| !session.thread.is_finished());
+        for session in &mut self.sessions {
+            session.proved |= session.stream.upgrade().is_some_and(|stream| stream.is_proved());
+        }
+        let mut alike = self.sessions.iter().filter(|session| session.proved == proved);
+        let count = alike.clone().count();
+        if count < SESSIONS || proved {
+            return count < SESSIONS;
+        }
+        // Its thread ends with this.
+        if let Some(oldest) = alike.next().and_then(|session| session.stream.upgrade()) {
+            oldest.abort_shared();
+        }
+        count < 2 * SESSIONS
     }
 
     /// Serves one more client; false if there is no room.
     fn begin(&mut self, service: &Arc<Service>, incoming: Incoming) -> bool {
-        self.threads.retain(|thread| !thread.is_finished());
-        if self.threads.len() >= SESSIONS {
+        let (proved, peer) = (incoming.is_proved(), incoming.peer());
+        if !self.has_room(proved) {
             turn_away(incoming);
             return false;
         }
         let service = Arc::clone(service);
         let totals = Arc::clone(&self.totals);
+        let stream = Arc::new(incoming.into_stream());
+        let its = Arc::downgrade(&stream);
         let thread = std::thread::Builder::new()
             .name("session".into())
-            .spawn(move || run(&service, incoming, &totals));
+            .spawn(move || run(&service, peer, &stream, &totals));
         match thread {
-            Ok(thread) => self.threads.push_back(thread),
-            // The association went with the closure: the client sees it closed.
+            Ok(thread) => self.sessions.push(Session {
+                thread,
+                stream: its,
+                proved,
+            }),
+            // The association goes with its handles: the client sees it closed.
             Err(error) => tracing::error!(%error, "no thread for a session"),
         }
         true
     }
 
     fn join(&mut self) {
-        for thread in self.threads.drain(..) {
-            if thread.join().is_err() {
+        for session in self.sessions.drain(..) {
+            if session.thread.join().is_err() {
                 tracing::error!("a session panicked");
             }
         }
@@ -166,12 +240,10 @@ fn turn_away(incoming: Incoming) {
     Outbox::new(&stream).fatal(&Problem::new(Code::TooMany, text));
 }
 
-fn run(service: &Service, incoming: Incoming, totals: &Totals) {
-    let peer = incoming.peer();
+fn run(service: &Service, peer: SocketAddr, stream: &Stream, totals: &Totals) {
     tracing::info!(%peer, "a session begins");
-    let stream = incoming.into_stream();
     let tally = Tally::default();
-    let outcome = service.session(&stream, &tally);
+    let outcome = service.session(stream, &tally);
     totals.files.fetch_add(tally.files.get(), Ordering::Relaxed);
     totals.bytes.fetch_add(tally.sent.get(), Ordering::Relaxed);
     totals.failed.fetch_add(tally.failed.get(), Ordering::Relaxed);
@@ -179,7 +251,7 @@ fn run(service: &Service, incoming: Incoming, totals: &Totals) {
         Ok(()) => {
             tracing::info!(%peer, files = tally.files.get(), octets = tally.sent.get(), "a session ends")
         }
-        Err(Fault::Stopped) => stream.abort(),
+        Err(Fault::Stopped) => stream.abort_shared(),
         Err(fault) => tracing::warn!(%peer, ?fault, "a session broke off"),
     }
 }

@@ -19,7 +19,7 @@ use super::tally::Tally;
 use super::walk::Source;
 
 /// Longest wait for the greeting of a client.
-const GREETING: Duration = Duration::from_secs(20);
+pub(crate) const GREETING: Duration = Duration::from_secs(20);
 /// Paths one client may name.
 const SOURCE_LIMIT: usize = 65_536;
 /// Octets of paths one client may name.

@@ -20,3 +20,32 @@ fn unfinished_requests_stop_no_answer() {
     let done = xtp(&["call", "--timeout", "15s", "-m", "hello", &server]).expect(0);
     assert_eq!(done.stdout, b"HELLO");
 }
+
+#[test]
+fn unfinished_messages_stop_no_listener() {
+    let (listen, server) = Running::listener(&["listen", "--lines", "127.0.0.1:0"]);
+    let mut strangers = Strangers::new(address(&server));
+    strangers.begin(&paradigm::acknowledged_datagram(xtp::ports::MESSAGE), 150);
+    strangers.begin(&paradigm::stream(xtp::ports::MESSAGE), 150);
+    for text in ["one", "two"] {
+        xtp(&["send", "--timeout", "15s", "-m", text, &server]).expect(0);
+        xtp(&["send", "--acknowledged", "--timeout", "15s", "-m", text, &server]).expect(0);
+    }
+    let done = listen.interrupt().expect(130);
+    // Octets of streams are shown as they come.
+    assert_eq!(done.text().trim_start_matches('s'), "one\none\ntwo\ntwo\n");
+}
+
+#[test]
+fn strangers_take_no_session_of_the_file_server() {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("file"), "content").expect("written");
+    let shared = directory.path().to_str().expect("text");
+    let (_serve, server) = Running::listener(&["serve", "--listen", "127.0.0.1:0", shared]);
+    let mut strangers = Strangers::new(address(&server));
+    strangers.begin(&paradigm::stream(xtp::ports::FILES), 150);
+    let there = directory.path().join("copy");
+    let there = there.to_str().expect("text");
+    xtp(&["cp", &format!("xtp://{server}/file"), there]).expect(0);
+    assert_eq!(std::fs::read(there).expect("copied"), b"content");
+}

@@ -232,6 +232,19 @@ impl Engine {
         self.look(id, Context::holds_message)
     }
 
+    /// Whether the peer has shown that it receives what is sent to its address (20.5); one that was asked to begin by this end
+    /// need not show it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn is_proved(&self, id: ContextId) -> Result<bool, Error> {
+        if let Some(guest) = self.guest.as_ref().filter(|guest| guest.identity.id == id) {
+            return Ok(guest.validated);
+        }
+        self.look(id, |context| !context.is_responder() || context.peer.validated)
+    }
+
     /// The user posted receive buffers for this many more octets; only these are advertised from now on (RES, 11.2).
     ///
     /// # Errors

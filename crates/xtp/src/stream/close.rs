@@ -41,6 +41,11 @@ impl Stream {
         self.abort_now();
     }
 
+    /// As [`abort`](Self::abort), for a stream that other threads use as well: their calls fail.
+    pub fn abort_shared(&self) {
+        self.abort_now();
+    }
+
     pub(crate) fn abort_now(&self) {
         self.shared.command(|core, now| {
             // Nothing to tell a peer that never heard of it.

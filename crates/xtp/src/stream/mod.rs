@@ -383,6 +383,13 @@ impl Stream {
         self.shared.look(|core| Ok(core.engine.context_stats(self.id)?))
     }
 
+    /// Whether the peer's address has shown that it receives what is sent there (specification 20.5). Until then anybody may
+    /// have begun the association in its name. Always so where this end began it; false once it was aborted.
+    pub fn is_proved(&self) -> bool {
+        self.shared
+            .look(|core| core.engine.is_proved(self.id).unwrap_or(false))
+    }
+
     /// How it ended, if it ended.
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.shared.look(|core| core.close_reason(self.id).cloned())

@@ -1,16 +1,20 @@
 //! One association that brings a message, messages, or a stream.
 
+use std::time::{Duration, Instant};
+
 use bytes::Bytes;
-use xtp::{Chunk, Error, Incoming, service};
+use xtp::{Chunk, Error, Incoming, PollSet, service};
 
 use super::sink::Sink;
-use crate::common::{Failure, Outcome, peer_text, size_text};
+use crate::common::{Failure, Outcome, peer_text, size_text, span_text};
 
 /// Octets taken in one turn, so that many senders are served alike.
 const TURN: usize = 256 << 10;
 /// Octets of a message of a stream that are held back until it is complete or nothing more comes, so that small
 /// messages of several senders do not mix.
 const HELD: usize = 64 << 10;
+/// Octets of a message for each of which a second is added to its time.
+const OCTETS_A_SECOND: u64 = 16 << 10;
 
 /// What a turn came to.
 pub(super) enum Step {
@@ -33,6 +37,9 @@ pub(super) struct Arrival {
     /// The beginning, for `--json`.
     pub(super) shown: Vec<u8>,
     pending: Vec<u8>,
+    since: Instant,
+    /// Its address was proved when it was asked last.
+    pub(super) proved: bool,
 }
 
 impl Arrival {
@@ -40,12 +47,58 @@ impl Arrival {
         Self {
             peer: peer_text(incoming.peer()),
             whole: matches!(incoming.service(), service::DATAGRAM | service::ACKNOWLEDGED),
-            incoming,
             octets: 0,
             messages: 0,
             shown: Vec::new(),
             pending: Vec::new(),
+            since: Instant::now(),
+            proved: incoming.is_proved(),
+            incoming,
         }
+    }
+
+    /// Asks whether its address is proved by now.
+    pub(super) fn is_proved_now(&mut self) -> bool {
+        self.proved |= self.incoming.is_proved();
+        self.proved
+    }
+
+    /// Whether all of it is there.
+    pub(super) fn is_complete(&self) -> bool {
+        self.incoming.is_complete()
+    }
+
+    /// Tells `set` to watch it.
+    pub(super) fn watch(&self, set: &PollSet, key: u64) -> xtp::Result<()> {
+        set.add(self.incoming.stream(), key)
+    }
+
+    /// Tells `set` not to.
+    pub(super) fn unwatch(&self, set: &PollSet) {
+        set.remove(self.incoming.stream());
+    }
+
+    /// Whether it is a message that takes too long: `patience` and a second for every 16 KiB.
+    pub(super) fn is_late(&self, patience: Duration) -> bool {
+        let added = Duration::from_secs(self.pending.len() as u64 / OCTETS_A_SECOND);
+        self.whole && self.since.elapsed() > patience + added
+    }
+
+    /// Why it was given up.
+    pub(super) fn late(&self, patience: Duration) -> Failure {
+        Failure::failed(format!(
+            "from {}: a message not complete after {} was refused",
+            self.peer,
+            span_text(patience)
+        ))
+    }
+
+    /// The same, where others came.
+    pub(super) fn displaced(&self) -> Failure {
+        Failure::failed(format!(
+            "from {}: gave way to others, because its address is not proved",
+            self.peer
+        ))
     }
 
     /// Octets waiting in memory.
