@@ -118,7 +118,10 @@ impl Context {
 
     fn data_is_plausible(&self, header: &Header, data: &DataSegment<'_>) -> bool {
         let next = self.reader.store.next();
-        let end = header.seq.wrapping_add(data.sequence_len() as u64);
+        // No stream comes near the end of its numbers (8.1), so no packet of it crosses that.
+        let Some(end) = header.seq.checked_add(data.sequence_len() as u64) else {
+            return false;
+        };
         let offset = end.wrapping_sub(next) as i64;
         let width = self.reader.widest.max(MIN_WINDOW);
         let room = self.reader.alloc.saturating_sub(next).max(width);
@@ -149,6 +152,8 @@ impl Context {
         }
         if self.transition(Transition::PeerHeard) {
             self.timers.waits = 0;
+            // It was taken after all, whatever a DIAG before this said: what is acknowledged now is not sent afresh.
+            self.restart = None;
             self.event(env, Event::Heard);
         }
         self.timers.unanswered_since = None;

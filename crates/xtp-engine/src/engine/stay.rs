@@ -200,11 +200,17 @@ impl Engine {
     }
 
     pub(super) fn release_staying(&mut self, now: Time, id: ContextId) -> bool {
+        // What a command changed is put away with the next turn, and counts until then.
+        let settled = self
+            .stay
+            .steps
+            .last()
+            .is_none_or(|(_, step)| matches!(step, Step::Turn));
         let released = self.note_step(now, id, |stay, _| {
             stay.released = true;
             Some(Step::Release)
         });
-        let over = |guest: &Guest| guest.unconfirmed;
+        let over = |guest: &Guest| guest.unconfirmed && settled;
         if let Some(ended) = self
             .stay
             .ended

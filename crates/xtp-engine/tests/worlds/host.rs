@@ -221,14 +221,10 @@ impl Host {
         }
     }
 
-    /// A turn, if there is something to do in one.
-    pub(crate) fn turn_if_pressing(&mut self, now: Time, books: Books) {
-        // What a turn left undone is done before anything is asked.
+    /// Whether there is something to do in a turn; what the last one left undone is done before anything is asked.
+    pub(crate) fn is_pressing(&mut self, now: Time) -> bool {
         self.settle(Books::UnlessItCanWait);
-        self.take_events();
-        if self.engine.is_pressing(now) {
-            self.turn(now, books);
-        }
+        self.engine.is_pressing(now)
     }
 
     // --- opening
@@ -484,13 +480,14 @@ impl Host {
     }
 
     /// Everything there is to ask, when nothing is left undone.
-    pub(crate) fn audit(&mut self) -> Vec<String> {
+    pub(crate) fn audit(&mut self, deadline: bool) -> Vec<String> {
         self.engine.catch_up();
         self.take_events();
         let mut stats = self.engine.stats();
         self.taken[Shortcut::Ahead as usize] = stats.express;
         stats.express = 0;
-        let mut found = vec![format!("{stats:?}"), format!("{:?}", self.engine.deadline())];
+        let deadline = deadline.then(|| self.engine.deadline());
+        let mut found = vec![format!("{stats:?}"), format!("deadline {deadline:?}")];
         found.push(format!("full: {}", self.engine.is_full()));
         for held in &self.held {
             let (engine, id) = (&self.engine, held.id);

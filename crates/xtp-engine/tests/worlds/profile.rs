@@ -85,6 +85,11 @@ impl Profile {
         }
     }
 
+    /// Whether contexts are parked at once: which one is next depends on the order of turns, and so does the deadline.
+    pub(crate) fn parks(&self) -> bool {
+        self.limits.whole > 1
+    }
+
     pub(crate) fn config(&self, host: usize) -> EngineConfig {
         let mut config = EngineConfig::new([host as u8 + 1; 32]);
         let limits = &self.limits;

@@ -163,6 +163,12 @@ impl World {
         self.deliver();
     }
 
+    /// Whether anything was sent or told by the last action.
+    pub(crate) fn has_acted(&self) -> bool {
+        let mut hosts = self.hosts.iter();
+        hosts.any(|host| !host.sent.is_empty() || !host.told.is_empty())
+    }
+
     fn disturb(&mut self, me: usize, place: Place, what: u8, number: u64) {
         let arriving = &mut self.hosts[me].arriving;
         if arriving.is_empty() {
@@ -229,8 +235,7 @@ impl World {
                 host.open_message(now, address(0), profile.kind(*kind).clone(), data);
             }
             Kind::Open { kind } => host.open(now, address(0), profile.lasting(*kind).clone()),
-            Kind::Turn(books) => host.turn(now, *books),
-            Kind::TurnIfPressing(books) => host.turn_if_pressing(now, *books),
+            Kind::Turn(books) | Kind::TurnIfPressing(books) => host.turn(now, *books),
             Kind::Receive { all, joined, shared } => {
                 let came = take(host, *all);
                 match joined {
