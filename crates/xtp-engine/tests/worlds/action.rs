@@ -124,6 +124,11 @@ pub(crate) enum Kind {
     },
     /// Loss, duplication, reordering, mutation, by number.
     Network(Place, u8, u64),
+    /// These octets of the oldest datagram under way become others; its checksum is mended.
+    Patch {
+        at: usize,
+        octets: Vec<u8>,
+    },
     /// Something that was under way comes again, perhaps changed.
     Replay(u64),
     /// Both worlds do what they left undone, and everything there is to ask is compared.

@@ -127,7 +127,7 @@ impl Host {
     }
 
     fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> bool {
-        let Some(listener) = self.listeners.first().copied() else {
+        let Some(listener) = self.listeners.get(self.expects).copied() else {
             return false;
         };
         let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
@@ -207,10 +207,10 @@ impl Host {
             self.tell_event(id, closed.clone());
         }
         if asks {
-            self.tell_read(&Ok(Read::Data {
-                offset: 0,
-                bytes: message,
-                eom: true,
+            let (offset, bytes, eom) = (0, message, true);
+            self.tell_read(&Ok(match bytes.is_empty() {
+                true => Read::End,
+                false => Read::Data { offset, bytes, eom },
             }));
         }
         self.carry(&out);

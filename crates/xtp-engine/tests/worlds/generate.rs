@@ -7,7 +7,7 @@ use crate::profile::Profile;
 use xtp_engine::Confirm;
 
 /// Actions of a run, about.
-const LENGTH: usize = 1_000;
+const LENGTH: usize = 2_000;
 
 /// The actions of a run.
 pub(crate) fn actions(seed: u64, profile: &Profile) -> Vec<Action> {

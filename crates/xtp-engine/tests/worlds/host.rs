@@ -62,6 +62,8 @@ pub(crate) struct Host {
     /// By shortcuts, where there are any.
     pub(crate) short: bool,
     pub(crate) listeners: Vec<ListenerId>,
+    /// The listener its user waits at, by its place.
+    pub(crate) expects: usize,
     /// Oldest first.
     pub(crate) held: Vec<Held>,
     /// Let go of last.
@@ -106,6 +108,7 @@ impl Host {
             engine,
             short,
             listeners: Vec::new(),
+            expects: 0,
             held: Vec::new(),
             released: None,
             arriving: Vec::new(),
@@ -486,6 +489,9 @@ impl Host {
         let mut stats = self.engine.stats();
         self.taken[Shortcut::Ahead as usize] = stats.express;
         stats.express = 0;
+        if !deadline {
+            (stats.parked, stats.parkings) = (0, 0);
+        }
         let deadline = deadline.then(|| self.engine.deadline());
         let mut found = vec![format!("{stats:?}"), format!("deadline {deadline:?}")];
         found.push(format!("full: {}", self.engine.is_full()));

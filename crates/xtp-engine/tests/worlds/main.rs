@@ -13,6 +13,7 @@ mod generate;
 mod host;
 mod mutate;
 mod profile;
+mod regressions;
 mod shrink;
 mod world;
 

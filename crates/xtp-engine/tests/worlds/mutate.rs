@@ -41,6 +41,12 @@ pub(crate) fn mutate(datagram: &mut Flying, number: u64) {
     }
 }
 
+/// Some octets become others, and the checksum is mended.
+pub(crate) fn patch(datagram: &mut Flying, at: usize, octets: &[u8]) {
+    datagram.octets[at..at + octets.len()].copy_from_slice(octets);
+    mend(&mut datagram.octets);
+}
+
 /// Where it came from and to which address, and its ECN mark.
 fn change_carrier(datagram: &mut Flying, dice: &mut Dice) {
     match dice.below(6) {

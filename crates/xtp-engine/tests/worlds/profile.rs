@@ -66,7 +66,7 @@ impl Profile {
             tells_destination: dice.one_in(3),
             kinds,
             lasting,
-            usual: *dice.pick(&[1, 60, 60, 300, 1_040, 1_040, 2_500]),
+            usual: *dice.pick(&[1, 60, 60, 60, 300, 300, 1_040, 1_040, 1_040, 1_040, 2_500]),
             unconfirmed: dice.one_in(3),
             mutation: *dice.pick(&[0, 4, 12, 30, 100]),
             disturbance: *dice.pick(&[0, 0, 20, 60]),
@@ -80,8 +80,24 @@ impl Profile {
                 backlog: dice.one_in(6),
                 datagram: dice.one_in(8),
                 train: dice.one_in(12),
-                server: dice.below(16) as u8,
+                server: dice.below(36) as u8,
             },
+        }
+    }
+
+    /// A server and a client that opens such associations, without small limits.
+    pub(crate) fn plain(kinds: Vec<OpenOptions>) -> Self {
+        Self {
+            seed: 1,
+            clients: 1,
+            tells_destination: false,
+            kinds,
+            lasting: vec![paradigm::stream(PORT)],
+            usual: 60,
+            unconfirmed: false,
+            mutation: 0,
+            disturbance: 0,
+            limits: Limits::default(),
         }
     }
 
@@ -134,6 +150,7 @@ impl Profile {
     /// The first is the one who waits for associations.
     pub(crate) fn listeners(&self) -> Vec<ListenOptions> {
         let mut options = ListenOptions::new(PORT);
+        options.services = u32::MAX;
         if self.limits.backlog {
             options.backlog = 3;
         }
@@ -158,6 +175,11 @@ impl Profile {
         &self.kinds[number % self.kinds.len()]
     }
 
+    /// The listener that most associations are for, by its place.
+    pub(crate) fn listener(&self) -> usize {
+        usize::from(self.kinds[0].port == OTHER_PORT)
+    }
+
     pub(crate) fn lasting(&self, number: usize) -> &OpenOptions {
         &self.lasting[number % self.lasting.len()]
     }
@@ -174,10 +196,11 @@ fn short_kind(dice: &mut Dice) -> OpenOptions {
             options
         }
         9 => paradigm::acknowledged_datagram(PORT),
-        10 => paradigm::datagram(PORT),
+        10 if dice.one_in(3) => paradigm::datagram(PORT),
+        10 => paradigm::one_shot(PORT),
         _ => paradigm::transaction(OTHER_PORT),
     };
-    match dice.below(24) {
+    match dice.below(48) {
         0..3 => options.status_on_first = true,
         3 => options.expected_answer = 900,
         4 => options.tuning.max_data = 300,

@@ -3,7 +3,7 @@
 use crate::action::{Action, Kind, Place};
 use crate::dice::Dice;
 use crate::host::{Books, Host};
-use crate::mutate::mutate;
+use crate::mutate::{mutate, patch};
 use crate::profile::Profile;
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
@@ -59,6 +59,16 @@ pub(crate) enum Told {
     Message(usize, Vec<u8>),
 }
 
+impl Told {
+    /// The association an event is about.
+    pub(crate) fn association(&self) -> Option<usize> {
+        match self {
+            Self::Event(association, _) => Some(*association),
+            _ => None,
+        }
+    }
+}
+
 impl core::fmt::Debug for Told {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let sum = |octets: &[u8]| {
@@ -110,6 +120,7 @@ impl World {
             config.express = short;
             hosts.push(Host::new(Engine::new(config).unwrap(), short));
         }
+        hosts[0].expects = profile.listener();
         for options in profile.listeners() {
             let listener = hosts[0].engine.listen(options).unwrap();
             hosts[0].listeners.push(listener);
@@ -156,6 +167,11 @@ impl World {
         let me = action.host % self.hosts.len();
         match &action.kind {
             Kind::Network(place, what, number) => self.disturb(me, *place, *what, *number),
+            Kind::Patch { at, octets } => {
+                if let Some(oldest) = self.hosts[me].arriving.first_mut() {
+                    patch(oldest, *at, octets);
+                }
+            }
             Kind::Replay(number) => self.replay(*number),
             Kind::Audit => self.hosts.iter_mut().for_each(|host| host.turn(now, Books::Now)),
             kind => self.do_by(me, kind, now),
@@ -229,7 +245,7 @@ impl World {
         let profile = &self.profile;
         let host = &mut self.hosts[me];
         match kind {
-            Kind::Network(..) | Kind::Replay(_) | Kind::Audit => {}
+            Kind::Network(..) | Kind::Patch { .. } | Kind::Replay(_) | Kind::Audit => {}
             Kind::Begin { kind, len } => {
                 let data = payload(*len, kind.wrapping_add(*len));
                 host.open_message(now, address(0), profile.kind(*kind).clone(), data);

@@ -1,0 +1,213 @@
+//! What made the worlds go apart once, each as a few actions.
+
+use crate::action::{Action, Kind, Place};
+use crate::compare::run;
+use crate::host::Books;
+use crate::profile::{PORT, Profile};
+use crate::world::{Told, World, later};
+use xtp_engine::{CloseReason, DiagReason, Event, OpenOptions, Time, paradigm};
+use xtp_wire::HEADER_LEN;
+
+/// Where alloc lies in a control segment, and maxdata in the specifier of a FIRST to an IPv4 address.
+const ALLOC: usize = HEADER_LEN + 8;
+const MAX_DATA: usize = HEADER_LEN + 16 + 4;
+/// Where the sequence number lies in a header.
+const SEQUENCE: usize = 24;
+
+const SERVER: usize = 0;
+const CLIENT: usize = 1;
+
+fn at(host: usize, kind: Kind) -> Action {
+    Action {
+        after: 2_000,
+        host,
+        kind,
+    }
+}
+
+fn turn(host: usize) -> Action {
+    at(host, Kind::Turn(Books::UnlessItCanWait))
+}
+
+fn begin(kind: usize, len: usize) -> Action {
+    at(CLIENT, Kind::Begin { kind, len })
+}
+
+fn receive(host: usize) -> Action {
+    let (all, joined, shared) = (true, false, false);
+    at(host, Kind::Receive { all, joined, shared })
+}
+
+fn receive_first() -> Action {
+    let (limit, shared, books) = (1 << 16, false, Books::UnlessItCanWait);
+    at(SERVER, Kind::ReceiveFirst { limit, shared, books })
+}
+
+fn receive_answer() -> Action {
+    let (limit, shared, books) = (1 << 16, false, Books::UnlessItCanWait);
+    at(CLIENT, Kind::ReceiveAnswer { limit, shared, books })
+}
+
+fn receive_end() -> Action {
+    let (goes, books) = (true, Books::UnlessItCanWait);
+    at(SERVER, Kind::ReceiveEnd { goes, books })
+}
+
+fn respond(unconfirmed: bool) -> Action {
+    let (len, books) = (60, Books::UnlessItCanWait);
+    at(
+        SERVER,
+        Kind::Respond {
+            len,
+            unconfirmed,
+            books,
+        },
+    )
+}
+
+fn release(host: usize) -> Action {
+    at(host, Kind::Release { back: 0 })
+}
+
+fn patch(host: usize, at_octet: usize, octets: &[u8]) -> Action {
+    let octets = octets.to_vec();
+    at(host, Kind::Patch { at: at_octet, octets })
+}
+
+/// An answered exchange up to its end.
+fn exchange(kind: usize) -> Vec<Action> {
+    let first = vec![begin(kind, 60), turn(CLIENT), receive_first(), respond(false)];
+    let last = [receive_answer(), receive_end(), release(CLIENT)];
+    first.into_iter().chain(last).collect()
+}
+
+/// Both worlds do all of it alike.
+fn agree(kinds: Vec<OpenOptions>, actions: Vec<Action>) {
+    let actions: Vec<_> = actions.into_iter().chain([at(SERVER, Kind::Audit)]).collect();
+    if let Err(found) = run(&Profile::plain(kinds), &actions) {
+        panic!("action {} of {actions:#?}: {}", found.step, found.what);
+    }
+}
+
+/// What hosts of one world were told, in all of it.
+fn told(short: bool, kinds: Vec<OpenOptions>, actions: &[Action]) -> Vec<(usize, Told)> {
+    let mut world = World::new(&Profile::plain(kinds), short);
+    let mut now = Time::from_nanos(1_000_000_000);
+    let mut all = Vec::new();
+    for action in actions {
+        now = later(now, action.after);
+        world.act(action, now);
+        for (host, state) in world.hosts.iter().enumerate() {
+            all.extend(state.told.iter().cloned().map(|told| (host, told)));
+        }
+    }
+    all
+}
+
+/// An acknowledgement whose alloc lies below its rseq is no packet (4.7): nobody may believe in delivery for it.
+#[test]
+fn an_implausible_answer_confirms_nothing() {
+    let actions = vec![
+        begin(0, 60),
+        turn(CLIENT),
+        receive_first(),
+        patch(CLIENT, ALLOC, &59_u64.to_be_bytes()),
+        receive_answer(),
+    ];
+    for short in [true, false] {
+        let told = told(short, vec![paradigm::one_shot(PORT)], &actions);
+        let closed = |(_, told): &&(usize, Told)| matches!(told, Told::Event(_, Event::Closed(_)));
+        assert_eq!(told.iter().filter(closed).count(), 0, "short: {short}: {told:?}");
+    }
+    agree(vec![paradigm::one_shot(PORT)], actions);
+}
+
+#[test]
+fn a_first_with_a_small_maxdata_tells_every_event_once() {
+    for max_data in [1_u32, 100, 1_000] {
+        let patch = patch(SERVER, MAX_DATA, &max_data.to_be_bytes());
+        let actions = vec![begin(0, 60), turn(CLIENT), patch, receive_first(), respond(false)];
+        agree(vec![paradigm::transaction(PORT)], actions);
+    }
+}
+
+/// It grants ten times as much as the largest segment it states.
+#[test]
+fn a_first_beyond_what_it_grants_is_no_message() {
+    let patch = patch(SERVER, MAX_DATA, &20_u32.to_be_bytes());
+    let actions = vec![begin(0, 300), turn(CLIENT), patch, receive_first(), turn(SERVER)];
+    agree(vec![paradigm::one_shot(PORT)], actions);
+}
+
+#[test]
+fn a_message_longer_than_the_send_buffer_is_not_taken_whole() {
+    let usual = paradigm::transaction(PORT);
+    let mut small = usual.clone();
+    small.tuning.send_capacity = 50;
+    let actions = exchange(0)
+        .into_iter()
+        .chain([begin(1, 60), turn(CLIENT)])
+        .collect();
+    agree(vec![usual, small], actions);
+}
+
+/// END waits for the delivery of a request that asked for it.
+#[test]
+fn an_answer_that_leaves_a_delivery_open_ends_nothing() {
+    let mut options = paradigm::transaction(PORT);
+    options.confirm = xtp_engine::Confirm::Delivered;
+    agree(vec![options], exchange(0));
+}
+
+/// Its numbers would pass the last one there is.
+#[test]
+fn a_first_near_the_last_sequence_number_is_refused() {
+    for short in [true, false] {
+        let actions = [
+            begin(0, 60),
+            turn(CLIENT),
+            patch(SERVER, SEQUENCE, &(u64::MAX - 100).to_be_bytes()),
+            receive(SERVER),
+            turn(SERVER),
+            receive(CLIENT),
+        ];
+        let told = told(short, vec![paradigm::one_shot(PORT)], &actions);
+        let refused = Event::Closed(CloseReason::Refused(DiagReason(0)));
+        assert!(told.contains(&(CLIENT, Told::Event(0, refused))), "{told:?}");
+    }
+}
+
+#[test]
+fn a_repeated_first_has_the_first_ones_sequence_number() {
+    let again = at(SERVER, Kind::Network(Place::Oldest, 1, 0));
+    let actions = vec![
+        begin(0, 2_500),
+        turn(CLIENT),
+        again,
+        receive_first(),
+        patch(SERVER, SEQUENCE, &(u64::MAX - 10).to_be_bytes()),
+        receive(SERVER),
+        turn(SERVER),
+    ];
+    agree(vec![paradigm::transaction(PORT)], actions);
+}
+
+/// A note that is put away late must not take the slot of the next association.
+#[test]
+fn the_next_association_keeps_its_slot() {
+    let actions = [exchange(0), exchange(0), exchange(0)].concat().into_iter();
+    let next = [begin(0, 60), release(CLIENT), turn(CLIENT)];
+    agree(vec![paradigm::transaction(PORT)], actions.chain(next).collect());
+}
+
+/// Whoever waits for an end has waited long enough: a turn is pressing.
+#[test]
+fn an_end_that_fails_to_come_is_pressing() {
+    let late = Action {
+        after: 8_000_000,
+        ..at(SERVER, Kind::TurnIfPressing(Books::Idle))
+    };
+    let unanswered = [begin(0, 60), turn(CLIENT), receive_first(), late];
+    let actions = exchange(0).into_iter().chain(exchange(0)).chain(unanswered);
+    agree(vec![paradigm::one_shot(PORT)], actions.collect());
+}
