@@ -193,7 +193,7 @@ fn after_a_nat_rebinding_it_is_known_but_gets_no_data() {
     );
     end(&mut memory, 1, first);
     let packet = Incoming {
-        first: true,
+        first: Some(first.key),
         sync: 2,
         octets: 100,
     };

@@ -128,6 +128,13 @@ impl AtMostOnce {
                 Verdict::DropSilently
             };
         }
+        // The client began again under another key, and what it asks for was done under the one before.
+        if let Some(client) = client
+            && let Some(slot) = self.clients.held(client.client, client.n)
+            && let Some(at) = self.table.tombstone_at(now, src, slot)
+        {
+            return Verdict::Replay(at);
+        }
         match client.map(|client| self.clients.judge(now, client.client, client.n)) {
             None | Some(Word::Unknown) => {}
             Some(Word::New) => return Verdict::New,

@@ -156,11 +156,15 @@ impl Naive {
         if let Some(c) = first.client
             && let Some(client) = self.clients.iter().find(|client| client.id == c.client)
         {
-            let held = |r: &Record| {
-                r.held_by == Some(client.incarnation) && r.first.client.map(|c| c.n) == Some(c.n)
-            };
-            if c.n < client.low || self.records.iter().any(held) {
+            if c.n < client.low {
                 return Plain::Drop;
+            }
+            // Under another key its tombstone answers; what is open cannot.
+            if let Some(at) = self.held(c) {
+                return match self.records[at].grave {
+                    Some(_) => Plain::Replay,
+                    None => Plain::Drop,
+                };
             }
             if c.n <= client.evicted {
                 return Plain::Age;
@@ -174,6 +178,14 @@ impl Naive {
             Some(time) if self.evicted.get(&bucket).is_some_and(|newest| time <= *newest) => Plain::Age,
             _ => Plain::New,
         }
+    }
+
+    /// The record of this number of its client, whatever its key.
+    fn held(&self, c: ClientId) -> Option<usize> {
+        let client = self.clients.iter().find(|client| client.id == c.client)?;
+        self.records
+            .iter()
+            .position(|r| r.held_by == Some(client.incarnation) && r.first.client.map(|c| c.n) == Some(c.n))
     }
 
     fn evict_time(&mut self, (bucket, time): (u16, i64)) {
@@ -297,11 +309,9 @@ impl Naive {
     /// Whether the record answers a FIRST.
     fn answer(&mut self, first: First) -> bool {
         let (ms, order) = (self.ms, self.tick());
-        let record = self
-            .records
-            .iter_mut()
-            .find(|r| r.first.same(&first))
-            .expect("replayed");
+        let same = self.records.iter().position(|r| r.first.same(&first));
+        let at = same.or_else(|| self.held(first.client?)).expect("replayed");
+        let record = &mut self.records[at];
         let client = record.first.client;
         let grave = record.grave.as_mut().expect("replayed");
         let quiet = grave.answered && ms < grave.since + 5;
@@ -491,7 +501,7 @@ impl Pair {
             }
             Verdict::Replay(found) => {
                 let packet = Incoming {
-                    first: true,
+                    first: Some(key),
                     sync: 1,
                     octets: 100,
                 };

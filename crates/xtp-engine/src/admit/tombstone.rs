@@ -70,15 +70,15 @@ pub(crate) struct TombstoneRef {
 /// What came in for a tombstone.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Incoming {
-    /// It is a repeated FIRST (and may get the cached response).
-    pub(crate) first: bool,
+    /// The key of a repeated FIRST, which may get the cached response if it is the tombstone's; `None` for other packets.
+    pub(crate) first: Option<u64>,
     /// Its sync.
     pub(crate) sync: u32,
     /// UDP payload octets of its datagram.
     pub(crate) octets: usize,
 }
 
-/// Numbers of an answer; its key is the initiator's, given back.
+/// Numbers of an answer; its key is the one the initiator asks under, given back.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FinalNumbers {
     /// END, and RCLOSE and WCLOSE as far as they are true.
@@ -248,10 +248,15 @@ impl Tombstones {
         self.found(now, src, self.slot(src, key, extended)?)
     }
 
+    /// The tombstone at `slot`, if it is one, for a packet from `src`.
+    pub(super) fn tombstone_at(&self, now: Time, src: SocketAddr, slot: u32) -> Option<TombstoneRef> {
+        self.found(now, src, slot).filter(|at| self.is_buried(*at))
+    }
+
     /// The tombstone another packet of the initiator (RTN = 0) belongs to.
     pub(super) fn find(&self, now: Time, src: SocketAddr, key: u64) -> Option<TombstoneRef> {
         let slot = self.slot(src, key, false).or_else(|| self.slot(src, key, true))?;
-        self.found(now, src, slot).filter(|at| self.is_buried(*at))
+        self.tombstone_at(now, src, slot)
     }
 
     /// The tombstone with this own key (RTN = 1).
@@ -429,7 +434,9 @@ impl Tombstones {
 
     /// Answers a packet without END (14.8), within the 3x limit (20.5).
     pub(super) fn answer(&mut self, now: Time, at: TombstoneRef, packet: Incoming) -> Answer {
-        let cached = if packet.first && at.same_source {
+        let key = self.slab.get(at.slot).map_or(0, |record| record.remains.key);
+        let asked = packet.first.unwrap_or(key);
+        let cached = if packet.first == Some(key) && at.same_source {
             self.cache.touch(&at.slot).cloned()
         } else {
             None
@@ -443,18 +450,25 @@ impl Tombstones {
         }
         record.answered = true;
         let remains = &mut record.remains;
-        remains.echo = serial_max(remains.echo, packet.sync);
+        // Under another key its client counts from another sync.
+        let echo = match asked == key {
+            true => {
+                remains.echo = serial_max(remains.echo, packet.sync);
+                remains.echo
+            }
+            false => packet.sync,
+        };
         remains.sync_out = remains.sync_out.wrapping_add(1);
         let mut options = Options::END;
         options.set(Options::RCLOSE, record.closed & 1 != 0);
         options.set(Options::WCLOSE, record.closed & 2 != 0);
         let numbers = FinalNumbers {
             options,
-            key: remains.key,
+            key: asked,
             rseq: remains.rseq,
             alloc: remains.rseq.saturating_add(u64::from(remains.alloc_ahead)),
             seq: remains.seq,
-            echo: remains.echo,
+            echo,
             sync: remains.sync_out,
         };
         self.unlist(at.slot);

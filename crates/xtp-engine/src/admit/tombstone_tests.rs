@@ -44,7 +44,7 @@ fn end() -> Tombstone {
 
 fn packet(sync: u32) -> Incoming {
     Incoming {
-        first: true,
+        first: Some(KEY),
         sync,
         octets: 100,
     }
@@ -198,7 +198,7 @@ fn the_cached_response_goes_to_first_from_its_own_source_alone() {
         ..found
     };
     let other = Incoming {
-        first: false,
+        first: None,
         ..packet(1)
     };
     assert!(matches!(table.answer(at(0), found, packet(1)), Answer::Cached(_, bytes) if bytes == response));
@@ -211,6 +211,33 @@ fn the_cached_response_goes_to_first_from_its_own_source_alone() {
         table.answer(at(30), found, packet(1)),
         Answer::Cached(_, _)
     ));
+}
+
+#[test]
+fn who_asks_under_another_key_is_told_the_end_under_that_key_and_no_data() {
+    let (mut table, found) = buried(Tombstone {
+        cached: Some(Bytes::from_static(&[5; 200])),
+        ..end()
+    });
+    let again = Incoming {
+        first: Some(KEY + 1),
+        ..packet(1_000_000)
+    };
+    let Answer::Control(numbers) = table.answer(at(0), found, again) else {
+        panic!("the response belongs to the other key")
+    };
+    assert_eq!(
+        (numbers.key, numbers.rseq, numbers.echo),
+        (KEY + 1, 300, 1_000_000)
+    );
+    let Answer::Cached(numbers, _) = table.answer(at(10), found, packet(12)) else {
+        panic!("the response")
+    };
+    assert_eq!(
+        (numbers.key, numbers.echo),
+        (KEY, 12),
+        "its own sync is not mixed up"
+    );
 }
 
 #[test]
@@ -267,7 +294,11 @@ fn cached_responses_are_bounded_together() {
     assert_eq!(table.cached_octets, CACHE_OCTETS);
     let mut asked = |key| {
         let found = table.find(at(100), peer(1), key).expect("its tombstone stays");
-        table.answer(at(1_000 + key), found, packet(1))
+        let repeated = Incoming {
+            first: Some(key),
+            ..packet(1)
+        };
+        table.answer(at(1_000 + key), found, repeated)
     };
     assert!(
         matches!(asked(1), Answer::Control(_)),

@@ -84,7 +84,7 @@ impl Context {
         } else if header.format == Format::Xcntl || header.format == Format::Xdata {
             self.in_force |= self.offered & caps_of(header.format);
         }
-        let raised = self.take_credit(&status);
+        let raised = self.take_credit(&status, now);
         let flight = if self.writer.control.window() == u64::MAX {
             0
         } else {
@@ -134,13 +134,17 @@ impl Context {
         }
     }
 
-    fn take_credit(&mut self, status: &Status<'_>) -> bool {
+    /// New credit begins the patience of a blocked writer anew, whether or not it suffices: the stream moves.
+    fn take_credit(&mut self, status: &Status<'_>, now: Time) -> bool {
         let raised = self
             .writer
             .credit
             .raise(status.control.alloc, status.control.rseq);
         if raised {
             self.timers.blocked_waits = 0;
+            if let Some((_, since)) = &mut self.writer.blocked {
+                *since = now;
+            }
         }
         raised
     }

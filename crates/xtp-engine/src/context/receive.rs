@@ -87,9 +87,8 @@ impl Context {
         if header.format == Format::First {
             return header.seq == self.reader.start;
         }
-        if let Some(data) = body.data()
-            && !self.data_is_plausible(header, data)
-        {
+        let of_groups = matches!(header.format, Format::Jcntl | Format::Parity | Format::Gnack);
+        if of_groups || !self.seq_is_plausible(header, body) {
             return false;
         }
         match body.control() {
@@ -116,18 +115,24 @@ impl Context {
         }
     }
 
-    fn data_is_plausible(&self, header: &Header, data: &DataSegment<'_>) -> bool {
-        let next = self.reader.store.next();
-        // No stream comes near the end of its numbers (8.1), so no packet of it crosses that.
-        let Some(end) = header.seq.checked_add(data.sequence_len() as u64) else {
+    /// The end of what it carries, or of what its sender has sent.
+    fn seq_is_plausible(&self, header: &Header, body: &Body<'_>) -> bool {
+        let len = match body.data() {
+            Some(data) => data.sequence_len() as u64,
+            None if body.control().is_some() => 0,
+            None => return true,
+        };
+        let Some(end) = header.seq.checked_add(len) else {
             return false;
         };
-        let offset = end.wrapping_sub(next) as i64;
+        let next = self.reader.store.next();
         let width = self.reader.widest.max(MIN_WINDOW);
         let room = self.reader.alloc.saturating_sub(next).max(width);
         let unlimited = header.options.intersects(Options::NOFLOW | Options::NOERR);
         let upper = if unlimited { WIDE.max(room) } else { room };
-        offset >= -(width as i64) && offset <= upper as i64
+        // Of control packets even the oldest tell facts.
+        let lower = if body.data().is_some() { width } else { u64::MAX };
+        end <= next.saturating_add(upper) && end >= next.saturating_sub(lower)
     }
 
     fn echo_is_plausible(&self, echo: u32, header: &Header) -> bool {

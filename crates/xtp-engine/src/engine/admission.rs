@@ -82,7 +82,7 @@ impl Engine {
             Verdict::New => {}
             Verdict::Replay(at) => {
                 let incoming = Incoming {
-                    first: true,
+                    first: Some(key),
                     sync: header.sync,
                     octets: datagram.data.len(),
                 };

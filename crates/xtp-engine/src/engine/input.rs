@@ -184,7 +184,7 @@ impl Engine {
                 self.at_most_once.end_received(self.now, at);
             } else if packet.body.control().is_some() || packet.body.data().is_some() {
                 let incoming = Incoming {
-                    first: false,
+                    first: None,
                     sync: header.sync,
                     octets: datagram.data.len(),
                 };

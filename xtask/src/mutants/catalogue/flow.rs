@@ -13,14 +13,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "sequence-plausibility-not-asked",
         "xtp-engine/src/context/receive.rs",
-        "«offset >= -(width as i64) && offset <= upper as i64»",
+        "«end <= next.saturating_add(upper) && end >= next.saturating_sub(lower)»",
         "true",
         "data from anywhere in the sequence is looked at",
     ),
     Mutant::new(
         "sequence-plausibility-below",
         "xtp-engine/src/context/receive.rs",
-        "«offset >= -(width as i64)» && offset <= upper as i64",
+        "end <= next.saturating_add(upper) && «end >= next.saturating_sub(lower)»",
         "true",
         "data from far below what was received is looked at",
     ),

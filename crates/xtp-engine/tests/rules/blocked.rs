@@ -1,0 +1,88 @@
+//! The patience of a blocked writer (05-flow-rate-congestion, "The blocked writer").
+
+use crate::host::{Host, cntl, parse};
+use std::collections::VecDeque;
+use std::time::Duration;
+use xtp_engine::Time;
+use xtp_wire::{Key, Options};
+
+/// A reader that receives everything, answers whatever asks, and grants nothing beyond `alloc`.
+struct Miser {
+    rseq: u64,
+    alloc: u64,
+    sync: u32,
+}
+
+impl Miser {
+    /// Takes what was sent and all that its answers lead to; says how many packets without data asked.
+    fn answer(&mut self, host: &mut Host, sent: Vec<Vec<u8>>) -> usize {
+        let mut polls = 0;
+        let mut sent = VecDeque::from(sent);
+        while let Some(octets) = sent.pop_front() {
+            let packet = parse(&octets);
+            let header = packet.header;
+            if let Some(data) = packet.body.data() {
+                self.rseq = self.rseq.max(header.seq + data.data.len() as u64);
+            } else {
+                polls += 1;
+            }
+            if header.options.contains(Options::SREQ) {
+                self.sync += 1;
+                let (rseq, alloc) = (self.rseq, self.alloc.max(self.rseq));
+                let mut status = cntl(self.sync, 0, Options::empty(), rseq, alloc, header.sync);
+                // The initiator's key; given back by its responder.
+                status.header.key = Key::returned(header.key.value());
+                sent.extend(host.give(&status));
+            }
+        }
+        polls
+    }
+
+    /// Goes on so for `span`; says when it was asked by packets without data.
+    fn starve(&mut self, host: &mut Host, span: Duration) -> Vec<Time> {
+        let until = host.now + span;
+        let mut polls = Vec::new();
+        while let Some(at) = host.engine.deadline().filter(|at| *at <= until) {
+            host.now = host.now.max(at);
+            let sent = host.flush();
+            for _ in 0..self.answer(host, sent) {
+                polls.push(host.now);
+            }
+            assert!(polls.len() < 1_000, "it asks without end");
+        }
+        host.now = until;
+        polls
+    }
+}
+
+/// A writer that was blocked for more than a minute asks every ten seconds. Credit that does not suffice begins that
+/// minute anew: after it the writer asks every second again, for it is a moving stream whose next credit may be lost.
+#[test]
+fn credit_begins_the_minute_of_a_blocked_writer_anew() {
+    let mut host = Host::new();
+    let id = host.open(xtp_engine::paradigm::stream(9));
+    host.write(id, &[1; 100_000], false);
+    let mut miser = Miser {
+        rseq: 0,
+        alloc: 0,
+        sync: 500,
+    };
+    let sent = host.flush();
+    miser.answer(&mut host, sent);
+    miser.starve(&mut host, Duration::from_secs(100));
+    let patient = miser.starve(&mut host, Duration::from_secs(60));
+    assert!((5..=8).contains(&patient.len()), "every ten seconds: {patient:?}");
+
+    // Two packets' worth and no more.
+    let before = miser.rseq;
+    miser.alloc = before + 2_000;
+    miser.starve(&mut host, Duration::from_secs(11));
+    assert_eq!(miser.rseq, before + 2_000, "credit lets it go on");
+    let polls = miser.starve(&mut host, Duration::from_secs(30));
+    let widest = polls.windows(2).map(|pair| pair[1].since(pair[0])).max();
+    assert!(
+        widest.is_some_and(|widest| widest <= Duration::from_secs(1)),
+        "asked {} times, at most {widest:?} apart",
+        polls.len()
+    );
+}

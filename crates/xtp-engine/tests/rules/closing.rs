@@ -1,0 +1,64 @@
+//! Two positions for one WCLOSE (06-closing, "WCLOSE").
+
+use crate::host::{Host, cntl, data, first, parse};
+use xtp_wire::{Options, service};
+
+fn open() -> Host {
+    let mut host = Host::new();
+    host.give(&first(service::STREAM, 7, 0, Options::empty(), b"abc"));
+    host
+}
+
+fn aborted(sent: &[Vec<u8>]) -> bool {
+    sent.iter().any(|octets| {
+        let options = parse(octets).header.options;
+        options.contains(Options::END) && !options.contains(Options::RCLOSE)
+    })
+}
+
+/// The first one counts; a later one that lies below it changes nothing.
+#[test]
+fn a_second_position_below_the_first_is_ignored() {
+    let mut host = open();
+    host.give(&data(8, 6, Options::WCLOSE, b"ghi"));
+    assert!(!aborted(&host.give(&cntl(9, 4, Options::WCLOSE, 0, 0, 0))));
+    assert!(!aborted(&host.give(&data(10, 3, Options::WCLOSE, b"def"))));
+    let id = host.accepted()[0];
+    assert_eq!(host.read(id), b"abcdefghi");
+}
+
+/// Beyond the announced end nothing may come, neither octets nor another end.
+#[test]
+fn what_lies_beyond_the_first_position_aborts() {
+    for packet in [
+        data(9, 6, Options::empty(), b"ghij"),
+        data(9, 9, Options::WCLOSE, b"j"),
+        cntl(9, 10, Options::WCLOSE, 0, 0, 0),
+    ] {
+        let mut host = open();
+        host.give(&data(8, 3, Options::empty(), b"def"));
+        // Its own number is said before all of it is there.
+        host.give(&cntl(7, 9, Options::WCLOSE, 0, 0, 0));
+        let mut echo = host.give(&data(10, 8, Options::WCLOSE | Options::SREQ, b"i"));
+        let newest = echo
+            .pop()
+            .map(|octets| parse(&octets).header.sync)
+            .expect("an answer");
+        let mut packet = packet;
+        if packet.body.control().is_some() {
+            packet = cntl(11, 10, Options::WCLOSE, 0, 0, newest);
+        }
+        packet.header.sync = 11;
+        assert!(aborted(&host.give(&packet)), "{packet:?}");
+        let id = host.accepted()[0];
+        assert!(host.closed(id).is_some());
+    }
+}
+
+/// And an end below what has come already is no end.
+#[test]
+fn an_end_below_what_was_received_aborts() {
+    let mut host = open();
+    host.give(&data(8, 6, Options::empty(), b"ghi"));
+    assert!(aborted(&host.give(&data(9, 3, Options::WCLOSE, b"def"))));
+}

@@ -1,0 +1,80 @@
+//! FIRST.seq: where the initiator's stream begins (02-associations, "Where the stream begins").
+
+use crate::host::{Host, cntl, data, first, parse};
+use xtp_wire::{Body, Options, service};
+
+/// The status in a packet of whatever format.
+fn told(octets: &[u8]) -> (u64, u64) {
+    let packet = parse(octets);
+    let control = packet.body.control().expect("status");
+    (control.rseq, control.alloc)
+}
+
+/// Positions count from FIRST.seq, in data and in status.
+#[test]
+fn a_stream_may_begin_anywhere() {
+    for start in [1, 4_000_000_000, (1 << 62) - 1] {
+        let mut host = Host::new();
+        let sent = host.give(&first(service::STREAM, 7, start, Options::SREQ, b"abc"));
+        let (rseq, alloc) = told(&sent[0]);
+        assert_eq!(rseq, start + 3);
+        assert!(alloc > rseq && alloc - rseq < 1 << 40);
+        host.give(&data(8, start + 3, Options::EOM, b"def"));
+        let id = host.accepted()[0];
+        assert_eq!(host.read(id), b"abcdef");
+        // The return stream begins at 0 all the same.
+        host.write(id, b"x", false);
+        let sent = host.flush();
+        let return_stream = sent.iter().map(|octets| parse(octets).header.seq).max();
+        assert_eq!(return_stream, Some(0));
+    }
+}
+
+/// Positions never wrap: a FIRST that begins in the upper three quarters of them is refused.
+#[test]
+fn a_stream_that_would_wrap_is_refused() {
+    for start in [1 << 62, 1 << 63, u64::MAX - 2, u64::MAX] {
+        let mut host = Host::new();
+        let ask = Options::SREQ | Options::DREQ | Options::WCLOSE;
+        let sent = host.give(&first(service::STREAM, 7, start, ask, b"abcdef"));
+        assert!(host.accepted().is_empty(), "{start}");
+        let Body::Diag(diag) = parse(&sent[0]).body else {
+            panic!("{start}: {sent:?}")
+        };
+        assert_eq!((diag.code, diag.val), (1, 0));
+    }
+}
+
+/// A repeated FIRST begins where the first one began, or is dropped.
+#[test]
+fn a_repeat_does_not_move_the_beginning() {
+    let mut host = Host::new();
+    host.give(&first(service::STREAM, 7, 100, Options::SREQ, b"abc"));
+    for (sync, seq) in [(8, 0), (9, 103), (10, u64::MAX - 1)] {
+        let ask = Options::SREQ | Options::DREQ;
+        assert!(
+            host.give(&first(service::STREAM, sync, seq, ask, b"xyz"))
+                .is_empty()
+        );
+    }
+    let sent = host.give(&first(service::STREAM, 11, 100, Options::SREQ, b"abcd"));
+    assert_eq!(told(&sent[0]).0, 104);
+    let id = host.accepted()[0];
+    assert_eq!(host.read(id), b"abcd");
+    assert_eq!(host.engine.context_stats(id).expect("open").implausible, 3);
+}
+
+/// What is no FIRST and what is no FIRST of ours: RTN on FIRST makes it a packet for a context that is not there.
+#[test]
+fn a_first_with_a_key_given_back_opens_nothing() {
+    let mut host = Host::new();
+    let mut packet = first(service::STREAM, 7, 0, Options::empty(), b"abc");
+    packet.header.key = xtp_wire::Key::returned(55);
+    assert!(host.give(&packet).is_empty() && host.accepted().is_empty());
+    packet.header.options = Options::SREQ;
+    let sent = host.give(&packet);
+    assert!(matches!(parse(&sent[0]).body, Body::Diag(diag) if diag.code == 3));
+    packet.header.key = xtp_wire::Key::own(0);
+    assert!(host.give(&packet).is_empty() && host.accepted().is_empty());
+    assert!(host.give(&cntl(1, 0, Options::SREQ, 0, 0, 0)).is_empty());
+}

@@ -1,0 +1,13 @@
+//! Single rules of `docs/protocol/`, each held against one engine by packets written by hand.
+
+mod blocked;
+mod clients;
+mod closing;
+mod datagrams;
+mod dropped;
+mod extensions;
+mod first;
+mod host;
+mod least;
+mod least_peer;
+mod octets;
