@@ -43,6 +43,7 @@ pub use distance::Distance;
 pub use error::Error;
 pub use experiment::run;
 pub use host::Host;
+pub use html::page::{BEGIN as PAGE_BEGIN, END as PAGE_END, Page, page};
 pub use html::render as render_html;
 pub use launch::Launcher;
 pub use plan::{Experiment, Path, Plan, Rivals, WaitPolicy};

@@ -74,6 +74,21 @@ impl Element {
         self.children(child)
     }
 
+    /// Adds an element in front of what is there.
+    pub(super) fn before(mut self, child: Element) -> Self {
+        self.children.insert(0, Node::Element(child));
+        self
+    }
+
+    /// The first element of this name within, in the order of the text.
+    pub(super) fn find(&self, name: &str) -> Option<&Element> {
+        self.children.iter().find_map(|child| match child {
+            Node::Element(element) if element.name == name => Some(element),
+            Node::Element(element) => element.find(name),
+            _ => None,
+        })
+    }
+
     /// The value of an attribute, if set.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(set, _)| *set == name);

@@ -15,6 +15,7 @@ mod head;
 mod heat;
 mod lines;
 mod number;
+pub(crate) mod page;
 mod palette;
 mod series;
 mod summary;
@@ -35,6 +36,27 @@ use crate::report::Report;
 /// like the others.
 pub fn render(report: &Report) -> String {
     let report = &clean::cleaned(report);
+    let sections = sections(report);
+    let links = sections.iter().filter_map(|(name, section)| {
+        let id = section.attribute("id")?;
+        Some(el("a").attr("href", format!("#{id}")).text(name))
+    });
+    let nav = el("nav").children(links);
+    let main = el("main")
+        .child(head::head(report))
+        .child(nav)
+        .maybe(head::failures(report))
+        .children(sections.into_iter().map(|(_, section)| section))
+        .child(footer());
+    let page = el("html")
+        .attr("lang", "en")
+        .child(page_head())
+        .child(el("body").child(main));
+    format!("<!doctype html>\n{page}\n")
+}
+
+/// What there is to show of a cleaned report, by name.
+fn sections(report: &Report) -> Vec<(String, Element)> {
     let palette = Palette::new(report);
     let mut sections: Vec<(String, Element)> = Vec::new();
     let mut add = |name: String, section: Option<Element>| {
@@ -52,22 +74,7 @@ pub fn render(report: &Report) -> String {
     add("Curves".to_owned(), series::section(report, &palette));
     add("Then and now".to_owned(), then::section(report, &palette));
     add("Remarks".to_owned(), head::notes(report));
-    let links = sections.iter().filter_map(|(name, section)| {
-        let id = section.attribute("id")?;
-        Some(el("a").attr("href", format!("#{id}")).text(name))
-    });
-    let nav = el("nav").children(links);
-    let main = el("main")
-        .child(head::head(report))
-        .child(nav)
-        .maybe(head::failures(report))
-        .children(sections.into_iter().map(|(_, section)| section))
-        .child(footer());
-    let page = el("html")
-        .attr("lang", "en")
-        .child(page_head())
-        .child(el("body").child(main));
-    format!("<!doctype html>\n{page}\n")
+    sections
 }
 
 fn page_head() -> Element {

@@ -21,6 +21,7 @@ Examples:
   xtp bench all --json all.json --html all.html
   xtp bench wan --report wan.json            everything found, to make a page of later:
   xtp bench --from wan.json --from all.json --html page.html
+  xtp bench --from all.json --page docs/performance.md    the table and plots of that page
 
 Every party is a process of its own on a processor of its own. In each round every transport
 runs once; figures are medians over rounds, ratios medians of the ratios within rounds. An
@@ -84,6 +85,10 @@ pub(crate) struct BenchArgs {
     /// Write the report with plots to this file, as one page that needs nothing else
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
+
+    /// Put the figures as one Markdown table into this page, between its marks, and the plots as SVG into plots/ beside it
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) page: Option<PathBuf>,
 
     /// Write everything found, what --html is made of, as JSON to this file
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

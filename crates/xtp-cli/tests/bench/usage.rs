@@ -80,3 +80,27 @@ fn a_worker_without_a_job_fails_in_its_own_words() {
     let line = String::from_utf8(output.stdout).expect("text");
     assert!(line.starts_with("{\"error\":"), "{line}");
 }
+
+/// What was found goes between the marks of a page, its pictures beside it; a page without marks is left as it is.
+#[test]
+fn figures_are_put_into_a_page() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let place = |name: &str| folder.path().join(name);
+    let rows = r#"[{"experiment":"pingpong","transport":"xtp","path":"loopback","size":64,"p50_us":5.0},
+        {"experiment":"pingpong","transport":"tcp","path":"loopback","size":64,"p50_us":8.0,"ratio_to_xtp":1.6}]"#;
+    std::fs::write(place("rows.json"), rows).expect("written");
+    let before = "# Figures\n<!-- figures: here -->\nold\n<!-- end of figures -->\nbehind\n";
+    std::fs::write(place("page.md"), before).expect("written");
+    std::fs::write(place("other.md"), "no marks\n").expect("written");
+    let path = |name: &str| place(name).to_str().expect("text").to_owned();
+    bench(&["--from", &path("rows.json"), "--page", &path("page.md")], 0);
+    let after = std::fs::read_to_string(place("page.md")).expect("there");
+    assert!(
+        after.contains("| 5.00 µs |") && after.contains("tcp 8.00 (1.60×)"),
+        "{after}"
+    );
+    assert!(after.ends_with("<!-- end of figures -->\nbehind\n") && !after.contains("old"));
+    assert!(after.contains("](plots/pingpong.svg)") && place("plots/pingpong.svg").exists());
+    let done = bench(&["--from", &path("rows.json"), "--page", &path("other.md")], 1);
+    assert!(done.stderr.contains("no place for figures"), "{done:?}");
+}

@@ -1,5 +1,6 @@
 //! `xtp bench`: a plan from the arguments, and the report as text, JSON and HTML.
 
+mod page;
 mod saved;
 
 use std::fs;
@@ -166,9 +167,12 @@ fn write(args: &BenchArgs, common: &Common, report: &Report) -> Outcome {
     if let Some(file) = &args.report {
         put(file, &format!("{}\n", report.json()))?;
     }
-    match args.html.as_deref() {
+    if let Some(file) = &args.html {
+        put(file, &xtp_bench::render_html(report))?;
+    }
+    match &args.page {
         None => Ok(()),
-        Some(file) => put(file, &xtp_bench::render_html(report)),
+        Some(file) => page::put(file, report),
     }
 }
 

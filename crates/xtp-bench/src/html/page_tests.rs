@@ -1,0 +1,80 @@
+//! The table and the pictures of a report with every experiment.
+
+use super::{BEGIN, END, page};
+use crate::html::{checks, fixture};
+use crate::report::Report;
+use crate::row::Row;
+
+#[test]
+fn every_case_has_a_line_and_every_experiment_a_picture() {
+    let report = fixture::report();
+    let page = page(&report, "plots");
+    let lines: Vec<&str> = page
+        .markdown
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .collect();
+    let mut cases: Vec<_> = report
+        .rows
+        .iter()
+        .map(|row| (&row.experiment, &row.path, &row.wait, row.size))
+        .collect();
+    cases.sort();
+    cases.dedup();
+    assert_eq!(lines.len(), cases.len() + 2, "two lines are the head");
+    assert!(
+        lines.iter().all(|line| line.matches(" | ").count() == 5),
+        "{lines:#?}"
+    );
+    for (name, svg) in &page.plots {
+        assert!(page.markdown.contains(&format!("](plots/{name})")), "{name}");
+        assert!(svg.starts_with("<svg") && svg.contains("http://www.w3.org/2000/svg"));
+        checks::well_formed(svg);
+    }
+    for name in ["pingpong.svg", "bulk.svg", "wan.svg", "stencil.svg"] {
+        assert!(page.plots.iter().any(|(plot, _)| plot == name), "{name}");
+    }
+}
+
+#[test]
+fn who_is_ahead_of_us_is_in_bold() {
+    let row = |transport: &str, p50_us: f64| Row {
+        experiment: "pingpong".to_owned(),
+        transport: transport.to_owned(),
+        path: "loopback".to_owned(),
+        size: Some(64),
+        p50_us: Some(p50_us),
+        ..Row::default()
+    };
+    let report = Report {
+        rows: vec![
+            row("tcp", 10.0),
+            row("xtp", 5.0),
+            row("udp", 4.0),
+            row("a|b", 5.0),
+        ],
+        ..Report::default()
+    };
+    let line = page(&report, "plots").markdown;
+    assert!(line.contains("| 5.00 µs |"), "{line}");
+    assert!(
+        line.contains("tcp 10.0 (2.00×)") && line.contains("**udp 4.00 (0.80×)**"),
+        "{line}"
+    );
+    assert!(line.contains("a\\|b 5.00 (1.00×)"), "{line}");
+}
+
+#[test]
+fn it_goes_between_the_marks_and_nowhere_else() {
+    let page = page(&fixture::report(), "plots");
+    let text = format!("before\n{BEGIN} by xtp bench -->\nold figures\n{END}\nbehind\n");
+    let once = page.put_into(&text).expect("marks");
+    assert!(once.starts_with("before\n<!-- figures: by xtp bench -->\n"));
+    assert!(once.ends_with("<!-- end of figures -->\nbehind\n") && !once.contains("old figures"));
+    assert_eq!(
+        page.put_into(&once).as_ref(),
+        Some(&once),
+        "again changes nothing"
+    );
+    assert_eq!(page.put_into("no marks"), None);
+}
