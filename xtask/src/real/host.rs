@@ -59,6 +59,11 @@ impl Host {
         }
     }
 
+    /// The repository.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// A program of this workspace, built in release with its defaults.
     pub(super) fn program(&self, package: &str, name: &str) -> Result<PathBuf, String> {
         self.cargo(&["build", "--release", "--package", package, "--bin", name], &[])?;

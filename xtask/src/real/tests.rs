@@ -31,6 +31,20 @@ fn an_unknown_suite_is_refused_with_the_list() {
     let error = run(Path::new("."), &["nothing"]);
     assert_eq!(
         error,
-        Err("no suite `nothing`; there are: relay, namespaces, linkem, wan, dissect, strace".to_owned())
+        Err(
+            "no suite `nothing`; there are: relay, namespaces, linkem, wan, dissect, strace, readme"
+                .to_owned()
+        )
     );
+}
+
+#[test]
+fn what_is_left_out_fails_where_changes_are_checked() {
+    let suites = [suite("dissect", &[Need::Tshark]), suite("plain", &[])];
+    let suites: Vec<&Suite> = suites.iter().collect();
+    let lacking = |need| (need == Need::Tshark).then(|| "not installed".to_owned());
+    assert_eq!(names_left_out(&suites, lacking), ["dissect"]);
+    assert_eq!(names_left_out(&suites, |_| None), Vec::<&str>::new());
+    assert!(is_strict(Some(OsStr::new("true"))));
+    assert!(!is_strict(None) && !is_strict(Some(OsStr::new("false"))));
 }

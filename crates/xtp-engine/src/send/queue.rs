@@ -365,14 +365,11 @@ impl SendQueue {
         }
         let index = self.locate(seq);
         let mut behind = self.pieces.range(index.min(self.pieces.len())..);
-        match behind.next() {
-            Some(piece)
-                if piece.seq <= seq
-                    && let Some((data, at)) = piece.frames(seq) =>
-            {
-                seq + (data.frame_end(at) - at) as u64
-            }
-            first => {
+        let first = behind.next();
+        let here = first.filter(|piece| piece.seq <= seq);
+        match here.and_then(|piece| piece.frames(seq)) {
+            Some((data, at)) => seq + (data.frame_end(at) - at) as u64,
+            None => {
                 let next = first.into_iter().chain(behind).find(|piece| piece.is_framed());
                 next.map_or(self.end, |piece| piece.seq)
             }
