@@ -101,6 +101,12 @@ impl Profile {
         }
     }
 
+    /// Few finished initiators are remembered.
+    pub(crate) fn with_few_records(mut self) -> Self {
+        self.limits.dallying = true;
+        self
+    }
+
     /// Whether contexts are parked at once: which one is next depends on the order of turns, and so does the deadline.
     pub(crate) fn parks(&self) -> bool {
         self.limits.whole > 1

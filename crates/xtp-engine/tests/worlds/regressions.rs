@@ -5,7 +5,7 @@ use crate::compare::run;
 use crate::host::Books;
 use crate::profile::{PORT, Profile};
 use crate::world::{Told, World, later};
-use xtp_engine::{CloseReason, DiagReason, Event, OpenOptions, Time, paradigm};
+use xtp_engine::{CloseReason, Confirm, DiagReason, Event, OpenOptions, Time, paradigm};
 use xtp_wire::HEADER_LEN;
 
 /// Where alloc lies in a control segment, and maxdata in the specifier of a FIRST to an IPv4 address.
@@ -83,8 +83,12 @@ fn exchange(kind: usize) -> Vec<Action> {
 
 /// Both worlds do all of it alike.
 fn agree(kinds: Vec<OpenOptions>, actions: Vec<Action>) {
+    agree_in(&Profile::plain(kinds), actions);
+}
+
+fn agree_in(profile: &Profile, actions: Vec<Action>) {
     let actions: Vec<_> = actions.into_iter().chain([at(SERVER, Kind::Audit)]).collect();
-    if let Err(found) = run(&Profile::plain(kinds), &actions) {
+    if let Err(found) = run(profile, &actions) {
         panic!("action {} of {actions:#?}: {}", found.step, found.what);
     }
 }
@@ -155,7 +159,7 @@ fn a_message_longer_than_the_send_buffer_is_not_taken_whole() {
 #[test]
 fn an_answer_that_leaves_a_delivery_open_ends_nothing() {
     let mut options = paradigm::transaction(PORT);
-    options.confirm = xtp_engine::Confirm::Delivered;
+    options.confirm = Confirm::Delivered;
     agree(vec![options], exchange(0));
 }
 
@@ -180,8 +184,10 @@ fn a_first_near_the_last_sequence_number_is_refused() {
 #[test]
 fn a_repeated_first_has_the_first_ones_sequence_number() {
     let again = at(SERVER, Kind::Network(Place::Oldest, 1, 0));
+    let mut options = paradigm::one_shot(PORT);
+    options.confirm = Confirm::Delivered;
     let actions = vec![
-        begin(0, 2_500),
+        begin(0, 60),
         turn(CLIENT),
         again,
         receive_first(),
@@ -189,15 +195,16 @@ fn a_repeated_first_has_the_first_ones_sequence_number() {
         receive(SERVER),
         turn(SERVER),
     ];
-    agree(vec![paradigm::transaction(PORT)], actions);
+    agree(vec![options], actions);
 }
 
-/// A note that is put away late must not take the slot of the next association.
+/// A record that goes because there are too many of them must not leave its slot to the next association.
 #[test]
 fn the_next_association_keeps_its_slot() {
-    let actions = [exchange(0), exchange(0), exchange(0)].concat().into_iter();
+    let exchanges = (0..6).flat_map(|_| exchange(0));
     let next = [begin(0, 60), release(CLIENT), turn(CLIENT)];
-    agree(vec![paradigm::transaction(PORT)], actions.chain(next).collect());
+    let profile = Profile::plain(vec![paradigm::transaction(PORT)]).with_few_records();
+    agree_in(&profile, exchanges.chain(next).collect());
 }
 
 /// Whoever waits for an end has waited long enough: a turn is pressing.
