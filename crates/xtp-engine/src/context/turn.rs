@@ -86,13 +86,20 @@ impl Context {
         // A tag alone cannot leave before its octet is written.
         let unsent = !writer.all_sent() && writer.queue.cut(writer.nxt, self.segment_size()).is_some();
         unsent
-            || (writer.una < writer.nxt && writer.state != WriterState::Closed)
+            || (self.is_unacknowledged() && writer.state != WriterState::Closed)
             || !writer.requests.open.is_empty()
             || writer.requests.dreq.is_some()
             || writer.handshake.is_some()
             || writer.state == WriterState::Closing
             || self.renegotiation.open.is_some()
             || self.reader.end_pending
+    }
+
+    /// Octets were sent of which nothing tells that they came. Only a peer that contradicts itself acknowledges all of
+    /// them in ranges and not the place where they begin.
+    fn is_unacknowledged(&self) -> bool {
+        let writer = &self.writer;
+        writer.una < writer.nxt && (self.tuning.no_error || !writer.inflight.is_empty())
     }
 
     /// For the message of a failed assertion.

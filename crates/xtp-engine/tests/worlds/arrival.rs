@@ -1,9 +1,10 @@
 //! What arrives at a host: for whoever it concerns, or for a user who waits for it.
 
+use crate::calls::{Offered, Way};
 use crate::host::{Books, Held, Host, Shortcut};
 use crate::world::Flying;
 use bytes::Bytes;
-use xtp_engine::{CloseReason, ContextId, Error, Event, Read, Time, TransmitBatch};
+use xtp_engine::{CloseReason, ContextId, Error, Event, Read, Time};
 use xtp_wire::{Header, Options, service};
 
 impl Host {
@@ -12,11 +13,7 @@ impl Host {
         for flying in came {
             let backing = shared.then(|| Bytes::copy_from_slice(&flying.octets));
             let data = backing.as_deref().unwrap_or(&flying.octets);
-            let datagram = flying.as_datagram(data, backing.as_ref());
-            match self.short {
-                true => self.engine.receive_ahead(now, datagram),
-                false => self.engine.receive(now, datagram),
-            }
+            self.take_in(now, flying.as_datagram(data, backing.as_ref()), data.len());
             self.take_events();
         }
     }
@@ -24,36 +21,14 @@ impl Host {
     /// Datagrams as receive offload joins them.
     pub(crate) fn receive_joined(&mut self, now: Time, came: &[Flying]) {
         let mut rest = came;
-        while !rest.is_empty() {
+        while let Some(first) = rest.first() {
             let count = joinable(rest);
             let slab = slab_of(&rest[..count]);
-            self.receive_slab(now, &rest[0], &slab);
+            let runs = self.take_in(now, first.as_datagram(&slab, Some(&slab)), first.octets.len());
+            self.taken[Shortcut::Run as usize] += runs as u64;
             rest = &rest[count..];
         }
         self.take_events();
-    }
-
-    fn receive_slab(&mut self, now: Time, first: &Flying, slab: &Bytes) {
-        let stride = first.octets.len().max(1);
-        let mut at = 0;
-        while at < slab.len() {
-            let end = slab.len().min(at + stride);
-            if self.short && slab.len() - at > stride {
-                let joined = first.as_datagram(&slab[at..], Some(slab));
-                let count = self.engine.receive_run(now, &joined, stride);
-                if count > 0 {
-                    self.took(Shortcut::Run);
-                    at += count * stride;
-                    continue;
-                }
-            }
-            let datagram = first.as_datagram(&slab[at..end], Some(slab));
-            match self.short {
-                true => self.engine.receive_ahead(now, datagram),
-                false => self.engine.receive(now, datagram),
-            }
-            at = end;
-        }
     }
 
     /// Datagrams for a user who waits for the next message of an association; he reads all there is.
@@ -61,7 +36,7 @@ impl Host {
         let Some(id) = self.id(back) else {
             return self.receive(now, came, shared);
         };
-        if !(self.short && self.hand_in(now, id, came, shared)) {
+        if !(self.way.is_short() && self.hand_in(now, id, came, shared)) {
             match shared {
                 true => self.receive_joined(now, came),
                 false => self.receive(now, came, false),
@@ -72,17 +47,15 @@ impl Host {
     }
 
     fn hand_in(&mut self, now: Time, id: ContextId, came: &[Flying], shared: bool) -> bool {
-        let may = self.engine.awaits_message(id);
         let Some(first) = came.first().filter(|_| joinable(came) == came.len()) else {
             return false;
         };
         let slab = slab_of(came);
         let stride = first.octets.len();
         let datagram = first.as_datagram(&slab, shared.then_some(&slab));
-        let Some(message) = self.engine.receive_message(now, id, &datagram, stride) else {
+        let Some(message) = self.offer_message(now, id, &datagram, stride) else {
             return false;
         };
-        assert!(may, "a message was taken that was not awaited");
         self.took(match came.len() {
             1 => Shortcut::Message,
             _ => Shortcut::Train,
@@ -109,16 +82,15 @@ impl Host {
         books: Books,
     ) {
         let before = self.held.len();
-        if self.short && self.welcome(now, came, limit, shared, books) {
-            return;
+        if !(self.way.is_short() && self.welcome(now, came, limit, shared, books)) {
+            self.receive(now, core::slice::from_ref(came), shared);
         }
-        self.receive(now, core::slice::from_ref(came), shared);
         let Some(held) = self.held.get(before) else { return };
         let (id, answered) = (held.id, held.service == service::TRANSACTION);
-        if held.lasts() {
+        if held.lasts() || held.announced_at_once {
             return;
         }
-        let taken = self.engine.accepted(id);
+        let taken = self.driver.accepted(id);
         self.tell("accepted", taken);
         self.read(now, id, limit);
         if !answered {
@@ -126,17 +98,25 @@ impl Host {
         }
     }
 
+    /// Offers it to the user; false if nobody took it.
     fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> bool {
         let Some(listener) = self.listeners.get(self.expects).copied() else {
             return false;
         };
         let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
         let datagram = came.as_datagram(backing.as_deref().unwrap_or(&came.octets), backing.as_ref());
-        let mut out = TransmitBatch::new();
-        let taken = self
-            .engine
-            .receive_first(now, listener, &datagram, limit, &mut out);
-        let Some(welcomed) = taken else { return false };
+        let (welcomed, link) = match self.offer_first(now, listener, &datagram, limit) {
+            Offered::Taken(welcomed, link) => (welcomed, link),
+            Offered::Refused => return false,
+            Offered::Passed => {
+                self.took(Shortcut::End);
+                return true;
+            }
+            Offered::General => {
+                self.take_events();
+                return true;
+            }
+        };
         self.took(Shortcut::First);
         let (id, service, port) = (welcomed.id, welcomed.service, welcomed.port);
         let accepted = Event::Accepted {
@@ -145,7 +125,10 @@ impl Host {
             service,
             port,
         };
-        self.held.push(Held::new(id, service));
+        self.held.push(Held {
+            announced_at_once: true,
+            ..Held::new(id, service)
+        });
         self.tell_event(id, accepted);
         self.tell_event(id, Event::Readable);
         self.tell("accepted", Ok::<_, Error>(()));
@@ -154,9 +137,10 @@ impl Host {
             bytes: welcomed.message,
             eom: true,
         }));
-        self.carry(&out);
-        if !out.is_empty() {
-            self.settle(books);
+        let answered = !link.sent.is_empty();
+        self.carry(link);
+        if answered {
+            self.finish(now, books);
         }
         self.take_events();
         true
@@ -175,26 +159,34 @@ impl Host {
             return self.receive(now, core::slice::from_ref(came), shared);
         };
         let (id, asks) = (held.id, held.service == service::TRANSACTION);
-        if self.short && self.grant(now, came, if asks { limit } else { 0 }, shared, books) {
-            return;
+        let granted = match self.way.is_short() {
+            true => self.grant(now, came, if asks { limit } else { 0 }, shared, books),
+            false => None,
+        };
+        match granted {
+            Some(true) => return,
+            Some(false) => {}
+            None => self.receive(now, core::slice::from_ref(came), shared),
         }
-        self.receive(now, core::slice::from_ref(came), shared);
         if asks {
             self.read(now, id, limit);
         }
         self.turn(now, books);
     }
 
-    fn grant(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> bool {
-        let Some(held) = self.held.last() else {
-            return false;
-        };
+    /// Offers it to the user: true if it was what he waits for, false if the engine took it; else nobody did.
+    fn grant(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> Option<bool> {
+        let held = self.held.last()?;
         let (id, asks) = (held.id, held.service == service::TRANSACTION);
         let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
         let datagram = came.as_datagram(backing.as_deref().unwrap_or(&came.octets), backing.as_ref());
-        let mut out = TransmitBatch::new();
-        let Some(message) = self.engine.receive_answer(now, id, &datagram, limit, &mut out) else {
-            return false;
+        let (message, link) = match self.offer_answer(now, id, &datagram, limit) {
+            Offered::Taken(message, link) => (message, link),
+            Offered::Refused | Offered::Passed => return None,
+            Offered::General => {
+                self.take_events();
+                return Some(false);
+            }
         };
         self.took(Shortcut::Answer);
         self.tell_event(id, Event::Heard);
@@ -203,7 +195,7 @@ impl Host {
         // An answer that is the end says so before it is read.
         let ends = Header::parse(&came.octets).is_ok_and(|header| header.options.contains(Options::END));
         if ends {
-            assert!(out.is_empty(), "an end was answered");
+            assert!(link.sent.is_empty(), "an end was answered");
             self.tell_event(id, closed.clone());
         }
         if asks {
@@ -213,24 +205,25 @@ impl Host {
                 false => Read::Data { offset, bytes, eom },
             }));
         }
-        self.carry(&out);
-        self.settle(books);
+        self.carry(link);
+        self.finish(now, books);
         if !ends {
             self.tell_event(id, closed);
         }
         self.take_events();
-        true
+        Some(true)
     }
 
     /// A datagram for one who waits for whatever comes, while the end of the last association is under way; its user goes
     /// with it, if he `goes`.
     pub(crate) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, books: Books) {
         let last = self.id(0);
-        let hosted = self.engine.hosted().filter(|_| self.short);
+        // The driver takes one that nobody holds only, with whoever waits for the next.
+        let hosted = self.driver.hosted().filter(|_| self.way == Way::Shortcuts);
         let free = hosted.is_some() && (self.released == hosted || goes && last == hosted);
         if let Some(id) = hosted.filter(|_| free)
             && self
-                .engine
+                .driver
                 .receive_end(now, id, &came.as_datagram(&came.octets, None))
         {
             self.took(Shortcut::End);

@@ -1,6 +1,7 @@
 //! Both worlds in lock step.
 
 use crate::action::{Action, Kind};
+use crate::calls::Way;
 use crate::generate::actions;
 use crate::host::Shortcut;
 use crate::profile::Profile;
@@ -40,7 +41,7 @@ pub(crate) fn run(profile: &Profile, actions: &[Action]) -> Result<Taken, Diverg
 }
 
 fn run_loudly(profile: &Profile, actions: &[Action], at: &RefCell<usize>) -> Result<Taken, Divergence> {
-    let mut worlds = [true, false].map(|short| World::new(profile, short));
+    let mut worlds = [profile.way(), Way::General].map(|way| World::new(profile, way));
     let mut now = Time::from_nanos(1_000_000_000);
     for (step, action) in actions.iter().enumerate() {
         at.replace(step);
@@ -55,7 +56,7 @@ fn run_loudly(profile: &Profile, actions: &[Action], at: &RefCell<usize>) -> Res
         worlds.iter_mut().for_each(|world| world.act(action, now));
         let idle = idle.is_some_and(|[short, _]| short);
         let differs = differences(&worlds)
-            .or_else(|| (idle && worlds[0].has_acted()).then(|| "the turn was pressing".to_owned()))
+            .or_else(|| (idle && worlds[0].has_acted()).then(|| "there was something to do".to_owned()))
             .or_else(|| match action.kind {
                 Kind::Audit => audit(&mut worlds),
                 _ => None,
@@ -75,19 +76,24 @@ fn run_loudly(profile: &Profile, actions: &[Action], at: &RefCell<usize>) -> Res
     Ok(taken)
 }
 
-/// Whether either world says that there is nothing to do in a turn, if that is asked: it may err in one direction only.
+/// Whether either world says that there is nothing to do in a turn, where that is asked: it may err in one direction only.
 fn is_idle(worlds: &mut [World; 2], action: &Action, now: Time) -> Option<[bool; 2]> {
-    let Kind::TurnIfPressing(_) = action.kind else {
-        return None;
-    };
-    Some(worlds.each_mut().map(|world| {
-        let host = action.host % world.hosts.len();
-        !world.hosts[host].is_pressing(now)
-    }))
+    let host = action.host % worlds[0].hosts.len();
+    match action {
+        Action {
+            kind: Kind::TurnIfPressing(_),
+            ..
+        } => Some(worlds.each_mut().map(|world| !world.hosts[host].is_pressing(now))),
+        Action {
+            after: Action::NEXT_TIMER,
+            ..
+        } => Some([worlds[0].hosts[host].would_sleep(now), false]),
+        _ => None,
+    }
 }
 
 fn next_timer(world: &World, host: usize) -> Option<Time> {
-    world.hosts[host % world.hosts.len()].engine.deadline()
+    world.hosts[host % world.hosts.len()].driver.deadline()
 }
 
 fn differences(worlds: &[World; 2]) -> Option<String> {
@@ -130,11 +136,11 @@ fn describe(octets: &[u8], way: &impl core::fmt::Debug) -> String {
 /// Everything there is to ask.
 fn audit(worlds: &mut [World; 2]) -> Option<String> {
     let [short, general] = worlds;
-    let deadline = !short.profile.parks();
+    let parks = short.profile.parks();
     for (number, (short, general)) in short.hosts.iter_mut().zip(&mut general.hosts).enumerate() {
         short.told.clear();
         general.told.clear();
-        let (found, expected) = (short.audit(deadline), general.audit(deadline));
+        let (found, expected) = (short.audit(parks), general.audit(parks));
         if short.told != general.told {
             return Some(format!(
                 "host {number}: told {:?} instead of {:?}",

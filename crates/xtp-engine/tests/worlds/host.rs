@@ -4,12 +4,13 @@
 //! that the facade uses. What a caller is told in place of an event is noted as that event, so that both ways have to
 //! tell the same.
 
+use crate::calls::{Link, Way};
 use crate::world::{Flying, Told};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use xtp_engine::{
-    Confirm, ContextId, Engine, Error, Event, ListenerId, MarkId, OpenOptions, Read, Time, TransmitBatch,
+    Confirm, ContextId, Driver, Engine, Error, Event, ListenerId, MarkId, OpenOptions, Read, Time,
 };
 use xtp_wire::service;
 
@@ -33,8 +34,10 @@ pub(crate) struct Held {
     /// `Readable` was told, and nothing was found empty since.
     pub(crate) announced: bool,
     /// Octets of a message that was read in part.
-    partial: Vec<u8>,
+    pub(crate) partial: Vec<u8>,
     pub(crate) mark: Option<MarkId>,
+    /// It was handed to its user with its message, accepted and read.
+    pub(crate) announced_at_once: bool,
 }
 
 impl Held {
@@ -45,6 +48,7 @@ impl Held {
             announced: false,
             partial: Vec::new(),
             mark: None,
+            announced_at_once: false,
         }
     }
 
@@ -58,9 +62,8 @@ impl Held {
 
 /// An engine and its user.
 pub(crate) struct Host {
-    pub(crate) engine: Engine,
-    /// By shortcuts, where there are any.
-    pub(crate) short: bool,
+    pub(crate) driver: Driver,
+    pub(crate) way: Way,
     pub(crate) listeners: Vec<ListenerId>,
     /// The listener its user waits at, by its place.
     pub(crate) expects: usize,
@@ -103,10 +106,10 @@ impl Shortcut {
 }
 
 impl Host {
-    pub(crate) fn new(engine: Engine, short: bool) -> Self {
+    pub(crate) fn new(engine: Engine, way: Way) -> Self {
         Self {
-            engine,
-            short,
+            driver: Driver::new(engine),
+            way,
             listeners: Vec::new(),
             expects: 0,
             held: Vec::new(),
@@ -153,20 +156,12 @@ impl Host {
 
     // --- what leaves and what is told
 
-    pub(crate) fn carry(&mut self, out: &TransmitBatch) {
-        out.for_each_datagram(|train, octets| {
-            let flying = Flying {
-                src: train.dst,
-                dst: train.src,
-                ecn: train.ecn,
-                octets: octets.to_vec(),
-            };
-            self.sent.push((train.dst, flying));
-        });
+    pub(crate) fn carry(&mut self, link: Link) {
+        self.sent.extend(link.sent);
     }
 
     pub(crate) fn take_events(&mut self) {
-        while let Some((id, event)) = self.engine.poll_event() {
+        while let Some((id, event)) = self.driver.poll_event() {
             self.note_event(id, event);
         }
     }
@@ -177,7 +172,7 @@ impl Host {
                 self.held.push(Held::new(id, service));
                 self.tell_event(id, event);
                 if self.held.last().is_some_and(Held::lasts) {
-                    let taken = self.engine.accepted(id);
+                    let taken = self.driver.accepted(id);
                     self.tell("accepted", taken);
                 }
                 return;
@@ -195,39 +190,31 @@ impl Host {
     // --- turns
 
     pub(crate) fn turn(&mut self, now: Time, books: Books) {
-        let mut out = TransmitBatch::new();
-        match self.short {
-            true => self.engine.flush_ahead(now, &mut out),
-            false => self.engine.flush(now, &mut out),
-        }
-        self.carry(&out);
-        self.settle(books);
+        let link = self.flush(now);
+        self.carry(link);
+        self.finish(now, books);
         self.take_events();
     }
 
-    pub(crate) fn settle(&mut self, books: Books) {
-        if !self.short {
-            return;
-        }
-        match books {
-            Books::Later => {}
-            Books::Idle => self.engine.catch_up_idle(),
-            Books::UnlessItCanWait => {
-                if !self.engine.is_parting() && !self.engine.is_hosting() {
-                    self.engine.catch_up_idle();
-                }
-            }
-            Books::Now => self.engine.catch_up(),
-        }
-        if self.engine.is_hosting() || self.engine.is_waiting() || self.engine.is_parting() {
+    /// Does what a turn left undone.
+    pub(crate) fn finish(&mut self, now: Time, books: Books) {
+        self.settle(now, books);
+        let driver = &self.driver;
+        if driver.is_hosting() || driver.is_waiting() || driver.is_parting() {
             self.took(Shortcut::Noted);
         }
     }
 
     /// Whether there is something to do in a turn; what the last one left undone is done before anything is asked.
     pub(crate) fn is_pressing(&mut self, now: Time) -> bool {
-        self.settle(Books::UnlessItCanWait);
-        self.engine.is_pressing(now)
+        self.settle(now, Books::UnlessItCanWait);
+        self.driver.is_pressing(now)
+    }
+
+    /// Whether its driver would sleep beyond `now`, if it was asked when to wake.
+    pub(crate) fn would_sleep(&mut self, now: Time) -> bool {
+        self.settle(now, Books::UnlessItCanWait);
+        self.driver.deadline().is_none_or(|at| at > now)
     }
 
     // --- opening
@@ -240,37 +227,34 @@ impl Host {
         mut data: Bytes,
     ) {
         let service = options.service;
-        let opened = match self.short {
-            true => self.engine.open_ahead(now, peer, options, &mut data),
-            false => self.open_and_send(now, peer, options, &mut data),
-        };
+        let opened = self.begin(now, peer, options, &mut data);
         let named = opened.as_ref().map(|id| self.name(*id));
         self.tell("open message", (named, data.len()));
         self.held.extend(opened.ok().map(|id| Held::new(id, service)));
     }
 
-    fn open_and_send(
+    pub(crate) fn open_and_send(
         &mut self,
         now: Time,
         peer: SocketAddr,
         options: OpenOptions,
         data: &mut Bytes,
     ) -> Result<ContextId, Error> {
-        let id = self.engine.open(now, peer, options)?;
+        let id = self.driver.open(now, peer, options)?;
         let sent = self
-            .engine
+            .driver
             .send(now, id, data.clone(), true)
             .and_then(|accepted| {
                 let _ = data.split_to(accepted.min(data.len()));
                 match data.is_empty() {
-                    true => self.engine.close_writer(now, id),
+                    true => self.driver.close_writer(now, id),
                     false => Ok(()),
                 }
             });
         match sent {
             Ok(()) => Ok(id),
             Err(error) => {
-                self.engine.release(now, id)?;
+                self.driver.release(now, id)?;
                 Err(error)
             }
         }
@@ -278,7 +262,7 @@ impl Host {
 
     pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) {
         let service = options.service;
-        let opened = self.engine.open(now, peer, options);
+        let opened = self.driver.open(now, peer, options);
         let named = opened.as_ref().map(|id| self.name(*id));
         self.tell("open", named);
         self.held.extend(opened.ok().map(|id| Held::new(id, service)));
@@ -288,14 +272,14 @@ impl Host {
 
     pub(crate) fn accept(&mut self, back: usize) {
         if let Some(id) = self.id(back) {
-            let taken = self.engine.accepted(id);
+            let taken = self.driver.accepted(id);
             self.tell("accepted", taken);
         }
     }
 
     /// One read of an association.
     pub(crate) fn read(&mut self, now: Time, id: ContextId, max: usize) {
-        let read = self.engine.read(now, id, max.max(1));
+        let read = self.driver.read(now, id, max.max(1));
         if matches!(read, Ok(Read::Pending)) {
             self.found_nothing(id);
         }
@@ -318,7 +302,7 @@ impl Host {
     pub(crate) fn read_on(&mut self, now: Time, id: ContextId, max: usize) {
         let mut left = max;
         while left > 0 {
-            match self.engine.read(now, id, left) {
+            match self.driver.read(now, id, left) {
                 Ok(Read::Data { bytes, eom, .. }) => {
                     left -= bytes.len();
                     self.note_octets(id, &bytes, eom);
@@ -362,7 +346,7 @@ impl Host {
 
     pub(crate) fn send(&mut self, now: Time, back: usize, data: Bytes, eom: bool) {
         if let Some(id) = self.id(back) {
-            let sent = self.engine.send(now, id, data, eom);
+            let sent = self.driver.send(now, id, data, eom);
             self.tell("send", sent);
         }
     }
@@ -370,16 +354,16 @@ impl Host {
     /// A message, and the turn it leaves in.
     pub(crate) fn send_message(&mut self, now: Time, back: usize, data: Bytes, books: Books) {
         let Some(id) = self.id(back) else { return };
-        let (mut out, mut rest) = (TransmitBatch::new(), data.clone());
-        if self.short && self.engine.send_message(now, id, &mut rest, &mut out) {
-            assert!(rest.is_empty() && out.trains.len() == 1);
+        let mut rest = data.clone();
+        if let Some(link) = self.hand_out(now, id, &mut rest) {
+            assert!(rest.is_empty() && link.trains == 1);
             self.took(Shortcut::Send);
             self.tell("send", Ok::<_, Error>(data.len()));
-            self.carry(&out);
-            self.settle(books);
+            self.carry(link);
+            self.finish(now, books);
             return self.take_events();
         }
-        assert!(rest.len() == data.len() && out.is_empty(), "something was done");
+        assert_eq!(rest.len(), data.len(), "something was done");
         self.send(now, back, data, true);
         self.turn(now, books);
     }
@@ -387,26 +371,22 @@ impl Host {
     /// The answer to the newest association, which ends what its user has to say.
     pub(crate) fn respond(&mut self, now: Time, data: Bytes, unconfirmed: bool, books: Books) {
         let Some(id) = self.id(0) else { return };
-        let (mut out, mut rest) = (TransmitBatch::new(), data.clone());
-        if self.short
-            && self
-                .engine
-                .respond_at_once(now, id, &mut rest, unconfirmed, &mut out)
-        {
-            assert!(rest.is_empty() && !out.is_empty());
+        let mut rest = data.clone();
+        if let Some(link) = self.answer_at_once(now, id, &mut rest, unconfirmed) {
+            assert!(rest.is_empty() && !link.sent.is_empty());
             self.took(Shortcut::Respond);
             if unconfirmed {
                 self.tell("unconfirmed", Ok::<_, Error>(()));
             }
             self.tell("send", Ok::<_, Error>(data.len()));
             self.tell("close", Ok::<_, Error>(()));
-            self.carry(&out);
-            self.settle(books);
+            self.carry(link);
+            self.finish(now, books);
             return self.take_events();
         }
-        assert!(rest.len() == data.len() && out.is_empty(), "something was done");
+        assert_eq!(rest.len(), data.len(), "something was done");
         if unconfirmed {
-            let set = self.engine.set_unconfirmed_response(now, id, true);
+            let set = self.driver.set_unconfirmed_response(now, id, true);
             self.tell("unconfirmed", set);
         }
         self.send(now, 0, data, true);
@@ -416,7 +396,7 @@ impl Host {
 
     pub(crate) fn close(&mut self, now: Time, back: usize) {
         if let Some(id) = self.id(back) {
-            let closed = self.engine.close_writer(now, id);
+            let closed = self.driver.close_writer(now, id);
             self.tell("close", closed);
         }
     }
@@ -424,7 +404,7 @@ impl Host {
     /// A mark behind the `octets` octets that were sent.
     pub(crate) fn mark_at(&mut self, now: Time, back: usize, octets: u64, what: Confirm) {
         let Some(at) = self.index(back) else { return };
-        let marked = self.engine.mark_at(now, self.held[at].id, octets, what);
+        let marked = self.driver.mark_at(now, self.held[at].id, octets, what);
         self.held[at].mark = marked.as_ref().ok().copied();
         self.tell("mark", marked);
     }
@@ -432,12 +412,12 @@ impl Host {
     pub(crate) fn release(&mut self, now: Time, back: usize) {
         let Some(at) = self.index(back) else { return };
         let id = self.held.remove(at).id;
-        let released = match self.short && self.engine.release_at_once(now, id) {
+        let released = match self.way.is_short() && self.driver.release_at_once(now, id) {
             true => {
                 self.took(Shortcut::Release);
                 Ok(())
             }
-            false => self.engine.release(now, id),
+            false => self.driver.release(now, id),
         };
         self.released = Some(id);
         self.tell("release", released);
@@ -446,10 +426,10 @@ impl Host {
     /// What an association cost, as whoever ends it asks.
     pub(crate) fn final_stats(&mut self, back: usize) {
         let Some(id) = self.id(back) else { return };
-        let known = self.engine.parting_stats(id).filter(|_| self.short);
+        let known = self.driver.parting_stats(id).filter(|_| self.way.is_short());
         let stats = known.map(Ok).unwrap_or_else(|| {
-            self.engine.catch_up();
-            self.engine.context_stats(id)
+            self.driver.catch_up();
+            self.driver.context_stats(id)
         });
         self.take_events();
         let stats = stats.map(|mut stats| {
@@ -461,11 +441,11 @@ impl Host {
 
     pub(crate) fn readable(&mut self, back: usize) {
         let Some(id) = self.id(back) else { return };
-        if self.short && !self.engine.is_noted(id) {
-            self.engine.catch_up();
+        if self.way.is_short() && !self.driver.is_noted(id) {
+            self.driver.catch_up();
             self.take_events();
         }
-        let readable = self.engine.readable(id);
+        let readable = self.driver.readable(id);
         self.tell("readable", readable);
     }
 
@@ -477,26 +457,25 @@ impl Host {
         act: impl FnOnce(&mut Engine, ContextId) -> R,
     ) {
         if let Some(id) = self.id(back) {
-            let outcome = act(&mut self.engine, id);
+            let outcome = act(&mut self.driver, id);
             self.tell(what, outcome);
         }
     }
 
     /// Everything there is to ask, when nothing is left undone.
-    pub(crate) fn audit(&mut self, deadline: bool) -> Vec<String> {
-        self.engine.catch_up();
+    pub(crate) fn audit(&mut self, parks: bool) -> Vec<String> {
+        self.driver.catch_up();
         self.take_events();
-        let mut stats = self.engine.stats();
+        let mut stats = self.driver.stats();
         self.taken[Shortcut::Ahead as usize] = stats.express;
         stats.express = 0;
-        if !deadline {
+        if parks {
             (stats.parked, stats.parkings) = (0, 0);
         }
-        let deadline = deadline.then(|| self.engine.deadline());
-        let mut found = vec![format!("{stats:?}"), format!("deadline {deadline:?}")];
-        found.push(format!("full: {}", self.engine.is_full()));
+        let mut found = vec![format!("{stats:?}")];
+        found.push(format!("full: {}", self.driver.is_full()));
         for held in &self.held {
-            let (engine, id) = (&self.engine, held.id);
+            let (engine, id): (&Engine, _) = (&self.driver, held.id);
             let counted = engine.context_stats(id).map(|mut stats| {
                 // Side by side in a train, packets cost a copy more.
                 stats.octets_copied = 0;

@@ -7,6 +7,7 @@
 
 mod action;
 mod arrival;
+mod calls;
 mod compare;
 mod dice;
 mod generate;

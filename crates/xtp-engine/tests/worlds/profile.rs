@@ -1,5 +1,6 @@
 //! What stays the same in all of a run: hosts, limits, the kinds of associations that are opened.
 
+use crate::calls::Way;
 use crate::dice::Dice;
 use crate::world::address;
 use std::time::Duration;
@@ -14,6 +15,7 @@ const OTHER_PORT: u16 = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     seed: u64,
+    way: Way,
     pub(crate) clients: usize,
     /// The carrier tells to which address a datagram was sent.
     pub(crate) tells_destination: bool,
@@ -62,6 +64,7 @@ impl Profile {
             .collect();
         Self {
             seed,
+            way: *dice.pick(&[Way::Driver, Way::Shortcuts]),
             clients,
             tells_destination: dice.one_in(3),
             kinds,
@@ -89,6 +92,7 @@ impl Profile {
     pub(crate) fn plain(kinds: Vec<OpenOptions>) -> Self {
         Self {
             seed: 1,
+            way: Way::Shortcuts,
             clients: 1,
             tells_destination: false,
             kinds,
@@ -101,13 +105,22 @@ impl Profile {
         }
     }
 
+    /// How the engines of the one world are driven.
+    pub(crate) fn way(&self) -> Way {
+        self.way
+    }
+
+    pub(crate) fn driven(self, way: Way) -> Self {
+        Self { way, ..self }
+    }
+
     /// Few finished initiators are remembered.
     pub(crate) fn with_few_records(mut self) -> Self {
         self.limits.dallying = true;
         self
     }
 
-    /// Whether contexts are parked at once: which one is next depends on the order of turns, and so does the deadline.
+    /// Whether contexts are parked at once: which one is next depends on the order of turns.
     pub(crate) fn parks(&self) -> bool {
         self.limits.whole > 1
     }
@@ -158,7 +171,7 @@ impl Profile {
         let mut options = ListenOptions::new(PORT);
         options.services = u32::MAX;
         if self.limits.backlog {
-            options.backlog = 3;
+            options.backlog = 1;
         }
         match self.limits.server {
             1 => options.unconfirmed_response = true,

@@ -1,6 +1,7 @@
 //! What made the worlds go apart once, each as a few actions.
 
 use crate::action::{Action, Kind, Place};
+use crate::calls::Way;
 use crate::compare::run;
 use crate::host::Books;
 use crate::profile::{PORT, Profile};
@@ -88,14 +89,16 @@ fn agree(kinds: Vec<OpenOptions>, actions: Vec<Action>) {
 
 fn agree_in(profile: &Profile, actions: Vec<Action>) {
     let actions: Vec<_> = actions.into_iter().chain([at(SERVER, Kind::Audit)]).collect();
-    if let Err(found) = run(profile, &actions) {
-        panic!("action {} of {actions:#?}: {}", found.step, found.what);
+    for way in [Way::Shortcuts, Way::Driver] {
+        if let Err(found) = run(&profile.clone().driven(way), &actions) {
+            panic!("{way:?}, action {} of {actions:#?}: {}", found.step, found.what);
+        }
     }
 }
 
 /// What hosts of one world were told, in all of it.
-fn told(short: bool, kinds: Vec<OpenOptions>, actions: &[Action]) -> Vec<(usize, Told)> {
-    let mut world = World::new(&Profile::plain(kinds), short);
+fn told(way: Way, kinds: Vec<OpenOptions>, actions: &[Action]) -> Vec<(usize, Told)> {
+    let mut world = World::new(&Profile::plain(kinds), way);
     let mut now = Time::from_nanos(1_000_000_000);
     let mut all = Vec::new();
     for action in actions {
@@ -118,10 +121,10 @@ fn an_implausible_answer_confirms_nothing() {
         patch(CLIENT, ALLOC, &59_u64.to_be_bytes()),
         receive_answer(),
     ];
-    for short in [true, false] {
-        let told = told(short, vec![paradigm::one_shot(PORT)], &actions);
+    for way in [Way::General, Way::Shortcuts, Way::Driver] {
+        let told = told(way, vec![paradigm::one_shot(PORT)], &actions);
         let closed = |(_, told): &&(usize, Told)| matches!(told, Told::Event(_, Event::Closed(_)));
-        assert_eq!(told.iter().filter(closed).count(), 0, "short: {short}: {told:?}");
+        assert_eq!(told.iter().filter(closed).count(), 0, "{way:?}: {told:?}");
     }
     agree(vec![paradigm::one_shot(PORT)], actions);
 }
@@ -166,7 +169,7 @@ fn an_answer_that_leaves_a_delivery_open_ends_nothing() {
 /// Its numbers would pass the last one there is.
 #[test]
 fn a_first_near_the_last_sequence_number_is_refused() {
-    for short in [true, false] {
+    for way in [Way::General, Way::Shortcuts, Way::Driver] {
         let actions = [
             begin(0, 60),
             turn(CLIENT),
@@ -175,7 +178,7 @@ fn a_first_near_the_last_sequence_number_is_refused() {
             turn(SERVER),
             receive(CLIENT),
         ];
-        let told = told(short, vec![paradigm::one_shot(PORT)], &actions);
+        let told = told(way, vec![paradigm::one_shot(PORT)], &actions);
         let refused = Event::Closed(CloseReason::Refused(DiagReason(0)));
         assert!(told.contains(&(CLIENT, Told::Event(0, refused))), "{told:?}");
     }

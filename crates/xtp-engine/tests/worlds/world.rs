@@ -1,6 +1,7 @@
 //! A world: hosts, the network between them, and what was seen.
 
 use crate::action::{Action, Kind, Place};
+use crate::calls::Way;
 use crate::dice::Dice;
 use crate::host::{Books, Host};
 use crate::mutate::{mutate, patch};
@@ -113,16 +114,16 @@ pub(crate) fn address(host: usize) -> SocketAddr {
 }
 
 impl World {
-    pub(crate) fn new(profile: &Profile, short: bool) -> Self {
+    pub(crate) fn new(profile: &Profile, way: Way) -> Self {
         let mut hosts = Vec::new();
         for number in 0..=profile.clients {
             let mut config = profile.config(number);
-            config.express = short;
-            hosts.push(Host::new(Engine::new(config).unwrap(), short));
+            config.express = way.is_short();
+            hosts.push(Host::new(Engine::new(config).unwrap(), way));
         }
         hosts[0].expects = profile.listener();
         for options in profile.listeners() {
-            let listener = hosts[0].engine.listen(options).unwrap();
+            let listener = hosts[0].driver.listen(options).unwrap();
             hosts[0].listeners.push(listener);
         }
         Self {
@@ -302,9 +303,9 @@ impl World {
             Kind::MarkAt { back, octets, what } => host.mark_at(now, *back, *octets, *what),
             Kind::FinalStats { back } => host.final_stats(*back),
             Kind::Readable { back } => host.readable(*back),
-            Kind::Unreachable { host: of } => host.engine.port_unreachable(now, address(*of)),
-            Kind::TooBig { host: of, octets } => host.engine.too_big(now, address(*of), *octets),
-            Kind::Clock { offset } => host.engine.set_utc_offset(*offset),
+            Kind::Unreachable { host: of } => host.driver.port_unreachable(now, address(*of)),
+            Kind::TooBig { host: of, octets } => host.driver.too_big(now, address(*of), *octets),
+            Kind::Clock { offset } => host.driver.set_utc_offset(*offset),
             Kind::Odd { back, what, number } => odd_command(host, *back, *what, *number, now),
             _ => {}
         }

@@ -1,0 +1,310 @@
+//! The calls that drive an engine, in three ways: the general calls alone, the shortcuts in whatever order, or the
+//! [`Driver`] with the order that ships.
+
+use crate::host::{Books, Host};
+use crate::world::Flying;
+use bytes::Bytes;
+use std::net::SocketAddr;
+use xtp_engine::{
+    Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
+    Reply, Time, TransmitBatch, Welcomed,
+};
+
+/// How a host's engine is driven.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    General,
+    /// By shortcuts, in whatever order its contract allows.
+    Shortcuts,
+    /// By the driver.
+    Driver,
+}
+
+impl Way {
+    pub(crate) fn is_short(self) -> bool {
+        self != Self::General
+    }
+}
+
+/// What left.
+#[derive(Default)]
+pub(crate) struct Link {
+    pub(crate) sent: Vec<(SocketAddr, Flying)>,
+    pub(crate) trains: usize,
+}
+
+impl Link {
+    fn of(out: &TransmitBatch) -> Self {
+        let mut link = Self::default();
+        link.take(out);
+        link
+    }
+
+    fn take(&mut self, out: &TransmitBatch) {
+        self.trains += out.trains.len();
+        out.for_each_datagram(|train, octets| {
+            let flying = Flying {
+                src: train.dst,
+                dst: train.src,
+                ecn: train.ecn,
+                octets: octets.to_vec(),
+            };
+            self.sent.push((train.dst, flying));
+        });
+    }
+}
+
+impl Outlet for Link {
+    fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
+        self.take(out);
+        out.clear();
+    }
+}
+
+/// One datagram, or several that came joined.
+struct Slab<'a> {
+    rest: Option<Datagram<'a>>,
+    stride: usize,
+}
+
+impl<'a> Slab<'a> {
+    fn advance(&mut self, octets: usize) {
+        self.rest = self.rest.and_then(|datagram| {
+            let data = datagram.data.get(octets..).filter(|data| !data.is_empty())?;
+            Some(Datagram { data, ..datagram })
+        });
+    }
+}
+
+impl<'a> Arrivals<'a> for Slab<'a> {
+    fn only(&self) -> Option<Datagram<'a>> {
+        self.rest.filter(|datagram| datagram.data.len() <= self.stride)
+    }
+
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        let joined = self.rest?;
+        self.advance(self.stride);
+        let stride = self.stride.min(joined.data.len());
+        Some(Arrived { joined, stride })
+    }
+
+    fn skip_joined(&mut self, count: usize) {
+        self.advance(count * self.stride);
+    }
+}
+
+impl Host {
+    /// A turn, but for what may be done later.
+    pub(crate) fn flush(&mut self, now: Time) -> Link {
+        let (mut out, mut link) = (TransmitBatch::new(), Link::default());
+        match self.way {
+            Way::General => self.driver.flush(now, &mut out),
+            Way::Shortcuts => self.driver.flush_ahead(now, &mut out),
+            Way::Driver => assert!(self.driver.turn(now, &mut link), "packets found no room"),
+        }
+        link.take(&out);
+        link
+    }
+
+    /// What a turn left undone.
+    pub(crate) fn settle(&mut self, now: Time, books: Books) {
+        match (self.way, books) {
+            (Way::General, _) | (_, Books::Later) => {}
+            (Way::Driver, Books::Idle) => self.driver.found_nothing(now),
+            (Way::Driver, Books::UnlessItCanWait) => self.driver.before_sleep(now),
+            (_, Books::Now) => self.driver.catch_up(),
+            (_, Books::Idle) => self.driver.catch_up_idle(),
+            (_, Books::UnlessItCanWait) => {
+                if !self.driver.is_parting() && !self.driver.is_hosting() {
+                    self.driver.catch_up_idle();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn begin(
+        &mut self,
+        now: Time,
+        peer: SocketAddr,
+        options: OpenOptions,
+        data: &mut Bytes,
+    ) -> Result<ContextId, Error> {
+        match self.way {
+            Way::General => self.open_and_send(now, peer, options, data),
+            Way::Shortcuts => self.driver.open_ahead(now, peer, options, data),
+            Way::Driver => self.driver.begin_message(now, peer, options, data),
+        }
+    }
+
+    /// Datagrams of `stride` octets that came joined, the last perhaps shorter; how many were taken in runs.
+    pub(crate) fn take_in(&mut self, now: Time, datagram: Datagram<'_>, stride: usize) -> usize {
+        let mut rest = Slab {
+            rest: Some(datagram),
+            stride: stride.max(1),
+        };
+        if self.way == Way::Driver {
+            let mut link = Link::default();
+            self.driver.expect(Expectation::Anything, |_| true);
+            self.driver.receive(now, &mut rest);
+            assert_eq!(self.driver.reply(now, &mut link), Reply::General);
+            return 0;
+        }
+        let mut runs = 0;
+        while let Some(Arrived { joined, stride }) = rest.next() {
+            if self.way == Way::Shortcuts && joined.data.len() > stride && joined.backing.is_some() {
+                let count = self.driver.receive_run(now, &joined, stride);
+                if count > 0 {
+                    runs += 1;
+                    rest.skip_joined(count - 1);
+                    continue;
+                }
+            }
+            let data = &joined.data[..stride];
+            let alone = Datagram { data, ..joined };
+            match self.way {
+                Way::Shortcuts => self.driver.receive_ahead(now, alone),
+                _ => Engine::receive(&mut self.driver, now, alone),
+            }
+        }
+        runs
+    }
+
+    /// The next message of an association, whose user waits for it.
+    pub(crate) fn offer_message(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        datagram: &Datagram<'_>,
+        stride: usize,
+    ) -> Option<Bytes> {
+        let awaits = self.driver.awaits_message(id);
+        if self.way == Way::Driver && !awaits {
+            return None;
+        }
+        let message = self.driver.receive_message(now, id, datagram, stride);
+        assert!(
+            awaits || message.is_none(),
+            "a message was taken that was not awaited"
+        );
+        message
+    }
+
+    /// An association that begins with its message, for a user who waits for one.
+    pub(crate) fn offer_first(
+        &mut self,
+        now: Time,
+        listener: ListenerId,
+        datagram: &Datagram<'_>,
+        limit: usize,
+    ) -> Offered<Welcomed> {
+        if self.way == Way::Driver {
+            let expectation = Expectation::Message { listener, limit };
+            return match self.post(now, expectation, datagram) {
+                (Reply::Began(id, peer), link) => {
+                    let (from, welcomed) = self.driver.take_message().expect("it came");
+                    assert_eq!((welcomed.id, from), (id, peer));
+                    Offered::Taken(welcomed, link)
+                }
+                (Reply::Ended(_), _) => Offered::Passed,
+                (Reply::General, _) => Offered::General,
+                (reply, _) => panic!("{reply:?} to whoever waits for a message"),
+            };
+        }
+        let mut out = TransmitBatch::new();
+        match self
+            .driver
+            .receive_first(now, listener, datagram, limit, &mut out)
+        {
+            Some(welcomed) => Offered::Taken(welcomed, Link::of(&out)),
+            None => Offered::Refused,
+        }
+    }
+
+    /// The answer to an association, whose user waits for it.
+    pub(crate) fn offer_answer(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        datagram: &Datagram<'_>,
+        limit: usize,
+    ) -> Offered<Bytes> {
+        if self.way == Way::Driver {
+            return match self.post(now, Expectation::Answer { id, limit }, datagram) {
+                (Reply::Answered(_), link) => {
+                    Offered::Taken(self.driver.take_answer(id).expect("it came"), link)
+                }
+                (Reply::General, _) => Offered::General,
+                (reply, _) => panic!("{reply:?} to whoever waits for an answer"),
+            };
+        }
+        let mut out = TransmitBatch::new();
+        match self.driver.receive_answer(now, id, datagram, limit, &mut out) {
+            Some(answer) => Offered::Taken(answer, Link::of(&out)),
+            None => Offered::Refused,
+        }
+    }
+
+    fn post(&mut self, now: Time, expectation: Expectation, datagram: &Datagram<'_>) -> (Reply, Link) {
+        let held = &self.held;
+        self.driver
+            .expect(expectation, |id| held.iter().any(|held| held.id == id));
+        let mut arrivals = Slab {
+            rest: Some(*datagram),
+            stride: datagram.data.len().max(1),
+        };
+        let mut link = Link::default();
+        self.driver.receive(now, &mut arrivals);
+        let reply = self.driver.reply(now, &mut link);
+        self.driver.withdraw();
+        (reply, link)
+    }
+
+    pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> Option<Link> {
+        let (mut out, mut link) = (TransmitBatch::new(), Link::default());
+        let left = match self.way {
+            Way::General => false,
+            Way::Shortcuts => Engine::send_message(&mut self.driver, now, id, data, &mut out),
+            Way::Driver => self.driver.send_message(now, id, data, &mut link),
+        };
+        assert!(
+            left || out.is_empty() && link.sent.is_empty(),
+            "something was done"
+        );
+        link.take(&out);
+        left.then_some(link)
+    }
+
+    pub(crate) fn answer_at_once(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        unconfirmed: bool,
+    ) -> Option<Link> {
+        let (mut out, mut link) = (TransmitBatch::new(), Link::default());
+        let driver = &mut self.driver;
+        let left = match self.way {
+            Way::General => false,
+            Way::Shortcuts => Engine::respond_at_once(driver, now, id, data, unconfirmed, &mut out),
+            Way::Driver => driver.respond_at_once(now, id, data, unconfirmed, &mut link),
+        };
+        assert!(
+            left || out.is_empty() && link.sent.is_empty(),
+            "something was done"
+        );
+        link.take(&out);
+        left.then_some(link)
+    }
+}
+
+/// What became of a datagram that was offered to whoever waits.
+pub(crate) enum Offered<T> {
+    /// It was his.
+    Taken(T, Link),
+    /// It was the end of what nobody holds.
+    Passed,
+    /// The engine took it.
+    General,
+    /// Nobody took it.
+    Refused,
+}
