@@ -3,6 +3,11 @@
 mod close;
 mod flow;
 mod loss;
+mod once;
+mod one_shots;
+mod parking;
+mod path;
+mod shortcuts;
 mod wire;
 
 use super::Mutant;
@@ -18,11 +23,16 @@ pub(super) const CANARY: Mutant = Mutant::new(
 
 /// Every mutant but the canary, with the concern it belongs to: the name of its file here.
 pub(super) fn all() -> Vec<(&'static str, &'static Mutant)> {
-    let tables: [(&'static str, &'static [Mutant]); 4] = [
+    let tables: [(&'static str, &'static [Mutant]); 9] = [
         ("wire", wire::MUTANTS),
         ("flow", flow::MUTANTS),
         ("loss", loss::MUTANTS),
         ("close", close::MUTANTS),
+        ("once", once::MUTANTS),
+        ("path", path::MUTANTS),
+        ("parking", parking::MUTANTS),
+        ("shortcuts", shortcuts::MUTANTS),
+        ("one_shots", one_shots::MUTANTS),
     ];
     let one_by_one = |(concern, table): (&'static str, &'static [Mutant])| {
         table.iter().map(move |mutant| (concern, mutant))

@@ -1,0 +1,11 @@
+//! Forged, stale and implausible packets: what must have no effect has none, and what ends an association says why.
+//!
+//! Each test runs with the engine's general way and with what it does ahead of its books.
+
+mod closing;
+mod credit;
+mod forge;
+mod losses;
+mod nothing;
+mod sources;
+mod world;

@@ -1,0 +1,97 @@
+//! Who proves an address, and what nobody needs to prove.
+
+use super::world::{DELAY, PORT, World, address};
+use xtp_engine::{OpenOptions, paradigm};
+use xtp_wire::{Body, Control, Format, Header, Key, Options, Packet};
+
+/// A packet under the initiator's own key, as somebody sends it who has heard nothing.
+fn blind(key: u64, sync: u32, options: Options) -> Vec<u8> {
+    let header = Header {
+        key: Key::own(key),
+        options,
+        format: Format::Cntl,
+        dlen: 0,
+        check: 0,
+        sort: 0,
+        sync,
+        seq: 0,
+    };
+    let body = Body::Cntl(Control::default());
+    let packet = Packet {
+        header,
+        body,
+        padding: 0,
+    };
+    let mut octets = vec![0; packet.encoded_len()];
+    packet.encode(&mut octets).unwrap();
+    octets
+}
+
+/// A FIRST of the initiator that reached the responder; nothing comes back.
+fn half_open(world: &mut World, options: OpenOptions) -> Header {
+    let begin = world.sent.len();
+    world.lose[0] = usize::MAX;
+    let id = world.open(options);
+    world.send(0, id, 20);
+    world.run(DELAY);
+    let first = world.sent_by(0, begin).next().expect("FIRST left");
+    assert_eq!(first.header.format, Format::First);
+    first.header
+}
+
+/// END without an echo is believed of whom nobody knows (4.7), and proves nothing: the next FIRST of that address counts
+/// against its rate like any other's.
+#[test]
+fn an_end_without_an_echo_proves_no_address() {
+    for ahead in [false, true] {
+        let mut world = World::with(ahead, |config| config.source_rate = 1, |_| {});
+        let first = half_open(&mut world, paradigm::stream(PORT));
+        assert_eq!(world.ends[1].stats().half_open, 1);
+        let end = blind(first.key.value(), first.sync.wrapping_add(1), Options::END);
+        world.forge(1, &end);
+        assert_eq!(world.ends[1].stats().half_open, 0);
+        half_open(&mut world, paradigm::stream(PORT));
+        assert_eq!(world.ends[1].stats().cookies_sent, 1, "ahead: {ahead}");
+    }
+}
+
+/// A repeated FIRST from another address is no other association, and is not told what the first was answered.
+#[test]
+fn a_repeat_from_elsewhere_begins_nothing() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        let id = world.open(paradigm::transaction(PORT));
+        world.send(0, id, 20);
+        world.ends[0].close_writer(world.now, id).unwrap();
+        world.run(DELAY);
+        let first = world.sent[0].clone();
+        let accepted = |world: &World| {
+            let told = world.events[1].iter();
+            told.filter(|(_, event)| matches!(event, xtp_engine::Event::Accepted { .. }))
+                .count()
+        };
+        assert_eq!(accepted(&world), 1);
+        let begin = world.sent.len();
+        world.inject(1, address(7), &first.octets);
+        assert_eq!((accepted(&world), world.sent.len()), (1, begin));
+        // And again when it is over.
+        let peer = world.accepted();
+        assert_eq!(world.read(1, peer).len(), 20);
+        world.ends[1]
+            .set_unconfirmed_response(world.now, peer, true)
+            .unwrap();
+        world.send(1, peer, 100);
+        world.ends[1].close_writer(world.now, peer).unwrap();
+        world.flush(1);
+        world.ends[1].release(world.now, peer).unwrap();
+        world.run(20 * DELAY);
+        let begin = world.sent.len();
+        world.inject(1, address(7), &first.octets);
+        let said = world.data_sent_by(1, begin);
+        assert_eq!((accepted(&world), said), (1, 0), "ahead: {ahead}");
+        world.run(20 * DELAY);
+        let begin = world.sent.len();
+        world.inject(1, address(0), &first.octets);
+        assert_eq!(world.data_sent_by(1, begin), 100, "its own source hears it again");
+    }
+}

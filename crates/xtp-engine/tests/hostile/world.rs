@@ -1,0 +1,214 @@
+//! Two engines, a wire that is perfect but for what a test takes away, and a place for forged datagrams.
+
+use bytes::Bytes;
+use std::net::SocketAddr;
+use std::time::Duration;
+use xtp_engine::{
+    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
+    TransmitBatch,
+};
+use xtp_wire::{Body, Packet};
+
+pub(crate) const PORT: u16 = 9;
+/// From one end to the other.
+pub(crate) const DELAY: Duration = Duration::from_millis(1);
+pub(crate) const MS: Duration = Duration::from_millis(1);
+
+/// A datagram that left an end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) by: usize,
+    pub(crate) dst: SocketAddr,
+    pub(crate) octets: Vec<u8>,
+}
+
+pub(crate) struct World {
+    pub(crate) now: Time,
+    pub(crate) ends: [Engine; 2],
+    pub(crate) events: [Vec<(ContextId, Event)>; 2],
+    /// Everything that left, in order.
+    pub(crate) sent: Vec<Sent>,
+    /// What of that is under way.
+    flying: Vec<(Time, usize, SocketAddr, Vec<u8>)>,
+    /// Datagrams to an end that are lost, from the next on.
+    pub(crate) lose: [usize; 2],
+    /// Packets are handled ahead of the books.
+    ahead: bool,
+}
+
+pub(crate) fn address(end: usize) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 1 + end as u8], 36_036))
+}
+
+impl World {
+    pub(crate) fn new(ahead: bool) -> Self {
+        Self::with(ahead, |_| {}, |_| {})
+    }
+
+    /// Two engines whose configurations and whose listener are changed by the test.
+    pub(crate) fn with(
+        ahead: bool,
+        change: impl Fn(&mut EngineConfig),
+        listen: impl Fn(&mut ListenOptions),
+    ) -> Self {
+        let engine = |n| {
+            let mut config = EngineConfig::new([n; 32]);
+            config.express = ahead;
+            change(&mut config);
+            Engine::new(config).unwrap()
+        };
+        let mut ends = [engine(1), engine(2)];
+        let mut options = ListenOptions::every_service(PORT);
+        listen(&mut options);
+        ends[1].listen(options).unwrap();
+        Self {
+            now: Time::from_nanos(1_000_000_000),
+            ends,
+            events: [Vec::new(), Vec::new()],
+            sent: Vec::new(),
+            flying: Vec::new(),
+            lose: [0; 2],
+            ahead,
+        }
+    }
+
+    pub(crate) fn open(&mut self, options: OpenOptions) -> ContextId {
+        self.ends[0].open(self.now, address(1), options).unwrap()
+    }
+
+    /// What the responder accepted last.
+    pub(crate) fn accepted(&mut self) -> ContextId {
+        let accepted = |(id, event): &(ContextId, Event)| match event {
+            Event::Accepted { .. } => Some(*id),
+            _ => None,
+        };
+        let found = self.events[1].iter().rev().find_map(accepted);
+        found.expect("the responder accepted")
+    }
+
+    /// A datagram arrives now.
+    pub(crate) fn inject(&mut self, to: usize, src: SocketAddr, octets: &[u8]) {
+        let datagram = Datagram {
+            src,
+            dst: None,
+            ecn: Ecn::NotEct,
+            data: octets,
+            backing: None,
+        };
+        match self.ahead {
+            true => self.ends[to].receive_ahead(self.now, datagram),
+            false => self.ends[to].receive(self.now, datagram),
+        }
+        self.flush(to);
+    }
+
+    /// As if the peer's address had sent it.
+    pub(crate) fn forge(&mut self, to: usize, octets: &[u8]) {
+        self.inject(to, address(1 - to), octets);
+    }
+
+    pub(crate) fn flush(&mut self, me: usize) {
+        let mut out = TransmitBatch::new();
+        match self.ahead {
+            true => self.ends[me].flush_ahead(self.now, &mut out),
+            false => self.ends[me].flush(self.now, &mut out),
+        }
+        let at = self.now + DELAY;
+        out.for_each_datagram(|train, octets| {
+            self.sent.push(Sent {
+                at: self.now,
+                by: me,
+                dst: train.dst,
+                octets: octets.to_vec(),
+            });
+            let to = 1 - me;
+            if train.dst != address(to) {
+                return;
+            }
+            if self.lose[to] > 0 {
+                self.lose[to] -= 1;
+                return;
+            }
+            self.flying.push((at, to, address(me), octets.to_vec()));
+        });
+        if self.ahead {
+            self.ends[me].catch_up();
+        }
+        while let Some(event) = self.ends[me].poll_event() {
+            self.events[me].push(event);
+        }
+    }
+
+    /// Everything that happens within `span`.
+    pub(crate) fn run(&mut self, span: Duration) {
+        let until = self.now + span;
+        loop {
+            self.flush(0);
+            self.flush(1);
+            let wire = self.flying.iter().map(|(at, ..)| *at).min();
+            let deadlines = [self.ends[0].deadline(), self.ends[1].deadline()];
+            let next = deadlines.into_iter().flatten().chain(wire).min();
+            let Some(next) = next.filter(|next| *next <= until) else {
+                break;
+            };
+            self.now = self.now.max(next);
+            let (due, later) = std::mem::take(&mut self.flying)
+                .into_iter()
+                .partition(|(at, ..)| *at <= self.now);
+            self.flying = later;
+            for (_, to, src, octets) in due {
+                self.inject(to, src, &octets);
+            }
+        }
+        self.now = until;
+    }
+
+    pub(crate) fn send(&mut self, me: usize, id: ContextId, len: usize) {
+        let sent = self.ends[me].send(self.now, id, payload(len), true);
+        assert_eq!(sent, Ok(len));
+    }
+
+    /// All that can be read now.
+    pub(crate) fn read(&mut self, me: usize, id: ContextId) -> Vec<u8> {
+        let mut all = Vec::new();
+        while let Ok(Read::Data { bytes, .. }) = self.ends[me].read(self.now, id, usize::MAX) {
+            all.extend_from_slice(&bytes);
+        }
+        all
+    }
+
+    /// How an end's association ended, as its user was told.
+    pub(crate) fn closed(&self, me: usize) -> String {
+        let reason = |(_, event): &(ContextId, Event)| match event {
+            Event::Closed(reason) => Some(reason.to_string()),
+            _ => None,
+        };
+        self.events[me].iter().find_map(reason).unwrap_or_default()
+    }
+
+    /// Packets that left an end since there were `from`.
+    pub(crate) fn sent_by(&self, me: usize, from: usize) -> impl Iterator<Item = Packet<'_>> {
+        let mine = self.sent[from..].iter().filter(move |sent| sent.by == me);
+        mine.map(|sent| Packet::parse(&sent.octets).expect("engines send well-formed packets"))
+    }
+
+    /// Octets of data that left an end since there were `from` packets.
+    pub(crate) fn data_sent_by(&self, me: usize, from: usize) -> usize {
+        self.sent_by(me, from)
+            .filter_map(|packet| data_len(&packet))
+            .sum()
+    }
+}
+
+/// Octets of data of a packet that may have some.
+pub(crate) fn data_len(packet: &Packet<'_>) -> Option<usize> {
+    match &packet.body {
+        Body::First(first) => Some(first.data.data.len()),
+        body => body.data().map(|data| data.data.len()),
+    }
+}
+
+pub(crate) fn payload(len: usize) -> Bytes {
+    (0..len).map(|n| (n * 7 % 251) as u8).collect::<Vec<_>>().into()
+}
