@@ -12,6 +12,9 @@ const MEMORY_KIB: u64 = 4 << 20;
 /// Seconds of processor time a killer gets beside three times what it takes without a mutant.
 const PATIENCE: u64 = 10;
 
+/// Seeds of the two worlds that run in step: enough to notice a mutant, and not a minute for each that lives.
+const WORLDS: &str = "0..200";
+
 /// What kinds of killers there are, the canary must be noticed by each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -82,6 +85,7 @@ impl Killer {
             .env("XTP_MUTANT_REACHED", reached)
             .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")
             .env("RUST_BACKTRACE", "0")
+            .env("WORLDS_SEEDS", WORLDS)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -154,8 +158,8 @@ fn failure(line: &str) -> Option<String> {
     Some(format!("seed {seed}"))
 }
 
-/// Builds all killers in the copy.
-pub(super) fn build(copy: &Path, target: &Path, seeds: u64) -> Result<Vec<Killer>, String> {
+/// Builds the killers of these kinds in the copy.
+pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> Result<Vec<Killer>, String> {
     let cargo = |words: &[&str]| {
         let mut command = Command::new("cargo");
         command
@@ -180,7 +184,12 @@ pub(super) fn build(copy: &Path, target: &Path, seeds: u64) -> Result<Vec<Killer
         words: vec!["1".to_owned(), seeds.to_string(), "--fail-fast".to_owned()],
         limit: u64::from(u32::MAX),
     }];
-    for package in TESTED {
+    let wanted = |package: &&str| match *package {
+        "xtp-wire" => kinds.contains(&Kind::Wire),
+        "xtp-sim" => kinds.contains(&Kind::Proofs),
+        _ => kinds.contains(&Kind::Engine) || kinds.contains(&Kind::Units),
+    };
+    for package in TESTED.into_iter().filter(wanted) {
         let said = cargo(&["test", "--no-run", "--lib", "--tests", "-p", package])?;
         let found: Vec<(String, PathBuf)> = said.lines().filter_map(executable).collect();
         if found.is_empty() {

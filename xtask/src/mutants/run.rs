@@ -31,7 +31,12 @@ pub(super) fn all(root: &Path, arguments: &Arguments, mutants: &[Numbered]) -> R
         folder: target.join("mutants"),
     };
     let copy = tree::copy(root, &place.folder, mutants)?;
-    let mut killers = killer::build(&copy, &place.folder.join("build"), arguments.seeds)?;
+    let mut killers = killer::build(
+        &copy,
+        &place.folder.join("build"),
+        arguments.seeds,
+        &arguments.kinds,
+    )?;
     killers.retain(|killer| arguments.kinds.contains(&killer.kind));
     say(
         arguments,

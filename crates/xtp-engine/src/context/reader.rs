@@ -154,3 +154,7 @@ impl Reader {
         self.final_seq.is_some_and(|end| self.store.next() >= end)
     }
 }
+
+#[cfg(test)]
+#[path = "reader_tests.rs"]
+mod tests;

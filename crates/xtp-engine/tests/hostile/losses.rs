@@ -1,9 +1,9 @@
 //! What status may say about losses.
 
 use super::forge::View;
-use super::world::{DELAY, MS, PORT, World};
-use xtp_engine::{CongestionKind, paradigm};
-use xtp_wire::{Control, Options};
+use super::world::{DELAY, MS, PORT, World, address};
+use xtp_engine::{CongestionKind, ContextId, paradigm};
+use xtp_wire::{Body, Control, DELAY_NONE, Options, Traffic, Xcntl};
 
 /// Status that was overtaken does not take back what a newer one showed: the segment that it found too young to be lost is
 /// looked at again when it is old enough, and nobody waits for WTIMER.
@@ -92,4 +92,115 @@ fn a_writer_keeps_to_its_window_and_its_pace() {
         assert!(at_once < window, "{at_once} of {window} at once");
         assert!(sent <= window + 1_200, "{sent} of {window}");
     }
+}
+
+/// An association that lasts, in whose packets nothing is owed.
+fn begun(ahead: bool) -> (World, ContextId) {
+    let mut world = World::new(ahead);
+    let id = world.open(paradigm::stream(PORT));
+    for _ in 0..3 {
+        world.send(0, id, 50);
+        world.run(40 * MS);
+    }
+    (world, id)
+}
+
+/// Sends messages that all are lost; the syncs of their packets.
+fn lose(world: &mut World, id: ContextId, count: usize) -> Vec<u32> {
+    world.lose[1] = usize::MAX;
+    let begin = world.sent.len();
+    for _ in 0..count {
+        world.send(0, id, 700);
+        world.flush(0);
+    }
+    let syncs: Vec<_> = world.sent_by(0, begin).map(|packet| packet.header.sync).collect();
+    assert_eq!(syncs.len(), count);
+    syncs
+}
+
+/// CNTL shows losses by what it echoes, a TCNTL with the same numbers does not (10.2).
+#[test]
+fn only_status_is_evidence_of_loss() {
+    for ahead in [false, true] {
+        for evidence in [false, true] {
+            let (mut world, id) = begun(ahead);
+            let old = View::of(&world, 0).control();
+            let syncs = lose(&mut world, id, 6);
+            let view = View::of(&world, 0);
+            let told = Control {
+                echo: syncs[5],
+                ..old
+            };
+            let traffic = Traffic::None {
+                service: xtp_wire::service::STREAM,
+            };
+            let terms = Body::Tcntl {
+                control: told,
+                xkey: 0,
+                traffic,
+            };
+            let packet = match evidence {
+                true => view.cntl(Options::empty(), told),
+                false => view.packet(Options::empty(), terms),
+            };
+            world.forge(0, &packet);
+            let again = world.ends[0].context_stats(id).unwrap().octets_retransmitted;
+            assert_eq!(again, if evidence { 3 * 700 } else { 0 }, "ahead: {ahead}");
+        }
+    }
+}
+
+/// What was sent right before a handshake and is missing in its answer is lost, however young (13.3).
+#[test]
+fn the_answer_to_a_handshake_shows_what_is_lost() {
+    for ahead in [false, true] {
+        let (mut world, id) = begun(ahead);
+        lose(&mut world, id, 1);
+        world.lose[1] = 0;
+        world.ends[0].port_unreachable(world.now, address(1));
+        world.run(2 * DELAY);
+        let stats = world.ends[0].context_stats(id).unwrap();
+        assert_eq!(stats.octets_retransmitted, 700, "ahead: {ahead}");
+        assert_eq!(stats.wtimer_expiries, 0);
+    }
+}
+
+/// A round trip is measured by an answer, less the time the peer says that it kept it; never by status that says it
+/// answers nothing, nor by a plain one that nobody asked for (7.2).
+#[test]
+fn round_trips_are_measured_by_answers_only() {
+    let sample = |delay: Option<u32>| {
+        let (mut world, id) = begun(false);
+        let old = View::of(&world, 0).control();
+        let syncs = lose(&mut world, id, 1);
+        let before = world.ends[0].context_stats(id).unwrap();
+        world.now = world.now + 3 * MS;
+        let view = View::of(&world, 0);
+        let control = Control {
+            echo: syncs[0],
+            rseq: old.rseq + 700,
+            ..old
+        };
+        let packet = match delay {
+            None => view.cntl(Options::empty(), control),
+            Some(delay_us) => {
+                let status = Xcntl {
+                    control,
+                    delay_us,
+                    ..Xcntl::default()
+                };
+                view.packet(Options::empty(), Body::Xcntl(status))
+            }
+        };
+        world.forge(0, &packet);
+        let after = world.ends[0].context_stats(id).unwrap();
+        assert_eq!(after.octets_acknowledged, before.octets_acknowledged + 700);
+        (after.rtt_samples - before.rtt_samples, before.rtt, after.rtt)
+    };
+    assert_eq!(sample(Some(DELAY_NONE)).0, 0);
+    let (samples, before, after) = sample(Some(0));
+    assert!(samples == 1 && after > before, "{before:?} {after:?}");
+    let (samples, before, after) = sample(Some(2_900));
+    assert!(samples == 1 && after < before, "{before:?} {after:?}");
+    assert_eq!(sample(None).0, 0, "nobody asked");
 }

@@ -269,5 +269,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "let reason = if missing > 0 && «!(self.reader.refusal != Refusal::No)» {",
         "true",
         "who refused a stream is told that octets of it are missing",
+    )
+    .explained(
+        "a reader that was refused is done, so that nothing is missing; said apart because the text does",
     ),
 ];

@@ -72,7 +72,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "capacity: «capacity.clamp(1, MAX_ROOM)»",
         "capacity.max(1)",
         "a reader grants more than peers believe",
-    ),
+    )
+    .explained("alloc cuts every grant itself; the bound here keeps the sum from overflowing"),
     Mutant::new(
         "noflow-room-for-all",
         "xtp-engine/src/context/receive.rs",
@@ -177,5 +178,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "let room = «self.reader_room()».saturating_sub(run.header.seq);",
         "u64::MAX",
         "a run of packets is stored beyond the grant",
+    ),
+    Mutant::new(
+        "grant-beyond-the-largest",
+        "xtp-engine/src/flow.rs",
+        "self.advertised.max(«room.min(delivered.saturating_add(MAX_ROOM))»)",
+        "room",
+        "a reader grants more than peers believe",
     ),
 ];

@@ -30,6 +30,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "«!serial_gt(echo, out)»",
         "true",
         "an echo of a packet that was never sent is believed",
+    )
+    .explained(
+        "what is said of the age of the echo refuses it all the same; said apart because the text does",
     ),
     Mutant::new(
         "echo-before-first",

@@ -194,10 +194,24 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "limit-of-contexts-not-asked",
-        "xtp-engine/src/engine/admission.rs",
-        "if «self.contexts.alive() >= self.config.max_contexts» { self.refuse",
-        "false",
+        "xtp-engine/src/engine/places.rs",
+        "«self.contexts.alive() < most - if proved { 0 } else { kept }»",
+        "true",
         "the number of associations has no limit",
+    ),
+    Mutant::new(
+        "no-place-kept-for-the-proved",
+        "xtp-engine/src/engine/places.rs",
+        "self.contexts.alive() < most - if «proved» { 0 }",
+        "true",
+        "strangers take the last places of those who proved their address",
+    ),
+    Mutant::new(
+        "whole-message-displaced",
+        "xtp-engine/src/engine/places.rs",
+        "&& «!context.holds_message()»",
+        "true",
+        "a whole message that waits to be taken is thrown away for a stranger",
     ),
     Mutant::new(
         "diags-without-limit",

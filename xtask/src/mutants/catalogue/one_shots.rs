@@ -27,7 +27,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "first-limit-of-contexts",
         "xtp-engine/src/engine/guest/at_once.rs",
-        "let free = «self.contexts.alive() < self.config.max_contexts»",
+        "let free = «self.has_room_for(false)»",
         "true",
         "the short way admits beyond the number of associations",
     ),
