@@ -125,8 +125,13 @@ fn claims(options: Options) -> Options {
 fn an_abort_never_looks_like_an_orderly_end() {
     for ahead in [false, true] {
         for me in 0..2 {
-            for released in [false, true] {
+            for (released, closed) in [(false, false), (true, false), (false, true), (true, true)] {
                 let (mut world, ids) = begun(ahead);
+                if closed && me == 0 {
+                    // That its stream has ended was said, and is taken back by the abort.
+                    world.ends[me].close_writer(world.now, ids[me]).unwrap();
+                    world.run(20 * MS);
+                }
                 // Nothing of it arrives: the other goes on.
                 world.lose[1 - me] = usize::MAX;
                 let begin = world.sent.len();

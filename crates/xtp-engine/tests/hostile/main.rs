@@ -7,5 +7,6 @@ mod credit;
 mod forge;
 mod losses;
 mod nothing;
+mod requests;
 mod sources;
 mod world;
