@@ -20,8 +20,11 @@ fn begun(ahead: bool) -> (World, [ContextId; 2]) {
     (world, [id, peer])
 }
 
+/// A packet that somebody forges who knows this of the association.
+type Packet<'a> = &'a dyn Fn(&View) -> Vec<u8>;
+
 /// Packets in order, each with the next sync.
-fn forge_all(world: &mut World, victim: usize, packets: &[&dyn Fn(&View) -> Vec<u8>]) {
+fn forge_all(world: &mut World, victim: usize, packets: &[Packet<'_>]) {
     let view = View::of(world, victim);
     for (number, packet) in packets.iter().enumerate() {
         let sync = view.sync.wrapping_add(number as u32);
@@ -34,11 +37,11 @@ fn forge_all(world: &mut World, victim: usize, packets: &[&dyn Fn(&View) -> Vec<
 fn octets_beyond_the_announced_end_are_a_protocol_error() {
     for ahead in [false, true] {
         let (mut world, [_, peer]) = begun(ahead);
-        let last: &dyn Fn(&View) -> _ = &|view| view.data(view.seq + 100, Options::WCLOSE, &[1; 100]);
-        let inside: &dyn Fn(&View) -> _ = &|view| view.data(view.seq + 50, Options::empty(), &[1; 50]);
+        let last: Packet<'_> = &|view| view.data(view.seq + 100, Options::WCLOSE, &[1; 100]);
+        let inside: Packet<'_> = &|view| view.data(view.seq + 50, Options::empty(), &[1; 50]);
         forge_all(&mut world, 1, &[last, inside]);
         assert_eq!(world.closed(1), "", "nothing is wrong yet");
-        let beyond: &dyn Fn(&View) -> _ = &|view| {
+        let beyond: Packet<'_> = &|view| {
             let later = View {
                 sync: view.sync.wrapping_add(2),
                 ..*view
@@ -53,8 +56,7 @@ fn octets_beyond_the_announced_end_are_a_protocol_error() {
 
 #[test]
 fn an_end_below_what_is_stored_is_a_protocol_error() {
-    type Packet = fn(&View) -> Vec<u8>;
-    let ends: [Packet; 2] = [
+    let ends: [fn(&View) -> Vec<u8>; 2] = [
         |view| {
             let at = View {
                 seq: view.seq + 150,
@@ -67,7 +69,7 @@ fn an_end_below_what_is_stored_is_a_protocol_error() {
     for ahead in [false, true] {
         for end in ends {
             let (mut world, _) = begun(ahead);
-            let early: &dyn Fn(&View) -> _ = &|view| view.data(view.seq + 100, Options::empty(), &[1; 100]);
+            let early: Packet<'_> = &|view| view.data(view.seq + 100, Options::empty(), &[1; 100]);
             forge_all(&mut world, 1, &[early, &end]);
             assert!(world.closed(1).contains("protocol error"), "{}", world.closed(1));
         }

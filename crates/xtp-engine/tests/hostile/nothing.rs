@@ -212,9 +212,19 @@ fn who_does_not_know_the_key_has_no_effect() {
 }
 
 /// What the users see.
-fn seen(outcome: &Outcome) -> (Vec<&Event>, Vec<&Event>, &[Vec<u8>; 2], [u64; 2]) {
-    let told = |end: usize| outcome.events[end].iter().map(|(_, event)| event).collect();
-    (told(0), told(1), &outcome.read, outcome.lost)
+#[derive(Debug, PartialEq)]
+struct Seen<'a> {
+    told: [Vec<&'a Event>; 2],
+    read: &'a [Vec<u8>; 2],
+    lost: [u64; 2],
+}
+
+fn seen(outcome: &Outcome) -> Seen<'_> {
+    Seen {
+        told: [0, 1].map(|end: usize| outcome.events[end].iter().map(|(_, event)| event).collect()),
+        read: &outcome.read,
+        lost: outcome.lost,
+    }
 }
 
 /// Whatever has been on the wire comes once more, at once and later: nobody sees a difference, nothing is sent again.
