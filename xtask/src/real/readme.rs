@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::host::{Host, output};
 
 /// Heading of the section.
-const SECTION: &str = "## The command\n";
+const SECTION: &str = "## The command";
 /// The commands say of themselves that they take a minute; a busy machine takes longer.
 const LIMIT: Duration = Duration::from_secs(300);
 /// What some of the commands must have said.
