@@ -181,7 +181,8 @@ impl World {
         host.config.utc_ms += by_ms;
         let local = (host.local(self.now).as_nanos() / 1_000_000) as i64;
         if !host.down {
-            host.engine.set_utc_offset(host.utc_ms(self.now) - local);
+            let offset = host.utc_ms(self.now) - local;
+            host.engine.set_utc_offset(offset);
         }
     }
 
@@ -240,7 +241,7 @@ impl World {
         // The engine's contract: what arrived meanwhile comes before the timers that fell due meanwhile. A legacy
         // initiator that also moved would otherwise repeat a FIRST that was answered long ago, from an address that
         // makes it another one (seed 1002521).
-        self.hosts[host].receive(self.now);
+        self.take_input(host);
         self.turn(host);
     }
 

@@ -28,6 +28,10 @@ pub struct FlowSpec {
     pub start: Duration,
     /// Whether anyone listens.
     pub listening: bool,
+    /// Flow in whose initiator's place this one's comes: it opens when that one is over.
+    pub after: Option<usize>,
+    /// The first flow of a series of associations of one message to one listener; the first one names itself.
+    pub series: Option<usize>,
     /// Left out: nobody opens it and nobody listens, only its number is taken.
     pub left_out: bool,
 }
@@ -44,6 +48,8 @@ impl FlowSpec {
             responder_script,
             start: Duration::ZERO,
             listening: true,
+            after: None,
+            series: None,
             left_out: false,
         }
     }
@@ -80,7 +86,7 @@ const FIRST_PORT: u16 = 1_000;
 impl Flow {
     /// Flow number `number` of a world with this seed.
     pub fn new(mut spec: FlowSpec, number: usize, seed: u64) -> Self {
-        let port = FIRST_PORT + number as u16;
+        let port = FIRST_PORT + spec.series.unwrap_or(number) as u16;
         spec.open.port = port;
         spec.listen.port = Some(port);
         let ledger = |side: u64| Ledger {

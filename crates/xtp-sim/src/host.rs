@@ -1,17 +1,22 @@
 //! One host: an engine with its clock, its socket buffer, and what may happen to it.
 
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use std::collections::{BTreeMap, VecDeque};
 
+use bytes::Bytes;
 use xtp_engine::{
-    ContextId, Datagram, Engine, EngineConfig, Error, ListenOptions, ListenerId, Time, TransmitBatch,
+    ContextId, Driver, Engine, EngineConfig, Error, Expectation, ListenOptions, ListenerId, MarkId, Outlet,
+    Reply, Time, TransmitBatch,
 };
 
 use crate::clock::Clock;
+use crate::habits::Habits;
+use crate::inbox::{Inbox, join};
 use crate::net::Flying;
+use crate::rng::Rng;
 
-/// Datagrams taken from the socket in one receive call (9.1: at most 256 are one batch).
-const BATCH: usize = 256;
+/// How long a host that sleeps goes on expecting what follows an end, nanoseconds.
+const LINGER: u64 = 1_000_000;
 
 /// How a host is set up, and set up again after a restart.
 #[derive(Clone, Debug)]
@@ -31,6 +36,35 @@ pub struct HostConfig {
     pub socket_buffer: usize,
     /// Whether users act after the flush that follows a batch instead of before it (a user woken through a queue).
     pub late_users: bool,
+    /// How its program drives the engine.
+    pub habits: Habits,
+}
+
+/// What whoever drives a host waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// What the driver knows how to expect.
+    Posted(Expectation),
+    /// The next message of this association.
+    Message(ContextId),
+}
+
+/// What a receive call brought to whoever waited.
+pub(crate) enum Came {
+    /// What the driver says.
+    Reply(Reply),
+    /// The next message of this association.
+    Message(ContextId, Bytes),
+}
+
+/// What left and is not on a link yet.
+#[derive(Default)]
+pub struct Outbox(Vec<TransmitBatch>);
+
+impl Outlet for Outbox {
+    fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
+        self.0.push(core::mem::take(out));
+    }
 }
 
 impl HostConfig {
@@ -44,6 +78,7 @@ impl HostConfig {
             clock_allowance_ms: 5_000,
             socket_buffer: 4 << 20,
             late_users: false,
+            habits: Habits::default(),
         }
     }
 }
@@ -53,7 +88,7 @@ pub struct Host {
     /// How it was set up.
     pub config: HostConfig,
     /// The engine; a crashed host keeps its last one for nobody.
-    pub engine: Engine,
+    pub engine: Driver,
     /// Not scheduled: it neither reads nor runs timers.
     pub paused: bool,
     /// Crashed.
@@ -70,7 +105,16 @@ pub struct Host {
     inbox_octets: usize,
     next_poll: u64,
     generation: u8,
-    batch: TransmitBatch,
+    /// Draws what is waited for.
+    pub(crate) rng: Rng,
+    pub(crate) outbox: Outbox,
+    /// Associations whose users have gone, and the mark each of them waits for.
+    pub(crate) orphans: BTreeMap<ContextId, Option<MarkId>>,
+    /// Associations of a series that began, as long as nothing says which, by the first flow of the series.
+    pub(crate) nameless: BTreeMap<ContextId, usize>,
+    /// When there is time for what can wait, and whether the host slept until then.
+    idle_at: Option<u64>,
+    asleep: bool,
 }
 
 impl Host {
@@ -82,7 +126,8 @@ impl Host {
         let mut engine = config.engine.clone();
         engine.utc_offset_ms = config.utc_offset();
         Ok(Self {
-            engine: Engine::new(engine)?,
+            engine: Driver::new(Engine::new(engine)?),
+            rng: Rng::new(config.habits.seed, 0),
             config,
             paused: false,
             down: false,
@@ -94,7 +139,11 @@ impl Host {
             inbox_octets: 0,
             next_poll: 0,
             generation: 0,
-            batch: TransmitBatch::new(),
+            outbox: Outbox::default(),
+            orphans: BTreeMap::new(),
+            nameless: BTreeMap::new(),
+            idle_at: None,
+            asleep: false,
         })
     }
 
@@ -135,38 +184,86 @@ impl Host {
             .filter(|&at| at != Time::NEVER)
             .map(|at| self.config.clock.world(at));
         let look = (!self.inbox.is_empty()).then_some(self.next_poll);
-        match (timer, look) {
-            (Some(one), Some(two)) => Some(one.min(two)),
-            (one, two) => one.or(two),
-        }
+        timer.into_iter().chain(look).chain(self.idle_at).min()
     }
 
-    /// Gives the engine one receive batch; how many datagrams that were.
-    pub fn receive(&mut self, world: u64) -> usize {
+    /// Whether its engine wants a turn.
+    pub fn is_due(&self, world: u64) -> bool {
+        let due = self.engine.deadline().filter(|&at| at != Time::NEVER);
+        due.is_some_and(|at| self.config.clock.world(at) <= world)
+    }
+
+    /// Takes one receive batch for whoever waits; what came to it.
+    pub(crate) fn receive(&mut self, world: u64, wanted: Wanted) -> Came {
         let now = self.local(world);
-        let count = self.inbox.len().min(BATCH);
-        for flying in self.inbox.drain(..count) {
+        let count = self.inbox.len().min(self.config.habits.batch);
+        let flying = &self.inbox.make_contiguous()[..count];
+        let (trains, places) = match self.config.habits.joins {
+            true => join(flying),
+            false => Default::default(),
+        };
+        let mut inbox = Inbox::new(flying, &trains, places);
+        let mut message = None;
+        let mut taken = count;
+        match wanted {
+            Wanted::Message(id) => {
+                if self.engine.awaits_message(id)
+                    && let Some(only) = inbox.whole()
+                {
+                    message = self.engine.receive_message(now, id, &only.joined, only.stride);
+                }
+                if message.is_none() {
+                    self.engine.receive_all(now, &mut inbox);
+                }
+            }
+            Wanted::Posted(expectation) => {
+                let orphans = &self.orphans;
+                self.engine.expect(expectation, |id| !orphans.contains_key(&id));
+                if !self.engine.receive(now, &mut inbox) {
+                    taken = inbox.taken();
+                }
+            }
+        }
+        for flying in self.inbox.drain(..taken) {
             self.inbox_octets -= flying.data.len();
-            let dst: Option<IpAddr> = Some(flying.dst.ip());
-            let datagram = Datagram {
-                src: flying.src,
-                dst,
-                ecn: flying.ecn,
-                data: &flying.data,
-                backing: None,
-            };
-            self.engine.receive(now, datagram);
         }
         self.next_poll = world + self.config.poll_period;
-        count
+        if let (Some(message), Wanted::Message(id)) = (message, wanted) {
+            return Came::Message(id, message);
+        }
+        Came::Reply(self.engine.reply(now, &mut self.outbox))
     }
 
-    /// Lets the engine send; the batch stays valid until the next call.
-    pub fn flush(&mut self, world: u64) -> &TransmitBatch {
+    /// One turn of the engine; what leaves is in the outbox. Says whose associations were let go of.
+    pub(crate) fn turn(&mut self, world: u64) -> Vec<ContextId> {
         let now = self.local(world);
-        self.batch.clear();
-        self.engine.flush(now, &mut self.batch);
-        &self.batch
+        self.engine.turn(now, &mut self.outbox);
+        self.idle_at = Some(world + self.config.habits.idle_after);
+        self.asleep = false;
+        self.engine.let_go(now)
+    }
+
+    /// What left since the last call.
+    pub(crate) fn take_sent(&mut self) -> Vec<TransmitBatch> {
+        core::mem::take(&mut self.outbox.0)
+    }
+
+    /// Does what can wait if nothing came for long enough.
+    pub(crate) fn idle(&mut self, world: u64) {
+        if self.idle_at.is_none_or(|at| at > world) {
+            return;
+        }
+        let now = self.local(world);
+        self.idle_at = None;
+        match (self.config.habits.sleeps, self.asleep) {
+            (true, false) => {
+                self.engine.before_sleep(now);
+                self.asleep = true;
+                self.idle_at = Some(world + LINGER);
+            }
+            (true, true) => self.engine.rest(now),
+            (false, _) => self.engine.found_nothing(now),
+        }
     }
 
     /// Starts to listen for a flow.
@@ -187,6 +284,10 @@ impl Host {
         self.inbox.clear();
         self.inbox_octets = 0;
         self.tasks.clear();
+        self.orphans.clear();
+        self.nameless.clear();
+        self.outbox.0.clear();
+        self.idle_at = None;
         self.listeners.clear();
     }
 
@@ -202,7 +303,7 @@ impl Host {
         // What clients with fast clocks opened just before the crash must not look newer than the start.
         let start = self.utc_ms(world) + self.config.clock_allowance_ms;
         engine.started_utc_ms = u64::try_from(start).ok();
-        self.engine = Engine::new(engine)?;
+        self.engine = Driver::new(Engine::new(engine)?);
         self.down = false;
         self.born = world;
         self.next_poll = world;

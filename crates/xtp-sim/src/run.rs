@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use xtp_engine::EngineConfig;
 use xtp_link::Direction;
 
 use crate::fault::Fault;
+use crate::host::HostConfig;
 use crate::judge::judge;
 use crate::report::SeedReport;
 use crate::seed::Plan;
@@ -57,18 +57,18 @@ pub fn replay(seed: u64, out: &mut dyn Write) -> io::Result<SeedReport> {
     replay_with(seed, |_| {}, out)
 }
 
-/// As [`replay`], with the configuration of every engine changed.
+/// As [`replay`], with the configuration of every host changed.
 ///
 /// # Errors
 /// Whatever `out` says.
 pub fn replay_with(
     seed: u64,
-    change: impl Fn(&mut EngineConfig),
+    change: impl Fn(&mut HostConfig),
     out: &mut dyn Write,
 ) -> io::Result<SeedReport> {
     let mut plan = Plan::draw(seed);
     for host in &mut plan.hosts {
-        change(&mut host.engine);
+        change(host);
     }
     let mut world = match build(seed, &plan) {
         Ok(world) => world,

@@ -66,6 +66,7 @@ impl Plan {
         plan.draw_flows(&mut Rng::new(seed, 3));
         plan.draw_troubles(&mut Rng::new(seed, 4));
         plan.draw_more(seed);
+        plan.draw_series(seed);
         plan
     }
 

@@ -4,10 +4,10 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{Ecn, EngineConfig, Event, TransmitBatch};
+use xtp_engine::{Ecn, EngineConfig};
 use xtp_link::LinkConfig;
 
-use crate::app::{Outcome, Task, Turn, nanos};
+use crate::app::{Outcome, Task, nanos};
 use crate::check::stream::Promise;
 use crate::fault::{Fault, Moved, Restarted, Scheduled};
 use crate::flow::{Flow, FlowSpec};
@@ -119,7 +119,10 @@ impl World {
     /// Plans a flow: the responder listens from now on, the initiator opens at its time. Returns its number.
     pub fn add_flow(&mut self, spec: FlowSpec) -> usize {
         let number = self.flows.len();
-        let flow = Flow::new(spec, number, self.seed);
+        let mut flow = Flow::new(spec, number, self.seed);
+        if flow.spec.series.is_some() {
+            flow.spec.listening = self.leads(&flow);
+        }
         if flow.spec.listening
             && !flow.spec.left_out
             && let Err(error) = self.hosts[flow.spec.responder].listen(number, flow.spec.listen.clone())
@@ -222,7 +225,7 @@ impl World {
         let users = self.tasks.iter().filter(running).filter_map(Task::wake);
         let able = |flow: &&Flow| {
             let host = &self.hosts[flow.spec.initiator];
-            !flow.opened && !host.paused && !host.down
+            !flow.opened && self.may_follow(flow) && !host.paused && !host.down
         };
         let flows = self.flows.iter().filter(able).map(|flow| nanos(flow.spec.start));
         let refusals = self.refusals.iter().map(|refusal| refusal.0);
@@ -274,36 +277,24 @@ impl World {
         }
     }
 
-    fn open_flows(&mut self) {
+    pub(crate) fn open_flows(&mut self) {
         for number in 0..self.flows.len() {
-            let flow = &mut self.flows[number];
+            let flow = &self.flows[number];
             let host = flow.spec.initiator;
             if flow.opened
                 || nanos(flow.spec.start) > self.now
                 || self.hosts[host].down
                 || self.hosts[host].paused
+                || !self.may_follow(&self.flows[number])
             {
                 continue;
             }
+            let flow = &mut self.flows[number];
             flow.opened = true;
             flow.opened_at = self.now;
             flow.created_utc_ms = self.hosts[host].utc_ms(self.now);
             let peer = self.net.address(flow.spec.responder);
-            let now = self.hosts[host].local(self.now);
-            match self.hosts[host].engine.open(now, peer, flow.spec.open.clone()) {
-                Ok(id) => {
-                    let script = flow.spec.initiator_script.clone();
-                    let promise = flow.promise(Side::Initiator);
-                    let task = self.tasks.len();
-                    flow.initiator_task = Some(task);
-                    self.tasks
-                        .push(Task::new(number, Side::Initiator, host, id, script, promise));
-                    self.hosts[host].tasks.insert(id, task);
-                    self.user(task);
-                    self.turn(host);
-                }
-                Err(error) => flow.open_error = Some(error.to_string()),
-            }
+            self.begin(number, peer);
         }
     }
 
@@ -312,7 +303,10 @@ impl World {
             return;
         }
         while self.hosts[host].has_input(self.now) && self.failure.is_none() {
-            self.hosts[host].receive(self.now);
+            self.take_input(host);
+            if self.hosts[host].config.habits.follows_at_once {
+                self.follow(host);
+            }
             self.turn(host);
             if self.hosts[host].config.poll_period > 0 {
                 break;
@@ -326,7 +320,10 @@ impl World {
             }
         }
         if self.hosts[host].next().is_some_and(|next| next <= now) {
-            self.turn(host);
+            self.hosts[host].idle(now);
+            if self.hosts[host].is_due(now) {
+                self.turn(host);
+            }
         }
     }
 
@@ -354,46 +351,8 @@ impl World {
         }
     }
 
-    fn flush(&mut self, host: usize) {
-        let now = self.now;
-        let batch: &TransmitBatch = self.hosts[host].flush(now);
-        self.net.transmit(now, host, batch);
-        for report in self.net.take_too_big() {
-            let local = self.hosts[report.host].local(now);
-            self.hosts[report.host]
-                .engine
-                .too_big(local, report.peer, Some(report.octets));
-        }
-    }
-
-    /// Hands the engine's events to the users they concern; whether there were any.
-    fn tell_users(&mut self, host: usize) -> bool {
-        let mut told = false;
-        while let Some((id, event)) = self.hosts[host].engine.poll_event() {
-            told = true;
-            if let Event::Accepted { listener, .. } = event {
-                let Some(&flow) = self.hosts[host].listeners.get(&listener) else {
-                    self.fail(format!("{event:?} for no listener"));
-                    continue;
-                };
-                self.accept(host, id, flow);
-            }
-            let Some(&task) = self.hosts[host].tasks.get(&id) else {
-                continue;
-            };
-            if let Err(what) = self.tasks[task].event(&event, self.now) {
-                self.fail_task(task, &what);
-            }
-            if let Event::Marked(mark) = event {
-                self.check_mark(task, mark);
-            }
-            self.user(task);
-        }
-        told
-    }
-
     /// "Delivered" means that the peer's user has read it.
-    fn check_mark(&mut self, task: usize, id: xtp_engine::MarkId) {
+    pub(crate) fn check_mark(&mut self, task: usize, id: xtp_engine::MarkId) {
         let (flow, side) = (self.tasks[task].flow, self.tasks[task].side);
         let Some(mark) = self.tasks[task].marks.iter().find(|mark| mark.id == id).copied() else {
             return;
@@ -410,47 +369,8 @@ impl World {
         }
     }
 
-    fn accept(&mut self, host: usize, id: xtp_engine::ContextId, number: usize) {
-        let flow = &mut self.flows[number];
-        flow.accepted += 1;
-        let task = self.tasks.len();
-        let script = flow.spec.responder_script.clone();
-        let promise = flow.promise(Side::Responder);
-        flow.responder_tasks.push(task);
-        self.tasks
-            .push(Task::new(number, Side::Responder, host, id, script, promise));
-        self.hosts[host].tasks.insert(id, task);
-    }
-
-    /// Gives one user its turn (its host's engine is not flushed).
-    fn user(&mut self, number: usize) {
-        let task = &mut self.tasks[number];
-        let host = &mut self.hosts[task.host];
-        if host.down || host.paused {
-            return;
-        }
-        let [one, two] = &mut self.flows[task.flow].ledgers;
-        let (mine, theirs) = if task.side == Side::Initiator {
-            (one, two)
-        } else {
-            (two, one)
-        };
-        let now = host.config.clock.local(self.now);
-        let turn = Turn {
-            engine: &mut host.engine,
-            now,
-            world: self.now,
-            mine,
-            theirs,
-        };
-        if let Err(what) = task.turn(turn) {
-            self.fail_task(number, &what);
-        }
-        self.check_memory(number);
-    }
-
     /// A reader holds no more than its capacity, or what the initial allowance let in (8.1, 11.1).
-    fn check_memory(&mut self, number: usize) {
+    pub(crate) fn check_memory(&mut self, number: usize) {
         let task = &self.tasks[number];
         let spec = &self.flows[task.flow].spec;
         let capacity = match task.side {
@@ -470,7 +390,7 @@ impl World {
         }
     }
 
-    fn fail_task(&mut self, number: usize, what: &str) {
+    pub(crate) fn fail_task(&mut self, number: usize, what: &str) {
         let task = &self.tasks[number];
         let text = format!("flow {} {:?} on host {}: {what}", task.flow, task.side, task.host);
         self.fail(text);

@@ -1,5 +1,6 @@
 //! Scripted users of the engine: what they do is data, and everything they read is checked.
 
+mod exchange;
 mod frames;
 mod script;
 mod task;

@@ -60,6 +60,17 @@ pub enum Step {
     Read(Pace),
     /// Forget the association although it lives.
     Release,
+    /// Answer a request and write no more.
+    Respond {
+        /// How many octets.
+        octets: u32,
+        /// The answer is the end.
+        unconfirmed: bool,
+    },
+    /// Do nothing before what was written has had its turn.
+    NextTurn,
+    /// Go although the association lives, as whoever drops its handle: what was written is confirmed without its user.
+    LetGo,
 }
 
 /// How fast a user takes what has arrived.
@@ -94,6 +105,8 @@ pub struct Reader {
     pub post: Option<u64>,
     /// Largest piece asked for at once, octets.
     pub piece: usize,
+    /// Read only while a message is awaited.
+    pub on_demand: bool,
 }
 
 impl Default for Reader {
@@ -102,6 +115,7 @@ impl Default for Reader {
             pace: Pace::Fast,
             post: None,
             piece: 1 << 16,
+            on_demand: false,
         }
     }
 }
@@ -124,6 +138,21 @@ impl Script {
             steps,
             ..Self::default()
         }
+    }
+
+    /// Octets of the message this user begins with, if that is all it writes.
+    pub(crate) fn message(&self) -> Option<usize> {
+        match (&self.steps[..], self.frames) {
+            ([Step::Send { octets, eom: true }, Step::CloseWriter, ..], None) => Some(*octets as usize),
+            _ => None,
+        }
+    }
+
+    /// The same, reading only what it waits for.
+    #[must_use]
+    pub fn on_demand(mut self) -> Self {
+        self.reader.on_demand = true;
+        self
     }
 
     /// The same with another pace of reading.

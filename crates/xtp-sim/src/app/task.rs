@@ -1,13 +1,16 @@
 //! One end of an association with its user: takes the steps of a script, reads, and checks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use xtp_engine::{CloseReason, Confirm, ContextId, Engine, Error, Event, MarkId, Read, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, Driver, Engine, Error, Event, MarkId, Read, Time};
 
 use crate::app::frames;
 use crate::app::script::{Pace, Script, Step};
 use crate::check::stream::{Ledger, Promise, StreamCheck};
 use crate::content;
+use crate::habits::Habits;
+use crate::host::Outbox;
 use crate::trace::Side;
 
 /// Octets offered to the engine at once where nothing asks for more.
@@ -42,7 +45,13 @@ pub struct Mark {
 /// What a turn of the user works with.
 pub struct Turn<'a> {
     /// The engine of the user's host.
-    pub engine: &'a mut Engine,
+    pub engine: &'a mut Driver,
+    /// Where packets go that leave at once.
+    pub outbox: &'a mut Outbox,
+    /// Associations whose users have gone.
+    pub orphans: &'a mut BTreeMap<ContextId, Option<MarkId>>,
+    /// How the host is driven.
+    pub habits: Habits,
     /// Time of that host.
     pub now: Time,
     /// Time of the world, nanoseconds.
@@ -78,15 +87,21 @@ pub struct Task {
     pub finished_at: u64,
     /// The peer was heard.
     pub heard: bool,
-    script: Script,
-    step: usize,
-    sending: u32,
+    pub(super) script: Script,
+    pub(super) step: usize,
+    pub(super) sending: u32,
+    /// Its message was handed over with its opening.
+    pub(super) begun: bool,
+    /// No part of a message was read without its end.
+    pub(super) whole: bool,
+    /// It is over, and its user has gone.
+    pub(super) retired: bool,
     wake: Option<u64>,
     next_read: u64,
     next_step_at: u64,
     posted: bool,
     gave_up_reading: bool,
-    may_read: bool,
+    pub(super) may_read: bool,
 }
 
 impl Task {
@@ -114,6 +129,9 @@ impl Task {
             script,
             step: 0,
             sending: 0,
+            begun: false,
+            whole: true,
+            retired: false,
             wake: None,
             next_read: 0,
             next_step_at: 0,
@@ -197,6 +215,11 @@ impl Task {
         // Steps may have changed the pace of reading.
         self.read(&mut turn)?;
         if matches!(self.outcome, Outcome::Closed(_)) && !self.wants_to_read() {
+            if turn.habits.begins {
+                self.may_read = false;
+                self.retire(&mut turn);
+                return Ok(());
+            }
             match turn.engine.release(turn.now, self.id) {
                 Ok(()) | Err(Error::NoContext) => {}
                 Err(error) => return Err(format!("release failed: {error}")),
@@ -211,7 +234,7 @@ impl Task {
     }
 
     fn read(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
-        if self.reader.ended || self.gave_up_reading || !self.may_read {
+        if self.reader.ended || self.gave_up_reading || !self.may_read || self.leaves_unread() {
             return Ok(());
         }
         self.post_at_first(turn)?;
@@ -275,6 +298,9 @@ impl Task {
         };
         let before = self.reader.next;
         self.reader.item(&item, turn.theirs)?;
+        if let Read::Data { eom, .. } = item {
+            self.whole = eom;
+        }
         match item {
             Read::Pending if self.outcome != Outcome::Running => {
                 self.gave_up_reading = true;
@@ -367,6 +393,21 @@ impl Task {
                 self.script.reader.pace = pace;
                 true
             }
+            Step::Respond { octets, unconfirmed } => {
+                self.respond(turn, octets, unconfirmed);
+                true
+            }
+            Step::NextTurn => {
+                let had = std::mem::replace(&mut self.sending, 1) == 1;
+                if !had {
+                    self.sleep_until(turn.world);
+                }
+                had
+            }
+            Step::LetGo => {
+                self.let_go(turn);
+                false
+            }
             Step::Release => {
                 self.command(turn, |engine, now, id| engine.release(now, id))?;
                 self.outcome = Outcome::Released;
@@ -439,6 +480,9 @@ impl Task {
 
     fn send(&mut self, turn: &mut Turn<'_>, octets: u32, eom: bool) -> Result<bool, String> {
         if self.refused.is_some() {
+            return Ok(true);
+        }
+        if eom && self.send_at_once(turn, octets) {
             return Ok(true);
         }
         while self.sending < octets {

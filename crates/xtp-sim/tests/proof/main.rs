@@ -1,6 +1,7 @@
 //! The proof: what the specification promises, shown in virtual time.
 
 mod common;
+mod driving;
 mod excuses;
 mod exhaustive;
 mod golden;

@@ -1,0 +1,266 @@
+//! Between a host's engine and its users: who opens, who is told what, who acts, and what then leaves.
+
+use core::net::SocketAddr;
+
+use bytes::Bytes;
+use xtp_engine::{ContextId, Event, Reply};
+
+use crate::app::{Outcome, Task, Turn};
+use crate::content;
+use crate::host::Came;
+use crate::trace::Side;
+use crate::world::World;
+
+impl World {
+    /// The initiator of flow `number` opens it.
+    pub(crate) fn begin(&mut self, number: usize, peer: SocketAddr) {
+        let flow = &mut self.flows[number];
+        let host = flow.spec.initiator;
+        let now = self.hosts[host].local(self.now);
+        let begins = self.hosts[host].config.habits.begins;
+        let (engine, options) = (&mut self.hosts[host].engine, flow.spec.open.clone());
+        let script = flow.spec.initiator_script.clone();
+        let message = script.message().filter(|_| begins);
+        let (opened, accepted) = match message {
+            Some(octets) => {
+                let mut data = content::make(flow.ledgers[0].key, 0, octets);
+                let id = engine.begin_message(now, peer, options, &mut data);
+                (id, Some(octets - data.len()))
+            }
+            None => {
+                engine.make_room(now);
+                (engine.open(now, peer, options), None)
+            }
+        };
+        let id = match opened {
+            Ok(id) => id,
+            Err(error) => {
+                flow.open_error = Some(error.to_string());
+                return;
+            }
+        };
+        let promise = flow.promise(Side::Initiator);
+        let task = self.tasks.len();
+        flow.initiator_task = Some(task);
+        let mut new = Task::new(number, Side::Initiator, host, id, script, promise);
+        if let Some(accepted) = accepted {
+            new.has_begun(accepted, &mut flow.ledgers[0]);
+        }
+        self.tasks.push(new);
+        self.hosts[host].tasks.insert(id, task);
+        if accepted.is_none() {
+            self.user(task);
+        }
+        self.turn(host);
+    }
+
+    /// Users who have what they waited for begin the next thing before their host has its turn, unless that presses.
+    pub(crate) fn follow(&mut self, host: usize) {
+        if !self.hosts[host].config.late_users {
+            self.tell_users(host);
+        }
+        let now = self.hosts[host].local(self.now);
+        if self.hosts[host].engine.is_pressing(now) {
+            self.turn(host);
+        }
+        self.open_flows();
+    }
+
+    /// Takes one receive batch of a host; what came to whoever waited goes there.
+    pub(crate) fn take_input(&mut self, host: usize) {
+        let wanted = self.wanted(host);
+        match self.hosts[host].receive(self.now, wanted) {
+            Came::Message(id, message) => self.hand_message(host, id, &message),
+            Came::Reply(Reply::General) => {}
+            Came::Reply(Reply::Ended(id)) => {
+                self.hosts[host].orphans.remove(&id);
+            }
+            Came::Reply(Reply::Answered(id)) => self.hand_answer(host, id),
+            Came::Reply(Reply::Began(..)) => self.hand_first(host),
+        }
+        self.hosts[host].engine.withdraw();
+        self.transmit(host);
+    }
+
+    fn hand_message(&mut self, host: usize, id: ContextId, message: &Bytes) {
+        let Some(&task) = self.hosts[host].tasks.get(&id) else {
+            self.fail(format!("host {host}: a message of {id:?}, whom nobody knows"));
+            return;
+        };
+        let offset = self.tasks[task].reader.next;
+        self.give(task, offset, message);
+        self.user(task);
+    }
+
+    fn hand_answer(&mut self, host: usize, id: ContextId) {
+        let (answer, task) = (
+            self.hosts[host].engine.take_answer(id),
+            self.hosts[host].tasks.get(&id),
+        );
+        let (Some(answer), Some(&task)) = (answer, task) else {
+            self.fail(format!("host {host}: an answer to {id:?}, whom nobody knows"));
+            return;
+        };
+        if !answer.is_empty() {
+            self.give(task, 0, &answer);
+        }
+        let ledger = self.ledger_read_by(task);
+        if let Err(what) = self.tasks[task].is_answered(self.now, &ledger) {
+            self.fail_task(task, &what);
+        }
+        self.user(task);
+    }
+
+    /// A user is given a whole message.
+    pub(crate) fn give(&mut self, task: usize, offset: u64, message: &Bytes) {
+        let ledger = self.ledger_read_by(task);
+        if let Err(what) = self.tasks[task].is_given(offset, message, &ledger) {
+            self.fail_task(task, &what);
+        }
+    }
+
+    fn ledger_read_by(&self, task: usize) -> crate::check::stream::Ledger {
+        let task = &self.tasks[task];
+        self.flows[task.flow].ledgers[1 - task.side.index()].clone()
+    }
+
+    /// One turn of a host's engine; then what left is on the links.
+    pub(crate) fn flush(&mut self, host: usize) {
+        let gone = self.hosts[host].turn(self.now);
+        self.transmit(host);
+        if gone.is_empty() {
+            return;
+        }
+        for id in gone {
+            self.hosts[host].orphans.remove(&id);
+        }
+        self.hosts[host].turn(self.now);
+        self.transmit(host);
+    }
+
+    /// What left goes on the links.
+    fn transmit(&mut self, host: usize) {
+        let now = self.now;
+        for batch in self.hosts[host].take_sent() {
+            self.net.transmit(now, host, &batch);
+        }
+        for report in self.net.take_too_big() {
+            let local = self.hosts[report.host].local(now);
+            let engine = &mut self.hosts[report.host].engine;
+            engine.too_big(local, report.peer, Some(report.octets));
+        }
+    }
+
+    /// Hands the engine's events to the users they concern; whether there were any.
+    pub(crate) fn tell_users(&mut self, host: usize) -> bool {
+        let engine = &mut self.hosts[host].engine;
+        let events: Vec<_> = core::iter::from_fn(|| engine.poll_event()).collect();
+        let mut told = Vec::new();
+        for (id, event) in &events {
+            if let Event::Accepted { listener, .. } = event {
+                let Some(&flow) = self.hosts[host].listeners.get(listener) else {
+                    self.fail(format!("{event:?} for no listener"));
+                    continue;
+                };
+                let _ = self.hosts[host].engine.accepted(*id);
+                match self.flows[flow].spec.series {
+                    Some(series) => {
+                        self.hosts[host].nameless.insert(*id, series);
+                    }
+                    None => {
+                        self.accept(host, *id, flow);
+                    }
+                }
+            }
+            told.extend(self.tell(host, *id, event));
+        }
+        // Users act when all is told, as whoever wakes up does.
+        told.dedup();
+        for task in told {
+            self.user(task);
+        }
+        self.transmit(host);
+        !events.is_empty()
+    }
+
+    /// Tells of an event; the task whose user has something to do then.
+    fn tell(&mut self, host: usize, id: ContextId, event: &Event) -> Option<usize> {
+        if self.hosts[host].orphans.contains_key(&id) {
+            self.tell_nobody(host, id, event);
+            return None;
+        }
+        if self.hosts[host].nameless.contains_key(&id) {
+            return self.name(host, id, event);
+        }
+        let task = *self.hosts[host].tasks.get(&id)?;
+        // Nobody holds it any more; what it still says is for nobody.
+        if self.tasks[task].outcome == Outcome::Released {
+            return None;
+        }
+        if let Err(what) = self.tasks[task].event(event, self.now) {
+            self.fail_task(task, &what);
+        }
+        if let Event::Marked(mark) = event {
+            self.check_mark(task, *mark);
+        }
+        Some(task)
+    }
+
+    /// Something happened to an association whose user has gone.
+    fn tell_nobody(&mut self, host: usize, id: ContextId, event: &Event) {
+        let now = self.hosts[host].local(self.now);
+        let host = &mut self.hosts[host];
+        match event {
+            Event::Closed(_) => {
+                host.orphans.remove(&id);
+                host.engine.forget(now, id);
+            }
+            Event::Marked(mark) if host.orphans.get(&id) == Some(&Some(*mark)) => host.engine.leave(id),
+            Event::Readable => host.engine.discard(now, id),
+            _ => {}
+        }
+    }
+
+    /// A context was accepted for flow `number`; its task.
+    pub(crate) fn accept(&mut self, host: usize, id: ContextId, number: usize) -> usize {
+        let flow = &mut self.flows[number];
+        flow.accepted += 1;
+        let task = self.tasks.len();
+        let script = flow.spec.responder_script.clone();
+        let promise = flow.promise(Side::Responder);
+        flow.responder_tasks.push(task);
+        self.tasks
+            .push(Task::new(number, Side::Responder, host, id, script, promise));
+        self.hosts[host].tasks.insert(id, task);
+        task
+    }
+
+    /// Gives one user its turn (its host's engine is not flushed).
+    pub(crate) fn user(&mut self, number: usize) {
+        let task = &mut self.tasks[number];
+        let host = &mut self.hosts[task.host];
+        if host.down || host.paused {
+            return;
+        }
+        let [one, two] = &mut self.flows[task.flow].ledgers;
+        let (mine, theirs) = if task.side == Side::Initiator {
+            (one, two)
+        } else {
+            (two, one)
+        };
+        let turn = Turn {
+            now: host.config.clock.local(self.now),
+            engine: &mut host.engine,
+            outbox: &mut host.outbox,
+            orphans: &mut host.orphans,
+            habits: host.config.habits,
+            world: self.now,
+            mine,
+            theirs,
+        };
+        if let Err(what) = task.turn(turn) {
+            self.fail_task(number, &what);
+        }
+        self.check_memory(number);
+    }
+}

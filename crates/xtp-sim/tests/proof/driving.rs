@@ -1,0 +1,105 @@
+//! How a host is driven makes no difference to what its users get, and seeds drive it in every way.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use xtp_engine::EngineStats;
+use xtp_link::LinkConfig;
+use xtp_sim::app::{Outcome, Script, Step};
+use xtp_sim::flow::FlowSpec;
+use xtp_sim::habits::{Habits, Posts};
+use xtp_sim::seed::Plan;
+use xtp_sim::trace::Side;
+use xtp_sim::world::World;
+
+const EXCHANGES: usize = 12;
+
+/// Whoever waits for what he gets, and does everything as soon as it may be done.
+fn quick() -> Habits {
+    Habits {
+        posts: Posts::One,
+        batch: 1,
+        begins: true,
+        direct: true,
+        follows_at_once: true,
+        idle_after: 3_000_000,
+        ..Habits::default()
+    }
+}
+
+/// Transactions one after the other between two hosts with these habits; packets, and what each engine counted.
+fn transactions(habits: Habits, unconfirmed: bool) -> (u64, [EngineStats; 2]) {
+    let link = LinkConfig {
+        delay: Duration::from_micros(50),
+        ..LinkConfig::default()
+    };
+    let mut world = World::pair(1, &link);
+    for host in &mut world.hosts {
+        host.config.habits = habits;
+    }
+    for number in 0..EXCHANGES {
+        let send = Step::Send {
+            octets: 64,
+            eom: true,
+        };
+        let asks = Script::new(vec![send, Step::CloseWriter, Step::AwaitMessages(1)]).on_demand();
+        let octets = 100;
+        let respond = Step::Respond { octets, unconfirmed };
+        let serves = Script::new(vec![Step::AwaitMessages(1), respond, Step::LetGo]).on_demand();
+        let mut spec = FlowSpec::new(xtp_engine::paradigm::transaction(0), asks, serves);
+        spec.series = Some(0);
+        spec.after = number.checked_sub(1);
+        world.add_flow(spec);
+    }
+    assert!(world.settle(Duration::from_secs(5)), "{:?}", world.failure);
+    world.run_for(Duration::from_secs(75));
+    assert_eq!(world.failure, None);
+    for number in 0..EXCHANGES {
+        let normal = Outcome::Closed(xtp_engine::CloseReason::Normal);
+        assert_eq!(world.outcome(number, Side::Initiator), Some(&normal), "{number}");
+        let read = |side| world.task(number, side).map(|task| task.reader.next);
+        assert_eq!(
+            (read(Side::Initiator), read(Side::Responder)),
+            (Some(100), Some(64))
+        );
+    }
+    let stats = [0, 1].map(|host: usize| world.hosts[host].engine.stats());
+    assert!(stats.iter().all(|stats| stats.contexts == 0), "{stats:?}");
+    (world.net.packets, stats)
+}
+
+#[test]
+fn who_waits_for_an_exchange_gets_it_in_as_few_packets_and_the_short_way() {
+    for unconfirmed in [false, true] {
+        let (plain, slow) = transactions(Habits::default(), unconfirmed);
+        let (packets, fast) = transactions(quick(), unconfirmed);
+        assert!(packets <= plain, "{packets} packets, {plain} without");
+        let express = |stats: &[EngineStats; 2]| [stats[0].express, stats[1].express];
+        let most = (EXCHANGES - 4) as u64;
+        assert!(express(&fast).iter().all(|count| *count >= most), "{fast:?}");
+        assert!(express(&slow) < express(&fast), "{slow:?} {fast:?}");
+    }
+}
+
+#[test]
+fn seeds_draw_every_habit() {
+    let mut seen = BTreeSet::new();
+    for seed in 1..=60 {
+        for host in Plan::draw(seed).hosts {
+            let habits = host.habits;
+            seen.insert(format!("{:?}", habits.posts));
+            for (name, holds) in [
+                ("joins", habits.joins),
+                ("begins", habits.begins),
+                ("direct", habits.direct),
+                ("follows", habits.follows_at_once),
+                ("sleeps", habits.sleeps),
+                ("one at a time", habits.batch == 1),
+                ("idle later", habits.idle_after > 0),
+            ] {
+                seen.insert(format!("{name} {holds}"));
+            }
+        }
+    }
+    assert_eq!(seen.len(), 4 + 2 * 7, "{seen:?}");
+}
