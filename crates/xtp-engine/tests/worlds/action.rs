@@ -129,6 +129,8 @@ pub(crate) enum Kind {
         at: usize,
         octets: Vec<u8>,
     },
+    /// The last FIRST comes again, as if its sender had heard nothing.
+    RepeatFirst,
     /// Something that was under way comes again, perhaps changed.
     Replay(u64),
     /// Both worlds do what they left undone, and everything there is to ask is compared.

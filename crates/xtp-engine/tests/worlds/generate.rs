@@ -182,6 +182,11 @@ impl Script<'_> {
         let early = self.take_answer(client);
         self.network(0);
         self.end();
+        if self.dice.one_in(6) {
+            self.add(0, Kind::RepeatFirst);
+            self.receive(0);
+            self.turn(0);
+        }
         if !early {
             self.leave(client);
         }

@@ -72,13 +72,13 @@ fn change_packet(octets: &mut Vec<u8>, dice: &mut Dice) {
     if end > octets.len() {
         return;
     }
-    match dice.below(12) {
+    match dice.below(14) {
         0..2 => change_options(octets, dice),
         2 => octets[FORMAT] = (octets[FORMAT] & 0xe0) | *dice.pick(&[0, 1, 2, 3, 5, 8, 16, 17, 18, 19]),
-        3..5 => change_number(octets, *dice.pick(&HEADER_FIELDS), dice),
-        5 => change_length(octets, &header, end, dice),
-        6 => octets.extend_from_slice(&[0; 24][..dice.below(24) as usize]),
-        7 if header.format == Format::First => change_tlvs(octets, dice),
+        3..6 => change_number(octets, *dice.pick(&HEADER_FIELDS), dice),
+        6 => change_length(octets, &header, end, dice),
+        7 => octets.extend_from_slice(&[0; 24][..dice.below(24) as usize]),
+        8 if header.format == Format::First => change_tlvs(octets, dice),
         _ => {
             let fields = fields_of(&header, octets);
             if fields.is_empty() {

@@ -11,6 +11,7 @@ use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
 use std::time::Duration;
 use xtp_engine::{Confirm, Datagram, Ecn, Engine, ErrorControl, Event, Time};
+use xtp_wire::{Format, Header};
 
 /// Datagrams a network remembers, to bring them again.
 const REMEMBERED: usize = 48;
@@ -174,6 +175,7 @@ impl World {
                 }
             }
             Kind::Replay(number) => self.replay(*number),
+            Kind::RepeatFirst => self.repeat_first(),
             Kind::Audit => self.hosts.iter_mut().for_each(|host| host.turn(now, Books::Now)),
             kind => self.do_by(me, kind, now),
         }
@@ -242,11 +244,20 @@ impl World {
         }
     }
 
+    fn repeat_first(&mut self) {
+        let is_first = |(_, flying): &&(usize, Flying)| {
+            Header::parse(&flying.octets).is_ok_and(|header| header.format == Format::First)
+        };
+        if let Some((to, first)) = self.past.iter().rev().find(is_first).cloned() {
+            self.hosts[to].arriving.insert(0, first);
+        }
+    }
+
     fn do_by(&mut self, me: usize, kind: &Kind, now: Time) {
         let profile = &self.profile;
         let host = &mut self.hosts[me];
         match kind {
-            Kind::Network(..) | Kind::Patch { .. } | Kind::Replay(_) | Kind::Audit => {}
+            Kind::Network(..) | Kind::Patch { .. } | Kind::Replay(_) | Kind::RepeatFirst | Kind::Audit => {}
             Kind::Begin { kind, len } => {
                 let data = payload(*len, kind.wrapping_add(*len));
                 host.open_message(now, address(0), profile.kind(*kind).clone(), data);
