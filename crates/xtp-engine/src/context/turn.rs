@@ -79,7 +79,7 @@ impl Context {
     /// Something is queued, sent and not acknowledged, or asked and not answered.
     fn waits(&self) -> bool {
         let writer = &self.writer;
-        if self.state == State::Quiescent || self.pattern.no_feedback {
+        if self.state == State::Quiescent || self.pattern.no_feedback || self.pattern.one_way {
             // It has not begun, or never hears anything.
             return false;
         }

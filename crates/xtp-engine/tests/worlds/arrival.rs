@@ -82,12 +82,20 @@ impl Host {
         books: Books,
     ) {
         let before = self.held.len();
-        if !(self.way.is_short() && self.welcome(now, came, limit, shared, books)) {
-            self.receive(now, core::slice::from_ref(came), shared);
+        let welcomed = match self.way.is_short() {
+            true => self.welcome(now, came, limit, shared, books),
+            false => Welcome::Nobody,
+        };
+        match welcomed {
+            Welcome::Nobody => self.receive(now, core::slice::from_ref(came), shared),
+            Welcome::Engine => {}
+            Welcome::User => return,
         }
-        let Some(held) = self.held.get(before) else { return };
+        let Some(held) = self.held.get(before) else {
+            return self.turn(now, books);
+        };
         let (id, answered) = (held.id, held.service == service::TRANSACTION);
-        if held.lasts() || held.announced_at_once {
+        if held.lasts() {
             return;
         }
         let taken = self.driver.accepted(id);
@@ -98,23 +106,23 @@ impl Host {
         }
     }
 
-    /// Offers it to the user; false if nobody took it.
-    fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> bool {
+    /// Offers it to the user; who took it.
+    fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> Welcome {
         let Some(listener) = self.listeners.get(self.expects).copied() else {
-            return false;
+            return Welcome::Nobody;
         };
         let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
         let datagram = came.as_datagram(backing.as_deref().unwrap_or(&came.octets), backing.as_ref());
         let (welcomed, link) = match self.offer_first(now, listener, &datagram, limit) {
             Offered::Taken(welcomed, link) => (welcomed, link),
-            Offered::Refused => return false,
+            Offered::Refused => return Welcome::Nobody,
             Offered::Passed => {
                 self.took(Shortcut::End);
-                return true;
+                return Welcome::User;
             }
             Offered::General => {
                 self.take_events();
-                return true;
+                return Welcome::Engine;
             }
         };
         self.took(Shortcut::First);
@@ -125,10 +133,7 @@ impl Host {
             service,
             port,
         };
-        self.held.push(Held {
-            announced_at_once: true,
-            ..Held::new(id, service)
-        });
+        self.held.push(Held::new(id, service));
         self.tell_event(id, accepted);
         self.tell_event(id, Event::Readable);
         self.tell("accepted", Ok::<_, Error>(()));
@@ -143,7 +148,7 @@ impl Host {
             self.finish(now, books);
         }
         self.take_events();
-        true
+        Welcome::User
     }
 
     /// A datagram for a user who waits for the answer to the association he opened last.
@@ -250,6 +255,13 @@ impl Host {
         }
         self.turn(now, books);
     }
+}
+
+/// Who took a datagram that was offered to whoever waits for an association.
+enum Welcome {
+    User,
+    Engine,
+    Nobody,
 }
 
 /// How many of these come joined: of one sender and one length, but for the last.

@@ -506,7 +506,11 @@ impl Script<'_> {
         } else {
             self.dice.below(4) as usize
         };
-        self.add(host, Kind::ReceiveMessage { back, all, shared });
+        match self.dice.one_in(6) {
+            // Not read yet: there is less room for what follows.
+            true => self.receive(host),
+            false => self.add(host, Kind::ReceiveMessage { back, all, shared }),
+        }
         let (len, books) = (self.stream_message(), self.books());
         match self.dice.below(12) {
             0 => {}

@@ -36,8 +36,6 @@ pub(crate) struct Held {
     /// Octets of a message that was read in part.
     pub(crate) partial: Vec<u8>,
     pub(crate) mark: Option<MarkId>,
-    /// It was handed to its user with its message, accepted and read.
-    pub(crate) announced_at_once: bool,
 }
 
 impl Held {
@@ -48,7 +46,6 @@ impl Held {
             announced: false,
             partial: Vec::new(),
             mark: None,
-            announced_at_once: false,
         }
     }
 

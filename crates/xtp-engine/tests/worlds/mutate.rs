@@ -37,8 +37,21 @@ pub(crate) fn mutate(datagram: &mut Flying, number: u64) {
             let len = dice.below(datagram.octets.len() as u64 + 1) as usize;
             datagram.octets.truncate(len);
         }
+        13..19 if datagram.octets.len() >= HEADER_LEN => age(&mut datagram.octets, &mut dice),
         _ => change_packet(&mut datagram.octets, &mut dice),
     }
+}
+
+/// An older sync, or a newer one.
+fn age(octets: &mut [u8], dice: &mut Dice) {
+    let field = Field { at: SYNC, len: 4 };
+    let (sync, steps) = (read(octets, field) as u32, dice.below(4) as u32);
+    let changed = match dice.one_in(4) {
+        true => sync.wrapping_add(steps),
+        false => sync.wrapping_sub(steps),
+    };
+    octets[SYNC..SYNC + 4].copy_from_slice(&changed.to_be_bytes());
+    mend(octets);
 }
 
 /// Some octets become others, and the checksum is mended.
@@ -215,7 +228,7 @@ fn change_length(octets: &mut Vec<u8>, header: &Header, end: usize, dice: &mut D
         0 => octets.truncate(end - data),
         1 if data > 0 => octets.truncate(end - 1),
         2 => octets.truncate(end - dice.below(data as u64 + 1) as usize),
-        _ => octets.resize(end + 1 + dice.below(900) as usize, 0x55),
+        _ => octets.resize(end + 1 + dice.below(2_000) as usize, 0x55),
     }
     let length = (octets.len() - HEADER_LEN) as u32;
     octets[LENGTH..LENGTH + 4].copy_from_slice(&length.to_be_bytes());

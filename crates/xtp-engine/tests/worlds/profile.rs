@@ -175,7 +175,7 @@ impl Profile {
         }
         match self.limits.server {
             1 => options.unconfirmed_response = true,
-            2 => options.tuning.recv_capacity = 1_500,
+            2 | 12 => options.tuning.recv_capacity = 1_500,
             3 => options.tuning.send_capacity = 1_200,
             4 => options.tuning.max_data = 400,
             5 => options.refused = Options::DREQ,
@@ -248,6 +248,7 @@ fn lasting_kind(dice: &mut Dice) -> OpenOptions {
     let tuning: &mut Tuning = &mut options.tuning;
     match dice.below(16) {
         0 => tuning.recv_capacity = 3_000,
+        9 | 10 => tuning.recv_capacity = 1_300,
         1 => tuning.send_capacity = 2_000,
         2 => tuning.fast_nak = true,
         3 => tuning.no_error = true,
