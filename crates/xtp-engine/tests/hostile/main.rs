@@ -8,5 +8,6 @@ mod forge;
 mod losses;
 mod nothing;
 mod requests;
+mod shortcuts;
 mod sources;
 mod world;

@@ -1,7 +1,7 @@
 //! Two engines, a wire that is perfect but for what a test takes away, and a place for forged datagrams.
 
 use bytes::Bytes;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use xtp_engine::{
     ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
@@ -89,9 +89,15 @@ impl World {
 
     /// A datagram arrives now.
     pub(crate) fn inject(&mut self, to: usize, src: SocketAddr, octets: &[u8]) {
+        self.receive(to, src, None, octets);
+        self.flush(to);
+    }
+
+    /// The same, and more may follow in the same turn; `dst`: where it was sent to, if the carrier says.
+    pub(crate) fn receive(&mut self, to: usize, src: SocketAddr, dst: Option<IpAddr>, octets: &[u8]) {
         let datagram = Datagram {
             src,
-            dst: None,
+            dst,
             ecn: Ecn::NotEct,
             data: octets,
             backing: None,
@@ -100,7 +106,6 @@ impl World {
             true => self.ends[to].receive_ahead(self.now, datagram),
             false => self.ends[to].receive(self.now, datagram),
         }
-        self.flush(to);
     }
 
     /// As if the peer's address had sent it.
