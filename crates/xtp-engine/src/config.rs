@@ -34,7 +34,7 @@ pub struct EngineConfig {
     pub base_datagram: usize,
     /// The same on local paths, where the host may know better (Linux loopback: 65 507). Default 1 200.
     pub local_datagram: usize,
-    /// Contexts alive at once; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
+    /// Contexts alive at once, at most one for each 4 KiB of `memory_limit`; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
     pub max_contexts: usize,
     /// Contexts kept whole (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
     /// octets. Changes no packet. `usize::MAX`: every one stays whole, finished ones too. Default 1 024.
@@ -67,6 +67,11 @@ pub struct EngineConfig {
     pub diag_rate: u32,
     /// Octets of incomplete multi-packet datagrams held for one peer (10.9). Default 1 MiB.
     pub assembly_limit: usize,
+    /// Octets all associations together may keep or promise to keep: granted and not yet taken, parts of datagrams,
+    /// queued by their users, and 1 KiB each. Held by granting less from half of it on, by dropping what came unasked,
+    /// and at last by refusing associations (DIAG(1,9)); users may still queue 64 KiB on each. One gets an eighth of it
+    /// at most. At least 65 536. Default 1 GiB.
+    pub memory_limit: u64,
     /// Packets one context may hand over in one flush. Default 256.
     pub max_train: usize,
     /// How long an idle zombie answers (13, ZTIMER) at a responder. Default 60 s.
@@ -102,6 +107,7 @@ impl EngineConfig {
             max_validated: 65_536,
             diag_rate: 100,
             assembly_limit: 1 << 20,
+            memory_limit: 1 << 30,
             max_train: 256,
             tombstone_life: Duration::from_secs(60),
         }

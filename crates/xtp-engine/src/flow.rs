@@ -14,6 +14,8 @@ pub(crate) struct ReaderCredit {
     advertised: u64,
     /// End of the buffers the user has posted (RES), absolute; or [`UNRESERVED`].
     posted: u64,
+    /// What is granted at most while the memory of all is rationed; it is told anew before anything is granted.
+    share: u64,
 }
 
 /// What an open DREQ makes the reader send.
@@ -33,6 +35,7 @@ impl ReaderCredit {
             capacity: capacity.clamp(1, MAX_ROOM),
             advertised: granted_initial,
             posted: UNRESERVED,
+            share: u64::MAX,
         }
     }
 
@@ -65,6 +68,7 @@ impl ReaderCredit {
             capacity,
             advertised,
             posted,
+            share: _,
         } = self;
         fields.number(capacity);
         fields.number(advertised);
@@ -77,7 +81,7 @@ impl ReaderCredit {
     pub(crate) fn alloc(&self, delivered: u64) -> u64 {
         let room = match self.is_reserved() {
             true => self.posted,
-            false => delivered.saturating_add(self.capacity),
+            false => delivered.saturating_add(self.granted_at_most()),
         };
         self.advertised.max(room.min(delivered.saturating_add(MAX_ROOM)))
     }
@@ -99,9 +103,36 @@ impl ReaderCredit {
         self.capacity
     }
 
+    /// So many octets are granted at most from now on; `u64::MAX`: as many as the capacity says.
+    pub(crate) fn set_share(&mut self, share: u64) {
+        self.share = share;
+    }
+
+    /// What it was told last.
+    pub(crate) fn share(&self) -> u64 {
+        self.share
+    }
+
+    /// The capacity as far as the memory of all allows it.
+    pub(crate) fn granted_at_most(&self) -> u64 {
+        self.capacity.min(self.share)
+    }
+
+    /// The peer has little left and would be granted more but for the share.
+    pub(crate) fn is_short(&self, next: u64, delivered: u64, maxdata: u32) -> bool {
+        let low = (2 * u64::from(maxdata)).min(self.capacity / 2).max(1);
+        let wanted = delivered.saturating_add(self.capacity);
+        self.share < self.capacity
+            && !self.is_reserved()
+            && self.advertised.saturating_sub(next) < low
+            && wanted.saturating_sub(self.advertised) >= low
+            && !self.needs_update(next, delivered, maxdata)
+    }
+
     /// Whether an unsolicited window update is worth a packet (11.4). `next` = rcv_nxt.
     pub(crate) fn needs_update(&self, next: u64, delivered: u64, maxdata: u32) -> bool {
-        let low = (2 * u64::from(maxdata)).min(self.capacity / 2).max(1);
+        let capacity = self.granted_at_most();
+        let low = (2 * u64::from(maxdata)).min(capacity / 2).max(1);
         let left = self.advertised.saturating_sub(next);
         let gain = self.alloc(delivered) - self.advertised;
         if left >= low {
@@ -111,7 +142,7 @@ impl ReaderCredit {
             // The user posts buffers of any size; a writer without any credit may be waiting for a small one.
             return gain >= low || (gain > 0 && left == 0);
         }
-        gain >= low.max(self.capacity / 4)
+        gain >= low.max(capacity / 4)
     }
 
     /// What an open DREQ up to `end` that came when `delivered_then` octets were consumed is due now (9.3).
@@ -119,7 +150,7 @@ impl ReaderCredit {
         if delivered >= end {
             return Some(DreqReport::Answer);
         }
-        let half = (self.capacity / 2).max(1);
+        let half = (self.granted_at_most() / 2).max(1);
         let freed = delivered.saturating_sub(delivered_then) >= half;
         (freed && self.alloc(delivered) > self.advertised).then_some(DreqReport::Credit)
     }

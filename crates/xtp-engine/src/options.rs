@@ -117,6 +117,18 @@ impl Tuning {
         largest(self.recv_capacity, self.recv_capacity_max)
     }
 
+    /// No half may come to keep more than `most` octets.
+    pub(crate) fn bound(&mut self, most: u64) {
+        if self.recv_limit() > most {
+            self.recv_capacity = self.recv_capacity.min(most);
+            self.recv_capacity_max = Some(most);
+        }
+        if self.send_limit() > most {
+            self.send_capacity = self.send_capacity.min(most);
+            self.send_capacity_max = Some(most);
+        }
+    }
+
     /// Octets this writer may come to retain.
     pub fn send_limit(&self) -> u64 {
         largest(self.send_capacity, self.send_capacity_max)

@@ -44,6 +44,7 @@ mod capabilities;
 mod counters;
 mod error;
 mod options;
+pub mod process;
 mod readiness;
 mod shortcut;
 mod slab;

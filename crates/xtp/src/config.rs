@@ -60,6 +60,12 @@ pub struct Config {
     /// [`Listener::recv_message`](crate::Listener::recv_message); each 16 KiB that came of it add a second. What takes
     /// longer is aborted. Default 30 s.
     pub message_timeout: Duration,
+    /// Octets all associations together may keep or promise to keep ([`EngineConfig::memory_limit`], which
+    /// [`Endpoint::bind`](crate::Endpoint::bind) sets to it). Default `None`: an eighth of what the process may still use
+    /// (limits of the process, of its control group, and the machine's memory), at least 1 MiB; 1 GiB where the system
+    /// tells nothing. Where the address space is limited (`ulimit -v`), the C library's allocator is also told to reserve
+    /// none of it for each thread.
+    pub memory_limit: Option<u64>,
     /// Memory `io::Write` copies small writes into before it hands them on, octets. Default 64 KiB, 4 KiB to
     /// 1 MiB.
     pub write_buffer: usize,
@@ -95,6 +101,7 @@ impl Config {
             linger: Duration::from_secs(1),
             close_timeout: Duration::from_secs(10),
             message_limit: 64 << 20,
+            memory_limit: None,
             message_timeout: Duration::from_secs(30),
             write_buffer: 64 << 10,
             socket: SocketOptions::default(),

@@ -230,6 +230,10 @@ fn open(mut config: Config) -> Result<Shared> {
     own.extend((!local.ip().is_unspecified()).then(|| local.ip().to_canonical()));
     config.engine.own_addresses.append(&mut own);
     config.engine.lend = socket.capabilities().lend;
+    xtp_io::process::spare_address_space();
+    if let Some(limit) = config.memory_limit.or_else(share_of_memory) {
+        config.engine.memory_limit = limit;
+    }
     let engine = Engine::new(config.engine.clone())?;
     // The secret is the engine's alone from here on.
     config.engine.entropy = [0; 32];
@@ -240,6 +244,12 @@ fn open(mut config: Config) -> Result<Shared> {
     let core = Core::new(engine, carrier, clock, write_buffer);
     tracing::debug!(%local, backend = socket.capabilities().backend, "endpoint ready");
     Ok(Shared::new(core, socket, waker, config))
+}
+
+/// What all associations may keep, of what the process may still use: buffers of the carrier hold several times what
+/// lies in them, and the program has to live, too.
+fn share_of_memory() -> Option<u64> {
+    xtp_io::process::memory().map(|octets| (octets / 8).max(1 << 20))
 }
 
 /// Binds as configured; the default address falls back to IPv4 on a host without IPv6.

@@ -24,6 +24,9 @@ pub(crate) enum Job {
     Content { id: u64, content: Vec<Bytes> },
 }
 
+/// Octets of the stacks of a session's threads: a server has many, and its address space may be limited.
+pub(super) const STACK: usize = 512 << 10;
+
 /// Receives everything and puts it in place.
 ///
 /// # Errors
@@ -39,6 +42,7 @@ pub(crate) fn receive(
     std::thread::scope(|scope| {
         let disk = std::thread::Builder::new()
             .name("disk".into())
+            .stack_size(STACK)
             .spawn_scoped(scope, move || {
                 Disk::new(stream, target, claims, tally).run(&waiting)
             });

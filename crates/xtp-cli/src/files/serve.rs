@@ -13,6 +13,7 @@ use xtp::{Incoming, ListenOptions, Listener, Stream, ports};
 use super::channel::Outbox;
 use super::partial::Claims;
 use super::problem::{Code, Fault, Problem};
+use super::receiver::STACK;
 use super::root::Root;
 use super::session::{GREETING, Service, configure, tuning};
 use super::tally::Tally;
@@ -212,6 +213,7 @@ impl Sessions {
         let its = Arc::downgrade(&stream);
         let thread = std::thread::Builder::new()
             .name("session".into())
+            .stack_size(STACK)
             .spawn(move || run(&service, peer, &stream, &totals));
         match thread {
             Ok(thread) => self.sessions.push(Session {

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod faults;
+mod limited;
 mod links;
 mod resume;
 mod support;

@@ -313,7 +313,7 @@ impl Context {
             && writer.pacer.available() > 0
             && now < self.idle_from()
             // What came since is news for the peer.
-            && (acknowledged || self.reader.told != Some((self.reader.store.next(), self.next_alloc())))
+            && (acknowledged || self.reader.told != (self.reader.store.next(), self.next_alloc()))
             && !self.could_probe(octets, now)
     }
 

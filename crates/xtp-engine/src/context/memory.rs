@@ -140,7 +140,7 @@ fn reader() -> Reader {
         edge_sync: 0,
         dreq: None,
         owed: Owed::Nothing,
-        told: None,
+        told: super::reader::UNTOLD,
         update_due: false,
         asks_round_trip: false,
         modes: PeerModes::default(),

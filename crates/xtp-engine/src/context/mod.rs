@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod backlog;
+mod charge;
 mod close;
 mod control;
 mod dally;

@@ -221,7 +221,7 @@ impl Context {
     pub(super) fn control_segment(&mut self, echo: Option<u32>) -> Control {
         let alloc = self.advance_alloc();
         let rseq = self.reader.store.next();
-        self.reader.told = Some((rseq, alloc));
+        self.reader.told = (rseq, alloc);
         self.reader.update_due = false;
         if self.state.heard() {
             self.peer.echo_sent = true;

@@ -7,7 +7,7 @@
 
 use super::modes::{AutoClose, Pattern};
 use super::peer::Peer;
-use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal};
+use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
 use super::renew::piece_limit;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
@@ -504,10 +504,12 @@ impl Reader {
         fields.time(sync_in_at);
         fields.flags(&mut [edge_last, announced, refusal_told, asks_round_trip]);
         fields.small(edge_sync);
-        fields.option(told, |fields, (rseq, alloc)| {
+        let mut known = (*told != UNTOLD).then_some(*told);
+        fields.option(&mut known, |fields, (rseq, alloc)| {
             fields.number(rseq);
             fields.number(alloc);
         });
+        *told = known.unwrap_or(UNTOLD);
         walk_modes(fields, modes);
         for control in [error_control, wanted_error_control] {
             fields.choice(control, &[ErrorControl::Selective, ErrorControl::GoBackN]);

@@ -95,7 +95,7 @@ impl Context {
         let untold = self.reader.refusal == super::reader::Refusal::Later && !self.reader.refusal_told;
         let useful = untold
             || self.reader.owed > super::reader::Owed::Nothing
-            || self.reader.told != Some((self.reader.store.next(), self.next_alloc()));
+            || self.reader.told != (self.reader.store.next(), self.next_alloc());
         self.has(Caps::XDATA) && self.state == State::Active && !self.reader.has_holes() && useful
     }
 

@@ -73,6 +73,9 @@ pub(crate) struct PeerModes {
     pub(crate) sort: Option<u16>,
 }
 
+/// In place of what was told to the peer, as long as nothing was.
+pub(crate) const UNTOLD: (u64, u64) = (0, u64::MAX);
+
 /// The receiver half of a context.
 pub(crate) struct Reader {
     pub(crate) store: Reassembly,
@@ -96,8 +99,8 @@ pub(crate) struct Reader {
     pub(crate) edge_sync: u32,
     pub(crate) dreq: Option<PeerDreq>,
     pub(crate) owed: Owed,
-    /// rseq and alloc as last told to the peer.
-    pub(crate) told: Option<(u64, u64)>,
+    /// rseq and alloc as last told to the peer, or [`UNTOLD`].
+    pub(crate) told: (u64, u64),
     /// A window update is due without a request (11.4).
     pub(crate) update_due: bool,
     pub(crate) modes: PeerModes,

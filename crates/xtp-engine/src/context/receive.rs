@@ -273,7 +273,8 @@ impl Context {
             self.assemble(env, input, header, data);
         } else if header.options.contains(Options::NOERR) {
             let held = self.reader.store.readable() + data.sequence_len() as u64;
-            if held > self.reader.credit.capacity().max(self.initial_allowance()) {
+            let room = self.reader.credit.capacity().max(self.initial_allowance());
+            if held > room.min(self.reader.credit.share()) {
                 self.stats.overrun += data.sequence_len() as u64;
                 return Ok(());
             }
@@ -333,12 +334,13 @@ impl Context {
     /// Nothing is kept from this position on.
     pub(super) fn reader_room(&self) -> u64 {
         let reader = &self.reader;
-        match reader.modes.no_flow {
+        let room = match reader.modes.no_flow {
             true => reader
                 .alloc
-                .max(reader.store.delivered() + reader.credit.capacity()),
+                .max(reader.store.delivered() + reader.credit.granted_at_most()),
             false => reader.alloc,
-        }
+        };
+        room.min(self.unasked_room())
     }
 
     fn store(&mut self, input: &Input<'_>, header: &Header, data: &DataSegment<'_>, eom: bool) {

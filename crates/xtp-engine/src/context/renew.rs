@@ -304,7 +304,7 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
     (*final_seq, *state, *refusal) = (None, ReaderState::Open, Refusal::No);
     (*sync_in, *sync_in_at) = (None, now);
     (*edge_last, *edge_sync) = (false, 0);
-    (*dreq, *owed, *told, *update_due) = (None, Owed::Nothing, None, false);
+    (*dreq, *owed, *told, *update_due) = (None, Owed::Nothing, super::reader::UNTOLD, false);
     *modes = PeerModes::default();
     *error_control = tuning.error_control;
     *wanted_error_control = tuning.error_control;

@@ -59,7 +59,7 @@ impl Context {
         writer.first_sync = identity.sync.wrapping_add(1);
         writer.echo_max = identity.sync;
         self.reader.sync_in = None;
-        self.reader.told = None;
+        self.reader.told = super::reader::UNTOLD;
         self.doubt = Doubt::No;
         self.unreachable_since = None;
     }

@@ -212,7 +212,8 @@ impl Context {
         self.take_limits(traffic, env);
     }
 
-    fn assemble_parts(&mut self, parts: Parts, env: &Env<'_>) {
+    fn assemble_parts(&mut self, mut parts: Parts, env: &Env<'_>) {
+        parts.tuning.bound(env.config.memory_limit / 8);
         let (mtu, largest) = path_search(&parts.identity, parts.addr, env.config, env.now);
         let kind = match parts.tuning.congestion {
             CongestionKind::Auto if parts.identity.is_local || env.config.trusted_links => {
@@ -242,7 +243,7 @@ impl Context {
     }
 
     /// The allowance both ends started with.
-    pub(super) fn initial_allowance(&self) -> u64 {
+    pub(crate) fn initial_allowance(&self) -> u64 {
         self.initial
     }
 

@@ -1,7 +1,7 @@
 //! What the user of a context can do (the commands of the engine, one context each).
 
 use super::modes::AutoClose;
-use super::reader::ReaderState;
+use super::reader::{ReaderState, UNTOLD};
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
 use crate::congestion::Controller;
@@ -19,6 +19,8 @@ use xtp_wire::service;
 const MAX_DATAGRAM: usize = 1 << 20;
 /// Congestion windows whose octets a writer may retain.
 const WINDOWS_RETAINED: u64 = 3;
+/// Octets a writer may retain however little memory there is: it waits for nobody but its own peer.
+const LEAST_RETAINED: u64 = 64 << 10;
 /// Octets a tag takes of sequence space.
 const TAG: u64 = 8;
 
@@ -33,14 +35,15 @@ impl Context {
     fn retained_at_most(&self) -> u64 {
         let window = self.writer.control.window();
         let capacity = self.tuning.send_capacity;
-        match window {
+        let wanted = match window {
             u64::MAX => capacity,
             _ => capacity.max(
                 window
                     .saturating_mul(WINDOWS_RETAINED)
                     .min(self.tuning.send_limit()),
             ),
-        }
+        };
+        wanted.min(self.reader.credit.share().max(LEAST_RETAINED))
     }
 
     fn check_writer(&self) -> Result<(), Error> {
@@ -186,7 +189,7 @@ impl Context {
             let max_data = self.segment_size() as u32;
             // Who asked nothing yet knows what an association begins with, and asks when that is used up.
             let enough = self.pattern.lasting
-                && self.reader.told.is_none()
+                && self.reader.told == UNTOLD
                 && store.next() - self.reader.start < self.initial_allowance() / 2;
             if enough {
                 return;

@@ -25,7 +25,14 @@ impl Engine {
     ) -> Result<R, Error> {
         self.advance(now);
         let slot = self.slot(id)?;
+        let rationed = self.memory.is_rationed();
+        if rationed {
+            self.ration(slot, 0);
+        }
         let result = self.with(slot, act).ok_or(Error::NoContext)?;
+        if rationed {
+            self.account(slot);
+        }
         self.mark_dirty(slot);
         Ok(result)
     }

@@ -111,6 +111,7 @@ impl Engine {
         let slot = self.contexts.find(id)?;
         let others = |books: &Books| books.slot != slot || books.departure.is_some();
         let busy = self.unsettled.is_some()
+            || self.memory.is_rationed()
             || self.has_guest()
             || self.books.as_ref().is_some_and(others)
             || !self.replies.is_empty();

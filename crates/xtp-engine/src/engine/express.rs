@@ -31,6 +31,9 @@ pub(super) struct Trains {
 /// Packets that may follow the first before the books are done: what takes more is no small message.
 const MOST_FOLLOWERS: usize = 16;
 
+/// Packets of an exchange after which it is asked what memory it keeps.
+const LOOK_EVERY: u64 = 16;
+
 impl Engine {
     /// Does what [`flush_ahead`](Self::flush_ahead) left, and the books of packets that took the short way. Call it when what [`flush`](Self::flush) gave is on its way;
     /// without it the next call does them. Times are those of the packets.
@@ -70,11 +73,16 @@ impl Engine {
             return;
         };
         env.now = departure.now();
+        let looks = context.stats.packets_sent.is_multiple_of(LOOK_EVERY);
         context.book_departure(&mut env, departure, &self.trains.cars);
         self.trains.cars.clear();
         // As of then: whoever does the books now may do so at another moment.
         let now = std::mem::replace(&mut self.now, departure.now());
-        self.settle(slot);
+        // Message for message an exchange keeps and promises the same: it is enough to look now and then.
+        match looks {
+            true => self.settle(slot),
+            false => self.settle_context(slot),
+        }
         self.park_some(1);
         self.now = now;
     }
@@ -84,6 +92,9 @@ impl Engine {
         let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
             return false;
         };
+        if self.memory.is_rationed() {
+            return false;
+        }
         let mut env = Env {
             now: self.now,
             config: &self.config,
@@ -186,7 +197,11 @@ impl Engine {
         }
         let others = self.books.as_ref();
         let others = others.is_some_and(|books| books.slot != slot || books.departure.is_some());
-        if others || !self.replies.is_empty() || self.next_timer().is_some_and(|at| at <= self.now) {
+        if others
+            || self.memory.is_rationed()
+            || !self.replies.is_empty()
+            || self.next_timer().is_some_and(|at| at <= self.now)
+        {
             return false;
         }
         let Some(context) = self.contexts.awake_mut(slot) else {

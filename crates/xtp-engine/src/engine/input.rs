@@ -43,6 +43,10 @@ impl Engine {
     /// in order and ask for nothing; says how many. The next one is for [`receive`](Self::receive).
     pub fn receive_run(&mut self, now: Time, datagram: &Datagram<'_>, stride: usize) -> usize {
         self.advance(now);
+        // What is rationed is looked at one by one.
+        if self.memory.is_rationed() {
+            return 0;
+        }
         let Ok(header) = Header::parse(datagram.data) else {
             return 0;
         };
@@ -96,12 +100,17 @@ impl Engine {
         if self.answer_straggler(slot, header) {
             return;
         }
+        let rationed = self.memory.is_rationed();
+        if rationed {
+            self.ration(slot, datagram.data.len());
+        }
         let input = Input {
             src: datagram.src,
             dst: datagram.dst,
             ecn: datagram.ecn,
             octets: datagram.data.len(),
-            backing: datagram.backing,
+            // A reference keeps a whole buffer of the carrier's.
+            backing: datagram.backing.filter(|_| !rationed),
             packet,
             passed,
         };
@@ -123,6 +132,9 @@ impl Engine {
         }
         if context.held_incomplete() > 0 || context.moved.is_some() {
             self.after_input(slot, datagram.src);
+        }
+        if rationed {
+            self.account(slot);
         }
         self.mark_dirty(slot);
     }

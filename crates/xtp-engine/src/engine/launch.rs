@@ -88,6 +88,7 @@ impl Engine {
         data: &mut Bytes,
     ) -> Result<ContextId, Error> {
         let simple = self.config.express
+            && !self.memory.is_rationed()
             && !options.one_way
             && !options.tuning.no_error
             && options.expected_answer == 0

@@ -12,6 +12,7 @@ mod guest;
 mod input;
 mod kept;
 mod launch;
+mod memory;
 mod opening;
 mod parking;
 mod peers;
@@ -40,6 +41,7 @@ use assembling::Assembling;
 use bytes::Bytes;
 use dallying::Dallying;
 use kept::Kept;
+use memory::Memory;
 use parking::Parking;
 use peers::Peers;
 use rand_chacha::ChaCha20Rng;
@@ -121,6 +123,7 @@ pub struct Engine {
     events: VecDeque<(ContextId, Event)>,
     replies: TransmitBatch,
     assembling: Assembling,
+    memory: Memory,
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     books: Option<express::Books>,
@@ -162,8 +165,11 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if a limit of `config` lies outside its range.
-    pub fn new(config: EngineConfig) -> Result<Self, Error> {
+    pub fn new(mut config: EngineConfig) -> Result<Self, Error> {
         check(&config)?;
+        config.max_contexts = config
+            .max_contexts
+            .min(memory::most_contexts(config.memory_limit));
         let mut rng = ChaCha20Rng::from_seed(config.entropy);
         let mut secret = [0; 32];
         rng.fill_bytes(&mut secret);
@@ -190,6 +196,7 @@ impl Engine {
             diags: DiagLimiter::new(config.diag_rate, Time::ZERO),
             peers,
             assembling,
+            memory: Memory::new(config.memory_limit),
             rng,
             now: Time::ZERO,
             contexts: Slab::default(),
@@ -336,6 +343,9 @@ fn check(config: &EngineConfig) -> Result<(), Error> {
         return Err(Error::InvalidOption(
             "base_datagram must lie in 576..=max_datagram",
         ));
+    }
+    if config.memory_limit < 1 << 16 {
+        return Err(Error::InvalidOption("memory_limit must be at least 65 536"));
     }
     if config.max_contexts == 0 || config.max_train == 0 {
         return Err(Error::InvalidOption(

@@ -91,6 +91,12 @@ impl Engine {
         }
         context.expected_answer = options.expected_answer;
         context.serial = opening.client.map(|client| client.n);
+        if self.memory.is_rationed() {
+            self.ration(slot, 0);
+            if let Some(context) = self.contexts.at(slot) {
+                context.state_less_credit();
+            }
+        }
         self.demux.insert_own(identity.key, slot);
         self.demux.insert_peer(peer, slot);
     }

@@ -108,6 +108,7 @@ impl Engine {
     }
 
     pub(super) fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
+        self.ration(slot, 0);
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
@@ -119,6 +120,8 @@ impl Engine {
             rng: &mut self.rng,
         };
         context.flush(&mut env, out);
+        // Where memory is rationed nothing is granted without having been asked for.
+        context.regular &= !self.memory.is_rationed();
         if let Some(how) = context.restart {
             self.restart(slot, how);
             return;
@@ -134,8 +137,13 @@ impl Engine {
         }
     }
 
-    /// After every change of a context: deadlines, knowledge, and its burial if it is over.
+    /// After every change of a context: deadlines, knowledge, its burial if it is over, and what it is charged.
     pub(super) fn settle(&mut self, slot: u32) {
+        self.settle_context(slot);
+        self.account(slot);
+    }
+
+    pub(super) fn settle_context(&mut self, slot: u32) {
         let now = self.now;
         let Some(context) = self.contexts.at(slot) else {
             return;

@@ -104,7 +104,7 @@ impl Ready {
     }
 
     /// Octets held; tags count 8.
-    #[cfg(test)]
+    #[inline]
     pub(super) fn stored(&self) -> u64 {
         self.octets + TAG * self.tags.len() as u64
     }

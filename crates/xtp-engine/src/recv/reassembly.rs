@@ -359,7 +359,7 @@ impl Reassembly {
     }
 
     /// Octets of sequence space held in memory, in order and behind holes; gaps do not count.
-    #[cfg(test)]
+    #[inline]
     pub(crate) fn stored_octets(&self) -> u64 {
         self.ready.stored() + self.piece_octets
     }

@@ -17,6 +17,7 @@ use crate::options::SocketOptions;
 use crate::shortcut::Shortcut;
 use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
 
+pub(crate) mod allocator;
 mod call;
 pub(crate) mod clock;
 mod errors;

@@ -32,6 +32,8 @@ pub use frames::FrameMemory;
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
+pub(crate) use linux::allocator::share_arenas;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::clock::monotonic_nanos;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::gro::Gro;
@@ -48,6 +50,10 @@ pub(crate) use linux::size_recv_buffer;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::told::Told;
 pub(crate) use poll::wait;
+
+/// Nothing is known of arenas here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn share_arenas() {}
 
 /// Nanoseconds since it was asked first.
 #[cfg(not(target_os = "linux"))]
