@@ -6,6 +6,7 @@ mod closing;
 mod credit;
 mod forge;
 mod losses;
+mod moving;
 mod nothing;
 mod requests;
 mod shortcuts;

@@ -142,3 +142,65 @@ fn no_address_that_proved_nothing_is_sent_more_than_three_times_what_came() {
         }
     }
 }
+
+/// The limits of an endpoint hold against FIRSTs and against questions that fit nothing.
+#[test]
+fn limits_of_the_endpoint_hold() {
+    for ahead in [false, true] {
+        let limits = |config: &mut xtp_engine::EngineConfig| {
+            config.max_contexts = 4;
+            config.diag_rate = 3;
+        };
+        let mut world = World::with(ahead, limits, |_| {});
+        for _ in 0..4 {
+            half_open(&mut world, paradigm::stream(PORT));
+        }
+        let octets = world.sent[0].octets.clone();
+        let first = Packet::parse(&octets).unwrap();
+        for number in 1..20 {
+            let mut other = first;
+            other.header.key = Key::own(first.header.key.value() ^ number);
+            let mut octets = vec![0; other.encoded_len()];
+            other.encode(&mut octets).unwrap();
+            world.inject(1, address(2 + number as usize), &octets);
+        }
+        let stats = world.ends[1].stats();
+        assert!(stats.contexts <= 4, "{} associations", stats.contexts);
+        let before = stats.diags_sent;
+        world.run(std::time::Duration::from_secs(2));
+        for number in 1..20 {
+            let mut question = Packet::parse(&octets).unwrap().header;
+            question.key = Key::returned(number);
+            question.options = Options::SREQ;
+            let packet = Packet {
+                header: question,
+                body: Body::Cntl(Control::default()),
+                padding: 0,
+            };
+            let mut octets = vec![0; packet.encoded_len()];
+            packet.encode(&mut octets).unwrap();
+            world.inject(1, address(7), &octets);
+        }
+        let sent = world.ends[1].stats().diags_sent - before;
+        assert!((1..=3).contains(&sent), "{sent} DIAGs were sent");
+    }
+}
+
+/// FIRST of a group begins no association of one.
+#[test]
+fn a_first_of_a_group_begins_nothing() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        half_open(&mut world, paradigm::stream(PORT));
+        let octets = world.sent[0].octets.clone();
+        let mut first = Packet::parse(&octets).unwrap();
+        first.header.key = Key::own(first.header.key.value() ^ 1);
+        first.header.options |= Options::MULTI;
+        let mut octets = vec![0; first.encoded_len()];
+        first.encode(&mut octets).unwrap();
+        let (before, begin) = (world.ends[1].stats().contexts, world.sent.len());
+        world.forge(1, &octets);
+        assert_eq!(world.ends[1].stats().contexts, before, "ahead: {ahead}");
+        assert_eq!(world.sent_by(1, begin).count(), 0, "nobody answers a group");
+    }
+}

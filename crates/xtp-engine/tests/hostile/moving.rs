@@ -1,0 +1,150 @@
+//! A peer that seems to be somewhere else: what it has to show, and what is forgotten when it has.
+
+use super::forge::View;
+use super::world::{DELAY, MS, PORT, World, address};
+use xtp_engine::{ContextId, paradigm};
+use xtp_wire::{Body, Key, Options, Path, PathKind};
+
+fn begun(ahead: bool) -> (World, ContextId) {
+    let mut world = World::new(ahead);
+    let id = world.open(paradigm::stream(PORT));
+    for _ in 0..3 {
+        world.send(0, id, 100);
+        world.run(40 * MS);
+        let peer = world.accepted();
+        world.read(1, peer);
+        world.send(1, peer, 100);
+        world.run(40 * MS);
+        world.read(0, id);
+    }
+    let peer = world.accepted();
+    (world, peer)
+}
+
+/// What the responder asked of an address, if it did.
+fn challenge(world: &World, from: usize, place: usize) -> Option<Path> {
+    let sent = world.sent[from..]
+        .iter()
+        .filter(|sent| sent.dst == address(place));
+    sent.filter_map(|sent| match xtp_wire::Packet::parse(&sent.octets).ok()?.body {
+        Body::Path(path) if path.kind == PathKind::Challenge => Some(path),
+        _ => None,
+    })
+    .next()
+}
+
+fn later(view: &View, by: u32) -> View {
+    View {
+        sync: view.sync.wrapping_add(by),
+        ..*view
+    }
+}
+
+/// Moves the initiator to `place`; the responder knows it afterwards.
+fn moved(world: &mut World, place: usize) -> View {
+    let view = View::of(world, 1);
+    let from = world.sent.len();
+    world.inject(1, address(place), &view.cntl(Options::empty(), view.control()));
+    let asked = challenge(world, from, place).expect("it is challenged");
+    let answer = Path {
+        kind: PathKind::Response,
+        ..asked
+    };
+    world.inject(
+        1,
+        address(place),
+        &later(&view, 1).packet(Options::empty(), Body::Path(answer)),
+    );
+    later(&view, 2)
+}
+
+#[test]
+fn nobody_moves_without_an_answer_to_a_challenge() {
+    for ahead in [false, true] {
+        let (mut world, peer) = begun(ahead);
+        let view = View::of(&world, 1);
+        let from = world.sent.len();
+        let word = |by: u32| later(&view, by).cntl(Options::empty(), view.control());
+        world.inject(1, address(5), &word(u32::MAX));
+        assert_eq!(challenge(&world, from, 5), None, "it was overtaken");
+        world.inject(1, address(5), &word(0));
+        let asked = challenge(&world, from, 5).expect("it is challenged");
+        assert_eq!(
+            world.ends[1].peer(peer),
+            Ok(address(0)),
+            "nothing was answered yet"
+        );
+        let wrong = Path {
+            kind: PathKind::Response,
+            nonce: asked.nonce ^ 1,
+            ..asked
+        };
+        let response = later(&view, 1).packet(Options::empty(), Body::Path(wrong));
+        world.inject(1, address(5), &response);
+        assert_eq!(world.ends[1].peer(peer), Ok(address(0)), "another nonce");
+        let right = Path {
+            nonce: asked.nonce,
+            ..wrong
+        };
+        let response = later(&view, 2).packet(Options::empty(), Body::Path(right));
+        world.inject(1, address(6), &response);
+        assert_eq!(world.ends[1].peer(peer), Ok(address(0)), "from another address");
+        let response = later(&view, 3).packet(Options::empty(), Body::Path(right));
+        world.inject(1, address(5), &response);
+        assert_eq!(world.ends[1].peer(peer), Ok(address(5)));
+    }
+}
+
+/// A challenge is answered where it came from.
+#[test]
+fn a_challenge_is_answered_where_it_came_from() {
+    for ahead in [false, true] {
+        let (mut world, _) = begun(ahead);
+        let view = View::of(&world, 1);
+        let path = Path {
+            kind: PathKind::Challenge,
+            size: 48,
+            nonce: 0x1234,
+        };
+        let from = world.sent.len();
+        world.inject(1, address(5), &view.packet(Options::empty(), Body::Path(path)));
+        let answers: Vec<_> = world.sent[from..]
+            .iter()
+            .filter_map(|sent| match xtp_wire::Packet::parse(&sent.octets).ok()?.body {
+                Body::Path(path) if path.kind == PathKind::Response => Some((sent.dst, path.nonce)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(answers, [(address(5), 0x1234)], "ahead: {ahead}");
+    }
+}
+
+/// The round trip of the old path is no news of the new one, and reports about the old address concern nobody; nor is
+/// anybody heard there who has only the key that FIRST named.
+#[test]
+fn what_was_known_of_the_old_address_is_forgotten() {
+    for ahead in [false, true] {
+        let (mut world, peer) = begun(ahead);
+        let first = world.sent_by(0, 0).next().expect("FIRST left").header.key.value();
+        assert!(world.ends[1].context_stats(peer).unwrap().rtt.is_some());
+        let view = moved(&mut world, 5);
+        assert_eq!(world.ends[1].peer(peer), Ok(address(5)));
+        assert_eq!(world.ends[1].context_stats(peer).unwrap().rtt, None);
+        world.flush(1);
+        let from = world.sent.len();
+        world.ends[1].port_unreachable(world.now, address(0));
+        world.flush(1);
+        assert_eq!(
+            world.sent_by(1, from).count(),
+            0,
+            "a report about the old address is followed"
+        );
+        let old = View {
+            key: Key::own(first),
+            ..view
+        };
+        world.inject(1, address(0), &old.data(view.seq, Options::empty(), b"odd"));
+        assert_eq!(world.ends[1].readable(peer), Ok(0), "ahead: {ahead}");
+        world.run(DELAY);
+    }
+}
