@@ -93,7 +93,8 @@ impl Engine {
             || self.guest_has_ended()
             || !self.replies.is_empty()
             || self.next_timer().is_some_and(|at| at <= now)
-            || self.patience_ends().is_some_and(|at| at <= now)
+            || self.stay.until.is_some_and(|at| at <= now)
+            || self.waits_until().is_some_and(|at| at <= now)
         {
             return true;
         }
@@ -286,13 +287,8 @@ impl Engine {
             self.books.is_some() || self.unsettled.is_some() || (self.is_ahead() && !self.may_stay_ahead());
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = (queued || self.guest_has_ended()).then_some(self.now);
-        let timers = self.next_timer().into_iter().chain(self.patience_ends());
-        queued.into_iter().chain(timers).min()
-    }
-
-    /// Until when what is not made yet need not be.
-    fn patience_ends(&self) -> Option<Time> {
-        self.stay.until.into_iter().chain(self.waits_until()).min()
+        let timers = self.next_timer().into_iter().chain(self.stay.until);
+        queued.into_iter().chain(timers).chain(self.waits_until()).min()
     }
 
     /// Whether what is not made yet need not be.
