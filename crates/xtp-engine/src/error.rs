@@ -43,8 +43,11 @@ pub enum CloseReason {
     /// The peer refused the association (DIAG code 1). Every value but `ImproperState` means "certainly not executed".
     #[error("refused by the peer: {0}")]
     Refused(DiagReason),
-    /// The peer cannot tell whether this request was already executed (DIAG(1,12)).
-    #[error("execution unknown: the peer restarted or forgot; repeat only what may run twice")]
+    /// The peer cannot tell whether this request was already executed (DIAG(1,12)): it was started after the request left,
+    /// or forgot requests that are as old by the clock of this host.
+    #[error(
+        "execution unknown: the peer restarted or forgot, or a clock is wrong; repeat only what may run twice"
+    )]
     ExecutionUnknown,
     /// The peer does not know this association any more (DIAG 3, or a restart).
     #[error("the peer lost the association (restarted?); open a new one")]

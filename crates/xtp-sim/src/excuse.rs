@@ -45,10 +45,6 @@ const OPENING: u64 = 12_000_000_000;
 /// Two moves closer than this are at once: neither end knows where the other is.
 const AT_ONCE: u64 = 10_000_000_000;
 
-/// How far the time on FIRST may lie behind its client's clock, once that follows the server's as the client was told
-/// it, milliseconds: what telling took.
-const SERVERS_CLOCK_MS: i64 = 250;
-
 impl Excuse {
     /// All of them.
     pub const ALL: [Self; 6] = [
@@ -120,6 +116,9 @@ struct Life {
     heard: bool,
 }
 
+/// Nanoseconds: a sixteenth of the age of an instance that refuses what is 20 s old.
+const NEARLY: u64 = 1_500_000_000;
+
 impl Life {
     fn of(world: &World, number: usize) -> Self {
         let flow = &world.flows[number];
@@ -151,18 +150,14 @@ impl Life {
         })
     }
 
-    /// A client that was told its responder's clock states the time by it, so the time on FIRST counts, too.
+    /// The responder was started after its FIRST left, or so little before that the refusal cannot show it (14.9). What
+    /// the clocks say is no excuse.
     fn is_too_old(&self, world: &World) -> bool {
-        let created = world.flows[self.number].created_utc_ms;
-        let stated = self.association(world).map(|association| association.time);
         let mut restarts = world.restarts.iter();
         restarts.any(|restart| {
-            let ahead = |time: u32| (restart.start_utc_ms as u32).wrapping_sub(time) as i32;
-            // The links know a series by its last association only.
-            let series = world.flows[self.number].spec.series.is_some();
-            let told = if series { SERVERS_CLOCK_MS } else { 0 };
-            let old = restart.start_utc_ms + told >= created || stated.is_some_and(|time| ahead(time) >= 0);
-            restart.host == self.responder && restart.at <= self.until && old
+            restart.host == self.responder
+                && restart.at <= self.until
+                && restart.at.saturating_add(NEARLY) >= self.from
         })
     }
 

@@ -75,7 +75,7 @@ impl HostConfig {
             clock: Clock::default(),
             utc_ms: 1_790_000_000_000,
             poll_period: 0,
-            clock_allowance_ms: 5_000,
+            clock_allowance_ms: 0,
             socket_buffer: 4 << 20,
             late_users: false,
             habits: Habits::default(),

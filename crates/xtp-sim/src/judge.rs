@@ -63,7 +63,7 @@ fn judge_flow(
     if let Some(error) = &flow.open_error {
         return Err(format!("open failed: {error}"));
     }
-    accepted_at_most_once(plan, world, flow, paradigm)?;
+    accepted_at_most_once(plan, flow, paradigm)?;
     let Some(initiator) = world.task(number, Side::Initiator) else {
         return Err("never opened".to_owned());
     };
@@ -108,7 +108,7 @@ fn judge_flow(
 /// One accept, but for what 8.8 and 14.9 let happen twice: a lasting FIRST that fell back to legacy formats, a pure
 /// datagram whose receiver forgot it, and a FIRST without time or client identity whose record is gone or whose
 /// source moved.
-fn accepted_at_most_once(plan: &Plan, world: &World, flow: &Flow, paradigm: Paradigm) -> Result<(), String> {
+fn accepted_at_most_once(plan: &Plan, flow: &Flow, paradigm: Paradigm) -> Result<(), String> {
     let responder = flow.spec.responder;
     let crash = happens(
         plan,
@@ -121,12 +121,7 @@ fn accepted_at_most_once(plan: &Plan, world: &World, flow: &Flow, paradigm: Para
     );
     let nameless = plan.hosts[flow.spec.initiator].engine.legacy
         || matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram);
-    // The age of a FIRST is judged by UTC (14.9): a responder whose clock was set back across its own restart, or an
-    // initiator that believes in the future, makes an old one look younger than the new instance.
-    let set_back = world.restarts.iter().any(|restart| {
-        restart.host == responder && restart.at > flow.opened_at && restart.start_utc_ms < flow.created_utc_ms
-    });
-    let twice = nameless && (crash || moved) || set_back;
+    let twice = nameless && (crash || moved);
     // A pressed responder refuses the legacy formats, and the initiator turns back to the others.
     let pressed = plan.hosts[flow.spec.responder].engine.max_half_open == 0;
     let most = match (paradigm.is_stream(), twice) {

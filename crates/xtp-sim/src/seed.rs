@@ -44,6 +44,9 @@ pub(crate) const SOFT_CUT_MS: u64 = 8_000;
 /// A cut that outlives CTIMEOUT, milliseconds.
 pub(crate) const HARD_CUT_MS: u64 = 75_000;
 
+/// How wrong a clock may be, milliseconds.
+const YEAR_MS: u64 = 365 * 86_400_000;
+
 impl Plan {
     /// Draws everything for `seed`.
     pub fn draw(seed: u64) -> Self {
@@ -188,7 +191,8 @@ impl Plan {
                     drift_ppm,
                     ..host.clock
                 };
-                host.utc_ms += rng.range(0, 4_900) as i64 - 2_450;
+                let most = rng.pick(&[2_450, 90_000, 86_400_000, YEAR_MS]);
+                host.utc_ms += rng.range(0, 2 * most) as i64 - most as i64;
             }
             self.hosts.push(host);
         }

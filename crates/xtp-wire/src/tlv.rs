@@ -30,6 +30,7 @@ mod kind {
     pub(super) const CATCHUP: u16 = 13;
     pub(super) const FB_RATE: u16 = 14;
     pub(super) const GRTT_US: u16 = 15;
+    pub(super) const INSTANCE: u16 = 16;
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -111,6 +112,8 @@ pub enum Tlv<'a> {
     FbRate(u32),
     /// Type 15: round trip of the group, microseconds.
     GrttUs(u32),
+    /// Type 16: the instance of the responder that FIRST is meant for, named by its start (UTC milliseconds by its clock).
+    Instance(u64),
     /// Any other type; to be skipped.
     Unknown {
         /// The type.
@@ -157,6 +160,7 @@ impl<'a> Tlv<'a> {
             }
             kind::FB_RATE => Self::FbRate(u32_value(value)?),
             kind::GRTT_US => Self::GrttUs(u32_value(value)?),
+            kind::INSTANCE => Self::Instance(U64::read_from_bytes(value).ok()?.get()),
             kind => Self::Unknown { kind, value },
         })
     }
@@ -181,6 +185,7 @@ impl<'a> Tlv<'a> {
             Self::Catchup { .. } => kind::CATCHUP,
             Self::FbRate(_) => kind::FB_RATE,
             Self::GrttUs(_) => kind::GRTT_US,
+            Self::Instance(_) => kind::INSTANCE,
             Self::Unknown { kind, .. } => kind,
         }
     }
@@ -213,7 +218,7 @@ impl<'a> Tlv<'a> {
             | Self::SockBuf(_)
             | Self::FbRate(_)
             | Self::GrttUs(_) => 4,
-            Self::GroupKey(_) => 8,
+            Self::GroupKey(_) | Self::Instance(_) => 8,
             Self::Nonce(_) | Self::Fec(_) => 16,
             Self::Client(_) | Self::Catchup { .. } => 24,
         }
@@ -256,7 +261,7 @@ impl<'a> Tlv<'a> {
             | Self::SockBuf(value)
             | Self::FbRate(value)
             | Self::GrttUs(value) => writer.put(&U32::new(value)),
-            Self::GroupKey(value) => writer.put(&U64::new(value)),
+            Self::GroupKey(value) | Self::Instance(value) => writer.put(&U64::new(value)),
             Self::Nonce(value) => writer.put(&value),
             Self::Client(id) => writer.put(&[id.client, id.n, id.low].map(U64::new)),
             Self::Catchup { k, from, to } => writer.put(&[k, from, to].map(U64::new)),

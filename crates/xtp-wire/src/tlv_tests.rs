@@ -4,7 +4,7 @@ use super::*;
 use std::vec;
 use std::vec::Vec;
 
-fn one_of_each() -> [Tlv<'static>; 17] {
+fn one_of_each() -> [Tlv<'static>; 18] {
     [
         Tlv::Pad(5),
         Tlv::Token(Token {
@@ -41,8 +41,9 @@ fn one_of_each() -> [Tlv<'static>; 17] {
         },
         Tlv::FbRate(23),
         Tlv::GrttUs(24),
+        Tlv::Instance(1_790_000_000_000),
         Tlv::Unknown {
-            kind: 16,
+            kind: 17,
             value: b"odd",
         },
     ]

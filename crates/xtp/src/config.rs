@@ -72,11 +72,13 @@ pub struct Config {
     /// Buffers and features of the socket.
     pub socket: SocketOptions,
     /// Limits and identity of the protocol engine. [`Endpoint::bind`](crate::Endpoint::bind) fills in `entropy`,
-    /// `lend` (whether the socket does), `utc_offset_ms` and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start) says.
+    /// `lend` (whether the socket does) and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start)
+    /// says. `utc_offset_ms` is added to what the system's clock says, milliseconds: 0 unless a program knows better.
     pub engine: EngineConfig,
     /// Nobody served this UDP port during the last 50 s, so no repetition of an old request can arrive. Default
-    /// `false`: with a fixed port, requests made before this process started are refused (specification 14.9).
-    /// With port 0 it is always so.
+    /// `false`: with a fixed port, what an instance before this one may have executed is refused, and for 50 s the first
+    /// request of every client elsewhere takes a round trip more, in which it learns whom it talks to
+    /// (`docs/protocol/06-closing.md`). With port 0 it is always so: nobody can have known the number the system gives.
     pub fresh_start: bool,
     /// Write every packet sent and received to this capture. Default `None`.
     pub trace: Option<Trace>,

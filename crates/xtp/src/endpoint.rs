@@ -222,9 +222,10 @@ fn open(mut config: Config) -> Result<Shared> {
     let local = socket.local_addr();
     let clock = Clock::new();
     getrandom::fill(&mut config.engine.entropy).map_err(|error| Error::Entropy(error.to_string()))?;
-    config.engine.utc_offset_ms = clock.utc_offset_ms();
+    let corrected = config.engine.utc_offset_ms;
+    config.engine.utc_offset_ms = clock.utc_offset_ms().saturating_add(corrected);
     if config.bind.port() != 0 && !config.fresh_start && config.engine.started_utc_ms.is_none() {
-        config.engine.started_utc_ms = Some(utc_ms());
+        config.engine.started_utc_ms = Some(utc_ms().saturating_add_signed(corrected));
     }
     let mut own = crate::addresses::own();
     own.extend((!local.ip().is_unspecified()).then(|| local.ip().to_canonical()));

@@ -146,14 +146,18 @@ fn after_a_restart_it_is_refused_as_unknown() {
                 ..heard(0, 5)
             }
         ),
-        Verdict::RefuseAge
+        Verdict::RefuseStart
     );
     assert_eq!(judge(&mut memory, heard(1_500, 6)), Verdict::New);
     let behind = Heard {
         time: Some((UTC + 1_500 - 5_000) as u32),
         ..heard(1_500, 7)
     };
-    assert_eq!(judge(&mut memory, behind), Verdict::RefuseAge, "unknown at worst");
+    assert_eq!(
+        judge(&mut memory, behind),
+        Verdict::RefuseStart,
+        "unknown at worst"
+    );
     let ahead = Heard {
         time: Some((UTC + 1_500 + 5_000) as u32),
         ..heard(1_500, 8)

@@ -41,11 +41,14 @@ impl Ages {
         (self.state.hash_one(address_octets(source)) % BUCKETS as u64) as u16
     }
 
-    /// Whether a FIRST of this creation time may have been executed and forgotten. One without a time is not refused.
-    pub(super) fn refused(&self, bucket: u16, time: Option<i64>) -> bool {
-        time.is_some_and(|time| {
-            time <= self.evicted[usize::from(bucket)] || self.start.is_some_and(|start| time < start)
-        })
+    /// Whether a FIRST of this creation time may have been executed here and forgotten.
+    pub(super) fn refused(&self, bucket: u16, time: i64) -> bool {
+        time <= self.evicted[usize::from(bucket)]
+    }
+
+    /// Whether it may have been executed by an instance before this one.
+    pub(super) fn is_before_start(&self, time: i64) -> bool {
+        self.start.is_some_and(|start| time < start)
     }
 
     /// A record of this creation time was evicted alive.

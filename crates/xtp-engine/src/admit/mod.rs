@@ -3,6 +3,7 @@
 mod age;
 mod client;
 mod diag;
+mod instance;
 mod list;
 mod lru;
 mod pressure;
@@ -17,6 +18,7 @@ use smallvec::SmallVec;
 use xtp_wire::ClientId;
 
 pub(crate) use diag::{DiagLimiter, may_be_answered};
+pub(crate) use instance::{AgeRefusal, Instance};
 pub(crate) use pressure::{Credentials, Decision, Pressure};
 pub(crate) use token::TokenMint;
 pub(crate) use tombstone::{Answer, FinalNumbers, Incoming, Tombstone};
@@ -48,6 +50,8 @@ pub(crate) enum Verdict {
     DropSilently,
     /// DIAG(1,12): it may have been executed.
     RefuseAge,
+    /// DIAG(1,12): an instance before this one may have executed it, this one has not and will not.
+    RefuseStart,
     /// DIAG(1,9): certainly not executed.
     RefuseResource,
 }
@@ -143,10 +147,10 @@ impl AtMostOnce {
             Some(Word::Full) => return Verdict::RefuseResource,
         }
         let time = stated(time).map(|time| widen(utc_ms, time));
-        if self.ages.refused(self.ages.bucket(src.ip()), time) {
-            Verdict::RefuseAge
-        } else {
-            Verdict::New
+        match time {
+            Some(time) if self.ages.refused(self.ages.bucket(src.ip()), time) => Verdict::RefuseAge,
+            Some(time) if self.ages.is_before_start(time) => Verdict::RefuseStart,
+            _ => Verdict::New,
         }
     }
 

@@ -87,7 +87,7 @@ fn plain(verdict: Verdict) -> Plain {
         Verdict::New => Plain::New,
         Verdict::Replay(_) => Plain::Replay,
         Verdict::DropSilently => Plain::Drop,
-        Verdict::RefuseAge => Plain::Age,
+        Verdict::RefuseAge | Verdict::RefuseStart => Plain::Age,
         Verdict::RefuseResource => Plain::Resource,
     }
 }

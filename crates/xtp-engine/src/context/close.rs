@@ -4,6 +4,7 @@ use super::reader::{ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Doubt, Env, Restart, Role, State, Transition};
+use crate::admit::AgeRefusal;
 use crate::congestion::Controller;
 use crate::error::{CloseReason, DiagReason};
 use crate::event::Event;
@@ -171,8 +172,10 @@ impl Context {
         let opening = self.state == State::Opening;
         match DiagCode::try_from(code) {
             Ok(DiagCode::ContextRefused) if opening && val == DiagValue::ImproperState.to_wire() => {
-                self.learned_utc = text.parse().ok();
-                if self.may_repeat() {
+                let refusal = AgeRefusal::read(text);
+                let never_ran = refusal.is_some_and(|refusal| self.was_never_run(refusal, env.now));
+                self.learned_refusal = refusal.map(Box::new);
+                if never_ran || self.may_repeat() {
                     self.restart = Some(Restart::Repeat);
                 } else {
                     self.finish(CloseReason::ExecutionUnknown, env);

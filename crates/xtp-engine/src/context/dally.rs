@@ -108,6 +108,6 @@ impl Context {
             && self.restart.is_none()
             && self.moved.is_none()
             && self.learned_token.is_none()
-            && self.learned_utc.is_none()
+            && self.learned_refusal.is_none()
     }
 }

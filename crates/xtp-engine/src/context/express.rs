@@ -84,7 +84,7 @@ impl Context {
             && self.marks.is_empty()
             && self.serial.is_none()
             && self.learned_token.is_none()
-            && self.learned_utc.is_none()
+            && self.learned_refusal.is_none()
             && self.moved.is_none()
             && !self.half_open
             && !one_way

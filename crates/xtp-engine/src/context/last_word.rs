@@ -30,7 +30,7 @@ impl Context {
             && self.reader.store.is_empty()
             && self.writer.queue.is_empty()
             && self.learned_token.is_none()
-            && self.learned_utc.is_none()
+            && self.learned_refusal.is_none()
     }
 
     /// The answer to a FIRST that was all has left, once, and was all; nothing but the peer's END can follow in time.
@@ -67,7 +67,7 @@ impl Context {
             && self.marks.is_empty()
             && self.path_queue.is_empty()
             && self.learned_token.is_none()
-            && self.learned_utc.is_none()
+            && self.learned_refusal.is_none()
             && !self.renegotiation.due
     }
 }

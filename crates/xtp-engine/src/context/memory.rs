@@ -67,7 +67,7 @@ impl Context {
             probe_nonce: None,
             source_token: None,
             learned_token: None,
-            learned_utc: None,
+            learned_refusal: None,
             doubt: Doubt::No,
             unreachable_since: None,
             abort_pending: false,

@@ -42,6 +42,7 @@ mod user;
 mod window;
 mod writer;
 
+use crate::admit::AgeRefusal;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event, ListenerId};
@@ -154,7 +155,7 @@ pub(crate) struct Context {
     pub(crate) source_token: Option<Token>,
     /// Token and clock the peer told us, for the engine's memory of peers.
     pub(crate) learned_token: Option<Token>,
-    pub(crate) learned_utc: Option<u64>,
+    pub(crate) learned_refusal: Option<Box<AgeRefusal>>,
     /// Someone says that the peer lost the association; decided by a handshake (15).
     pub(crate) doubt: Doubt,
     pub(crate) unreachable_since: Option<Time>,

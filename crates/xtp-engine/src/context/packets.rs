@@ -194,6 +194,9 @@ impl Context {
                 if let Some(client) = opening.client {
                     let _ = builder.tlv(&Tlv::Client(client));
                 }
+                if let Some(name) = opening.instance {
+                    let _ = builder.tlv(&Tlv::Instance(name.get()));
+                }
             }
             _ => {
                 if let Some(token) = self.peer_token()

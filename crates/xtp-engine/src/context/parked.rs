@@ -168,7 +168,7 @@ impl Context {
             probe_nonce,
             source_token,
             learned_token: _,
-            learned_utc: _,
+            learned_refusal: _,
             doubt: _,
             unreachable_since: _,
             abort_pending: _,

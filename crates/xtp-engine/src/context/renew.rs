@@ -128,7 +128,7 @@ impl Context {
             probe_nonce,
             source_token,
             learned_token,
-            learned_utc,
+            learned_refusal,
             doubt,
             unreachable_since,
             abort_pending,
@@ -150,7 +150,7 @@ impl Context {
         *stats = ContextStats::default();
         (*renegotiation, *path_queue) = (Renegotiation::default(), PathQueue::default());
         (*probe_nonce, *source_token) = (None, None);
-        (*learned_token, *learned_utc) = (None, None);
+        (*learned_token, *learned_refusal) = (None, None);
         (*doubt, *unreachable_since) = (Doubt::No, None);
         (*restart, *moved) = (None, None);
     }

@@ -67,7 +67,7 @@ impl Context {
             && !self.renegotiation.confirm
             && self.renegotiation.open.is_none()
             && self.learned_token.is_none()
-            && self.learned_utc.is_none()
+            && self.learned_refusal.is_none()
             && self.doubt == Doubt::No
             && self.unreachable_since.is_none()
             && !self.abort_pending

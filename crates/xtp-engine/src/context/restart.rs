@@ -4,7 +4,9 @@ use super::setup::Identity;
 use super::timers::Timers;
 use super::writer::{ReplyGap, Requests};
 use super::{Context, Doubt, Env, Restart, State};
+use crate::admit::AgeRefusal;
 use crate::send::{Inflight, SentRing};
+use crate::time::Time;
 use xtp_wire::Caps;
 
 impl Context {
@@ -18,6 +20,19 @@ impl Context {
             }
             _ => false,
         }
+    }
+
+    /// Nobody has run what this initiator asks for, nor will who refuses it: all of its packets left after that one had
+    /// been started (14.9). Its number stays the same, so that nobody runs both this FIRST and the next.
+    pub(super) fn was_never_run(&self, refusal: AgeRefusal, now: Time) -> bool {
+        let begun_again = self
+            .opening
+            .as_ref()
+            .is_none_or(|opening| opening.repeated || opening.fell_back || opening.client.is_none());
+        let first = self
+            .sent_at(self.writer.first_sync)
+            .unwrap_or(self.timers.created);
+        !begun_again && refusal.never_ran(now.since(first))
     }
 
     /// Takes a new key and sends FIRST anew. Only an initiator that was not heard begins again, so nothing of its
@@ -39,6 +54,9 @@ impl Context {
         if let Some(opening) = &mut self.opening {
             opening.connect_now = true;
             opening.time = time;
+            if let Some(refusal) = self.learned_refusal.take() {
+                opening.instance = refusal.name();
+            }
             opening.repeated |= how != Restart::Legacy;
             opening.fell_back |= how == Restart::Legacy;
             opening.token = None;

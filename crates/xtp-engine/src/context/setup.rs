@@ -11,6 +11,7 @@ use crate::mtu::MtuSearch;
 use crate::options::{CongestionKind, OpenOptions, Tuning};
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
+use core::num::NonZeroU64;
 use core::time::Duration;
 use xtp_wire::{Address, Caps, ClientId, First, Header, Options, Token, Traffic};
 
@@ -31,6 +32,8 @@ pub(crate) struct Opening {
     pub(crate) time: u32,
     pub(crate) client: Option<ClientId>,
     pub(crate) token: Option<Token>,
+    /// The instance of the responder it is meant for, if that has to be said.
+    pub(crate) instance: Option<NonZeroU64>,
     pub(crate) connect_now: bool,
     pub(crate) wait_for_listener: bool,
     pub(crate) repeatable: bool,

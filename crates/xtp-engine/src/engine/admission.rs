@@ -18,6 +18,7 @@ pub(super) struct Claim {
     time: Option<u32>,
     client: Option<ClientId>,
     token: Option<Token>,
+    instance: Option<u64>,
     pub(super) takes_cookie: bool,
     /// It says more than short associations need.
     pub(super) is_special: bool,
@@ -30,6 +31,7 @@ impl Claim {
             time: None,
             client: None,
             token: None,
+            instance: None,
             takes_cookie: false,
             is_special: false,
         };
@@ -41,6 +43,10 @@ impl Claim {
                 match tlv {
                     Tlv::Client(client) => claim.client = Some(client),
                     Tlv::Token(token) => claim.token = Some(token),
+                    Tlv::Instance(name) => {
+                        claim.instance = Some(name);
+                        claim.is_special = true;
+                    }
                     Tlv::Pad(_) => {}
                     _ => claim.is_special = true,
                 }
@@ -79,6 +85,12 @@ impl Engine {
             claim.client,
         );
         match verdict {
+            Verdict::New if self.is_for_another_instance(&claim, datagram.src) => {
+                self.stats.refused_age += 1;
+                return self.refuse_for_start(header, datagram);
+            }
+            // Who knows our name is not too old, whatever became of the clocks.
+            Verdict::RefuseStart if self.instance.is_called(claim.instance) => {}
             Verdict::New => {}
             Verdict::Replay(at) => {
                 let incoming = Incoming {
@@ -93,6 +105,10 @@ impl Engine {
             Verdict::RefuseAge => {
                 self.stats.refused_age += 1;
                 return self.refuse(header, DiagValue::ImproperState, datagram);
+            }
+            Verdict::RefuseStart => {
+                self.stats.refused_age += 1;
+                return self.refuse_for_start(header, datagram);
             }
             Verdict::RefuseResource => return self.refuse(header, DiagValue::NoResource, datagram),
         }
@@ -114,6 +130,14 @@ impl Engine {
         if let Some(validated) = self.admit(header, first, &claim, (listener, pure), datagram) {
             self.accept(packet, first, &claim, listener, validated, pure, datagram);
         }
+    }
+
+    /// What has no memory of its past may be an old copy. One without a time never was protected, and cannot name anybody.
+    fn is_for_another_instance(&self, claim: &Claim, src: core::net::SocketAddr) -> bool {
+        (claim.time.is_some() || claim.instance.is_some())
+            && self
+                .instance
+                .refuses(self.now, claim.instance, self.is_local(src))
     }
 
     /// 20.5: whether a context may be made, and whether its source is validated from the start.

@@ -15,6 +15,7 @@ use crate::time::Time;
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
+use core::num::NonZeroU64;
 use xtp_wire::{HEADER_LEN, Header, Key, Token, seal};
 
 /// Octets of the specifier before the time of creation.
@@ -50,6 +51,7 @@ pub(super) struct Template {
     peer: SocketAddr,
     options: OpenOptions,
     token: Option<Token>,
+    instance: Option<NonZeroU64>,
     header: Header,
     /// Address and specifier.
     head: Vec<u8>,
@@ -296,6 +298,7 @@ impl Template {
             peer: launch.peer,
             options: launch.options.clone(),
             token: opening.token,
+            instance: opening.instance,
             header,
             head: head.to_vec(),
             time_at,
@@ -307,6 +310,7 @@ impl Template {
     fn fits(&self, launch: &Launch) -> bool {
         self.peer == launch.peer
             && self.token == launch.prepared.opening.token
+            && self.instance == launch.prepared.opening.instance
             && !launch.prepared.legacy
             && launch.data.len() <= self.room
             && self.options == launch.options

@@ -25,7 +25,7 @@ mod turn;
 
 pub use guest::Welcomed;
 
-use crate::admit::{AtMostOnce, DiagLimiter, Pressure, TokenMint, Validated};
+use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, TokenMint, Validated};
 use crate::config::EngineConfig;
 use crate::context::{Context, Env};
 use crate::demux::Demux;
@@ -111,6 +111,7 @@ pub struct Engine {
     demux: Demux,
     listeners: Listeners,
     at_most_once: AtMostOnce,
+    instance: Instance,
     mint: TokenMint,
     validated: Validated,
     pressure: Pressure,
@@ -190,6 +191,7 @@ impl Engine {
         Ok(Self {
             demux,
             at_most_once,
+            instance: Instance::new(config.started_utc_ms, config.utc_offset_ms),
             mint: TokenMint::new(secret),
             validated,
             pressure,

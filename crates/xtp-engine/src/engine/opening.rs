@@ -52,6 +52,10 @@ impl Engine {
             time: self.creation_time_by(known.clock_ms),
             client,
             token: known.token.filter(|_| !silent),
+            instance: known
+                .instance
+                .filter(|(_, until)| !silent && self.now < *until)
+                .map(|(name, _)| name),
             connect_now: false,
             wait_for_listener: options.wait_for_listener,
             repeatable: options.repeatable,

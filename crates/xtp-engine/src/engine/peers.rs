@@ -3,6 +3,7 @@
 use crate::hash::{KeyedMap, KeyedState};
 use crate::time::Time;
 use core::net::IpAddr;
+use core::num::NonZeroU64;
 use core::time::Duration;
 use xtp_wire::Token;
 
@@ -21,6 +22,8 @@ pub(super) struct Knowledge {
     pub(super) legacy: bool,
     /// Source token for the next FIRST.
     pub(super) token: Option<Token>,
+    /// The name of the instance that answers there, and until when FIRSTs have to state it.
+    pub(super) instance: Option<(NonZeroU64, Time)>,
     /// Its UTC minus ours, milliseconds.
     pub(super) clock_ms: i64,
 }

@@ -22,6 +22,16 @@ impl Engine {
         self.send_diag(trigger, DiagCode::ContextRefused, value, text, datagram);
     }
 
+    /// DIAG(1,12) of what an instance before this one may have executed, and this one certainly not: our clock, and our name.
+    pub(super) fn refuse_for_start(&mut self, trigger: &Header, datagram: &Datagram<'_>) {
+        let mut text = self.utc_ms().to_string();
+        if let Some((name, age_ms)) = self.instance.introduce(self.now) {
+            text += &format!(" {name} {age_ms}");
+        }
+        let (code, value) = (DiagCode::ContextRefused, DiagValue::ImproperState);
+        self.send_diag(trigger, code, value, &text, datagram);
+    }
+
     /// DIAG 3: only for RTN=1 misses with SREQ (15).
     pub(super) fn disown(&mut self, trigger: &Header, datagram: &Datagram<'_>) {
         self.send_diag(

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::farewell::Farewell;
-use crate::admit::Tombstone;
+use crate::admit::{AgeRefusal, Tombstone};
 use crate::context::{Context, Env, Restart, State, Waiting};
 use crate::error::{CloseReason, Error};
 use crate::stats::EngineStats;
@@ -175,10 +175,10 @@ impl Engine {
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
-        if context.learned_token.is_some() || context.learned_utc.is_some() {
-            let (token, utc) = (context.learned_token.take(), context.learned_utc.take());
+        if context.learned_token.is_some() || context.learned_refusal.is_some() {
+            let (token, refusal) = (context.learned_token.take(), context.learned_refusal.take());
             let ip = context.peer.addr.ip();
-            self.learn(ip, token, utc);
+            self.learn(ip, token, refusal);
         }
         self.retire_if_over(slot);
         let Some(context) = self.contexts.awake(slot) else {
@@ -193,12 +193,20 @@ impl Engine {
         self.consider_parking(slot);
     }
 
-    fn learn(&mut self, ip: core::net::IpAddr, token: Option<xtp_wire::Token>, utc: Option<u64>) {
-        let ours = self.utc_ms();
-        self.peers.note(ip, self.now, |known| {
+    fn learn(
+        &mut self,
+        ip: core::net::IpAddr,
+        token: Option<xtp_wire::Token>,
+        refusal: Option<Box<AgeRefusal>>,
+    ) {
+        let (ours, now) = (self.utc_ms(), self.now);
+        self.peers.note(ip, now, |known| {
             known.token = token.or(known.token);
-            if let Some(theirs) = utc {
-                known.clock_ms = theirs as i64 - ours as i64;
+            if let Some(refusal) = refusal {
+                known.clock_ms = (refusal.utc_ms as i64).saturating_sub(ours as i64);
+                if let Some(name) = refusal.name() {
+                    known.instance = Some((name, now + refusal.to_be_named()));
+                }
             }
         });
     }
@@ -260,9 +268,9 @@ impl Engine {
         let key = self.fresh_key();
         let sync = self.rng.next_u32();
         if let Some(context) = self.contexts.at(slot)
-            && let Some(utc) = context.learned_utc.take()
+            && let Some(refusal) = context.learned_refusal.clone()
         {
-            self.learn(peer.ip(), None, Some(utc));
+            self.learn(peer.ip(), None, Some(refusal));
         }
         let time = self.creation_time(peer);
         let id = self.contexts.awake(slot).map(|context| context.id);

@@ -126,32 +126,129 @@ fn a_duplicate_after_a_restart_is_refused() {
     }
 }
 
-#[test]
-fn a_fresh_request_of_a_slow_clock_is_refused_as_unknown_at_worst() {
-    let mut world = pair_with(|number, config| config.utc_ms -= if number == 0 { 5_000 } else { 0 });
-    world.apply(Fault::Crash(1));
-    world.apply(Fault::Restart(1));
-    let flow = Paradigm::Transaction.flow(SIZE);
-    world.add_flow(flow);
-    crate::common::finish(&mut world);
-    let outcome = world.outcome(0, Side::Initiator);
-    let fine = [
-        Outcome::Closed(CloseReason::Normal),
-        Outcome::Closed(CloseReason::ExecutionUnknown),
-    ];
-    assert!(
-        outcome.is_some_and(|outcome| fine.contains(outcome)),
-        "{outcome:?}\n{}",
-        world.ladder()
+/// How far a client's clock may be from the responder's, milliseconds.
+const SKEWS: [i64; 9] = [
+    -365 * 86_400_000,
+    -86_400_000,
+    -60_000,
+    -5_000,
+    0,
+    5_000,
+    60_000,
+    86_400_000,
+    365 * 86_400_000,
+];
+
+fn firsts_of(world: &World, flow: usize) -> usize {
+    let port = world.flows[flow].port;
+    let mut associations = world.net.check.associations.iter().enumerate();
+    let mine =
+        associations.find_map(|(number, association)| (association.port == Some(port)).then_some(number));
+    let mut all: Vec<_> = mine.into_iter().collect();
+    all.extend(
+        associations
+            .filter(|(_, other)| other.port == Some(port))
+            .map(|(number, _)| number),
     );
+    let first = |record: &&xtp_sim::trace::Record| {
+        record.seen.format == Format::First && record.end.is_some_and(|(number, _)| all.contains(&number))
+    };
+    crate::common::records(world).iter().filter(first).count()
+}
+
+/// The first request to a responder that was just started is refused, whatever the clocks say, and repeated at once under
+/// the responder's name; the next one names it at once.
+#[test]
+fn a_request_to_a_responder_just_started_is_answered_whatever_the_clocks_say() {
+    for skew in SKEWS {
+        for paradigm in SERVICES {
+            let mut world = pair_with(|number, config| config.utc_ms += if number == 0 { skew } else { 0 });
+            world.apply(Fault::Crash(1));
+            world.apply(Fault::Restart(1));
+            world.run_for(SECOND);
+            for number in 0..3u32 {
+                let mut flow = paradigm.flow(SIZE);
+                flow.start = SECOND + number * 10 * SECOND;
+                world.add_flow(flow);
+            }
+            finish_clean(&mut world);
+            let context = format!(
+                "{} with a clock off {skew} ms\n{}",
+                paradigm.name(),
+                world.ladder()
+            );
+            for (flow, firsts) in [(0, 2), (1, 1), (2, 1)] {
+                assert_eq!(world.flows[flow].accepted, 1, "{context}");
+                assert_eq!(firsts_of(&world, flow), firsts, "flow {flow}, {context}");
+            }
+        }
+    }
+}
+
+/// Where it left before the responder was started, an instance before may have run it: nobody repeats it.
+#[test]
+fn a_request_older_than_the_responder_is_not_repeated() {
+    for skew in SKEWS {
+        let mut world = pair_with(|number, config| config.utc_ms += if number == 0 { skew } else { 0 });
+        world
+            .net
+            .link_mut(0, 1)
+            .set_script(xtp_link::Script::dropping([1]));
+        world.add_flow(Paradigm::Transaction.flow(SIZE));
+        // It is executed, and the answer never seen.
+        world.run_for(11 * MS);
+        assert_eq!(world.flows[0].accepted, 1);
+        world.apply(Fault::Crash(1));
+        world.run_for(100 * MS);
+        world.apply(Fault::Restart(1));
+        crate::common::finish(&mut world);
+        let outcome = world.outcome(0, Side::Initiator);
+        assert_eq!(
+            outcome,
+            Some(&Outcome::Closed(CloseReason::ExecutionUnknown)),
+            "{skew}\n{}",
+            world.ladder()
+        );
+        assert_eq!(world.flows[0].accepted, 1, "{skew}");
+        assert!(CloseReason::ExecutionUnknown.to_string().contains("clock"));
+    }
+}
+
+/// A copy of a request that was refused and repeated is run by no instance, now or later, as long as copies live.
+#[test]
+fn a_copy_of_what_was_repeated_is_run_by_nobody() {
+    for skew in SKEWS {
+        let mut world = pair_with(|number, config| config.utc_ms += if number == 0 { skew } else { 0 });
+        world.apply(Fault::Crash(1));
+        world.apply(Fault::Restart(1));
+        world.run_for(SECOND);
+        let mut flow = Paradigm::Transaction.flow(SIZE);
+        flow.start = SECOND;
+        world.add_flow(flow);
+        finish_clean(&mut world);
+        let copies = firsts(&world);
+        assert_eq!(copies.len(), 2);
+        for _ in 0..4 {
+            for (src, copy) in &copies {
+                world.inject(1, *src, copy);
+            }
+            world.run_for(6 * SECOND);
+        }
+        world.apply(Fault::Crash(1));
+        world.apply(Fault::Restart(1));
+        for _ in 0..4 {
+            for (src, copy) in &copies {
+                world.inject(1, *src, copy);
+            }
+            world.run_for(6 * SECOND);
+        }
+        assert_eq!(world.flows[0].accepted, 1, "{skew}\n{}", world.ladder());
+    }
 }
 
 #[test]
 fn a_repeatable_request_of_a_slow_clock_is_repeated_with_the_servers_time() {
-    let mut world = pair_with(|number, config| {
-        config.utc_ms -= if number == 0 { 5_000 } else { 0 };
-        config.clock_allowance_ms = 0;
-    });
+    let mut world = pair_with(|number, config| config.utc_ms -= if number == 0 { 5_000 } else { 0 });
     world.apply(Fault::Crash(1));
     world.apply(Fault::Restart(1));
     let mut flow = Paradigm::Transaction.flow(SIZE);

@@ -174,6 +174,7 @@ impl Engine {
             && self.parted.as_ref().is_none_or(Parted::is_remembered)
             && likeness.changes == self.listeners.changes()
             && self.listeners.check(known.kind.listener, header.options).is_ok()
+            && (!self.instance.is_young(now) || self.is_local(src))
             && self
                 .listeners
                 .place_for_stranger(known.kind.listener, src.ip(), true)

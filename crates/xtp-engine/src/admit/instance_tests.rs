@@ -1,0 +1,288 @@
+//! Every order of events around a restart, whatever the clocks say: no request is run twice, and those that could be saved
+//! are.
+
+use std::collections::HashSet;
+
+use super::*;
+
+/// One step of the model: as long as half a copy lives.
+const STEP: u64 = 25_000;
+/// The last step at which anything happens.
+const END: u64 = 4;
+/// How often the responder is started.
+const STARTS: u32 = 3;
+const UTC: u64 = 1_790_000_000_000;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Copy {
+    left: u64,
+    names: Option<u64>,
+    /// By the client's clock, as the responder reads it.
+    time: i64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Told {
+    by: Option<(u64, u64)>,
+    names: Option<u64>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+struct World {
+    step: u64,
+    /// When the responder was started, if it runs; whether it has run the request.
+    serving: Option<(u64, bool)>,
+    runs: u32,
+    starts: u32,
+    copies: Vec<Copy>,
+    told: Vec<Told>,
+    /// The first packet left then.
+    first: Option<u64>,
+    sent: u32,
+    names: Option<u64>,
+    repeated: bool,
+    answered: bool,
+    failed: bool,
+}
+
+/// A rule that may be left out, to see that it is needed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Without {
+    Nothing,
+    /// A young instance takes what names none.
+    Youth,
+    /// The initiator repeats whatever was refused.
+    Proof,
+}
+
+/// What differs from one exploration to the next: how far the client's clock is ahead, and the responder's after a restart.
+#[derive(Clone, Copy)]
+struct Clocks {
+    client: i64,
+    jump: i64,
+    without: Without,
+}
+
+impl World {
+    fn now(&self) -> Time {
+        Time::ZERO + Duration::from_millis(self.step * STEP)
+    }
+
+    /// The instance that was started then, by a clock that was set before.
+    fn instance(start: u64, clocks: Clocks) -> (u64, Instance) {
+        let jumped = if start > 0 { clocks.jump } else { 0 };
+        let offset = UTC.cast_signed() + jumped;
+        let name = (start * STEP).saturating_add_signed(offset);
+        (name, Instance::new(Some(name), offset))
+    }
+
+    /// All worlds one event later.
+    fn next(&self, clocks: Clocks) -> Vec<Self> {
+        let mut next = Vec::new();
+        if self.step < END {
+            let mut later = self.clone();
+            later.step += 1;
+            // A copy lives for less than two steps.
+            later.copies.retain(|copy| later.step < copy.left + 2);
+            next.push(later);
+        }
+        if !self.answered && !self.failed && self.sent < 2 {
+            next.push(self.send(clocks));
+        }
+        match self.serving {
+            Some(_) => next.push(Self {
+                serving: None,
+                ..self.clone()
+            }),
+            None if self.starts < STARTS => next.push(Self {
+                serving: Some((self.step, false)),
+                starts: self.starts + 1,
+                ..self.clone()
+            }),
+            None => {}
+        }
+        for copy in &self.copies {
+            // It stays: the network may have another.
+            next.extend(self.arrive(copy, clocks));
+        }
+        for told in &self.told {
+            next.push(self.hear(told, clocks));
+        }
+        next
+    }
+
+    fn send(&self, clocks: Clocks) -> Self {
+        let mut world = self.clone();
+        world.first.get_or_insert(self.step);
+        world.sent += 1;
+        let created = UTC + world.first.unwrap_or_default() * STEP;
+        let time = match self.names {
+            // Corrected by what the responder told.
+            Some(_) => i64::MAX,
+            None => created.cast_signed() + clocks.client,
+        };
+        let copy = Copy {
+            left: self.step,
+            names: self.names,
+            time,
+        };
+        if !world.copies.contains(&copy) {
+            world.copies.push(copy);
+        }
+        world
+    }
+
+    fn arrive(&self, copy: &Copy, clocks: Clocks) -> Option<Self> {
+        let (start, has_run) = self.serving?;
+        let mut world = self.clone();
+        if has_run {
+            // Its tombstone answers, or its number.
+            world.answered = true;
+            return Some(world);
+        }
+        let (name, instance) = Self::instance(start, clocks);
+        let same_clock = clocks.without == Without::Youth;
+        let old = copy.time < name.cast_signed() && !instance.is_called(copy.names);
+        if old || instance.refuses(self.now(), copy.names, same_clock) {
+            let told = Told {
+                by: instance.introduce(self.now()),
+                names: copy.names,
+            };
+            if !world.told.contains(&told) {
+                world.told.push(told);
+            }
+            return Some(world);
+        }
+        world.serving = Some((start, true));
+        world.runs += 1;
+        world.answered = true;
+        Some(world)
+    }
+
+    fn hear(&self, told: &Told, clocks: Clocks) -> Self {
+        let mut world = self.clone();
+        if self.answered || self.failed || told.names != self.names {
+            // Another key: nobody listens.
+            return world;
+        }
+        let by = told.by.map(|(name, age)| (name, Duration::from_millis(age)));
+        let left = Duration::from_millis((self.step - self.first.unwrap_or_default()) * STEP);
+        let proved = AgeRefusal { utc_ms: 0, by }.never_ran(left) || clocks.without == Without::Proof;
+        match !self.repeated && proved {
+            true => {
+                world.repeated = true;
+                world.names = told.by.map(|(name, _)| name);
+                world.sent = 0;
+            }
+            false => world.failed = true,
+        }
+        world
+    }
+}
+
+/// In how many worlds the request was answered after a refusal; `None` if it was run twice in one.
+fn explore(clocks: Clocks) -> Option<usize> {
+    let mut seen = HashSet::new();
+    let mut open = vec![World {
+        serving: Some((0, false)),
+        starts: 1,
+        ..World::default()
+    }];
+    let mut saved = 0;
+    while let Some(world) = open.pop() {
+        if world.runs > 1 {
+            return None;
+        }
+        if seen.contains(&world) {
+            continue;
+        }
+        // Without a copy and a way to send one nothing can happen any more.
+        let over = (world.answered || world.failed) && world.copies.is_empty();
+        if !over {
+            open.extend(world.next(clocks));
+        }
+        saved += usize::from(world.repeated && world.answered);
+        seen.insert(world);
+    }
+    Some(saved)
+}
+
+const YEAR: i64 = 365 * 86_400_000;
+
+#[test]
+fn no_order_of_events_and_no_clock_runs_a_request_twice() {
+    for client in [-YEAR, 0, 60_000, YEAR] {
+        for jump in [-YEAR, 0, YEAR] {
+            let without = Without::Nothing;
+            let saved = explore(Clocks {
+                client,
+                jump,
+                without,
+            });
+            assert!(
+                saved.is_some_and(|saved| saved > 0),
+                "{saved:?} answered after a refusal, client {client} ms ahead, jump {jump} ms"
+            );
+        }
+    }
+}
+
+#[test]
+fn each_rule_is_needed() {
+    let twice = |client, without| {
+        explore(Clocks {
+            client,
+            jump: 0,
+            without,
+        })
+        .is_none()
+    };
+    assert!(twice(60_000, Without::Youth), "a fast clock");
+    assert!(twice(0, Without::Proof));
+    assert!(twice(-YEAR, Without::Proof));
+}
+
+#[test]
+fn a_refusal_is_read_with_and_without_a_name() {
+    let read = |text| AgeRefusal::read(text).map(|refusal| (refusal.utc_ms, refusal.by));
+    assert_eq!(read("12"), Some((12, None)));
+    assert_eq!(read("12 7 5"), Some((12, Some((7, Duration::from_millis(5))))));
+    for half in ["12 x 5", "12 7", "12 7 -5", "12  7 5"] {
+        assert_eq!(read(half), Some((12, None)), "{half:?}");
+    }
+    for odd in ["", " 7", "x", "-1", "99999999999999999999999"] {
+        assert_eq!(read(odd), None, "{odd:?}");
+    }
+}
+
+#[test]
+fn only_who_was_there_before_the_request_left_clears_it() {
+    let refusal = |age: u64| AgeRefusal {
+        utc_ms: 0,
+        by: Some((7, Duration::from_secs(age))),
+    };
+    assert!(refusal(10).never_ran(Duration::from_secs(9)));
+    assert!(!refusal(10).never_ran(Duration::from_secs(10)));
+    assert!(!refusal(0).never_ran(Duration::ZERO));
+    let nameless = AgeRefusal { utc_ms: 0, by: None };
+    assert!(!nameless.never_ran(Duration::ZERO));
+    assert_eq!(nameless.to_be_named(), Duration::ZERO);
+    assert_eq!(refusal(0).to_be_named(), LIFE_OF_A_COPY + MARGIN);
+    assert_eq!(refusal(u64::MAX / 2).to_be_named(), Duration::ZERO);
+}
+
+#[test]
+fn an_instance_ages_whatever_becomes_of_utc() {
+    let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
+    let instance = Instance::new(Some(UTC + 100_000), UTC.cast_signed());
+    assert!(instance.is_young(at(100)) && instance.is_young(at(149)));
+    assert!(!instance.is_young(at(150)));
+    assert!(instance.refuses(at(149), None, false) && !instance.refuses(at(149), None, true));
+    assert!(!instance.refuses(at(150), None, false));
+    for now in [at(100), at(1_000)] {
+        assert!(!instance.refuses(now, Some(UTC + 100_000), false));
+        assert!(instance.refuses(now, Some(UTC), false), "meant for another");
+    }
+    let nameless = Instance::new(None, 0);
+    assert!(!nameless.refuses(at(0), None, false) && !nameless.refuses(at(0), Some(1), false));
+}
