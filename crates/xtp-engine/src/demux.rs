@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use hashbrown::hash_map::Entry;
 use smallvec::SmallVec;
 
-use crate::hash::{KeyedMap, KeyedState, Source};
+use crate::hash::{KeyedMap, KeyedState, Source, give_back};
 
 /// Contexts of one peer address that are found by [`Demux::by_peer`]. Contexts beyond it are found by their keys
 /// only: "port unreachable" then does not hasten their end, their timers decide. Bounds the scan of a removal.
@@ -57,12 +57,16 @@ impl Demux {
 
     /// Forgets an own key; the slot it led to.
     pub(crate) fn remove_own(&mut self, key: u64) -> Option<u32> {
-        self.own.remove(&key)
+        let slot = self.own.remove(&key);
+        give_back(&mut self.own);
+        slot
     }
 
     /// Forgets a peer's key; the slot it led to.
     pub(crate) fn remove_foreign(&mut self, src: SocketAddr, key: u64) -> Option<u32> {
-        self.foreign.remove(&(src.into(), key))
+        let slot = self.foreign.remove(&(src.into(), key));
+        give_back(&mut self.foreign);
+        slot
     }
 
     /// Adds `slot`, which is in none, to the contexts of `peer`. The index finds [`PEER_LIMIT`] of them.

@@ -102,6 +102,17 @@ impl Hasher for KeyedHasher {
 /// A hash table nobody outside can aim collisions at.
 pub(crate) type KeyedMap<K, V> = hashbrown::HashMap<K, V, KeyedState>;
 
+/// Entries a map may have room for whatever it holds.
+const ROOM: usize = 1_024;
+
+/// After something was taken out: gives back memory of which little is used.
+#[inline]
+pub(crate) fn give_back<K: Eq + Hash, V>(map: &mut KeyedMap<K, V>) {
+    if map.capacity() > ROOM && map.len() < map.capacity() / 8 {
+        map.shrink_to(2 * map.len());
+    }
+}
+
 /// The 16 octets of an address; IPv4 as `::ffff:a.b.c.d`, so both spellings of one host are one host.
 pub(crate) fn address_octets(ip: IpAddr) -> [u8; 16] {
     match ip {

@@ -73,6 +73,8 @@ pub struct EngineStats {
     pub refused_age: u64,
     /// Associations of addresses not proved that gave way to others before anybody was handed them (20.5).
     pub displaced: u64,
+    /// FIRSTs dropped in a flood because their source did not prove itself when it was asked (20.5).
+    pub ignored: u64,
     /// Contexts alive.
     pub contexts: usize,
     /// Of these parked (see `EngineConfig::max_whole`).

@@ -3,8 +3,8 @@
 //! * `flood serve ADDR` answers requests and says every second how much memory it has.
 //! * `flood call ADDR COUNT` calls COUNT times, each time from an endpoint of its own, and says how long that took.
 //! * `flood KIND ADDR SOURCES SECONDS` floods from SOURCES addresses of 127.0.0.0/8, as fast as one core sends: `garbage`
-//!   (octets that are no packet), `first` (requests that begin and do not end) or `whole` (whole requests), each under a key
-//!   and a client number of its own. Only loopback is flooded.
+//!   (octets that are no packet), `first` (requests that begin and do not end), `whole` (whole requests) or `datagram` (whole
+//!   datagrams), each under a key and a client number of its own. Only loopback is flooded.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -28,9 +28,10 @@ fn main() -> Outcome {
         [kind, address, sources, seconds] => {
             flood(kind, address.parse()?, sources.parse()?, seconds.parse()?)
         }
-        _ => {
-            Err("usage: flood serve ADDR | call ADDR COUNT | garbage|first|whole ADDR SOURCES SECONDS".into())
-        }
+        _ => Err(
+            "usage: flood serve ADDR | call ADDR COUNT | garbage|first|whole|datagram ADDR SOURCES SECONDS"
+                .into(),
+        ),
     }
 }
 
@@ -104,6 +105,7 @@ fn flood(kind: &str, server: SocketAddr, sources: u32, seconds: u64) -> Outcome 
         "garbage" => vec![0x5a; 100],
         "first" => first_packet(false)?,
         "whole" => first_packet(true)?,
+        "datagram" => datagram()?,
         _ => return Err("what kind?".into()),
     };
     let client = client_at(&packet);
@@ -112,10 +114,12 @@ fn flood(kind: &str, server: SocketAddr, sources: u32, seconds: u64) -> Outcome 
     let (mut sent, mut number) = (0_u64, 0_usize);
     while Instant::now() < until {
         for _ in 0..BURST {
-            if let Some(client) = client {
+            if kind != "garbage" {
                 random.fill_bytes(&mut packet[..8]);
                 packet[0] &= 0x7f;
-                random.fill_bytes(&mut packet[client..client + 8]);
+                if let Some(client) = client {
+                    random.fill_bytes(&mut packet[client..client + 8]);
+                }
                 seal(&mut packet, []);
             }
             number = (number + 1) % sockets.len();
@@ -146,6 +150,16 @@ fn first_packet(whole: bool) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         let stream = endpoint.open(peer, paradigm::transaction(ports::CALL))?;
         stream.send(vec![b's'; 100])?;
     }
+    let mut packet = vec![0; 65_536];
+    let (length, _) = catcher.recv_from(&mut packet)?;
+    packet.truncate(length);
+    Ok(packet)
+}
+
+fn datagram() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let catcher = UdpSocket::bind("127.0.0.1:0")?;
+    let endpoint = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
+    endpoint.send_datagram(catcher.local_addr()?, ports::CALL, vec![b's'; 100])?;
     let mut packet = vec![0; 65_536];
     let (length, _) = catcher.recv_from(&mut packet)?;
     packet.truncate(length);

@@ -29,6 +29,8 @@ pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 
+/// How often whoever drives the endpoint looks whether another thread that wants the lock has it, before it goes on.
+const LOOKS_FOR_OTHERS: u32 = 32;
 /// How often a shutdown looks whether everything is confirmed, if nothing happens.
 const SETTLE_LOOK: Duration = Duration::from_millis(50);
 
@@ -302,6 +304,8 @@ impl Shared {
         let until = timeout.map(|timeout| (now + timeout, timeout));
         // What he who waits for an answer began has had its turn, and asking causes nothing.
         let mut idle = state.corks == 0 && matches!(expects(), Expectation::Answer { .. });
+        // News may come again and again: they put off the end of a wait by one question.
+        let mut ends = false;
         loop {
             let seen = state.core.news;
             let answer = question(&mut state.core, now);
@@ -316,17 +320,20 @@ impl Shared {
                 self.hand_over(&state);
                 return (state, now, answer);
             }
+            let over = until.filter(|(until, _)| *until <= now);
+            if (ends || state.core.news == seen) && self.interrupted.load(Ordering::Relaxed) {
+                self.hand_over(&state);
+                return (state, now, Err(Error::Interrupted));
+            }
+            if (ends || state.core.news == seen)
+                && let Some((_, after)) = over
+            {
+                self.hand_over(&state);
+                return (state, now, Err(Error::Timeout { what, after }));
+            }
+            ends = over.is_some() || self.interrupted.load(Ordering::Relaxed);
+            state = self.give_way(state);
             if state.core.news == seen {
-                if self.interrupted.load(Ordering::Relaxed) {
-                    self.hand_over(&state);
-                    return (state, now, Err(Error::Interrupted));
-                }
-                if let Some((until, after)) = until
-                    && until <= now
-                {
-                    self.hand_over(&state);
-                    return (state, now, Err(Error::Timeout { what, after }));
-                }
                 let until = until.map(|(until, _)| until);
                 state = if state.leader {
                     self.follow(state, until)
@@ -479,6 +486,23 @@ impl Shared {
     /// Whether a task awaits the last confirmations, because nobody may block where the last handle is dropped.
     fn lingers_in_driver(&self) -> bool {
         self.look(|core| core.driver.is_some())
+    }
+
+    /// Lets those have the lock who want it: where something always comes, whoever drives the endpoint would take it again
+    /// before any of them woke.
+    fn give_way<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let wanting = self.wanting.load(Ordering::Relaxed);
+        if wanting == 0 {
+            return state;
+        }
+        drop(state);
+        for _ in 0..LOOKS_FOR_OTHERS {
+            if self.wanting.load(Ordering::Relaxed) < wanting {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        self.lock()
     }
 
     /// Lets a follower take over from a caller that is done.

@@ -130,3 +130,44 @@ fn a_call_that_waits_for_no_time_looks_at_least_once() {
     });
     assert!(never.expect_err("no time").is_timeout());
 }
+
+/// Where there is news with every question, a wait still ends in time and can be interrupted.
+#[test]
+fn news_put_off_no_end_of_a_wait() {
+    let endpoint = endpoint(Wait::Block);
+    let shared = &*endpoint.shared;
+    let busy = |timeout| {
+        shared.wait("something", timeout, |core, _| {
+            core.news += 1;
+            Poll::<Result<()>>::Pending
+        })
+    };
+    let outcome = busy(Some(Duration::from_millis(5)));
+    assert!(outcome.is_err_and(|error| error.is_timeout()));
+    shared.interrupt(true);
+    assert!(busy(None).is_err_and(|error| error.is_interrupted()));
+}
+
+/// Whoever drives the endpoint and always has something to do gives way to a thread that wants it.
+#[test]
+fn whoever_never_rests_gives_way() {
+    let endpoint = endpoint(Wait::Block);
+    let shared = &*endpoint.shared;
+    let looked = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let busy = scope.spawn(|| {
+            shared.wait("others", None, |core, _| {
+                core.news += 1;
+                match looked.load(Ordering::SeqCst) {
+                    true => Poll::Ready(Ok(())),
+                    false => Poll::Pending,
+                }
+            })
+        });
+        for _ in 0..100 {
+            until(shared, |_| true);
+        }
+        looked.store(true, Ordering::SeqCst);
+        busy.join().expect("no panic").expect("an answer");
+    });
+}

@@ -1,27 +1,39 @@
-//! Values in slots of one growing array, chained into lists: the order of age costs no search and no allocation.
+//! Values in slots, chained into lists: the order of age costs no search and no allocation. Slots lie in chunks, and what a
+//! flood filled is given back when it has emptied.
+
+use std::collections::BTreeSet;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
+/// Slots of a chunk.
+const CHUNK: usize = 1_024;
 
 struct Node<T> {
     prev: u32,
-    /// Next of the list, or of the free slots.
+    /// Next of the list, or of the free slots of its chunk.
     next: u32,
     value: Option<T>,
 }
 
-/// The slots. A slot number stays valid until its value is removed, and is then used again.
-pub(super) struct Slab<T> {
+struct Chunk<T> {
     nodes: Vec<Node<T>>,
     free: u32,
+    len: usize,
+}
+
+/// The slots. A slot number stays valid until its value is removed, and is then used again.
+pub(super) struct Slab<T> {
+    chunks: Vec<Chunk<T>>,
+    /// Chunks with room: the first of them is filled first, so that those behind it empty.
+    roomy: BTreeSet<usize>,
     len: usize,
 }
 
 impl<T> Slab<T> {
     pub(super) const fn new() -> Self {
         Self {
-            nodes: Vec::new(),
-            free: NONE,
+            chunks: Vec::new(),
+            roomy: BTreeSet::new(),
             len: 0,
         }
     }
@@ -31,55 +43,97 @@ impl<T> Slab<T> {
         self.len
     }
 
+    /// Slots there is memory for.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.nodes.capacity()).sum()
+    }
+
     pub(super) fn insert(&mut self, value: T) -> u32 {
-        self.len += 1;
-        if let Some(node) = self.nodes.get_mut(self.free as usize) {
-            let slot = self.free;
-            self.free = node.next;
-            *node = Node {
-                prev: NONE,
-                next: NONE,
-                value: Some(value),
-            };
-            return slot;
-        }
-        // Every table built on this has a limit far below 2^32.
-        let slot = self.nodes.len() as u32;
-        self.nodes.push(Node {
+        let place = match self.roomy.first() {
+            Some(place) => *place,
+            None => {
+                self.chunks.push(Chunk {
+                    nodes: Vec::new(),
+                    free: NONE,
+                    len: 0,
+                });
+                self.roomy.insert(self.chunks.len() - 1);
+                self.chunks.len() - 1
+            }
+        };
+        let chunk = &mut self.chunks[place];
+        let node = Node {
             prev: NONE,
             next: NONE,
             value: Some(value),
-        });
-        slot
+        };
+        let spot = match chunk.nodes.get_mut(chunk.free as usize) {
+            Some(free) => {
+                let spot = std::mem::replace(&mut chunk.free, free.next);
+                *free = node;
+                spot
+            }
+            None => {
+                chunk.nodes.push(node);
+                (chunk.nodes.len() - 1) as u32
+            }
+        };
+        self.len += 1;
+        chunk.len += 1;
+        if chunk.len == CHUNK {
+            self.roomy.remove(&place);
+        }
+        // Every table built on this has a limit far below 2^32.
+        (place * CHUNK) as u32 + spot
+    }
+
+    fn node(&mut self, slot: u32) -> Option<&mut Node<T>> {
+        let chunk = self.chunks.get_mut(slot as usize / CHUNK)?;
+        chunk.nodes.get_mut(slot as usize % CHUNK)
     }
 
     pub(super) fn get(&self, slot: u32) -> Option<&T> {
-        self.nodes.get(slot as usize)?.value.as_ref()
+        let chunk = self.chunks.get(slot as usize / CHUNK)?;
+        chunk.nodes.get(slot as usize % CHUNK)?.value.as_ref()
     }
 
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
-        self.nodes.get_mut(slot as usize)?.value.as_mut()
+        self.node(slot)?.value.as_mut()
     }
 
     /// Takes a value out. It must be in no list any more.
     pub(super) fn remove(&mut self, slot: u32) -> Option<T> {
-        let node = self.nodes.get_mut(slot as usize)?;
+        let (place, spot) = (slot as usize / CHUNK, slot as usize % CHUNK);
+        let chunk = self.chunks.get_mut(place)?;
+        let node = chunk.nodes.get_mut(spot)?;
         let value = node.value.take()?;
         node.prev = NONE;
-        node.next = self.free;
-        self.free = slot;
+        node.next = std::mem::replace(&mut chunk.free, spot as u32);
+        if chunk.len == CHUNK {
+            self.roomy.insert(place);
+        }
+        chunk.len -= 1;
         self.len -= 1;
+        // The first is needed again soon.
+        if chunk.len == 0 && place > 0 {
+            (chunk.nodes, chunk.free) = (Vec::new(), NONE);
+            while self.chunks.len() > 1 && self.chunks.last().is_some_and(|last| last.len == 0) {
+                self.chunks.pop();
+                self.roomy.remove(&self.chunks.len());
+            }
+        }
         Some(value)
     }
 
     /// Appends a slot that is in no list.
     pub(super) fn push_back(&mut self, list: &mut List, slot: u32) {
-        let Some(node) = self.nodes.get_mut(slot as usize) else {
+        let Some(node) = self.node(slot) else {
             return;
         };
         node.prev = list.tail;
         node.next = NONE;
-        match self.nodes.get_mut(list.tail as usize) {
+        match self.node(list.tail) {
             Some(tail) => tail.next = slot,
             None => list.head = slot,
         }
@@ -89,16 +143,16 @@ impl<T> Slab<T> {
 
     /// Takes a slot out of `list`, in which it must be.
     pub(super) fn unlink(&mut self, list: &mut List, slot: u32) {
-        let Some(node) = self.nodes.get_mut(slot as usize) else {
+        let Some(node) = self.node(slot) else {
             return;
         };
         let (prev, next) = (node.prev, node.next);
         (node.prev, node.next) = (NONE, NONE);
-        match self.nodes.get_mut(prev as usize) {
+        match self.node(prev) {
             Some(node) => node.next = next,
             None => list.head = next,
         }
-        match self.nodes.get_mut(next as usize) {
+        match self.node(next) {
             Some(node) => node.prev = prev,
             None => list.tail = prev,
         }

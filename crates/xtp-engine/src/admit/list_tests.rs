@@ -42,3 +42,35 @@ fn slots_are_used_again() {
     );
     assert_eq!(slab.get(77), None);
 }
+
+#[test]
+fn what_a_flood_filled_is_given_back() {
+    let mut slab = Slab::new();
+    let early: Vec<u32> = (0..10).map(|value| slab.insert(value)).collect();
+    let flood: Vec<u32> = (0..100_000).map(|value| slab.insert(value)).collect();
+    assert!(slab.capacity() >= 100_010);
+    for slot in flood {
+        assert!(slab.remove(slot).is_some());
+    }
+    assert!(slab.capacity() <= 1_024, "{}", slab.capacity());
+    assert!(
+        early
+            .iter()
+            .zip(0..)
+            .all(|(slot, value)| slab.get(*slot) == Some(&value))
+    );
+    // And while others come and go, of whom there are always some.
+    let mut steady: std::collections::VecDeque<u32> = (0..100).map(|value| slab.insert(value)).collect();
+    let flood: Vec<u32> = (0..100_000).map(|value| slab.insert(value)).collect();
+    for slot in flood {
+        slab.remove(slot);
+        steady.push_back(slab.insert(0));
+        steady.pop_front().map(|oldest| slab.remove(oldest));
+    }
+    for _ in 0..100 {
+        steady.push_back(slab.insert(0));
+        steady.pop_front().map(|oldest| slab.remove(oldest));
+    }
+    assert!(slab.capacity() <= 2_048, "{}", slab.capacity());
+    assert_eq!(slab.len(), 110);
+}

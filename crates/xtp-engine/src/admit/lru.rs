@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::hash::Hash;
 
 use super::list::{List, Slab};
-use crate::hash::{KeyedMap, KeyedState};
+use crate::hash::{KeyedMap, KeyedState, give_back};
 
 /// At most `capacity` entries; one more pushes out the one not used for longest.
 pub(super) struct Lru<K, V> {
@@ -86,6 +86,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
 
     pub(super) fn remove(&mut self, key: &K) -> Option<V> {
         let slot = self.map.remove(key)?;
+        give_back(&mut self.map);
         self.recent.set(None);
         self.slab.unlink(&mut self.order, slot);
         self.slab.remove(slot).map(|(_, value)| value)
@@ -101,6 +102,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         self.slab.unlink(&mut self.order, slot);
         let entry = self.slab.remove(slot)?;
         self.map.remove(&entry.0);
+        give_back(&mut self.map);
         self.recent.set(None);
         Some(entry)
     }

@@ -1,15 +1,21 @@
 //! Who gets a context and who must first show that it exists (specification 20.5, "Pressure").
 
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
 
 use super::lru::Lru;
-use crate::hash::{KeyedState, address_octets};
+use crate::hash::{KeyedState, Source, address_octets};
 use crate::time::Time;
 
 /// Sources whose rate is watched at once. A flood from more of them runs into the half-open limit instead.
 const SOURCES: usize = 8_192;
 /// A second in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
+/// Sources one call of `expire` forgets at most, of each kind.
+const BATCH: usize = 64;
+/// COOKIEs a second that any source may be sent, all together.
+const COOKIES: u64 = 8_192;
+/// COOKIEs a second for one source, address and port, beyond that.
+const COOKIES_EACH: u64 = 32;
 
 /// What to do with a FIRST.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -42,6 +48,10 @@ pub(crate) struct Pressure {
     per_second: u64,
     /// Moment up to which a source has used its rate, nanoseconds; a second ahead of now is the limit.
     used: Lru<[u8; 16], u64>,
+    /// The same for the COOKIEs all have been sent,
+    asked: u64,
+    /// and each.
+    asked_each: Lru<Source, u64>,
 }
 
 impl Pressure {
@@ -52,6 +62,41 @@ impl Pressure {
             half_open: 0,
             per_second: u64::from(source_rate),
             used: Lru::new(SOURCES, KeyedState::new(hash_key)),
+            asked: 0,
+            asked_each: Lru::new(SOURCES, KeyedState::new(hash_key)),
+        }
+    }
+
+    /// Whether `source` was asked to prove itself as often as it may be, in a flood: its FIRSTs without a token are dropped.
+    pub(crate) fn ignores(&self, now: Time, source: SocketAddr) -> bool {
+        let now = now.as_nanos();
+        within(self.asked, now, COOKIES).is_none()
+            && self
+                .asked_each
+                .get(&source.into())
+                .is_some_and(|asked| within(*asked, now, COOKIES_EACH).is_none())
+    }
+
+    /// Forgets sources that came long ago, a bounded number a call.
+    pub(crate) fn expire(&mut self, now: Time) {
+        let now = now.as_nanos();
+        for _ in 0..BATCH {
+            if self.used.oldest().is_some_and(|(_, until)| *until <= now) {
+                self.used.pop_oldest();
+            }
+            if self.asked_each.oldest().is_some_and(|(_, until)| *until <= now) {
+                self.asked_each.pop_oldest();
+            }
+        }
+    }
+
+    /// A COOKIE is sent to `source`.
+    pub(crate) fn asks(&mut self, now: Time, source: SocketAddr) {
+        let now = now.as_nanos();
+        self.asked = within(self.asked, now, COOKIES).unwrap_or(self.asked);
+        let each = self.asked_each.get(&source.into()).copied().unwrap_or(0);
+        if let Some(after) = within(each, now, COOKIES_EACH) {
+            self.asked_each.insert(source.into(), after);
         }
     }
 
@@ -91,16 +136,20 @@ impl Pressure {
         if self.per_second == 0 {
             return false;
         }
-        let now = now.as_nanos();
         let source = address_octets(source);
-        let before = self.used.get(&source).copied().unwrap_or(now).max(now);
-        let after = before.saturating_add(SECOND / self.per_second);
-        let fits = after <= now.saturating_add(SECOND);
-        if fits {
+        let used = self.used.get(&source).copied().unwrap_or(0);
+        let after = within(used, now.as_nanos(), self.per_second);
+        if let Some(after) = after {
             self.used.insert(source, after);
         }
-        fits
+        after.is_some()
     }
+}
+
+/// The moment up to which a rate of so many a second is used after one more; `None` if it is used up.
+fn within(used: u64, now: u64, per_second: u64) -> Option<u64> {
+    let after = used.max(now).saturating_add(SECOND / per_second);
+    (after <= now.saturating_add(SECOND)).then_some(after)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Cookies beyond the limits of 20.5.
 
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 
-use super::{Credentials, Decision, Pressure, SOURCES};
+use super::{COOKIES, COOKIES_EACH, Credentials, Decision, Pressure, SOURCES};
 use crate::time::Time;
 
 const NOBODY: Credentials = Credentials {
@@ -111,4 +111,28 @@ fn ends_without_beginnings_do_not_go_below_zero() {
     let mut pressure = pressure();
     pressure.half_open_ends();
     assert_eq!(pressure.half_open(), 0);
+}
+
+#[test]
+fn a_flood_is_asked_so_often_and_then_ignored() {
+    let mut pressure = pressure();
+    let source = |port| SocketAddr::from(([10, 0, 0, 1], port));
+    // Few are asked as often as they come.
+    for _ in 0..COOKIES {
+        assert!(!pressure.ignores(at(0), source(1)));
+        pressure.asks(at(0), source(1));
+    }
+    assert!(pressure.ignores(at(0), source(1)));
+    // Whoever comes now is asked all the same, up to its share.
+    for _ in 0..COOKIES_EACH {
+        assert!(!pressure.ignores(at(0), source(2)));
+        pressure.asks(at(0), source(2));
+    }
+    assert!(pressure.ignores(at(0), source(2)));
+    assert!(!pressure.ignores(at(0), source(3)));
+    assert!(!pressure.ignores(at(2_000), source(1)));
+    pressure.expire(at(500));
+    assert_eq!(pressure.asked_each.len(), 2);
+    pressure.expire(at(2_000));
+    assert_eq!(pressure.asked_each.len(), 0);
 }

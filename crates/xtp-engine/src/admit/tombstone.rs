@@ -13,7 +13,7 @@ use xtp_wire::{Options, serial_max};
 use super::list::{List, Slab};
 use super::lru::Lru;
 use super::sooner;
-use crate::hash::{KeyedMap, KeyedState, Source};
+use crate::hash::{KeyedMap, KeyedState, Source, give_back};
 use crate::time::Time;
 
 /// Life once the peer's END came: no FIRST can follow any more, only duplicates.
@@ -387,6 +387,7 @@ impl Tombstones {
         {
             self.by_key.insert(id, other);
         }
+        give_back(&mut self.by_key);
         self.forget_own(record.remains.own, slot);
         self.drop_cached(slot);
         Some(record)
@@ -400,6 +401,7 @@ impl Tombstones {
         {
             self.by_own.insert(own, other);
         }
+        give_back(&mut self.by_own);
     }
 
     fn unlist(&mut self, slot: u32) {

@@ -73,6 +73,13 @@ impl Engine {
         // Nothing ever answers a pure datagram, be it of one packet or of several [D-19].
         let pure = header.options.contains(Options::NOERR)
             && (header.options.contains(Options::END) || first.traffic.service() == service::DATAGRAM);
+        if !claim.has_token()
+            && self.pressure.ignores(self.now, datagram.src)
+            && !self.validated.contains(self.now, datagram.src.ip())
+        {
+            self.stats.ignored += 1;
+            return;
+        }
         let key = header.key.value();
         let utc = self.utc_ms();
         let verdict = self.at_most_once.judge_first(
@@ -173,6 +180,7 @@ impl Engine {
                 Some(fits)
             }
             Decision::Cookie => {
+                self.pressure.asks(self.now, datagram.src);
                 let token = self.mint.cookie(seconds, datagram.src, key, domain, port);
                 self.send_cookie(header, token, datagram);
                 None

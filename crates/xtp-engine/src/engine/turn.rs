@@ -68,6 +68,7 @@ impl Engine {
         if self.at_most_once.deadline().is_some_and(|at| at <= self.now) {
             self.at_most_once.expire(self.now);
             self.validated.expire(self.now);
+            self.pressure.expire(self.now);
         }
         self.expire_dallying();
         let mut turns = 0;
