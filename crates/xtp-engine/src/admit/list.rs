@@ -1,8 +1,6 @@
 //! Values in slots, chained into lists: the order of age costs no search and no allocation. Slots lie in chunks, and what a
 //! flood filled is given back when it has emptied.
 
-use std::collections::BTreeSet;
-
 /// No slot.
 const NONE: u32 = u32::MAX;
 /// Slots of a chunk.
@@ -24,8 +22,8 @@ struct Chunk<T> {
 /// The slots. A slot number stays valid until its value is removed, and is then used again.
 pub(super) struct Slab<T> {
     chunks: Vec<Chunk<T>>,
-    /// Chunks with room: the first of them is filled first, so that those behind it empty.
-    roomy: BTreeSet<usize>,
+    /// No chunk before this one has room: the first that has is filled first, so that those behind it empty.
+    roomy: usize,
     len: usize,
 }
 
@@ -33,7 +31,7 @@ impl<T> Slab<T> {
     pub(super) const fn new() -> Self {
         Self {
             chunks: Vec::new(),
-            roomy: BTreeSet::new(),
+            roomy: 0,
             len: 0,
         }
     }
@@ -50,18 +48,21 @@ impl<T> Slab<T> {
     }
 
     pub(super) fn insert(&mut self, value: T) -> u32 {
-        let place = match self.roomy.first() {
-            Some(place) => *place,
-            None => {
-                self.chunks.push(Chunk {
-                    nodes: Vec::new(),
-                    free: NONE,
-                    len: 0,
-                });
-                self.roomy.insert(self.chunks.len() - 1);
-                self.chunks.len() - 1
-            }
-        };
+        while self
+            .chunks
+            .get(self.roomy)
+            .is_some_and(|chunk| chunk.len == CHUNK)
+        {
+            self.roomy += 1;
+        }
+        let place = self.roomy;
+        if place == self.chunks.len() {
+            self.chunks.push(Chunk {
+                nodes: Vec::new(),
+                free: NONE,
+                len: 0,
+            });
+        }
         let chunk = &mut self.chunks[place];
         let node = Node {
             prev: NONE,
@@ -81,9 +82,6 @@ impl<T> Slab<T> {
         };
         self.len += 1;
         chunk.len += 1;
-        if chunk.len == CHUNK {
-            self.roomy.remove(&place);
-        }
         // Every table built on this has a limit far below 2^32.
         (place * CHUNK) as u32 + spot
     }
@@ -110,17 +108,14 @@ impl<T> Slab<T> {
         let value = node.value.take()?;
         node.prev = NONE;
         node.next = std::mem::replace(&mut chunk.free, spot as u32);
-        if chunk.len == CHUNK {
-            self.roomy.insert(place);
-        }
         chunk.len -= 1;
+        self.roomy = self.roomy.min(place);
         self.len -= 1;
         // The first is needed again soon.
         if chunk.len == 0 && place > 0 {
             (chunk.nodes, chunk.free) = (Vec::new(), NONE);
             while self.chunks.len() > 1 && self.chunks.last().is_some_and(|last| last.len == 0) {
                 self.chunks.pop();
-                self.roomy.remove(&self.chunks.len());
             }
         }
         Some(value)
