@@ -224,3 +224,50 @@ fn what_is_left_says_little() {
         }
     }
 }
+
+/// What was written and never sent is as unconfirmed as what was.
+#[test]
+fn end_counts_what_was_never_sent_as_unconfirmed() {
+    for ahead in [false, true] {
+        let (mut world, [id, _]) = begun(ahead);
+        world.lose[1] = usize::MAX;
+        let written = world.ends[0].send(world.now, id, super::world::payload(1 << 18), true);
+        let written = written.expect("it is open");
+        world.flush(0);
+        let view = View::of(&world, 0);
+        assert!((view.nxt as usize) < written, "not all of it left");
+        let control = Control {
+            rseq: 300,
+            ..view.control()
+        };
+        world.forge(0, &view.cntl(Options::WCLOSE | Options::END, control));
+        let told = format!("{written} octets unconfirmed");
+        assert!(
+            world.closed(0).contains(&told),
+            "{} of {written}",
+            world.closed(0)
+        );
+    }
+}
+
+/// RCLOSE of a reader that does not have everything refuses, and confirms nothing (14.2).
+#[test]
+fn rclose_before_the_end_confirms_nothing() {
+    for ahead in [false, true] {
+        let (mut world, [id, _]) = begun(ahead);
+        world.lose[1] = usize::MAX;
+        world.send(0, id, 500);
+        world.ends[0].close_writer(world.now, id).unwrap();
+        world.flush(0);
+        let view = View::of(&world, 0);
+        let control = Control {
+            rseq: view.nxt - 500,
+            ..view.control()
+        };
+        world.forge(0, &view.cntl(Options::RCLOSE, control));
+        assert_eq!(world.ends[0].octets_acknowledged(id), Ok(300));
+        let refused = xtp_engine::Event::Refused { not_taken: 500 };
+        let told = world.events[0].iter().any(|(_, event)| *event == refused);
+        assert!(told, "{:?}", world.events[0]);
+    }
+}

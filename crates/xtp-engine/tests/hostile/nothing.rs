@@ -155,6 +155,13 @@ fn unauthorised(view: &View) -> Forgeries {
             vec![with_key(Key::returned(0)).cntl(Options::END, control)],
         ),
     ];
+    let disowned = with_key(other).diag(
+        Options::empty(),
+        DiagCode::InvalidContext,
+        DiagValue::Unspecified,
+        "",
+    );
+    forged.push(("a DIAG about a key that is nobody's", vec![disowned]));
     for code in DiagCode::ALL {
         // Size and doubt are hints that may be followed; the rest is for those who open, or says END.
         let hint = [DiagCode::MaximumPacketSize, DiagCode::InvalidContext].contains(code);
