@@ -84,7 +84,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "unreliable-beyond-capacity",
         "xtp-engine/src/context/receive.rs",
-        "if «held > self.reader.credit.capacity().max(self.initial_allowance())» {",
+        "if «held > room.min(self.reader.credit.share())» {",
         "false",
         "an unreliable stream fills memory beyond its capacity",
     ),
@@ -154,7 +154,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "window-update-never",
         "xtp-engine/src/flow.rs",
-        "«gain >= low.max(self.capacity / 4)»",
+        "«gain >= low.max(capacity / 4)»",
         "false",
         "a writer without credit is not told that there is room again",
     ),

@@ -69,14 +69,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "start-not-asked",
         "xtp-engine/src/admit/age.rs",
-        "|| «self.start.is_some_and(|start| time < start)»",
+        "«self.start.is_some_and(|start| time < start)»",
         "false",
         "what an earlier instance may have executed is executed",
     ),
     Mutant::new(
         "eviction-not-asked",
         "xtp-engine/src/admit/age.rs",
-        "«time <= self.evicted[usize::from(bucket)]» ||",
+        "«time <= self.evicted[usize::from(bucket)]»",
         "false",
         "what was evicted is executed again",
     ),
