@@ -1,5 +1,5 @@
 //! FIRST packets of any make at a listener that nobody has ever heard from: limits of contexts, tombstones and
-//! clients hold, and no address gets more than three times what it sent (specification 20.5).
+//! clients hold, and no address gets more than three times what it sent (§7.3).
 #![no_main]
 
 use std::net::SocketAddr;

@@ -15,7 +15,7 @@ pub struct EngineConfig {
     pub entropy: [u8; 32],
     /// UTC in milliseconds minus the monotonic clock in milliseconds. Default 0 (then FIRST states times near 0).
     pub utc_offset_ms: i64,
-    /// UTC milliseconds before which FIRSTs are refused (specification 14.9 `start`); `None` = no earlier instance
+    /// UTC milliseconds before which FIRSTs are refused (§6.9 `start`); `None` = no earlier instance
     /// served this port during the last 50 s. Default `None`.
     pub started_utc_ms: Option<u64>,
     /// Addresses of this host; a peer among them (or any loopback address) is on a local path [D-56]. Default empty.
@@ -53,19 +53,19 @@ pub struct EngineConfig {
     /// Initiators that are over and answer stragglers for 1 to 10 s (some 250 octets each); the oldest go first.
     /// Default 1 048 576.
     pub max_dallying: usize,
-    /// Half-open (not validated) contexts before cookies are demanded (20.5). Default 1 024.
+    /// Half-open (not validated) contexts before cookies are demanded (§7.4). Default 1 024.
     pub max_half_open: usize,
     /// FIRSTs a second from one source that is not on the validated list before cookies are demanded. Default 256.
     pub source_rate: u32,
-    /// Tombstones kept (14.9). Default 1 048 576.
+    /// Tombstones kept (§6.9). Default 1 048 576.
     pub max_tombstones: usize,
-    /// Client records kept (14.9). Default 65 536.
+    /// Client records kept (§6.9). Default 65 536.
     pub max_clients: usize,
-    /// Validated addresses remembered (20.5). Default 65 536.
+    /// Validated addresses remembered (§7.4). Default 65 536.
     pub max_validated: usize,
-    /// DIAG packets a second (15). Default 100.
+    /// DIAG packets a second (§7.5). Default 100.
     pub diag_rate: u32,
-    /// Octets of incomplete multi-packet datagrams held for one peer (10.9). Default 1 MiB.
+    /// Octets of incomplete multi-packet datagrams held for one peer (§4.8). Default 1 MiB.
     pub assembly_limit: usize,
     /// Octets all associations together may keep or promise to keep: granted and not yet taken, parts of datagrams,
     /// queued by their users, and 1 KiB each. Held by granting less from half of it on, by dropping what came unasked,

@@ -1,4 +1,4 @@
-//! From a packet's key to the slot of its context (specification 4.4).
+//! From a packet's key to the slot of its context (§2.2).
 
 use core::net::SocketAddr;
 
@@ -45,7 +45,7 @@ impl Demux {
         self.foreign.get(&(src.into(), key)).copied()
     }
 
-    /// Makes `slot` known by its own key. False, and nothing changed, if the key is taken or 0 (4.6).
+    /// Makes `slot` known by its own key. False, and nothing changed, if the key is taken or 0 (§2.2).
     pub(crate) fn insert_own(&mut self, key: u64, slot: u32) -> bool {
         key != 0 && put(self.own.entry(key), slot)
     }

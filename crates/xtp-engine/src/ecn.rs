@@ -1,4 +1,4 @@
-//! Explicit congestion notification: marking, validation, counting (specification 20.6).
+//! Explicit congestion notification: marking, validation, counting (§5.3.2).
 
 use crate::Ecn;
 use crate::fields::Fields;

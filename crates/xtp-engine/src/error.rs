@@ -26,7 +26,7 @@ pub enum CloseReason {
         /// Octets not taken.
         not_taken: u64,
     },
-    /// Our data was delivered or is on its way, only the acknowledgement is missing (14.7).
+    /// Our data was delivered or is on its way, only the acknowledgement is missing (§6.7).
     #[error(
         "unconfirmed: no acknowledgement of {octets} octets arrived; they may or may not have been taken"
     )]
@@ -95,7 +95,7 @@ pub enum Error {
     /// A limit of the configuration would be exceeded.
     #[error("limit reached: {0}")]
     Limit(&'static str),
-    /// A datagram longer than the allowed 1 MiB (10.9).
+    /// A datagram longer than the allowed 1 MiB (§4.8).
     #[error("a datagram of {len} octets is longer than {max}")]
     TooLong {
         /// Octets offered.

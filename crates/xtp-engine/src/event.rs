@@ -51,9 +51,9 @@ pub enum Event {
         /// Octets written and not taken by the peer's reader.
         not_taken: u64,
     },
-    /// The peer moved to this address (20.4).
+    /// The peer moved to this address (§7.6).
     Moved(SocketAddr),
-    /// The largest data segment changed (20.3).
+    /// The largest data segment changed (§5.5).
     MaxData(u32),
     /// The association is over; nothing follows. What was received can still be read until `release`.
     Closed(CloseReason),

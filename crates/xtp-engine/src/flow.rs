@@ -1,8 +1,8 @@
-//! Credit of both halves: what the reader grants, what the writer may use (specification 11).
+//! Credit of both halves: what the reader grants, what the writer may use (§5.1).
 
 use crate::fields::Fields;
 
-/// Most octets a grant may reach beyond what was received: peers drop more as implausible (3.3, 4.7).
+/// Most octets a grant may reach beyond what was received: peers drop more as implausible (§1.5, §2.9).
 const MAX_ROOM: u64 = 1 << 40;
 /// End of what is posted where the peer reserves nothing.
 const UNRESERVED: u64 = u64::MAX;
@@ -29,7 +29,7 @@ pub(crate) enum DreqReport {
 
 impl ReaderCredit {
     /// A reader of so many octets of capacity whose peer was granted everything below `granted_initial`
-    /// (absolute) without a control packet (11.5).
+    /// (absolute) without a control packet (§2.4).
     pub(crate) fn new(capacity: u64, granted_initial: u64) -> Self {
         Self {
             capacity: capacity.clamp(1, MAX_ROOM),
@@ -129,7 +129,7 @@ impl ReaderCredit {
             && !self.needs_update(next, delivered, maxdata)
     }
 
-    /// Whether an unsolicited window update is worth a packet (11.4). `next` = rcv_nxt.
+    /// Whether an unsolicited window update is worth a packet (§5.1). `next` = rcv_nxt.
     pub(crate) fn needs_update(&self, next: u64, delivered: u64, maxdata: u32) -> bool {
         let capacity = self.granted_at_most();
         let low = (2 * u64::from(maxdata)).min(capacity / 2).max(1);
@@ -145,7 +145,7 @@ impl ReaderCredit {
         gain >= low.max(capacity / 4)
     }
 
-    /// What an open DREQ up to `end` that came when `delivered_then` octets were consumed is due now (9.3).
+    /// What an open DREQ up to `end` that came when `delivered_then` octets were consumed is due now (§3.2).
     pub(crate) fn dreq_report(&self, end: u64, delivered_then: u64, delivered: u64) -> Option<DreqReport> {
         if delivered >= end {
             return Some(DreqReport::Answer);
@@ -170,14 +170,14 @@ pub(crate) struct WriterCredit {
 pub(crate) enum Allowed {
     /// So many octets may be sent (at least one).
     Full(u64),
-    /// There is credit, but too little to be worth a packet (11.3).
+    /// There is credit, but too little to be worth a packet (§5.1.1).
     Silly,
     /// There is no credit.
     None,
 }
 
 impl WriterCredit {
-    /// A writer at `start` that may send everything below `alloc` (8.1).
+    /// A writer at `start` that may send everything below `alloc` (§2.4).
     pub(crate) fn new(start: u64, alloc: u64) -> Self {
         Self {
             alloc,

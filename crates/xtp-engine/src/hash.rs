@@ -1,4 +1,4 @@
-//! Hash tables whose indices strangers choose: a hash under a key the host hands in (specification 4.4).
+//! Hash tables whose indices strangers choose: a hash under a key the host hands in (§2.2).
 //!
 //! Multiplications folded to 64 bits: a table is asked for an index some twenty times in the life of a short
 //! association, and SipHash was a seventh of what such a life costs. Nothing of a hash ever leaves the engine, so

@@ -1,4 +1,4 @@
-//! Who takes which FIRST (specification 5).
+//! Who takes which FIRST (§2.3).
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The val of the DIAG with code 1 (3.4).
+    /// The val of the DIAG with code 1 (§1.9).
     pub(crate) const fn diag_value(self) -> u32 {
         match self {
             Self::NoListener => 1,

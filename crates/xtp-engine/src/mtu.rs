@@ -1,4 +1,4 @@
-//! Search for the largest datagram a path carries (specification 20.3 [D-40], after RFC 8899).
+//! Search for the largest datagram a path carries (§5.5 [D-40], after RFC 8899).
 
 use crate::Time;
 use crate::fields::Fields;
@@ -153,7 +153,7 @@ impl MtuSearch {
         }
     }
 
-    /// Three consecutive losses of full-size packets (13): what fitted once fits no more.
+    /// Three consecutive losses of full-size packets (§3.7): what fitted once fits no more.
     pub(crate) fn on_black_hole(&mut self, now: Time) {
         self.latest = self.latest.max(now);
         if self.current > self.base {

@@ -13,7 +13,7 @@ pub enum Confirm {
     Delivered,
 }
 
-/// How a reader treats packets beyond a hole (10.3, 10.4).
+/// How a reader treats packets beyond a hole (§4.4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum ErrorControl {
     /// Keep them and report spans; only what was lost is sent again.
@@ -23,7 +23,7 @@ pub enum ErrorControl {
     GoBackN,
 }
 
-/// Which congestion controller a writer obeys (12.5).
+/// Which congestion controller a writer obeys (§5.3).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum CongestionKind {
     /// `Fixed` on local paths and trusted links, `Model` elsewhere [D-30].
@@ -40,7 +40,7 @@ pub enum CongestionKind {
     Kdd,
 }
 
-/// A rate in octets a second and a burst in octets (3.2). Rate 0: rate control off. Burst 0 with a rate: stopped.
+/// A rate in octets a second and a burst in octets (§1.7). Rate 0: rate control off. Burst 0 with a rate: stopped.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Rate {
     /// Octets a second, counted as whole XTP packets that carry data; 0 = no limit.
@@ -53,7 +53,7 @@ pub struct Rate {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tuning {
-    /// Octets this reader buffers for its user at first (C of 11.1). 1..=2^40. Default 4 MiB.
+    /// Octets this reader buffers for its user at first (C of §5.1). 1..=2^40. Default 4 MiB.
     pub recv_capacity: u64,
     /// What `recv_capacity` may grow to on a long fast path with a user who keeps up; `None`: 64 MiB where
     /// `recv_capacity` is the default, no growth where it was chosen. Local paths need no growth and get none.
@@ -70,7 +70,7 @@ pub struct Tuning {
     pub out_rate: Rate,
     /// What the peer's writer must not exceed. Default no limit.
     pub in_rate: Rate,
-    /// Priority of this writer's packets, smaller is more urgent; `None` is least urgent (18). Default `None`.
+    /// Priority of this writer's packets, smaller is more urgent; `None` is least urgent (§5.4). Default `None`.
     pub sort: Option<u16>,
     /// Ask the peer's reader to report gaps at once (FASTNAK). Default `false`.
     pub fast_nak: bool,
@@ -86,15 +86,15 @@ pub struct Tuning {
     pub no_error: bool,
     /// Largest data segment, octets; 0 = whatever the path carries. Default 0.
     pub max_data: u32,
-    /// Search for a larger path MTU with PATH probes (20.3). Default `true`.
+    /// Search for a larger path MTU with PATH probes (§5.5). Default `true`.
     pub probe_mtu: bool,
-    /// Use ECN where XCNTL is in force (20.6). Default `true`.
+    /// Use ECN where XCNTL is in force (§5.3.2). Default `true`.
     pub ecn: bool,
     /// CTIMER: silence after which the association is probed. Default `None`: 25 s initiator, 40 s responder.
     pub keepalive: Option<Duration>,
     /// CTIMEOUT after the peer was heard. Default 60 s.
     pub timeout: Duration,
-    /// CTIMEOUT before the peer was heard. At most 20 s (8.3). Default 20 s.
+    /// CTIMEOUT before the peer was heard. At most 20 s (§2.4.2). Default 20 s.
     pub connect_timeout: Duration,
 }
 
@@ -182,7 +182,7 @@ pub struct OpenOptions {
     pub status_on_first: bool,
     /// Say END with the last octet and expect nothing back (pure datagram).
     pub one_way: bool,
-    /// Octets expected back; above three times the request FIRST is padded (20.5). Default 0.
+    /// Octets expected back; above three times the request FIRST is padded (§7.3). Default 0.
     ///
     /// On a lasting association it also says that the peer's user answers what FIRST carries: if the peer is known, FIRST
     /// then asks for no status, and the answer acknowledges it. What does not come in time is asked for, so that a
@@ -190,7 +190,7 @@ pub struct OpenOptions {
     pub expected_answer: u32,
     /// May run twice: the engine repeats by itself after DIAG(1,12). Default `false`.
     pub repeatable: bool,
-    /// Keep trying although the peer's host says that nobody listens (14.11). Default `false`.
+    /// Keep trying although the peer's host says that nobody listens (§2.6). Default `false`.
     pub wait_for_listener: bool,
     /// Options of this end.
     pub tuning: Tuning,
@@ -216,7 +216,7 @@ impl OpenOptions {
     }
 }
 
-/// What a listener accepts and how its contexts begin (5).
+/// What a listener accepts and how its contexts begin (§2.3).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListenOptions {

@@ -1,4 +1,4 @@
-//! Spreads a congestion window over a round trip (specification 12.5, 23).
+//! Spreads a congestion window over a round trip (§5.3).
 
 use crate::Time;
 use core::num::NonZeroU64;

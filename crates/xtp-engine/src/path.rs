@@ -1,4 +1,4 @@
-//! Migration of a peer to another address, and the way back (specification 20.4 [D-63]).
+//! Migration of a peer to another address, and the way back (§7.6 [D-63]).
 
 use core::net::SocketAddr;
 use core::time::Duration;

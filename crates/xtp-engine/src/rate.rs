@@ -1,4 +1,4 @@
-//! Rate and burst as a token bucket, exact in integers (specification 12.1, 12.2 [D-29][D-67]).
+//! Rate and burst as a token bucket, exact in integers (§5.2 [D-29][D-67]).
 
 use crate::fields::Fields;
 use crate::{Rate, Time};

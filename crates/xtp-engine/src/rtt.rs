@@ -1,9 +1,9 @@
-//! Round-trip estimate of one association and the intervals derived from it (specification 7.2, 10.2, 13).
+//! Round-trip estimate of one association and the intervals derived from it (§3.1, §4.3, §3.7).
 
 use crate::fields::Fields;
 use core::time::Duration;
 
-/// Longest time a peer may take to answer a batch (9.1), allowed for in WTIMER.
+/// Longest time a peer may take to answer a batch (§3.2), allowed for in WTIMER.
 const BATCH: Duration = Duration::from_millis(1);
 /// Least time WTIMER waits.
 const WTIMER_FLOOR: Duration = Duration::from_millis(5);
@@ -79,7 +79,7 @@ impl Rtt {
         self.initial
     }
 
-    /// WTIMER before any back-off (13).
+    /// WTIMER before any back-off (§3.7).
     pub(crate) fn wtimer_base(&self) -> Duration {
         match self.srtt {
             Some(srtt) => wtimer(srtt, self.var),
@@ -93,7 +93,7 @@ impl Rtt {
             .map_or(WTIMER_UNKNOWN, |initial| wtimer(initial, initial / 2))
     }
 
-    /// Age at which a packet below the echo counts as lost (10.2).
+    /// Age at which a packet below the echo counts as lost (§4.3).
     pub(crate) fn late(&self) -> Duration {
         let known = self
             .srtt
@@ -119,7 +119,7 @@ impl Rtt {
         fields.number(samples);
     }
 
-    /// Forgets everything: the path is another one (20.4).
+    /// Forgets everything: the path is another one (§7.6).
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }

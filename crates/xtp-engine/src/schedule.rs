@@ -1,4 +1,4 @@
-//! Order in which contexts with something to send are served (specification 18 [D-38]).
+//! Order in which contexts with something to send are served (§5.4 [D-38]).
 
 use core::cmp::Reverse;
 use core::time::Duration;

@@ -36,7 +36,7 @@ pub struct ContextStats {
     pub wtimer_expiries: u64,
     /// Expiries of LSTIMER.
     pub lstimer_expiries: u64,
-    /// Packets dropped because their numbers were not plausible (4.7).
+    /// Packets dropped because their numbers were not plausible (§2.9).
     pub implausible: u64,
     /// Octets dropped because there was no room for them.
     pub overrun: u64,
@@ -69,17 +69,17 @@ pub struct EngineStats {
     pub cookies_sent: u64,
     /// FIRSTs answered from a tombstone.
     pub replays: u64,
-    /// FIRSTs refused because of age (14.9).
+    /// FIRSTs refused because of age (§6.9).
     pub refused_age: u64,
-    /// Associations of addresses not proved that gave way to others before anybody was handed them (20.5).
+    /// Associations of addresses not proved that gave way to others before anybody was handed them (§7.4).
     pub displaced: u64,
-    /// FIRSTs dropped in a flood because their source did not prove itself when it was asked (20.5).
+    /// FIRSTs dropped in a flood because their source did not prove itself when it was asked (§7.4).
     pub ignored: u64,
     /// Contexts alive.
     pub contexts: usize,
     /// Of these parked (see `EngineConfig::max_whole`).
     pub parked: usize,
-    /// Initiators that are over and only answer stragglers (14.8); not among the contexts.
+    /// Initiators that are over and only answer stragglers (§6.8); not among the contexts.
     pub dallying: usize,
     /// How often a context was parked.
     pub parkings: u64,

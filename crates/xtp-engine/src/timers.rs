@@ -1,4 +1,4 @@
-//! The endpoint's queue of deadlines, one a context (specification 13, 23).
+//! The endpoint's queue of deadlines, one a context (§3.7).
 //!
 //! An indexed four-way heap with lazy postponement. A slot's key in the heap is never later than its deadline;
 //! moving a deadline later, or cancelling it, only notes the new one, and the heap is put right when that slot

@@ -34,7 +34,7 @@ pub(crate) fn for_family(addr: SocketAddr, ipv6_socket: bool) -> Option<SocketAd
 
 /// Whether `ip` is loopback, unspecified ("this host") or an address of one of this host's interfaces.
 ///
-/// Used to tell a local path from a network (specification \[D-56\]). On Unix the interfaces are listed;
+/// Used to tell a local path from a network (\[D-56\]). On Unix the interfaces are listed;
 /// elsewhere, or if that fails, the address counts as local when a socket can be bound to it. It costs
 /// tens of microseconds: ask once an association, not once a packet.
 pub fn is_local(ip: IpAddr) -> bool {

@@ -11,7 +11,7 @@
 //! Payload is never copied in user space: pieces are references on the way out, and on the way in a
 //! datagram can be kept as a slice of the slab it arrived in ([`Datagram::to_bytes`]).
 //!
-//! Shape: specification section 23; the limits of one call (64 segments, 65 507 octets, 1024 pieces)
+//! The limits of one call (64 segments, 65 507 octets, 1024 pieces)
 //! are handled here, so a train may have any length.
 //!
 //! ```

@@ -106,7 +106,7 @@ fn draw_stream(paradigm: Paradigm, flow: &mut FlowSpec, size: Size, rng: &mut Rn
             writer.no_flow = true;
         }
     }
-    // Nothing is ever confirmed to a writer without error and flow control (9.5(e)).
+    // Nothing is ever confirmed to a writer without error and flow control (§3.5(e)).
     let confirms = !(unreliable && flow.open.tuning.no_flow);
     if rng.percent(30) && confirms {
         add_marks(&mut flow.initiator_script, rng);

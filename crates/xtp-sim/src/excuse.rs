@@ -21,16 +21,16 @@ use crate::world::World;
 pub enum Excuse {
     /// One of its hosts lost its memory while it lived, or it was opened to a host that was down.
     Crash,
-    /// Its FIRST is not younger than its responder (14.9): refused as "execution unknown".
+    /// Its FIRST is not younger than its responder (§6.9): refused as "execution unknown".
     Restarted,
-    /// It was silent for longer than the timeouts allow (13): 20 s before anything was heard, 60 s later.
+    /// It was silent for longer than the timeouts allow (§3.7): 20 s before anything was heard, 60 s later.
     LongCut,
-    /// Its host moved before the keys were exchanged, or without PATH in force, or both ends moved at once (20.4).
+    /// Its host moved before the keys were exchanged, or without PATH in force, or both ends moved at once (§7.6).
     Moved,
     /// Its responder demands cookies, which its initiator does not take, or seems not to after three lost FIRSTs
-    /// (20.5, 8.8): refused.
+    /// (§7.4, §2.7): refused.
     Pressed,
-    /// Its responder's records are too few and were pushed out (14.9): refused as "execution unknown".
+    /// Its responder's records are too few and were pushed out (§6.9): refused as "execution unknown".
     Evicted,
 }
 
@@ -150,7 +150,7 @@ impl Life {
         })
     }
 
-    /// The responder was started after its FIRST left, or so little before that the refusal cannot show it (14.9). What
+    /// The responder was started after its FIRST left, or so little before that the refusal cannot show it (§6.9). What
     /// the clocks say is no excuse.
     fn is_too_old(&self, world: &World) -> bool {
         let mut restarts = world.restarts.iter();

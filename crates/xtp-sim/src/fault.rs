@@ -112,7 +112,7 @@ pub struct Restarted {
     pub at: u64,
     /// The host.
     pub host: usize,
-    /// What it states as its start (14.9), UTC milliseconds.
+    /// What it states as its start (§6.9), UTC milliseconds.
     pub start_utc_ms: i64,
 }
 

@@ -30,7 +30,7 @@ pub struct HostConfig {
     /// Time between two looks at the socket, nanoseconds; 0 looks whenever something arrives.
     pub poll_period: u64,
     /// Added to the start a restarted host states: how far clients' clocks may be ahead, milliseconds. Without it a
-    /// client whose clock runs ahead could have a request executed by both instances (14.9).
+    /// client whose clock runs ahead could have a request executed by both instances (§6.9).
     pub clock_allowance_ms: i64,
     /// Octets the socket holds for a host that does not look.
     pub socket_buffer: usize,

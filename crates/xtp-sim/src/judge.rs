@@ -143,8 +143,8 @@ fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, 
     let Some(Outcome::Closed(reason)) = world.outcome(number, Side::Initiator) else {
         return Ok(Verdict::Failed);
     };
-    // The first of several packets does not say END yet: pressure may refuse it (5, 20.5), and before it has left
-    // its sender may learn that nobody has the port (14.11).
+    // The first of several packets does not say END yet: pressure may refuse it (§2.3, §7.4), and before it has left
+    // its sender may learn that nobody has the port (§2.6).
     let refused = matches!(reason, CloseReason::Refused(_) | CloseReason::NobodyListens);
     if *reason != CloseReason::Normal && !refused {
         return Err(format!("a datagram ended with {reason:?} at its sender"));

@@ -28,7 +28,7 @@ pub struct SeedReport {
     pub flows: u64,
     /// Of these, ended with everything confirmed at both ends.
     pub clean: u64,
-    /// Ends that learned nothing more although everything was delivered (14.10).
+    /// Ends that learned nothing more although everything was delivered (§6.7).
     pub residue: u64,
     /// Associations that were allowed to end badly (datagrams, which promise nothing, are not counted).
     pub excused: u64,
@@ -159,7 +159,7 @@ impl fmt::Display for Summary {
             "associations       {} ({} clean at both ends)",
             self.flows, self.clean
         )?;
-        writeln!(f, "confirmations lost {} (14.10)", self.residue)?;
+        writeln!(f, "confirmations lost {}", self.residue)?;
         let used: Vec<_> = self
             .excuses
             .iter()

@@ -213,7 +213,7 @@ impl Plan {
         flow.responder = (flow.initiator + step) % self.hosts.len();
         flow.start = Duration::from_millis(rng.range(0, latest_ms));
         if self.has(FaultClass::QueueOverflow) {
-            // `fixed` is for links that hold what is sent (12.5): it never slows down.
+            // `fixed` is for links that hold what is sent (§5.3): it never slows down.
             for tuning in [&mut flow.open.tuning, &mut flow.listen.tuning] {
                 if tuning.congestion != CongestionKind::Kdd {
                     tuning.congestion = CongestionKind::Cubic;
@@ -254,7 +254,7 @@ impl Plan {
         }
     }
 
-    /// Every link carries less from now on, but never less than the base datagram (20.3).
+    /// Every link carries less from now on, but never less than the base datagram (§5.5).
     fn shrink_all(&mut self, at_ms: u64, rng: &mut Rng) {
         let mut config = self.link.clone();
         config.mtu = Some(rng.range(1_200, 1_440) as usize);

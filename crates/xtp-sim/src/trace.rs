@@ -105,7 +105,7 @@ pub fn option_table() -> &'static [(Options, &'static str)] {
     &NAMES
 }
 
-/// Name of a packet format as the specification writes it.
+/// Name of a packet format as `docs/protocol` writes it.
 pub fn format_name(format: Format) -> &'static str {
     match format {
         Format::Data => "DATA",

@@ -23,7 +23,7 @@ const MAX_TURNS: u32 = 1_000;
 /// Steps within one moment before that counts as standing still.
 const MAX_STEPS: u32 = 100_000;
 
-/// Initial allowance for the largest datagram there is (8.1), and a datagram of several packets (10.9).
+/// Initial allowance for the largest datagram there is (§2.4), and a datagram of several packets (§4.8).
 const LARGEST_ALLOWANCE: u64 = 131_072;
 
 /// Address of host `number`: 10.0.0.x, or fd00::x.
@@ -369,7 +369,7 @@ impl World {
         }
     }
 
-    /// A reader holds no more than its capacity, or what the initial allowance let in (8.1, 11.1).
+    /// A reader holds no more than its capacity, or what the initial allowance let in (§2.4, §5.1).
     pub(crate) fn check_memory(&mut self, number: usize) {
         let task = &self.tasks[number];
         let spec = &self.flows[task.flow].spec;

@@ -1,4 +1,4 @@
-//! The address segment of FIRST and JCNTL (specification 3.1).
+//! The address segment of FIRST and JCNTL (§1.6).
 
 use zerocopy::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,4 +1,4 @@
-//! The 16-bit one's-complement sum over header and payload (specification 2.3).
+//! The 16-bit one's-complement sum over header and payload (§1.4).
 
 use crate::header::{CHECK_OFFSET, DLEN_OFFSET, HEADER_LEN, OPTIONS_OFFSET};
 

@@ -1,4 +1,4 @@
-//! The control segment all status packets begin with (specification 3.3).
+//! The control segment all status packets begin with (§1.5).
 
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,4 +1,4 @@
-//! The data segment (specification 3.5).
+//! The data segment (§1.8).
 
 use zerocopy::big_endian::U64;
 

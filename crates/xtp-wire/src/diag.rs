@@ -1,4 +1,4 @@
-//! DIAG: what went wrong, in two numbers and a text (specification 3.4).
+//! DIAG: what went wrong, in two numbers and a text (§1.9).
 
 use core::fmt;
 

@@ -7,7 +7,7 @@ use crate::diag::DiagValue;
 /// Why a datagram (or one segment of it) is not a packet this crate understands.
 ///
 /// Only the four segment errors ([`diag_value`](Self::diag_value)) may be answered with a DIAG, and only
-/// when the packet was a FIRST; all others are dropped and counted (specification 2.2, 5).
+/// when the packet was a FIRST; all others are dropped and counted (§1.3, §2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WireError {

@@ -1,4 +1,4 @@
-//! The payload of FIRST: for whom, on what terms, and the first data (specification 2.2).
+//! The payload of FIRST: for whom, on what terms, and the first data (§1.3).
 
 use crate::cursor::Writer;
 use crate::{Address, DataSegment, EncodeError, Options, Traffic, WireError};

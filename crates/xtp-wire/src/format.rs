@@ -1,4 +1,4 @@
-//! Packet formats, the low five bits of octet 11 (specification 2.2).
+//! Packet formats, the low five bits of octet 11 (§1.3).
 
 use crate::WireError;
 

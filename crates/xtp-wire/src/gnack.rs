@@ -1,4 +1,4 @@
-//! GNACK: how many symbols of which blocks are missing (specification 17.6). Layout only.
+//! GNACK: how many symbols of which blocks are missing (§1.11). Layout only.
 
 use zerocopy::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,4 +1,4 @@
-//! The common header of 32 octets (specification 2).
+//! The common header of 32 octets (§1.1).
 
 use zerocopy::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};

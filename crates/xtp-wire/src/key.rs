@@ -1,4 +1,4 @@
-//! The key of a packet: whose context it is for (specification 2, 4).
+//! The key of a packet: whose context it is for (§1.1, §2.1).
 
 /// Eight octets: the return bit RTN (bit 63) and a key of 63 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

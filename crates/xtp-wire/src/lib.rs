@@ -79,8 +79,7 @@
 //! [`Control::encode_xdata`], [`First::encode`] without data) into one small buffer, and calls [`seal`] with
 //! that buffer and the pieces of payload. With [`Options::NOCHECK`] the payload is not touched.
 //!
-//! Big-endian throughout, span edges included. Section numbers in these pages are those of the protocol
-//! specification.
+//! Big-endian throughout, span edges included. Section numbers (§3.5) are those of `docs/protocol`.
 
 #![no_std]
 #![forbid(unsafe_code)]

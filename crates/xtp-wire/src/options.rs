@@ -1,4 +1,4 @@
-//! The 24 option bits of a header and the packets they mean something on (specification 2.1, 2.4).
+//! The 24 option bits of a header and the packets they mean something on (§1.2).
 
 use bitflags::bitflags;
 
@@ -50,7 +50,7 @@ impl Options {
         .union(Self::FASTNAK);
 
     /// The bits that mean something on a packet of this format; on any other packet a sender leaves them
-    /// clear and a receiver ignores them (specification 2.4).
+    /// clear and a receiver ignores them (§1.2).
     #[must_use]
     pub const fn meaningful_on(format: Format) -> Self {
         const ANY: Options = Options::NOCHECK.union(Options::SORT);

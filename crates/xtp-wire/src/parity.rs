@@ -1,4 +1,4 @@
-//! PARITY: one coded symbol of a block (specification 17.6). Layout only; making and using symbols is not
+//! PARITY: one coded symbol of a block (§1.11). Layout only; making and using symbols is not
 //! this crate's work.
 
 use zerocopy::big_endian::{U16, U64};

@@ -1,4 +1,4 @@
-//! PATH: does this path work, and for packets how large (specification 21.3)?
+//! PATH: does this path work, and for packets how large (§1.10)?
 
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

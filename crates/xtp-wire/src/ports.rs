@@ -1,4 +1,4 @@
-//! Service numbers of our own programs: `dst_port` of the address segment, not the UDP port (specification 5).
+//! Service numbers of our own programs: `dst_port` of the address segment, not the UDP port (§2.3).
 
 /// Answered by every program that listens at all.
 pub const ECHO: u16 = 7;

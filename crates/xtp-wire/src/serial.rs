@@ -1,9 +1,9 @@
-//! Comparison of numbers that wrap: sync and echo (RFC 1982 on 32 bits; specification 0).
+//! Comparison of numbers that wrap: sync and echo (RFC 1982 on 32 bits; §0.3).
 
 /// Whether `a` is newer than `b`.
 ///
-/// Two numbers exactly 2^31 apart have no order: neither is newer. Writers stop long before (specification
-/// 4.7), so such a pair only comes from outside and is then simply not believed.
+/// Two numbers exactly 2^31 apart have no order: neither is newer. Writers stop long before
+/// (§2.9), so such a pair only comes from outside and is then simply not believed.
 #[inline]
 #[must_use]
 pub const fn serial_gt(a: u32, b: u32) -> bool {

@@ -1,4 +1,4 @@
-//! Values of the service octet of a traffic specifier (specification 3.2): a hint for matching listeners and
+//! Values of the service octet of a traffic specifier (§1.7): a hint for matching listeners and
 //! closing; what goes over the wire is decided by the option bits alone.
 
 /// Nothing said.

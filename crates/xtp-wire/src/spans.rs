@@ -1,4 +1,4 @@
-//! Spans: ranges a reader holds beyond `rseq` (specification 3.3).
+//! Spans: ranges a reader holds beyond `rseq` (§1.5).
 
 use core::iter::FusedIterator;
 

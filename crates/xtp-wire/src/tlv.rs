@@ -1,4 +1,4 @@
-//! The TLVs of an extended traffic specifier (specification 21.1): type u16, length u16, value, padded to four.
+//! The TLVs of an extended traffic specifier (§1.7.1): type u16, length u16, value, padded to four.
 
 use core::iter::FusedIterator;
 
@@ -44,7 +44,7 @@ struct RawFec {
     origin: U64,
 }
 
-/// TLV 11: which transaction of which client, so that none is executed twice (specification 14.9).
+/// TLV 11: which transaction of which client, so that none is executed twice (§6.9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientId {
     /// The client's number.
@@ -55,7 +55,7 @@ pub struct ClientId {
     pub low: u64,
 }
 
-/// TLV 12: how a group's blocks are coded (specification 17.6).
+/// TLV 12: how a group's blocks are coded (§1.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FecAgreement {
     /// 1 GF(2^8) Cauchy, 2 GF(2^16).
@@ -99,7 +99,7 @@ pub enum Tlv<'a> {
     Client(ClientId),
     /// Type 12.
     Fec(FecAgreement),
-    /// Type 13: the missing range of a laggard (specification 17.7).
+    /// Type 13: the missing range of a laggard (§1.11).
     Catchup {
         /// Key of the group.
         k: u64,

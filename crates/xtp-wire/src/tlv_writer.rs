@@ -1,4 +1,4 @@
-//! Making TLVs and extended traffic specifiers (specification 21.1, padding 20.5).
+//! Making TLVs and extended traffic specifiers (§1.7.1, padding §7.3).
 
 use crate::cursor::Writer;
 use crate::tlv::TLV_HEADER_LEN;

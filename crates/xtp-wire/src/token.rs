@@ -1,4 +1,4 @@
-//! Tokens of COOKIE packets and TLV 1 (specification 21.4).
+//! Tokens of COOKIE packets and TLV 1 (§1.10).
 
 use zerocopy::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,4 +1,4 @@
-//! The traffic specifier of FIRST, TCNTL and JCNTL (specification 3.2, 21.1).
+//! The traffic specifier of FIRST, TCNTL and JCNTL (§1.7, §1.7.1).
 
 use bitflags::bitflags;
 use zerocopy::big_endian::{U16, U32, U64};

@@ -1,4 +1,4 @@
-//! XCNTL, extended status (specification 21.2).
+//! XCNTL, extended status (§1.5.1).
 
 use bitflags::bitflags;
 use zerocopy::big_endian::{U16, U32, U64};

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the house rules, checked mechanically over everything git tracks or would track.
 
+mod citations;
 mod functions;
 mod imports;
 mod layout;
@@ -73,6 +74,7 @@ fn check(files: &[Source]) -> Vec<Finding> {
         }
     }
     texts::check_required(files, &mut findings);
+    citations::check(files, &mut findings);
     findings.sort();
     findings
 }

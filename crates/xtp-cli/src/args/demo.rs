@@ -11,7 +11,7 @@ Examples:
   xtp demo --trace all.pcap with a capture of the sender's packets
 
 Exit status 1 if a paradigm took another number of packets than its ladder in the
-specification says, or if the copied file differs.";
+protocol says, or if the copied file differs.";
 
 /// Show every paradigm at work between two processes on this machine, beside kernel TCP and UDP, and copy a file
 #[derive(Args, Debug)]

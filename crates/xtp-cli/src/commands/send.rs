@@ -12,7 +12,7 @@ use crate::common::{Address, Common, Failure, Input, Outcome, Piece, peer_text, 
 
 /// Longest message: what `xtp listen` accepts by default.
 const LONGEST: usize = 64 << 20;
-/// Longest datagram (specification 10.9).
+/// Longest datagram (§4.8).
 const LONGEST_DATAGRAM: usize = 1 << 20;
 /// Longest wait for the confirmation of a stream's end: the engine notices a dead peer long before.
 const CLOSE: Duration = Duration::from_secs(24 * 3_600);

@@ -1,4 +1,4 @@
-//! How old a FIRST may be where nothing else tells whether it was executed (specification 14.9, "Age").
+//! How old a FIRST may be where nothing else tells whether it was executed (§6.9, "Age").
 
 use core::hash::BuildHasher;
 use core::net::IpAddr;

@@ -1,4 +1,4 @@
-//! What is known of the associations of clients that number them (specification 14.9, "CLIENT").
+//! What is known of the associations of clients that number them (§6.9, "CLIENT").
 
 use core::time::Duration;
 use std::collections::BTreeMap;

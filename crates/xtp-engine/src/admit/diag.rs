@@ -1,4 +1,4 @@
-//! When a DIAG may be sent (specification 15): never as an amplifier, never as a storm.
+//! When a DIAG may be sent (§7.5): never as an amplifier, never as a storm.
 
 use xtp_wire::{Format, Options};
 

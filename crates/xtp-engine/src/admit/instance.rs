@@ -1,4 +1,4 @@
-//! Which instance of a responder a FIRST is meant for, whatever anybody's clock says (specification 14.9).
+//! Which instance of a responder a FIRST is meant for, whatever anybody's clock says (§6.9).
 //!
 //! A responder that was started again does not know what the instance before it executed. A FIRST that names the instance
 //! by its start can be executed by that one only. One that names none may be an old copy as long as copies from before the

@@ -1,4 +1,4 @@
-//! Admission of FIRSTs: at most once (specification 14.9), from sources that exist (20.5), without storms (15).
+//! Admission of FIRSTs: at most once (§6.9), from sources that exist (§7.4), without storms (§7.5).
 
 mod age;
 mod client;
@@ -42,7 +42,7 @@ const BATCH: usize = 64;
 /// What to do with a FIRST that no context answers to.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Certainly not seen before: admission (20.5) may make a context of it.
+    /// Certainly not seen before: admission (§7.4) may make a context of it.
     New,
     /// The association has ended: [`AtMostOnce::answer`] says what to send.
     Replay(TombstoneRef),
@@ -384,7 +384,7 @@ fn sooner(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Time 0 means that none is stated (21.1).
+/// Time 0 means that none is stated (§1.7.1).
 fn stated(time: Option<u32>) -> Option<u32> {
     time.filter(|time| *time != 0)
 }

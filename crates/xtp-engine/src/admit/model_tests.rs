@@ -1,4 +1,4 @@
-//! [`AtMostOnce`] against specification 14.9 written down naively: vectors, searched from end to end.
+//! [`AtMostOnce`] against §6.9 written down naively: vectors, searched from end to end.
 
 use core::net::SocketAddr;
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! Who gets a context and who must first show that it exists (specification 20.5, "Pressure").
+//! Who gets a context and who must first show that it exists (§7.4, "Pressure").
 
 use core::net::{IpAddr, SocketAddr};
 

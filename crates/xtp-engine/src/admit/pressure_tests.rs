@@ -1,4 +1,4 @@
-//! Cookies beyond the limits of 20.5.
+//! Cookies beyond the limits of §7.4.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! Tokens: what a host can check later without having kept anything (specification 21.4).
+//! Tokens: what a host can check later without having kept anything (§1.10).
 
 use core::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! What remains of an association: enough to answer late packets, and to know a FIRST again (specification 14.8, 14.9).
+//! What remains of an association: enough to answer late packets, and to know a FIRST again (§6.8, §6.9).
 //!
 //! A record is made when a FIRST is accepted, so that a repeat finds it although its source was rebound meanwhile;
 //! it becomes a tombstone when the context ends.
@@ -18,7 +18,7 @@ use crate::time::Time;
 
 /// Life once the peer's END came: no FIRST can follow any more, only duplicates.
 const ENDED_LIFE: Duration = Duration::from_secs(30);
-/// A tombstone answers once in this time (14.8).
+/// A tombstone answers once in this time (§6.8).
 const QUIET: Duration = Duration::from_millis(5);
 /// Octets of all cached responses; the ones not used for longest go first.
 const CACHE_OCTETS: usize = 64 << 20;
@@ -50,13 +50,13 @@ pub(crate) struct Tombstone {
     pub(crate) peer_ended: bool,
     /// RCLOSE and WCLOSE as far as the end of the association justifies them.
     pub(crate) closed: Options,
-    /// The source is validated (20.5): no 3x limit, and the better partition.
+    /// The source is validated (§7.3): no 3x limit, and the better partition.
     pub(crate) validated: bool,
     /// Octets received from and sent to `src` for this association, for the 3x limit.
     pub(crate) received: u64,
     /// Octets sent.
     pub(crate) sent: u64,
-    /// The unconfirmed response (14.5), a whole packet in memory of its own.
+    /// The unconfirmed response (§6.5), a whole packet in memory of its own.
     pub(crate) cached: Option<Bytes>,
 }
 
@@ -434,7 +434,7 @@ impl Tombstones {
         }
     }
 
-    /// Answers a packet without END (14.8), within the 3x limit (20.5).
+    /// Answers a packet without END (§6.8), within the 3x limit (§7.3).
     pub(super) fn answer(&mut self, now: Time, at: TombstoneRef, packet: Incoming) -> Answer {
         let key = self.slab.get(at.slot).map_or(0, |record| record.remains.key);
         let asked = packet.first.unwrap_or(key);

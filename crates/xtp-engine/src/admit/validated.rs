@@ -1,4 +1,4 @@
-//! Addresses that have proved that they receive what is sent to them (specification 20.5, "List").
+//! Addresses that have proved that they receive what is sent to them (§7.4, "List").
 
 use core::net::IpAddr;
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438) with HyStart++ (RFC 9406) and pacing (specification 12.5, 12.6).
+//! CUBIC (RFC 9438) with HyStart++ (RFC 9406) and pacing (§5.3).
 
 use core::time::Duration;
 
@@ -135,7 +135,7 @@ impl Cubic {
         self.threshold = self.window;
     }
 
-    /// Remembers where it went wrong; lower than last time means that others need room (4.7).
+    /// Remembers where it went wrong; lower than last time means that others need room (RFC 9438, 4.7).
     fn note_peak(&mut self) {
         self.prior = self.window;
         self.w_max = if self.window < self.w_max {
@@ -169,7 +169,7 @@ impl Controller for Cubic {
         let unused = (ack.in_flight_before as f64) < self.window / 2.0;
         if ack.app_limited || unused {
             if let Some(epoch) = &mut self.epoch {
-                // Time in which the window was not the limit must not raise the target (5.8).
+                // Time in which the window was not the limit must not raise the target (RFC 9438, 5.8).
                 epoch.start = (epoch.start + ack.now.since(last)).min(ack.now);
             }
             return;

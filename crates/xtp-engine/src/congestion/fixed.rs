@@ -1,4 +1,4 @@
-//! No congestion control: credit, rate and burst alone limit the writer (specification 12.5).
+//! No congestion control: credit, rate and burst alone limit the writer (§5.3).
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The writer's side of KDD's flow control (specification 24): the window is the receiver's, the rate is the window
+//! The writer's side of KDD's flow control (§5.3.1): the window is the receiver's, the rate is the window
 //! over the round trip.
 //!
 //! The receiver sees the losses, so it runs slow start and congestion avoidance (`recv::window`) and ships what comes

@@ -1,4 +1,4 @@
-//! Congestion controllers: pure data in and out (specification 12.5 to 12.7 [D-30]).
+//! Congestion controllers: pure data in and out (§5.3 [D-30]).
 
 mod cubic;
 mod fixed;
@@ -57,15 +57,15 @@ pub(crate) trait Controller {
     fn pacing_rate(&self, rtt: Option<Duration>) -> Option<u64>;
     /// Octets were acknowledged.
     fn on_ack(&mut self, ack: Ack);
-    /// Octets were declared lost, the newest of them sent at `newest_lost_sent_at`. Reacts once a round trip (10.7).
+    /// Octets were declared lost, the newest of them sent at `newest_lost_sent_at`. Reacts once a round trip (§4.3).
     fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: u64, in_flight: u64);
     /// The CE total grew; the newest packet it may be about was sent at `sent_at`. Reacts once a round trip.
     fn on_ce(&mut self, now: Time, sent_at: Time);
     /// The third and each further expiry of WTIMER in a row.
     fn on_timeout(&mut self);
-    /// Nothing was sent for so many WTIMER periods (12.6).
+    /// Nothing was sent for so many WTIMER periods (§5.3).
     fn on_idle(&mut self, periods: u32);
-    /// The path is another one (20.4).
+    /// The path is another one (§7.6).
     fn on_path_change(&mut self);
     /// Largest data segment from now on, octets.
     fn set_segment(&mut self, maxdata: u32);
@@ -75,7 +75,7 @@ pub(crate) trait Controller {
     fn on_app_limited(&mut self, _in_flight: u64) {}
     /// Nothing is in flight, and what is not needed to go on can be forgotten.
     fn rest(&mut self) {}
-    /// Octets after which this controller wants a report; `None`: as always (9.5(b)).
+    /// Octets after which this controller wants a report; `None`: as always (§3.5(b)).
     fn report_after(&self) -> Option<u64> {
         None
     }

@@ -1,4 +1,4 @@
-//! Ending: the user's closes, END, refusals, DIAG, and what is left behind (14, 15).
+//! Ending: the user's closes, END, refusals, DIAG, and what is left behind (§6.4, §7.5).
 
 use super::reader::{ReaderState, Refusal};
 use super::timers::Timer;
@@ -12,7 +12,7 @@ use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::{DiagCode, DiagValue, Header, Options, service};
 
-/// An inactive context answers at most once in this time (14.8).
+/// An inactive context answers at most once in this time (§6.8).
 pub(super) const ANSWER_SPACING: Duration = Duration::from_millis(5);
 
 impl Context {
@@ -40,7 +40,7 @@ impl Context {
         if reason == CloseReason::Normal {
             self.writer.una = self.writer.una.max(self.writer.nxt);
             if self.confirm == crate::Confirm::Delivered {
-                // END waited for the peer's user (14.4). Otherwise it says nothing about him.
+                // END waited for the peer's user (§6.4). Otherwise it says nothing about him.
                 self.writer.delivered = self.writer.delivered.max(self.writer.nxt);
             }
         }
@@ -55,7 +55,7 @@ impl Context {
         self.event(env, Event::Closed(reason));
     }
 
-    /// ZTIMER (13): how long stragglers are answered.
+    /// ZTIMER (§3.7): how long stragglers are answered.
     pub(super) fn afterlife(&self, was: State) -> Duration {
         let heard = was.heard();
         let received_at_initiator = self.end_received && self.role == Role::Initiator;
@@ -74,7 +74,7 @@ impl Context {
         }
     }
 
-    /// A packet for an inactive context (14.8).
+    /// A packet for an inactive context (§6.8).
     pub(crate) fn straggler(&mut self, header: &Header, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if header.options.contains(Options::END) {
             if !self.end_received && self.role == Role::Responder {
@@ -102,7 +102,7 @@ impl Context {
         }
     }
 
-    /// END from the peer (14.7). Never answered.
+    /// END from the peer (§6.7). Never answered.
     pub(super) fn take_end(&mut self, header: &Header, env: &mut Env<'_>) {
         self.end_received = true;
         let rclose = header.options.contains(Options::RCLOSE);
@@ -131,7 +131,7 @@ impl Context {
         self.finish(reason, env);
     }
 
-    /// The peer's stream is complete: automatic closing (8.4).
+    /// The peer's stream is complete: automatic closing (§6.3.1).
     pub(super) fn reader_is_done(&mut self, env: &mut Env<'_>) {
         let awaited = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
         if awaited && self.pattern.service == service::ACKNOWLEDGED && self.role == Role::Initiator {
@@ -164,7 +164,7 @@ impl Context {
         }
     }
 
-    /// DIAG rules (15): which is believed when.
+    /// DIAG rules (§7.5): which is believed when.
     pub(super) fn take_diag(&mut self, code: u32, val: u32, text: &str, header: &Header, env: &mut Env<'_>) {
         if !header.key.is_returned() {
             return;
@@ -216,14 +216,14 @@ impl Context {
         }
     }
 
-    /// Somebody says that the peer does not know this association: ask at once (15). The sender of a datagram answers nothing.
+    /// Somebody says that the peer does not know this association: ask at once (§7.5). The sender of a datagram answers nothing.
     fn raise_doubt(&mut self) {
         if self.doubt == Doubt::No && !self.pattern.one_way {
             self.doubt = Doubt::Raised;
         }
     }
 
-    /// 8.8 took silence for a legacy peer; one that is under pressure has no other answer for legacy formats (20.5)
+    /// §2.7 took silence for a legacy peer; one that is under pressure has no other answer for legacy formats (§7.4)
     /// than "no resource", which is certainly not executed. Ask once more for what it can give: a cookie.
     fn fell_back_in_error(&self, val: u32) -> bool {
         val == DiagValue::NoResource.to_wire()
@@ -233,14 +233,14 @@ impl Context {
                 .is_some_and(|opening| opening.fell_back && !opening.repeated)
     }
 
-    /// Nothing of the user's was sent, or the user said that it may run twice (14.9).
+    /// Nothing of the user's was sent, or the user said that it may run twice (§6.9).
     fn may_repeat(&self) -> bool {
         let once = self.opening.as_ref().is_some_and(|opening| !opening.repeated);
         once && (self.writer.queue.end() == 0
             || self.opening.as_ref().is_some_and(|opening| opening.repeatable))
     }
 
-    /// "Port unreachable" for the peer's port (14.11).
+    /// "Port unreachable" for the peer's port (§2.6).
     pub(crate) fn port_unreachable(&mut self, env: &mut Env<'_>) {
         if !self.state.is_live() || self.state == State::Quiescent {
             return;
@@ -265,7 +265,7 @@ impl Context {
         }
     }
 
-    /// The user aborts, or discards a reader with an open DREQ (14.6).
+    /// The user aborts, or discards a reader with an open DREQ (§6.6).
     pub(crate) fn abort(&mut self, env: &mut Env<'_>) {
         if !self.state.is_live() {
             return;
@@ -282,7 +282,7 @@ impl Context {
     }
 
     /// Both ends said RCLOSE and WCLOSE and asked for the same, and the packets crossed: this one of the peer tells us
-    /// everything, and ours tells the peer as much. END would tell nobody anything, so none is sent (14.4).
+    /// everything, and ours tells the peer as much. END would tell nobody anything, so none is sent (§6.4).
     pub(super) fn closes_cross(&self, header: &Header) -> bool {
         let all = Options::RCLOSE | Options::WCLOSE | Options::SREQ;
         header.options.contains(all)
@@ -307,7 +307,7 @@ impl Context {
         self.reader.dreq.is_some()
     }
 
-    /// The user wants no more (14.2(b)).
+    /// The user wants no more (§6.2).
     pub(crate) fn refuse_reader(&mut self, env: &mut Env<'_>) {
         if self.reader.state == ReaderState::Done || !self.state.is_live() {
             self.reader.store.discard_all();

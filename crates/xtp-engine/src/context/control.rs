@@ -1,4 +1,4 @@
-//! What a control segment says: acknowledgements, losses, credit, RTT samples, limits (7.2, 8.6, 10, 11).
+//! What a control segment says: acknowledgements, losses, credit, RTT samples, limits (§3.1, §2.5, §4.3, §5.1).
 
 use super::timers::Timer;
 use super::writer::{Within, WriterState};
@@ -17,7 +17,7 @@ use xtp_wire::{
 
 /// Packet threshold of loss detection [D-25].
 const THRESHOLD: u32 = 3;
-/// Losses in a row of the oldest segment, larger than the base size, that count as a black hole (20.3).
+/// Losses in a row of the oldest segment, larger than the base size, that count as a black hole (§5.5).
 const LOSSES_OF_A_BLACK_HOLE: u32 = 4;
 
 /// The control side of a packet, one shape for all formats.
@@ -61,7 +61,7 @@ impl<'a> Status<'a> {
         })
     }
 
-    /// 10.2: TCNTL, JCNTL and packets with END are never evidence of loss.
+    /// §4.3: TCNTL, JCNTL and packets with END are never evidence of loss.
     fn is_evidence(&self, header: &Header) -> bool {
         matches!(
             self.format,
@@ -79,7 +79,7 @@ impl Context {
         let now = env.now;
         if let Body::Tcntl { xkey, traffic, .. } = body {
             self.take_terms(*xkey, traffic, env);
-            // A renegotiation that asks is answered in kind (8.6); the answer itself asks nothing.
+            // A renegotiation that asks is answered in kind (§2.5); the answer itself asks nothing.
             self.renegotiation.due |= header.options.contains(Options::SREQ);
         } else if header.format == Format::Xcntl || header.format == Format::Xdata {
             self.in_force |= self.offered & caps_of(header.format);
@@ -122,7 +122,7 @@ impl Context {
         }
     }
 
-    /// An answer, new acknowledgement or new credit stops WTIMER; `settle_timers` starts it afresh (9.5).
+    /// An answer, new acknowledgement or new credit stops WTIMER; `settle_timers` starts it afresh (§3.5).
     fn note_progress(&mut self, acknowledged: bool) {
         if self.writer.blocked.is_none() {
             self.timers.waits = 0;
@@ -149,7 +149,7 @@ impl Context {
         raised
     }
 
-    /// RTT (7.2): a sample when the echo rises, less the delay the peer carried along.
+    /// RTT (§3.1): a sample when the echo rises, less the delay the peer carried along.
     fn take_echo(&mut self, status: &Status<'_>, raised: bool, now: Time) -> Option<Duration> {
         let echo = status.control.echo;
         if !serial_gt(echo, self.writer.echo_max) {
@@ -198,7 +198,7 @@ impl Context {
 
     /// 10.1: octets below rseq and inside spans leave the map.
     fn acknowledge(&mut self, status: &Status<'_>, env: &mut Env<'_>) -> u64 {
-        // A tag is never split: an acknowledgement that ends inside one ends before it (20.3).
+        // A tag is never split: an acknowledgement that ends inside one ends before it (§5.5).
         let rseq = self.writer.queue.tag_floor(status.control.rseq);
         let mut octets = 0;
         if rseq > self.writer.una {
@@ -226,7 +226,7 @@ impl Context {
         self.reach_marks(env);
     }
 
-    /// DREQ answers (9.3): what the peer's user has consumed.
+    /// DREQ answers (§3.2): what the peer's user has consumed.
     fn take_answers(&mut self, status: &Status<'_>, header: &Header, env: &mut Env<'_>) {
         if let Some(delivered) = status.extended.and_then(|extended| extended.delivered) {
             self.note_delivered(delivered.min(self.writer.nxt), env);
@@ -254,8 +254,8 @@ impl Context {
         if !answer || status.control.echo != dreq.sync {
             return;
         }
-        // A plain CNTL means "consumed" where it answers nothing else; otherwise the DREQ is repeated alone (9.3).
-        // A close that waits for delivery needs neither: END tells (14.4).
+        // A plain CNTL means "consumed" where it answers nothing else; otherwise the DREQ is repeated alone (§3.2).
+        // A close that waits for delivery needs neither: END tells (§6.4).
         let mut others = self.writer.requests.open.iter();
         let open = others.any(|&sync| serial_gt(sync, status.control.echo));
         let closes = self.confirm == crate::Confirm::Delivered && self.writer.state != WriterState::Open;
@@ -293,7 +293,7 @@ impl Context {
         self.writer.control.on_ack(ack);
     }
 
-    /// A control packet or XDATA with echo >= hs completes the synchronising handshake (13.3).
+    /// A control packet or XDATA with echo >= hs completes the synchronising handshake (§3.7.2).
     fn finish_handshake(&mut self, status: &Status<'_>, header: &Header) -> bool {
         let Some(sync) = self.writer.handshake else {
             return false;
@@ -318,7 +318,7 @@ impl Context {
         true
     }
 
-    /// 10.2.
+    /// §4.3.
     fn judge_status(&mut self, status: &Status<'_>, now: Time) {
         let go_back_n = status
             .extended
@@ -370,7 +370,7 @@ impl Context {
         }
     }
 
-    /// The oldest segment was lost: again and again while others get through means that it is too large (20.3).
+    /// The oldest segment was lost: again and again while others get through means that it is too large (§5.5).
     /// WTIMER cannot tell, because answers keep coming.
     fn note_stuck_segment(&mut self, now: Time) {
         let Some((seq, len)) = self.writer.inflight.lost_from(self.writer.una) else {
@@ -396,7 +396,7 @@ impl Context {
         }
     }
 
-    /// TCNTL: the key to use from now on, and the peer's limits (8.6).
+    /// TCNTL: the key to use from now on, and the peer's limits (§2.5).
     fn take_terms(&mut self, xkey: u64, traffic: &Traffic<'_>, env: &mut Env<'_>) {
         let key = xkey & (u64::MAX >> 1);
         if key != 0 && self.role == super::Role::Initiator {
@@ -405,7 +405,7 @@ impl Context {
         self.take_limits(traffic, env);
     }
 
-    /// Limits of a specifier of the peer, as seen by our writer (3.2).
+    /// Limits of a specifier of the peer, as seen by our writer (§1.7).
     pub(super) fn take_limits(&mut self, traffic: &Traffic<'_>, env: &mut Env<'_>) {
         let (max_data, rate) = match traffic {
             Traffic::Extended(terms) => {
@@ -449,7 +449,7 @@ impl Context {
         }
     }
 
-    /// RCLOSE (14.2): acknowledges everything, or refuses.
+    /// RCLOSE (§6.2): acknowledges everything, or refuses.
     pub(super) fn take_rclose(&mut self, header: &Header, body: &Body<'_>, env: &mut Env<'_>) {
         if self.writer.state == WriterState::Closed {
             return;

@@ -1,4 +1,4 @@
-//! What is left of an initiator that is over and whose user has gone: enough to say END again (14.8).
+//! What is left of an initiator that is over and whose user has gone: enough to say END again (§6.8).
 
 use super::close::ANSWER_SPACING;
 use super::timers::Timer;
@@ -69,7 +69,7 @@ impl Context {
 
     fn remains(&mut self) -> Option<Dally> {
         let over = self.state == State::Inactive && self.role == Role::Initiator;
-        // An address that is not validated limits what may be sent to it (20.5), and that takes a context.
+        // An address that is not validated limits what may be sent to it (§7.3), and that takes a context.
         if !over || !self.peer.validated || !self.is_over_for_good() {
             return None;
         }

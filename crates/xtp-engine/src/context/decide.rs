@@ -1,4 +1,4 @@
-//! What to send next: a pure function of all parts (9, 10, 11, 14), and what to ask on it (9.5).
+//! What to send next: a pure function of all parts (§3.2, §4.3, §5.1, §6.4), and what to ask on it (§3.5).
 
 use super::plan::{Plan, Planned, Stop};
 use super::reader::{Owed, ReaderState, Refusal};
@@ -9,7 +9,7 @@ use crate::options::Confirm;
 use crate::time::Time;
 use xtp_wire::Options;
 
-/// Uncovered packets that never ask, however small the window (9.5(b)).
+/// Uncovered packets that never ask, however small the window (§3.5(b)).
 pub(super) const LEAST_QUOTA: u32 = 4;
 
 /// The next thing worth doing.
@@ -78,7 +78,7 @@ impl Context {
         opening.connect_now || closes_empty
     }
 
-    /// A newly blocked writer asks once, and again only if the credit moved and did not suffice (11.3).
+    /// A newly blocked writer asks once, and again only if the credit moved and did not suffice (§5.1.1).
     fn decide_stop(&self, plan: &Plan) -> Option<Intent> {
         let why = match plan.stop {
             Stop::Blocked(why) => Some(why),
@@ -111,8 +111,8 @@ impl Context {
         if self.state == State::InHandshake {
             return None;
         }
-        // Before the peer was heard there is nothing to echo, and without an echo it believes END alone (4.7): what is
-        // asked waits for the answer to FIRST, which is repeated until it comes (8.3, L4).
+        // Before the peer was heard there is nothing to echo, and without an echo it believes END alone (§2.9): what is
+        // asked waits for the answer to FIRST, which is repeated until it comes (§2.4.2, L4).
         if self.role == Role::Initiator && !self.state.heard() && !self.pattern.no_feedback {
             return None;
         }
@@ -137,7 +137,7 @@ impl Context {
         Some(Intent::Request(ask))
     }
 
-    /// The END rule (14.4).
+    /// The END rule (§6.4).
     pub(super) fn decide_end(&self) -> Option<Intent> {
         let own_dreq = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
         let over = self.reader.state == ReaderState::Done && self.writer.state == WriterState::Closed;

@@ -149,7 +149,7 @@ impl Context {
             .asked(self.writer.nxt, self.writer.nxt, options);
     }
 
-    /// Option bits every packet of ours with data up to `end` carries (2.4, 14.1, 14.2).
+    /// Option bits every packet of ours with data up to `end` carries (§1.2, §6.1, §6.2).
     pub(super) fn data_options(&self, end: u64, xdata: bool, first: bool) -> Options {
         let mut options = self.writer.bits(&self.tuning);
         if first {
@@ -168,7 +168,7 @@ impl Context {
         options
     }
 
-    /// FIRST, with the given segment of data if there is one (8.1, 8.3).
+    /// FIRST, with the given segment of data if there is one (§2.4, §2.4.2).
     pub(super) fn emit_first(
         &mut self,
         segment: Option<Planned>,
@@ -319,7 +319,7 @@ impl Context {
         (sync, octets, options)
     }
 
-    /// The unconfirmed response as sent, for repeats of FIRST (14.5).
+    /// The unconfirmed response as sent, for repeats of FIRST (§6.5).
     fn keep_for_replay(&mut self, out: &TransmitBatch, octets: usize, payload: &[Bytes]) {
         let by_reference: usize = match payload.iter().map(Bytes::len).sum() {
             small if small <= super::packets::COPY_LIMIT => 0,
@@ -333,7 +333,7 @@ impl Context {
         self.cached = Some(packet.into());
     }
 
-    /// XDATA satisfies owed status unless TCNTL is due; a DATA with RCLOSE says everything (9.4).
+    /// XDATA satisfies owed status unless TCNTL is due; a DATA with RCLOSE says everything (§3.3).
     pub(super) fn settle_owed(&mut self, xdata: bool, options: Options) {
         let tells_all = options.contains(Options::RCLOSE) && self.reader.is_complete();
         if (xdata && !self.tcntl_is_due() && !self.window_is_untold()) || tells_all {
@@ -400,7 +400,7 @@ impl Context {
         self.note_request(sync, options, flip, end, env);
     }
 
-    /// A packet that is a request stops LSTIMER and starts WTIMER if it does not run (9.5).
+    /// A packet that is a request stops LSTIMER and starts WTIMER if it does not run (§3.5).
     pub(super) fn note_request(&mut self, sync: u32, options: Options, flip: bool, seq: u64, env: &Env<'_>) {
         let unheard = self.state == State::Opening && !self.pattern.one_way;
         if flip {
@@ -426,7 +426,7 @@ impl Context {
             }
             self.writer.unmapped_packets = 0;
             self.timers.stop(Timer::LazyStatus);
-            // It never pushes the timer ahead; but one that runs for a poll of 20.5 would make it wait too long.
+            // It never pushes the timer ahead; but one that runs for a poll of §3.7.3 would make it wait too long.
             let due = env.now + self.wtimer_period(env.now);
             if self.timers.get(Timer::Wait).is_none_or(|at| at > due) {
                 self.timers.set(Timer::Wait, due);
@@ -434,7 +434,7 @@ impl Context {
         }
     }
 
-    /// CNTL {RCLOSE WCLOSE END}, and the context is inactive (14.4).
+    /// CNTL {RCLOSE WCLOSE END}, and the context is inactive (§6.4).
     fn emit_end(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if self.role == super::Role::Responder && !self.peer.allows_control((HEADER_LEN + 20) as u64) {
             return;

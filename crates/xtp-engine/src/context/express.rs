@@ -25,7 +25,7 @@ use xtp_wire::{
     Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, XdataHead, serial_gt,
 };
 
-/// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (12.6).
+/// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (§5.3).
 pub(super) const NOT_IDLE: Duration = Duration::from_millis(5);
 
 /// What is not yet in the books of a packet that came.

@@ -132,15 +132,15 @@ pub(crate) struct Context {
     pub(crate) closed: Option<CloseReason>,
     /// The user gave the context back.
     pub(crate) released: bool,
-    /// The unconfirmed response of 14.5, kept for replay: header and payload as sent.
+    /// The unconfirmed response of §6.5, kept for replay: header and payload as sent.
     pub(crate) cached: Option<bytes::Bytes>,
     /// END came from the peer (shortens the tombstone's life).
     pub(crate) end_received: bool,
     /// Already on the engine's list of contexts to flush.
     pub(crate) dirty: bool,
-    /// Counted as half-open until validated or over (20.5).
+    /// Counted as half-open until validated or over (§7.3).
     pub(crate) half_open: bool,
-    /// FIRST had tformat 0x80: its key alone identifies it (14.9).
+    /// FIRST had tformat 0x80: its key alone identifies it (§6.9).
     pub(crate) extended_first: bool,
     /// Whether the engine has put the association away (tombstone, tables).
     pub(crate) retired: bool,
@@ -156,18 +156,18 @@ pub(crate) struct Context {
     /// Token and clock the peer told us, for the engine's memory of peers.
     pub(crate) learned_token: Option<Token>,
     pub(crate) learned_refusal: Option<Box<AgeRefusal>>,
-    /// Someone says that the peer lost the association; decided by a handshake (15).
+    /// Someone says that the peer lost the association; decided by a handshake (§7.5).
     pub(crate) doubt: Doubt,
     pub(crate) unreachable_since: Option<Time>,
     /// A forced close that has not been sent.
     pub(crate) abort_pending: bool,
-    /// Begin again under a new key (8.8, 14.9).
+    /// Begin again under a new key (§2.7, §6.9).
     pub(crate) restart: Option<Restart>,
-    /// Octets the user expects back: FIRST is padded accordingly (20.5).
+    /// Octets the user expects back: FIRST is padded accordingly (§7.3).
     pub(crate) expected_answer: u32,
     /// The peer moved from one address to another: for the engine's index.
     pub(crate) moved: Option<(core::net::SocketAddr, core::net::SocketAddr)>,
-    /// The allowance of 8.1.
+    /// The allowance of §2.4.
     pub(crate) initial: u64,
     /// When it had its last turn.
     pub(crate) touched: Time,
@@ -177,7 +177,7 @@ pub(crate) struct Context {
     pub(crate) leeway: u32,
 }
 
-/// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (14.11, 15).
+/// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (§2.6, §7.5).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
     /// None.
@@ -191,15 +191,15 @@ pub(crate) enum Doubt {
 /// Why an association begins again under a new key.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Restart {
-    /// With traffic format 1 and no capabilities (8.8).
+    /// With traffic format 1 and no capabilities (§2.7).
     Legacy,
-    /// The same once more, with the peer's clock (14.9).
+    /// The same once more, with the peer's clock (§6.9).
     Repeat,
     /// With everything we offer again: silence was taken for a legacy peer, and an answer came after all.
     Extended,
 }
 
-/// TCNTLs that are due or unconfirmed (3.2, 8.6).
+/// TCNTLs that are due or unconfirmed (§1.7, §2.5).
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Renegotiation {
     /// A TCNTL must go out.

@@ -3,7 +3,7 @@
 use crate::options::Tuning;
 use xtp_wire::{Options, service};
 
-/// When the responder's writer closes by itself (8.4).
+/// When the responder's writer closes by itself (§6.3.1).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AutoClose {
     /// Only on request of the user.
@@ -24,14 +24,14 @@ pub(crate) struct Pattern {
     pub(crate) one_way: bool,
     /// RCLOSE on FIRST: the return stream is not wanted.
     pub(crate) return_refused: bool,
-    /// A response acknowledges our stream: WCLOSE asks only when repeated (9.5(d)).
+    /// A response acknowledges our stream: WCLOSE asks only when repeated (§3.5(d)).
     pub(crate) response_expected: bool,
     pub(crate) auto_close: AutoClose,
     /// SREQ on FIRST where the pattern alone would not ask (L7).
     pub(crate) status_on_first: bool,
     /// Answer with END where 14.5 allows (L6).
     pub(crate) unconfirmed_response: bool,
-    /// Never asks for status (9.5(e)).
+    /// Never asks for status (§3.5(e)).
     pub(crate) no_feedback: bool,
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Travel {
 }
 
 impl Context {
-    /// The sync of the packet being built (7.2).
+    /// The sync of the packet being built (§3.1).
     pub(super) fn next_sync(&mut self) -> u32 {
         self.writer.sync_out = self.writer.sync_out.wrapping_add(1);
         self.writer.sync_out
@@ -240,7 +240,7 @@ impl Context {
 /// maxdata as an end states it that takes datagrams of up to `largest_datagram` octets.
 pub(super) fn max_data_to_state(largest_datagram: usize, tuning: &Tuning) -> u32 {
     let path = (largest_datagram.saturating_sub(HEADER_LEN)) as u32;
-    // Half the reader's room at most (11.3): a segment that never fits its credit waits for every window.
+    // Half the reader's room at most (§5.1.1): a segment that never fits its credit waits for every window.
     let room = u32::try_from(tuning.recv_capacity / 2).unwrap_or(u32::MAX);
     let path = path.min(room.max(64));
     match tuning.max_data {

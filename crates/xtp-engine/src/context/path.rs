@@ -1,4 +1,4 @@
-//! PATH packets: probing sizes, challenging addresses, moving (20.3, 20.4, 21.3).
+//! PATH packets: probing sizes, challenging addresses, moving (§5.5, §7.6, §1.10).
 
 use super::input::Input;
 use super::packets::{Draft, Travel};
@@ -32,7 +32,7 @@ const SEGMENTS_BEFORE_PROBING: u64 = 20;
 const PATH_OCTETS: usize = HEADER_LEN + 16;
 
 impl Context {
-    /// A valid packet from an address outside the peer's set (4.5, 20.4). False: it is not to be used.
+    /// A valid packet from an address outside the peer's set (§7.6). False: it is not to be used.
     pub(super) fn take_from_elsewhere(&mut self, env: &mut Env<'_>, input: &Input<'_>) -> bool {
         let header = &input.packet.header;
         if !header.key.is_returned() || self.state == State::Opening {
@@ -93,7 +93,7 @@ impl Context {
         self.schedule_path_timer();
     }
 
-    /// The peer lives at `addr` now: window and round trip begin anew (20.4).
+    /// The peer lives at `addr` now: window and round trip begin anew (§7.6).
     fn move_to(&mut self, addr: SocketAddr, env: &mut Env<'_>) {
         let from = self.moved.map_or(self.peer.addr, |(from, _)| from);
         self.moved = Some((from, addr));
@@ -233,7 +233,7 @@ impl Context {
         self.writer.ring.record(sync, env.now);
     }
 
-    /// The carrier says that datagrams of the present size do not fit (20.3).
+    /// The carrier says that datagrams of the present size do not fit (§5.5).
     pub(crate) fn too_big(&mut self, limit: Option<usize>, env: &mut Env<'_>) {
         if !self.state.is_live() {
             return;

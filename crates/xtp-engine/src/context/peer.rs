@@ -1,4 +1,4 @@
-//! Where the peer is, what it was sent and what came from it (4.5, 20.4, 20.5).
+//! Where the peer is, what it was sent and what came from it (§7.6, §7.4).
 
 use crate::path::PathValidation;
 use core::net::{IpAddr, SocketAddr};
@@ -10,7 +10,7 @@ pub(crate) struct Peer {
     pub(crate) local: Option<IpAddr>,
     /// Key of the FOREIGN entry, by which early packets arrive.
     pub(crate) foreign: Option<(SocketAddr, u64)>,
-    /// 20.5: the peer has shown that it receives what is sent to its address. Initiators trust whom they called.
+    /// §7.3: the peer has shown that it receives what is sent to its address. Initiators trust whom they called.
     pub(crate) validated: bool,
     /// UDP payload octets received from and sent to an address not validated yet.
     pub(crate) received: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Peer {
     pub(crate) largest_datagram: usize,
 }
 
-/// Octets always kept for one CNTL {SREQ} (20.5).
+/// Octets always kept for one CNTL {SREQ} (§7.3).
 pub(crate) const RESERVED_FOR_CONTROL: u64 = 88;
 
 impl Peer {

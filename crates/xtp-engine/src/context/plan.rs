@@ -49,7 +49,7 @@ pub(super) enum Stop {
     Blocked(Blocked),
     /// The congestion window is closed.
     Window,
-    /// Tokens or the pacer: goes on at this time. Never a reason to ask (9.5(a)).
+    /// Tokens or the pacer: goes on at this time. Never a reason to ask (§3.5(a)).
     Rate(Time),
     /// The train is as long as one turn allows.
     Train,
@@ -90,7 +90,7 @@ impl Context {
         path.min(self.writer.max_data as usize).max(16)
     }
 
-    /// Whether a packet with data can carry the status of the other stream (21.6).
+    /// Whether a packet with data can carry the status of the other stream (§3.4).
     fn xdata_fits(&self) -> bool {
         let untold = self.reader.refusal == super::reader::Refusal::Later && !self.reader.refusal_told;
         let useful = untold
@@ -392,7 +392,7 @@ impl Context {
         None
     }
 
-    /// Octets in flight (12.4): not lost, and young or covered by an outstanding request.
+    /// Octets in flight (§5.3): not lost, and young or covered by an outstanding request.
     pub(super) fn in_flight(&self, now: Time) -> u64 {
         if self.tuning.no_error {
             return self.writer.nxt - self.writer.una;
@@ -411,9 +411,9 @@ impl Context {
         !self.pattern.one_way || self.writer.final_seq.is_some()
     }
 
-    /// 14.5: this would be the whole response in one packet, and it may carry END.
+    /// §6.5: this would be the whole response in one packet, and it may carry END.
     pub(super) fn ends_with_response(&self, seq: u64, end: u64) -> bool {
-        // An initiator that has heard us does not repeat FIRST any more (8.3): the response must be our first packet.
+        // An initiator that has heard us does not repeat FIRST any more (§2.4.2): the response must be our first packet.
         self.pattern.unconfirmed_response
             && self.role == Role::Responder
             && self.stats.packets_sent == 0

@@ -8,14 +8,14 @@ use crate::recv::{Assembly, Reassembly, ReceiverWindow};
 use crate::time::Time;
 use xtp_wire::serial_gt;
 
-/// `rst` of section 6.
+/// State of this half (§6.3).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReaderState {
     Open,
     Done,
 }
 
-/// The user refused the stream (14.2(b)).
+/// The user refused the stream (§6.2).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     No,
@@ -24,7 +24,7 @@ pub(crate) enum Refusal {
     Later,
 }
 
-/// An answer that is owed (9.1).
+/// An answer that is owed (§3.2).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owed {
     Nothing,
@@ -34,7 +34,7 @@ pub(crate) enum Owed {
     Now,
 }
 
-/// A DREQ of the peer that waits for the user (9.3).
+/// A DREQ of the peer that waits for the user (§3.2).
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PeerDreq {
     pub(crate) seq: u64,
@@ -45,7 +45,7 @@ pub(crate) struct PeerDreq {
     pub(crate) delivered_then: u64,
 }
 
-/// FASTNAK book-keeping (10.5).
+/// FASTNAK book-keeping (§4.6).
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct NakRecord {
     /// rseq, highest octet and sync at the first report, and how often it was reported.
@@ -86,7 +86,7 @@ pub(crate) struct Reader {
     pub(crate) window: Option<Box<ReceiverWindow>>,
     /// One past the last octet granted (`rcv_alloc`).
     pub(crate) alloc: u64,
-    /// Largest window ever granted (W of 4.7).
+    /// Largest window ever granted (W of §2.9).
     pub(crate) widest: u64,
     pub(crate) start: u64,
     pub(crate) final_seq: Option<u64>,
@@ -101,7 +101,7 @@ pub(crate) struct Reader {
     pub(crate) owed: Owed,
     /// rseq and alloc as last told to the peer, or [`UNTOLD`].
     pub(crate) told: (u64, u64),
-    /// A window update is due without a request (11.4).
+    /// A window update is due without a request (§5.1).
     pub(crate) update_due: bool,
     pub(crate) modes: PeerModes,
     pub(crate) error_control: ErrorControl,
@@ -112,7 +112,7 @@ pub(crate) struct Reader {
     pub(crate) ecn: EcnCounter,
     /// The user was told that something can be read and has not found the end of it.
     pub(crate) announced: bool,
-    /// 14.5: END came with a hole; FIRST is repeated until complete.
+    /// §6.5: END came with a hole; FIRST is repeated until complete.
     pub(crate) end_pending: bool,
     /// Spans one control packet of ours may carry (TLV 10).
     pub(crate) max_spans: usize,

@@ -1,4 +1,4 @@
-//! A packet in: plausibility, data, control, closing, requests; in the order of specification 23.1.
+//! A packet in: plausibility, data, control, closing, requests; in this order.
 
 use super::input::Input;
 use super::reader::{Owed, PeerDreq, PeerModes, ReaderState};
@@ -11,16 +11,16 @@ use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{Body, DataSegment, Format, Header, Options, serial_gt};
 
-/// Lower bound of W (4.7).
+/// Lower bound of W (§2.9).
 const MIN_WINDOW: u64 = 1 << 20;
-/// Upper plausibility bound for writers that ignore credit (4.7).
+/// Upper plausibility bound for writers that ignore credit (§2.9).
 const WIDE: u64 = 1 << 32;
-/// Largest window a control segment may open (3.3).
+/// Largest window a control segment may open (§1.5).
 pub(crate) const MAX_GRANT: u64 = 1 << 40;
-/// An echo older than this is not believed (4.7).
+/// An echo older than this is not believed (§2.9).
 const ECHO_AGE: u32 = 1 << 30;
 
-/// Life of an incomplete datagram (10.9).
+/// Life of an incomplete datagram (§4.8).
 const ASSEMBLY_LIFE: Duration = Duration::from_secs(2);
 
 impl Context {
@@ -64,7 +64,7 @@ impl Context {
         }
         if header.options.contains(Options::END) {
             if is_data(header.format) && hole && !self.tuning_of_peer_is_unreliable() {
-                // 14.5: END that leaves a hole is no END; FIRST is repeated until the response is whole.
+                // §6.5: END that leaves a hole is no END; FIRST is repeated until the response is whole.
                 // A responder has no FIRST to repeat: to it such a packet is data without END.
                 self.reader.end_pending = self.role == Role::Initiator;
             } else {
@@ -77,12 +77,12 @@ impl Context {
             return;
         }
         self.take_requests(header, &input.packet.body);
-        // After the requests: a DREQ on this very packet holds the close back (8.4).
+        // After the requests: a DREQ on this very packet holds the close back (§6.3.1).
         self.apply_auto_close();
         self.announce_readable(env);
     }
 
-    /// 4.7, all differences modulo 2^64 read as signed. A repeated FIRST has the sequence number of the first one (8.3).
+    /// §2.9, all differences modulo 2^64 read as signed. A repeated FIRST has the sequence number of the first one (§2.4.2).
     pub(crate) fn is_plausible(&self, header: &Header, body: &Body<'_>) -> bool {
         if header.format == Format::First {
             return header.seq == self.reader.start;
@@ -181,7 +181,7 @@ impl Context {
         }
     }
 
-    /// 20.5: an echo that EQUALS a sync of ours, or the use of a key disclosed to this address.
+    /// §7.3: an echo that EQUALS a sync of ours, or the use of a key disclosed to this address.
     fn validate(&mut self, header: &Header, body: &Body<'_>) {
         if self.peer.validated {
             return;
@@ -225,7 +225,7 @@ impl Context {
                 self.announce_final(header, header.seq)?;
             }
             if header.options.contains(Options::NOERR) && self.reader.state == ReaderState::Open {
-                // 10.6: what the writer has sent counts as seen, or the loss below alloc would stop it for ever.
+                // §4.7: what the writer has sent counts as seen, or the loss below alloc would stop it for ever.
                 self.reader.store.skip_to(header.seq);
             }
         }
@@ -238,7 +238,7 @@ impl Context {
         Ok(())
     }
 
-    /// WCLOSE names the end; octets beyond it are a protocol error (14.1).
+    /// WCLOSE names the end; octets beyond it are a protocol error (§6.1).
     fn announce_final(&mut self, header: &Header, end: u64) -> Result<(), ()> {
         if let Some(known) = self.reader.final_seq {
             return if end > known { Err(()) } else { Ok(()) };
@@ -366,7 +366,7 @@ impl Context {
         self.stats.overrun += inserted.dropped;
     }
 
-    /// A data-bearing packet of the peer closes the reply gap (9.5(h)).
+    /// A data-bearing packet of the peer closes the reply gap (§3.6).
     pub(super) fn note_reply(&mut self, env: &Env<'_>) {
         let unacknowledged = !self.writer.inflight.is_empty();
         if !self.writer.gap.close(env.now) {
@@ -382,7 +382,7 @@ impl Context {
         }
     }
 
-    /// Datagrams of several packets: whole or not at all (10.9).
+    /// Datagrams of several packets: whole or not at all (§4.8).
     fn assemble(&mut self, env: &mut Env<'_>, input: &Input<'_>, header: &Header, data: &DataSegment<'_>) {
         let start = self.reader.start;
         if self.reader.assembly.is_none() {
@@ -494,7 +494,7 @@ impl Context {
         }
     }
 
-    /// The peer violates the protocol: forced close (14.6).
+    /// The peer violates the protocol: forced close (§6.6).
     fn abort_for(&mut self, what: &'static str, env: &mut Env<'_>) {
         self.abort_pending = true;
         self.finish(CloseReason::Protocol(what), env);
@@ -509,7 +509,7 @@ impl Context {
     }
 }
 
-/// Data packets in the sense of section 1.
+/// Data packets in the sense of §0.3.
 fn is_data(format: Format) -> bool {
     matches!(format, Format::First | Format::Data | Format::Xdata)
 }

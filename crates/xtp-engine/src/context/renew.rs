@@ -176,7 +176,7 @@ fn nobody() -> Identity {
     }
 }
 
-/// Writers without feedback have no window: one initial window in 100 ms where nothing is stated (12.8).
+/// Writers without feedback have no window: one initial window in 100 ms where nothing is stated (§5.2.1).
 fn own_rate(tuning: &Tuning, pattern: &Pattern, is_fixed: bool, segment: u32) -> Rate {
     if tuning.out_rate.octets_per_second == 0 && pattern.no_feedback && !is_fixed {
         let window = 10 * (segment + HEADER_LEN as u32);

@@ -26,7 +26,7 @@ impl Context {
         if !quiet || self.dirty || !self.only_silence_is_awaited() {
             return Rest::Busy;
         }
-        // Packets of the last three round trips prove that a port has changed and not been forged (20.4).
+        // Packets of the last three round trips prove that a port has changed and not been forged (§7.6).
         let recent = 3 * self.rtt.srtt().unwrap_or_default();
         match self.timers.last_sent + recent {
             at if at < now => Rest::Complete,

@@ -1,4 +1,4 @@
-//! Beginning again under a new key, with the same data: fallback to legacy formats, or a refused age (8.8, 14.9).
+//! Beginning again under a new key, with the same data: fallback to legacy formats, or a refused age (§2.7, §6.9).
 
 use super::setup::Identity;
 use super::timers::Timers;
@@ -10,7 +10,7 @@ use crate::time::Time;
 use xtp_wire::Caps;
 
 impl Context {
-    /// The peer answered the legacy formats after it had not answered the others: once, for the peer cache (8.8).
+    /// The peer answered the legacy formats after it had not answered the others: once, for the peer cache (§2.7).
     pub(crate) fn speaks_legacy_only(&mut self) -> bool {
         let heard = self.state.heard() && self.closed.is_none();
         match &mut self.opening {
@@ -23,7 +23,7 @@ impl Context {
     }
 
     /// Nobody has run what this initiator asks for, nor will who refuses it: all of its packets left after that one had
-    /// been started (14.9). Its number stays the same, so that nobody runs both this FIRST and the next.
+    /// been started (§6.9). Its number stays the same, so that nobody runs both this FIRST and the next.
     pub(super) fn was_never_run(&self, refusal: AgeRefusal, now: Time) -> bool {
         let begun_again = self
             .opening

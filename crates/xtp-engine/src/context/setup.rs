@@ -1,4 +1,4 @@
-//! How a context begins: opened by the user, or made of a FIRST (8.1, 8.2).
+//! How a context begins: opened by the user, or made of a FIRST (§2.4).
 
 use super::modes::{Beginning, Pattern};
 use super::packets::max_data_to_state;
@@ -15,9 +15,9 @@ use core::num::NonZeroU64;
 use core::time::Duration;
 use xtp_wire::{Address, Caps, ClientId, First, Header, Options, Token, Traffic};
 
-/// maxdata where none is stated (3.2).
+/// maxdata where none is stated (§1.7).
 pub(super) const UNKNOWN_MAX_DATA: u32 = 1_168;
-/// Spans of a control packet without TLV 10 (3.3).
+/// Spans of a control packet without TLV 10 (§1.5).
 pub(super) const DEFAULT_SPANS: usize = 32;
 /// Datagram sizes searched for on paths that are not local.
 const LARGEST_REMOTE: usize = 8_972;
@@ -37,13 +37,13 @@ pub(crate) struct Opening {
     pub(crate) connect_now: bool,
     pub(crate) wait_for_listener: bool,
     pub(crate) repeatable: bool,
-    /// It fell back to legacy formats after silence (8.8).
+    /// It fell back to legacy formats after silence (§2.7).
     pub(crate) fell_back: bool,
     /// It was repeated after DIAG(1,12) already.
     pub(crate) repeated: bool,
-    /// Wished length of the specifier (20.5, padding).
+    /// Wished length of the specifier (§7.3, padding).
     pub(crate) pad_to: usize,
-    /// Sequence octets in the first FIRST, and its requests: repeats carry the same (8.3).
+    /// Sequence octets in the first FIRST, and its requests: repeats carry the same (§2.4.2).
     pub(crate) first_len: u32,
     pub(crate) first_ask: Options,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Opening {
 pub(crate) struct Identity {
     pub(crate) id: ContextId,
     pub(crate) key: u64,
-    /// sync_out before the first packet (7.2).
+    /// sync_out before the first packet (§3.1).
     pub(crate) sync: u32,
     pub(crate) is_local: bool,
     pub(crate) initial_rtt: Option<Duration>,
@@ -69,17 +69,17 @@ pub(crate) struct Acceptance<'a> {
     pub(crate) tuning: Tuning,
     pub(crate) unconfirmed_response: bool,
     pub(crate) validated: bool,
-    /// Token for the peer's later FIRSTs (20.5).
+    /// Token for the peer's later FIRSTs (§7.4).
     pub(crate) source_token: Option<Token>,
 }
 
-/// The allowance of 8.1 for a stated maxdata.
+/// The allowance of §2.4 for a stated maxdata.
 pub(super) fn allowance(max_data: u32) -> u64 {
     let m = u64::from(if max_data == 0 { UNKNOWN_MAX_DATA } else { max_data });
     (10 * m).min((2 * m).max(14_600))
 }
 
-/// What a writer may send in one segment where the peer states `theirs` (0: nothing) and this end `ours` (3.2).
+/// What a writer may send in one segment where the peer states `theirs` (0: nothing) and this end `ours` (§1.7).
 pub(super) fn agreed_max_data(theirs: u32, ours: u32) -> u32 {
     let theirs = if theirs == 0 { UNKNOWN_MAX_DATA } else { theirs };
     theirs.min(ours).max(16)
@@ -228,11 +228,11 @@ impl Context {
         self.renew(parts, mtu, largest, kind, env.now);
     }
 
-    /// Both readers and writers start with the allowance of 8.1.
+    /// Both readers and writers start with the allowance of §2.4.
     fn grant_initially(&mut self, allowance: u64) {
         let start = self.reader.start;
         let granted = match self.role {
-            // The specifier of FIRST states the credit for the return stream (11.5).
+            // The specifier of FIRST states the credit for the return stream (§2.4).
             Role::Initiator if !self.offered.is_empty() && !self.tuning.reserve => {
                 start + allowance.max(self.tuning.recv_capacity)
             }

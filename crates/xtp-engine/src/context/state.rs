@@ -1,4 +1,4 @@
-//! The state machine of a context (specification 16), as one table a reader can see at once.
+//! The state machine of a context (§2.8), as one table a reader can see at once.
 //!
 //! ```text
 //!              UserOpens            PeerHeard           Handshake
@@ -10,7 +10,7 @@
 //! What happens besides the change of state is decided by the other modules; whether a change is legal is
 //! decided here alone.
 
-/// States of section 16. `Gone` is the specification's return to Q: nothing is left to look up.
+/// States of §2.8. `Gone`: nothing is left to look up.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum State {
     /// Q: opened by the user, no packet sent.
@@ -38,7 +38,7 @@ pub(crate) enum Transition {
     FirstAccepted,
     /// Anything valid came from the peer.
     PeerHeard,
-    /// WTIMER expired again, or a hint says that the peer may be gone (13.3 line 5, 15).
+    /// WTIMER expired again, or a hint says that the peer may be gone (§3.7.1 line 5, §7.5).
     Handshake,
     /// A control packet or XDATA answered the handshake.
     Answered,
@@ -86,7 +86,7 @@ impl State {
         )
     }
 
-    /// Whether the peer was heard (`heard` of section 6).
+    /// Whether the peer was heard (§2.8).
     pub(crate) const fn heard(self) -> bool {
         matches!(self, Self::Active | Self::InHandshake | Self::Inactive)
     }

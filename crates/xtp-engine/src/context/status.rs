@@ -1,4 +1,4 @@
-//! Control packets: which format answers what (9.3, 9.4), and building them.
+//! Control packets: which format answers what (§3.2, §3.3), and building them.
 
 use super::packets::{Draft, Travel};
 use super::reader::{NakRecord, Owed, PeerDreq, ReaderState, Refusal};
@@ -25,7 +25,7 @@ pub(super) enum Cause {
 }
 
 impl Context {
-    /// `TCNTL` is due: the peer does not use our key yet, or limits changed (9.4).
+    /// `TCNTL` is due: the peer does not use our key yet, or limits changed (§3.3).
     pub(super) fn tcntl_is_due(&self) -> bool {
         let ending = self.reader.state == ReaderState::Done && self.writer.state != WriterState::Open;
         let exchange = self.role == Role::Responder && self.pattern.lasting && !self.peer_has_key && !ending;
@@ -42,7 +42,7 @@ impl Context {
         (HEADER_LEN + 48 + 16 * spans) as u64
     }
 
-    /// Spans a control packet of this format may carry (3.3). An XCNTL says itself that there are more, so it takes as
+    /// Spans a control packet of this format may carry (§1.5). An XCNTL says itself that there are more, so it takes as
     /// many as fit, once the peer is known to be where it says it is.
     fn spans_that_fit(&self, format: Format) -> usize {
         let fits = (self.segment_size().saturating_sub(56) / 16).max(1);
@@ -64,7 +64,7 @@ impl Context {
         if self.close_is_untold() && !extra.contains(Options::DREQ) {
             extra |= Options::SREQ;
         }
-        // The key goes with every answer until the peer uses it (4.3); what we say by ourselves stays plain (L10).
+        // The key goes with every answer until the peer uses it (§2.1); what we say by ourselves stays plain (L10).
         let due = match cause {
             Cause::Asked => self.tcntl_is_due(),
             Cause::Own => self.renegotiation.due,
@@ -90,7 +90,7 @@ impl Context {
         }
     }
 
-    /// Everything is sent, the writer closes, and no packet said so (9.6).
+    /// Everything is sent, the writer closes, and no packet said so (§3.3).
     fn close_is_untold(&self) -> bool {
         self.writer.state == WriterState::Closing && !self.writer.wclose_sent && self.writer.all_sent()
     }
@@ -107,7 +107,7 @@ impl Context {
         let extended = self.speaks_extended();
         let echo = match cause {
             Cause::Dreq(sync) => Some(sync),
-            // A plain packet that echoes a DREQ answers it (9.3), so no other may.
+            // A plain packet that echoes a DREQ answers it (§3.2), so no other may.
             _ if !extended => self.echo_below_dreq(),
             _ => None,
         };
@@ -218,7 +218,7 @@ impl Context {
         }
     }
 
-    /// TCNTL: key exchange and limits (8.5, 8.6).
+    /// TCNTL: key exchange and limits (§2.4.3, §2.5).
     pub(super) fn emit_tcntl(&mut self, extra: Options, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let mut extra = extra;
         if self.renegotiation.confirm {
@@ -257,7 +257,7 @@ impl Context {
         self.reader.owed = Owed::Nothing;
     }
 
-    /// The packet that says END (14.4); always CNTL.
+    /// The packet that says END (§6.4); always CNTL.
     pub(super) fn emit_final(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         // RCLOSE and WCLOSE as far as they are true: a context that failed must not claim a complete stream.
         self.emit_control(Format::Cntl, Options::END, None, Cause::Asked, env, out);
@@ -273,7 +273,7 @@ impl Context {
         bits
     }
 
-    /// CNTL {END} without RCLOSE: forced close (14.6).
+    /// CNTL {END} without RCLOSE: forced close (§6.6).
     pub(super) fn emit_abort(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let control = self.control_segment(None);
         let sync = self.next_sync();
@@ -321,13 +321,13 @@ impl Context {
         self.note_request(draft.sync, draft.options, false, draft.seq, env);
     }
 
-    /// Time since the echoed packet came, microseconds (21.2, 21.6).
+    /// Time since the echoed packet came, microseconds (§1.5.1, §3.4).
     pub(super) fn delay_us(&self, now: Time) -> u32 {
         let micros = now.as_nanos().saturating_sub(self.reader.sync_in_at.as_nanos()) / 1_000;
         u32::try_from(micros).unwrap_or(DELAY_NONE).min(DELAY_NONE - 1)
     }
 
-    /// The user has consumed what the DREQ is about, or half a capacity since (9.3, 11.4).
+    /// The user has consumed what the DREQ is about, or half a capacity since (§3.2, §5.1).
     pub(super) fn dreq_is_satisfied(&self, dreq: PeerDreq) -> bool {
         let delivered = self.reader.store.delivered();
         delivered >= dreq.seq
@@ -378,7 +378,7 @@ impl Context {
         self.emit_status(Options::empty(), Cause::Unasked, env, out);
     }
 
-    /// FASTNAK (10.5): a new hole, or one that was reported once and can reach the threshold now.
+    /// FASTNAK (§4.6): a new hole, or one that was reported once and can reach the threshold now.
     pub(super) fn nak_is_due(&self, now: Time) -> bool {
         let reader = &self.reader;
         if !reader.modes.fast_nak || self.reader.state == ReaderState::Done {

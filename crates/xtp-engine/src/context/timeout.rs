@@ -1,4 +1,4 @@
-//! What happens when a timer expires (13, 13.3).
+//! What happens when a timer expires (§3.7, §3.7.1).
 
 use super::decide::Ask;
 use super::plan::{Planned, Stop};
@@ -12,9 +12,9 @@ use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::{Format, Options};
 
-/// FIRST repeats carry the same data twice, then a prefix that fits every path (8.3).
+/// FIRST repeats carry the same data twice, then a prefix that fits every path (§2.4.2).
 const FULL_REPEATS: u32 = 3;
-/// A peer that is merely slow or stopped for a moment is not taken for a legacy one (8.8, D-68).
+/// A peer that is merely slow or stopped for a moment is not taken for a legacy one (§2.7, D-68).
 const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_secs(5);
 const SMALLEST_PATH_DATA: usize = 1_168;
 
@@ -53,7 +53,7 @@ impl Context {
         }
     }
 
-    /// A hint that the peer is gone is decided by a handshake within three WTIMERs (15).
+    /// A hint that the peer is gone is decided by a handshake within three WTIMERs (§7.5).
     fn run_doubt(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if self.timers.take_due(Timer::Doubt, env.now) && self.doubt == Doubt::Asked {
             self.finish(CloseReason::Lost, env);
@@ -65,7 +65,7 @@ impl Context {
         }
     }
 
-    /// CTIMEOUT (14.7): evaluated first, so that a process that slept fails instead of repeating old FIRSTs.
+    /// CTIMEOUT (§6.7): evaluated first, so that a process that slept fails instead of repeating old FIRSTs.
     fn timed_out(&mut self, env: &mut Env<'_>) -> bool {
         let due = match self.state {
             State::Opening => env.now >= self.timers.created + self.tuning.connect_timeout,
@@ -91,7 +91,7 @@ impl Context {
         self.timers.last_heard = now;
     }
 
-    /// WTIMER: the first line of 13.3 that applies.
+    /// WTIMER: the first line of §3.7.1 that applies.
     fn wtimer_expired(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if self.pattern.one_way || self.state == State::Quiescent {
             return;
@@ -144,7 +144,7 @@ impl Context {
         first || (probe && !self.writer.inflight.is_empty())
     }
 
-    /// A repetition waits for tokens like any other data (12.4): WTIMER is put off until there are some.
+    /// A repetition waits for tokens like any other data (§5.2): WTIMER is put off until there are some.
     fn wait_for_tokens(&mut self, now: Time) -> bool {
         let writer = &self.writer;
         if writer.is_stopped() || (writer.peer_bucket.may_send() && writer.own_bucket.may_send()) {
@@ -164,7 +164,7 @@ impl Context {
         !plan.segments.is_empty() || matches!(plan.stop, Stop::Rate(_))
     }
 
-    /// 8.8: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way.
+    /// §2.7: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way.
     fn falls_back(&self, now: Time) -> bool {
         self.state == State::Opening
             && self.timers.firsts >= 3
@@ -176,7 +176,7 @@ impl Context {
             && self.rtt.srtt().is_none()
     }
 
-    /// Line 3, blocked: ask again, or send what credit allows although it is silly (11.3).
+    /// Line 3, blocked: ask again, or send what credit allows although it is silly (§5.1.1).
     fn poll_while_blocked(&mut self, why: Blocked, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let credit = self.writer.credit.alloc;
         let nxt = self.writer.nxt;
@@ -288,7 +288,7 @@ impl Context {
         self.transition(Transition::Handshake);
     }
 
-    /// Line 2: FIRST again: same key, same seq, same time, new sync (8.3); also 14.5.
+    /// Line 2: FIRST again: same key, same seq, same time, new sync (§2.4.2); also §6.5.
     fn repeat_first(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if env.now >= self.timers.created + Duration::from_secs(20) {
             return;
@@ -338,7 +338,7 @@ impl Context {
         })
     }
 
-    /// COOKIE: FIRST again with the token, once per token (21.4).
+    /// COOKIE: FIRST again with the token, once per token (§1.10).
     pub(crate) fn answer_cookie(
         &mut self,
         token: xtp_wire::Token,
@@ -363,7 +363,7 @@ impl Context {
         self.settle_timers(env.now);
     }
 
-    /// Consecutive losses of full-size packets mean a black hole (20.3).
+    /// Consecutive losses of full-size packets mean a black hole (§5.5).
     fn note_full_size_loss(&mut self, env: &Env<'_>) {
         self.writer.full_size_losses += 1;
         if self.writer.full_size_losses >= 3 {
@@ -372,14 +372,14 @@ impl Context {
         }
     }
 
-    /// LTIMER: what was too young to be lost may be lost now (10.2).
+    /// LTIMER: what was too young to be lost may be lost now (§4.3).
     fn judge_again(&mut self, now: Time) {
         if let Some((echo, threshold, within)) = self.writer.evidence {
             self.judge(echo, threshold, within, now);
         }
     }
 
-    /// How a silent association ends (14.7).
+    /// How a silent association ends (§6.7).
     fn timeout_reason(&self) -> CloseReason {
         use super::reader::ReaderState;
         if !self.state.heard() {

@@ -1,4 +1,4 @@
-//! Deadlines of a context: a fixed array, compared at every poll, no timer objects (13).
+//! Deadlines of a context: a fixed array, compared at every poll, no timer objects (§3.7).
 
 use crate::time::Time;
 
@@ -20,7 +20,7 @@ pub(crate) enum Timer {
     Zombie,
     /// Path validation and MTU search.
     Path,
-    /// How long a doubt about the peer may last (15).
+    /// How long a doubt about the peer may last (§7.5).
     Doubt,
 }
 
@@ -39,14 +39,14 @@ pub(crate) struct Timers {
     pub(crate) unanswered_since: Option<Time>,
     /// Last valid receipt; CTIMER is compared lazily against it.
     pub(crate) last_heard: Time,
-    /// Last packet sent, for congestion window decay (12.6).
+    /// Last packet sent, for congestion window decay (§5.3).
     pub(crate) last_sent: Time,
     /// The window was last halved for idleness.
     pub(crate) decayed: Time,
     pub(crate) created: Time,
     /// FIRSTs sent.
     pub(crate) firsts: u32,
-    /// When an inactive context answered last (14.8).
+    /// When an inactive context answered last (§6.8).
     pub(crate) last_answer: Option<Time>,
 }
 

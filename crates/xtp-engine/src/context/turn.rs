@@ -1,4 +1,4 @@
-//! One turn of a context: due timers, then decide and emit until nothing is left, then timers again (9.5, 13).
+//! One turn of a context: due timers, then decide and emit until nothing is left, then timers again (§3.5, §3.7).
 
 use super::decide::Intent;
 use super::reader::ReaderState;
@@ -12,7 +12,7 @@ use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::{Caps, HEADER_LEN};
 
-/// Size of a padded FIRST (20.5).
+/// Size of a padded FIRST (§7.3).
 const PADDED_FIRST: usize = 1_200;
 /// Intents carried out in one turn; more than any legal sequence needs, so that a mistake cannot hang.
 const MAX_INTENTS: usize = 32;
@@ -173,7 +173,7 @@ impl Context {
         }
     }
 
-    /// 20.5: FIRST is padded inside its specifier when more than three times the request is expected back.
+    /// §7.3: FIRST is padded inside its specifier when more than three times the request is expected back.
     fn pad_first(&mut self) {
         let request = self.writer.queue.end() as usize;
         let expected = self.expected_answer as usize;
@@ -201,14 +201,14 @@ impl Context {
         }
     }
 
-    /// Selective to go-back-N only when nothing is stored beyond rseq: no reneging (10.4).
+    /// Selective to go-back-N only when nothing is stored beyond rseq: no reneging (§4.4).
     fn switch_error_control(&mut self) {
         if self.reader.error_control != self.reader.wanted_error_control && !self.reader.store.has_holes() {
             self.reader.error_control = self.reader.wanted_error_control;
         }
     }
 
-    /// Starts and stops WTIMER and LSTIMER: at most one of them runs, WTIMER has priority (9.5).
+    /// Starts and stops WTIMER and LSTIMER: at most one of them runs, WTIMER has priority (§3.5).
     pub(super) fn settle_timers(&mut self, now: Time) {
         if self.wtimer_is_needed() {
             self.timers.stop(Timer::LazyStatus);
@@ -252,7 +252,7 @@ impl Context {
         })
     }
 
-    /// The reasons for WTIMER to run (13).
+    /// The reasons for WTIMER to run (§3.7).
     pub(super) fn wtimer_is_needed(&self) -> bool {
         let writer = &self.writer;
         let requests = &writer.requests;
@@ -271,7 +271,7 @@ impl Context {
             || self.polls()
     }
 
-    /// The waiting initiator of 20.5.
+    /// The waiting initiator of §3.7.3.
     pub(super) fn polls(&self) -> bool {
         self.role == Role::Initiator
             && self.state.heard()
@@ -281,7 +281,7 @@ impl Context {
             && self.writer.inflight.is_empty()
     }
 
-    /// Period of WTIMER with its back-off (13).
+    /// Period of WTIMER with its back-off (§3.7).
     pub(super) fn wtimer_period(&self, now: Time) -> Duration {
         let base = match self.rtt.srtt() {
             Some(_) => self.rtt.wtimer_base(),
@@ -311,7 +311,7 @@ impl Context {
         backed(waits).min(Duration::from_secs(10))
     }
 
-    /// Period of LSTIMER (9.5(h)).
+    /// Period of LSTIMER (§3.6).
     pub(super) fn lstimer_period(&self) -> Duration {
         let floor = Duration::from_micros(200);
         let base = match self.rtt.srtt() {

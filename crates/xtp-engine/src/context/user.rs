@@ -15,7 +15,7 @@ use crate::recv::octets::Octets;
 use bytes::Bytes;
 use xtp_wire::service;
 
-/// Longest unacknowledged datagram (10.9, 12.8).
+/// Longest unacknowledged datagram (§4.8, §5.2.1).
 const MAX_DATAGRAM: usize = 1 << 20;
 /// Congestion windows whose octets a writer may retain.
 const WINDOWS_RETAINED: u64 = 3;
@@ -179,7 +179,7 @@ impl Context {
         }
     }
 
-    /// Consumption may answer a DREQ, free credit worth a packet, or let END go (9.3, 11.4, 14.4).
+    /// Consumption may answer a DREQ, free credit worth a packet, or let END go (§3.2, §5.1, §6.4).
     fn user_consumed(&mut self) {
         if !self.state.is_live() {
             return;
@@ -240,7 +240,7 @@ impl Context {
         }
     }
 
-    /// A mark at `seq`; with `ask` the writer asks for what it takes (9.5(f)).
+    /// A mark at `seq`; with `ask` the writer asks for what it takes (§3.5(f)).
     pub(crate) fn mark(
         &mut self,
         id: MarkId,
@@ -255,7 +255,7 @@ impl Context {
             return Err(Error::Closed(reason.clone()));
         }
         if self.pattern.no_feedback {
-            // Such a writer never asks (9.5(e)): the mark would wait for ever.
+            // Such a writer never asks (§3.5(e)): the mark would wait for ever.
             return Err(Error::InvalidOption(
                 "a stream without error and flow control confirms nothing",
             ));
@@ -283,7 +283,7 @@ impl Context {
         }
     }
 
-    /// A new limit for the peer's writer: TCNTL, confirmed if it lifts a stop (3.2, 8.6).
+    /// A new limit for the peer's writer: TCNTL, confirmed if it lifts a stop (§1.7, §2.5).
     pub(crate) fn set_in_rate(&mut self, rate: Rate) {
         self.tuning.in_rate = rate;
         self.renegotiation.due = self.state != State::Quiescent;

@@ -12,7 +12,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_wire::{Options, serial_gt};
 
-/// `wst` of section 6.
+/// State of this half (§6.3).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WriterState {
     Open,
@@ -20,14 +20,14 @@ pub(crate) enum WriterState {
     Closed,
 }
 
-/// Why nothing more can be sent although there is something (11.3).
+/// Why nothing more can be sent although there is something (§5.1.1).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Blocked {
     /// No credit, or the silly-window rule.
     Credit,
     /// Burst 0.
     Stopped,
-    /// The 3x budget of 20.5.
+    /// The 3x budget of §7.3.
     Budget,
 }
 
@@ -39,11 +39,11 @@ pub(crate) struct OpenDreq {
     pub(crate) seq: u64,
     /// The user waits for delivery; otherwise only credit is wanted.
     pub(crate) for_delivery: bool,
-    /// No SREQ went with it and none was open: a plain CNTL that echoes it can answer nothing else (9.3).
+    /// No SREQ went with it and none was open: a plain CNTL that echoes it can answer nothing else (§3.2).
     pub(crate) alone: bool,
 }
 
-/// Requests sent and not answered (9).
+/// Requests sent and not answered (§3.2).
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     /// Syncs of unanswered requests, ascending. Bounded: only the oldest and the newest few matter.
@@ -112,7 +112,7 @@ impl ReplyGap {
     }
 }
 
-/// Positions a status says something about: below are not its concern, nor what lies beyond (3.3, 10.2).
+/// Positions a status says something about: below are not its concern, nor what lies beyond (§1.5, §4.3).
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Within {
     pub(crate) above: u64,
@@ -148,7 +148,7 @@ pub(crate) struct Writer {
     pub(crate) own_bucket: TokenBucket,
     pub(crate) control: Control,
     pub(crate) pacer: Pacer,
-    /// The user waits for everything below (9.5(f)).
+    /// The user waits for everything below (§3.5(f)).
     pub(crate) wanted: Wanted,
     /// Delivered to the peer's user, as far as we know.
     pub(crate) delivered: u64,
@@ -213,7 +213,7 @@ impl Wanted {
 }
 
 impl Writer {
-    /// What to ask for on a packet that ends at `end`, because the user waits (9.5(f)).
+    /// What to ask for on a packet that ends at `end`, because the user waits (§3.5(f)).
     pub(crate) fn wanted_by(&self, end: u64) -> Options {
         self.wanted.due(end, self.una, self.delivered)
     }

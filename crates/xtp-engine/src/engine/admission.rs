@@ -1,4 +1,4 @@
-//! FIRST without a context: tombstone, listener, age, pressure, and a new context (5, 14.9, 20.5).
+//! FIRST without a context: tombstone, listener, age, pressure, and a new context (§2.3, §6.9, §7.4).
 
 use super::Engine;
 use crate::admit::{Credentials, Decision, Incoming, Verdict};
@@ -147,7 +147,7 @@ impl Engine {
                 .refuses(self.now, claim.instance, self.is_local(src))
     }
 
-    /// 20.5: whether a context may be made, and whether its source is validated from the start.
+    /// §7.4: whether a context may be made, and whether its source is validated from the start.
     fn admit(
         &mut self,
         header: &Header,

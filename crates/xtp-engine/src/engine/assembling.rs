@@ -1,4 +1,4 @@
-//! The bound on incomplete datagrams of one peer (10.9): the oldest goes first.
+//! The bound on incomplete datagrams of one peer (§4.8): the oldest goes first.
 
 use super::slab::Slab;
 use crate::context::Context;

@@ -239,7 +239,7 @@ impl Engine {
         self.look(id, Context::holds_message)
     }
 
-    /// Whether the peer has shown that it receives what is sent to its address (20.5); one that was asked to begin by this end
+    /// Whether the peer has shown that it receives what is sent to its address (§7.3); one that was asked to begin by this end
     /// need not show it.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ impl Engine {
         self.command(now, id, |context, _| context.post(octets))?
     }
 
-    /// Nothing follows from here: graceful half close (14.1). Idempotent.
+    /// Nothing follows from here: graceful half close (§6.1). Idempotent.
     ///
     /// # Errors
     ///
@@ -273,7 +273,7 @@ impl Engine {
         self.command(now, id, |context, _| context.close_writer())?
     }
 
-    /// Nothing more is wanted: early reader close, the peer is told (14.2(b)). Unread octets are discarded.
+    /// Nothing more is wanted: early reader close, the peer is told (§6.2). Unread octets are discarded.
     ///
     /// # Errors
     ///
@@ -305,7 +305,7 @@ impl Engine {
         self.look(id, Context::owes_delivery)
     }
 
-    /// Forced close: everything queued is discarded, the peer is told once (14.6).
+    /// Forced close: everything queued is discarded, the peer is told once (§6.6).
     ///
     /// # Errors
     ///
@@ -342,7 +342,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks for confirmation of everything queued so far (9.5(f)): one
+    /// Asks for confirmation of everything queued so far (§3.5(f)): one
     /// [`Event::Marked`](crate::Event::Marked) when it is acknowledged or delivered.
     ///
     /// # Errors
@@ -380,7 +380,7 @@ impl Engine {
     }
 
     /// Switches this reader between selective repeat and go-back-N; to go-back-N only when nothing is stored
-    /// beyond a hole (10.4).
+    /// beyond a hole (§4.4).
     ///
     /// # Errors
     ///
@@ -407,7 +407,7 @@ impl Engine {
         self.command(now, id, |context, env| context.set_out_rate(rate, env))
     }
 
-    /// Priority of this writer's packets (18).
+    /// Priority of this writer's packets (§5.4).
     ///
     /// # Errors
     ///

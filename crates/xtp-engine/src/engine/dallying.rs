@@ -1,4 +1,4 @@
-//! Initiators that are over and only answer stragglers (14.8): small records that expire in O(1).
+//! Initiators that are over and only answer stragglers (§6.8): small records that expire in O(1).
 //!
 //! A client of a hundred thousand one-shots a second has as many of them at any moment as it made in the last second.
 //! They count neither against `max_contexts` nor as contexts; when there are too many, the oldest go.
@@ -10,7 +10,7 @@ use crate::transmit::{Ecn, Route};
 use std::collections::VecDeque;
 use xtp_wire::{Body, Format, Header, Options, Packet};
 
-/// Lives are whole seconds, 1 to 10 (13): one list each, in which all expire in the order they came.
+/// Lives are whole seconds, 1 to 10 (§3.7): one list each, in which all expire in the order they came.
 const LIVES: usize = 10;
 
 /// The lists: when to look at which slot, and for which generation of it.

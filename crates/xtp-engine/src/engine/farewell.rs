@@ -20,7 +20,7 @@ use xtp_wire::{Body, CONTROL_LEN, DELAY_NONE, Format, HEADER_LEN, Header, Key, O
 
 mod at_once;
 
-/// How long what is over answers stragglers if its round trip was short (13).
+/// How long what is over answers stragglers if its round trip was short (§3.7).
 const SHORTEST_LIFE: Duration = Duration::from_secs(1);
 
 /// An answer that ends its association and is not in the books.

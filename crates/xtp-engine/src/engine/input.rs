@@ -1,4 +1,4 @@
-//! Datagrams in: parse once, find the context or the rule for packets without one (4.4, 23.1).
+//! Datagrams in: parse once, find the context or the rule for packets without one (§2.2).
 
 use super::Engine;
 use crate::admit::Incoming;
@@ -155,7 +155,7 @@ impl Engine {
         }
     }
 
-    /// A malformed FIRST may deserve a DIAG (5); everything else is dropped in silence [D-06].
+    /// A malformed FIRST may deserve a DIAG (§2.3); everything else is dropped in silence [D-06].
     fn take_malformed(&mut self, error: WireError, datagram: &Datagram<'_>) {
         match error {
             WireError::BadChecksum => self.stats.bad_checksum += 1,
@@ -217,7 +217,7 @@ impl Engine {
         }
     }
 
-    /// DIAG 3 names the key its sender does not know, which is the peer's key of the context it is about (15).
+    /// DIAG 3 names the key its sender does not know, which is the peer's key of the context it is about (§7.5).
     fn deliver_disowned(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
         let key = packet.header.key;
         let mut slots = self.demux.by_peer(datagram.src);
@@ -228,7 +228,7 @@ impl Engine {
         true
     }
 
-    /// The carrier says "port unreachable" for a datagram sent to `peer` (14.11).
+    /// The carrier says "port unreachable" for a datagram sent to `peer` (§2.6).
     pub fn port_unreachable(&mut self, now: Time, peer: SocketAddr) {
         self.advance(now);
         let slots: Vec<u32> = self.demux.by_peer(peer).collect();
@@ -238,7 +238,7 @@ impl Engine {
         }
     }
 
-    /// The carrier says that a datagram to `peer` was too big; `octets` = UDP payload that fits, if known (20.3).
+    /// The carrier says that a datagram to `peer` was too big; `octets` = UDP payload that fits, if known (§5.5).
     pub fn too_big(&mut self, now: Time, peer: SocketAddr, octets: Option<usize>) {
         self.advance(now);
         let slots: Vec<u32> = self.demux.by_peer(peer).collect();
@@ -255,7 +255,7 @@ impl Engine {
             && !context.dirty
         {
             context.dirty = true;
-            // Answers to urgent packets are urgent too (18).
+            // Answers to urgent packets are urgent too (§5.4).
             let sort = match (context.tuning.sort, context.reader.modes.sort) {
                 (Some(own), Some(theirs)) => Some(own.min(theirs)),
                 (own, theirs) => own.or(theirs),

@@ -321,7 +321,7 @@ impl Engine {
         Some(act(context, &mut env))
     }
 
-    /// A key of 63 bits that no live context has (4.1).
+    /// A key of 63 bits that no live context has (§2.1).
     fn fresh_key(&mut self) -> u64 {
         loop {
             let key = self.rng.next_u64() >> 1;

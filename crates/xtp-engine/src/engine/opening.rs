@@ -1,4 +1,4 @@
-//! Opening an association: addresses, serial numbers, creation time, what is known of the peer (8, 14.9, 20.5).
+//! Opening an association: addresses, serial numbers, creation time, what is known of the peer (§2.4, §6.9, §7.4).
 
 use super::Engine;
 use crate::context::{Env, Identity, Opening};
@@ -9,7 +9,7 @@ use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use xtp_wire::{Address, Caps, ClientId, Options};
 
-/// Largest capacity that can be granted (3.3).
+/// Largest capacity that can be granted (§1.5).
 const MAX_CAPACITY: u64 = 1 << 40;
 
 /// What is known of an association before it is made.
@@ -118,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// UTC milliseconds as the peer counts them, low 32 bits; a true 0 is stated as 1 (21.1).
+    /// UTC milliseconds as the peer counts them, low 32 bits; a true 0 is stated as 1 (§1.7.1).
     pub(super) fn creation_time(&self, peer: SocketAddr) -> u32 {
         self.creation_time_by(self.peers.get(peer.ip(), self.now).clock_ms)
     }

@@ -1,4 +1,4 @@
-//! What is remembered of peers between associations (8.8, 13, 14.9, 20.5), ten minutes at most.
+//! What is remembered of peers between associations (§2.7, §3.7, §6.9, §7.4), ten minutes at most.
 
 use crate::hash::{KeyedMap, KeyedState};
 use crate::time::Time;

@@ -1,4 +1,4 @@
-//! Who gets a place (20.5): whoever has proved its address takes none from others who have, and gives way to nobody.
+//! Who gets a place (§7.4): whoever has proved its address takes none from others who have, and gives way to nobody.
 //! Whoever has not is asked to (COOKIE) where places are short; if it cannot be asked, the oldest of its kind whose message
 //! is not complete gives way.
 

@@ -1,4 +1,4 @@
-//! Packets that belong to no context: DIAG, COOKIE, and the answers of tombstones (5, 14.8, 15, 21.4).
+//! Packets that belong to no context: DIAG, COOKIE, and the answers of tombstones (§2.3, §6.8, §7.5, §1.10).
 
 use super::Engine;
 use crate::admit::{Answer, FinalNumbers, may_be_answered};
@@ -9,7 +9,7 @@ use xtp_wire::{
 };
 
 impl Engine {
-    /// The DIAG of section 5 to a FIRST: "certainly not executed", but for `ImproperState`.
+    /// The DIAG of §2.3 to a FIRST: "certainly not executed", but for `ImproperState`.
     pub(super) fn refuse(&mut self, trigger: &Header, value: DiagValue, datagram: &Datagram<'_>) {
         let mut clock = String::new();
         let text = match value {
@@ -32,7 +32,7 @@ impl Engine {
         self.send_diag(trigger, code, value, &text, datagram);
     }
 
-    /// DIAG 3: only for RTN=1 misses with SREQ (15).
+    /// DIAG 3: only for RTN=1 misses with SREQ (§7.5).
     pub(super) fn disown(&mut self, trigger: &Header, datagram: &Datagram<'_>) {
         self.send_diag(
             trigger,
@@ -63,7 +63,7 @@ impl Engine {
         self.reply(key, Options::empty(), 0, 0, &body, datagram);
     }
 
-    /// COOKIE: "say that again with this token"; no state is kept (20.5).
+    /// COOKIE: "say that again with this token"; no state is kept (§7.4).
     pub(super) fn send_cookie(&mut self, trigger: &Header, token: Token, datagram: &Datagram<'_>) {
         self.stats.cookies_sent += 1;
         let key = Key::returned(trigger.key.value());

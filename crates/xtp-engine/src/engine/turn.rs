@@ -259,7 +259,7 @@ impl Engine {
         }
     }
 
-    /// A new key for an association that begins again (8.8, 14.9).
+    /// A new key for an association that begins again (§2.7, §6.9).
     fn restart(&mut self, slot: u32, how: Restart) {
         let Some(context) = self.contexts.awake(slot) else {
             return;
@@ -364,7 +364,7 @@ impl Engine {
     }
 }
 
-/// What stays of a responder's association (14.8); initiators and pure datagrams leave none.
+/// What stays of a responder's association (§6.8); initiators and pure datagrams leave none.
 pub(super) fn tombstone(context: &Context) -> Option<Tombstone> {
     let (src, key) = context.peer.foreign?;
     if context.pattern.one_way {

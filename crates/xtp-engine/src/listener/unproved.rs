@@ -1,4 +1,4 @@
-//! Associations at a listener whose initiator has not shown that it receives what is sent to it (specification 20.5): they
+//! Associations at a listener whose initiator has not shown that it receives what is sent to it (§7.4): they
 //! have places of their own, so that they take none of those who have.
 
 use core::net::IpAddr;

@@ -1,4 +1,4 @@
-//! Datagrams of several packets: delivered whole or not at all (specification 10.9).
+//! Datagrams of several packets: delivered whole or not at all (§4.8).
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::reassembly::Payload;
 
-/// Longest datagram, and most octets held for one (specification 10.9, 12.8).
+/// Longest datagram, and most octets held for one (§4.8, §5.2.1).
 const MAX_OCTETS: usize = 1 << 20;
 /// Most pieces held out of order: what a datagram of the greatest length has in packets of 256 octets.
 const MAX_PIECES: usize = 4096;

@@ -1,4 +1,4 @@
-//! The reader's store: octets in any order in, a stream in order out (specification 9.4, 10.1 to 10.6, 11.1).
+//! The reader's store: octets in any order in, a stream in order out (§3.3, §4.2, §4.7, §5.1).
 //!
 //! Octets in order wait in [`Ready`] until the user takes them; octets behind a hole wait here, the covered
 //! ranges ("spans", what ECNTL reports) apart from the pieces, so that trimming and reporting do not depend on
@@ -25,7 +25,7 @@ use super::octets::Octets;
 use super::ready::Ready;
 use crate::fields::Fields;
 
-/// Octets of sequence space of a tag (specification 3.5).
+/// Octets of sequence space of a tag (§1.8).
 pub(super) const TAG: u64 = 8;
 /// Pieces that may wait behind holes if nothing else is set: capacity / 256 + 1024 for 256 KiB.
 const DEFAULT_PIECE_LIMIT: usize = 2048;
@@ -272,7 +272,7 @@ impl Reassembly {
         }
     }
 
-    /// Stores a segment of an unreliable stream (10.6): in the order of arrival, what lies below
+    /// Stores a segment of an unreliable stream (§4.7): in the order of arrival, what lies below
     /// [`next`](Self::next) dropped, what was left out reported as a gap. The caller bounds how far `seq` may jump.
     pub(crate) fn insert_unreliable(
         &mut self,

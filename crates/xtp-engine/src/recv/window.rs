@@ -1,4 +1,4 @@
-//! The receiver's side of KDD's flow control (specification 24): slow start and congestion avoidance by whoever sees
+//! The receiver's side of KDD's flow control (§5.3.1): slow start and congestion avoidance by whoever sees
 //! what arrives, for the writer to obey.
 //!
 //! The window grows with what arrives in order, by as much in slow start, by one segment a window afterwards. A hole

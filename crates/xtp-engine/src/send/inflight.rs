@@ -1,5 +1,5 @@
-//! The segment map: when each unacknowledged octet was sent last, and with which sync (specification 6, 10.1 to
-//! 10.3, 12.4).
+//! The segment map: when each unacknowledged octet was sent last, and with which sync (§4.1, §4.2,
+//! §4.3, §5.3).
 //!
 //! The map holds runs, one a train: segments of one size with consecutive syncs that left at one moment. A run
 //! is split only where something in it is lost, acknowledged or sent again apart from the rest.
@@ -107,7 +107,7 @@ impl Run {
     }
 }
 
-/// What an acknowledgement lets us conclude about loss (specification 10.2).
+/// What an acknowledgement lets us conclude about loss (§4.3).
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Judge {
     /// The echo of the packet that is the evidence.
@@ -280,7 +280,7 @@ impl Inflight {
         before - self.octets
     }
 
-    /// Marks what the evidence shows to be lost (specification 10.2): segments with a sync at least `threshold`
+    /// Marks what the evidence shows to be lost (§4.3): segments with a sync at least `threshold`
     /// older than the echo, and those not newer than the echo that were sent at least `late` ago.
     pub(crate) fn judge(&mut self, judge: Judge) -> Verdict {
         let mut verdict = Verdict::default();
@@ -370,7 +370,7 @@ impl Inflight {
         self.octets
     }
 
-    /// Octets in flight (specification 12.4): not lost, and sent at `young_since` or later (`None`: whenever) or
+    /// Octets in flight (§5.3): not lost, and sent at `young_since` or later (`None`: whenever) or
     /// with a sync not newer than `covered_up_to`. O(1) for `None`, else O(runs older than `young_since`).
     pub(crate) fn in_flight(&self, young_since: Option<Time>, covered_up_to: Option<u32>) -> u64 {
         let not_lost = self.octets - self.lost_octets;

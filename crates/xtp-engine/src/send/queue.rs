@@ -1,4 +1,4 @@
-//! What the user wrote, kept by reference until it is acknowledged (specification 3.5, 7.1, 14.1, 20.3).
+//! What the user wrote, kept by reference until it is acknowledged (§1.8, §1.1, §6.1, §5.5).
 //!
 //! Data, tags and message ends live in three ascending lists. Cutting a segment looks only at positions, so its
 //! cost does not depend on how the user's writes were divided; fetching the payload clones references.
@@ -20,7 +20,7 @@ use super::piece::{Data, Piece, SMALL};
 use crate::fields::Fields;
 use crate::frames::{Framed, Frames};
 
-/// Octets of sequence space of a tag (specification 3.5).
+/// Octets of sequence space of a tag (§1.8).
 const TAG: u64 = 8;
 /// Where a segment may end, and what it carries.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -463,7 +463,7 @@ impl SendQueue {
     }
 
     /// `seq`, or the start of the tag it lies in: an acknowledgement that ends inside a tag is to be taken as
-    /// ending before it, because a tag is never split (specification 20.3). O(log n).
+    /// ending before it, because a tag is never split (§5.5). O(log n).
     pub(crate) fn tag_floor(&self, seq: u64) -> u64 {
         self.tag_around(seq).map_or(seq, |tag| tag.seq)
     }

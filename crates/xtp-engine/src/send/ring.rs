@@ -1,4 +1,4 @@
-//! When the most recent packets left, whether or not the segment map still holds them (specification 6, 7.2).
+//! When the most recent packets left, whether or not the segment map still holds them (§4.1, §3.1).
 //!
 //! The segment map forgets a packet when its octets are acknowledged and never knew packets without data; an
 //! echo may name either. Two rings keep the last [`CAPACITY`] entries each, so that a long train of data cannot
@@ -80,7 +80,7 @@ impl Ring {
 
 /// Sending times of at least the last 64 packets without data and of at least the last 64 runs of data packets.
 ///
-/// Syncs must be recorded in the order in which they were given out (specification 7.2: one counter a key).
+/// Syncs must be recorded in the order in which they were given out (§3.1: one counter a key).
 #[derive(Debug, Default)]
 pub(crate) struct SentRing {
     packets: Ring,

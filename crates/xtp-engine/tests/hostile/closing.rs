@@ -250,7 +250,7 @@ fn end_counts_what_was_never_sent_as_unconfirmed() {
     }
 }
 
-/// RCLOSE of a reader that does not have everything refuses, and confirms nothing (14.2).
+/// RCLOSE of a reader that does not have everything refuses, and confirms nothing (§6.2).
 #[test]
 fn rclose_before_the_end_confirms_nothing() {
     for ahead in [false, true] {

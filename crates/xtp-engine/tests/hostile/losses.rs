@@ -118,7 +118,7 @@ fn lose(world: &mut World, id: ContextId, count: usize) -> Vec<u32> {
     syncs
 }
 
-/// CNTL shows losses by what it echoes, a TCNTL with the same numbers does not (10.2).
+/// CNTL shows losses by what it echoes, a TCNTL with the same numbers does not (§4.3).
 #[test]
 fn only_status_is_evidence_of_loss() {
     for ahead in [false, true] {
@@ -150,7 +150,7 @@ fn only_status_is_evidence_of_loss() {
     }
 }
 
-/// What was sent right before a handshake and is missing in its answer is lost, however young (13.3).
+/// What was sent right before a handshake and is missing in its answer is lost, however young (§3.7.2).
 #[test]
 fn the_answer_to_a_handshake_shows_what_is_lost() {
     for ahead in [false, true] {
@@ -166,7 +166,7 @@ fn the_answer_to_a_handshake_shows_what_is_lost() {
 }
 
 /// A round trip is measured by an answer, less the time the peer says that it kept it; never by status that says it
-/// answers nothing, nor by a plain one that nobody asked for (7.2).
+/// answers nothing, nor by a plain one that nobody asked for (§3.1).
 #[test]
 fn round_trips_are_measured_by_answers_only() {
     let sample = |delay: Option<u32>| {

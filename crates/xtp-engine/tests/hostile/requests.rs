@@ -27,7 +27,7 @@ fn later(view: &View, by: u32) -> View {
     }
 }
 
-/// The answer names the newest question, whatever came in between (9.3).
+/// The answer names the newest question, whatever came in between (§3.2).
 #[test]
 fn an_overtaken_question_does_not_come_back() {
     for ahead in [false, true] {
@@ -67,7 +67,7 @@ fn an_overtaken_level_asks_for_nothing() {
     }
 }
 
-/// However fast packets come over a hole: who reports gaps at once does so once in a millisecond (10.5).
+/// However fast packets come over a hole: who reports gaps at once does so once in a millisecond (§4.6).
 #[test]
 fn gaps_are_reported_once_in_a_millisecond() {
     for ahead in [false, true] {
@@ -86,7 +86,7 @@ fn gaps_are_reported_once_in_a_millisecond() {
     }
 }
 
-/// An acknowledgement that ends inside a tag ends before it: the tag is sent again whole (20.3).
+/// An acknowledgement that ends inside a tag ends before it: the tag is sent again whole (§5.5).
 #[test]
 fn a_tag_is_never_acknowledged_in_part() {
     for ahead in [false, true] {

@@ -39,7 +39,7 @@ fn half_open(world: &mut World, options: OpenOptions) -> Header {
     first.header
 }
 
-/// END without an echo is believed of whom nobody knows (4.7), and proves nothing: the next FIRST of that address counts
+/// END without an echo is believed of whom nobody knows (§2.9), and proves nothing: the next FIRST of that address counts
 /// against its rate like any other's.
 #[test]
 fn an_end_without_an_echo_proves_no_address() {

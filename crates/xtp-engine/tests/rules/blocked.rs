@@ -1,4 +1,4 @@
-//! The patience of a blocked writer (05-flow-rate-congestion, "The blocked writer").
+//! The patience of a blocked writer (§5.1.1).
 
 use crate::host::{Host, cntl, parse};
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! A number of a client under another key (06-closing, "At most once").
+//! A number of a client under another key (§6.9).
 
 use crate::host::{Host, KEY, encode, extended, parse, peer};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Two positions for one WCLOSE (06-closing, "WCLOSE").
+//! Two positions for one WCLOSE (§6.1).
 
 use crate::host::{Host, cntl, data, first, parse};
 use xtp_wire::{Options, service};

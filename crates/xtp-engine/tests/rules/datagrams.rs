@@ -1,4 +1,4 @@
-//! Nothing ever answers a datagram (08-paradigms, "Datagram"), not even what comes too late.
+//! Nothing ever answers a datagram (§8.2), not even what comes too late.
 
 use crate::host::{Host, data, first};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is dropped, and what counts it (01-wire, "What is dropped").
+//! What is dropped, and what counts it (§1.12).
 
 use crate::host::{Host, data, encode, first, parse, plain};
 use xtp_wire::{Body, Control, HEADER_LEN, Options, service};

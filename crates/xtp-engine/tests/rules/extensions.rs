@@ -1,4 +1,4 @@
-//! Extensions that are not in force (01-wire, "Extensions that are not in force").
+//! Extensions that are not in force (§1.13).
 
 use crate::host::{Host, extended, first, packet, parse, plain};
 use xtp_engine::EngineConfig;

@@ -1,4 +1,4 @@
-//! FIRST.seq: where the initiator's stream begins (02-associations, "Where the stream begins").
+//! FIRST.seq: where the initiator's stream begins (§2.4.1).
 
 use crate::host::{Host, cntl, data, first, parse};
 use xtp_wire::{Body, Options, service};

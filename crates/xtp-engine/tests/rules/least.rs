@@ -1,5 +1,5 @@
 //! The least conforming peer and the engine speak every paradigm with each other, also where packets are lost
-//! (10-least-peer).
+//! (`docs/protocol/10-least-peer.md`).
 
 use crate::host::{Host, parse};
 use crate::least_peer::Peer;

@@ -1,4 +1,4 @@
-//! Octets that come twice, differently (04-reliability, "Overlapping octets").
+//! Octets that come twice, differently (§4.5).
 
 use crate::host::{Host, cntl, data, first, parse};
 use xtp_wire::{Options, service};

@@ -111,7 +111,7 @@ fn told(way: Way, kinds: Vec<OpenOptions>, actions: &[Action]) -> Vec<(usize, To
     all
 }
 
-/// An acknowledgement whose alloc lies below its rseq is no packet (4.7): nobody may believe in delivery for it.
+/// An acknowledgement whose alloc lies below its rseq is no packet (§2.9): nobody may believe in delivery for it.
 #[test]
 fn an_implausible_answer_confirms_nothing() {
     let actions = vec![

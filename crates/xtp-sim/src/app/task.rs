@@ -340,7 +340,7 @@ impl Task {
             }
             Err(error) => {
                 let step = self.script.steps.get(self.step);
-                // A writer the engine closed by itself (8.4), or whose reader refused, can be closed again.
+                // A writer the engine closed by itself (§6.3.1), or whose reader refused, can be closed again.
                 let closing = matches!(step, Some(Step::CloseWriter));
                 if error == Error::WriterClosed && (closing || self.refused.is_some()) {
                     return Ok(None);

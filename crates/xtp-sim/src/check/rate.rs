@@ -1,4 +1,4 @@
-//! Never above rate and burst (12.1, 12.2).
+//! Never above rate and burst (§5.2).
 
 use std::collections::VecDeque;
 

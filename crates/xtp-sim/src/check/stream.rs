@@ -61,9 +61,9 @@ impl Ledger {
 pub enum Promise {
     /// Every octet, once, in order.
     Reliable,
-    /// Ascending octets, with the gaps between them shown (10.6).
+    /// Ascending octets, with the gaps between them shown (§4.7).
     Gaps,
-    /// One whole datagram or nothing (10.9).
+    /// One whole datagram or nothing (§4.8).
     Whole,
 }
 
@@ -195,7 +195,7 @@ impl StreamCheck {
     fn end(&mut self, ledger: &Ledger) -> Result<(), String> {
         self.ended = true;
         let nothing = self.promise == Promise::Whole && self.next == 0;
-        // A writer may be closed by its engine (8.4): then what it has written is all.
+        // A writer may be closed by its engine (§6.3.1): then what it has written is all.
         if self.next != ledger.written && !nothing {
             let (next, written, closed) = (self.next, ledger.written, ledger.closed);
             return Err(format!(

@@ -71,7 +71,7 @@ pub struct WireCheck {
     owners: BTreeMap<u64, (usize, Side)>,
 }
 
-/// Initial allowance of 8.1 for a stated maxdata.
+/// Initial allowance of §2.4 for a stated maxdata.
 pub fn initial_allowance(maxdata: u32) -> u64 {
     let m = if maxdata == 0 { 1168 } else { u64::from(maxdata) };
     (10 * m).min((2 * m).max(14_600))
@@ -102,7 +102,7 @@ impl WireCheck {
             Side::Initiator => (&mut one[0], &mut two[0]),
             Side::Responder => (&mut two[0], &mut one[0]),
         };
-        // A FIRST without time or client made a second context after the first was forgotten (14.9), or a responder
+        // A FIRST without time or client made a second context after the first was forgotten (§6.9), or a responder
         // whose clock was set back took an old one for younger than itself: two ends speak with one voice, and only
         // the counts still mean something. How often a FIRST may be accepted is judged elsewhere.
         let forgets = association.nameless || self.restarted.contains(&from);
@@ -159,7 +159,7 @@ impl WireCheck {
 }
 
 impl Association {
-    /// Both readers start with the initial allowance (8.1).
+    /// Both readers start with the initial allowance (§2.4).
     fn grant(&mut self, first: &Seen) {
         let stated = first.statement.map_or(0, |statement| statement.maxdata);
         for end in &mut self.ends {
@@ -255,7 +255,7 @@ impl End {
         self.edge_rule(seen, other)
     }
 
-    /// A writer never flips EDGE again while the last flip is unanswered (9.2).
+    /// A writer never flips EDGE again while the last flip is unanswered (§3.2).
     fn edge_rule(&mut self, seen: &Seen, other: &End) -> Result<(), String> {
         // A repeated FIRST has level 0 whatever came between.
         let first = seen.format == Format::First;

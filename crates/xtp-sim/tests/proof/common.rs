@@ -126,7 +126,7 @@ pub(crate) fn records(world: &World) -> &[Record] {
     world.net.records.as_deref().unwrap_or_default()
 }
 
-/// The packets of a ladder in the specification's words: CNTL stands for XCNTL, DATA for XDATA.
+/// The packets of a ladder in the words of `docs/protocol`: CNTL stands for XCNTL, DATA for XDATA.
 pub(crate) fn rungs(world: &World) -> Vec<String> {
     records(world).iter().map(rung).collect()
 }

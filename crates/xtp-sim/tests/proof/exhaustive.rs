@@ -148,7 +148,7 @@ fn one_shot() {
 }
 
 /// The responder knows no round trip, so its WTIMER of 1 s outlasts the initiator's dally of 20 short ones when the
-/// END and one repetition are lost: everything is delivered, and the responder says "unconfirmed" (14.10).
+/// END and one repetition are lost: everything is delivered, and the responder says "unconfirmed" (§6.7).
 #[test]
 fn transaction() {
     all_subsets(Paradigm::Transaction, 140, 0);

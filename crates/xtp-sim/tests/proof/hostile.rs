@@ -1,4 +1,4 @@
-//! Whatever strangers send at a live engine with an open transfer (26.13).
+//! Whatever strangers send at a live engine with an open transfer (§1.12).
 
 use core::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! The ladders of specification 19 without loss: exact packet counts and exact option bits.
+//! The ladders of §8.1 without loss: exact packet counts and exact option bits.
 
 use std::time::Duration;
 

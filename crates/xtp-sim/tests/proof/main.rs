@@ -1,4 +1,4 @@
-//! The proof: what the specification promises, shown in virtual time.
+//! The proof: what `docs/protocol` promises, shown in virtual time.
 
 mod common;
 mod driving;

@@ -1,4 +1,4 @@
-//! At most once (26.4): duplicates early and late, restarts, eviction, clocks that disagree.
+//! At most once (§6.9): duplicates early and late, restarts, eviction, clocks that disagree.
 
 use core::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Addresses and sizes of the path (20.3, 20.4, 20.5, 26.5, 26.14).
+//! Addresses and sizes of the path (§5.5, §7.6, §7.4, §7.3).
 
 use core::net::SocketAddr;
 use std::time::Duration;

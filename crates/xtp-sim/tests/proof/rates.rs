@@ -1,4 +1,4 @@
-//! Rate and burst (12.1, 12.2, 26.12), in virtual time.
+//! Rate and burst (§5.2), in virtual time.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use xtp_sim::trace::Side;
 use xtp_sim::world::World;
 use xtp_wire::Format;
 
-/// Octets of data packets (whole packets, as 3.2 counts them) that started in the window.
+/// Octets of data packets (whole packets, as §1.7 counts them) that started in the window.
 fn octets_between(world: &World, from: u64, to: u64) -> u64 {
     let within = records(world)
         .iter()

@@ -1,4 +1,4 @@
-//! Credit, slow readers, idle associations (26.9, 26.10, 26.15).
+//! Credit, slow readers, idle associations (§5.1, §5.1.1, §3.7).
 
 use std::collections::BTreeSet;
 use std::time::Duration;

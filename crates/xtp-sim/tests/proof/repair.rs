@@ -1,4 +1,4 @@
-//! Retransmission (26.3, 26.8, 26.11).
+//! Retransmission (§4.4, §4.7).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The soak of `model.py` with the real engine: 20 % loss, 10 % duplication and reordering (26.3).
+//! The soak of `model.py` with the real engine: 20 % loss, 10 % duplication and reordering (§4.4).
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const PARADIGMS: [Paradigm; 6] = [
     Paradigm::MessageStream,
 ];
 
-/// The ends whose last confirmation was lost (14.10), and the runs.
+/// The ends whose last confirmation was lost (§6.7), and the runs.
 fn soak(size: u32, seeds: u64) -> (u32, u32) {
     let config = LinkConfig {
         loss: Loss::Random(0.2),
@@ -70,7 +70,7 @@ fn soak(size: u32, seeds: u64) -> (u32, u32) {
 /// Exactly once and complete; whether both ends know it.
 fn judge(paradigm: Paradigm, seed: u64, world: &World) -> bool {
     let what = || format!("{} {seed}: {:?}\n{}", paradigm.name(), ends(world), tail(world));
-    // Three lost FIRSTs of a lasting association look like a legacy peer: it begins again under a new key (8.8).
+    // Three lost FIRSTs of a lasting association look like a legacy peer: it begins again under a new key (§2.7).
     let most = if paradigm.is_stream() { 2 } else { 1 };
     assert!((1..=most).contains(&world.flows[0].accepted), "{}", what());
     let complete = |side: Side| {

@@ -1,4 +1,4 @@
-//! Priorities across the associations of a host (18).
+//! Priorities across the associations of a host (§5.4).
 
 use crate::common::{MS, SECOND, finish_clean, pair, pour, records, send, stream_flow};
 use xtp_engine::{CongestionKind, Rate};

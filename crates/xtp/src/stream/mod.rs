@@ -383,7 +383,7 @@ impl Stream {
         self.shared.look(|core| Ok(core.engine.context_stats(self.id)?))
     }
 
-    /// Whether the peer's address has shown that it receives what is sent there (specification 20.5). Until then anybody may
+    /// Whether the peer's address has shown that it receives what is sent there (§7.3). Until then anybody may
     /// have begun the association in its name. Always so where this end began it; false once it was aborted.
     pub fn is_proved(&self) -> bool {
         self.shared

@@ -16,9 +16,9 @@ const NETWORK_ORDER: [u8; 4] = [0xa1, 0xb2, 0x3c, 0x4d];
 const RECORD_HEADER: usize = 16;
 /// Octets of the IPv4 and UDP headers before a packet.
 const HEADERS: usize = 28;
-/// Place of a packet's format: the low five bits of the last octet of `cmd` (specification 2).
+/// Place of a packet's format: the low five bits of the last octet of `cmd` (§1.1).
 const FORMAT: usize = 11;
-/// Formats with user data: DATA, FIRST, XDATA (specification 2.2).
+/// Formats with user data: DATA, FIRST, XDATA (§1.3).
 const WITH_DATA: [u8; 3] = [0, 2, 19];
 
 /// A capture that is still written.

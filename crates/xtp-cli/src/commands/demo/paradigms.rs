@@ -1,4 +1,4 @@
-//! What is shown: each paradigm, what it carries, and the number of packets its ladder says (specification 19).
+//! What is shown: each paradigm, what it carries, and the number of packets its ladder says (§8.1).
 
 /// How the sender and the receiver of a paradigm behave.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(super) struct Paradigm {
 
 /// Octets of a message that fits a packet.
 const SMALL: usize = 100;
-/// Largest packet of the exchanges shown: what is sent on a path nothing is known of (specification 20.3), so that the
+/// Largest packet of the exchanges shown: what is sent on a path nothing is known of (§5.5), so that the
 /// number of packets of a long datagram does not depend on what this host's loopback could carry.
 pub(super) const PACKET: usize = 1_200;
 /// Octets of user data in a packet of this size.
