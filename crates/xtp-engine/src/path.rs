@@ -4,6 +4,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use crate::Time;
+use xtp_wire::HEADER_LEN;
 
 /// Challenges sent to one candidate.
 const TRIES: u8 = 3;
@@ -13,6 +14,9 @@ const WAY_BACK: u32 = 3;
 const LEAST_PERIOD: Duration = Duration::from_millis(20);
 /// A path that had to be left again is no candidate for this long.
 const DISTRUST: Duration = Duration::from_secs(60);
+
+/// Octets of the datagram of a challenge without padding.
+pub(crate) const CHALLENGE_OCTETS: u64 = HEADER_LEN as u64 + 16;
 
 /// What to send.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -136,6 +140,16 @@ impl PathValidation {
             return Some(src);
         }
         None
+    }
+
+    /// The address that was left was never validated: no more than `octets` may still go there (20.5).
+    pub(crate) fn limit_former(&mut self, octets: u64) {
+        let challenges = (octets / CHALLENGE_OCTETS).min(u64::from(WAY_BACK)) as u32;
+        if challenges == 0 {
+            self.former = None;
+        } else if let Some(former) = &mut self.former {
+            former.until = former.deadline + former.period * challenges;
+        }
     }
 
     /// What is due at `now`; call it until it says [`Action::Ignore`]. `nonce` as above.

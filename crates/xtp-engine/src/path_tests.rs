@@ -32,6 +32,22 @@ fn migrated(now: Time) -> PathValidation {
     path
 }
 
+/// An address that never showed that it receives is not challenged beyond three times what came from there.
+#[test]
+fn a_former_address_that_was_not_validated_gets_what_its_budget_leaves() {
+    let challenges = |octets| {
+        let mut path = migrated(Time::ZERO);
+        path.limit_former(octets);
+        let times = (0..40).map(|tenth| Time::ZERO + RTT / 10 * tenth);
+        times
+            .filter(|&at| path.on_timeout(at, 5) != Action::Ignore)
+            .count()
+    };
+    assert_eq!(challenges(u64::MAX), 3);
+    assert_eq!(challenges(2 * CHALLENGE_OCTETS), 2);
+    assert_eq!(challenges(CHALLENGE_OCTETS - 1), 0);
+}
+
 #[test]
 fn the_old_address_is_used_until_the_challenge_is_answered() {
     let mut path = PathValidation::new(old());

@@ -235,6 +235,7 @@ impl World {
 
     fn resume(&mut self, host: usize) {
         self.hosts[host].paused = false;
+        self.resumed.insert(host, self.now);
         if self.hosts[host].down {
             return;
         }

@@ -70,6 +70,8 @@ pub struct Flow {
     pub opened_at: u64,
     /// What its initiator took for UTC then, milliseconds.
     pub created_utc_ms: i64,
+    /// When the reader at each end had read its stream to the end, by [`Side::index`].
+    pub read_at: [Option<u64>; 2],
     /// How many contexts were accepted for it, over all lives of the responder.
     pub accepted: u32,
     /// The initiator's task.
@@ -101,6 +103,7 @@ impl Flow {
             opened,
             opened_at: 0,
             created_utc_ms: 0,
+            read_at: [None; 2],
             accepted: 0,
             initiator_task: None,
             responder_tasks: Vec::new(),

@@ -12,6 +12,7 @@ fn flying(from: usize, octets: usize) -> Flying {
         dst: address(9, false),
         ecn: Ecn::NotEct,
         data: Bytes::from(vec![octets as u8; octets]),
+        left: 0,
     }
 }
 

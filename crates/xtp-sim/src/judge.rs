@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use xtp_engine::CloseReason;
 
 use crate::app::{Outcome, Task};
+use crate::bound::taken_and_allowed;
 use crate::excuse::{self, Excuse};
 use crate::fault::Fault;
 use crate::flow::Flow;
@@ -21,9 +22,26 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
             continue;
         }
         report.flows += 1;
+        report.stalled += u64::from(world.stalled.contains(&number));
         let excuses = excuse::of(plan, world, number);
         let binding = !matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram);
         report.excused += u64::from(binding && !excuses.is_empty());
+        if let Some(what) = world.suspicions.get(&number).filter(|_| excuses.is_empty()) {
+            let text = format!("flow {number} ({}): {what}", paradigm.name());
+            world.fail(text);
+            return;
+        }
+        // A series has one service number: which packets were whose can not be told.
+        if binding
+            && world.flows[number].spec.series.is_none()
+            && excuses.is_empty()
+            && let Some((taken, allowed)) = taken_and_allowed(plan, world, number)
+            && taken > allowed
+        {
+            let what = format!("took {taken:.3} s; {allowed:.3} s are explained by users, links and outages");
+            world.fail(format!("flow {number} ({}): {what}", paradigm.name()));
+            return;
+        }
         match judge_flow(plan, world, number, *paradigm, &excuses) {
             Ok(Verdict::Clean) => report.clean += 1,
             Ok(Verdict::Residue) => report.residue += 1,

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod app;
+mod bound;
 pub mod check;
 pub mod clock;
 pub mod content;
@@ -33,6 +34,7 @@ mod series;
 pub mod trace;
 pub mod trouble;
 mod users;
+mod watch;
 pub mod world;
 
 pub use report::{SeedReport, Summary};

@@ -10,7 +10,7 @@ use crate::check::wire::WireCheck;
 use crate::clock::Clock;
 use crate::fault::SendError;
 use crate::packet::Seen;
-use crate::trace::{Fate, Record};
+use crate::trace::{Fate, Record, Side};
 
 /// A datagram under way.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Flying {
     pub ecn: Ecn,
     /// The octets.
     pub data: Bytes,
+    /// When it left, nanoseconds of world time.
+    pub left: u64,
 }
 
 /// What the carrier tells a sender at once.
@@ -177,6 +179,7 @@ impl Net {
                 dst: train.dst,
                 ecn: train.ecn,
                 data: Bytes::copy_from_slice(octets),
+                left: at,
             };
             self.send(at, from, flying);
         });
@@ -190,6 +193,7 @@ impl Net {
         }
         let decoded = Seen::decode(&flying.data);
         let datagram = flying.data.clone();
+        let to = flying.dst;
         let fate = match self.refusing[from] {
             None => self.carry(at, from, flying),
             Some(error) => {
@@ -200,7 +204,7 @@ impl Net {
             }
         };
         match decoded {
-            Ok(seen) => self.observe(at, from, seen, fate),
+            Ok(seen) => self.observe(at, from, to, seen, fate),
             Err(error) => {
                 let head: Vec<String> = datagram
                     .iter()
@@ -237,10 +241,10 @@ impl Net {
         Fate::Link(outcome)
     }
 
-    fn observe(&mut self, at: u64, from: usize, seen: Seen, fate: Fate) {
+    fn observe(&mut self, at: u64, from: usize, to: SocketAddr, seen: Seen, fate: Fate) {
         self.options_seen |= seen.options.bits();
         let local = self.clocks[from].local(at).as_nanos();
-        let end = match self.check.packet(local, from, &seen, fate) {
+        let end = match self.check.packet(local, from, to, &seen, fate) {
             Ok(end) => end,
             Err(rule) => {
                 self.violate(
@@ -254,6 +258,14 @@ impl Net {
                 None
             }
         };
+        if let Some((number, side)) = end {
+            let association = &mut self.check.associations[number];
+            if association.ends[side.index()].sent_at == 0 && side == Side::Initiator {
+                // Nothing has come yet, and nothing could.
+                association.ends.iter_mut().for_each(|end| end.arrived_at = at);
+            }
+            association.ends[side.index()].sent_at = at;
+        }
         if let Some(records) = &mut self.records {
             records.push(Record {
                 at,

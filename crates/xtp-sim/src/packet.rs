@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use xtp_wire::{
-    Body, Control, DataSegment, Format, Key, Options, Packet, Traffic, WireError, Xcntl, XcntlFlags,
+    Body, Control, DataSegment, Format, Key, Options, Packet, PathKind, Traffic, WireError, Xcntl, XcntlFlags,
 };
 
 /// What a traffic specifier states.
@@ -59,6 +59,8 @@ pub struct Seen {
     pub xkey: Option<u64>,
     /// Traffic specifier (FIRST, TCNTL, JCNTL).
     pub statement: Option<Statement>,
+    /// It answers a PATH challenge.
+    pub answers_challenge: bool,
     /// Code and val of a DIAG.
     pub diag: Option<(u32, u32)>,
     /// Service number FIRST names.
@@ -90,6 +92,7 @@ impl Seen {
             delay_us: None,
             xkey: None,
             statement: None,
+            answers_challenge: false,
             diag: None,
             port: None,
         };
@@ -135,6 +138,7 @@ impl Seen {
                 self.statement = Some(statement(traffic));
             }
             Body::Xcntl(extended) => self.take_xcntl(extended),
+            Body::Path(path) => self.answers_challenge = path.kind == PathKind::Response,
             Body::Diag(diag) => self.diag = Some((diag.code, diag.val)),
             _ => {}
         }

@@ -30,6 +30,8 @@ pub struct SeedReport {
     pub clean: u64,
     /// Ends that learned nothing more although everything was delivered (§6.7).
     pub residue: u64,
+    /// Associations that waited for the probe of silence since their responder's 3x budget was spent.
+    pub stalled: u64,
     /// Associations that were allowed to end badly (datagrams, which promise nothing, are not counted).
     pub excused: u64,
     /// Of these, how many did, by the name of each excuse that held.
@@ -61,6 +63,8 @@ pub struct Summary {
     pub clean: u64,
     /// Ends of 14.10.
     pub residue: u64,
+    /// Associations that waited for the probe of silence.
+    pub stalled: u64,
     /// Associations that were allowed to end badly.
     pub excused: u64,
     /// Of these, how many did, by the name of each excuse that held.
@@ -84,6 +88,7 @@ impl Summary {
         self.clean += report.clean;
         self.residue += report.residue;
         self.excused += report.excused;
+        self.stalled += report.stalled;
         for (name, count) in &report.excuses {
             *self.excuses.entry(name).or_default() += count;
         }
@@ -170,6 +175,11 @@ impl fmt::Display for Summary {
             "may end badly      {:.1} % of associations; did: {}",
             self.excused_share() * 100.0,
             used.join(", ")
+        )?;
+        writeln!(
+            f,
+            "stalled by 3x      {} until the probe of silence",
+            self.stalled
         )?;
         table(f, "fault classes, share of seeds", &self.fault_rates())?;
         table(f, "paradigms, share of seeds", &self.paradigm_rates())?;

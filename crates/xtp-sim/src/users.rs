@@ -258,7 +258,11 @@ impl World {
             mine,
             theirs,
         };
-        if let Err(what) = task.turn(turn) {
+        let result = task.turn(turn);
+        if task.reader.ended {
+            self.flows[task.flow].read_at[task.side.index()].get_or_insert(self.now);
+        }
+        if let Err(what) = result {
             self.fail_task(number, &what);
         }
         self.check_memory(number);

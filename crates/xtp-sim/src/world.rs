@@ -1,10 +1,11 @@
 //! The world: a virtual clock, hosts, links, users, and what happens to them.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{Ecn, EngineConfig};
+use xtp_engine::{CongestionKind, Ecn, EngineConfig};
 use xtp_link::LinkConfig;
 
 use crate::app::{Outcome, Task, nanos};
@@ -59,6 +60,13 @@ pub struct World {
     pub restarts: Vec<Restarted>,
     /// Most packets before the run counts as a storm.
     pub packet_limit: u64,
+    /// What looked wrong in a flow first, and is wrong if nothing excuses the flow.
+    pub suspicions: BTreeMap<usize, String>,
+    /// Flows that waited for the probe of silence since their responder had no budget left.
+    pub stalled: BTreeSet<usize>,
+    /// When each host that was paused ran again.
+    pub(crate) resumed: BTreeMap<usize, u64>,
+    pub(crate) next_look: u64,
     seed: u64,
     pub(crate) schedule: Vec<Scheduled>,
     refusals: Vec<(u64, usize, SocketAddr)>,
@@ -92,6 +100,10 @@ impl World {
             moves: Vec::new(),
             restarts: Vec::new(),
             packet_limit: 100_000,
+            suspicions: BTreeMap::new(),
+            stalled: BTreeSet::new(),
+            resumed: BTreeMap::new(),
+            next_look: 0,
             seed,
             schedule: Vec::new(),
             refusals: Vec::new(),
@@ -129,6 +141,17 @@ impl World {
         {
             self.fail(format!("flow {number}: listen failed: {error}"));
         }
+        for (side, host, tuning) in [
+            (Side::Initiator, flow.spec.initiator, &flow.spec.open.tuning),
+            (Side::Responder, flow.spec.responder, &flow.spec.listen.tuning),
+        ] {
+            let automatic = tuning.congestion == CongestionKind::Auto;
+            let trusts = self.hosts[host].config.engine.trusted_links;
+            let windowed = !(tuning.congestion == CongestionKind::Fixed || automatic && trusts);
+            if windowed && flow.spec.open.service != xtp_wire::service::DATAGRAM {
+                self.net.check.windowed.insert((flow.port, side.index()));
+            }
+        }
         self.flows.push(flow);
         number
     }
@@ -155,7 +178,16 @@ impl World {
             dst,
             ecn: Ecn::NotEct,
             data: Bytes::copy_from_slice(octets),
+            left: self.now,
         };
+        self.land(to, flying);
+    }
+
+    /// A datagram reaches the socket of a host that runs.
+    fn land(&mut self, to: usize, flying: Flying) {
+        if let Ok(seen) = Seen::decode(&flying.data) {
+            self.net.check.arrived(flying.src, flying.left, self.now, &seen);
+        }
         self.hosts[to].deliver(flying);
     }
 
@@ -189,6 +221,7 @@ impl World {
         };
         self.now = self.now.max(next);
         self.count_step();
+        self.watch();
         self.happen();
         while let Some((to, flying)) = self.net.receive(self.now) {
             self.turns_at.1 = 0;
@@ -244,10 +277,7 @@ impl World {
             return;
         }
         if !self.hosts[to].down {
-            if let Ok(seen) = Seen::decode(&flying.data) {
-                self.net.check.arrived(&seen);
-            }
-            self.hosts[to].deliver(flying);
+            self.land(to, flying);
         } else if self.unreachable_reports
             && let Some(sender) = self.net.owner(flying.src)
         {

@@ -29,7 +29,7 @@ impl PathQueue {
 /// A search for larger datagrams begins after this many segments: short associations never probe.
 const SEGMENTS_BEFORE_PROBING: u64 = 20;
 /// Octets of a PATH packet without padding.
-const PATH_OCTETS: usize = HEADER_LEN + 16;
+const PATH_OCTETS: usize = crate::path::CHALLENGE_OCTETS as usize;
 
 impl Context {
     /// A valid packet from an address outside the peer's set (§7.6). False: it is not to be used.
@@ -80,7 +80,11 @@ impl Context {
     }
 
     fn take_path_response(&mut self, path: &Path, input: &Input<'_>, env: &mut Env<'_>) {
+        let spare = self.peer.spare();
         if let Some(addr) = self.peer.paths.on_response(input.src, path.nonce, env.now) {
+            if let Some(octets) = spare {
+                self.peer.paths.limit_former(octets);
+            }
             self.move_to(addr, env);
             self.peer.validated = true;
         } else if Some(path.nonce) == self.probe_nonce && input.src == self.peer.addr {
@@ -107,6 +111,8 @@ impl Context {
         }
         self.reader.growth.forget_rtt();
         self.rtt.reset();
+        // A timer that doubled while the old path was dead says nothing about this one.
+        self.timers.waits = 0;
         // Whatever fitted the old path need not fit this one.
         self.peer.mtu.on_black_hole(env.now);
         self.writer.control.set_segment(self.segment_size() as u32);

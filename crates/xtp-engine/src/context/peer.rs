@@ -55,6 +55,11 @@ impl Peer {
         (!self.validated).then(|| (3 * self.received).saturating_sub(self.sent + RESERVED_FOR_CONTROL))
     }
 
+    /// Octets that may still be sent before validation; `None` = no limit.
+    pub(crate) fn spare(&self) -> Option<u64> {
+        (!self.validated).then(|| (3 * self.received).saturating_sub(self.sent))
+    }
+
     /// Whether a packet of `octets` may leave.
     pub(crate) fn allows_control(&self, octets: u64) -> bool {
         self.validated || self.sent + octets <= 3 * self.received

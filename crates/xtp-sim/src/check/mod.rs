@@ -1,5 +1,8 @@
 //! What must hold after every event, seen from outside the engines.
 
+pub mod amplification;
+pub mod growth;
 pub mod rate;
+pub mod silence;
 pub mod stream;
 pub mod wire;

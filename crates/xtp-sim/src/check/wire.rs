@@ -1,10 +1,14 @@
 //! Rules of the packets themselves, checked for each end of every association as its packets leave.
 
+use core::net::SocketAddr;
 use std::collections::{BTreeMap, BTreeSet};
 
 use xtp_wire::{Format, Options, serial_gt};
 
+use crate::check::amplification::{AmplificationCheck, Arrived};
+use crate::check::growth::GrowthCheck;
 use crate::check::rate::RateCheck;
+use crate::check::silence;
 use crate::packet::{Seen, Statement};
 use crate::trace::{Fate, Side};
 
@@ -27,6 +31,15 @@ pub struct End {
     pub octets: u64,
     /// One past the last octet sent.
     pub highest: u64,
+    /// When its last packet left, nanoseconds of world time.
+    pub sent_at: u64,
+    /// When the last packet reached it.
+    pub arrived_at: u64,
+    /// The longest time nothing reached it of late, and when it ended.
+    pub quiet: (u64, u64),
+    /// Octets of the other end's stream it has reported.
+    acknowledged: u64,
+    growth: GrowthCheck,
     sync: Option<u32>,
     first_seq: Option<u64>,
     final_seq: Option<u64>,
@@ -57,6 +70,10 @@ pub struct Association {
     pub closed_at_once: bool,
     /// A packet with the responder's key has reached it: from then on addresses may change.
     pub exchanged: bool,
+    /// The longest any of its packets took, nanoseconds.
+    pub slowest: u64,
+    /// The shortest any of its packets took.
+    pub fastest: Option<u64>,
     /// It was accepted twice.
     pub doubled: bool,
 }
@@ -68,6 +85,12 @@ pub struct WireCheck {
     pub associations: Vec<Association>,
     /// Hosts that started again, and know nothing of what they sent before.
     pub restarted: BTreeSet<usize>,
+    /// Addresses that have not shown that they receive.
+    pub amplification: AmplificationCheck,
+    /// Service numbers and ends whose writers have a congestion window.
+    pub windowed: BTreeSet<(u16, usize)>,
+    /// The newest association of each service number.
+    pub(crate) ports: BTreeMap<u16, usize>,
     owners: BTreeMap<u64, (usize, Side)>,
 }
 
@@ -86,6 +109,7 @@ impl WireCheck {
         &mut self,
         at: u64,
         from: usize,
+        to: SocketAddr,
         seen: &Seen,
         fate: Fate,
     ) -> Result<Option<(usize, Side)>, String> {
@@ -96,7 +120,14 @@ impl WireCheck {
         let Some((number, side)) = self.identify(from, seen) else {
             return Ok(None);
         };
+        if side == Side::Responder && from != self.associations[number].initiator {
+            self.amplification.sent(number, to, seen.size as u64, seen.sync)?;
+        }
         let association = &mut self.associations[number];
+        let port = association.port.unwrap_or(0);
+        let round = association.fastest.map_or(0, |fastest| 2 * fastest);
+        let windowed =
+            !seen.has(Options::NOFLOW) && seen.is_data() && self.windowed.contains(&(port, side.index()));
         let (one, two) = association.ends.split_at_mut(1);
         let (mine, other) = match side {
             Side::Initiator => (&mut one[0], &mut two[0]),
@@ -114,6 +145,11 @@ impl WireCheck {
         mine.numbers(seen)?;
         mine.closing(seen)?;
         mine.status(seen, other)?;
+        if windowed && seen.end() > mine.highest {
+            let fresh = seen.end() - mine.highest.max(seen.seq);
+            mine.growth
+                .sent(at, fresh, other.acknowledged + mine.lost_octets, round)?;
+        }
         mine.data(at, seen, other)?;
         if let Some(statement) = &seen.statement {
             mine.state(statement, other);
@@ -121,11 +157,28 @@ impl WireCheck {
         Ok(Some((number, side)))
     }
 
-    /// A packet reaches the socket of a host.
-    pub fn arrived(&mut self, seen: &Seen) {
-        let owner = self.owners.get(&seen.key.value());
-        if let Some(&(number, Side::Responder)) = owner {
-            self.associations[number].exchanged |= seen.key.is_returned();
+    /// A packet of `src` that left at `left` reaches the socket of a host at `at`, both of world time.
+    pub fn arrived(&mut self, src: SocketAddr, left: u64, at: u64, seen: &Seen) {
+        let Some(&(number, owner)) = self.owners.get(&seen.key.value()) else {
+            return;
+        };
+        let association = &mut self.associations[number];
+        let returned = seen.key.is_returned();
+        association.exchanged |= returned && owner == Side::Responder;
+        let took = at.saturating_sub(left);
+        association.slowest = association.slowest.max(took);
+        association.fastest = Some(association.fastest.map_or(took, |fastest| fastest.min(took)));
+        let to = if returned { owner } else { owner.other() };
+        association.ends[to.index()].hear(at);
+        if to == Side::Responder {
+            let token = seen.statement.is_some_and(|statement| statement.token);
+            let packet = Arrived {
+                from: src,
+                octets: seen.size as u64,
+                proves: returned || token || seen.answers_challenge,
+                echo: seen.control.map(|control| control.echo),
+            };
+            self.amplification.arrived(number, packet);
         }
     }
 
@@ -147,6 +200,7 @@ impl WireCheck {
                 association.grant(seen);
                 self.associations.push(association);
                 self.owners.insert(key, (number, Side::Initiator));
+                self.ports.extend(seen.port.map(|port| (port, number)));
             }
             return self.owners.get(&key).copied();
         }
@@ -170,6 +224,14 @@ impl Association {
 }
 
 impl End {
+    fn hear(&mut self, at: u64) {
+        let gap = at.saturating_sub(self.arrived_at);
+        if gap >= self.quiet.0 || at.saturating_sub(self.quiet.1) > silence::MEMORY {
+            self.quiet = (gap, at);
+        }
+        self.arrived_at = at;
+    }
+
     fn count(&mut self, seen: &Seen, fate: Fate) {
         self.packets += 1;
         self.octets += seen.size as u64;
@@ -242,6 +304,8 @@ impl End {
         }
         self.rseq = control.rseq;
         self.alloc = control.alloc;
+        let held = seen.spans.iter().map(|span| span.1 - span.0).sum::<u64>();
+        self.acknowledged = self.acknowledged.max(control.rseq + held);
         let told = seen.spans.last().map_or(control.rseq, |span| span.1);
         if told > other.highest {
             return Err(format!("acknowledges {told}, sent were {}", other.highest));

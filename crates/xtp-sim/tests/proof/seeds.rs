@@ -21,6 +21,23 @@ fn a_seed_repeats_exactly() {
     }
 }
 
+/// Seeds that showed a fault once; the file says which.
+#[test]
+fn seeds_that_failed_once_pass() {
+    let list = include_str!("../../seeds/mended.txt");
+    let lines = list
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or("").trim());
+    let mut count = 0;
+    for line in lines.filter(|line| !line.is_empty()) {
+        let seed = line.parse().expect("a seed");
+        let report = run_seed(seed);
+        assert!(report.passed, "seed {seed}: {:?}", report.failure);
+        count += 1;
+    }
+    assert!(count >= 8, "{count} seeds only");
+}
+
 #[test]
 fn seeds_pass_and_reach_every_fault_paradigm_and_option() {
     let mut summary = Summary::default();

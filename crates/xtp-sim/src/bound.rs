@@ -1,0 +1,159 @@
+//! How long an association may take: what its users and its links account for, several times over, and a little.
+
+use std::time::Duration;
+
+use xtp_engine::Tuning;
+
+use crate::app::{Pace, Script, Step};
+use crate::check::wire::Association;
+use crate::seed::Plan;
+use crate::trouble::FaultClass;
+use crate::world::World;
+
+/// What everything may take besides: the first periods of timers, the keys, the close.
+const BASE: f64 = 6.0;
+/// How many times as long as computed an association may take.
+const TIMES: f64 = 2.0;
+/// What a lost packet may cost: a period of WTIMER before anything is known of the round trip.
+const LOSS: f64 = 1.0;
+/// What an outage may cost beyond three times its length: the longest period of a timer that doubled.
+const OUTAGE: f64 = 12.0;
+
+/// When who was silent for so long says something itself, and its answer.
+const PROBE: f64 = 45.0;
+
+/// The time until both readers had everything, and how long it may be, seconds; `None` if they never had.
+pub(crate) fn taken_and_allowed(plan: &Plan, world: &World, number: usize) -> Option<(f64, f64)> {
+    let flow = &world.flows[number];
+    let ends = flow.read_at.iter().flatten().max()?;
+    let taken = seconds(ends.saturating_sub(flow.opened_at));
+    let port = world.net.check.ports.get(&flow.port)?;
+    let seen = &world.net.check.associations[*port];
+    let spec = &flow.spec;
+    let one = Direction {
+        octets: flow.ledgers[0].written,
+        writer: (&spec.open.tuning, &spec.initiator_script),
+        reader: (&spec.listen.tuning, &spec.responder_script),
+    };
+    let two = Direction {
+        octets: flow.ledgers[1].written,
+        writer: (&spec.listen.tuning, &spec.responder_script),
+        reader: (&spec.open.tuning, &spec.initiator_script),
+    };
+    let polls = [spec.initiator, spec.responder].map(|host| plan.hosts[host].poll_period);
+    let round = 2.0 * seconds(seen.slowest) + seconds(polls.iter().sum()) + 0.01;
+    let opened = seconds(flow.opened_at);
+    let busy: f64 = [one, two].iter().map(|way| way.seconds(round, opened)).sum();
+    let all = world.net.check.associations.iter();
+    // Everybody may have been before it in a slow link's queue.
+    let carried: u64 = all
+        .flat_map(|other| &other.ends)
+        .map(|end| end.octets + 28 * end.packets)
+        .sum();
+    let wire = plan
+        .slowest_rate()
+        .map_or(0.0, |rate| carried as f64 * 8.0 / rate as f64);
+    let lost = losses(plan, world, seen, [spec.initiator, spec.responder]) * LOSS.max(round);
+    // Three in a row make a timer run as long as an outage does.
+    let doubled = if lost > 2.0 * LOSS { OUTAGE } else { 0.0 };
+    let out = doubled + outages(plan, world, number, flow.opened_at, *ends);
+    Some((taken, BASE + TIMES * (busy + wire) + lost + out))
+}
+
+/// Packets that never came, as far as can be seen from outside.
+fn losses(plan: &Plan, world: &World, seen: &Association, hosts: [usize; 2]) -> f64 {
+    let [one, two] = &seen.ends;
+    let damaged = if plan.has(FaultClass::Corruption) {
+        (one.packets + two.packets) / 8
+    } else {
+        0
+    };
+    let overrun: u64 = hosts.iter().map(|&host| world.hosts[host].overrun).sum();
+    (one.lost_packets + two.lost_packets + damaged + overrun) as f64
+}
+
+/// Times in which nothing got through, and what is lost by them.
+fn outages(plan: &Plan, world: &World, number: usize, from: u64, until: u64) -> f64 {
+    let spec = &world.flows[number].spec;
+    let mut sum = 0.0;
+    for trouble in &plan.troubles {
+        let (begin, end) = trouble.span();
+        let meets = begin <= until && end >= from;
+        let moves = trouble.class == FaultClass::AddressChange;
+        if meets && (moves || trouble.silences(spec.initiator, spec.responder)) {
+            sum += OUTAGE + 3.0 * seconds(end.min(until) - begin.max(from).min(end.min(until)));
+        }
+    }
+    // A host that moved is found again by what it says itself, and it may have nothing to say for 40 s.
+    let met = |at: u64| at <= until && at >= from;
+    let hosts = [spec.initiator, spec.responder];
+    let moved = world
+        .moves
+        .iter()
+        .any(|moved| hosts.contains(&moved.host) && met(moved.at));
+    let stalled = world.stalled.contains(&number);
+    sum + if moved || stalled { PROBE } else { 0.0 }
+}
+
+impl Plan {
+    /// The lowest rate any link ever has, bits a second.
+    fn slowest_rate(&self) -> Option<u64> {
+        let faults = self.troubles.iter().flat_map(|trouble| &trouble.faults);
+        let rates = faults.filter_map(|(_, fault)| match fault {
+            crate::fault::Fault::Rate { bits, .. } => *bits,
+            _ => None,
+        });
+        rates.chain(self.link.rate_bits_per_s).min()
+    }
+}
+
+/// One direction of a stream.
+struct Direction<'a> {
+    octets: u64,
+    writer: (&'a Tuning, &'a Script),
+    reader: (&'a Tuning, &'a Script),
+}
+
+impl Direction<'_> {
+    fn seconds(&self, round: f64, opened: f64) -> f64 {
+        let octets = self.octets as f64;
+        let (tuning, script) = self.reader;
+        let posted = script.reader.post.unwrap_or(u64::MAX);
+        let window = tuning
+            .recv_limit()
+            .min(posted)
+            .min(self.writer.0.send_capacity)
+            .max(1) as f64;
+        // A reader says so once a quarter of its window is free again.
+        let rounds = octets / (window / 4.0).min(11_680.0) + 10.0;
+        let messages = self.writer.1.steps.len() as f64;
+        let reading = match script.reader.pace {
+            Pace::Fast | Pace::Never => 0.0,
+            Pace::Slow { octets: most, every } => {
+                (octets / window.min(f64::from(most)).max(1.0) + messages) * every.as_secs_f64()
+            }
+            Pace::Bursty { every } => (octets / window + messages) * every.as_secs_f64(),
+            Pace::StoppedUntil(until) => (until.as_secs_f64() - opened).max(0.0),
+        };
+        let packets = octets / 100.0 + messages;
+        let limits = [self.writer.0.out_rate, tuning.in_rate];
+        let rated = limits.iter().map(|limit| match limit.octets_per_second {
+            0 => 0.0,
+            rate => (octets + 56.0 * packets) / rate as f64,
+        });
+        (rounds + messages) * round + reading + rated.sum::<f64>() + waits(self.writer.1, opened)
+    }
+}
+
+fn waits(script: &Script, opened: f64) -> f64 {
+    let wait = |step: &Step| match step {
+        Step::Wait(span) => span.as_secs_f64(),
+        Step::Until(moment) => (moment.as_secs_f64() - opened).max(0.0),
+        _ => 0.0,
+    };
+    script.steps.iter().map(wait).sum()
+}
+
+fn seconds(nanos: u64) -> f64 {
+    Duration::from_nanos(nanos).as_secs_f64()
+}

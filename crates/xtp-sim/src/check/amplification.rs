@@ -1,0 +1,80 @@
+//! An address that has not shown that it receives gets at most three times what came from there (20.5).
+
+use core::net::SocketAddr;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one address sent to a responder for one association, and got.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    received: u64,
+    sent: u64,
+    validated: bool,
+    /// Numbers of the packets that went there: an echo of one of them shows that it arrived.
+    syncs: BTreeSet<u32>,
+}
+
+/// All places, by association and address.
+#[derive(Clone, Debug, Default)]
+pub struct AmplificationCheck {
+    places: BTreeMap<(usize, SocketAddr), Place>,
+}
+
+/// A packet of the initiator as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// Where it came from.
+    pub from: SocketAddr,
+    /// Octets of UDP payload.
+    pub octets: u64,
+    /// It uses the responder's key, or carries a token.
+    pub proves: bool,
+    /// The packet it says has arrived.
+    pub echo: Option<u32>,
+}
+
+impl AmplificationCheck {
+    /// A packet of the initiator reaches the responder of association `number`.
+    pub fn arrived(&mut self, number: usize, packet: Arrived) {
+        let place = self.places.entry((number, packet.from)).or_default();
+        place.received += packet.octets;
+        let echoed = packet.echo.is_some_and(|echo| place.syncs.contains(&echo));
+        if packet.proves || echoed {
+            place.validated = true;
+            place.syncs.clear();
+        }
+    }
+
+    /// Whether any address of the initiator of association `number` has shown that it receives.
+    pub fn is_validated(&self, number: usize) -> bool {
+        let lowest = SocketAddr::from(([0, 0, 0, 0], 0));
+        let mut places = self.places.range((number, lowest)..);
+        places
+            .by_ref()
+            .take_while(|((of, _), _)| *of == number)
+            .any(|(_, place)| place.validated)
+    }
+
+    /// The responder of association `number` sends a packet.
+    ///
+    /// # Errors
+    /// The address got more than three times what came from there.
+    pub fn sent(&mut self, number: usize, to: SocketAddr, octets: u64, sync: u32) -> Result<(), String> {
+        let place = self.places.entry((number, to)).or_default();
+        if place.validated {
+            return Ok(());
+        }
+        place.sent += octets;
+        place.syncs.insert(sync);
+        if place.sent <= 3 * place.received {
+            return Ok(());
+        }
+        let (sent, received) = (place.sent, place.received);
+        Err(format!(
+            "{sent} octets to {to}, which has not shown that it receives and sent {received}"
+        ))
+    }
+}
+
+#[cfg(test)]
+#[path = "amplification_tests.rs"]
+mod tests;

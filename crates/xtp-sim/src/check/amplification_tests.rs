@@ -1,0 +1,57 @@
+//! The budget of an address ends with a proof that it receives, and with nothing else.
+
+use super::{AmplificationCheck, Arrived};
+use core::net::SocketAddr;
+
+fn from(last: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, last], 1))
+}
+
+fn packet(last: u8) -> Arrived {
+    Arrived {
+        from: from(last),
+        octets: 100,
+        proves: false,
+        echo: None,
+    }
+}
+
+#[test]
+fn three_times_what_came_and_no_octet_more() {
+    let mut check = AmplificationCheck::default();
+    assert!(check.sent(0, from(1), 1, 1).is_err());
+    let mut check = AmplificationCheck::default();
+    check.arrived(0, packet(1));
+    assert_eq!(check.sent(0, from(1), 300, 1), Ok(()));
+    assert!(check.sent(0, from(1), 1, 2).is_err());
+    // Neither another address nor another association shares it.
+    assert!(check.sent(0, from(2), 1, 3).is_err());
+    assert!(check.sent(1, from(1), 1, 3).is_err());
+}
+
+#[test]
+fn an_echo_counts_if_that_packet_went_there() {
+    let mut check = AmplificationCheck::default();
+    let echo = |echo| Arrived {
+        echo: Some(echo),
+        ..packet(1)
+    };
+    check.arrived(0, packet(1));
+    assert_eq!(check.sent(0, from(1), 300, 7), Ok(()));
+    check.arrived(0, echo(8));
+    assert!(check.sent(0, from(1), 301, 9).is_err());
+    check.arrived(0, echo(7));
+    assert_eq!(check.sent(0, from(1), 10_000, 10), Ok(()));
+}
+
+#[test]
+fn a_proof_ends_it_for_that_address() {
+    let mut check = AmplificationCheck::default();
+    let proof = Arrived {
+        proves: true,
+        ..packet(1)
+    };
+    check.arrived(0, proof);
+    assert_eq!(check.sent(0, from(1), 10_000, 1), Ok(()));
+    assert!(check.sent(0, from(2), 1, 2).is_err());
+}
