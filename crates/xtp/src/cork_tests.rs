@@ -71,9 +71,20 @@ fn what_fills_a_system_call_is_not_held_back() {
     assert!(client.stats().socket.datagrams_out > left);
 }
 
-/// What left before without a turn of its own is not what a cork gathers.
+/// What left before without a turn of its own is not what a cork gathers. Nobody answers what was sent last, so where
+/// others have the cores it may be due again before the cork is there, and its repetition fills a system call: that is no
+/// fault, but it does not happen every time.
 #[test]
 fn what_was_sent_before_does_not_fill_a_cork() {
+    const TRIES: usize = 30;
+    assert!(
+        (0..TRIES).any(|_| holds_back_after_an_exchange()),
+        "something left although it was held back"
+    );
+}
+
+/// Whether a small message behind an exchange and twenty longer ones is held back until the cork is gone.
+fn holds_back_after_an_exchange() -> bool {
     const ROUNDS: usize = 100;
     let (server, client, streams) = pair(1);
     let listener = server.listen_streams(100).unwrap();
@@ -97,9 +108,10 @@ fn what_was_sent_before_does_not_fill_a_cork() {
     let left = client.stats().socket.datagrams_out;
     let cork = client.cork();
     streams[0].send_message("hello").unwrap();
-    assert_eq!(client.stats().socket.datagrams_out, left);
+    let held = client.stats().socket.datagrams_out == left;
     drop(cork);
     assert!(client.stats().socket.datagrams_out > left);
+    held
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use common::{LONG, PORT, costs, endpoint, endpoint_at, pair, pattern};
@@ -205,12 +207,20 @@ fn many_calls_reuse_everything() {
 fn among_quick_calls_one_may_be_slow_long_or_in_vain() {
     let (server, address, client) = pair();
     let listener = server.listen(PORT).expect("a free number");
+    let given_up = Arc::new(AtomicBool::new(false));
+    let too_late = Arc::clone(&given_up);
     let answering = thread::spawn(move || {
         loop {
             let (request, incoming) = listener.recv_message().expect("a request");
             match &request[..] {
                 b"stop" => break incoming.respond(request).expect("sent"),
-                b"slow" | b"late" => thread::sleep(std::time::Duration::from_millis(30)),
+                // Whatever the clock says, the caller has gone before it is answered.
+                b"late" => {
+                    while !too_late.load(Ordering::Acquire) {
+                        thread::sleep(std::time::Duration::from_millis(1));
+                    }
+                }
+                b"slow" => thread::sleep(std::time::Duration::from_millis(30)),
                 b"mute" | b"note" => {
                     drop(incoming);
                     continue;
@@ -242,7 +252,9 @@ fn among_quick_calls_one_may_be_slow_long_or_in_vain() {
         assert_eq!(call("slow").expect("an answer"), "slow");
         assert_eq!(call("long").expect("an answer").len(), 20_000);
         assert_eq!(call("mute").expect("an end without an answer"), "");
+        given_up.store(false, Ordering::Release);
         assert!(call("late").expect_err("too late").is_timeout());
+        given_up.store(true, Ordering::Release);
         client.send_message(address, PORT, "note").expect("taken");
     }
     assert_eq!(call("stop").expect("an answer"), "stop");
