@@ -19,10 +19,54 @@ struct Chunk<T> {
     len: usize,
 }
 
+impl<T> Chunk<T> {
+    const fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            free: NONE,
+            len: 0,
+        }
+    }
+
+    /// Puts `value` into a free slot of the chunk, which must have room.
+    #[inline]
+    fn insert(&mut self, value: T) -> u32 {
+        let node = Node {
+            prev: NONE,
+            next: NONE,
+            value: Some(value),
+        };
+        self.len += 1;
+        match self.nodes.get_mut(self.free as usize) {
+            Some(free) => {
+                let spot = std::mem::replace(&mut self.free, free.next);
+                *free = node;
+                spot
+            }
+            None => {
+                self.nodes.push(node);
+                (self.nodes.len() - 1) as u32
+            }
+        }
+    }
+
+    #[inline]
+    fn remove(&mut self, spot: usize) -> Option<T> {
+        let node = self.nodes.get_mut(spot)?;
+        let value = node.value.take()?;
+        node.prev = NONE;
+        node.next = std::mem::replace(&mut self.free, spot as u32);
+        self.len -= 1;
+        Some(value)
+    }
+}
+
 /// The slots. A slot number stays valid until its value is removed, and is then used again.
 pub(super) struct Slab<T> {
-    chunks: Vec<Chunk<T>>,
-    /// No chunk before this one has room: the first that has is filled first, so that those behind it empty.
+    /// The first chunk, apart: where there is no flood, it is the only one.
+    first: Chunk<T>,
+    others: Vec<Chunk<T>>,
+    /// Of the others, none before this one has room: the first that has is filled first, so that those behind it empty.
     roomy: usize,
     len: usize,
 }
@@ -30,7 +74,8 @@ pub(super) struct Slab<T> {
 impl<T> Slab<T> {
     pub(super) const fn new() -> Self {
         Self {
-            chunks: Vec::new(),
+            first: Chunk::new(),
+            others: Vec::new(),
             roomy: 0,
             len: 0,
         }
@@ -44,80 +89,76 @@ impl<T> Slab<T> {
     /// Slots there is memory for.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.nodes.capacity()).sum()
+        let others = self.others.iter().map(|chunk| chunk.nodes.capacity());
+        self.first.nodes.capacity() + others.sum::<usize>()
     }
 
+    #[inline]
     pub(super) fn insert(&mut self, value: T) -> u32 {
-        while self
-            .chunks
-            .get(self.roomy)
-            .is_some_and(|chunk| chunk.len == CHUNK)
-        {
+        self.len += 1;
+        match self.first.len < CHUNK {
+            true => self.first.insert(value),
+            false => self.insert_elsewhere(value),
+        }
+    }
+
+    fn insert_elsewhere(&mut self, value: T) -> u32 {
+        let full = |chunk: &Chunk<T>| chunk.len == CHUNK;
+        while self.others.get(self.roomy).is_some_and(full) {
             self.roomy += 1;
         }
-        let place = self.roomy;
-        if place == self.chunks.len() {
-            self.chunks.push(Chunk {
-                nodes: Vec::new(),
-                free: NONE,
-                len: 0,
-            });
+        if self.roomy == self.others.len() {
+            self.others.push(Chunk::new());
         }
-        let chunk = &mut self.chunks[place];
-        let node = Node {
-            prev: NONE,
-            next: NONE,
-            value: Some(value),
-        };
-        let spot = match chunk.nodes.get_mut(chunk.free as usize) {
-            Some(free) => {
-                let spot = std::mem::replace(&mut chunk.free, free.next);
-                *free = node;
-                spot
-            }
-            None => {
-                chunk.nodes.push(node);
-                (chunk.nodes.len() - 1) as u32
-            }
-        };
-        self.len += 1;
-        chunk.len += 1;
         // Every table built on this has a limit far below 2^32.
-        (place * CHUNK) as u32 + spot
+        ((self.roomy + 1) * CHUNK) as u32 + self.others[self.roomy].insert(value)
     }
 
+    #[inline]
     fn node(&mut self, slot: u32) -> Option<&mut Node<T>> {
-        let chunk = self.chunks.get_mut(slot as usize / CHUNK)?;
-        chunk.nodes.get_mut(slot as usize % CHUNK)
+        match (slot as usize).checked_sub(CHUNK) {
+            None => self.first.nodes.get_mut(slot as usize),
+            Some(slot) => self.others.get_mut(slot / CHUNK)?.nodes.get_mut(slot % CHUNK),
+        }
     }
 
+    #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&T> {
-        let chunk = self.chunks.get(slot as usize / CHUNK)?;
-        chunk.nodes.get(slot as usize % CHUNK)?.value.as_ref()
+        let node = match (slot as usize).checked_sub(CHUNK) {
+            None => self.first.nodes.get(slot as usize)?,
+            Some(slot) => self.others.get(slot / CHUNK)?.nodes.get(slot % CHUNK)?,
+        };
+        node.value.as_ref()
     }
 
+    #[inline]
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
         self.node(slot)?.value.as_mut()
     }
 
     /// Takes a value out. It must be in no list any more.
+    #[inline]
     pub(super) fn remove(&mut self, slot: u32) -> Option<T> {
-        let (place, spot) = (slot as usize / CHUNK, slot as usize % CHUNK);
-        let chunk = self.chunks.get_mut(place)?;
-        let node = chunk.nodes.get_mut(spot)?;
-        let value = node.value.take()?;
-        node.prev = NONE;
-        node.next = std::mem::replace(&mut chunk.free, spot as u32);
-        chunk.len -= 1;
-        self.roomy = self.roomy.min(place);
+        let value = match (slot as usize).checked_sub(CHUNK) {
+            None => self.first.remove(slot as usize)?,
+            Some(slot) => self.remove_elsewhere(slot)?,
+        };
         self.len -= 1;
-        // The first is needed again soon.
-        if chunk.len == 0 && place > 0 {
-            (chunk.nodes, chunk.free) = (Vec::new(), NONE);
-            while self.chunks.len() > 1 && self.chunks.last().is_some_and(|last| last.len == 0) {
-                self.chunks.pop();
+        Some(value)
+    }
+
+    /// `slot` counts from the first of the other chunks.
+    fn remove_elsewhere(&mut self, slot: usize) -> Option<T> {
+        let place = slot / CHUNK;
+        let chunk = self.others.get_mut(place)?;
+        let value = chunk.remove(slot % CHUNK)?;
+        if chunk.len == 0 {
+            *chunk = Chunk::new();
+            while self.others.last().is_some_and(|last| last.len == 0) {
+                self.others.pop();
             }
         }
+        self.roomy = self.roomy.min(place).min(self.others.len());
         Some(value)
     }
 
