@@ -89,18 +89,21 @@ fn holds_back_after_an_exchange() -> bool {
     let (server, client, streams) = pair(1);
     let listener = server.listen_streams(100).unwrap();
     let message = vec![7; 4 << 10];
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
+    // Kept until the end: letting go of it would end the association.
+    let _incoming = std::thread::scope(|scope| {
+        let serving = scope.spawn(|| {
             let incoming = listener.accept().unwrap();
             for _ in 0..ROUNDS {
                 let octets = incoming.stream().recv_message().unwrap().unwrap();
                 incoming.stream().send_message(octets).unwrap();
             }
+            incoming
         });
         for _ in 0..ROUNDS {
             streams[0].send_message(message.clone()).unwrap();
             assert!(streams[0].recv_message().unwrap().is_some());
         }
+        serving.join().unwrap()
     });
     for _ in 0..20 {
         streams[0].send_message(message.clone()).unwrap();
