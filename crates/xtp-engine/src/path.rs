@@ -142,7 +142,7 @@ impl PathValidation {
         None
     }
 
-    /// The address that was left was never validated: no more than `octets` may still go there (20.5).
+    /// The address that was left was never validated: no more than `octets` may still go there (§7.3).
     pub(crate) fn limit_former(&mut self, octets: u64) {
         let challenges = (octets / CHALLENGE_OCTETS).min(u64::from(WAY_BACK)) as u32;
         if challenges == 0 {

@@ -1,4 +1,4 @@
-//! An address that has not shown that it receives gets at most three times what came from there (20.5).
+//! An address that has not shown that it receives gets at most three times what came from there (§7.3).
 
 use core::net::SocketAddr;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! A window grows by what is acknowledged, and by nothing else (12.5): slow start at most doubles.
+//! A window grows by what is acknowledged, and by nothing else (§5.3): slow start at most doubles.
 
 use std::collections::VecDeque;
 
