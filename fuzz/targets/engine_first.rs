@@ -44,7 +44,9 @@ impl Listening {
         (config.max_tombstones, config.max_clients) = (TOMBSTONES, 8);
         (config.max_validated, config.source_rate) = (4, 16);
         let mut engine = Engine::new(config).expect("limits within their ranges");
-        engine.listen(ListenOptions::every_service(PORT)).expect("a free number");
+        engine
+            .listen(ListenOptions::every_service(PORT))
+            .expect("a free number");
         Self {
             engine,
             now: Time::from_nanos(100_000_000_000),
