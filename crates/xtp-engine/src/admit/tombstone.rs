@@ -70,7 +70,7 @@ pub(crate) struct TombstoneRef {
 /// What came in for a tombstone.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Incoming {
-    /// The key of a repeated FIRST, which may get the cached response if it is the tombstone's; `None` for other packets.
+    /// The key of a repeated FIRST, which gets the cached response only if it is the tombstone's; `None` for other packets.
     pub(crate) first: Option<u64>,
     /// Its sync.
     pub(crate) sync: u32,
@@ -438,7 +438,9 @@ impl Tombstones {
     pub(super) fn answer(&mut self, now: Time, at: TombstoneRef, packet: Incoming) -> Answer {
         let key = self.slab.get(at.slot).map_or(0, |record| record.remains.key);
         let asked = packet.first.unwrap_or(key);
-        let cached = if packet.first == Some(key) && at.same_source {
+        // A packet of this association that is no FIRST is there because the response is not, mostly: END alone, before the
+        // response, would be the end of a stream that misses octets.
+        let cached = if asked == key && at.same_source {
             self.cache.touch(&at.slot).cloned()
         } else {
             None
