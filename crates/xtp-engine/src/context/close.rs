@@ -1,6 +1,6 @@
 //! Ending: the user's closes, END, refusals, DIAG, and what is left behind (§6.4, §7.5).
 
-use super::reader::{ReaderState, Refusal};
+use super::reader::{PeerDreq, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Doubt, Env, Restart, Role, State, Transition};
@@ -270,10 +270,13 @@ impl Context {
         if !self.state.is_live() {
             return;
         }
-        // Nothing ever answers a pure datagram [D-19].
-        let answers = !(self.is_responder() && self.pattern.one_way);
-        self.abort_pending = answers && (self.state.heard() || self.state == State::Opening);
+        self.abort_pending = !self.only_listens() && (self.state.heard() || self.state == State::Opening);
         self.finish(CloseReason::LocalAbort, env);
+    }
+
+    /// It takes a pure datagram, which nothing ever answers, whatever its user asks for [D-19].
+    pub(super) fn only_listens(&self) -> bool {
+        self.pattern.one_way && self.is_responder()
     }
 
     /// Both closes of ours were said and are not answered.
@@ -313,11 +316,9 @@ impl Context {
             self.reader.store.discard_all();
             return;
         }
-        if self
-            .reader
-            .dreq
-            .is_some_and(|dreq| dreq.seq > self.reader.store.delivered())
-        {
+        let awaited = |dreq: PeerDreq| dreq.seq > self.reader.store.delivered();
+        // Who may not say that it wants no more only goes.
+        if self.only_listens() || self.reader.dreq.is_some_and(awaited) {
             self.abort(env);
             return;
         }

@@ -49,7 +49,7 @@ pub(super) struct Ask {
 impl Context {
     /// Looks at all parts and names the next thing worth sending. Changes nothing.
     pub(super) fn decide(&self, now: Time, max_train: usize) -> Intent {
-        if !self.state.is_live() || self.closed.is_some() {
+        if !self.state.is_live() || self.closed.is_some() || self.only_listens() {
             return Intent::Nothing;
         }
         let plan = self.plan(now, max_train);

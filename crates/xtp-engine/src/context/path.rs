@@ -67,6 +67,7 @@ impl Context {
 
     pub(super) fn take_path(&mut self, path: &Path, input: &Input<'_>, env: &mut Env<'_>) {
         match path.kind {
+            PathKind::Challenge if self.only_listens() => {}
             PathKind::Challenge => {
                 let answer = Path {
                     kind: PathKind::Response,

@@ -496,7 +496,7 @@ impl Context {
 
     /// The peer violates the protocol: forced close (§6.6).
     fn abort_for(&mut self, what: &'static str, env: &mut Env<'_>) {
-        self.abort_pending = true;
+        self.abort_pending = !self.only_listens();
         self.finish(CloseReason::Protocol(what), env);
     }
 

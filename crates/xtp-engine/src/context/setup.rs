@@ -3,6 +3,7 @@
 use super::modes::{Beginning, Pattern};
 use super::packets::max_data_to_state;
 use super::reader::{ReaderState, Refusal};
+use super::writer::WriterState;
 use super::{Context, Env, Role};
 use crate::config::EngineConfig;
 use crate::event::{ContextId, ListenerId};
@@ -213,6 +214,12 @@ impl Context {
         self.grant_initially(allowance(max_data));
         self.writer.max_data = self.writer.max_data.min(first_max_data(max_data));
         self.take_limits(traffic, env);
+        if self.only_listens() {
+            // As if its initiator had said RCLOSE: there is nobody to take anything.
+            self.writer.state = WriterState::Closed;
+            self.writer.final_seq = Some(0);
+            self.writer.refused = true;
+        }
     }
 
     fn assemble_parts(&mut self, mut parts: Parts, env: &Env<'_>) {

@@ -83,6 +83,11 @@ impl Context {
 
     fn ctimer_expired(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let now = env.now;
+        if self.only_listens() {
+            let reason = self.timeout_reason();
+            self.finish(reason, env);
+            return;
+        }
         if self.timers.unanswered_since.is_none() && self.state != State::Opening {
             self.timers.unanswered_since = Some(now);
             self.emit_status(Options::SREQ, super::status::Cause::Own, env, out);

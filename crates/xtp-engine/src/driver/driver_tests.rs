@@ -147,6 +147,39 @@ impl Pair {
         }
     }
 
+    /// A transaction whose answer ends it; its ends are not let go of.
+    fn ask_unconfirmed(&mut self) -> (ContextId, ContextId) {
+        let id = self.begin(&paradigm::transaction(PORT));
+        self.turn(0);
+        let listener = self.listener;
+        let message = Expectation::Message {
+            listener,
+            limit: LIMIT,
+        };
+        self.ends[1].expect(message, |_| true);
+        let asked = match self.arrive(1).1 {
+            Reply::Began(asked, _) => asked,
+            _ => {
+                let asked = self.accepted();
+                let _ = self.ends[1].read(self.now, asked, LIMIT);
+                asked
+            }
+        };
+        let _ = self.ends[1].take_message();
+        let mut answer = Bytes::from_static(b"answer");
+        let (now, end, link) = (self.now, &mut self.ends[1], &mut self.links[1]);
+        if !end.respond_at_once(now, asked, &mut answer, true, link) {
+            end.set_unconfirmed_response(now, asked, true).expect("it lives");
+            end.send(now, asked, answer, true).expect("room");
+            end.close_writer(now, asked).expect("open");
+            self.turn(1);
+        }
+        self.arrive(0);
+        let _ = self.ends[0].read(self.now, id, LIMIT);
+        self.turn(0);
+        (id, asked)
+    }
+
     fn accepted(&mut self) -> ContextId {
         while let Some((id, event)) = self.ends[1].poll_event() {
             if let Event::Accepted { .. } = event {
@@ -273,4 +306,51 @@ fn who_owes_an_answer_leaves_behind_the_next_turn() {
     assert_eq!(pair.ends[0].let_go(pair.now), [id]);
     assert!(pair.ends[0].is_at_rest() && pair.ends[0].let_go(pair.now).is_empty());
     assert_eq!(pair.ends[0].close_reason(id), None);
+}
+
+/// Its answer ended the association, and its user holds on to it: that is nothing to do, whether there are idle moments or
+/// none, and the user may still go, soon or late.
+#[test]
+fn who_holds_on_to_what_its_answer_ended_keeps_nobody_busy() {
+    for (idles, waits) in [(true, false), (false, false), (true, true), (false, true)] {
+        let mut pair = Pair::new();
+        for _ in 0..3 {
+            let (id, asked) = pair.ask_unconfirmed();
+            for (me, id) in [(0, id), (1, asked)] {
+                pair.ends[me].retire(pair.now, id);
+                pair.turn(me);
+                pair.ends[me].found_nothing(pair.now);
+                while pair.ends[me].poll_event().is_some() {}
+            }
+        }
+        let (_, asked) = pair.ask_unconfirmed();
+        assert_eq!(pair.ends[1].hosted(), Some(asked), "it has no context");
+        for _ in 0..3 {
+            pair.turn(1);
+            if idles {
+                pair.ends[1].found_nothing(pair.now);
+            }
+            assert!(!pair.ends[1].is_pressing(pair.now));
+            assert!(
+                pair.ends[1].deadline().is_none_or(|at| at > pair.now),
+                "nothing is due"
+            );
+        }
+        if waits {
+            pair.now = pair.ends[1].deadline().expect("it does not stay for ever");
+            pair.turn(1);
+            assert!(
+                pair.ends[1].deadline().is_none_or(|at| at > pair.now),
+                "nothing is due"
+            );
+        }
+        pair.ends[1].retire(pair.now, asked);
+        pair.turn(1);
+        pair.ends[1].found_nothing(pair.now);
+        assert!(
+            pair.ends[1].deadline().is_none_or(|at| at > pair.now),
+            "nothing is due"
+        );
+        assert_eq!(pair.ends[1].stats().contexts, 0);
+    }
 }

@@ -290,7 +290,7 @@ impl Engine {
     /// [`Error::NoContext`].
     pub fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
         // What one who is only awaited at his end had to say has come.
-        if self.is_hosting() && self.hosted() == Some(id) && !self.guest_has_ended() {
+        if self.is_hosting() && self.hosted() == Some(id) && self.stay.ended.is_none() {
             return Ok(());
         }
         self.command(now, id, |context, env| context.forgo_reader(env))

@@ -219,6 +219,8 @@ impl Engine {
         let simple = self.welcoming
             && !self.is_ahead()
             && self.scheduler.is_empty()
+            // Its message may find no room.
+            && !self.memory.is_rationed()
             && !claim.is_special
             && header.options - (Options::DREQ | Options::SREQ | Options::NOCHECK)
                 == Options::EOM | Options::WCLOSE

@@ -236,9 +236,11 @@ impl Engine {
         }
     }
 
-    /// Whether a flush would do more than note itself.
+    /// Whether a flush would do more than note itself: one whose answer ended it waits for his user, as long as he may
+    /// stay.
     pub(super) fn guest_has_ended(&self) -> bool {
-        self.stay.ended.is_some()
+        let waits = !self.stay.released && self.guest.as_ref().is_some_and(|guest| guest.unconfirmed);
+        self.stay.ended.is_some() && !waits
     }
 
     /// Takes the END of the guest, if that is what the packet is; false, and nothing done, if it is not.

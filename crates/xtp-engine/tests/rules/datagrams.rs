@@ -1,7 +1,9 @@
 //! Nothing ever answers a datagram (§8.2), not even what comes too late.
 
 use crate::host::{Host, data, first};
+use bytes::Bytes;
 use std::time::Duration;
+use xtp_engine::{Confirm, ContextId, Rate};
 use xtp_wire::{Options, service};
 
 const MODES: Options = Options::NOERR.union(Options::NOFLOW).union(Options::RCLOSE);
@@ -42,4 +44,86 @@ fn neither_is_one_that_nobody_takes() {
     }
     assert!(host.give(&whole).is_empty());
     assert!(host.accepted().is_empty());
+}
+
+type Command = fn(&mut Host, ContextId);
+
+/// Everything the user of a datagram that is not complete can ask for; whether it is an error does not matter here.
+const COMMANDS: [(&str, Command); 9] = [
+    ("nothing", |_, _| {}),
+    ("send", |host, id| {
+        let _ = host
+            .engine
+            .send(host.now, id, Bytes::from_static(b"answer"), true);
+    }),
+    ("tag", |host, id| drop(host.engine.send_tag(host.now, id, 1))),
+    ("close writer", |host, id| {
+        drop(host.engine.close_writer(host.now, id))
+    }),
+    ("close reader", |host, id| {
+        drop(host.engine.close_reader(host.now, id))
+    }),
+    ("mark", |host, id| {
+        drop(host.engine.mark(host.now, id, Confirm::Delivered))
+    }),
+    ("rate", |host, id| {
+        let rate = Rate {
+            octets_per_second: 1_000,
+            burst: 1_000,
+        };
+        drop(host.engine.set_in_rate(host.now, id, rate));
+    }),
+    ("abort", |host, id| drop(host.engine.abort(host.now, id))),
+    ("release", |host, id| drop(host.engine.release(host.now, id))),
+];
+
+/// Its user gives one command, whatever came until then; not a packet leaves, and it ends.
+#[test]
+fn its_user_has_no_way_to_answer_it() {
+    let beginnings = [
+        (MODES, &b"abc"[..]),
+        (MODES, b""),
+        (MODES - Options::RCLOSE, b"abc"),
+    ];
+    for (name, command) in COMMANDS {
+        for (options, octets) in beginnings {
+            let mut host = Host::new();
+            let mut sent = host.give(&first(service::DATAGRAM, 7, 0, options, octets));
+            let id = host.accepted()[0];
+            command(&mut host, id);
+            sent.extend(host.flush());
+            sent.extend(host.give(&data(8, 3, options, b"def")));
+            sent.extend(
+                host.wait(Duration::from_secs(90))
+                    .into_iter()
+                    .map(|(_, octets)| octets),
+            );
+            let sent: Vec<_> = sent.iter().map(|octets| crate::host::parse(octets)).collect();
+            assert!(sent.is_empty(), "{name}, {options:?}, {octets:?}: {sent:?}");
+            assert!(
+                host.closed(id).is_some() || host.engine.stats().contexts == 0,
+                "{name}, {options:?}, {octets:?}: it lives on"
+            );
+            assert!(host.engine.deadline().is_none_or(|at| at > host.now));
+        }
+    }
+}
+
+/// Nor does one that contradicts itself about its end get a word of that.
+#[test]
+fn neither_does_one_that_is_against_the_rules() {
+    let last = MODES | Options::WCLOSE | Options::EOM;
+    for seq in [9, 12] {
+        let mut host = Host::new();
+        assert!(
+            host.give(&first(service::DATAGRAM, 7, 0, MODES, b"abc"))
+                .is_empty()
+        );
+        assert!(host.give(&data(8, 6, last, b"ghi")).is_empty());
+        let sent = host.give(&data(9, seq, last, b"jkl"));
+        assert!(sent.is_empty(), "{:?}", crate::host::parse(&sent[0]));
+        assert!(host.wait(Duration::from_secs(90)).is_empty());
+        let id = host.accepted()[0];
+        assert!(host.closed(id).is_some(), "it was given up");
+    }
 }
