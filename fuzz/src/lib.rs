@@ -9,7 +9,7 @@ mod steps;
 pub use choices::Choices;
 pub use mend::mend;
 pub use pair::{Flight, Pair, payload};
-pub use steps::step;
+pub use steps::{exchange_messages, step};
 
 /// Service number of every listener here.
 pub const PORT: u16 = 9;

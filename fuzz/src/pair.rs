@@ -1,12 +1,13 @@
 //! Two engines, and the packets between them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
 use xtp_engine::{
-    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Time, TransmitBatch,
+    Arrivals, Arrived, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions,
+    ListenerId, MarkId, OpenOptions, Outlet, Parting, Reply, Time, TransmitBatch,
 };
 use xtp_wire::Packet;
 
@@ -34,10 +35,43 @@ pub struct Flight {
     pub octets: Vec<u8>,
 }
 
+/// What an end sent and is not on the wire yet.
+#[derive(Default)]
+pub struct Sent(Vec<(Ecn, Vec<u8>)>);
+
+impl Outlet for Sent {
+    fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
+        out.for_each_datagram(|train, octets| {
+            let packet = Packet::parse(octets);
+            assert!(packet.is_ok(), "an engine sent a malformed packet: {packet:?}");
+            self.0.push((train.ecn, octets.to_vec()));
+        });
+        out.clear();
+    }
+}
+
+/// One datagram that arrives alone.
+struct Alone<'a>(Datagram<'a>, bool);
+
+impl<'a> Arrivals<'a> for Alone<'a> {
+    fn only(&self) -> Option<Datagram<'a>> {
+        Some(self.0)
+    }
+
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        (!std::mem::replace(&mut self.1, true)).then_some(Arrived {
+            joined: self.0,
+            stride: self.0.data.len(),
+        })
+    }
+
+    fn skip_joined(&mut self, _: usize) {}
+}
+
 /// Two engines; the second one listens.
 pub struct Pair {
-    /// The engines.
-    pub ends: [Engine; 2],
+    /// The engines, driven as the facade drives them.
+    pub ends: [Driver; 2],
     /// Their addresses.
     pub addrs: [SocketAddr; 2],
     /// What time it is.
@@ -46,7 +80,13 @@ pub struct Pair {
     pub wire: VecDeque<Flight>,
     /// Associations the users know.
     pub known: [Vec<ContextId>; 2],
-    out: TransmitBatch,
+    /// Associations whose users have gone, and the mark each of them waits for.
+    pub orphans: [BTreeMap<ContextId, Option<MarkId>>; 2],
+    /// Who listens at the second one.
+    pub listener: ListenerId,
+    /// An end that was flushed has nothing else to do.
+    pub idle: bool,
+    pub(crate) sent: [Sent; 2],
 }
 
 /// Octets that differ.
@@ -66,12 +106,12 @@ impl Pair {
             (config.max_contexts, config.max_half_open) = (MAX_CONTEXTS, 8);
             (config.max_tombstones, config.max_clients) = (64, 16);
             config.max_validated = 16;
-            Engine::new(config).expect("limits within their ranges")
+            Driver::new(Engine::new(config).expect("limits within their ranges"))
         };
         let mut ends = [engine(1), engine(2)];
         let mut listen = ListenOptions::every_service(PORT);
         listen.tuning.posts = true;
-        ends[1].listen(listen).expect("a free number");
+        let listener = ends[1].listen(listen).expect("a free number");
         Self {
             ends,
             addrs: [
@@ -81,7 +121,10 @@ impl Pair {
             now: Time::from_nanos(1_000_000_000_000),
             wire: VecDeque::new(),
             known: [Vec::new(), Vec::new()],
-            out: TransmitBatch::new(),
+            orphans: [BTreeMap::new(), BTreeMap::new()],
+            listener,
+            idle: true,
+            sent: [Sent::default(), Sent::default()],
         }
     }
 
@@ -95,24 +138,29 @@ impl Pair {
         Some(id)
     }
 
+    /// Begins an association of one message as the facade does; none if there are enough.
+    pub fn begin(&mut self, options: OpenOptions, mut data: Bytes) -> Option<ContextId> {
+        if self.known[0].len() >= MAX_KNOWN {
+            return None;
+        }
+        let (now, peer) = (self.now, self.addrs[1]);
+        let id = self.ends[0].begin_message(now, peer, options, &mut data).ok()?;
+        self.known[0].push(id);
+        Some(id)
+    }
+
     /// Gives an engine its turn and takes what it says.
     pub fn flush(&mut self, end: usize) {
         for turn in 0.. {
-            self.out.clear();
-            self.ends[end].flush(self.now, &mut self.out);
-            let (wire, src) = (&mut self.wire, self.addrs[end]);
-            self.out.for_each_datagram(|train, octets| {
-                let packet = Packet::parse(octets);
-                assert!(packet.is_ok(), "an engine sent a malformed packet: {packet:?}");
-                if wire.len() < MAX_WIRE {
-                    wire.push_back(Flight {
-                        to: 1 - end,
-                        src,
-                        ecn: train.ecn,
-                        octets: octets.to_vec(),
-                    });
-                }
-            });
+            let (driver, sent) = (&mut self.ends[end], &mut self.sent[end]);
+            driver.turn(self.now, sent);
+            for gone in driver.let_go(self.now) {
+                self.orphans[end].remove(&gone);
+            }
+            if self.idle {
+                driver.found_nothing(self.now);
+            }
+            self.leave(end);
             let due = self.ends[end]
                 .deadline()
                 .is_some_and(|deadline| deadline <= self.now);
@@ -130,20 +178,65 @@ impl Pair {
         assert!(stats.tombstones <= 64, "{} tombstones", stats.tombstones);
     }
 
-    fn take_events(&mut self, end: usize) {
-        while let Some((id, event)) = self.ends[end].poll_event() {
-            if matches!(event, Event::Accepted { .. }) {
-                self.ends[end].accepted(id).expect("a new association");
-                if self.known[end].len() < MAX_KNOWN {
-                    self.known[end].push(id);
-                } else {
-                    self.ends[end].release(self.now, id).expect("a new association");
-                }
+    /// What left goes on the wire.
+    pub(crate) fn leave(&mut self, end: usize) {
+        for (ecn, octets) in self.sent[end].0.drain(..) {
+            if self.wire.len() < MAX_WIRE {
+                self.wire.push_back(Flight {
+                    to: 1 - end,
+                    src: self.addrs[end],
+                    ecn,
+                    octets,
+                });
             }
         }
     }
 
-    /// Hands a packet to its engine.
+    pub(crate) fn take_events(&mut self, end: usize) {
+        let driver = &mut self.ends[end];
+        let events: Vec<_> = core::iter::from_fn(|| driver.poll_event()).collect();
+        for (id, event) in events {
+            match event {
+                Event::Accepted { .. } => {
+                    self.ends[end].accepted(id).expect("a new association");
+                    if self.known[end].len() < MAX_KNOWN {
+                        self.known[end].push(id);
+                    } else {
+                        self.ends[end].release(self.now, id).expect("a new association");
+                    }
+                }
+                Event::Closed(_) if self.orphans[end].remove(&id).is_some() => {
+                    self.ends[end].forget(self.now, id);
+                }
+                Event::Marked(mark) if self.orphans[end].get(&id) == Some(&Some(mark)) => {
+                    self.ends[end].leave(id);
+                }
+                Event::Readable if self.orphans[end].contains_key(&id) => {
+                    self.ends[end].discard(self.now, id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The user of an association goes, as whoever drops its handle.
+    pub(crate) fn let_go(&mut self, end: usize, id: ContextId) {
+        self.known[end].retain(|known| *known != id);
+        let (driver, now) = (&mut self.ends[end], self.now);
+        if driver.close_reason(id).is_some() {
+            let _ = driver.final_stats(id);
+            return driver.retire(now, id);
+        }
+        driver.discard(now, id);
+        let written = driver.octets_acknowledged(id).unwrap_or(0) + 1;
+        match driver.part(now, id, written) {
+            Parting::Released => {}
+            Parting::Leaving => drop(self.orphans[end].insert(id, None)),
+            Parting::Awaits(mark) => drop(self.orphans[end].insert(id, mark)),
+        }
+    }
+
+    /// Hands a packet to its engine, and what it brings to whoever waits.
     pub fn deliver(&mut self, flight: &Flight) {
         let datagram = Datagram {
             src: flight.src,
@@ -152,7 +245,26 @@ impl Pair {
             data: &flight.octets,
             backing: None,
         };
-        self.ends[flight.to].receive(self.now, datagram);
+        let (end, now) = (flight.to, self.now);
+        let (driver, sent) = (&mut self.ends[end], &mut self.sent[end]);
+        driver.receive(now, &mut Alone(datagram, false));
+        match driver.reply(now, sent) {
+            Reply::General => {}
+            Reply::Ended(id) => drop(self.orphans[end].remove(&id)),
+            Reply::Answered(id) => {
+                driver.take_answer(id).expect("it came");
+                let _ = driver.final_stats(id);
+                driver.retire(now, id);
+                self.known[end].retain(|known| *known != id);
+            }
+            Reply::Began(id, _) => {
+                driver.take_message().expect("it came");
+                self.known[end].push(id);
+            }
+        }
+        driver.withdraw();
+        self.leave(end);
+        self.take_events(end);
     }
 
     /// Lets everything arrive, and what that causes, for some rounds.
@@ -172,7 +284,7 @@ impl Pair {
 
     /// Moves the clock to the next moment an engine waits for.
     pub fn sleep(&mut self) {
-        let next = self.ends.iter().filter_map(Engine::deadline).min();
+        let next = self.ends.iter().filter_map(Driver::deadline).min();
         self.now = self.now.max(next.unwrap_or(self.now));
     }
 }

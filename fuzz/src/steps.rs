@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use xtp_engine::{Confirm, CongestionKind, ContextId, Ecn, ErrorControl, OpenOptions, Rate, Read, paradigm};
+use xtp_engine::{
+    Confirm, CongestionKind, ContextId, Ecn, ErrorControl, Expectation, OpenOptions, Rate, Read, paradigm,
+};
 
 use crate::{Choices, Flight, PORT, Pair, mend, payload};
 
@@ -15,8 +17,10 @@ pub fn step(pair: &mut Pair, choices: &mut Choices<'_>) {
     let kind = choices.octet();
     if kind < 96 {
         network(pair, kind, choices);
-    } else if kind < 128 {
+    } else if kind < 112 {
         open(pair, choices);
+    } else if kind < 128 {
+        message(pair, choices);
     } else {
         let end = usize::from(kind & 1);
         let Some(&id) = pair.known[end].get(choices.index(pair.known[end].len().max(1))) else {
@@ -63,6 +67,105 @@ fn open(pair: &mut Pair, choices: &mut Choices<'_>) {
     {
         let _ = pair.ends[0].connect(pair.now, id);
     }
+}
+
+/// What whoever exchanges whole messages does, and says that it waits for.
+fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
+    let (kind, last) = (
+        choices.index(12),
+        [0, 1].map(|end| pair.known[end].last().copied()),
+    );
+    let (now, limit) = (pair.now, 1 << 20);
+    let end = usize::from(kind & 1 != 0);
+    match (kind, last[end]) {
+        (0 | 1, _) => {
+            // Few kinds, so that one is like the last.
+            let options = match choices.index(3) {
+                0 => paradigm::one_shot(PORT),
+                1 => paradigm::acknowledged_datagram(PORT),
+                _ => paradigm::transaction(PORT),
+            };
+            let octets = [64, 64, 64, 1 + usize::from(choices.word()) % 3_000][choices.index(4)];
+            pair.begin(options, payload(octets));
+        }
+        (2, Some(id)) => pair.ends[0].expect(Expectation::Answer { id, limit }, |_| true),
+        (3, _) => {
+            let (listener, orphans) = (pair.listener, &pair.orphans[1]);
+            let holds = |id| !orphans.contains_key(&id);
+            pair.ends[1].expect(Expectation::Message { listener, limit }, holds);
+        }
+        (4 | 5, _) => pair.ends[end].expect(Expectation::OneByOne, |_| true),
+        (6 | 7, Some(id)) => {
+            let octets = [64, 64, 64, usize::from(choices.word()) % 3_000][choices.index(4)];
+            let (mut data, driver) = (payload(octets), &mut pair.ends[end]);
+            let unconfirmed = choices.octet() & 3 == 0;
+            let sent = match choices.octet() & 1 {
+                0 => driver.send_message(now, id, &mut data, &mut pair.sent[end]),
+                _ => driver.respond_at_once(now, id, &mut data, unconfirmed, &mut pair.sent[end]),
+            };
+            if !sent {
+                let _ = driver.set_unconfirmed_response(now, id, unconfirmed);
+                let _ = driver.send(now, id, data, true);
+                let _ = driver.close_writer(now, id);
+            }
+            pair.leave(end);
+        }
+        (8 | 9, Some(id)) => pair.let_go(end, id),
+        (10, _) => pair.idle = !pair.idle,
+        _ => match choices.octet() & 3 {
+            0 => pair.ends[end].before_sleep(now),
+            1 => pair.ends[end].rest(now),
+            _ => pair.ends[end].found_nothing(now),
+        },
+    }
+}
+
+/// A whole exchange as two callers make it who wait for nothing else; `number` says what differs.
+pub fn exchange_messages(pair: &mut Pair, kind: u8, number: usize) {
+    let (limit, listener) = (1 << 20, pair.listener);
+    let asks = kind & 1 == 0;
+    let options = match asks {
+        true => paradigm::transaction(PORT),
+        false => paradigm::one_shot(PORT),
+    };
+    let Some(here) = pair.begin(options, payload(64)) else {
+        return;
+    };
+    pair.flush(0);
+    for step in 0..4 {
+        pair.now = pair.now + Duration::from_micros(50);
+        let orphans = pair.orphans[1].clone();
+        pair.ends[0].expect(Expectation::Answer { id: here, limit }, |_| true);
+        pair.ends[1].expect(Expectation::Message { listener, limit }, |id| {
+            !orphans.contains_key(&id)
+        });
+        for flight in std::mem::take(&mut pair.wire) {
+            pair.deliver(&flight);
+        }
+        if step == 0
+            && let Some(&there) = pair.known[1].last()
+        {
+            let _ = pair.ends[1].read(pair.now, there, limit);
+            let (now, unconfirmed) = (pair.now, kind & 2 != 0);
+            let (mut data, driver) = (payload(64), &mut pair.ends[1]);
+            if asks && !driver.respond_at_once(now, there, &mut data, unconfirmed, &mut pair.sent[1]) {
+                let _ = driver.set_unconfirmed_response(now, there, unconfirmed);
+                let _ = driver.send(now, there, data, true);
+                let _ = driver.close_writer(now, there);
+                pair.flush(1);
+            }
+            pair.leave(1);
+            if number > 2 || !asks {
+                pair.let_go(1, there);
+            }
+        }
+        if pair.known[0].contains(&here) {
+            let _ = pair.ends[0].read(pair.now, here, limit);
+        }
+        pair.flush(0);
+        pair.flush(1);
+    }
+    pair.let_go(0, here);
 }
 
 /// What most users do most of the time.
