@@ -19,6 +19,10 @@ pub(super) struct Arguments {
     /// Names of mutants or concerns; empty for all.
     pub(super) only: Vec<String>,
     pub(super) all_killers: bool,
+    /// Only who noticed a mutant last is asked, and everybody about those he does not notice.
+    pub(super) quick: bool,
+    /// Who noticed is written down.
+    pub(super) record: bool,
     /// Kinds of killers that are asked.
     pub(super) kinds: Vec<Kind>,
     pub(super) json: bool,
@@ -41,6 +45,8 @@ pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
         action: Action::Run,
         only: Vec::new(),
         all_killers: false,
+        quick: false,
+        record: false,
         kinds: Kind::ALL.to_vec(),
         json: false,
         jobs: None,
@@ -53,6 +59,8 @@ pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
             "--list" => arguments.action = Action::List,
             "--check" => arguments.action = Action::Check,
             "--all-killers" => arguments.all_killers = true,
+            "--quick" => arguments.quick = true,
+            "--record" => arguments.record = true,
             "--json" => arguments.json = true,
             "--jobs" => arguments.jobs = Some(number(word, words.next())?),
             "--seeds" => arguments.seeds = number(word, words.next())?,
@@ -74,6 +82,9 @@ pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
         }
     }
     known(&arguments.only)?;
+    if arguments.quick && arguments.all_killers {
+        return Err("--quick and --all-killers: one or the other".to_owned());
+    }
     if arguments.kinds.is_empty() {
         return Err("--killers: name kinds of killers; `--help` shows them".to_owned());
     }

@@ -24,6 +24,8 @@ fn words_change_the_defaults() {
     );
     assert_eq!(all.kinds, Kind::ALL);
     assert_eq!(parse(&["--killers", "seeds"]).unwrap().kinds, [Kind::Seeds]);
+    let quick = parse(&["--quick", "--record"]).unwrap();
+    assert!(quick.quick && quick.record && !plain.quick && !plain.record);
     assert_eq!(parse(&["--check"]).unwrap().action, Action::Check);
     assert_eq!(parse(&["--list"]).unwrap().action, Action::List);
     assert_eq!(parse(&["-h"]).unwrap().action, Action::Help);
@@ -39,6 +41,7 @@ fn what_cannot_be_meant_is_refused() {
         &["--killers", "nobody"],
         &["--jobs", "0"],
         &["--seeds", "few"],
+        &["--quick", "--all-killers"],
         &["wire"],
     ] {
         assert!(parse(words).is_err(), "{words:?} is accepted");

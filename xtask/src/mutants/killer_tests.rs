@@ -20,7 +20,11 @@ fn a_failed_test_and_a_failed_seed_are_failures() {
     assert_eq!(failure("test a::b ... FAILED\n").as_deref(), Some("a::b"));
     assert_eq!(
         failure("test a::b - should panic ... FAILED\n").as_deref(),
-        Some("a::b - should panic")
+        Some("a::b")
+    );
+    assert_eq!(
+        failure("test a::b ... WORLDS_SEED=7 cargo test  # action 3: told\n").as_deref(),
+        Some("seed 7")
     );
     assert_eq!(failure("seed 17 failed: not over\n").as_deref(), Some("seed 17"));
     assert_eq!(failure("test a::b ... ok\n"), None);
@@ -36,13 +40,15 @@ fn shell(line: &str) -> Killer {
         program: "/bin/sh".into(),
         folder: std::env::temp_dir(),
         words: vec!["-c".to_owned(), line.to_owned()],
+        worlds: (0, 9),
         limit: 1,
+        reaches: None,
     }
 }
 
 #[test]
 fn the_first_failure_ends_the_run() {
-    let end = |line| shell(line).run(3, Path::new("/dev/null"));
+    let end = |line| shell(line).run(Choice::Mutant(3), Path::new("/dev/null"));
     assert_eq!(end("exit 0"), Ok(End::Passed));
     assert_eq!(
         end("echo 'test one ... FAILED'; while :; do :; done"),
@@ -53,9 +59,33 @@ fn the_first_failure_ends_the_run() {
 
 #[test]
 fn a_run_without_end_is_stopped() {
-    let end = shell("printf 'test two ... '; while :; do :; done").run(3, Path::new("/dev/null"));
-    let Ok(End::Died(how)) = end else {
-        panic!("{end:?}")
+    let end =
+        shell("printf 'test two ... '; while :; do :; done").run(Choice::Mutant(3), Path::new("/dev/null"));
+    assert!(
+        matches!(&end, Ok(End::Died(how, test)) if how.contains("signal") && test == "two"),
+        "{end:?}"
+    );
+}
+
+#[test]
+fn one_test_or_seed_runs_alone() {
+    let tests = shell("");
+    assert_eq!(tests.alone("a::b").words, ["a::b", "--exact"]);
+    assert_eq!(tests.alone("").words, tests.words);
+    assert_eq!(tests.alone("seed 4").worlds, (4, 5));
+    let seeds = Killer {
+        kind: Kind::Seeds,
+        ..tests
     };
-    assert!(how.ends_with(" in two"), "{how}");
+    assert_eq!(seeds.alone("seed 4").words, ["4", "1", "--fail-fast"]);
+}
+
+#[test]
+fn only_what_is_come_to_can_be_noticed() {
+    let file = std::env::temp_dir().join(format!("xtask-reached-{}", std::process::id()));
+    let mut killer = shell("test $XTP_MUTANT = trace && printf '2\\n5\\n' >$XTP_MUTANT_REACHED");
+    assert!(killer.reaches(3));
+    killer.measure(&file).unwrap();
+    assert!(killer.reaches(2) && killer.reaches(5) && !killer.reaches(3));
+    assert!(shell("exit 1").measure(&file).is_err());
 }

@@ -12,6 +12,7 @@ mod outcome;
 mod rewrite;
 mod run;
 mod tree;
+mod witness;
 
 use std::path::Path;
 
@@ -71,16 +72,20 @@ struct Numbered {
 }
 
 const USAGE: &str = "\
-Usage: cargo xtask mutants [--only NAME...] [--killers KIND...] [--all-killers] [--json] [--jobs N] [--seeds N]
+Usage: cargo xtask mutants [--only NAME...] [--killers KIND...] [--quick | --all-killers] [--record] [--json]
+                           [--jobs N] [--seeds N]
        cargo xtask mutants --list [--json]
        cargo xtask mutants --check
 
 Puts bugs into a copy of the engine, one at a time, and fails if no test and no seed of the simulator notices one.
 The bugs are in xtask/src/mutants/catalogue; the copy and its build in the target directory under `mutants`.
+Who noticed a mutant last (xtask/src/mutants/witnesses) is asked first, then every other, the quickest first.
 
   --only NAME...    only these mutants, or all whose concern is NAME
   --killers KIND... only killers of these kinds: wire, engine (its tests directory), units (its unit tests), seeds and
                     proofs (the simulator's seeds and tests)
+  --quick           leave out what is said to be unnoticeable; for CI
+  --record          write down who noticed, in xtask/src/mutants/witnesses
   --all-killers     ask every kind of killer about every mutant, not only until the first that notices it
   --json            one object a line and mutant, for programs
   --jobs N          how many mutants at a time [default: one a core]
@@ -90,7 +95,8 @@ The bugs are in xtask/src/mutants/catalogue; the copy and its build in the targe
 
 Examples:
   cargo xtask mutants
-  cargo xtask mutants --only flow wire-no-checksum
+  cargo xtask mutants --quick
+  cargo xtask mutants --only flow checksum-not-looked-at --record
   cargo xtask mutants --killers seeds --seeds 2000
 ";
 

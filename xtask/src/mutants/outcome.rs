@@ -26,12 +26,21 @@ pub(super) struct Notice {
 }
 
 impl Notice {
-    /// The test or seed, or how the program died.
-    pub(super) fn what(&self) -> &str {
+    /// The test or seed, and how the program died if it did.
+    pub(super) fn what(&self) -> String {
+        match &self.how {
+            End::Passed => String::new(),
+            End::Failed(test) => test.clone(),
+            End::Died(how, test) if test.is_empty() => how.clone(),
+            End::Died(how, test) => format!("{how} in {test}"),
+        }
+    }
+
+    /// The test or seed by which it can be asked again; empty if it died and nobody knows in which.
+    pub(super) fn test(&self) -> &str {
         match &self.how {
             End::Passed => "",
-            End::Failed(test) => test,
-            End::Died(how) => how,
+            End::Failed(test) | End::Died(_, test) => test,
         }
     }
 }
@@ -83,6 +92,9 @@ impl Outcome {
         }
         let kinds = Kind::ALL.into_iter().filter(|kind| self.noticed_by(*kind));
         let names: Vec<&str> = kinds.map(Kind::name).collect();
+        if names.is_empty() {
+            return String::new();
+        }
         format!("  [{}]", names.join(" "))
     }
 
@@ -105,8 +117,8 @@ pub(super) fn json_of(one: &Numbered, outcome: Option<&Outcome>) -> String {
     if let Some(outcome) = outcome {
         let verdict = format!("{:?}", outcome.verdict()).to_lowercase();
         let notices = outcome.noticed.iter().map(|notice| {
-            let (kind, killer, what) = (notice.kind.name(), &notice.killer, notice.what());
-            let [kind, killer, what] = [kind, killer, what].map(text);
+            let what = notice.what();
+            let [kind, killer, what] = [notice.kind.name(), &notice.killer, &what].map(text);
             format!("{{\"kind\":{kind},\"killer\":{killer},\"what\":{what}}}")
         });
         let asked = outcome.asked.iter().map(|kind| text(kind.name()));

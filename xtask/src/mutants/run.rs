@@ -1,5 +1,6 @@
 //! Builds once, then tries every mutant.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -7,9 +8,10 @@ use std::time::Instant;
 
 use super::Numbered;
 use super::arguments::Arguments;
-use super::killer::{self, End, Killer, Kind};
+use super::killer::{self, Choice, End, Killer, Kind};
 use super::outcome::{Notice, Outcome, json_of};
 use super::tree;
+use super::witness;
 
 /// Where the copy, its build and the marks of what was reached are.
 struct Place {
@@ -42,13 +44,27 @@ pub(super) fn all(root: &Path, arguments: &Arguments, mutants: &[Numbered]) -> R
         arguments,
         &format!("built in {:.0} s", begin.elapsed().as_secs_f64()),
     );
-    prepare(&mut killers, &place, arguments)?;
     let (canary, others) = mutants.split_first().ok_or("the catalogue is empty")?;
     notice_canary(&killers, &arguments.kinds, canary, &place)?;
     say(arguments, "the canary is noticed by every kind of killer");
-    let chosen: Vec<&Numbered> = others.iter().filter(|one| arguments.chooses(one)).collect();
-    let outcomes = try_all(&killers, &chosen, arguments, &place)?;
+    let asked =
+        |one: &&Numbered| arguments.chooses(one) && !(arguments.quick && one.mutant.explained.is_some());
+    let chosen: Vec<&Numbered> = others.iter().filter(asked).collect();
+    let (mut outcomes, rest) = match arguments.all_killers {
+        true => (Vec::new(), chosen),
+        false => by_witness(root, &killers, &chosen, arguments, &place)?,
+    };
+    if !rest.is_empty() {
+        prepare(&mut killers, &place, arguments)?;
+        outcomes.extend(each(&rest, arguments, |one| {
+            try_one(&killers, one, arguments, &place).map(Some)
+        })?);
+    }
+    outcomes.sort_by_key(|outcome| outcome.mutant.number);
     summary(&outcomes, arguments, begin);
+    if arguments.record {
+        record(root, &outcomes, mutants)?;
+    }
     Ok(outcomes)
 }
 
@@ -60,11 +76,76 @@ fn say(arguments: &Arguments, text: &str) {
     }
 }
 
+/// Asks who noticed each mutant last; what came of it, and the mutants that were not noticed so.
+fn by_witness<'m>(
+    root: &Path,
+    killers: &[Killer],
+    chosen: &[&'m Numbered],
+    arguments: &Arguments,
+    place: &Place,
+) -> Result<(Vec<Outcome>, Vec<&'m Numbered>), String> {
+    let mut concerns: Vec<&str> = chosen.iter().map(|one| one.concern).collect();
+    concerns.dedup();
+    let witnesses = witness::read(root, &concerns);
+    let outcomes = each(chosen, arguments, |one| {
+        let Some(witness) = witnesses.get(one.mutant.name) else {
+            return Ok(None);
+        };
+        let killer = killers.iter().find(|killer| killer.name == witness.killer);
+        killer.map_or(Ok(None), |killer| ask_witness(killer, &witness.test, one, place))
+    })?;
+    let settled: BTreeSet<u32> = outcomes.iter().map(|outcome| outcome.mutant.number).collect();
+    let rest = chosen.iter().filter(|one| !settled.contains(&one.number));
+    Ok((outcomes, rest.copied().collect()))
+}
+
+/// Asks one test or seed, which must pass without the mutant.
+fn ask_witness(
+    killer: &Killer,
+    test: &str,
+    one: &Numbered,
+    place: &Place,
+) -> Result<Option<Outcome>, String> {
+    let begin = Instant::now();
+    let mut alone = killer.alone(test);
+    let mark = place.mark(one.number);
+    let _ = std::fs::remove_file(&mark);
+    let how = alone.run(Choice::Mutant(one.number), &mark)?;
+    let noticed = how != End::Passed
+        && alone
+            .measure(&place.folder.join(format!("trace-{}", one.number)))
+            .is_ok();
+    let reached = mark.exists();
+    let _ = std::fs::remove_file(&mark);
+    Ok(noticed.then(|| Outcome {
+        mutant: *one,
+        noticed: vec![Notice {
+            kind: killer.kind,
+            killer: killer.name.clone(),
+            how,
+        }],
+        asked: vec![killer.kind],
+        reached,
+        seconds: begin.elapsed().as_secs_f64(),
+    }))
+}
+
+/// Writes down who noticed.
+fn record(root: &Path, outcomes: &[Outcome], mutants: &[Numbered]) -> Result<(), String> {
+    for of_one in outcomes.chunk_by(|one, next| one.mutant.concern == next.mutant.concern) {
+        let concern = of_one[0].mutant.concern;
+        let names = mutants.iter().filter(|one| one.concern == concern);
+        let names: Vec<&str> = names.map(|one| one.mutant.name).collect();
+        witness::write(root, concern, &names, of_one)?;
+    }
+    Ok(())
+}
+
 /// Without a mutant everything passes; the quickest killers come first afterwards.
 fn prepare(killers: &mut Vec<Killer>, place: &Place, arguments: &Arguments) -> Result<(), String> {
     let mut timed = Vec::new();
-    for mut killer in killers.drain(..) {
-        let seconds = killer.measure(&place.mark(0))?;
+    for (number, mut killer) in killers.drain(..).enumerate() {
+        let seconds = killer.measure(&place.folder.join(format!("trace-of-{number}")))?;
         timed.push((seconds, killer));
     }
     timed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
@@ -79,10 +160,11 @@ fn prepare(killers: &mut Vec<Killer>, place: &Place, arguments: &Arguments) -> R
 
 /// Every kind of killer must notice the canary, or the others' verdicts mean nothing.
 fn notice_canary(killers: &[Killer], kinds: &[Kind], canary: &Numbered, place: &Place) -> Result<(), String> {
+    let choice = Choice::Mutant(canary.number);
     for kind in kinds.iter().copied() {
         let mut noticed = false;
         for killer in killers.iter().filter(|killer| killer.kind == kind) {
-            noticed = noticed || killer.run(canary.number, &place.mark(canary.number))? != End::Passed;
+            noticed = noticed || killer.run(choice, &place.mark(canary.number))? != End::Passed;
         }
         if !noticed {
             return Err(format!(
@@ -95,21 +177,21 @@ fn notice_canary(killers: &[Killer], kinds: &[Kind], canary: &Numbered, place: &
     Ok(())
 }
 
-fn try_all(
-    killers: &[Killer],
+/// Tries each mutant, some at a time; prints what came of it. Those of which nothing came are left out.
+fn each(
     chosen: &[&Numbered],
     arguments: &Arguments,
-    place: &Place,
+    try_one: impl Fn(&Numbered) -> Result<Option<Outcome>, String> + Sync,
 ) -> Result<Vec<Outcome>, String> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (sender, outcomes) = channel();
         for _ in 0..arguments.jobs.unwrap_or_else(cores) {
-            let (sender, next) = (sender.clone(), &next);
+            let (sender, next, try_one) = (sender.clone(), &next, &try_one);
             scope.spawn(move || {
                 while let Some(one) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if sender.send(try_one(killers, one, arguments, place)).is_err() {
+                    if sender.send(try_one(one)).is_err() {
                         return;
                     }
                 }
@@ -118,7 +200,7 @@ fn try_all(
         drop(sender);
         let mut all = Vec::new();
         for outcome in outcomes {
-            let outcome = outcome?;
+            let Some(outcome) = outcome? else { continue };
             if arguments.json {
                 println!("{}", json_of(&outcome.mutant, Some(&outcome)));
             } else {
@@ -126,7 +208,6 @@ fn try_all(
             }
             all.push(outcome);
         }
-        all.sort_by_key(|outcome: &Outcome| outcome.mutant.number);
         Ok(all)
     })
 }
@@ -160,7 +241,10 @@ fn try_one(
         if !outcome.asked.contains(&killer.kind) {
             outcome.asked.push(killer.kind);
         }
-        let how = killer.run(one.number, &mark)?;
+        if !killer.reaches(one.number) {
+            continue;
+        }
+        let how = killer.run(Choice::Mutant(one.number), &mark)?;
         if how != End::Passed {
             outcome.noticed.push(Notice {
                 kind: killer.kind,

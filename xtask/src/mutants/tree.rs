@@ -13,36 +13,42 @@ pub(super) const TESTED: [&str; 3] = ["xtp-wire", "xtp-engine", "xtp-sim"];
 /// The crate that everything mutated depends on: the number of the chosen mutant is kept there.
 const BASE: &str = "xtp-wire";
 
-/// Which mutant runs, in the copy of [`BASE`]. The first time its place is reached, a file is written, so that a
-/// survivor whose place nothing reaches can be told from one that nothing notices.
+/// Which mutant runs, in the copy of [`BASE`]. What comes to its place says so in a file: with a mutant chosen, that it was
+/// reached; with none and the word `trace`, the number of each place that was come to.
 const CHOICE: &str = r#"
 pub mod mutant {
     //! Which mutant runs.
     extern crate std;
-    use std::sync::{LazyLock, Once};
+    use std::io::Write;
+    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const TRACE: u32 = u32::MAX;
+    static SEEN: [AtomicBool; 4096] = [const { AtomicBool::new(false) }; 4096];
 
     /// Whether this one does.
     #[inline]
     pub fn is(number: u32) -> bool {
         static CHOSEN: LazyLock<u32> = LazyLock::new(|| {
             let word = std::env::var("XTP_MUTANT").unwrap_or_default();
-            word.parse().unwrap_or(0)
+            if word == "trace" { TRACE } else { word.parse().unwrap_or(0) }
         });
-        let chosen = *CHOSEN == number;
-        if chosen {
-            reached();
+        let chosen = *CHOSEN;
+        if (chosen == number || chosen == TRACE) && !SEEN[number as usize].load(Ordering::Relaxed) {
+            reached(number);
         }
-        chosen
+        chosen == number
     }
 
     #[cold]
-    fn reached() {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            if let Some(path) = std::env::var_os("XTP_MUTANT_REACHED") {
-                let _ = std::fs::write(path, "");
-            }
-        });
+    fn reached(number: u32) {
+        if SEEN[number as usize].swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Some(path) = std::env::var_os("XTP_MUTANT_REACHED") {
+            let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+            let _ = file.and_then(|mut file| file.write_all(std::format!("{number}\n").as_bytes()));
+        }
     }
 }
 "#;
