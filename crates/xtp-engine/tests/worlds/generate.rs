@@ -109,9 +109,10 @@ impl Script<'_> {
     /// Something may happen to what is under way to `host`.
     fn network(&mut self, host: usize) {
         if self.dice.one_in(self.profile.mutation) {
-            let what = if self.dice.one_in(3) { 5 } else { 7 };
+            let what = *self.dice.pick(&[5, 7, 7, 8, 8, 9]);
+            let place = *self.dice.pick(&[Place::Oldest, Place::Oldest, Place::Any]);
             let number = self.dice.next();
-            self.add(host, Kind::Network(Place::Oldest, what, number));
+            self.add(host, Kind::Network(place, what, number));
         }
         if self.dice.one_in(self.profile.disturbance) {
             let (what, number) = (self.dice.below(6) as u8, self.dice.next());
@@ -378,6 +379,17 @@ impl Script<'_> {
             self.add(client, Kind::Begin { kind, len });
             self.turn(client);
         }
+        if self.dice.one_in(4) {
+            // Its user has not looked yet: what came waits at the listener.
+            self.add(
+                0,
+                Kind::Receive {
+                    all: false,
+                    joined: false,
+                    shared: false,
+                },
+            );
+        }
         for _ in 0..count {
             self.network(0);
             self.serve();
@@ -400,7 +412,7 @@ impl Script<'_> {
             let host = self.any_host();
             match self.dice.below(8) {
                 0..3 => {
-                    let (what, number) = (self.dice.below(8) as u8, self.dice.next());
+                    let (what, number) = (self.dice.below(13) as u8, self.dice.next());
                     self.add(host, Kind::Network(Place::Any, what, number));
                 }
                 3 => {
@@ -569,6 +581,10 @@ impl Script<'_> {
         for _ in 0..3 {
             self.turn(from);
             self.network(to);
+            if self.dice.one_in(self.profile.mutation) {
+                let (what, number) = (10 + self.dice.below(3) as u8, self.dice.next());
+                self.add(to, Kind::Network(Place::Any, what, number));
+            }
             let joined = !self.dice.one_in(3);
             self.add(
                 to,

@@ -13,6 +13,7 @@ mod dice;
 mod generate;
 mod host;
 mod mutate;
+mod near;
 mod profile;
 mod regressions;
 mod shrink;
@@ -40,7 +41,12 @@ fn run_all(seeds: Range<u64>) -> (Taken, Vec<(u64, String)>) {
             }
             match run_seed(seed) {
                 Ok(more) => taken.iter_mut().zip(more).for_each(|(sum, more)| *sum += more),
-                Err(found) => failed.push((seed, format!("action {}: {}", found.step, found.what))),
+                Err(found) => {
+                    // At once: who looks for one that fails need not wait for all.
+                    let what = format!("action {}: {}", found.step, found.what);
+                    println!("WORLDS_SEED={seed} cargo test -p xtp-engine --test worlds  # {what}");
+                    failed.push((seed, what));
+                }
             }
         }
     };
@@ -86,9 +92,6 @@ fn shortcuts_and_general_calls_are_one_engine() {
     });
     let usual = seeds.is_none();
     let (taken, failed) = run_all(seeds.unwrap_or(0..SEEDS));
-    for (seed, what) in failed.iter().take(3) {
-        println!("WORLDS_SEED={seed} cargo test -p xtp-engine --test worlds  # {what}");
-    }
     assert!(
         failed.is_empty(),
         "{} seeds failed: {:?}",

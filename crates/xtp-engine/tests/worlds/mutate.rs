@@ -105,7 +105,7 @@ fn change_packet(octets: &mut Vec<u8>, dice: &mut Dice) {
 }
 
 /// The check field is right again.
-fn mend(octets: &mut [u8]) {
+pub(crate) fn mend(octets: &mut [u8]) {
     let whole = Header::parse(octets).is_ok_and(|header| {
         header.options.contains(Options::NOCHECK) || octets.len() >= HEADER_LEN + header.dlen as usize
     });

@@ -5,13 +5,14 @@ use crate::calls::Way;
 use crate::dice::Dice;
 use crate::host::{Books, Host};
 use crate::mutate::{mutate, patch};
+use crate::near::{nearly, overtake};
 use crate::profile::Profile;
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
 use std::time::Duration;
 use xtp_engine::{Confirm, Datagram, Ecn, Engine, ErrorControl, Event, Time};
-use xtp_wire::{Format, Header};
+use xtp_wire::{Body, First, Format, Header, Packet, Traffic};
 
 /// Datagrams a network remembers, to bring them again.
 const REMEMBERED: usize = 48;
@@ -188,7 +189,25 @@ impl World {
         hosts.any(|host| !host.sent.is_empty() || !host.told.is_empty())
     }
 
+    /// Up to where `me` granted octets lately, to whoever is at `to`.
+    fn granted(&self, me: usize, to: SocketAddr) -> Option<u64> {
+        let own = |(host, flying): &&(usize, Flying)| address(*host) == to && flying.src == address(me);
+        let mut grants = self.past.iter().rev().filter(own).filter_map(|(_, flying)| {
+            let packet = Packet::parse(&flying.octets).ok()?;
+            match &packet.body {
+                Body::First(First {
+                    traffic: Traffic::Extended(traffic),
+                    ..
+                }) => Some(traffic.credit),
+                body => body.control().map(|control| control.alloc),
+            }
+        });
+        grants.next()
+    }
+
     fn disturb(&mut self, me: usize, place: Place, what: u8, number: u64) {
+        let src = self.hosts[me].arriving.first().map(|flying| flying.src);
+        let granted = src.filter(|_| what >= 8).and_then(|src| self.granted(me, src));
         let arriving = &mut self.hosts[me].arriving;
         if arriving.is_empty() {
             return;
@@ -220,6 +239,13 @@ impl World {
                 arriving.insert(at + 1, right);
             }
             6 => arriving.clear(),
+            8 => nearly(&mut arriving[at], granted, number),
+            9 => {
+                let right = arriving[at].clone();
+                nearly(&mut arriving[at], granted, number);
+                arriving.insert(at + 1, right);
+            }
+            10..13 => all_alike(arriving, what, number),
             _ => mutate(&mut arriving[at], number),
         }
     }
@@ -320,6 +346,17 @@ impl World {
             Kind::Odd { back, what, number } => odd_command(host, *back, *what, *number, now),
             _ => {}
         }
+    }
+}
+
+/// What happens to all that is under way alike, so that receive offload still joins it.
+fn all_alike(arriving: &mut Vec<Flying>, what: u8, number: u64) {
+    match what {
+        10 => arriving.iter_mut().for_each(|flying| flying.src.set_port(7)),
+        11 => arriving
+            .iter_mut()
+            .for_each(|flying| overtake(flying, 1 + number as u32 % 64)),
+        _ => arriving.extend(arriving.clone()),
     }
 }
 
