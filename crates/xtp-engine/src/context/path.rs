@@ -60,6 +60,8 @@ impl Context {
             if let Some(addr) = self.peer.paths.on_port_change(input.src, newer, recent) {
                 self.move_to(addr, env);
                 self.peer.validated = false;
+                // What echoes packets to the old port was not sent by somebody who hears what goes to this one.
+                self.writer.ring.renew();
             }
         }
         true

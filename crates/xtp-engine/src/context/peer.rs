@@ -50,6 +50,11 @@ impl Peer {
         }
     }
 
+    /// FIRST came from its present address, which was told our key then.
+    pub(crate) fn is_where_it_began(&self) -> bool {
+        self.foreign.is_none_or(|(from, _)| from == self.addr)
+    }
+
     /// Octets that may still be sent as data before validation; `None` = no limit.
     pub(crate) fn data_budget(&self) -> Option<u64> {
         (!self.validated).then(|| (3 * self.received).saturating_sub(self.sent + RESERVED_FOR_CONTROL))

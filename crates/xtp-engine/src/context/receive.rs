@@ -181,7 +181,8 @@ impl Context {
         }
     }
 
-    /// §7.3: an echo that EQUALS a sync of ours, or the use of a key disclosed to this address.
+    /// §7.3: an echo that EQUALS a sync of ours, or the use of a key disclosed to this address. Where a port has changed, only
+    /// what was sent there counts (§7.6).
     fn validate(&mut self, header: &Header, body: &Body<'_>) {
         if self.peer.validated {
             return;
@@ -189,7 +190,8 @@ impl Context {
         let exact = body
             .control()
             .is_some_and(|control| self.writer.ring.time_of(control.echo).is_some());
-        if exact || header.key.is_returned() {
+        let disclosed = header.key.is_returned() && self.peer.is_where_it_began();
+        if exact || disclosed {
             self.peer.validated = true;
         }
     }

@@ -7,6 +7,12 @@ use xtp_wire::{Body, Key, Options, Path, PathKind};
 
 fn begun(ahead: bool) -> (World, ContextId) {
     let mut world = World::new(ahead);
+    let (_, peer) = talked(&mut world);
+    (world, peer)
+}
+
+/// An association in which both have said something, as each end calls it.
+fn talked(world: &mut World) -> (ContextId, ContextId) {
     let id = world.open(paradigm::stream(PORT));
     for _ in 0..3 {
         world.send(0, id, 100);
@@ -17,12 +23,11 @@ fn begun(ahead: bool) -> (World, ContextId) {
         world.run(40 * MS);
         world.read(0, id);
     }
-    let peer = world.accepted();
-    (world, peer)
+    (id, world.accepted())
 }
 
 /// What the responder asked of an address, if it did.
-fn challenge(world: &World, from: usize, place: usize) -> Option<Path> {
+pub(super) fn challenge(world: &World, from: usize, place: usize) -> Option<Path> {
     let sent = world.sent[from..]
         .iter()
         .filter(|sent| sent.dst == address(place));
@@ -33,7 +38,7 @@ fn challenge(world: &World, from: usize, place: usize) -> Option<Path> {
     .next()
 }
 
-fn later(view: &View, by: u32) -> View {
+pub(super) fn later(view: &View, by: u32) -> View {
     View {
         sync: view.sync.wrapping_add(by),
         ..*view
@@ -41,7 +46,7 @@ fn later(view: &View, by: u32) -> View {
 }
 
 /// Moves the initiator to `place`; the responder knows it afterwards.
-fn moved(world: &mut World, place: usize) -> View {
+pub(super) fn moved(world: &mut World, place: usize) -> View {
     let view = View::of(world, 1);
     let from = world.sent.len();
     world.inject(1, address(place), &view.cntl(Options::empty(), view.control()));
@@ -146,5 +151,117 @@ fn what_was_known_of_the_old_address_is_forgotten() {
         world.inject(1, address(0), &old.data(view.seq, Options::empty(), b"odd"));
         assert_eq!(world.ends[1].readable(peer), Ok(0), "ahead: {ahead}");
         world.run(DELAY);
+    }
+}
+
+/// An association whose responder has sent so much that window and datagrams have grown.
+fn grown() -> (World, ContextId) {
+    let cubic = |listen: &mut xtp_engine::ListenOptions| {
+        listen.tuning.congestion = xtp_engine::CongestionKind::Cubic;
+    };
+    let mut world = World::with(false, |_| {}, cubic);
+    let id = world.open(paradigm::stream(PORT));
+    world.send(0, id, 100);
+    world.run(40 * MS);
+    let peer = world.accepted();
+    for _ in 0..30 {
+        world.send(1, peer, 20_000);
+        world.run(4 * DELAY);
+        world.read(0, id);
+    }
+    world.run(40 * MS);
+    (world, peer)
+}
+
+/// Another path has another capacity and carries datagrams of another size.
+#[test]
+fn a_move_begins_with_a_small_window_and_small_datagrams() {
+    let (mut world, peer) = grown();
+    let before = world.ends[1].context_stats(peer).unwrap();
+    moved(&mut world, 5);
+    let after = world.ends[1].context_stats(peer).unwrap();
+    assert!(before.max_data > 8_000, "{}", before.max_data);
+    assert_eq!(after.max_data, 1_168);
+    let (before, after) = (
+        before.congestion_window.unwrap(),
+        after.congestion_window.unwrap(),
+    );
+    assert!(before > 50_000, "{before}");
+    assert!(after <= 15_000, "{after}");
+}
+
+/// The probe of a size is answered by whom it was sent to.
+#[test]
+fn the_probe_of_a_size_is_answered_by_the_peer_alone() {
+    let mut world = World::new(false);
+    let id = world.open(paradigm::stream(PORT));
+    world.send(0, id, 100);
+    world.run(40 * MS);
+    let peer = world.accepted();
+    let probe = loop {
+        let from = world.sent.len();
+        world.send(1, peer, 5_000);
+        world.flush(1);
+        if let Some(probe) = challenge(&world, from, 0) {
+            break probe;
+        }
+        world.run(4 * DELAY);
+        world.read(0, id);
+    };
+    assert_eq!(probe.size, 1_400);
+    let view = View::of(&world, 1);
+    for (place, size) in [(5, 1_168), (0, 1_368)] {
+        let answer = Path {
+            kind: PathKind::Response,
+            ..probe
+        };
+        let response = later(&view, u32::from(place == 0)).packet(Options::empty(), Body::Path(answer));
+        world.inject(1, address(place), &response);
+        let stats = world.ends[1].context_stats(peer).unwrap();
+        assert_eq!(stats.max_data, size, "answered from {place}");
+    }
+}
+
+/// Without PATH a port changes with nothing but an echo of what went to the old one. So three times what came from the new
+/// one may go there until it echoes what was sent to it (§7.3, §7.6).
+#[test]
+fn a_port_that_changed_is_sent_no_more_than_three_times_what_came_from_it() {
+    for ahead in [false, true] {
+        let mut world = World::with(ahead, |config| config.legacy = true, |_| {});
+        let (_, peer) = talked(&mut world);
+        world.send(1, peer, 100);
+        world.flush(1);
+        let mut elsewhere = address(0);
+        elsewhere.set_port(40_000);
+        let view = View::of(&world, 1);
+        let word = view.cntl(Options::empty(), view.control());
+        let begin = world.sent.len();
+        world.inject(1, elsewhere, &word);
+        assert_eq!(world.ends[1].peer(peer), Ok(elsewhere));
+        world.send(1, peer, 100_000);
+        world.run(std::time::Duration::from_secs(20));
+        let there = |world: &World| -> Vec<_> {
+            let sent = world.sent[begin..].iter();
+            sent.filter(|sent| sent.dst == elsewhere).cloned().collect()
+        };
+        let octets = |world: &World| there(world).iter().map(|sent| sent.octets.len()).sum::<usize>();
+        let sent = octets(&world);
+        assert!(sent > 0, "somebody may be there");
+        assert!(
+            sent <= 3 * word.len(),
+            "{sent} octets for {}, ahead: {ahead}",
+            word.len()
+        );
+        // Whoever is there shows that it hears.
+        let heard = there(&world);
+        let newest = xtp_wire::Packet::parse(&heard.last().unwrap().octets)
+            .unwrap()
+            .header
+            .sync;
+        let mut control = View::of(&world, 1).control();
+        (control.echo, control.rseq) = (newest, view.nxt);
+        world.inject(1, elsewhere, &later(&view, 1).cntl(Options::empty(), control));
+        world.run(20 * MS);
+        assert!(octets(&world) > 5_000, "{} octets", octets(&world));
     }
 }
