@@ -204,3 +204,62 @@ fn round_trips_are_measured_by_answers_only() {
     assert!(samples == 1 && after < before, "{before:?} {after:?}");
     assert_eq!(sample(None).0, 0, "nobody asked");
 }
+
+/// A segment that is too large for the path is cut, although answers to others keep coming so that no timer tells (§5.5).
+#[test]
+fn a_segment_that_never_arrives_is_cut_while_others_do() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        let id = world.open(paradigm::stream(PORT));
+        world.send(0, id, 100);
+        world.run(40 * MS);
+        let peer = world.accepted();
+        for _ in 0..30 {
+            world.send(0, id, 20_000);
+            world.run(4 * DELAY);
+            world.read(1, peer);
+        }
+        world.run(40 * MS);
+        world.read(1, peer);
+        let before = world.ends[0].context_stats(id).unwrap();
+        assert!(before.max_data > 8_000, "{}", before.max_data);
+        world.carries = 1_200;
+        world.send(0, id, 8_000);
+        for _ in 0..100 {
+            world.send(0, id, 100);
+            world.run(4 * DELAY);
+        }
+        let after = world.ends[0].context_stats(id).unwrap();
+        assert_eq!(after.max_data, 1_168, "ahead: {ahead}");
+        assert_eq!(world.read(1, peer).len(), 18_000);
+    }
+}
+
+/// A path that was silent for seconds is begun with a small window (§5.3).
+#[test]
+fn silence_closes_the_window() {
+    let mut options = paradigm::stream(PORT);
+    options.tuning.congestion = CongestionKind::Cubic;
+    options.tuning.probe_mtu = false;
+    let mut world = World::new(false);
+    let id = world.open(options);
+    for _ in 0..30 {
+        world.send(0, id, 20_000);
+        world.run(4 * DELAY);
+        let peer = world.accepted();
+        world.read(1, peer);
+    }
+    let window = |world: &World| {
+        world.ends[0]
+            .context_stats(id)
+            .unwrap()
+            .congestion_window
+            .unwrap()
+    };
+    let grown = window(&world);
+    assert!(grown > 20_000, "{grown}");
+    world.lose[1] = usize::MAX;
+    world.send(0, id, 50_000);
+    world.run(std::time::Duration::from_secs(5));
+    assert!(window(&world) <= 12_000, "{} of {grown}", window(&world));
+}

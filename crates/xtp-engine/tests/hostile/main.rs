@@ -4,10 +4,14 @@
 
 mod closing;
 mod credit;
+mod delivery;
+mod diags;
 mod forge;
+mod instances;
 mod losses;
 mod moving;
 mod nothing;
+mod parking;
 mod requests;
 mod shortcuts;
 mod sources;

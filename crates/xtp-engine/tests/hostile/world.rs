@@ -33,6 +33,8 @@ pub(crate) struct World {
     flying: Vec<(Time, usize, SocketAddr, Vec<u8>)>,
     /// Datagrams to an end that are lost, from the next on.
     pub(crate) lose: [usize; 2],
+    /// Datagrams of more octets are lost.
+    pub(crate) carries: usize,
     /// Packets are handled ahead of the books.
     ahead: bool,
 }
@@ -69,6 +71,7 @@ impl World {
             sent: Vec::new(),
             flying: Vec::new(),
             lose: [0; 2],
+            carries: usize::MAX,
             ahead,
         }
     }
@@ -128,7 +131,7 @@ impl World {
                 octets: octets.to_vec(),
             });
             let to = 1 - me;
-            if train.dst != address(to) {
+            if train.dst != address(to) || octets.len() > self.carries {
                 return;
             }
             if self.lose[to] > 0 {

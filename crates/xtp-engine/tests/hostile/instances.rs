@@ -1,0 +1,183 @@
+//! A responder that was started a moment ago, and FIRSTs that may be older than it (§6.9).
+
+use super::world::{DELAY, MS, PORT, World, address};
+use std::time::Duration;
+use xtp_engine::{ContextId, EngineConfig, Event, paradigm};
+use xtp_wire::{Body, ExtendedTraffic, First, Packet, Tlv, Tlvs, Traffic};
+
+/// Both were started at this moment of UTC, in milliseconds; the world begins at 1 000.
+fn started(ahead: bool, at: u64) -> World {
+    World::with(
+        ahead,
+        |config: &mut EngineConfig| config.started_utc_ms = Some(at),
+        |_| {},
+    )
+}
+
+fn ask(world: &mut World) -> ContextId {
+    let id = world.open(paradigm::transaction(PORT));
+    world.send(0, id, 50);
+    world.ends[0].close_writer(world.now, id).unwrap();
+    id
+}
+
+/// Whom the FIRSTs named that left since there were `from` packets.
+fn names(world: &World, from: usize) -> Vec<Option<u64>> {
+    let named = |first: &First<'_>| {
+        let Traffic::Extended(terms) = first.traffic else {
+            panic!("{:?}", first.traffic)
+        };
+        terms.tlvs.iter().find_map(|tlv| match tlv {
+            Tlv::Instance(name) => Some(name),
+            _ => None,
+        })
+    };
+    let firsts = world.sent_by(0, from).filter_map(|packet| match packet.body {
+        Body::First(first) => Some(named(&first)),
+        _ => None,
+    });
+    firsts.collect()
+}
+
+fn accepted(world: &World) -> usize {
+    let told = world.events[1].iter();
+    told.filter(|(_, event)| matches!(event, Event::Accepted { .. }))
+        .count()
+}
+
+/// The server takes the message that came last and answers.
+fn answer(world: &mut World) {
+    let peer = world.accepted();
+    assert_eq!(world.read(1, peer).len(), 50);
+    world.send(1, peer, 30);
+    world.ends[1].close_writer(world.now, peer).unwrap();
+    world.run(100 * MS);
+}
+
+/// Whoever was refused for naming nobody names the instance, which was there before all of its packets; and does so at once
+/// the next time, as long as it is asked for and no longer.
+#[test]
+fn who_is_refused_by_a_young_instance_names_it() {
+    for ahead in [false, true] {
+        let mut world = started(ahead, 500);
+        let id = ask(&mut world);
+        world.run(20 * MS);
+        assert_eq!(names(&world, 0), [None, Some(500)], "ahead: {ahead}");
+        assert_eq!(accepted(&world), 1);
+        answer(&mut world);
+        assert_eq!(world.read(0, id).len(), 30);
+        for (wait, name) in [(40, Some(500)), (30, None)] {
+            world.run(Duration::from_secs(wait));
+            let from = world.sent.len();
+            let id = ask(&mut world);
+            world.run(20 * MS);
+            let mut named = names(&world, from);
+            // Who is known to be near is asked again soon.
+            named.dedup();
+            assert_eq!(named, [name], "after {wait} s more, ahead: {ahead}");
+            answer(&mut world);
+            assert_eq!(world.read(0, id).len(), 30);
+        }
+        assert_eq!(world.ends[1].stats().refused_age, 1);
+    }
+}
+
+/// A FIRST that left before the instance was started may have been executed by the one before.
+#[test]
+fn what_left_before_the_instance_was_there_is_not_repeated() {
+    for ahead in [false, true] {
+        let mut world = started(ahead, 1_100);
+        world.lose[1] = 1;
+        let id = ask(&mut world);
+        world.flush(0);
+        let first = world.sent[0].clone();
+        world.now = world.now + Duration::from_millis(195);
+        world.inject(1, address(0), &first.octets);
+        world.run(2 * DELAY);
+        assert_eq!(accepted(&world), 0);
+        assert_eq!(names(&world, 0), [None], "ahead: {ahead}");
+        assert!(world.closed(0).contains("unknown"), "{}", world.closed(0));
+        assert!(world.ends[0].send(world.now, id, "more".into(), true).is_err());
+    }
+}
+
+/// The FIRST that left first, made to name somebody.
+fn naming(world: &World, name: Option<u64>, time: u32) -> Vec<u8> {
+    let first = world.sent[0].octets.clone();
+    let packet = Packet::parse(&first).unwrap();
+    let Body::First(first) = packet.body else {
+        panic!("FIRST left first")
+    };
+    let Traffic::Extended(terms) = first.traffic else {
+        panic!("it is extended")
+    };
+    let mut list = Vec::new();
+    let kept = terms
+        .tlvs
+        .iter()
+        .filter(|tlv| !matches!(tlv, Tlv::Instance(_) | Tlv::Pad(_)));
+    let mut add = |tlv: Tlv<'_>| {
+        let begin = list.len();
+        list.resize(begin + tlv.encoded_len(), 0);
+        tlv.encode(&mut list[begin..]).unwrap();
+        list.len() % 8
+    };
+    let over = kept.chain(name.map(Tlv::Instance)).map(&mut add).last();
+    if over == Some(4) {
+        add(Tlv::Pad(0));
+    }
+    let tlvs = Tlvs::new(&list).expect("they have a form");
+    let traffic = Traffic::Extended(ExtendedTraffic { time, tlvs, ..terms });
+    let body = Body::First(First { traffic, ..first });
+    let changed = Packet { body, ..packet };
+    let mut octets = vec![0; changed.encoded_len()];
+    changed.encode(&mut octets).unwrap();
+    octets
+}
+
+/// What names another instance was meant for that one, however old this one is; what names this one is welcome, whatever
+/// the time on it.
+#[test]
+fn a_first_is_executed_by_the_instance_it_names() {
+    for ahead in [false, true] {
+        for (name, time, taken) in [
+            (Some(499), 1_000, false),
+            (Some(500), 1_000, true),
+            (Some(500), 1, true),
+            (None, 1_000, false),
+        ] {
+            let mut world = started(ahead, 500);
+            world.lose[1] = usize::MAX;
+            ask(&mut world);
+            world.flush(0);
+            let first = naming(&world, name, time);
+            world.forge(1, &first);
+            assert_eq!(accepted(&world) == 1, taken, "{name:?} at {time}, ahead: {ahead}");
+        }
+        let mut world = started(ahead, 500);
+        world.lose[1] = usize::MAX;
+        ask(&mut world);
+        world.flush(0);
+        world.now = world.now + Duration::from_secs(60);
+        let first = naming(&world, Some(499), 61_000);
+        world.forge(1, &first);
+        assert_eq!(accepted(&world), 0, "old enough, and another one");
+    }
+}
+
+/// A legacy FIRST has no time and can name nobody: it never was protected.
+#[test]
+fn a_legacy_first_is_taken_by_a_young_instance() {
+    for ahead in [false, true] {
+        let young = |config: &mut EngineConfig| {
+            config.started_utc_ms = Some(500);
+            config.legacy = true;
+        };
+        let mut world = World::with(ahead, young, |_| {});
+        let id = ask(&mut world);
+        world.run(20 * MS);
+        assert_eq!(accepted(&world), 1, "ahead: {ahead}");
+        answer(&mut world);
+        assert_eq!(world.read(0, id).len(), 30);
+    }
+}
