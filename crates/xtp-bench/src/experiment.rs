@@ -54,13 +54,26 @@ fn entry(experiment: Experiment) -> Entry {
 
 /// Measures what a plan says.
 ///
+/// A run that is interrupted keeps the rows that were complete ([`Report::interrupted`]): `all` takes half an hour.
+///
 /// # Errors
-/// [`Error`], if the plan cannot be carried out. A transport that fails is noted in the report instead.
+/// [`Error`], if the plan cannot be carried out, or [`Error::Interrupted`] before the first row is complete. A transport
+/// that fails is noted in the report instead.
 pub fn run(plan: &Plan, launcher: &Launcher, show: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     plan.check()?;
     let mut context = Context::new(plan, launcher, show);
     for &experiment in &plan.experiments {
-        (entry(experiment).run)(&mut context, experiment)?;
+        match (entry(experiment).run)(&mut context, experiment) {
+            Ok(()) => {}
+            Err(Error::Interrupted) if !context.report.rows.is_empty() => {
+                context.note(format!(
+                    "interrupted while measuring {experiment}: the rest was not measured"
+                ));
+                context.report.interrupted = true;
+                break;
+            }
+            Err(error) => return Err(error),
+        }
     }
     Ok(context.report)
 }

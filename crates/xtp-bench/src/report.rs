@@ -23,6 +23,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Measurements of xtp itself that failed: the run did not do what it was asked to.
     pub failures: Vec<String>,
+    /// Somebody ended the run before everything was measured.
+    pub interrupted: bool,
 }
 
 /// Time of an operation as overhead + cost of an octet x size, by least squares over the sizes of a run.

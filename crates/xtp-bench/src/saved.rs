@@ -73,6 +73,7 @@ impl Report {
         self.series.extend(later.series);
         self.notes.extend(later.notes);
         self.failures.extend(later.failures);
+        self.interrupted |= later.interrupted;
     }
 }
 

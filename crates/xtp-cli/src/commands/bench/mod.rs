@@ -51,6 +51,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
     bar.finish_and_clear();
     let report = report.map_err(|error| failure(&error, common))?;
     write(args, common, &report)?;
+    if report.interrupted {
+        return Err(failure(&Error::Interrupted, common));
+    }
     match report.failures.first() {
         None => Ok(()),
         Some(first) => Err(Failure::failed(format!(
