@@ -160,7 +160,7 @@ impl AtMostOnce {
         client.n != 0
             && client.low <= client.n
             && self.datagrams.len() == 0
-            && self.table.slot(src, key, true).is_none()
+            && !self.table.knows(src, key, true)
             && self.clients.is_latest(now.max(self.now), client.client, client.n)
     }
 

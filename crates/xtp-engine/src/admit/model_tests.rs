@@ -101,6 +101,12 @@ impl First {
     fn same(&self, other: &Self) -> bool {
         self.key == other.key && self.extended == other.extended && (self.extended || self.src == other.src)
     }
+
+    /// It states in the other format what this one states.
+    fn falls_back_from(&self, other: &Self) -> bool {
+        let known = other.extended || self.src == other.src;
+        self.key == other.key && self.extended != other.extended && known
+    }
 }
 
 impl Naive {
@@ -146,8 +152,8 @@ impl Naive {
                 self.records.retain(|r| r.grave.is_none() || !below(r));
             }
         }
-        if let Some(record) = self.records.iter().find(|r| r.first.same(&first)) {
-            return if record.grave.is_some() {
+        if let Some(at) = self.repeated(&first) {
+            return if self.records[at].grave.is_some() {
                 Plain::Replay
             } else {
                 Plain::Drop
@@ -178,6 +184,14 @@ impl Naive {
             Some(time) if self.evicted.get(&bucket).is_some_and(|newest| time <= *newest) => Plain::Age,
             _ => Plain::New,
         }
+    }
+
+    /// The record of the FIRST that this one repeats, in whichever format.
+    fn repeated(&self, first: &First) -> Option<usize> {
+        let mut records = self.records.iter();
+        let same = records.position(|r| r.first.same(first));
+        let mut records = self.records.iter();
+        same.or_else(|| records.position(|r| first.falls_back_from(&r.first)))
     }
 
     /// The record of this number of its client, whatever its key.
@@ -309,8 +323,8 @@ impl Naive {
     /// Whether the record answers a FIRST.
     fn answer(&mut self, first: First) -> bool {
         let (ms, order) = (self.ms, self.tick());
-        let same = self.records.iter().position(|r| r.first.same(&first));
-        let at = same.or_else(|| self.held(first.client?)).expect("replayed");
+        let at = self.repeated(&first).or_else(|| self.held(first.client?));
+        let at = at.expect("replayed");
         let record = &mut self.records[at];
         let client = record.first.client;
         let grave = record.grave.as_mut().expect("replayed");

@@ -147,6 +147,8 @@ pub(super) struct Tombstones {
     slab: Slab<Record>,
     by_key: KeyedMap<Id, u32>,
     by_own: KeyedMap<u64, u32>,
+    /// Records whose FIRST stated the legacy format.
+    basic: usize,
     /// By `validated`, then `peer_ended`: within a list lives are equal, so the oldest also expires first.
     lists: [[List; 2]; 2],
     limits: [usize; 2],
@@ -163,6 +165,7 @@ impl Tombstones {
             slab: Slab::new(),
             by_key: KeyedMap::with_hasher(state),
             by_own: KeyedMap::with_hasher(state),
+            basic: 0,
             lists: [[List::new(), List::new()], [List::new(), List::new()]],
             limits: [max / 2, max - max / 2],
             life,
@@ -221,6 +224,7 @@ impl Tombstones {
         });
         let id = (key, if extended { 0 } else { source });
         self.by_key.insert(id, slot);
+        self.basic += usize::from(!extended);
         slot
     }
 
@@ -237,6 +241,18 @@ impl Tombstones {
         self.by_key.get(&self.id(src, key, extended)).copied()
     }
 
+    /// The record of the same identity as its FIRST stated it in the other format, after or before the fall-back (§2.7).
+    fn slot_of_other(&self, src: SocketAddr, key: u64, extended: bool) -> Option<u32> {
+        (!extended || self.basic > 0)
+            .then(|| self.slot(src, key, !extended))
+            .flatten()
+    }
+
+    /// Whether there is a record for this FIRST, even one whose life is over.
+    pub(super) fn knows(&self, src: SocketAddr, key: u64, extended: bool) -> bool {
+        self.slot(src, key, extended).is_some() || self.slot_of_other(src, key, extended).is_some()
+    }
+
     /// The record a FIRST repeats.
     pub(super) fn find_first(
         &self,
@@ -245,7 +261,8 @@ impl Tombstones {
         key: u64,
         extended: bool,
     ) -> Option<TombstoneRef> {
-        self.found(now, src, self.slot(src, key, extended)?)
+        let found = |slot: Option<u32>| self.found(now, src, slot?);
+        found(self.slot(src, key, extended)).or_else(|| found(self.slot_of_other(src, key, extended)))
     }
 
     /// The tombstone at `slot`, if it is one, for a packet from `src`.
@@ -255,8 +272,8 @@ impl Tombstones {
 
     /// The tombstone another packet of the initiator (RTN = 0) belongs to.
     pub(super) fn find(&self, now: Time, src: SocketAddr, key: u64) -> Option<TombstoneRef> {
-        let slot = self.slot(src, key, false).or_else(|| self.slot(src, key, true))?;
-        self.tombstone_at(now, src, slot)
+        self.find_first(now, src, key, true)
+            .filter(|at| self.is_buried(*at))
     }
 
     /// The tombstone with this own key (RTN = 1).
@@ -377,6 +394,7 @@ impl Tombstones {
     pub(super) fn remove(&mut self, slot: u32) -> Option<Record> {
         self.unlist(slot);
         let record = self.slab.remove(slot)?;
+        self.basic -= usize::from(!record.extended);
         let id = (
             record.remains.key,
             if record.extended { 0 } else { record.remains.source },

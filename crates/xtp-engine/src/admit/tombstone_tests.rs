@@ -117,8 +117,8 @@ fn found_by_either_key() {
     assert_eq!(table.find_own(at(0), peer(2), OWN), rebound);
     assert_eq!(
         table.find_first(at(0), peer(1), KEY, false),
-        None,
-        "a legacy FIRST is another one"
+        Some(found),
+        "the fall-back of the same one"
     );
     assert_eq!(table.find_own(at(0), peer(1), KEY), None);
     assert_eq!(table.find_own(at(0), peer(1), 0), None);
@@ -134,6 +134,13 @@ fn without_tformat_80_source_and_key_count() {
     assert_eq!(table.find_first(at(0), peer(1), KEY, false), Some(found));
     assert_eq!(table.find(at(0), peer(1), KEY), Some(found));
     assert_eq!(table.find_first(at(0), peer(2), KEY, false), None);
+    assert_eq!(
+        table.find_first(at(0), peer(1), KEY, true),
+        Some(found),
+        "an old copy of the one it fell back from"
+    );
+    assert_eq!(table.find_first(at(0), peer(2), KEY, true), None);
+    assert!(table.knows(peer(1), KEY, true) && !table.knows(peer(2), KEY, true));
     assert_eq!(
         table.find_own(at(0), peer(1), 0),
         None,

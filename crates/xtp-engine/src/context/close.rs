@@ -10,7 +10,7 @@ use crate::error::{CloseReason, DiagReason};
 use crate::event::Event;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
-use xtp_wire::{DiagCode, DiagValue, Header, Options, service};
+use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, service};
 
 /// An inactive context answers at most once in this time (§6.8).
 pub(super) const ANSWER_SPACING: Duration = Duration::from_millis(5);
@@ -184,7 +184,10 @@ impl Context {
             Ok(DiagCode::ContextRefused)
                 if opening && val == DiagValue::TrafficFormat.to_wire() && !self.offered.is_empty() =>
             {
-                self.restart = Some(Restart::Legacy);
+                self.meets_legacy_peer();
+            }
+            Ok(DiagCode::ContextRefused) if opening && self.refuses_legacy_alone(val) => {
+                self.stats.implausible += 1;
             }
             Ok(DiagCode::ContextRefused) if opening && self.fell_back_in_error(val) => {
                 self.restart = Some(Restart::Extended);
@@ -221,6 +224,24 @@ impl Context {
         if self.doubt == Doubt::No && !self.pattern.one_way {
             self.doubt = Doubt::Raised;
         }
+    }
+
+    /// DIAG(1,5): it takes legacy formats only, and has not executed what stated others. If those left under this key
+    /// already, it may have taken them.
+    fn meets_legacy_peer(&mut self) {
+        match self.opening.as_ref().is_some_and(|opening| opening.fell_back) {
+            true => self.offered = Caps::empty(),
+            false => self.restart = Some(Restart::Legacy),
+        }
+    }
+
+    /// What was refused is the legacy format alone: the peer has asked for a token, which proves that it knows the others.
+    fn refuses_legacy_alone(&self, val: u32) -> bool {
+        val == DiagValue::NoResource.to_wire()
+            && self
+                .opening
+                .as_ref()
+                .is_some_and(|opening| opening.fell_back && opening.token.is_some())
     }
 
     /// §2.7 took silence for a legacy peer; one that is under pressure has no other answer for legacy formats (§7.4)

@@ -1,6 +1,6 @@
 //! Turning decided packets into octets: header and segments in the arena, payload by reference.
 
-use super::{Context, Env, Role};
+use super::{Context, Env, Opening, Role};
 use crate::options::{Rate, Tuning};
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
@@ -153,7 +153,7 @@ impl Context {
         }
         let max_data = self.stated_max_data();
         let (inward, outward) = (self.stated_in_rate(), self.tuning.out_rate);
-        if self.offered.is_empty() {
+        if !self.states_extended() {
             let narrow = |rate: Rate| u32::try_from(rate.octets_per_second).unwrap_or(u32::MAX);
             let basic = BasicTraffic {
                 service,
@@ -182,6 +182,13 @@ impl Context {
         builder.pad_to(pad_to);
         let length = builder.encoded_len();
         builder.encode(out).unwrap_or(length)
+    }
+
+    /// Whether our specifiers have tformat 0x80: not towards a peer that may be a legacy one (§2.7).
+    fn states_extended(&self) -> bool {
+        let doubtful = |opening: &Opening| opening.fell_back && opening.token.is_none();
+        let in_doubt = self.in_force.is_empty() && self.opening.as_ref().is_some_and(doubtful);
+        !self.offered.is_empty() && !in_doubt
     }
 
     fn add_tlvs(&self, builder: &mut ExtendedTrafficBuilder<'_>) {

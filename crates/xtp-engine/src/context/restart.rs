@@ -10,7 +10,8 @@ use crate::time::Time;
 use xtp_wire::Caps;
 
 impl Context {
-    /// The peer answered the legacy formats after it had not answered the others: once, for the peer cache (§2.7).
+    /// The peer refused other formats than the legacy ones, and answered those: once, for the peer cache (§2.7). That others
+    /// met silence proves nothing: they may have been lost.
     pub(crate) fn speaks_legacy_only(&mut self) -> bool {
         let heard = self.state.heard() && self.closed.is_none();
         match &mut self.opening {
@@ -58,7 +59,7 @@ impl Context {
                 opening.instance = refusal.name();
             }
             opening.repeated |= how != Restart::Legacy;
-            opening.fell_back |= how == Restart::Legacy;
+            opening.fell_back = how == Restart::Legacy;
             opening.token = None;
         }
         let writer = &mut self.writer;

@@ -38,7 +38,7 @@ pub(crate) struct Opening {
     pub(crate) connect_now: bool,
     pub(crate) wait_for_listener: bool,
     pub(crate) repeatable: bool,
-    /// It fell back to legacy formats after silence (§2.7).
+    /// It states the legacy format, after silence or since it was told to (§2.7).
     pub(crate) fell_back: bool,
     /// It was repeated after DIAG(1,12) already.
     pub(crate) repeated: bool,

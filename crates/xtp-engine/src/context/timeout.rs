@@ -4,7 +4,7 @@ use super::decide::Ask;
 use super::plan::{Planned, Stop};
 use super::timers::Timer;
 use super::writer::Blocked;
-use super::{Context, Doubt, Env, Restart, Role, State, Transition};
+use super::{Context, Doubt, Env, Opening, Role, State, Transition};
 use crate::congestion::Controller;
 use crate::error::CloseReason;
 use crate::time::Time;
@@ -108,10 +108,10 @@ impl Context {
         self.timers.unanswered_since.get_or_insert(env.now);
         if self.state == State::Opening || self.reader.end_pending {
             self.timers.waits += 1;
-            if self.falls_back(env.now) {
-                self.emit_abort(env, out);
-                self.restart = Some(Restart::Legacy);
-                return;
+            if self.falls_back(env.now)
+                && let Some(opening) = &mut self.opening
+            {
+                opening.fell_back = true;
             }
             self.repeat_first(env, out);
             return;
@@ -169,9 +169,12 @@ impl Context {
         !plan.segments.is_empty() || matches!(plan.stop, Stop::Rate(_))
     }
 
-    /// §2.7: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way.
+    /// §2.7: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way. Those that
+    /// follow state the legacy format, under the same key: whoever took one before knows them for its repetitions.
     fn falls_back(&self, now: Time) -> bool {
+        let may = |opening: &Opening| !opening.fell_back && !opening.repeated && opening.token.is_none();
         self.state == State::Opening
+            && self.opening.as_ref().is_some_and(may)
             && self.timers.firsts >= 3
             && now >= self.timers.created + SILENCE_OF_A_LEGACY_PEER
             && self.pattern.lasting

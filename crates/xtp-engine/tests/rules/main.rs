@@ -6,6 +6,7 @@ mod closing;
 mod datagrams;
 mod dropped;
 mod extensions;
+mod fall_back;
 mod first;
 mod host;
 mod least;

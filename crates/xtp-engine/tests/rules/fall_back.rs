@@ -1,0 +1,188 @@
+//! A peer that may know the formats of 1995 only is asked in those, and stays the same peer (§2.7).
+
+use crate::host::{Host, PORT, encode, keyed, parse};
+use std::net::SocketAddr;
+use std::time::Duration;
+use xtp_engine::{ContextId, EngineConfig, paradigm};
+use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Key, Options, Packet, Traffic};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn caller() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 9], 40_001))
+}
+
+/// An engine that opens a stream, writes on it and has not been heard; the packets that have left.
+fn calling() -> (Host, ContextId, Vec<Vec<u8>>) {
+    let mut host = Host::with(EngineConfig::new([9; 32]));
+    let (id, sent) = call(&mut host);
+    (host, id, sent)
+}
+
+fn call(host: &mut Host) -> (ContextId, Vec<Vec<u8>>) {
+    let id = host.open(paradigm::stream(PORT));
+    host.write(id, b"once", false);
+    let sent = host.flush();
+    (id, sent)
+}
+
+/// What it sends by itself in that time.
+fn silence(host: &mut Host, span: Duration) -> Vec<Vec<u8>> {
+    host.wait(span).into_iter().map(|(_, octets)| octets).collect()
+}
+
+fn states_legacy(packet: &Packet<'_>) -> Option<bool> {
+    match packet.body {
+        Body::First(first) => Some(matches!(first.traffic, Traffic::Basic(_))),
+        _ => None,
+    }
+}
+
+/// What each of these FIRSTs states, and under which key.
+fn firsts(sent: &[Vec<u8>]) -> Vec<(bool, u64)> {
+    let packets = sent.iter().map(|octets| parse(octets));
+    packets
+        .filter_map(|packet| Some((states_legacy(&packet)?, packet.header.key.value())))
+        .collect()
+}
+
+/// Hands all of it to the other engine, and its answers back.
+fn exchange(host: &mut Host, other: &mut Host, mut sent: Vec<Vec<u8>>) {
+    for _ in 0..20 {
+        let answers: Vec<_> = sent
+            .drain(..)
+            .flat_map(|octets| other.give_from(caller(), &octets))
+            .collect();
+        for octets in answers {
+            sent.extend(host.give_octets(&octets));
+        }
+    }
+}
+
+/// The way back is cut for 8 s: whoever took FIRST long ago takes its repetitions in the other format for what they are, and
+/// what was agreed is what the first one offered.
+#[test]
+fn a_fall_back_is_a_repetition_to_who_took_the_first() {
+    let (mut host, id, sent) = calling();
+    let mut responder = Host::new();
+    let key = firsts(&sent)[0].1;
+    for octets in sent {
+        responder.give_from(caller(), &octets);
+    }
+    let sent = silence(&mut host, 8 * SECOND);
+    assert!(
+        sent.iter()
+            .all(|octets| !parse(octets).header.options.contains(Options::END)),
+        "it is not over"
+    );
+    assert_eq!(
+        firsts(&sent),
+        [(false, key), (false, key), (true, key), (true, key)],
+        "at 1, 3, 5 and 7 s, all under one key"
+    );
+    responder.now = host.now;
+    exchange(&mut host, &mut responder, sent);
+    assert_eq!(responder.accepted().len(), 1);
+    let accepted = responder.accepted()[0];
+    assert_eq!(responder.read(accepted), b"once");
+    host.write(id, b" more", true);
+    let sent = host.flush();
+    assert!(
+        sent.iter()
+            .all(|octets| parse(octets).header.format != Format::First)
+    );
+    exchange(&mut host, &mut responder, sent);
+    assert_eq!(responder.read(accepted), b" more");
+    assert_eq!(host.closed(id), None);
+}
+
+/// Whoever took the first and let go of it says so to the repetitions in the other format, and runs nothing twice.
+#[test]
+fn a_fall_back_meets_the_tombstone_of_the_first() {
+    let (mut host, id, sent) = calling();
+    let mut responder = Host::new();
+    for octets in sent {
+        responder.give_from(caller(), &octets);
+    }
+    let accepted = responder.accepted()[0];
+    responder.engine.abort(responder.now, accepted).expect("open");
+    responder.flush();
+    let sent = silence(&mut host, 6 * SECOND);
+    let legacy: Vec<_> = sent
+        .into_iter()
+        .filter(|octets| states_legacy(&parse(octets)) == Some(true))
+        .collect();
+    assert_eq!(legacy.len(), 1);
+    responder.now = host.now;
+    exchange(&mut host, &mut responder, legacy);
+    assert_eq!(responder.accepted().len(), 1, "not run again");
+    assert!(host.closed(id).is_some(), "it learns that it is over");
+}
+
+/// What was taken in the formats of 1995 is known by those of today as well: an old copy of the first FIRST runs nothing.
+#[test]
+fn an_old_copy_of_the_first_meets_the_tombstone_of_the_fall_back() {
+    let (mut host, _, first) = calling();
+    let sent = silence(&mut host, 6 * SECOND);
+    let mut responder = Host::new();
+    responder.now = host.now;
+    responder.give_from(caller(), sent.last().expect("repetitions"));
+    let accepted = responder.accepted()[0];
+    responder.engine.abort(responder.now, accepted).expect("open");
+    responder.flush();
+    responder.give_from(caller(), &first[0]);
+    assert_eq!(responder.accepted().len(), 1);
+}
+
+/// Silence proves nothing about a peer: the next association begins with the formats of today.
+#[test]
+fn who_was_silent_is_not_taken_for_a_legacy_peer_later() {
+    let (mut host, id, _) = calling();
+    let sent = silence(&mut host, 6 * SECOND);
+    let mut responder = Host::new();
+    responder.now = host.now;
+    let last = sent.last().cloned().into_iter().collect();
+    exchange(&mut host, &mut responder, last);
+    let accepted = responder.accepted()[0];
+    assert_eq!(responder.read(accepted), b"once");
+    host.write(id, b" more", true);
+    let sent = host.flush();
+    exchange(&mut host, &mut responder, sent);
+    assert_eq!(responder.read(accepted), b" more", "in the formats of 1995");
+    let (_, sent) = call(&mut host);
+    assert!(!firsts(&sent)[0].0);
+}
+
+fn refusal(key: u64, value: DiagValue) -> Vec<u8> {
+    let body = Body::Diag(Diag::new(DiagCode::ContextRefused, value, ""));
+    encode(&keyed(Key::returned(key), 0, 0, Options::empty(), body))
+}
+
+/// Who says that it knows the formats of 1995 only is asked in those under a new key, and remembered.
+#[test]
+fn who_refuses_the_formats_of_today_is_a_legacy_peer() {
+    let (mut host, _, sent) = calling();
+    let key = firsts(&sent)[0].1;
+    let sent = host.give_octets(&refusal(key, DiagValue::TrafficFormat));
+    let [(true, other)] = firsts(&sent)[..] else {
+        panic!("{:?}", firsts(&sent))
+    };
+    assert_ne!(other, key);
+    let mut responder = Host::new();
+    exchange(&mut host, &mut responder, sent);
+    let (_, sent) = call(&mut host);
+    assert!(firsts(&sent)[0].0);
+}
+
+/// After the fall-back that refusal comes too late: the peer may have taken what has left since under the same key.
+#[test]
+fn a_late_refusal_of_the_format_begins_nothing_anew() {
+    let (mut host, id, sent) = calling();
+    let key = firsts(&sent)[0].1;
+    silence(&mut host, 6 * SECOND);
+    let sent = host.give_octets(&refusal(key, DiagValue::TrafficFormat));
+    assert_eq!(firsts(&sent), []);
+    let sent = silence(&mut host, 2 * SECOND);
+    assert_eq!(firsts(&sent), [(true, key)]);
+    assert_eq!(host.closed(id), None);
+}
