@@ -32,6 +32,9 @@ pub enum Excuse {
     Pressed,
     /// Its responder's records are too few and were pushed out (§6.9): refused as "execution unknown".
     Evicted,
+    /// The same responder, which could not ask for a cookie, let it give way to a newer one before its message was
+    /// complete (§7.4): aborted.
+    Displaced,
 }
 
 /// Longest silence that an association which was heard survives for sure: CTIMEOUT of 60 s less the longest period
@@ -47,13 +50,14 @@ const AT_ONCE: u64 = 10_000_000_000;
 
 impl Excuse {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Crash,
         Self::Restarted,
         Self::LongCut,
         Self::Moved,
         Self::Pressed,
         Self::Evicted,
+        Self::Displaced,
     ];
 
     /// Its name.
@@ -65,6 +69,7 @@ impl Excuse {
             Self::Moved => "moved",
             Self::Pressed => "pressed",
             Self::Evicted => "evicted",
+            Self::Displaced => "displaced",
         }
     }
 
@@ -74,6 +79,7 @@ impl Excuse {
             Self::Crash | Self::LongCut | Self::Moved => true,
             Self::Restarted | Self::Evicted => *told == Outcome::Closed(CloseReason::ExecutionUnknown),
             Self::Pressed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
+            Self::Displaced => matches!(told, Outcome::Closed(CloseReason::Aborted { .. })),
         }
     }
 }
@@ -86,23 +92,26 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         &plan.hosts[spec.initiator].engine,
         &plan.hosts[spec.responder].engine,
     );
-    let small = plan.classes.contains(&FaultClass::SmallStores) && two.max_tombstones <= 64;
+    let pressed = two.max_half_open == 0 && life.takes_no_cookie(world, [one, two]);
     let found = [
         (Excuse::Crash, life.meets_crash(plan)),
         (Excuse::Restarted, life.is_too_old(world)),
         (Excuse::LongCut, life.is_cut_off(plan)),
         (Excuse::Moved, life.is_lost_by_moves(plan, world)),
-        (
-            Excuse::Pressed,
-            two.max_half_open == 0 && life.takes_no_cookie(world, [one, two]),
-        ),
-        (Excuse::Evicted, small),
+        (Excuse::Pressed, pressed),
+        (Excuse::Evicted, evicts(plan, spec.responder)),
+        (Excuse::Displaced, pressed && life.gave_way(world)),
     ];
     found
         .into_iter()
         .filter(|(_, holds)| *holds)
         .map(|(excuse, _)| excuse)
         .collect()
+}
+
+/// Whether a host has so few records that those of associations that ended a moment ago are pushed out.
+pub(crate) fn evicts(plan: &Plan, host: usize) -> bool {
+    plan.classes.contains(&FaultClass::SmallStores) && plan.hosts[host].engine.max_tombstones <= 64
 }
 
 /// When and between whom a flow was.
@@ -209,10 +218,19 @@ impl Life {
         engines.into_iter().any(unable) || self.is_nameless(world)
     }
 
-    /// Whether its last FIRST was in the legacy format.
+    /// Its responder made somebody give way, and aborted this one, which no user does.
+    fn gave_way(&self, world: &World) -> bool {
+        let displaces = world.hosts[self.responder].engine.stats().displaced > 0;
+        let aborted = Outcome::Closed(CloseReason::LocalAbort);
+        let mut tasks = world.tasks.iter().filter(|task| task.flow == self.number);
+        displaces && tasks.any(|task| task.side == Side::Responder && task.outcome == aborted)
+    }
+
+    /// Whether it spoke the legacy formats: its first FIRST did, or one after silence, and its responder as well.
     fn is_nameless(&self, world: &World) -> bool {
-        self.association(world)
-            .is_some_and(|association| association.nameless)
+        self.association(world).is_some_and(|association| {
+            association.nameless || association.was_nameless && !association.extended
+        })
     }
 
     /// Whether keys are exchanged ("lasting or not").

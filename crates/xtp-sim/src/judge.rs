@@ -6,6 +6,7 @@ use xtp_engine::CloseReason;
 
 use crate::app::{Outcome, Task};
 use crate::bound::taken_and_allowed;
+use crate::check::wire::Association;
 use crate::excuse::{self, Excuse};
 use crate::fault::Fault;
 use crate::flow::Flow;
@@ -81,7 +82,7 @@ fn judge_flow(
     if let Some(error) = &flow.open_error {
         return Err(format!("open failed: {error}"));
     }
-    accepted_at_most_once(plan, flow, paradigm)?;
+    accepted_at_most_once(plan, world, flow, paradigm)?;
     let Some(initiator) = world.task(number, Side::Initiator) else {
         return Err("never opened".to_owned());
     };
@@ -123,30 +124,20 @@ fn judge_flow(
     ))
 }
 
-/// One accept, but for what 8.8 and 14.9 let happen twice: a lasting FIRST that fell back to legacy formats, a pure
-/// datagram whose receiver forgot it, and a FIRST without time or client identity whose record is gone or whose
-/// source moved.
-fn accepted_at_most_once(plan: &Plan, flow: &Flow, paradigm: Paradigm) -> Result<(), String> {
-    let responder = flow.spec.responder;
-    let crash = happens(
-        plan,
-        |fault| matches!(*fault, Fault::Crash(host) if host == responder),
-    );
-    let initiator = flow.spec.initiator;
-    let moved = happens(
-        plan,
-        |fault| matches!(*fault, Fault::Move { host, .. } if host == initiator),
-    );
-    let nameless = plan.hosts[flow.spec.initiator].engine.legacy
-        || matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram);
-    let twice = nameless && (crash || moved);
-    // A pressed responder refuses the legacy formats, and the initiator turns back to the others.
-    let pressed = plan.hosts[flow.spec.responder].engine.max_half_open == 0;
-    let most = match (paradigm.is_stream(), twice) {
-        (true, _) => 2 + u32::from(pressed),
-        (false, twice) => 1 + u32::from(twice),
-    };
-    if flow.accepted > most {
+/// One accept, but for what §6.9 lets happen twice: a FIRST without time and client identity (a datagram, or one in the
+/// legacy format) whose record is gone with its host or was pushed out, or whose source moved.
+fn accepted_at_most_once(plan: &Plan, world: &World, flow: &Flow, paradigm: Paradigm) -> Result<(), String> {
+    let (initiator, responder) = (flow.spec.initiator, flow.spec.responder);
+    let forgotten = excuse::evicts(plan, responder)
+        || happens(plan, |fault| match *fault {
+            Fault::Crash(host) => host == responder,
+            Fault::Move { host, .. } => host == initiator,
+            _ => false,
+        });
+    let mut seen = world.net.check.associations.iter();
+    let legacy = |association: &Association| association.port == Some(flow.port) && association.was_nameless;
+    let nameless = matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram) || seen.any(legacy);
+    if flow.accepted > 1 + u32::from(nameless && forgotten) {
         return Err(format!("accepted {} times", flow.accepted));
     }
     Ok(())

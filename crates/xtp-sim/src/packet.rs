@@ -68,6 +68,11 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Its specifier has tformat 0x80, and so time and client identity on FIRST.
+    pub fn states_extended(&self) -> bool {
+        self.statement.is_some_and(|statement| statement.format == 0x80)
+    }
+
     /// Decodes a datagram.
     ///
     /// # Errors

@@ -64,8 +64,12 @@ pub struct Association {
     pub ends: [End; 2],
     /// UTC time its FIRST states.
     pub time: u32,
-    /// Its FIRST carries neither time nor client identity.
+    /// Its first FIRST carries neither time nor client identity.
     pub nameless: bool,
+    /// One of its FIRSTs does not.
+    pub was_nameless: bool,
+    /// A specifier of its responder has tformat 0x80.
+    pub extended: bool,
     /// Its FIRST ends its initiator's stream: such an association is not a lasting one.
     pub closed_at_once: bool,
     /// A packet with the responder's key has reached it: from then on addresses may change.
@@ -136,7 +140,10 @@ impl WireCheck {
         // A FIRST without time or client made a second context after the first was forgotten (§6.9), or a responder
         // whose clock was set back took an old one for younger than itself: two ends speak with one voice, and only
         // the counts still mean something. How often a FIRST may be accepted is judged elsewhere.
-        let forgets = association.nameless || self.restarted.contains(&from);
+        let basic = seen.format == Format::First && !seen.states_extended();
+        association.was_nameless |= basic;
+        association.extended |= side == Side::Responder && seen.states_extended();
+        let forgets = association.was_nameless || self.restarted.contains(&from);
         association.doubled |= forgets && side == Side::Responder && mine.is_another(seen);
         mine.count(seen, fate);
         if association.doubled || matches!(seen.format, Format::Cookie | Format::Diag) {
@@ -195,7 +202,7 @@ impl WireCheck {
                     time,
                     ..Default::default()
                 };
-                association.nameless = seen.statement.is_none_or(|statement| statement.format != 0x80);
+                association.nameless = !seen.states_extended();
                 association.closed_at_once = seen.has(Options::WCLOSE);
                 association.grant(seen);
                 self.associations.push(association);
