@@ -124,28 +124,32 @@ fn judge_flow(
     ))
 }
 
-/// One accept, but for what §6.9 lets happen twice: a FIRST without time and client identity (a datagram, or one in the
-/// legacy format) whose record is gone with its host or was pushed out, or whose source moved.
+/// FIRSTs that leave for one association (§2.4.2).
+const FIRSTS: usize = 11;
+
+/// One accept, but for what §6.9 lets happen again: a FIRST without time and client identity (a datagram, or one in the
+/// legacy format) may be accepted once more for each time that its record is lost with its host or its source moves, and
+/// each time it is repeated where records are pushed out.
 fn accepted_at_most_once(plan: &Plan, world: &World, flow: &Flow, paradigm: Paradigm) -> Result<(), String> {
     let (initiator, responder) = (flow.spec.initiator, flow.spec.responder);
-    let forgotten = excuse::evicts(plan, responder)
-        || happens(plan, |fault| match *fault {
-            Fault::Crash(host) => host == responder,
-            Fault::Move { host, .. } => host == initiator,
-            _ => false,
-        });
+    let faults = plan.troubles.iter().flat_map(|trouble| &trouble.faults);
+    let lost = faults.filter(|(_, fault)| match *fault {
+        Fault::Crash(host) => host == responder,
+        Fault::Move { host, .. } => host == initiator,
+        _ => false,
+    });
+    let forgotten = match excuse::evicts(plan, responder) {
+        true => FIRSTS,
+        false => lost.count(),
+    };
     let mut seen = world.net.check.associations.iter();
     let legacy = |association: &Association| association.port == Some(flow.port) && association.was_nameless;
     let nameless = matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram) || seen.any(legacy);
-    if flow.accepted > 1 + u32::from(nameless && forgotten) {
+    let most = if nameless { 1 + forgotten } else { 1 };
+    if flow.accepted as usize > most {
         return Err(format!("accepted {} times", flow.accepted));
     }
     Ok(())
-}
-
-fn happens(plan: &Plan, matching: impl Fn(&Fault) -> bool) -> bool {
-    let mut faults = plan.troubles.iter().flat_map(|trouble| &trouble.faults);
-    faults.any(|(_, fault)| matching(fault))
 }
 
 fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, String> {

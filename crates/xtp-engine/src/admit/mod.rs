@@ -104,6 +104,7 @@ impl AtMostOnce {
         client: Option<ClientId>,
     ) -> Verdict {
         let now = self.advance(now);
+        self.ages.see(now, utc_ms);
         if let Some(seen) = self.datagrams.get(&(src.into(), key))
             && now.since(*seen) < DATAGRAM_LIFE
         {
@@ -148,7 +149,9 @@ impl AtMostOnce {
         }
         let time = stated(time).map(|time| widen(utc_ms, time));
         match time {
-            Some(time) if self.ages.refused(self.ages.bucket(src.ip()), time) => Verdict::RefuseAge,
+            Some(time) if self.ages.refused(now, utc_ms, self.ages.bucket(src.ip()), time) => {
+                Verdict::RefuseAge
+            }
             Some(time) if self.ages.is_before_start(time) => Verdict::RefuseStart,
             _ => Verdict::New,
         }
@@ -197,8 +200,9 @@ impl AtMostOnce {
         if let Some(stale) = self.clients.accepted(now, numbers, slot, spot, &mut spilled) {
             self.take_away(stale, false);
         }
+        self.ages.see(now, utc_ms);
         for (bucket, time) in spilled {
-            self.ages.evict(utc_ms, bucket, time);
+            self.ages.evict(now, utc_ms, bucket, time);
         }
     }
 
@@ -226,7 +230,8 @@ impl AtMostOnce {
         }
         self.table.bury(now, slot, end);
         while let Some(oldest) = self.overfull(now) {
-            self.evict(utc_ms, oldest);
+            self.ages.see(now, utc_ms);
+            self.evict(now, utc_ms, oldest);
         }
     }
 
@@ -358,11 +363,11 @@ impl AtMostOnce {
         self.table.overfull()
     }
 
-    fn evict(&mut self, utc_ms: u64, slot: u32) {
+    fn evict(&mut self, now: Time, utc_ms: u64, slot: u32) {
         if let Some(record) = self.table.get(slot)
             && let Some(time) = stated(Some(record.remains.time))
         {
-            self.ages.evict(utc_ms, record.bucket, widen(utc_ms, time));
+            self.ages.evict(now, utc_ms, record.bucket, widen(utc_ms, time));
         }
         self.take_away(slot, true);
     }

@@ -70,6 +70,8 @@ struct Naive {
     clients: Vec<Client>,
     datagrams: Vec<(SocketAddr, u64, u64)>,
     evicted: BTreeMap<u16, i64>,
+    /// Until when times far ahead are refused.
+    strange: BTreeMap<u16, u64>,
 }
 
 /// A verdict without the place of the tombstone.
@@ -181,6 +183,12 @@ impl Naive {
         }
         match first.time.map(full) {
             Some(time) if time < START.cast_signed() => Plain::Age,
+            Some(time)
+                if time - (UTC + self.ms).cast_signed() > 60_000
+                    && self.strange.get(&bucket).is_some_and(|until| self.ms < *until) =>
+            {
+                Plain::Age
+            }
             Some(time) if self.evicted.get(&bucket).is_some_and(|newest| time <= *newest) => Plain::Age,
             _ => Plain::New,
         }
@@ -204,7 +212,9 @@ impl Naive {
 
     fn evict_time(&mut self, (bucket, time): (u16, i64)) {
         let clock = (UTC + self.ms).cast_signed();
-        if (time - clock).abs() <= 60_000 {
+        if time - clock > 130_000 {
+            self.strange.insert(bucket, self.ms + 70_000);
+        } else {
             let newest = self.evicted.entry(bucket).or_insert(time);
             *newest = time.max(*newest);
         }

@@ -88,3 +88,43 @@ fn a_number_that_is_open_under_another_key_is_dropped() {
     );
     assert_eq!(host.accepted().len(), 1);
 }
+
+fn timed(key: u64, time: u32, sync: u32) -> Vec<u8> {
+    let terms = ExtendedTraffic {
+        service: service::ACKNOWLEDGED,
+        time,
+        ..ExtendedTraffic::default()
+    };
+    let options = Options::SREQ | Options::RCLOSE | Options::WCLOSE | Options::EOM;
+    encode(&extended(key, terms, sync, options, b"once"))
+}
+
+/// A record that is pushed out leaves its creation time behind, however far that is from the responder's clock, and whatever
+/// becomes of that clock.
+#[test]
+fn what_was_pushed_out_is_not_executed_again_whatever_the_clocks_say() {
+    const DAY: i64 = 86_400_000;
+    const UTC: i64 = 1_790_000_000_000;
+    for skew in [-365 * DAY, -3 * DAY, -60_001, 0, 60_001, 3 * DAY, 365 * DAY] {
+        for jump in [0, -365 * DAY, -60_000, 60_000, 365 * DAY] {
+            let mut config = xtp_engine::EngineConfig::new([7; 32]);
+            config.max_tombstones = 2;
+            config.utc_offset_ms = UTC;
+            let mut host = Host::with(config);
+            let time = (UTC + 1_000 + skew) as u32;
+            host.give_octets(&timed(KEY, time, 100));
+            // As old as the first: it pushes it out.
+            host.give_octets(&timed(KEY ^ 1, time - 1, 100));
+            assert_eq!(host.accepted().len(), 2);
+            host.engine.set_utc_offset(UTC + jump);
+            host.now = host.now + std::time::Duration::from_secs(5);
+            let sent = host.give_octets(&timed(KEY, time, 101));
+            assert_eq!(host.accepted().len(), 2, "skew {skew}, jump {jump}");
+            let Body::Diag(diag) = parse(&sent[0]).body else {
+                panic!("{sent:?}")
+            };
+            assert_eq!((diag.code, diag.val), (1, 12));
+            assert!(!diag.text.contains(' '), "it does not say that it has not run it");
+        }
+    }
+}

@@ -76,16 +76,30 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "eviction-not-asked",
         "xtp-engine/src/admit/age.rs",
-        "«time <= self.evicted[usize::from(bucket)]»",
+        "«time <= self.evicted[bucket]»",
         "false",
         "what was evicted is executed again",
     ),
     Mutant::new(
         "far-time-is-trusted",
         "xtp-engine/src/admit/age.rs",
-        "if «time.saturating_sub(utc_ms.cast_signed()).unsigned_abs() <= TRUSTED_SKEW.unsigned_abs()» {",
+        "if «ahead(utc_ms, time) <= TRUSTED_SKEW» {",
         "true",
         "one FIRST from the future locks its neighbours out",
+    ),
+    Mutant::new(
+        "strangers-are-forgotten",
+        "xtp-engine/src/admit/age.rs",
+        "|| «strange && now < self.strange_until[bucket]»",
+        "false",
+        "what was evicted is executed again if its client's clock is ahead",
+    ),
+    Mutant::new(
+        "set-clock-unnoticed",
+        "xtp-engine/src/admit/age.rs",
+        "|| «now < self.all_until»",
+        "false",
+        "what was evicted before our clock was set is executed again",
     ),
     Mutant::new(
         "datagram-twice",
