@@ -25,6 +25,7 @@ mod options;
 mod pacer;
 pub mod paradigm;
 mod path;
+mod plausible;
 mod rate;
 mod recv;
 mod reuse;

@@ -15,7 +15,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use smallvec::SmallVec;
-use xtp_wire::ClientId;
+use xtp_wire::{ClientId, Packet};
 
 pub(crate) use diag::{DiagLimiter, may_be_answered};
 pub(crate) use instance::{AgeRefusal, Instance};
@@ -258,6 +258,11 @@ impl AtMostOnce {
     /// The tombstone whose own key this is (RTN = 1).
     pub(crate) fn find_own(&self, now: Time, src: SocketAddr, own: u64) -> Option<TombstoneRef> {
         self.table.find_own(now.max(self.now), src, own)
+    }
+
+    /// Whether the numbers of a packet are possible for the association this is the tombstone of.
+    pub(crate) fn allows(&self, at: TombstoneRef, packet: &Packet<'_>) -> bool {
+        self.table.last_numbers(at).is_some_and(|last| last.allow(packet))
     }
 
     /// What to answer to a packet without END for a tombstone; restarts its life if there is an answer.

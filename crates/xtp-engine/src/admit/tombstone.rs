@@ -14,6 +14,7 @@ use super::list::{List, Slab};
 use super::lru::Lru;
 use super::sooner;
 use crate::hash::{KeyedMap, KeyedState, Source, give_back};
+use crate::plausible::LastNumbers;
 use crate::time::Time;
 
 /// Life once the peer's END came: no FIRST can follow any more, only duplicates.
@@ -439,6 +440,16 @@ impl Tombstones {
         record.since = now;
         let list = &mut self.lists[usize::from(record.validated)][usize::from(record.peer_ended)];
         self.slab.push_back(list, slot);
+    }
+
+    /// What the packets of this association are held against.
+    pub(super) fn last_numbers(&self, at: TombstoneRef) -> Option<LastNumbers> {
+        let remains = &self.slab.get(at.slot)?.remains;
+        Some(LastNumbers {
+            sent: remains.seq,
+            received: remains.rseq,
+            newest: remains.sync_out,
+        })
     }
 
     /// The peer's END came: the rest of its life is short.

@@ -10,7 +10,7 @@ use crate::error::{CloseReason, DiagReason};
 use crate::event::Event;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
-use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, service};
+use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, Packet, service};
 
 /// An inactive context answers at most once in this time (§6.8).
 pub(super) const ANSWER_SPACING: Duration = Duration::from_millis(5);
@@ -75,7 +75,12 @@ impl Context {
     }
 
     /// A packet for an inactive context (§6.8).
-    pub(crate) fn straggler(&mut self, header: &Header, env: &mut Env<'_>, out: &mut TransmitBatch) {
+    pub(crate) fn straggler(&mut self, packet: &Packet<'_>, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        let header = &packet.header;
+        if !self.is_plausible(header, &packet.body) {
+            self.stats.implausible += 1;
+            return;
+        }
         if header.options.contains(Options::END) {
             if !self.end_received && self.role == Role::Responder {
                 self.end_received = true;

@@ -4,10 +4,11 @@ use super::close::ANSWER_SPACING;
 use super::timers::Timer;
 use super::{Context, Role, State};
 use crate::error::CloseReason;
+use crate::plausible::LastNumbers;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
-use xtp_wire::{Control, Header, Key, Options, serial_gt};
+use xtp_wire::{Control, Key, Options, Packet, serial_gt};
 
 /// An end that answers stragglers and does nothing else.
 #[derive(Clone)]
@@ -35,8 +36,15 @@ pub(crate) struct Dally {
 
 impl Dally {
     /// A packet came: what to answer, if anything. Restarts the dally.
-    pub(crate) fn straggler(&mut self, header: &Header, now: Time) -> Option<Control> {
+    pub(crate) fn straggler(&mut self, packet: &Packet<'_>, now: Time) -> Option<Control> {
+        let header = &packet.header;
+        let last = LastNumbers {
+            sent: self.seq,
+            received: self.rseq,
+            newest: self.sync,
+        };
         if header.options.contains(Options::END)
+            || !last.allow(packet)
             || self.answered.is_some_and(|at| now.since(at) < ANSWER_SPACING)
         {
             return None;

@@ -187,7 +187,7 @@ impl Context {
             && control.echo == self.writer.sync_out
             && self.writer.all_sent()
             && control.alloc >= control.rseq
-            && control.alloc - control.rseq <= super::receive::MAX_GRANT
+            && control.alloc - control.rseq <= crate::plausible::MAX_GRANT
     }
 
     /// The payload as it is to be kept.
@@ -246,6 +246,8 @@ impl Context {
             passed: false,
         };
         self.note_arrival(env, &input);
+        // It was newer than all before when it was stored.
+        self.peer_is_there(env.now);
         self.note_reply(env);
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
         self.take_control(&header, &packet.body, env);

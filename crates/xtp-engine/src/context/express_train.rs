@@ -106,6 +106,8 @@ impl Context {
             ..*first
         };
         self.note_arrival(env, &input);
+        // It was newer than all before when it was stored.
+        self.peer_is_there(env.now);
         self.note_reply(env);
         self.grow_reader(env.now, self.reader.store.readable());
         self.take_requests(&header, &packet.body);

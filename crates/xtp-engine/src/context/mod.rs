@@ -74,7 +74,6 @@ use xtp_wire::{Caps, Token};
 
 pub(crate) use arrivals::ALONE;
 pub(crate) use input::Input;
-pub(crate) use receive::MAX_GRANT;
 
 /// Which end this is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use super::timers::Timer;
 use super::{Context, Doubt, Env, Role, State, Transition};
 use crate::error::CloseReason;
 use crate::event::Event;
+use crate::plausible::{ECHO_AGE, WIDE, status_is_possible};
 use crate::recv::{Assembly, Payload};
 use crate::time::Time;
 use core::time::Duration;
@@ -13,12 +14,6 @@ use xtp_wire::{Body, DataSegment, Format, Header, Options, serial_gt};
 
 /// Lower bound of W (§2.9).
 const MIN_WINDOW: u64 = 1 << 20;
-/// Upper plausibility bound for writers that ignore credit (§2.9).
-const WIDE: u64 = 1 << 32;
-/// Largest window a control segment may open (§1.5).
-pub(crate) const MAX_GRANT: u64 = 1 << 40;
-/// An echo older than this is not believed (§2.9).
-const ECHO_AGE: u32 = 1 << 30;
 
 /// Life of an incomplete datagram (§4.8).
 const ASSEMBLY_LIFE: Duration = Duration::from_secs(2);
@@ -93,22 +88,7 @@ impl Context {
         }
         match body.control() {
             Some(control) => {
-                let spans_fit = match body {
-                    Body::Ecntl { spans, .. } => spans
-                        .iter()
-                        .last()
-                        .is_none_or(|(_, right)| right <= self.writer.nxt),
-                    Body::Xcntl(status) => status
-                        .spans
-                        .iter()
-                        .last()
-                        .is_none_or(|(_, right)| right <= self.writer.nxt),
-                    _ => true,
-                };
-                control.alloc >= control.rseq
-                    && control.alloc - control.rseq <= MAX_GRANT
-                    && control.rseq <= self.writer.nxt
-                    && spans_fit
+                status_is_possible(body, *control, self.writer.nxt)
                     && self.echo_is_plausible(control.echo, header)
             }
             None => true,
@@ -161,17 +141,14 @@ impl Context {
             self.restart = None;
             self.event(env, Event::Heard);
         }
-        self.timers.unanswered_since = None;
-        self.unreachable_since = None;
-        if self.doubt == Doubt::Asked {
-            self.doubt = Doubt::No;
-            self.timers.stop(Timer::Doubt);
-        }
-        self.timers.last_heard = env.now;
         self.reader.ecn.record(input.ecn);
         let newest = self
             .reader
             .note_sync(header.sync, header.options.contains(Options::EDGE), env.now);
+        // Somebody who sends old packets again does not show that the peer is there (§3.7).
+        if newest {
+            self.peer_is_there(env.now);
+        }
         if newest && !matches!(header.format, Format::Path | Format::Diag | Format::Cookie) {
             self.learn_modes(header);
         }
@@ -179,6 +156,17 @@ impl Context {
             self.peer_has_key = true;
             self.note_use_of_key(env.now);
         }
+    }
+
+    /// A packet newer than all before came.
+    pub(super) fn peer_is_there(&mut self, now: Time) {
+        self.timers.unanswered_since = None;
+        self.unreachable_since = None;
+        if self.doubt == Doubt::Asked {
+            self.doubt = Doubt::No;
+            self.timers.stop(Timer::Doubt);
+        }
+        self.timers.last_heard = now;
     }
 
     /// §7.3: an echo that EQUALS a sync of ours, or the use of a key disclosed to this address. Where a port has changed, only

@@ -99,6 +99,10 @@ impl Engine {
             // Who knows our name is not too old, whatever became of the clocks.
             Verdict::RefuseStart if self.instance.is_called(claim.instance) => {}
             Verdict::New => {}
+            Verdict::Replay(at) if !self.at_most_once.allows(at, packet) => {
+                self.stats.unmatched += 1;
+                return;
+            }
             Verdict::Replay(at) => {
                 let incoming = Incoming {
                     first: Some(key),

@@ -119,11 +119,11 @@ impl Engine {
     }
 
     /// A packet for a slot, if a record is there: answered or not, it is taken.
-    pub(super) fn answer_straggler(&mut self, slot: u32, header: &Header) -> bool {
+    pub(super) fn answer_straggler(&mut self, slot: u32, packet: &Packet<'_>) -> bool {
         let Some(dally) = self.contexts.dally(slot) else {
             return false;
         };
-        let Some(control) = dally.straggler(header, self.now) else {
+        let Some(control) = dally.straggler(packet, self.now) else {
             return true;
         };
         let mut options = dally.options;

@@ -96,8 +96,7 @@ impl Engine {
         datagram: &Datagram<'_>,
         passed: bool,
     ) {
-        let header = &packet.header;
-        if self.answer_straggler(slot, header) {
+        if self.answer_straggler(slot, packet) {
             return;
         }
         let rationed = self.memory.is_rationed();
@@ -127,7 +126,7 @@ impl Engine {
         self.heard = slot;
         match (&packet.body, context.state) {
             (Body::Cookie(token), _) => context.answer_cookie(*token, &mut env, &mut self.replies),
-            (_, State::Inactive | State::Gone) => context.straggler(header, &mut env, &mut self.replies),
+            (_, State::Inactive | State::Gone) => context.straggler(packet, &mut env, &mut self.replies),
             _ => context.receive(&mut env, &input),
         }
         if context.held_incomplete() > 0 || context.moved.is_some() {
@@ -192,7 +191,9 @@ impl Engine {
             false => self.at_most_once.find(self.now, datagram.src, key),
         };
         if let Some(at) = tombstone {
-            if header.options.contains(Options::END) {
+            if !self.at_most_once.allows(at, packet) {
+                self.stats.unmatched += 1;
+            } else if header.options.contains(Options::END) {
                 self.at_most_once.end_received(self.now, at);
             } else if packet.body.control().is_some() || packet.body.data().is_some() {
                 let incoming = Incoming {

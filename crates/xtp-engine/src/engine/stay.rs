@@ -262,7 +262,7 @@ impl Engine {
             && control.rseq == guest.answer_len()
             && control.echo == guest.identity.sync.wrapping_add(1)
             && control.alloc >= control.rseq
-            && control.alloc - control.rseq <= crate::context::MAX_GRANT;
+            && control.alloc - control.rseq <= crate::plausible::MAX_GRANT;
         if !ends || !self.is_hosting() || self.stay.steps.len() >= STEPS {
             return false;
         }

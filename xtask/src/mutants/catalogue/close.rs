@@ -126,7 +126,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "dally-answers-end",
         "xtp-engine/src/context/dally.rs",
-        "if «header.options.contains(Options::END)» || self.answered",
+        "if «header.options.contains(Options::END)» || !last.allow(packet)",
         "false",
         "END is answered by what is left of an initiator",
     ),

@@ -26,14 +26,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "grant-of-any-size",
-        "xtp-engine/src/context/receive.rs",
+        "xtp-engine/src/plausible.rs",
         "&& «control.alloc - control.rseq <= MAX_GRANT»",
         "true",
         "a peer may grant more than the largest window",
     ),
     Mutant::new(
         "grant-below-received",
-        "xtp-engine/src/context/receive.rs",
+        "xtp-engine/src/plausible.rs",
         "«control.alloc >= control.rseq» &&",
         "true",
         "a control packet whose alloc is below its rseq is believed",

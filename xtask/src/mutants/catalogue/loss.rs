@@ -5,23 +5,23 @@ use crate::mutants::Mutant;
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "acknowledgement-of-the-unsent",
-        "xtp-engine/src/context/receive.rs",
-        "&& «control.rseq <= self.writer.nxt»",
+        "xtp-engine/src/plausible.rs",
+        "&& «control.rseq <= sent»",
         "true",
         "octets that were never sent count as acknowledged",
     ),
     Mutant::new(
         "span-of-the-unsent",
-        "xtp-engine/src/context/receive.rs",
-        "Body::Ecntl { spans, .. } => «spans .iter() .last() .is_none_or(|(_, right)| right <= self.writer.nxt)»",
-        "true",
+        "xtp-engine/src/plausible.rs",
+        "Body::Ecntl { spans, .. } => «spans.iter().last()»",
+        "None",
         "a span beyond what was sent is believed",
     ),
     Mutant::new(
         "span-of-the-unsent-extended",
-        "xtp-engine/src/context/receive.rs",
-        "Body::Xcntl(status) => «status .spans .iter() .last() .is_none_or(|(_, right)| right <= self.writer.nxt)»",
-        "true",
+        "xtp-engine/src/plausible.rs",
+        "Body::Xcntl(status) => «status.spans.iter().last()»",
+        "None",
         "a span of extended status beyond what was sent is believed",
     ),
     Mutant::new(

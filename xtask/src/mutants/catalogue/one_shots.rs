@@ -167,7 +167,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "parted-end-largest-grant",
         "xtp-engine/src/engine/stay/parted.rs",
-        "&& «alloc - rseq <= crate::context::MAX_GRANT»",
+        "&& «alloc - rseq <= crate::plausible::MAX_GRANT»",
         "true",
         "END with a grant of any size is believed",
     ),

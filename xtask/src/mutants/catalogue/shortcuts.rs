@@ -55,7 +55,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "express-largest-grant",
         "xtp-engine/src/context/express.rs",
-        "&& «control.alloc - control.rseq <= super::receive::MAX_GRANT»",
+        "&& «control.alloc - control.rseq <= crate::plausible::MAX_GRANT»",
         "true",
         "the short way takes a grant of any size",
     ),

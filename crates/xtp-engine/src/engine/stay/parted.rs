@@ -160,6 +160,6 @@ impl Guest {
             && rseq == self.answer_len()
             && echo == self.identity.sync.wrapping_add(1).to_be_bytes()
             && alloc >= rseq
-            && alloc - rseq <= crate::context::MAX_GRANT
+            && alloc - rseq <= crate::plausible::MAX_GRANT
     }
 }

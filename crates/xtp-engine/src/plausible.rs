@@ -1,0 +1,65 @@
+//! Numbers that can not be (§2.9): what of them depends on nothing else, and all of them where an association is over and
+//! only its last numbers are known.
+
+use xtp_wire::{Body, Control, Options, Packet, serial_gt};
+
+/// Upper bound for writers that ignore credit, and for whoever forgot how wide its window was.
+pub(crate) const WIDE: u64 = 1 << 32;
+/// Largest window a control segment may open (§1.5).
+pub(crate) const MAX_GRANT: u64 = 1 << 40;
+/// An echo older than this is not believed.
+pub(crate) const ECHO_AGE: u32 = 1 << 30;
+
+/// Whether rseq, alloc and spans of a status are possible for whoever has sent up to `sent`.
+#[inline]
+pub(crate) fn status_is_possible(body: &Body<'_>, control: Control, sent: u64) -> bool {
+    let last = match body {
+        Body::Ecntl { spans, .. } => spans.iter().last(),
+        Body::Xcntl(status) => status.spans.iter().last(),
+        _ => None,
+    };
+    control.alloc >= control.rseq
+        && control.alloc - control.rseq <= MAX_GRANT
+        && control.rseq <= sent
+        && last.is_none_or(|(_, right)| right <= sent)
+}
+
+/// What is remembered of an end that is over. Where its streams began and with which sync is not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastNumbers {
+    /// One past the last octet sent.
+    pub(crate) sent: u64,
+    /// One past the last octet received without a gap.
+    pub(crate) received: u64,
+    /// Sync of the last packet sent.
+    pub(crate) newest: u32,
+}
+
+impl LastNumbers {
+    /// Whether this packet can be one of the association's.
+    pub(crate) fn allow(&self, packet: &Packet<'_>) -> bool {
+        let (header, body) = (&packet.header, &packet.body);
+        let len = body.data().map(|data| data.sequence_len() as u64);
+        let Some(end) = header.seq.checked_add(len.unwrap_or(0)) else {
+            return false;
+        };
+        let control = body.control();
+        let too_far = end > self.received.saturating_add(WIDE);
+        let too_old = len.is_some() && end < self.received.saturating_sub(WIDE);
+        if (len.is_some() || control.is_some()) && (too_far || too_old) {
+            return false;
+        }
+        control.is_none_or(|control| {
+            let nothing = control.echo == 0 && header.options.contains(Options::END);
+            // Sync 0 was hardly ever sent, and what is said of it once can be lost.
+            let known = control.echo != 0
+                && !serial_gt(control.echo, self.newest)
+                && self.newest.wrapping_sub(control.echo) < ECHO_AGE;
+            status_is_possible(body, *control, self.sent) && (nothing || known)
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "plausible_tests.rs"]
+mod tests;
