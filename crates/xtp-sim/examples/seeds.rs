@@ -1,7 +1,7 @@
 //! Runs consecutive seeds on one thread and fails at the end if one of them failed.
 //!
 //! ```text
-//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast]
+//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--hostile]
 //! ```
 //!
 //! `cargo xtask coverage` and `cargo xtask mutants` build this instead of the `xtp` command: it needs the engine, the
@@ -9,27 +9,37 @@
 
 use std::process::ExitCode;
 
-use xtp_sim::{SeedReport, run_seed};
+use xtp_sim::SeedReport;
+use xtp_sim::scenario::{Class, Scenario};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (numbers, fail_fast) = match words.as_slice() {
-        [first, count] => ([first, count], false),
-        [first, count, "--fail-fast"] => ([first, count], true),
-        _ => {
-            eprintln!("usage: seeds FIRST COUNT [--fail-fast]");
-            return ExitCode::from(2);
-        }
+    let (options, numbers): (Vec<&str>, Vec<&str>) =
+        words.into_iter().partition(|word| word.starts_with("--"));
+    let known = ["--fail-fast", "--hostile"];
+    let (&[first, count], true) = (&numbers[..], options.iter().all(|option| known.contains(option))) else {
+        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--hostile]");
+        return ExitCode::from(2);
     };
-    let [Ok(first), Ok(count)] = numbers.map(|word| word.parse::<u64>()) else {
+    let option = if options.contains(&"--hostile") {
+        " --hostile"
+    } else {
+        ""
+    };
+    let fail_fast = options.contains(&"--fail-fast");
+    let class = match options.contains(&"--hostile") {
+        true => Class::Hostile,
+        false => Class::Plain,
+    };
+    let [Ok(first), Ok(count)] = [first, count].map(|word| word.parse::<u64>()) else {
         eprintln!("seeds: FIRST and COUNT are whole numbers");
         return ExitCode::from(2);
     };
     let mut failures = 0_u64;
     for seed in (0..count).map(|offset| first.wrapping_add(offset)) {
-        if let Some(failure) = guarded(seed).failure {
-            println!("seed {seed} failed: {failure}");
+        if let Some(failure) = guarded(seed, class).failure {
+            println!("seed {seed}{option} failed: {failure}");
             failures += 1;
             if fail_fast {
                 break;
@@ -44,8 +54,8 @@ fn main() -> ExitCode {
 }
 
 /// Runs a seed; a panic is that seed's failure, not the end of all others.
-fn guarded(seed: u64) -> SeedReport {
-    std::panic::catch_unwind(|| run_seed(seed)).unwrap_or_else(|_| SeedReport {
+fn guarded(seed: u64, class: Class) -> SeedReport {
+    std::panic::catch_unwind(|| Scenario::new(seed, class).run()).unwrap_or_else(|_| SeedReport {
         seed,
         failure: Some("the program panicked; the message is on standard error".to_owned()),
         ..SeedReport::default()

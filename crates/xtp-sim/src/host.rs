@@ -168,6 +168,16 @@ impl Host {
         true
     }
 
+    /// Whether the socket has room for this and as much again, so that nothing else is lost by it.
+    pub(crate) fn has_room(&self, octets: usize) -> bool {
+        2 * (self.inbox_octets + octets) <= self.config.socket_buffer
+    }
+
+    /// Datagrams nobody has looked at.
+    pub(crate) fn waiting(&self) -> usize {
+        self.inbox.len()
+    }
+
     /// Whether a look at the socket is due.
     pub fn has_input(&self, world: u64) -> bool {
         !self.inbox.is_empty() && !self.paused && !self.down && self.next_poll <= world

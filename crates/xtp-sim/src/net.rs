@@ -1,11 +1,13 @@
 //! The links between the hosts, and an observer who sees every packet that enters one.
 
 use core::net::{IpAddr, SocketAddr};
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use xtp_engine::{Ecn, TransmitBatch};
 use xtp_link::{Arrival, ConfigError, Direction, DropCause, Duplex, Link, LinkConfig, Outcome, flip_bits};
 
+use crate::check::reflection::ReflectionCheck;
 use crate::check::wire::WireCheck;
 use crate::clock::Clock;
 use crate::fault::SendError;
@@ -43,12 +45,18 @@ pub struct Net {
     count: usize,
     links: Vec<Option<Duplex<Flying>>>,
     addresses: Vec<Vec<SocketAddr>>,
+    /// Addresses that hosts have or had.
+    ever: BTreeSet<SocketAddr>,
     /// Rules each packet is checked against.
     pub check: WireCheck,
     /// Every packet so far, if a trace is wanted.
     pub records: Option<Vec<Record>>,
     /// Every datagram so far with its sender and the moment, octet by octet, if wanted.
     pub captured: Option<Vec<(u64, usize, Flying)>>,
+    /// Datagrams that left since somebody looked, with their senders, if somebody looks.
+    pub tapped: Option<Vec<(usize, Flying)>>,
+    /// What goes to addresses in whose name packets were forged.
+    pub reflection: ReflectionCheck,
     /// Clocks of the hosts: who sends at a rate measures it by his own.
     pub clocks: Vec<Clock>,
     /// Packets handed to links.
@@ -90,11 +98,14 @@ impl Net {
         }
         Ok(Self {
             count,
+            ever: addresses.iter().copied().collect(),
             links,
             addresses: addresses.into_iter().map(|address| vec![address]).collect(),
             check: WireCheck::default(),
             records: None,
             captured: None,
+            tapped: None,
+            reflection: ReflectionCheck::default(),
             clocks: vec![Clock::default(); count],
             packets: 0,
             report_too_big: false,
@@ -115,11 +126,18 @@ impl Net {
     /// The host moves: packets to its old address reach nobody.
     pub fn set_address(&mut self, host: usize, address: SocketAddr) {
         self.addresses[host] = vec![address];
+        self.ever.insert(address);
     }
 
     /// The host gets a second address beside its old one, and sends from it.
     pub fn add_address(&mut self, host: usize, address: SocketAddr) {
         self.addresses[host].push(address);
+        self.ever.insert(address);
+    }
+
+    /// Whether any host ever had this address.
+    pub(crate) fn was_owned(&self, address: SocketAddr) -> bool {
+        self.ever.contains(&address)
     }
 
     /// Who has this address.
@@ -190,6 +208,12 @@ impl Net {
         self.packets += 1;
         if let Some(captured) = &mut self.captured {
             captured.push((at, from, flying.clone()));
+        }
+        if let Some(tapped) = &mut self.tapped {
+            tapped.push((from, flying.clone()));
+        }
+        if let Err(rule) = self.reflection.sent(from, flying.dst, flying.data.len() as u64) {
+            self.violate(at, from, &rule);
         }
         let decoded = Seen::decode(&flying.data);
         let datagram = flying.data.clone();

@@ -20,6 +20,8 @@ pub struct Statement {
     pub credit: u64,
     /// Whether a token came with it.
     pub token: bool,
+    /// Whether a client's number came with it.
+    pub client: bool,
     /// UTC milliseconds of the creation of the association.
     pub time: u32,
 }
@@ -197,6 +199,10 @@ fn statement(traffic: &Traffic<'_>) -> Statement {
                 .tlvs
                 .iter()
                 .any(|tlv| matches!(tlv, xtp_wire::Tlv::Token(_))),
+            client: extended
+                .tlvs
+                .iter()
+                .any(|tlv| matches!(tlv, xtp_wire::Tlv::Client(_))),
             time: extended.time,
         },
         _ => Statement::default(),

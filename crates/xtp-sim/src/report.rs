@@ -42,6 +42,20 @@ pub struct SeedReport {
     pub paradigms: BTreeSet<&'static str>,
     /// Option bits seen on packets.
     pub options: BTreeSet<&'static str>,
+    /// Packets an injector put into sockets, by what was wrong with them.
+    pub strikes: BTreeMap<&'static str, u64>,
+    /// The same by what was wrong and the paradigm they were made from.
+    pub struck: BTreeMap<(&'static str, &'static str), u64>,
+}
+
+impl SeedReport {
+    /// A seed that could not be run.
+    pub(crate) fn failed(failure: String) -> Self {
+        Self {
+            failure: Some(failure),
+            ..Self::default()
+        }
+    }
 }
 
 /// The sum over seeds.
@@ -74,6 +88,8 @@ pub struct Summary {
     faults: BTreeMap<&'static str, u64>,
     paradigms: BTreeMap<&'static str, u64>,
     options: BTreeMap<&'static str, u64>,
+    /// Packets injected, by what was wrong with them.
+    pub strikes: BTreeMap<&'static str, u64>,
 }
 
 impl Summary {
@@ -94,6 +110,9 @@ impl Summary {
         }
         if let Some(failure) = &report.failure {
             self.failures.push((report.seed, failure.clone()));
+        }
+        for (name, count) in &report.strikes {
+            *self.strikes.entry(name).or_default() += count;
         }
         let sets = [
             (&mut self.faults, &report.faults),
@@ -181,6 +200,14 @@ impl fmt::Display for Summary {
             "stalled by 3x      {} until the probe of silence",
             self.stalled
         )?;
+        if !self.strikes.is_empty() {
+            let all: Vec<_> = self
+                .strikes
+                .iter()
+                .map(|(name, count)| format!("{name} {count}"))
+                .collect();
+            writeln!(f, "injected           {}", all.join(", "))?;
+        }
         table(f, "fault classes, share of seeds", &self.fault_rates())?;
         table(f, "paradigms, share of seeds", &self.paradigm_rates())?;
         table(f, "option bits, share of seeds", &self.option_rates())?;

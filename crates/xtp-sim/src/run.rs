@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::host::HostConfig;
 use crate::judge::judge;
 use crate::report::SeedReport;
+use crate::scenario::{Class, Scenario};
 use crate::seed::Plan;
 use crate::trace::{Printer, option_table};
 use crate::trouble::FaultClass;
@@ -23,19 +24,7 @@ const FORGET: Duration = Duration::from_secs(75);
 
 /// Runs one seed.
 pub fn run_seed(seed: u64) -> SeedReport {
-    let plan = Plan::draw(seed);
-    match build(seed, &plan) {
-        Ok(mut world) => {
-            let mut report = run(&plan, &mut world);
-            report.seed = seed;
-            report
-        }
-        Err(failure) => SeedReport {
-            seed,
-            failure: Some(failure),
-            ..SeedReport::default()
-        },
-    }
+    Scenario::new(seed, Class::Plain).run()
 }
 
 /// Runs a plan, and shows the world it left behind.
@@ -43,9 +32,24 @@ pub fn run_seed(seed: u64) -> SeedReport {
 /// # Panics
 /// If a setting of the plan is outside its range.
 pub fn run_plan(plan: &Plan, seed: u64) -> (SeedReport, World) {
+    match run_plan_here(plan, seed, |_| {}) {
+        (report, Some(world)) => (report, world),
+        (report, None) => panic!("{:?}", report.failure),
+    }
+}
+
+/// Runs a plan in a world that `change` has seen; no world if a setting of the plan is outside its range.
+pub(crate) fn run_plan_here(
+    plan: &Plan,
+    seed: u64,
+    change: impl FnOnce(&mut World),
+) -> (SeedReport, Option<World>) {
     match build(seed, plan) {
-        Ok(mut world) => (run(plan, &mut world), world),
-        Err(failure) => panic!("{failure}"),
+        Ok(mut world) => {
+            change(&mut world);
+            (run(plan, &mut world), Some(world))
+        }
+        Err(failure) => (SeedReport::failed(failure), None),
     }
 }
 
@@ -54,7 +58,7 @@ pub fn run_plan(plan: &Plan, seed: u64) -> (SeedReport, World) {
 /// # Errors
 /// Whatever `out` says.
 pub fn replay(seed: u64, out: &mut dyn Write) -> io::Result<SeedReport> {
-    replay_with(seed, |_| {}, out)
+    Scenario::new(seed, Class::Plain).replay(out)
 }
 
 /// As [`replay`], with the configuration of every host changed.
@@ -70,21 +74,17 @@ pub fn replay_with(
     for host in &mut plan.hosts {
         change(host);
     }
-    let mut world = match build(seed, &plan) {
-        Ok(world) => world,
-        Err(failure) => {
-            writeln!(out, "{failure}")?;
-            return Ok(SeedReport {
-                seed,
-                failure: Some(failure),
-                ..SeedReport::default()
-            });
-        }
-    };
-    world.net.records = Some(Vec::new());
     print_plan(&plan, out)?;
-    let mut report = run(&plan, &mut world);
+    let (mut report, world) = run_plan_here(&plan, seed, |world| world.net.records = Some(Vec::new()));
     report.seed = seed;
+    if let Some(world) = &world {
+        print_run(world, out)?;
+    }
+    Ok(report)
+}
+
+/// Every packet of a world that was recorded, and how its users ended.
+pub(crate) fn print_run(world: &World, out: &mut dyn Write) -> io::Result<()> {
     let mut printer = Printer::default();
     for record in world.net.records.as_deref().unwrap_or_default() {
         let place = record.end.map_or_else(String::new, |(number, _)| {
@@ -102,14 +102,10 @@ pub fn replay_with(
             "flow {flow} {side:?}: {outcome:?}, step {step}/{steps}, wrote {written}, read {read}"
         )?;
     }
-    match &report.failure {
-        Some(failure) => writeln!(out, "seed {seed} failed: {failure}")?,
-        None => writeln!(out, "seed {seed} passed")?,
-    }
-    Ok(report)
+    Ok(())
 }
 
-fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     let classes: Vec<_> = plan.classes.iter().map(|class| class.name()).collect();
     writeln!(out, "faults {}; healed at {:?}", classes.join(" "), plan.heal_at)?;
     writeln!(out, "link {:?}", plan.link)?;
@@ -127,7 +123,8 @@ fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "fault {number} at {at:?} {fault:?}")?;
         }
     }
-    for (number, (paradigm, flow)) in plan.flows.iter().enumerate() {
+    let kept = plan.flows.iter().enumerate();
+    for (number, (paradigm, flow)) in kept.filter(|(_, (_, flow))| !flow.left_out) {
         let (from, to, start) = (flow.initiator, flow.responder, flow.start);
         writeln!(
             out,
@@ -142,7 +139,7 @@ fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn build(seed: u64, plan: &Plan) -> Result<World, String> {
+pub(crate) fn build(seed: u64, plan: &Plan) -> Result<World, String> {
     let mut world = World::new(seed, plan.hosts.clone(), &plan.link, plan.v6)?;
     world.net.report_too_big = plan.report_too_big;
     world.unreachable_reports = plan.unreachable_reports;
@@ -158,7 +155,7 @@ fn build(seed: u64, plan: &Plan) -> Result<World, String> {
     Ok(world)
 }
 
-fn run(plan: &Plan, world: &mut World) -> SeedReport {
+pub(crate) fn run(plan: &Plan, world: &mut World) -> SeedReport {
     world.run_for(plan.heal_at);
     let settled = world.settle(LIVENESS);
     if !settled && world.failure.is_none() {

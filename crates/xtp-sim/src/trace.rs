@@ -46,6 +46,8 @@ pub enum Fate {
     Kept,
     /// The carrier did not take it.
     Refused,
+    /// No host sent it: somebody put it into the socket of the host that is named, and this is what is wrong with it.
+    Injected(&'static str),
 }
 
 impl Fate {
@@ -164,6 +166,9 @@ impl Printer {
             let _ = write!(out, " code={code} val={val}");
         }
         out.push_str(fate_mark(record.fate));
+        if let Fate::Injected(wrong) = record.fate {
+            let _ = write!(out, " into host {}: {wrong}", record.from);
+        }
         out
     }
 
@@ -217,5 +222,6 @@ fn fate_mark(fate: Fate) -> &'static str {
         Fate::NoHost => " LOST (no such address)",
         Fate::Kept => " KEPT (send buffer full)",
         Fate::Refused => " LOST (refused by the carrier)",
+        Fate::Injected(_) => " INJECTED",
     }
 }

@@ -143,6 +143,27 @@ impl Trouble {
         (times().min().unwrap_or(0), times().max().unwrap_or(0))
     }
 
+    /// The hosts it needs.
+    pub(crate) fn hosts(&self) -> Vec<usize> {
+        let named = self.faults.iter().flat_map(|(_, fault)| match *fault {
+            Fault::Link { one, two, .. }
+            | Fault::Rate { one, two, .. }
+            | Fault::Configure { one, two, .. } => {
+                vec![one, two]
+            }
+            Fault::OneWay { from, to, .. } => vec![from, to],
+            Fault::Pause(host)
+            | Fault::Resume(host)
+            | Fault::Crash(host)
+            | Fault::Restart(host)
+            | Fault::Move { host, .. }
+            | Fault::ClockJump { host, .. }
+            | Fault::SendErrors { host, .. } => vec![host],
+            Fault::Calm | Fault::Heal => Vec::new(),
+        });
+        named.collect()
+    }
+
     /// Whether nothing gets from one of these hosts to the other, or not back, while it lasts.
     pub fn silences(&self, one: usize, two: usize) -> bool {
         self.faults.iter().any(|(_, fault)| match *fault {

@@ -13,6 +13,7 @@ use crate::check::stream::Promise;
 use crate::fault::{Fault, Moved, Restarted, Scheduled};
 use crate::flow::{Flow, FlowSpec};
 use crate::host::{Host, HostConfig};
+use crate::hostile::Injector;
 use crate::net::{Flying, Net};
 use crate::packet::Seen;
 use crate::trace::{Printer, Side};
@@ -64,6 +65,8 @@ pub struct World {
     pub suspicions: BTreeMap<usize, String>,
     /// Flows that waited for the probe of silence since their responder had no budget left.
     pub stalled: BTreeSet<usize>,
+    /// Who injects packets.
+    pub injector: Option<Injector>,
     /// When each host that was paused ran again.
     pub(crate) resumed: BTreeMap<usize, u64>,
     pub(crate) next_look: u64,
@@ -102,6 +105,7 @@ impl World {
             packet_limit: 100_000,
             suspicions: BTreeMap::new(),
             stalled: BTreeSet::new(),
+            injector: None,
             resumed: BTreeMap::new(),
             next_look: 0,
             seed,
@@ -223,6 +227,7 @@ impl World {
         self.count_step();
         self.watch();
         self.happen();
+        self.inject_due();
         while let Some((to, flying)) = self.net.receive(self.now) {
             self.turns_at.1 = 0;
             self.arrive(to, flying);
@@ -231,6 +236,7 @@ impl World {
         for host in 0..self.hosts.len() {
             self.run_host(host);
         }
+        self.tap();
         if let Some(violation) = self.net.violation.take() {
             self.fail(violation);
         }
@@ -268,6 +274,7 @@ impl World {
             .chain(flows)
             .chain(refusals)
             .chain(faults)
+            .chain(self.injector.as_ref().and_then(Injector::next))
             .chain(self.net.next_arrival())
             .min()
     }
@@ -277,7 +284,9 @@ impl World {
             return;
         }
         if !self.hosts[to].down {
+            self.before_arrival(to, &flying);
             self.land(to, flying);
+            self.inject_due();
         } else if self.unreachable_reports
             && let Some(sender) = self.net.owner(flying.src)
         {

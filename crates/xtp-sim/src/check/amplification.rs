@@ -44,6 +44,11 @@ impl AmplificationCheck {
         }
     }
 
+    /// A packet somebody forged reaches the responder of association `number` as if it came from `from`: it proves nothing.
+    pub fn forged(&mut self, number: usize, from: SocketAddr, octets: u64) {
+        self.places.entry((number, from)).or_default().received += octets;
+    }
+
     /// Whether any address of the initiator of association `number` has shown that it receives.
     pub fn is_validated(&self, number: usize) -> bool {
         let lowest = SocketAddr::from(([0, 0, 0, 0], 0));

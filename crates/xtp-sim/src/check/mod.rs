@@ -3,6 +3,7 @@
 pub mod amplification;
 pub mod growth;
 pub mod rate;
+pub mod reflection;
 pub mod silence;
 pub mod stream;
 pub mod wire;

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::collections::{BTreeMap, BTreeSet};
 
-use xtp_wire::{Format, Options, serial_gt};
+use xtp_wire::{Format, Key, Options, serial_gt};
 
 use crate::check::amplification::{AmplificationCheck, Arrived};
 use crate::check::growth::GrowthCheck;
@@ -58,6 +58,8 @@ pub struct End {
 pub struct Association {
     /// Host that sent FIRST.
     pub initiator: usize,
+    /// Its key.
+    key: u64,
     /// Service number FIRST named.
     pub port: Option<u16>,
     /// What each end sent, by [`Side::index`].
@@ -96,6 +98,31 @@ pub struct WireCheck {
     /// The newest association of each service number.
     pub(crate) ports: BTreeMap<u16, usize>,
     owners: BTreeMap<u64, (usize, Side)>,
+}
+
+/// What an observer knows of one end of an association.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// Which association.
+    pub(crate) number: usize,
+    /// Which end.
+    pub(crate) side: Side,
+    /// Service number FIRST named.
+    pub(crate) port: Option<u16>,
+    /// The initiator's key, given back.
+    pub(crate) target: Key,
+    /// Its newest sync.
+    pub(crate) sync: Option<u32>,
+    /// One past the last octet it sent.
+    pub(crate) sent: u64,
+    /// How far its peer may send.
+    pub(crate) allowed: u64,
+    /// Its peer has said where its stream ends.
+    pub(crate) ended: bool,
+    /// The responder has answered, and not by a refusal.
+    pub(crate) accepted: bool,
+    /// Its FIRST carries neither time nor client identity.
+    pub(crate) nameless: bool,
 }
 
 /// Initial allowance of §2.4 for a stated maxdata.
@@ -189,6 +216,33 @@ impl WireCheck {
         }
     }
 
+    /// What the links have shown of the association a key belongs to, as it concerns the end at host `to`; nothing if
+    /// two ends speak with one voice.
+    pub(crate) fn facts(&self, key: Key, to: usize) -> Option<Facts> {
+        let (number, _) = *self.owners.get(&key.value())?;
+        let association = self.associations.get(number).filter(|one| !one.doubled)?;
+        let side = match to == association.initiator {
+            true => Side::Initiator,
+            false => Side::Responder,
+        };
+        let (own, peer) = (
+            &association.ends[side.index()],
+            &association.ends[side.other().index()],
+        );
+        Some(Facts {
+            number,
+            side,
+            port: association.port,
+            target: Key::returned(association.key),
+            sync: own.sync,
+            sent: own.highest,
+            allowed: peer.granted.max(own.alloc),
+            ended: peer.final_seq.is_some(),
+            accepted: association.ends[1].sync.is_some(),
+            nameless: association.nameless,
+        })
+    }
+
     /// Keys are 63 random bits: no two associations of a world share one.
     fn identify(&mut self, from: usize, seen: &Seen) -> Option<(usize, Side)> {
         let key = seen.key.value();
@@ -198,6 +252,7 @@ impl WireCheck {
                 let time = seen.statement.map_or(0, |statement| statement.time);
                 let mut association = Association {
                     initiator: from,
+                    key,
                     port: seen.port,
                     time,
                     ..Default::default()

@@ -7,6 +7,7 @@ mod exhaustive;
 mod golden;
 mod goodput;
 mod hostile;
+mod injected;
 mod kdd;
 mod ladders;
 mod losses;
