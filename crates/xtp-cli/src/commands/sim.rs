@@ -7,7 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use xtp_sim::{SeedReport, Summary, replay, run_seed};
+use xtp_sim::scenario::{Class, Scenario};
+use xtp_sim::shrink::shrink;
+use xtp_sim::{SeedReport, Summary};
 
 use crate::args::SimArgs;
 use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
@@ -19,6 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Serialize)]
 struct Report<'a> {
     ok: bool,
+    class: &'static str,
     seed: u64,
     seeds: u64,
     passed: u64,
@@ -35,6 +38,7 @@ struct Report<'a> {
     fault_classes: serde_json::Value,
     paradigms: serde_json::Value,
     option_bits: serde_json::Value,
+    injected: &'a std::collections::BTreeMap<&'static str, u64>,
     failures: Vec<FailedSeed<'a>>,
 }
 
@@ -45,19 +49,76 @@ struct FailedSeed<'a> {
     replay: String,
 }
 
-/// Runs seeds, or shows one.
+/// Runs seeds, or shows or shrinks one.
 pub(crate) fn run(args: &SimArgs, common: &Common) -> Outcome {
-    match args.replay {
-        Some(seed) => show(seed, common),
-        None => many(args, common),
+    let scenario = |seed| Scenario {
+        seed,
+        class: args.class,
+        keep: args.keep.clone(),
+    };
+    match (args.replay, args.shrink) {
+        (Some(seed), _) => show(&scenario(seed), common),
+        (None, Some(seed)) => make_smaller(&scenario(seed), common),
+        (None, None) => many(args, common),
     }
 }
 
-fn show(seed: u64, common: &Common) -> Outcome {
+/// Shrinks a failing seed; prints what is left of its plan, and how to replay that.
+fn make_smaller(scenario: &Scenario, common: &Common) -> Outcome {
+    let seed = scenario.seed;
+    let mut runs = 0_u64;
+    let shrunk = shrink(scenario, |part| {
+        runs += 1;
+        if runs.is_multiple_of(100) {
+            common.out.detail(format_args!("{runs} parts were run"));
+        }
+        common.check().ok()?;
+        guarded(part).failure
+    });
+    common.check()?;
+    let Some(shrunk) = shrunk else {
+        return Err(Failure::failed(format!(
+            "seed {seed} does not fail: there is nothing to shrink"
+        )));
+    };
+    let mut plan = Vec::new();
+    shrunk
+        .scenario
+        .describe(&mut plan)
+        .map_err(|error| Failure::io("cannot write down the plan", &error))?;
+    let plan = String::from_utf8_lossy(&plan);
+    if common.out.is_json() {
+        common.out.object(&serde_json::json!({
+            "ok": true,
+            "seed": seed,
+            "class": scenario.class.name(),
+            "failure": shrunk.failure,
+            "runs": shrunk.runs,
+            "keep": shrunk.scenario.keep.as_ref().map(ToString::to_string),
+            "replay": shrunk.scenario.command(),
+            "plan": plan.lines().collect::<Vec<_>>(),
+        }))?;
+        return Ok(());
+    }
+    common.out.line(plan.trim_end())?;
+    common.out.line(format_args!(
+        "fails after {} runs: {}\n{}",
+        shrunk.runs,
+        shrunk.failure,
+        shrunk.scenario.command()
+    ))?;
+    Ok(())
+}
+
+fn show(scenario: &Scenario, common: &Common) -> Outcome {
+    let seed = scenario.seed;
+    if let Err(wrong) = scenario.plan() {
+        return Err(Failure::usage(wrong));
+    }
     let written = if common.out.is_json() {
-        replay(seed, &mut io::sink())
+        scenario.replay(&mut io::sink())
     } else {
-        replay(seed, &mut io::BufWriter::new(io::stdout().lock()))
+        scenario.replay(&mut io::BufWriter::new(io::stdout().lock()))
     };
     let report = written.map_err(|error| Failure::io("cannot write to standard output", &error))?;
     if common.out.is_json() {
@@ -71,6 +132,7 @@ fn show(seed: u64, common: &Common) -> Outcome {
             "faults": report.faults,
             "paradigms": report.paradigms,
             "option_bits": report.options,
+            "injected": report.strikes,
         }))?;
     }
     match report.failure {
@@ -94,7 +156,8 @@ fn many(args: &SimArgs, common: &Common) -> Outcome {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     // Once a signal stops the count nobody listens any more.
-                    if number >= args.count || sender.send(guarded(args.seed.wrapping_add(number))).is_err() {
+                    let scenario = Scenario::new(args.seed.wrapping_add(number), args.class);
+                    if number >= args.count || sender.send(guarded(&scenario)).is_err() {
                         return;
                     }
                 }
@@ -111,9 +174,9 @@ fn many(args: &SimArgs, common: &Common) -> Outcome {
 }
 
 /// Runs a seed; a panic is that seed's failure, not the end of all others.
-fn guarded(seed: u64) -> SeedReport {
-    std::panic::catch_unwind(|| run_seed(seed)).unwrap_or_else(|_| SeedReport {
-        seed,
+fn guarded(scenario: &Scenario) -> SeedReport {
+    std::panic::catch_unwind(|| scenario.run()).unwrap_or_else(|_| SeedReport {
+        seed: scenario.seed,
         failure: Some("the program panicked; the message is on standard error".to_owned()),
         ..SeedReport::default()
     })
@@ -133,7 +196,7 @@ fn collect(args: &SimArgs, common: &Common, reports: &Receiver<SeedReport>) -> R
                     bar.suspend(|| {
                         common
                             .out
-                            .line(format_args!("{}\n  {failure}", replay_line(seed)))
+                            .line(format_args!("{}\n  {failure}", replay_line(seed, args.class)))
                     })?;
                 }
                 bar.inc(1);
@@ -147,8 +210,8 @@ fn collect(args: &SimArgs, common: &Common, reports: &Receiver<SeedReport>) -> R
     Ok(summary)
 }
 
-fn replay_line(seed: u64) -> String {
-    format!("xtp sim --replay {seed}")
+fn replay_line(seed: u64, class: Class) -> String {
+    Scenario::new(seed, class).command()
 }
 
 fn report(args: &SimArgs, common: &Common, summary: &Summary, span: Duration) -> Outcome {
@@ -162,6 +225,7 @@ fn report(args: &SimArgs, common: &Common, summary: &Summary, span: Duration) ->
         };
         common.out.object(&Report {
             ok: failed == 0,
+            class: args.class.name(),
             seed: args.seed,
             seeds: summary.seeds,
             passed: summary.passed,
@@ -178,13 +242,14 @@ fn report(args: &SimArgs, common: &Common, summary: &Summary, span: Duration) ->
             fault_classes: shares(summary.fault_rates()),
             paradigms: shares(summary.paradigm_rates()),
             option_bits: shares(summary.option_rates()),
+            injected: &summary.strikes,
             failures: summary
                 .failures
                 .iter()
                 .map(|(seed, failure)| FailedSeed {
                     seed: *seed,
                     failure,
-                    replay: replay_line(*seed),
+                    replay: replay_line(*seed, args.class),
                 })
                 .collect(),
         })?;
@@ -200,7 +265,7 @@ fn report(args: &SimArgs, common: &Common, summary: &Summary, span: Duration) ->
         Some((seed, _)) => Err(Failure::failed(format!(
             "{failed} of {} seeds failed; see the first with `{}`",
             summary.seeds,
-            replay_line(*seed)
+            replay_line(*seed, args.class)
         ))),
     }
 }

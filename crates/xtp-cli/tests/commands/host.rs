@@ -67,6 +67,41 @@ fn a_seed_can_be_looked_at() {
 }
 
 #[test]
+fn hostile_seeds_tell_what_was_injected() {
+    let object = xtp(&["sim", "--class", "hostile", "--count", "20", "--json"])
+        .expect(0)
+        .json();
+    assert_eq!(
+        (object["class"].as_str(), object["passed"].as_u64()),
+        (Some("hostile"), Some(20))
+    );
+    assert!(
+        object["injected"]["wrong-key"].as_u64().expect("a number") > 0,
+        "{object}"
+    );
+    let done = xtp(&["sim", "--replay", "3", "--class", "hostile"]).expect(0);
+    assert!(done.text().contains("INJECTED into host"), "{done:?}");
+}
+
+#[test]
+fn a_part_of_a_seed_can_be_looked_at() {
+    let keep = "hosts=2 flows=0/1 faults= links=";
+    let done = xtp(&["sim", "--replay", "1", "--keep", keep]);
+    let other = done.text().lines().any(|line| line.starts_with("flow 1"));
+    assert!(done.text().contains("flow 0: ") && !other, "{done:?}");
+    let wrong = xtp(&["sim", "--replay", "1", "--keep", "flows=999"]).expect(2);
+    assert!(wrong.sentence().contains("there is no flow 999"), "{wrong:?}");
+    let wrong = xtp(&["sim", "--replay", "1", "--keep", "moons=1"]).expect(2);
+    assert!(wrong.sentence().contains("moons"), "{wrong:?}");
+}
+
+#[test]
+fn what_passes_is_not_shrunk() {
+    let done = xtp(&["sim", "--shrink", "3"]).expect(1);
+    assert!(done.sentence().contains("does not fail"), "{done:?}");
+}
+
+#[test]
 fn whatever_takes_too_long_is_status_3() {
     for args in [
         &["sim", "--count", "1000000000"][..],
