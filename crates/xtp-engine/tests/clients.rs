@@ -51,10 +51,12 @@ fn datagram(from: usize, data: &[u8]) -> Datagram<'_> {
 }
 
 impl World {
-    fn new(express: bool, clients: usize) -> Self {
+    /// Engines that keep so many associations whole.
+    fn new(express: bool, clients: usize, max_whole: usize) -> Self {
         let engine = |n: usize| {
             let mut config = EngineConfig::new([n as u8; 32]);
             config.express = express;
+            config.max_whole = max_whole;
             Engine::new(config).unwrap()
         };
         let client = |number| Client {
@@ -218,7 +220,7 @@ fn act(world: &mut World, number: u64, now: Time) {
 fn compare(seed: u64) -> [u64; 2] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let clients = CLIENTS[seed as usize % CLIENTS.len()];
-    let mut worlds = [true, false].map(|express| World::new(express, clients));
+    let mut worlds = [true, false].map(|express| World::new(express, clients, 1_024));
     let mut now = Time::from_nanos(1_000_000_000);
     for step in 0..STEPS {
         let pause = if rng.next_u32().is_multiple_of(200) {
@@ -270,4 +272,25 @@ fn clients_that_ask_in_turn_find_what_they_would_have_found() {
         counted.iter().all(|notes| *notes >= SEEDS * 40),
         "only {counted:?} answers and requests left as notes"
     );
+}
+
+/// How many of forty requests stay notes at a client that keeps so many associations whole, and has one already.
+fn notes(max_whole: usize) -> u64 {
+    let mut world = World::new(true, 1, max_whole);
+    let mut now = Time::from_nanos(1_000_000_000);
+    let client = &mut world.clients[0].engine;
+    client.open(now, address(200), paradigm::stream(PORT)).unwrap();
+    world.client_turn(0, now);
+    world.wire.clear();
+    for _ in 0..40 {
+        now = now + Duration::from_micros(200);
+        act(&mut world, 306, now);
+    }
+    world.awaited
+}
+
+#[test]
+fn no_note_is_made_beyond_the_associations_that_are_kept_whole() {
+    assert!(notes(1_024) > 20);
+    assert_eq!(notes(1), 0);
 }

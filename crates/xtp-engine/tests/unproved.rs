@@ -118,6 +118,27 @@ fn whoever_proves_its_address_gets_in_beside_any_number_of_strangers() {
 }
 
 #[test]
+fn the_last_associations_are_kept_for_whoever_proves_its_address() {
+    let mut config = EngineConfig::new([1; 32]);
+    config.max_contexts = 8;
+    let mut server = Engine::new(config).expect("valid limits");
+    server.listen(ListenOptions::new(PORT)).expect("free");
+    let last = strangers(&mut server, false, 20, &paradigm::transaction(PORT));
+    assert_eq!(last, [Format::Cookie]);
+    assert_eq!(server.stats().contexts, 7);
+    let (mut honest, from) = (client(3, false), address(1_000, 7));
+    let (_, first) = begin(&mut honest, at(10), paradigm::transaction(PORT), true);
+    hear(&mut server, at(20), from, &first);
+    let cookie = flush(&mut server, at(20)).remove(0).1;
+    hear(&mut honest, at(30), address(0, 1), &cookie);
+    let again = flush(&mut honest, at(30)).remove(0).1;
+    events(&mut server);
+    hear(&mut server, at(40), from, &again);
+    assert_eq!(accepted(&events(&mut server)).len(), 1);
+    assert_eq!(server.stats().contexts, 8);
+}
+
+#[test]
 fn where_nobody_can_be_asked_the_oldest_gives_way() {
     let mut server = server();
     strangers(&mut server, true, 40, &paradigm::transaction(PORT));

@@ -426,3 +426,21 @@ fn a_datagram_of_several_packets_leaves_no_open_record() {
         assert_eq!(memory.clients(), usize::from(extended));
     }
 }
+
+/// A client that calls its own association finished is not believed, known or not.
+#[test]
+fn a_client_that_contradicts_itself_begins_nothing() {
+    let mut memory = memory(64);
+    let says = |key, n, low| Heard {
+        client: Some(ClientId { client: 9, n, low }),
+        ..heard(0, key)
+    };
+    assert_eq!(begin(&mut memory, says(5, 3, 4)), Verdict::DropSilently);
+    assert_eq!(begin(&mut memory, says(6, 4, 4)), Verdict::New);
+    assert_eq!(begin(&mut memory, says(7, 8, 9)), Verdict::DropSilently);
+    assert_eq!(
+        begin(&mut memory, says(8, 5, 4)),
+        Verdict::New,
+        "what it said was not believed"
+    );
+}

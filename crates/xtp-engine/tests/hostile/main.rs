@@ -8,6 +8,7 @@ mod delivery;
 mod diags;
 mod forge;
 mod instances;
+mod limits;
 mod losses;
 mod moving;
 mod nothing;

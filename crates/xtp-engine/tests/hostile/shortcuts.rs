@@ -18,11 +18,13 @@ struct Outcome {
     read: [Vec<u8>; 2],
 }
 
-fn begun(ahead: bool, options: OpenOptions, in_rate: Rate) -> (World, [ContextId; 2]) {
+/// An association that lasts, in whose packets nothing is owed; `in_rate`: what the responder states.
+pub(crate) fn begun(ahead: bool, options: OpenOptions, in_rate: Rate) -> (World, [ContextId; 2]) {
     let small = |listen: &mut xtp_engine::ListenOptions| {
         listen.tuning.recv_capacity = 64 << 10;
         listen.tuning.recv_capacity_max = Some(64 << 10);
         listen.tuning.in_rate = in_rate;
+        listen.tuning.congestion = options.tuning.congestion;
     };
     let mut world = World::with(ahead, |_| {}, small);
     let id = world.open(options);

@@ -122,6 +122,17 @@ impl World {
             true => self.ends[me].flush_ahead(self.now, &mut out),
             false => self.ends[me].flush(self.now, &mut out),
         }
+        self.carry(me, &out);
+        if self.ahead {
+            self.ends[me].catch_up();
+        }
+        while let Some(event) = self.ends[me].poll_event() {
+            self.events[me].push(event);
+        }
+    }
+
+    /// Puts on the wire what an end said.
+    pub(crate) fn carry(&mut self, me: usize, out: &TransmitBatch) {
         let at = self.now + DELAY;
         out.for_each_datagram(|train, octets| {
             self.sent.push(Sent {
@@ -140,12 +151,6 @@ impl World {
             }
             self.flying.push((at, to, address(me), octets.to_vec()));
         });
-        if self.ahead {
-            self.ends[me].catch_up();
-        }
-        while let Some(event) = self.ends[me].poll_event() {
-            self.events[me].push(event);
-        }
     }
 
     /// Everything that happens within `span`.

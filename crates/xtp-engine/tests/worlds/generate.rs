@@ -180,6 +180,15 @@ impl Script<'_> {
         self.network(0);
         self.serve();
         self.network(client);
+        if self.dice.one_in(25) {
+            // The answer is late: what it answers is sent again before it comes.
+            let books = self.books();
+            self.actions.push(Action {
+                after: Action::NEXT_TIMER,
+                host: client,
+                kind: Kind::Turn(books),
+            });
+        }
         let early = self.take_answer(client);
         self.network(0);
         self.end();

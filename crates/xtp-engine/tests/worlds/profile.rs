@@ -56,9 +56,15 @@ impl Profile {
             8 => 3,
             _ => 18,
         };
-        let kinds = (0..*dice.pick(&[1, 1, 2, 3]))
+        let mut kinds: Vec<OpenOptions> = (0..*dice.pick(&[1, 1, 2, 3]))
             .map(|_| short_kind(&mut dice))
             .collect();
+        if dice.one_in(3) {
+            // Like the first in all but one thing.
+            let mut twin = kinds[0].clone();
+            vary(&mut twin, &mut dice);
+            kinds.insert(1, twin);
+        }
         let lasting = (0..*dice.pick(&[1, 1, 2]))
             .map(|_| lasting_kind(&mut dice))
             .collect();
@@ -182,6 +188,10 @@ impl Profile {
             6 => options.services = 0b1_1001,
             7 => options.tuning.sort = Some(3),
             8 => options.tuning.recv_capacity = 40_000,
+            13..18 => {
+                options.tuning.recv_capacity = 1_300 + u64::from(self.limits.server % 3) * 1_500;
+                options.tuning.recv_capacity_max = Some(options.tuning.recv_capacity);
+            }
             9 => options.tuning.reserve = true,
             10 => options.tuning.congestion = CongestionKind::Cubic,
             11 => options.tuning.timeout = Duration::from_secs(2),
@@ -219,11 +229,22 @@ fn short_kind(dice: &mut Dice) -> OpenOptions {
         10 => paradigm::one_shot(PORT),
         _ => paradigm::transaction(OTHER_PORT),
     };
+    vary(&mut options, dice);
+    options
+}
+
+/// Perhaps one thing about it is unusual.
+fn vary(options: &mut OpenOptions, dice: &mut Dice) {
     match dice.below(48) {
         0..3 => options.status_on_first = true,
         3 => options.expected_answer = 900,
         4 => options.tuning.max_data = 300,
         5 => options.tuning.recv_capacity = 900,
+        12..15 => {
+            options.tuning.recv_capacity = *dice.pick(&[900, 2_000]);
+            options.tuning.recv_capacity_max = Some(options.tuning.recv_capacity);
+        }
+        15..18 => options.tuning.congestion = CongestionKind::Kdd,
         6 => options.tuning.send_capacity = 500,
         7 => options.repeatable = true,
         8 => options.confirm = Confirm::Delivered,
@@ -232,7 +253,6 @@ fn short_kind(dice: &mut Dice) -> OpenOptions {
         11 => options.tuning.congestion = CongestionKind::Cubic,
         _ => {}
     }
-    options
 }
 
 fn lasting_kind(dice: &mut Dice) -> OpenOptions {
@@ -249,6 +269,11 @@ fn lasting_kind(dice: &mut Dice) -> OpenOptions {
     match dice.below(16) {
         0 => tuning.recv_capacity = 3_000,
         9 | 10 => tuning.recv_capacity = 1_300,
+        11..14 => {
+            // And it stays so.
+            tuning.recv_capacity = *dice.pick(&[1_300, 2_100, 5_000]);
+            tuning.recv_capacity_max = Some(tuning.recv_capacity);
+        }
         1 => tuning.send_capacity = 2_000,
         2 => tuning.fast_nak = true,
         3 => tuning.no_error = true,

@@ -16,6 +16,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «!claim.is_special»",
         "true",
         "the short way does not see what a specifier asks beside",
+    )
+    .explained(
+        "no such term changes an answer of one packet, and the context is made of the whole FIRST in any case",
     ),
     Mutant::new(
         "first-source",
@@ -37,6 +40,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «self.demux.foreign(src, key).is_none()»",
         "true",
         "the short way takes the FIRST of a live association for a new one",
+    )
+    .explained(
+        "each live association has its record in the memory that is_surely_new asks for the same key",
     ),
     Mutant::new(
         "first-seen-before",
@@ -58,6 +64,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «self.listeners.check(known.kind.listener, header.options).is_ok()»",
         "true",
         "the short way admits what its listener would refuse",
+    )
+    .explained(
+        "the option bits are those of a FIRST that this listener took, and it is the same one: `changes` says so",
     ),
     Mutant::new(
         "answer-source",
@@ -72,6 +81,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "control.rseq == context.writer.nxt && «control.echo == context.writer.sync_out»",
         "true",
         "the short way takes an answer to another FIRST",
+    )
+    .explained(
+        "of one packet only its own echo is plausible; of a request in several everything goes the general way",
     ),
     Mutant::new(
         "answer-of-part",
@@ -114,6 +126,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «data.len() as u64 <= asked.room»;",
         "true",
         "an answer beyond the grant is handed over",
+    )
+    .explained(
+        "an answer of this length to the same FIRST, with the same grant, was taken before",
     ),
     Mutant::new(
         "end-of-stay-source",
@@ -177,6 +192,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «launch.data.len() <= self.room»",
         "true",
         "a request leaves in one packet whatever its length",
+    )
+    .explained(
+        "open_ahead asks the same template for its room, and no other can take its place before the packet leaves",
     ),
     Mutant::new(
         "launch-limit-of-contexts",
@@ -191,5 +209,33 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "|| «self.contexts.whole() >= limit» {",
         "false",
         "notes are made beyond the number of whole associations",
+    ),
+    Mutant::new(
+        "first-without-place",
+        "xtp-engine/src/engine/guest/at_once.rs",
+        "&& «self.listeners.place_for_stranger(known.kind.listener, src.ip(), true).is_ok()»",
+        "true",
+        "the short way admits although too many wait at the listener",
+    ),
+    Mutant::new(
+        "first-like-in-part",
+        "xtp-engine/src/engine/guest/at_once.rs",
+        "&& «octets[numbers.end..first.len()] == first[numbers.end..]»;",
+        "true",
+        "the short way does not see what else a FIRST says of its client",
+    ),
+    Mutant::new(
+        "parted-end-grant-below",
+        "xtp-engine/src/engine/stay/parted.rs",
+        "&& «alloc >= rseq» && alloc - rseq",
+        "true",
+        "END with a grant below what was received is believed",
+    ),
+    Mutant::new(
+        "handed-before-replies",
+        "xtp-engine/src/engine/farewell/at_once.rs",
+        "&& self.scheduler.is_empty() && «self.replies.is_empty()»; rest && !self.has_timer_due(now)",
+        "true",
+        "an answer overtakes replies that wait",
     ),
 ];

@@ -37,6 +37,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "is_some_and(|newest| «serial_gt(header.sync, newest)»)",
         "true",
         "the short way takes a packet that was overtaken",
+    )
+    .explained(
+        "how old a packet is decides about modes, edge and echo; a regular association's packets state the modes and \
+         the edge there are, and the echo is note_sync's, which every way calls",
     ),
     Mutant::new(
         "express-acknowledges-less",
@@ -93,6 +97,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «writer.control.window() > 0» && writer.pacer",
         "true",
         "the short way does not look at the window",
+    )
+    .explained(
+        "no controller's window is below two segments, and nothing is in flight where this is asked",
     ),
     Mutant::new(
         "express-idle",
@@ -121,6 +128,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «self.peer.validated» && self.peer_key",
         "true",
         "the short way speaks to an address that proved nothing",
+    )
+    .explained(
+        "an association whose peer has not proved its address is half-open, which is_quiet asks for too",
     ),
     Mutant::new(
         "train-source",
@@ -149,6 +159,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         ".is_some_and(|newest| «serial_gt(header.sync, newest)»)",
         "true",
         "the short way takes an old packet for the rest of a message",
+    )
+    .explained(
+        "as `express-old-sync`",
     ),
     Mutant::new(
         "train-options",
@@ -191,6 +204,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "«writer.nxt + (len + size) as u64 <= writer.credit.alloc»",
         "true",
         "a message in parts leaves beyond the credit",
+    )
+    .explained(
+        "the spare segment is caution: may_depart asks whether the message fits the credit, and what fits leaves alike",
     ),
     Mutant::new(
         "message-train-window",
@@ -198,6 +214,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «((first + before_last) as u64) < writer.control.window()»",
         "true",
         "a message in parts leaves beyond the window",
+    )
+    .explained(
+        "a train is three packets, the last of which begins within two segments; no window is less",
     ),
     Mutant::new(
         "answer-credit",

@@ -1,0 +1,269 @@
+//! What binds a writer binds it by every way: to a peer that asks again and again without a pause it answers as long as
+//! credit, window, pace and rate allow, whether its messages go the general way, leave ahead of the books, or are handed
+//! from packet to user and from user to packet.
+
+use super::forge::View;
+use super::shortcuts::begun;
+use super::world::{MS, PORT, Sent, World, address, payload};
+use std::time::Duration;
+use xtp_engine::{CongestionKind, ContextId, Datagram, Ecn, OpenOptions, Rate, TransmitBatch, paradigm};
+use xtp_wire::{Body, Control, DataSegment, Options};
+
+/// Octets of each question.
+const ASKED: usize = 50;
+/// The least an initiator grants: ten packets.
+const CAPACITY: u64 = 6_000;
+const ROUNDS: u32 = 80;
+
+/// A conversation: octets of each answer, the time between two, and whether so little may leave that hardly anything does.
+#[derive(Clone, Copy)]
+struct Talk {
+    len: usize,
+    pause: Duration,
+    narrow: bool,
+}
+
+/// Answers of `len` octets, in no time.
+fn at_once(len: usize) -> Talk {
+    Talk {
+        len,
+        pause: Duration::ZERO,
+        narrow: false,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    General,
+    Ahead,
+    Handed,
+}
+
+const WAYS: [Way; 3] = [Way::General, Way::Ahead, Way::Handed];
+
+fn datagram(octets: &[u8]) -> Datagram<'_> {
+    Datagram {
+        src: address(0),
+        dst: None,
+        ecn: Ecn::NotEct,
+        data: octets,
+        backing: None,
+    }
+}
+
+/// The next question comes to the responder, whose user reads it.
+fn ask(world: &mut World, way: Way, peer: ContextId, octets: &[u8]) {
+    if way == Way::Handed {
+        let message = world.ends[1].receive_message(world.now, peer, &datagram(octets), octets.len());
+        if let Some(message) = message {
+            assert_eq!(message.len(), ASKED);
+            return;
+        }
+    }
+    world.receive(1, address(0), None, octets);
+    world.read(1, peer);
+}
+
+/// Its user answers; whether the answer was handed to its packet.
+fn answer(world: &mut World, way: Way, peer: ContextId, len: usize) -> bool {
+    let (mut out, mut data) = (TransmitBatch::new(), payload(len));
+    let handed = way == Way::Handed && world.ends[1].send_message(world.now, peer, &mut data, &mut out);
+    if handed {
+        world.carry(1, &out);
+        world.ends[1].catch_up();
+    } else {
+        world.ends[1].send(world.now, peer, data, true).unwrap();
+        world.flush(1);
+    }
+    handed
+}
+
+/// What the responder of `world` sends to a peer that has everything at once and asks again.
+fn converse(way: Way, world: &mut World, peer: ContextId, talk: Talk) -> (Vec<Sent>, View, u64) {
+    let (base, begin) = (View::of(world, 1), world.sent.len());
+    let (before, mut handed) = (world.ends[1].stats().express, 0);
+    for round in 0..ROUNDS {
+        let now = View::of(world, 1);
+        let view = View {
+            sync: base.sync.wrapping_add(round),
+            seq: base.seq + u64::from(round) * ASKED as u64,
+            ..now
+        };
+        let control = Control {
+            rseq: now.nxt,
+            alloc: base.alloc,
+            echo: now.echo,
+        };
+        ask(world, way, peer, &view.exchange(control, &[9; ASKED]));
+        handed += u64::from(answer(world, way, peer, talk.len));
+        world.now = world.now + talk.pause;
+    }
+    let short = world.ends[1].stats().express - before;
+    (world.sent[begin..].to_vec(), base, short.max(handed))
+}
+
+/// All three ways send the same, of which the last two take some by a short way unless all is too `narrow` for that; how
+/// many octets of data.
+fn all_agree(
+    name: &str,
+    options: &OpenOptions,
+    talk: Talk,
+    prepare: impl Fn(&mut World, ContextId),
+) -> (u64, View) {
+    let mut first: Option<(Vec<Sent>, View)> = None;
+    for way in WAYS {
+        let (mut world, [_, peer]) = begun(way != Way::General, options.clone(), Rate::default());
+        prepare(&mut world, peer);
+        let (sent, base, short) = converse(way, &mut world, peer, talk);
+        let Talk { len, narrow, .. } = talk;
+        assert!(short == 0 || way != Way::General, "{name}, {len} octets");
+        assert!(
+            short > 0 || way == Way::General || narrow,
+            "{name}, {len} octets: {way:?}"
+        );
+        let (expected, _) = first.get_or_insert((sent.clone(), base));
+        assert!(
+            *expected == sent,
+            "{name}, {len} octets: {way:?} sends other packets"
+        );
+    }
+    let (sent, base) = first.expect("there are ways");
+    let end = |sent: &Sent| {
+        let packet = xtp_wire::Packet::parse(&sent.octets).unwrap();
+        packet.header.seq + packet.body.data().map_or(0, |data| data.data.len() as u64)
+    };
+    let end = sent.iter().map(end).max().expect("something was sent");
+    (end - base.nxt, base)
+}
+
+fn everything(len: usize) -> u64 {
+    len as u64 * u64::from(ROUNDS)
+}
+
+#[test]
+fn no_way_sends_beyond_the_credit() {
+    for len in [200, 310, 400, 700, 1_300, 2_000, 2_100, 2_400, 3_000] {
+        for probe_mtu in [false, true] {
+            let mut options = paradigm::stream(PORT);
+            options.tuning.recv_capacity = CAPACITY;
+            options.tuning.recv_capacity_max = Some(CAPACITY);
+            options.tuning.probe_mtu = probe_mtu;
+            let talk = Talk {
+                pause: MS,
+                ..at_once(len)
+            };
+            let (sent, base) = all_agree("credit", &options, talk, |_, _| {});
+            assert!(sent <= base.alloc - base.nxt, "{sent} octets");
+            assert_eq!(sent < everything(len), everything(len) > base.alloc - base.nxt);
+        }
+    }
+}
+
+#[test]
+fn no_way_outruns_the_pace() {
+    for kind in [CongestionKind::Cubic, CongestionKind::Model] {
+        for len in [1_000, 2_600] {
+            let mut options = paradigm::stream(PORT);
+            options.tuning.congestion = kind;
+            let (sent, _) = all_agree(&format!("{kind:?}"), &options, at_once(len), |_, _| {});
+            assert!(sent < everything(len), "{sent} octets");
+        }
+    }
+}
+
+#[test]
+fn no_way_exceeds_the_rate_the_peer_allows() {
+    let mut options = paradigm::stream(PORT);
+    options.tuning.in_rate = Rate {
+        octets_per_second: 400_000,
+        burst: 3_000,
+    };
+    for len in [200, 400] {
+        let ways = WAYS.map(|way| {
+            let (mut world, [_, peer]) = begun(way != Way::General, options.clone(), Rate::default());
+            let (sent, ..) = converse(way, &mut world, peer, at_once(len));
+            let octets: usize = sent.iter().map(|sent| sent.octets.len()).sum();
+            assert!(
+                octets < everything(len) as usize,
+                "{way:?}: {octets} octets at once"
+            );
+            sent
+        });
+        assert!(
+            ways[0] == ways[1] && ways[1] == ways[2],
+            "{len} octets: other packets"
+        );
+    }
+}
+
+/// After losses the window is a few packets.
+#[test]
+fn no_way_exceeds_a_small_window() {
+    for len in [1_000, 2_600, 3_500, 4_000] {
+        let mut options = paradigm::stream(PORT);
+        options.tuning.congestion = CongestionKind::Cubic;
+        let shrink = |world: &mut World, peer: ContextId| {
+            for _ in 0..6 {
+                world.lose[0] = 2;
+                world.send(1, peer, 3_000);
+                world.run(20 * MS);
+            }
+            let stats = world.ends[1].context_stats(peer).unwrap();
+            assert!(stats.congestion_window < Some(4_000), "{stats:?}");
+        };
+        let talk = Talk {
+            narrow: len > 3_000,
+            ..at_once(len)
+        };
+        all_agree("after losses", &options, talk, shrink);
+    }
+}
+
+/// The packets of a message in one train, each of `stride` octets.
+fn train(view: &View, count: u32, stride: usize) -> Vec<u8> {
+    let body = Body::Xdata {
+        control: view.control(),
+        delay_us: 0,
+        data: DataSegment {
+            tag: None,
+            data: &vec![1; stride - xtp_wire::XDATA_HEAD_LEN],
+        },
+    };
+    let mut octets = view.packet(Options::empty(), body);
+    let mut seq = view.seq + (stride - xtp_wire::XDATA_HEAD_LEN) as u64;
+    let data = vec![2; stride - xtp_wire::HEADER_LEN];
+    for behind in 1..count {
+        let later = View {
+            sync: view.sync.wrapping_add(behind),
+            ..*view
+        };
+        let mut options = Options::empty();
+        options.set(Options::EOM, behind + 1 == count);
+        octets.extend(later.data(seq, options, &data));
+        seq += data.len() as u64;
+    }
+    octets
+}
+
+#[test]
+fn a_message_in_a_train_is_handed_over_up_to_the_grant() {
+    for (stride, whole) in [(1_000, true), (20_000, true), (33_000, false)] {
+        let (mut world, [_, peer]) = begun(true, paradigm::stream(PORT), Rate::default());
+        let octets = train(&View::of(&world, 1), 2, stride);
+        let message = world.ends[1].receive_message(world.now, peer, &datagram(&octets), stride);
+        assert_eq!(
+            message.is_some(),
+            whole,
+            "two of {stride} octets, 64 KiB are granted"
+        );
+        if !whole {
+            continue;
+        }
+        world.flush(1);
+        let octets = message.expect("it was handed over").len();
+        assert_eq!(
+            octets,
+            2 * stride - xtp_wire::XDATA_HEAD_LEN - xtp_wire::HEADER_LEN
+        );
+    }
+}
