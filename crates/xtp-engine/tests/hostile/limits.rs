@@ -267,3 +267,77 @@ fn a_message_in_a_train_is_handed_over_up_to_the_grant() {
         );
     }
 }
+
+/// Where the capabilities lie in the specifier of a FIRST to an IPv4 address.
+const CAPS: usize = xtp_wire::HEADER_LEN + 16 + 40;
+
+/// An association whose initiator offers XDATA and no PATH, in whose packets nothing is owed.
+fn without_path(ahead: bool) -> (World, ContextId) {
+    let mut world = World::new(ahead);
+    world.lose[1] = 1;
+    let id = world.open(paradigm::stream(PORT));
+    world.send(0, id, 100);
+    world.flush(0);
+    let mut first = world.sent[0].octets.clone();
+    let caps = xtp_wire::Caps::XDATA.bits();
+    first[CAPS..CAPS + 4].copy_from_slice(&caps.to_be_bytes());
+    xtp_wire::seal(&mut first, []);
+    world.forge(1, &first);
+    world.run(40 * MS);
+    let peer = world.accepted();
+    for _ in 0..3 {
+        world.read(1, peer);
+        world.send(1, peer, 60);
+        world.run(4 * MS);
+        world.read(0, id);
+        world.send(0, id, 50);
+        world.run(4 * MS);
+    }
+    world.run(40 * MS);
+    world.read(1, peer);
+    world.send(1, peer, 100);
+    world.flush(1);
+    (world, peer)
+}
+
+/// A port that changed is not proved by an echo of what went to the old one (§7.6): no way sends it more than three times
+/// what came from it.
+#[test]
+fn no_way_floods_a_port_that_proved_nothing() {
+    for way in WAYS {
+        let (mut world, peer) = without_path(way != Way::General);
+        let view = View::of(&world, 1);
+        let mut elsewhere = address(0);
+        elsewhere.set_port(40_000);
+        let word = view.cntl(Options::empty(), view.control());
+        let begin = world.sent.len();
+        world.inject(1, elsewhere, &word);
+        assert_eq!(world.ends[1].peer(peer), Ok(elsewhere), "it moved");
+        let mut came = word.len();
+        for round in 0..8 {
+            let later = View {
+                sync: view.sync.wrapping_add(1 + round),
+                seq: view.seq + u64::from(round),
+                ..view
+            };
+            let question = later.exchange(view.control(), b"?");
+            came += question.len();
+            let datagram = Datagram {
+                src: elsewhere,
+                ..datagram(&question)
+            };
+            let message = match way {
+                Way::Handed => world.ends[1].receive_message(world.now, peer, &datagram, question.len()),
+                _ => None,
+            };
+            if message.is_none() {
+                world.receive(1, elsewhere, None, &question);
+                world.read(1, peer);
+            }
+            answer(&mut world, way, peer, 1_000);
+            let sent = world.sent[begin..].iter().filter(|sent| sent.dst == elsewhere);
+            let octets: usize = sent.map(|sent| sent.octets.len()).sum();
+            assert!(octets <= 3 * came, "{way:?}: {octets} octets for {came}");
+        }
+    }
+}

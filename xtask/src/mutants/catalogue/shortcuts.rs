@@ -128,9 +128,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «self.peer.validated» && self.peer_key",
         "true",
         "the short way speaks to an address that proved nothing",
-    )
-    .explained(
-        "an association whose peer has not proved its address is half-open, which is_quiet asks for too",
     ),
     Mutant::new(
         "train-source",
