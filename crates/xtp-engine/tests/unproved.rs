@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use xtp_engine::{
-    CloseReason, ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read,
-    Time, TransmitBatch, paradigm,
+    CloseReason, ContextId, Datagram, DiagReason, Ecn, Engine, EngineConfig, Event, ListenOptions,
+    OpenOptions, Read, Time, TransmitBatch, paradigm,
 };
 use xtp_wire::{Format, Header};
 
@@ -240,4 +240,86 @@ fn a_place_is_free_again_when_its_user_took_it_or_its_time_is_over() {
     }
     assert_eq!(server.stats().contexts, 0);
     assert_eq!(server.stats().half_open, 0);
+}
+
+/// A stream of `engine`, which is at `from`, proves its address; false if it was not taken.
+fn prove(server: &mut Engine, engine: &mut Engine, from: SocketAddr) -> bool {
+    let (id, first) = begin(engine, at(0), paradigm::stream(PORT), false);
+    hear(server, at(0), from, &first);
+    for (_, octets) in flush(server, at(0)) {
+        hear(engine, at(0), address(0, 1), &octets);
+    }
+    // Its next packet goes to the key that it was told.
+    let _ = engine.send(at(0), id, Bytes::from_static(b"more"), true);
+    for (_, octets) in flush(engine, at(0)) {
+        hear(server, at(0), from, &octets);
+    }
+    flush(server, at(0));
+    !accepted(&events(server)).is_empty()
+}
+
+fn server_of_streams() -> Engine {
+    let mut engine = Engine::new(EngineConfig::new([1; 32])).expect("valid limits");
+    let mut options = ListenOptions::every_service(PORT);
+    options.backlog = BACKLOG;
+    engine.listen(options).expect("free");
+    engine
+}
+
+#[test]
+fn whoever_proves_its_address_leaves_its_place_to_another_stranger() {
+    let mut server = server_of_streams();
+    for host in 1..=BACKLOG as u8 {
+        assert!(prove(
+            &mut server,
+            &mut client(10 + host, false),
+            address(host.into(), 7)
+        ));
+    }
+    assert_eq!(server.stats().half_open, 0);
+    let (_, first) = begin(&mut client(2, false), at(0), paradigm::transaction(PORT), false);
+    hear(&mut server, at(0), address(500, 7), &first);
+    assert_eq!(accepted(&events(&mut server)).len(), 1);
+    assert_eq!(server.stats().cookies_sent, 0);
+}
+
+#[test]
+fn a_token_opens_no_listener_that_is_full() {
+    let mut server = server_of_streams();
+    // The first is told a token, which the others bring.
+    let mut engine = client(2, false);
+    for _ in 0..BACKLOG {
+        assert!(prove(&mut server, &mut engine, address(1, 7)));
+    }
+    assert!(
+        !prove(&mut server, &mut engine, address(1, 7)),
+        "all places are taken"
+    );
+    let refused = CloseReason::Refused(DiagReason(9));
+    let told = events(&mut engine);
+    let closed: Vec<_> = told
+        .iter()
+        .filter(|(_, event)| matches!(event, Event::Closed(_)))
+        .collect();
+    assert!(
+        matches!(&closed[..], [(_, Event::Closed(reason))] if *reason == refused),
+        "{closed:?}"
+    );
+}
+
+#[test]
+fn whoever_gave_way_holds_no_place() {
+    let mut server = server();
+    strangers(&mut server, true, 40, &paradigm::transaction(PORT));
+    // Those that gave way are still there, for nobody has let go of them.
+    for (id, _) in accepted(&events(&mut server)).split_off(40 - BACKLOG) {
+        server.accepted(id).expect("there");
+    }
+    let mut engine = client(3, true);
+    for host in 100..100 + BACKLOG as u16 {
+        let (_, first) = begin(&mut engine, at(0), paradigm::transaction(PORT), false);
+        hear(&mut server, at(0), address(host, 7), &first);
+        assert_eq!(accepted(&events(&mut server)).len(), 1, "{host}");
+    }
+    assert_eq!(server.stats().displaced, 40 - BACKLOG as u64);
 }

@@ -263,6 +263,10 @@ fn only_who_was_there_before_the_request_left_clears_it() {
     };
     assert!(refusal(10).never_ran(Duration::from_secs(9)));
     assert!(!refusal(10).never_ran(Duration::from_secs(10)));
+    assert!(
+        !refusal(10).never_ran(Duration::from_millis(9_500)),
+        "too near for clocks that run apart"
+    );
     assert!(!refusal(0).never_ran(Duration::ZERO));
     let nameless = AgeRefusal { utc_ms: 0, by: None };
     assert!(!nameless.never_ran(Duration::ZERO));

@@ -177,6 +177,10 @@ impl Engine {
         data: &mut Bytes,
         eom: bool,
     ) -> Option<Result<usize, Error>> {
+        // What may be queued then is told by the general way.
+        if self.memory.is_rationed() {
+            return None;
+        }
         let (slot, context) = self.regular(now, id)?;
         if data.is_empty() || data.len() as u64 > context.room() {
             return None;

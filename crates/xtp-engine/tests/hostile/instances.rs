@@ -1,9 +1,12 @@
 //! A responder that was started a moment ago, and FIRSTs that may be older than it (§6.9).
 
+use super::forge::View;
 use super::world::{DELAY, MS, PORT, World, address};
 use std::time::Duration;
 use xtp_engine::{ContextId, EngineConfig, Event, paradigm};
-use xtp_wire::{Body, ExtendedTraffic, First, Packet, Tlv, Tlvs, Traffic};
+use xtp_wire::{
+    Body, DiagCode, DiagValue, ExtendedTraffic, First, Format, Key, Options, Packet, Tlv, Tlvs, Traffic,
+};
 
 /// Both were started at this moment of UTC, in milliseconds; the world begins at 1 000.
 fn started(ahead: bool, at: u64) -> World {
@@ -179,5 +182,85 @@ fn a_legacy_first_is_taken_by_a_young_instance() {
         assert_eq!(accepted(&world), 1, "ahead: {ahead}");
         answer(&mut world);
         assert_eq!(world.read(0, id).len(), 30);
+    }
+}
+
+/// A refusal for its age of the FIRST that left last, by an instance of this name that is a minute old.
+fn refuse(world: &mut World, name: u64) {
+    let mut firsts = world.sent.iter().rev().filter_map(|sent| {
+        let header = Packet::parse(&sent.octets).unwrap().header;
+        (header.format == Format::First).then_some(header)
+    });
+    let first = firsts.next().expect("FIRST left");
+    let view = View {
+        key: Key::returned(first.key.value()),
+        sync: 1,
+        seq: 0,
+        nxt: 50,
+        alloc: 0,
+        echo: first.sync,
+        first_echo: first.sync,
+    };
+    let (code, value) = (DiagCode::ContextRefused, DiagValue::ImproperState);
+    let text = format!("1000 {name} 60000");
+    world.forge(0, &view.diag(Options::empty(), code, value, &text));
+}
+
+fn firsts(world: &World) -> usize {
+    let formats = world.sent_by(0, 0).map(|packet| packet.header.format);
+    formats.filter(|format| *format == Format::First).count()
+}
+
+/// What was repeated once is not repeated again: the second instance may have executed what the first refused.
+#[test]
+fn what_is_refused_twice_is_not_repeated_twice() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        world.lose[1] = usize::MAX;
+        ask(&mut world);
+        world.flush(0);
+        refuse(&mut world, 777);
+        assert_eq!(names(&world, 0), [None, Some(777)]);
+        refuse(&mut world, 778);
+        world.flush(0);
+        assert_eq!(firsts(&world), 2, "ahead: {ahead}");
+        assert!(world.closed(0).contains("unknown"), "{}", world.closed(0));
+    }
+}
+
+/// A legacy request has no number by which a responder would know it again, so it is not repeated.
+#[test]
+fn what_has_no_number_is_not_repeated() {
+    for ahead in [false, true] {
+        let mut world = World::with(ahead, |config| config.legacy = true, |_| {});
+        world.lose[1] = usize::MAX;
+        ask(&mut world);
+        world.flush(0);
+        refuse(&mut world, 777);
+        world.flush(0);
+        assert_eq!(firsts(&world), 1, "ahead: {ahead}");
+        assert!(world.closed(0).contains("unknown"), "{}", world.closed(0));
+    }
+}
+
+/// What left in two formats may have been executed in the one before.
+#[test]
+fn what_fell_back_to_legacy_formats_is_not_repeated() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        world.lose[1] = usize::MAX;
+        let id = world.open(paradigm::stream(PORT));
+        world.send(0, id, 50);
+        world.run(Duration::from_secs(8));
+        let legacy = world.sent_by(0, 0).filter(|packet| match packet.body {
+            Body::First(first) => !matches!(first.traffic, Traffic::Extended(_)),
+            _ => false,
+        });
+        assert!(legacy.count() > 0, "it fell back");
+        let before = firsts(&world);
+        refuse(&mut world, 777);
+        world.flush(0);
+        assert_eq!(firsts(&world), before, "ahead: {ahead}");
+        assert!(world.closed(0).contains("unknown"), "{}", world.closed(0));
     }
 }

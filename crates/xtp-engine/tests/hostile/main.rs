@@ -2,6 +2,7 @@
 //!
 //! Each test runs with the engine's general way and with what it does ahead of its books.
 
+mod amplification;
 mod closing;
 mod credit;
 mod delivery;
@@ -10,6 +11,7 @@ mod forge;
 mod instances;
 mod limits;
 mod losses;
+mod memory;
 mod moving;
 mod nothing;
 mod parking;

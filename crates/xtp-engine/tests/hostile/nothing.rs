@@ -1,7 +1,7 @@
 //! A conversation with forged packets in it is the same, octet for octet and event for event, as one without.
 
 use super::forge::View;
-use super::world::{DELAY, MS, Sent, World, address};
+use super::world::{DELAY, MS, PORT, Sent, World, address};
 use std::time::Duration;
 use xtp_engine::{ContextId, Event, paradigm};
 use xtp_wire::{Control, DiagCode, DiagValue, Key, Options};
@@ -285,5 +285,38 @@ fn hints_that_the_peer_is_gone_end_nothing() {
             });
             assert!(seen(&disowned) == seen(&honest), "{:?}", seen(&disowned));
         }
+    }
+}
+
+/// Octets from far below what was received are looked at by nobody: what they ask is not answered (§2.9).
+#[test]
+fn data_from_long_ago_is_not_looked_at() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        let id = world.open(paradigm::stream(PORT));
+        world.send(0, id, 100);
+        world.run(40 * MS);
+        let peer = world.accepted();
+        for _ in 0..100 {
+            world.send(0, id, 100_000);
+            world.run(20 * MS);
+            world.read(1, peer);
+        }
+        world.run(Duration::from_secs(1));
+        let view = View::of(&world, 1);
+        let before = world.ends[1].context_stats(peer).unwrap();
+        assert_eq!(before.octets_received, 10_000_100);
+        for (seq, answers) in [(view.seq - 100_000, 1), (100, 0)] {
+            let from = world.sent.len();
+            world.forge(1, &view.data(seq, Options::SREQ, &[1; 100]));
+            assert_eq!(
+                world.sent_by(1, from).count(),
+                answers,
+                "at {seq}, ahead: {ahead}"
+            );
+            world.run(Duration::from_secs(1));
+        }
+        let after = world.ends[1].context_stats(peer).unwrap();
+        assert_eq!(after.implausible - before.implausible, 1);
     }
 }

@@ -185,7 +185,7 @@ fn distrust_is_remembered() {
         assert_eq!(world.ends[1].peer(peer), Ok(address(0)));
         world.run(Duration::from_secs(1));
         assert!(parked(&world, 1));
-        for (by, place, candidate) in [(0, 5, false), (1, 6, true)] {
+        for (by, place, candidate) in [(10, 5, false), (20, 6, true)] {
             let view = later(&View::of(&world, 1), by);
             let from = world.sent.len();
             let word = view.cntl(Options::empty(), view.control());

@@ -96,53 +96,6 @@ fn a_repeat_from_elsewhere_begins_nothing() {
     }
 }
 
-/// Whatever an address that proved nothing asks for: it is sent no more than three times what came from it.
-#[test]
-fn no_address_that_proved_nothing_is_sent_more_than_three_times_what_came() {
-    for ahead in [false, true] {
-        for service in [paradigm::stream(PORT), paradigm::transaction(PORT)] {
-            let mut world = World::new(ahead);
-            let first = half_open(&mut world, service);
-            let octets = world.sent[0].octets.clone();
-            let victim = address(5);
-            let mut came = octets.len();
-            world.inject(1, victim, &octets);
-            let begin = world.sent.len();
-            let sent = |world: &World| {
-                let to_victim = world.sent[begin..].iter().filter(|sent| sent.dst == victim);
-                to_victim.map(|sent| sent.octets.len()).sum::<usize>()
-            };
-            // Octets with a hole before each, so that status grows; every one asks.
-            for number in 0..200_u32 {
-                let header = Header {
-                    key: Key::own(first.key.value()),
-                    options: Options::SREQ,
-                    sync: first.sync.wrapping_add(1 + number),
-                    seq: 40 + 2 * u64::from(number),
-                    ..first
-                };
-                let body = Body::Data(xtp_wire::DataSegment {
-                    tag: None,
-                    data: b"x",
-                });
-                let packet = Packet {
-                    header,
-                    body,
-                    padding: 0,
-                };
-                let mut octets = vec![0; packet.encoded_len()];
-                packet.encode(&mut octets).unwrap();
-                came += octets.len();
-                world.inject(1, victim, &octets);
-                assert!(sent(&world) <= 3 * came, "{} of {came} at {number}", sent(&world));
-                world.run(DELAY);
-            }
-            world.run(std::time::Duration::from_secs(60));
-            assert!(sent(&world) <= 3 * came, "{} of {came}", sent(&world));
-        }
-    }
-}
-
 /// The limits of an endpoint hold against FIRSTs and against questions that fit nothing.
 #[test]
 fn limits_of_the_endpoint_hold() {
