@@ -157,7 +157,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "(over && «!self.reader.end_pending»",
         "true",
         "END leaves although the response has a hole",
-    ),
+    )
+    .explained("a reader that is done has no hole: whatever makes it so takes the mark away; said apart because the text does"),
     Mutant::new(
         "received-is-delivered",
         "xtp-engine/src/context/close.rs",

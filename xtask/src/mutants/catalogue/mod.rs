@@ -1,12 +1,17 @@
 //! The mutants: bugs that a hand could write, each at one place, by concern.
 
+mod amplification;
 mod close;
 mod flow;
+mod instances;
 mod loss;
+mod memory;
 mod once;
 mod one_shots;
 mod parking;
 mod path;
+mod places;
+mod round_trips;
 mod shortcuts;
 mod wire;
 
@@ -23,14 +28,19 @@ pub(super) const CANARY: Mutant = Mutant::new(
 
 /// Every mutant but the canary, with the concern it belongs to: the name of its file here.
 pub(super) fn all() -> Vec<(&'static str, &'static Mutant)> {
-    let tables: [(&'static str, &'static [Mutant]); 9] = [
+    let tables: [(&'static str, &'static [Mutant]); 14] = [
         ("wire", wire::MUTANTS),
         ("flow", flow::MUTANTS),
         ("loss", loss::MUTANTS),
         ("close", close::MUTANTS),
         ("once", once::MUTANTS),
         ("path", path::MUTANTS),
+        ("amplification", amplification::MUTANTS),
         ("parking", parking::MUTANTS),
+        ("memory", memory::MUTANTS),
+        ("places", places::MUTANTS),
+        ("instances", instances::MUTANTS),
+        ("round_trips", round_trips::MUTANTS),
         ("shortcuts", shortcuts::MUTANTS),
         ("one_shots", one_shots::MUTANTS),
     ];

@@ -23,7 +23,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «writer.inflight.is_empty()»",
         "true",
         "an association is parked with octets under way",
-    ),
+    )
+    .explained("what is in flight lies in the queue until it is acknowledged, and the queue is asked too"),
     Mutant::new(
         "parked-while-asked",
         "xtp-engine/src/context/rest.rs",
@@ -37,21 +38,24 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «writer.requests.open.is_empty()»",
         "true",
         "an association is parked whose question is not answered",
-    ),
+    )
+    .explained("whoever asked has WTIMER running, as each turn asserts; said apart because parking drops the list of questions"),
     Mutant::new(
         "parked-in-doubt",
         "xtp-engine/src/context/rest.rs",
         "&& «self.doubt == Doubt::No»",
         "true",
         "a doubt is forgotten by parking",
-    ),
+    )
+    .explained("who doubts has its turn to come or the timer of its doubt running"),
     Mutant::new(
         "parked-unproved",
         "xtp-engine/src/context/rest.rs",
         "«self.peer.validated» && self.peer.mtu",
         "true",
         "an association whose peer proved nothing is parked",
-    ),
+    )
+    .explained("nothing is lost by it: the budget is packed too, and who holds a place or counts as half-open stays whole for that"),
     Mutant::new(
         "parked-too-soon",
         "xtp-engine/src/context/rest.rs",

@@ -1,0 +1,133 @@
+//! Places at a listener: of those who have proved their address, and of the others.
+
+use crate::mutants::Mutant;
+
+pub(super) const MUTANTS: &[Mutant] = &[
+    Mutant::new(
+        "share-of-a-source-not-asked",
+        "xtp-engine/src/listener/unproved.rs",
+        "if «!listed && self.by_source.get(&source).is_some_and(|taken| *taken >= share)» {",
+        "false && share > 0",
+        "one source takes all places of strangers",
+    ),
+    Mutant::new(
+        "share-of-the-listed",
+        "xtp-engine/src/listener/unproved.rs",
+        "if «!listed» && self.by_source",
+        "true",
+        "who has been here before has a share like any stranger",
+    ),
+    Mutant::new(
+        "places-of-strangers-not-counted",
+        "xtp-engine/src/listener/unproved.rs",
+        "if «self.taken >= self.limit» { return Err(Full::All);",
+        "false",
+        "places of strangers have no limit",
+    ),
+    Mutant::new(
+        "place-never-free",
+        "xtp-engine/src/listener/unproved.rs",
+        "«self.taken = self.taken.saturating_sub(1);»",
+        "",
+        "a place that was left stays taken",
+    ),
+    Mutant::new(
+        "source-never-free",
+        "xtp-engine/src/listener/unproved.rs",
+        "«*taken -= 1;» if *taken == 0",
+        "",
+        "a source that left its places has used up its share",
+    ),
+    Mutant::new(
+        "youngest-gives-way",
+        "xtp-engine/src/listener/unproved.rs",
+        "let (_, oldest) = «self.order.pop_front()»?; self.drop_empty(); oldest",
+        "self.order.pop_back()",
+        "the youngest stranger gives way, and the first that came stay for ever",
+    ),
+    Mutant::new(
+        "gone-gives-way",
+        "xtp-engine/src/listener/unproved.rs",
+        "«self.order[spot].1 = None;»",
+        "",
+        "who has gone is asked to give way",
+    ),
+    Mutant::new(
+        "places-of-the-proved-not-counted",
+        "xtp-engine/src/listener.rs",
+        ".is_some_and(|listener| «listener.proved < listener.options.backlog»)",
+        "listener.options.backlog > 0",
+        "places of those who have proved their address have no limit",
+    ),
+    Mutant::new(
+        "proved-stays-among-strangers",
+        "xtp-engine/src/listener.rs",
+        "«listener.unproved.leave(place, source);» listener.proved += 1;",
+        "",
+        "who has proved its address still takes a place of a stranger",
+    ),
+    Mutant::new(
+        "proved-takes-no-place",
+        "xtp-engine/src/listener.rs",
+        "listener.unproved.leave(place, source); «listener.proved += 1;»",
+        "",
+        "who proves its address later counts nowhere",
+    ),
+    Mutant::new(
+        "proof-moves-nobody",
+        "xtp-engine/src/engine/turn.rs",
+        "«self.listeners.proved(listener, place);»",
+        "",
+        "who has proved its address is neither here nor there",
+    ),
+    Mutant::new(
+        "place-of-the-proved-not-asked",
+        "xtp-engine/src/engine/places.rs",
+        "return match «self.listeners.has_place(listener)» {",
+        "true",
+        "a token opens a listener that is full",
+    ),
+    Mutant::new(
+        "share-displaces",
+        "xtp-engine/src/engine/places.rs",
+        "(_, Err(Full::Share)) => «asked»,",
+        "match self.displace(listener) { true => Decision::Accept, false => Decision::Refuse }",
+        "one source drives the others out",
+    ),
+    Mutant::new(
+        "displaced-without-asking",
+        "xtp-engine/src/engine/places.rs",
+        "(_, Err(Full::All)) if «asked == Decision::Cookie» => asked,",
+        "false",
+        "who could be asked to prove its address drives others out instead",
+    ),
+    Mutant::new(
+        "displaced-lives-on",
+        "xtp-engine/src/engine/places.rs",
+        "«self.with(slot, |context, env| context.abort(env));»",
+        "",
+        "who gave way goes on as if it had a place",
+    ),
+    Mutant::new(
+        "displaced-is-half-open",
+        "xtp-engine/src/engine/places.rs",
+        "«self.pressure.half_open_ends();»",
+        "",
+        "who gave way counts as half-open for ever",
+    ),
+    Mutant::new(
+        "handed-out-is-displaced",
+        "xtp-engine/src/engine/places.rs",
+        "«context.place.is_some()» && context.closed.is_none()",
+        "true",
+        "who is being served gives way",
+    )
+    .explained("who was handed out has left the order, and is not named"),
+    Mutant::new(
+        "place-kept-by-the-displaced",
+        "xtp-engine/src/engine/places.rs",
+        "«self.leave_backlog(slot);»",
+        "",
+        "who gave way keeps its place",
+    ),
+];
