@@ -16,6 +16,7 @@ mod moving;
 mod nothing;
 mod parking;
 mod requests;
+mod round_trips;
 mod shortcuts;
 mod sources;
 mod world;

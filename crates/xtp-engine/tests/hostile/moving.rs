@@ -135,6 +135,7 @@ fn what_was_known_of_the_old_address_is_forgotten() {
         let view = moved(&mut world, 5);
         assert_eq!(world.ends[1].peer(peer), Ok(address(5)));
         assert_eq!(world.ends[1].context_stats(peer).unwrap().rtt, None);
+        assert_eq!(world.ends[1].round_trip(), None, "as a reader knows it");
         world.flush(1);
         let from = world.sent.len();
         world.ends[1].port_unreachable(world.now, address(0));

@@ -79,8 +79,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "«capacity.max(wanted.min(self.limit))»",
         "wanted.min(self.limit)",
         "a reader takes back what it granted",
-    )
-    .explained("`ReaderCredit::grow` takes no smaller capacity either"),
+    ),
     Mutant::new(
         "window-by-a-guess",
         "xtp-engine/src/context/window.rs",
