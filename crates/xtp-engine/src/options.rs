@@ -180,7 +180,8 @@ pub struct OpenOptions {
     pub confirm: Confirm,
     /// Ask for status on FIRST even where a response would acknowledge it (L7).
     pub status_on_first: bool,
-    /// Say END with the last octet and expect nothing back (pure datagram).
+    /// Say END with the last octet and expect nothing back (pure datagram). Needs `no_error` and `no_flow`, as services 1
+    /// and 5 need `no_flow`: neither acknowledgements nor credit would ever come (§4.8).
     pub one_way: bool,
     /// Octets expected back; above three times the request FIRST is padded (§7.3). Default 0.
     ///

@@ -192,3 +192,34 @@ fn posting_is_announced() {
         Err(xtp_engine::Error::InvalidOption(_))
     ));
 }
+
+/// A writer that nobody ever answers gets no credit beyond the first allowance: without NOFLOW it would wait for ever, and no
+/// timer would run.
+#[test]
+fn who_is_never_answered_does_without_credit() {
+    let lone = |service: u8, one_way: bool, no_flow: bool| {
+        let mut options = paradigm::datagram(PORT);
+        (options.service, options.one_way, options.tuning.no_flow) = (service, one_way, no_flow);
+        options
+    };
+    for (service, one_way) in [(1, true), (1, false), (5, false), (0, true), (2, true)] {
+        let mut engine = Engine::new(EngineConfig::new([1; 32])).expect("in range");
+        let now = Time::from_nanos(1_000_000_000);
+        let peer = SocketAddr::from(([127, 0, 0, 1], PORT));
+        let refused = engine.open(now, peer, lone(service, one_way, false));
+        assert!(
+            matches!(refused, Err(xtp_engine::Error::InvalidOption(_))),
+            "service {service}: {refused:?}"
+        );
+        let id = engine
+            .open(now, peer, lone(service, one_way, true))
+            .expect("nothing is missing");
+        let data = Bytes::from(vec![1; 20_000]);
+        assert_eq!(engine.send(now, id, data, true), Ok(20_000));
+        engine.close_writer(now, id).expect("open");
+        let (mut out, mut octets) = (TransmitBatch::new(), 0);
+        engine.flush(now, &mut out);
+        out.for_each_datagram(|_, datagram| octets += datagram.len());
+        assert!(octets > 20_000, "service {service}: {octets} octets left");
+    }
+}

@@ -7,7 +7,7 @@ use crate::event::ContextId;
 use crate::options::OpenOptions;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
-use xtp_wire::{Address, Caps, ClientId, Options};
+use xtp_wire::{Address, Caps, ClientId, Options, service};
 
 /// Largest capacity that can be granted (§1.5).
 const MAX_CAPACITY: u64 = 1 << 40;
@@ -163,6 +163,12 @@ fn check(options: &OpenOptions) -> Result<(), Error> {
     if options.one_way && !tuning.no_error {
         return Err(Error::InvalidOption(
             "one_way needs no_error: nothing would be acknowledged",
+        ));
+    }
+    let unanswered = [service::DATAGRAM, service::MULTICAST_UNACKNOWLEDGED].contains(&options.service);
+    if (options.one_way || unanswered) && !tuning.no_flow {
+        return Err(Error::InvalidOption(
+            "one_way and services 1 and 5 need no_flow: no credit would ever come",
         ));
     }
     Ok(())
