@@ -77,6 +77,7 @@ impl Context {
             return;
         };
         let now = env.now;
+        self.peer.is_echoed(status.control.echo);
         if let Body::Tcntl { xkey, traffic, .. } = body {
             self.take_terms(*xkey, traffic, env);
             // A renegotiation that asks is answered in kind (§2.5); the answer itself asks nothing.
@@ -91,7 +92,7 @@ impl Context {
             self.in_flight(now)
         };
         let stale = serial_gt(self.writer.echo_max, status.control.echo);
-        let sample = self.take_echo(&status, raised, now);
+        let sample = self.take_echo(&status, header, raised, now);
         let acknowledged = self.acknowledge(&status, env);
         self.take_answers(&status, header, env);
         if !stale && let Some(extended) = status.extended {
@@ -150,7 +151,13 @@ impl Context {
     }
 
     /// RTT (§3.1): a sample when the echo rises, less the delay the peer carried along.
-    fn take_echo(&mut self, status: &Status<'_>, raised: bool, now: Time) -> Option<Duration> {
+    fn take_echo(
+        &mut self,
+        status: &Status<'_>,
+        header: &Header,
+        raised: bool,
+        now: Time,
+    ) -> Option<Duration> {
         let echo = status.control.echo;
         if !serial_gt(echo, self.writer.echo_max) {
             return None;
@@ -165,12 +172,13 @@ impl Context {
                 _ => return None,
             },
             None => {
-                let asked = self
-                    .writer
-                    .requests
-                    .open
-                    .iter()
-                    .any(|r| serial_gt(*r, old) && !serial_gt(*r, echo));
+                // What asks itself may be a question of the peer's own, long after the packet it echoes.
+                let asks = header.options.intersects(Options::SREQ | Options::DREQ);
+                let open = &self.writer.requests.open;
+                let asked = match asks {
+                    true => self.rtt.samples() == 0 && open.contains(&echo),
+                    false => open.iter().any(|r| serial_gt(*r, old) && !serial_gt(*r, echo)),
+                };
                 let held = self
                     .writer
                     .requests
@@ -182,6 +190,10 @@ impl Context {
                 Duration::ZERO
             }
         };
+        // Nobody knows how long this packet has waited for us.
+        if self.timers.were_missed(now) {
+            return None;
+        }
         let sample = now.since(sent).saturating_sub(delay).max(Duration::from_nanos(1));
         self.rtt.sample(sample);
         Some(sample)
@@ -401,6 +413,7 @@ impl Context {
         let key = xkey & (u64::MAX >> 1);
         if key != 0 && self.role == super::Role::Initiator {
             self.peer_key = Some(key);
+            self.peer.note_key(self.writer.sync_out.wrapping_add(1));
         }
         self.take_limits(traffic, env);
     }

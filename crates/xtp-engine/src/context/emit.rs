@@ -220,12 +220,11 @@ impl Context {
             &payload,
         );
         self.timers.firsts += 1;
-        if let Some(opening) = &mut self.opening {
-            if self.timers.firsts == 1 {
-                opening.first_len = segment.len as u32;
-                opening.first_ask = ask & (Options::SREQ | Options::DREQ);
-            }
-            self.peer.token_sent |= opening.token.is_some();
+        if let Some(opening) = &mut self.opening
+            && self.timers.firsts == 1
+        {
+            opening.first_len = segment.len as u32;
+            opening.first_ask = ask & (Options::SREQ | Options::DREQ);
         }
         self.account_data(&segment, sync, octets, options, false, env);
     }

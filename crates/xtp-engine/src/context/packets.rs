@@ -233,8 +233,9 @@ impl Context {
         let rseq = self.reader.store.next();
         self.reader.told = (rseq, alloc);
         self.reader.update_due = false;
-        if self.state.heard() {
-            self.peer.echo_sent = true;
+        // The echo of a packet that never was (one below a DREQ that came first) proves nothing.
+        if echo.is_none() && self.state.heard() {
+            self.peer.note_echo(self.writer.sync_out);
         }
         Control {
             rseq,

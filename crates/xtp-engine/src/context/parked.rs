@@ -6,7 +6,7 @@
 //! not.
 
 use super::modes::{AutoClose, Pattern};
-use super::peer::Peer;
+use super::peer::{Peer, Proof};
 use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
 use super::renew::piece_limit;
 use super::timers::{Timer, Timers};
@@ -316,8 +316,8 @@ impl Peer {
             validated,
             received,
             sent,
-            echo_sent,
-            token_sent,
+            proof,
+            proving,
             paths: _,
             mtu,
             largest_datagram,
@@ -332,7 +332,7 @@ impl Peer {
         // Nearly always where FIRST came from is where the peer still is.
         let mut moved = foreign.is_some_and(|(from, _)| from != *addr);
         let mut known = foreign.is_some();
-        fields.flags(&mut [validated, echo_sent, token_sent, &mut moved, &mut known]);
+        fields.flags(&mut [validated, &mut moved, &mut known]);
         if known {
             let (from, key) = foreign.get_or_insert((*addr, 0));
             fields.number(key);
@@ -340,6 +340,9 @@ impl Peer {
                 fields.address(from);
             }
         }
+        // Whoever rests has asked until it knew.
+        fields.choice(proof, &[Proof::Arrived, Proof::Unsent, Proof::Echo, Proof::Key]);
+        fields.small(proving);
         fields.number(received);
         fields.number(sent);
         mtu.walk(fields);

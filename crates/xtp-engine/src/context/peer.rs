@@ -2,6 +2,7 @@
 
 use crate::path::PathValidation;
 use core::net::{IpAddr, SocketAddr};
+use xtp_wire::serial_gt;
 
 /// The peer's address and what is known about it.
 pub(crate) struct Peer {
@@ -15,14 +16,27 @@ pub(crate) struct Peer {
     /// UDP payload octets received from and sent to an address not validated yet.
     pub(crate) received: u64,
     pub(crate) sent: u64,
-    /// Something of ours carried an echo of the peer's packets.
-    pub(crate) echo_sent: bool,
-    /// FIRST carried a token.
-    pub(crate) token_sent: bool,
+    /// Whether the peer knows that we receive, as far as we know, and the sync of the packet by which.
+    pub(crate) proof: Proof,
+    pub(crate) proving: u32,
     pub(crate) paths: PathValidation,
     pub(crate) mtu: crate::mtu::MtuSearch,
     /// Largest datagram that will ever be tried on this path.
     pub(crate) largest_datagram: usize,
+}
+
+/// What we know of the packets that show the peer that we receive what it sends (§7.3): an initiator asks until one of them
+/// is known to have arrived (§3.7.3).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// None left.
+    Unsent,
+    /// The newest packet with an echo. Packets behind it may prove nothing.
+    Echo,
+    /// Every packet from this one on has the peer's key, and proves.
+    Key,
+    /// One arrived.
+    Arrived,
 }
 
 /// Octets always kept for one CNTL {SREQ} (§7.3).
@@ -42,8 +56,8 @@ impl Peer {
             validated: false,
             received: 0,
             sent: 0,
-            echo_sent: false,
-            token_sent: false,
+            proof: Proof::Unsent,
+            proving: 0,
             paths: PathValidation::new(addr),
             mtu,
             largest_datagram,
@@ -53,6 +67,35 @@ impl Peer {
     /// FIRST came from its present address, which was told our key then.
     pub(crate) fn is_where_it_began(&self) -> bool {
         self.foreign.is_none_or(|(from, _)| from == self.addr)
+    }
+
+    /// The packet `sync` leaves, with an echo.
+    #[inline]
+    pub(crate) fn note_echo(&mut self, sync: u32) {
+        if let Proof::Unsent | Proof::Echo = self.proof {
+            (self.proof, self.proving) = (Proof::Echo, sync);
+        }
+    }
+
+    /// Packets from `sync` on have the peer's key.
+    pub(crate) fn note_key(&mut self, sync: u32) {
+        if let Proof::Unsent | Proof::Echo = self.proof {
+            (self.proof, self.proving) = (Proof::Key, sync);
+        }
+    }
+
+    /// The peer says that the packet `echo` arrived.
+    #[inline]
+    pub(crate) fn is_echoed(&mut self, echo: u32) {
+        let arrived = match self.proof {
+            Proof::Arrived => return,
+            Proof::Unsent => false,
+            Proof::Echo => self.proving == echo,
+            Proof::Key => !serial_gt(self.proving, echo),
+        };
+        if arrived {
+            (self.proof, self.proving) = (Proof::Arrived, 0);
+        }
     }
 
     /// Octets that may still be sent as data before validation; `None` = no limit.

@@ -56,8 +56,12 @@ impl Context {
     /// A hint that the peer is gone is decided by a handshake within three WTIMERs (§7.5).
     fn run_doubt(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if self.timers.take_due(Timer::Doubt, env.now) && self.doubt == Doubt::Asked {
-            self.finish(CloseReason::Lost, env);
-        } else if self.doubt == Doubt::Raised && self.state == State::Active {
+            let reason = match self.timeout_reason() {
+                CloseReason::Unreachable => CloseReason::Lost,
+                known => known,
+            };
+            self.finish(reason, env);
+        } else if self.doubt == Doubt::Raised && self.state.heard() && self.state.is_live() {
             self.open_handshake(env, out);
             self.doubt = Doubt::Asked;
             self.timers

@@ -1,6 +1,7 @@
 //! Deadlines of a context: a fixed array, compared at every poll, no timer objects (§3.7).
 
 use crate::time::Time;
+use core::time::Duration;
 
 /// Which deadline.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub(crate) enum Timer {
 }
 
 const COUNT: usize = 8;
+/// A process that is merely late for its timers has measured well enough.
+const MISSED: Duration = Duration::from_millis(100);
 
 /// The deadlines and what belongs to them.
 #[derive(Clone, Debug)]
@@ -91,6 +94,12 @@ impl Timers {
     pub(crate) fn runs_alone(&self, timer: Timer) -> bool {
         let others = |(at, running): (usize, &Option<Time>)| at != timer as usize && running.is_some();
         !self.at.iter().enumerate().any(others)
+    }
+
+    /// WTIMER or LSTIMER were due so long ago that nobody was there then (§3.1).
+    pub(crate) fn were_missed(&self, now: Time) -> bool {
+        let missed = |timer| self.get(timer).is_some_and(|at| at + MISSED < now);
+        missed(Timer::Wait) || missed(Timer::LazyStatus)
     }
 
     pub(crate) fn stop_all(&mut self) {

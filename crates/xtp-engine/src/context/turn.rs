@@ -1,6 +1,7 @@
 //! One turn of a context: due timers, then decide and emit until nothing is left, then timers again (§3.5, §3.7).
 
 use super::decide::Intent;
+use super::peer::Proof;
 use super::reader::ReaderState;
 use super::timers::Timer;
 use super::writer::WriterState;
@@ -275,8 +276,7 @@ impl Context {
     pub(super) fn polls(&self) -> bool {
         self.role == Role::Initiator
             && self.state.heard()
-            && !self.peer.echo_sent
-            && !self.peer.token_sent
+            && self.peer.proof != Proof::Arrived
             && self.reader.state == ReaderState::Open
             && self.writer.inflight.is_empty()
     }

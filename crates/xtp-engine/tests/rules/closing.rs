@@ -1,7 +1,8 @@
-//! Two positions for one WCLOSE (§6.1).
+//! Two positions for one WCLOSE (§6.1), and the end of a peer that has gone (§3.7.2).
 
-use crate::host::{Host, cntl, data, first, parse};
-use xtp_wire::{Options, service};
+use crate::host::{Host, KEY, cntl, data, first, keyed, parse};
+use std::time::Duration;
+use xtp_wire::{Body, Diag, DiagCode, DiagValue, Key, Options, service};
 
 fn open() -> Host {
     let mut host = Host::new();
@@ -61,4 +62,30 @@ fn an_end_below_what_was_received_aborts() {
     let mut host = open();
     host.give(&data(8, 6, Options::empty(), b"ghi"));
     assert!(aborted(&host.give(&data(9, 3, Options::WCLOSE, b"def"))));
+}
+
+/// The last word of its peer was lost, and the peer forgets what was said: it answers "no such context" to a responder that
+/// is in the middle of a handshake. That is asked once more and then over, and not after a minute of such answers.
+#[test]
+fn a_peer_that_has_gone_is_believed_in_the_middle_of_a_handshake() {
+    let mut host = Host::new();
+    let options = Options::SREQ | Options::WCLOSE | Options::EOM;
+    host.give(&first(service::ACKNOWLEDGED, 7, 0, options, b"abc"));
+    let id = host.accepted()[0];
+    assert_eq!(host.read(id), b"abc");
+    let mut said = host.wait(Duration::from_secs(4)).len();
+    assert_eq!(said, 2, "a repetition after 1 s, a handshake after 3 s");
+    let gone = Diag::new(DiagCode::InvalidContext, DiagValue::Unspecified, "");
+    let gone = keyed(Key::returned(KEY), 77, 0, Options::empty(), Body::Diag(gone));
+    let began = host.now;
+    while host.closed(id).is_none() {
+        said += host.give(&gone).len() + host.wait(Duration::from_millis(100)).len();
+        assert!(said < 6, "repeated {said} times, told that it is of no use");
+        assert!(
+            host.now.since(began) < Duration::from_secs(4),
+            "three periods of WTIMER"
+        );
+    }
+    // It has all of the peer's, and nothing of its own is open.
+    assert_eq!(host.closed(id).as_deref(), Some("closed; everything confirmed"));
 }

@@ -12,3 +12,4 @@ mod host;
 mod least;
 mod least_peer;
 mod octets;
+mod waiting;

@@ -218,9 +218,16 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "doubt-without-a-question",
         "xtp-engine/src/context/timeout.rs",
-        "&& self.doubt == Doubt::Asked { self.finish(CloseReason::Lost, env); } else if «self.doubt == Doubt::Raised && self.state == State::Active» {",
+        "self.finish(reason, env); } else if «self.doubt == Doubt::Raised && self.state.heard() && self.state.is_live()» {",
         "false",
         "a hint that the peer is gone is never followed",
+    ),
+    Mutant::new(
+        "doubt-in-a-handshake",
+        "xtp-engine/src/context/timeout.rs",
+        "} else if self.doubt == Doubt::Raised && «self.state.heard() && self.state.is_live()» {",
+        "self.state == State::Active",
+        "who asks already goes on asking a peer that has gone, for a minute",
     ),
     Mutant::new(
         "invalid-context-of-the-opening",

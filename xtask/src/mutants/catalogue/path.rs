@@ -136,4 +136,25 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "",
         "reports about an address the peer has left reach the association",
     ),
+    Mutant::new(
+        "proof-by-leaving",
+        "xtp-engine/src/context/turn.rs",
+        "&& «self.peer.proof != Proof::Arrived» && self.reader.state",
+        "self.peer.proof == Proof::Unsent",
+        "an initiator whose echo was lost asks no more",
+    ),
+    Mutant::new(
+        "pause-as-round-trip",
+        "xtp-engine/src/context/control.rs",
+        "if «self.timers.were_missed(now)» { return None;",
+        "false",
+        "a process that was stopped takes that for the path's round trip",
+    ),
+    Mutant::new(
+        "poll-as-answer",
+        "xtp-engine/src/context/control.rs",
+        "let asks = «header.options.intersects(Options::SREQ | Options::DREQ)»;",
+        "false",
+        "a question of the peer's own is taken for an answer",
+    ),
 ];

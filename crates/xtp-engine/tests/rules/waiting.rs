@@ -1,0 +1,201 @@
+//! Silence that nobody would end: the waiting initiator (§3.7.3) asks until it knows that the responder takes its address for
+//! proved, and who was not there when a timer was due has measured nothing (§3.1).
+
+use crate::host::{Host, cntl, data, parse};
+use std::time::Duration;
+use xtp_engine::{Time, paradigm};
+use xtp_wire::{Body, Caps, Control, ExtendedTraffic, Format, Header, Key, Options, Packet, Traffic};
+
+const WHILE: Duration = Duration::from_secs(24);
+
+/// A packet of the responder.
+fn answer<'a>(first: &Header, mut packet: Packet<'a>) -> Packet<'a> {
+    packet.header.key = Key::returned(first.key.value());
+    packet
+}
+
+fn header(octets: &[u8]) -> Header {
+    parse(octets).header
+}
+
+/// What it asks by itself within [`WHILE`]: nothing but packets without data that ask.
+fn polls(host: &mut Host) -> Vec<(Time, Header)> {
+    let sent = host.wait(WHILE);
+    let headers = sent.iter().map(|(at, octets)| (*at, header(octets)));
+    let polls: Vec<_> = headers.collect();
+    for (_, poll) in &polls {
+        assert!(
+            poll.options.contains(Options::SREQ) && poll.dlen >= 20,
+            "{poll:?}"
+        );
+    }
+    polls
+}
+
+/// A request was sent, the beginning of its answer came and asked, and the answer to that has left; its header.
+fn asked(host: &mut Host) -> (Header, Header) {
+    let id = host.open(paradigm::transaction(9));
+    host.write(id, b"short", true);
+    let first = header(&host.flush()[0]);
+    assert_eq!(first.format, Format::First);
+    let part = data(500, 0, Options::SREQ | Options::RCLOSE, &[1; 100]);
+    let said = host.give(&answer(&first, part));
+    let [status] = &said[..] else {
+        panic!("{} packets", said.len())
+    };
+    let status = header(status);
+    assert!(
+        !status.options.contains(Options::SREQ),
+        "it answers and asks nothing"
+    );
+    // All it sent is acknowledged by that RCLOSE, or by this.
+    let all = cntl(501, 100, Options::RCLOSE, 5, 10_000, first.sync);
+    host.give(&answer(&first, all));
+    (first, status)
+}
+
+/// The responder has spent its budget and may not ask again; that the echo was lost only the initiator can notice.
+#[test]
+fn an_initiator_whose_echo_was_lost_asks() {
+    let mut host = Host::new();
+    let (first, _) = asked(&mut host);
+    let polls = polls(&mut host);
+    let since: Vec<_> = polls
+        .iter()
+        .map(|(at, _)| at.as_nanos() / 1_000_000_000)
+        .collect();
+    assert!(polls.len() >= 3, "asked after {since:?} s");
+    // Each of them proves: what answers one of them ends it.
+    let last = polls.last().expect("some").1;
+    let known = cntl(502, 100, Options::RCLOSE, 5, 10_000, last.sync);
+    host.give(&answer(&first, known));
+    assert_eq!(
+        host.wait(WHILE).len(),
+        0,
+        "it knows, and the keepalive is not due"
+    );
+}
+
+#[test]
+fn an_initiator_whose_echo_arrived_does_not_ask() {
+    let mut host = Host::new();
+    let (first, status) = asked(&mut host);
+    let known = cntl(502, 100, Options::RCLOSE, 5, 10_000, status.sync);
+    host.give(&answer(&first, known));
+    assert_eq!(host.wait(WHILE).len(), 0);
+}
+
+/// The answer of a responder that gives its key, 77.
+fn terms(first: &Header, caps: Caps) -> Packet<'static> {
+    let traffic = Traffic::Extended(ExtendedTraffic {
+        credit: 10_000,
+        caps,
+        ..ExtendedTraffic::default()
+    });
+    let control = Control {
+        rseq: 3,
+        alloc: 10_000,
+        echo: first.sync,
+    };
+    let body = Body::Tcntl {
+        control,
+        xkey: 77,
+        traffic,
+    };
+    answer(first, crate::host::packet(500, 0, Options::empty(), body))
+}
+
+/// Any packet with the responder's key proves, with an echo or without.
+#[test]
+fn what_was_acknowledged_under_the_new_key_proves() {
+    let mut host = Host::new();
+    let id = host.open(paradigm::stream(9));
+    host.write(id, b"one", false);
+    let first = header(&host.flush()[0]);
+    host.give(&terms(&first, Caps::empty()));
+    host.write(id, b"two", false);
+    let two = header(&host.flush()[0]);
+    assert_eq!((two.format, two.key), (Format::Data, Key::returned(77)));
+    let status = cntl(501, 0, Options::empty(), 6, 10_000, two.sync);
+    host.give(&answer(&first, status));
+    assert_eq!(host.wait(WHILE).len(), 0);
+}
+
+/// A process that was stopped for four seconds finds an answer that came at once. It has waited, not travelled: what was lost
+/// besides is not asked for only after ten seconds.
+#[test]
+fn who_was_not_there_has_measured_nothing() {
+    let mut host = Host::new();
+    let id = host.open(paradigm::stream(9));
+    host.write(id, &[1; 2_000], false);
+    let first = header(&host.flush()[0]);
+    host.now = host.now + Duration::from_secs(4);
+    host.give(&terms(&first, Caps::empty()));
+    let rtt = host.engine.context_stats(id).expect("open").rtt;
+    assert_eq!(rtt, None, "nobody knows how long it took");
+    let asked = host.wait(Duration::from_secs(1));
+    assert!(!asked.is_empty(), "1 997 octets are not acknowledged");
+}
+
+/// The same where nothing was asked, and LSTIMER was due.
+#[test]
+fn nor_has_who_was_to_ask_later() {
+    let mut host = Host::new();
+    let id = host.open(paradigm::stream(9));
+    host.write(id, b"one", false);
+    let first = header(&host.flush()[0]);
+    host.now = host.now + Duration::from_millis(20);
+    host.give(&terms(&first, Caps::XDATA));
+    host.write(id, b"two", false);
+    let two = header(&host.flush()[0]);
+    assert!(!two.options.contains(Options::SREQ));
+    host.now = host.now + Duration::from_secs(4);
+    let control = Control {
+        rseq: 6,
+        alloc: 10_000,
+        echo: two.sync,
+    };
+    let data = crate::host::plain(b"reply");
+    let body = Body::Xdata {
+        control,
+        delay_us: 0,
+        data,
+    };
+    host.give(&answer(
+        &first,
+        crate::host::packet(501, 0, Options::empty(), body),
+    ));
+    let stats = host.engine.context_stats(id).expect("open");
+    assert_eq!(
+        (stats.rtt, stats.octets_acknowledged),
+        (Some(Duration::from_millis(20)), 6)
+    );
+}
+
+/// A question of the peer's own echoes what came last. It is no answer to what was lost before that.
+#[test]
+fn a_poll_is_no_answer() {
+    let mut host = Host::new();
+    let request = crate::host::first(3, 7, 0, Options::WCLOSE | Options::EOM, &[b'?'; 300]);
+    host.give(&request);
+    let id = host.accepted()[0];
+    assert_eq!(host.read(id).len(), 300);
+    host.write(id, &[1; 100], true);
+    let lost = header(&host.flush()[0]);
+    assert!(lost.options.contains(Options::SREQ));
+    let mut again = request;
+    (again.header.sync, again.header.options) = (8, again.header.options | Options::SREQ);
+    let status = header(&host.give(&again)[0]);
+    assert!(!status.options.contains(Options::SREQ));
+    host.now = host.now + Duration::from_millis(990);
+    host.give(&cntl(
+        9,
+        1,
+        Options::SREQ | Options::WCLOSE,
+        0,
+        10_000,
+        status.sync,
+    ));
+    let rtt = host.engine.context_stats(id).expect("open").rtt;
+    assert_eq!(rtt, None);
+}
