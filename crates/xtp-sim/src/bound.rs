@@ -7,6 +7,7 @@ use xtp_engine::Tuning;
 use crate::app::{Pace, Script, Step};
 use crate::check::wire::Association;
 use crate::seed::Plan;
+use crate::trace::Side;
 use crate::trouble::FaultClass;
 use crate::world::World;
 
@@ -22,13 +23,17 @@ const OUTAGE: f64 = 12.0;
 /// When who was silent for so long says something itself, and its answer.
 const PROBE: f64 = 45.0;
 
-/// The time until both readers had everything, and how long it may be, seconds; `None` if they never had.
+/// The time until both readers had everything, and how long it may be, seconds; `None` if they never had. A responder whose
+/// initiator is over, and was never proved, may not ask for the last word (§7.3): its own end is nobody's fault.
 pub(crate) fn taken_and_allowed(plan: &Plan, world: &World, number: usize) -> Option<(f64, f64)> {
     let flow = &world.flows[number];
-    let ends = flow.read_at.iter().flatten().max()?;
+    let newest = *world.newest.get(&number)?;
+    let ends = match world.net.check.amplification.is_validated(newest) {
+        true => flow.read_at.iter().flatten().max()?,
+        false => flow.read_at[Side::Initiator.index()].as_ref()?,
+    };
     let taken = seconds(ends.saturating_sub(flow.opened_at));
-    let port = world.net.check.ports.get(&flow.port)?;
-    let seen = &world.net.check.associations[*port];
+    let seen = &world.net.check.associations[newest];
     let spec = &flow.spec;
     let one = Direction {
         octets: flow.ledgers[0].written,
@@ -53,7 +58,7 @@ pub(crate) fn taken_and_allowed(plan: &Plan, world: &World, number: usize) -> Op
     let wire = plan
         .slowest_rate()
         .map_or(0.0, |rate| carried as f64 * 8.0 / rate as f64);
-    let lost = losses(plan, world, seen, [spec.initiator, spec.responder]) * LOSS.max(round);
+    let lost = losses(world, seen, [spec.initiator, spec.responder]) * LOSS.max(round);
     // Three in a row make a timer run as long as an outage does.
     let doubled = if lost > 2.0 * LOSS { OUTAGE } else { 0.0 };
     let out = doubled + outages(plan, world, number, flow.opened_at, *ends);
@@ -61,15 +66,14 @@ pub(crate) fn taken_and_allowed(plan: &Plan, world: &World, number: usize) -> Op
 }
 
 /// Packets that never came, as far as can be seen from outside.
-fn losses(plan: &Plan, world: &World, seen: &Association, hosts: [usize; 2]) -> f64 {
+fn losses(world: &World, seen: &Association, hosts: [usize; 2]) -> f64 {
     let [one, two] = &seen.ends;
-    let damaged = if plan.has(FaultClass::Corruption) {
-        (one.packets + two.packets) / 8
-    } else {
-        0
-    };
     let overrun: u64 = hosts.iter().map(|&host| world.hosts[host].overrun).sum();
-    (one.lost_packets + two.lost_packets + damaged + overrun) as f64
+    let gone: u64 = [one, two]
+        .map(|end| end.lost_packets + end.damaged_packets)
+        .iter()
+        .sum();
+    (gone + overrun) as f64
 }
 
 /// Times in which nothing got through, and what is lost by them.
@@ -91,8 +95,11 @@ fn outages(plan: &Plan, world: &World, number: usize, from: u64, until: u64) -> 
         .moves
         .iter()
         .any(|moved| hosts.contains(&moved.host) && met(moved.at));
-    let stalled = world.stalled.contains(&number);
-    sum + if moved || stalled { PROBE } else { 0.0 }
+    // After a pause a round trip of that length is remembered (§2.4.2), and FIRST is repeated as slowly.
+    let mut pauses = hosts.iter().filter_map(|host| world.pauses.get(host));
+    let slow = pauses.any(|pause| pause.longest > 0 && pause.ended <= from);
+    let remembered = if slow { OUTAGE } else { 0.0 };
+    sum + remembered + if moved { PROBE } else { 0.0 }
 }
 
 impl Plan {

@@ -218,12 +218,12 @@ impl Life {
         engines.into_iter().any(unable) || self.is_nameless(world)
     }
 
-    /// Its responder made somebody give way, and aborted this one, which no user does.
+    /// Its responder made somebody give way, and aborted this one, which no user does, or nobody was ever told of it.
     fn gave_way(&self, world: &World) -> bool {
         let displaces = world.hosts[self.responder].engine.stats().displaced > 0;
         let aborted = Outcome::Closed(CloseReason::LocalAbort);
         let mut tasks = world.tasks.iter().filter(|task| task.flow == self.number);
-        displaces && tasks.any(|task| task.side == Side::Responder && task.outcome == aborted)
+        displaces && tasks.all(|task| task.side == Side::Initiator || task.outcome == aborted)
     }
 
     /// Whether it spoke the legacy formats: its first FIRST did, or one after silence, and its responder as well.
@@ -244,8 +244,7 @@ impl Life {
 
     /// What the links have seen of it last.
     fn association<'a>(&self, world: &'a World) -> Option<&'a Association> {
-        let port = Some(world.flows[self.number].port);
-        let mut seen = world.net.check.associations.iter().rev();
-        seen.find(|association| association.port == port && association.initiator == self.initiator)
+        let number = world.newest.get(&self.number)?;
+        Some(&world.net.check.associations[*number])
     }
 }

@@ -140,7 +140,7 @@ impl World {
             Fault::Configure { one, two, config } => self.configure(one, two, &config),
             Fault::Calm => self.calm(),
             Fault::Heal => self.heal(),
-            Fault::Pause(host) => self.hosts[host].paused = true,
+            Fault::Pause(host) => self.pause(host),
             Fault::Resume(host) => self.resume(host),
             Fault::Crash(host) => self.crash(host),
             Fault::Restart(host) => self.restart(host),
@@ -233,9 +233,16 @@ impl World {
         }
     }
 
+    fn pause(&mut self, host: usize) {
+        self.hosts[host].paused = true;
+        self.pauses.entry(host).or_default().began = self.now;
+    }
+
     fn resume(&mut self, host: usize) {
         self.hosts[host].paused = false;
-        self.resumed.insert(host, self.now);
+        let pause = self.pauses.entry(host).or_default();
+        pause.longest = pause.longest.max(self.now - pause.began);
+        pause.ended = self.now;
         if self.hosts[host].down {
             return;
         }

@@ -18,12 +18,12 @@ use crate::world::World;
 
 /// Judges the ends of all associations and what is left in the engines.
 pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
+    world.name_associations();
     for (number, (paradigm, _)) in plan.flows.iter().enumerate() {
         if world.flows[number].spec.left_out {
             continue;
         }
         report.flows += 1;
-        report.stalled += u64::from(world.stalled.contains(&number));
         let excuses = excuse::of(plan, world, number);
         let binding = !matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram);
         report.excused += u64::from(binding && !excuses.is_empty());
@@ -32,9 +32,7 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
             world.fail(text);
             return;
         }
-        // A series has one service number: which packets were whose can not be told.
         if binding
-            && world.flows[number].spec.series.is_none()
             && excuses.is_empty()
             && let Some((taken, allowed)) = taken_and_allowed(plan, world, number)
             && taken > allowed

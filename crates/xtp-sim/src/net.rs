@@ -328,6 +328,11 @@ impl Net {
                 continue;
             }
             let (direction, arrival) = link.receive(at)?;
+            if !arrival.corrupted_bits.is_empty()
+                && let Ok(seen) = Seen::decode(&arrival.packet.data)
+            {
+                self.check.damaged(&seen);
+            }
             let (one, two) = (place / self.count, place % self.count);
             let to = if direction == Direction::AToB { two } else { one };
             return Some((to, landed(arrival)));

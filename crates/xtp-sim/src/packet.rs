@@ -67,6 +67,8 @@ pub struct Seen {
     pub diag: Option<(u32, u32)>,
     /// Service number FIRST names.
     pub port: Option<u16>,
+    /// The first octets FIRST carries, if it carries so many.
+    pub begins: Option<[u8; 16]>,
 }
 
 impl Seen {
@@ -102,6 +104,7 @@ impl Seen {
             answers_challenge: false,
             diag: None,
             port: None,
+            begins: None,
         };
         seen.take(&packet.body);
         Ok(seen)
@@ -112,6 +115,7 @@ impl Seen {
             Body::First(first) => {
                 self.port = first.address.port();
                 self.statement = Some(statement(&first.traffic));
+                self.begins = first.data.data.first_chunk().copied();
                 self.take_data(&first.data);
             }
             Body::Data(data) => self.take_data(data),

@@ -30,8 +30,6 @@ pub struct SeedReport {
     pub clean: u64,
     /// Ends that learned nothing more although everything was delivered (§6.7).
     pub residue: u64,
-    /// Associations that waited for the probe of silence since their responder's 3x budget was spent.
-    pub stalled: u64,
     /// Associations that were allowed to end badly (datagrams, which promise nothing, are not counted).
     pub excused: u64,
     /// Of these, how many did, by the name of each excuse that held.
@@ -77,8 +75,6 @@ pub struct Summary {
     pub clean: u64,
     /// Ends of 14.10.
     pub residue: u64,
-    /// Associations that waited for the probe of silence.
-    pub stalled: u64,
     /// Associations that were allowed to end badly.
     pub excused: u64,
     /// Of these, how many did, by the name of each excuse that held.
@@ -104,7 +100,6 @@ impl Summary {
         self.clean += report.clean;
         self.residue += report.residue;
         self.excused += report.excused;
-        self.stalled += report.stalled;
         for (name, count) in &report.excuses {
             *self.excuses.entry(name).or_default() += count;
         }
@@ -194,11 +189,6 @@ impl fmt::Display for Summary {
             "may end badly      {:.1} % of associations; did: {}",
             self.excused_share() * 100.0,
             used.join(", ")
-        )?;
-        writeln!(
-            f,
-            "stalled by 3x      {} until the probe of silence",
-            self.stalled
         )?;
         if !self.strikes.is_empty() {
             let all: Vec<_> = self

@@ -2,7 +2,9 @@
 
 use crate::app::{Outcome, Task};
 use crate::check::silence::{Heard, MEMORY, allowed};
-use crate::check::wire::End;
+use crate::check::wire::{Association, End};
+use crate::content::first_difference;
+use crate::flow::Flow;
 use crate::trace::Side;
 use crate::world::World;
 
@@ -16,23 +18,10 @@ impl World {
             return;
         }
         self.next_look = self.now + PERIOD;
-        let check = &self.net.check;
+        self.name_associations();
         for task in &self.tasks {
             let flow = task.flow;
-            // Associations of a series have one service number: which is whose can not be told from their packets.
-            if self.flows[flow].spec.series.is_some() {
-                continue;
-            }
-            let number = check.ports.get(&self.flows[flow].port);
-            let proved = number.is_some_and(|&number| check.amplification.is_validated(number));
-            if !proved && !self.stalled.contains(&flow) && self.check_silence(task).is_err() {
-                // Known, and wrong: a responder whose 3x budget is spent may not ask, and an initiator that has sent an
-                // echo does not poll although it was lost (03, "the waiting initiator"): both wait for the probe of
-                // silence. It is counted, and an association may take that much longer.
-                self.stalled.insert(flow);
-            }
-            if proved
-                && !self.suspicions.contains_key(&flow)
+            if !self.suspicions.contains_key(&flow)
                 && let Err(what) = self.check_silence(task)
             {
                 let what = format!(
@@ -44,6 +33,23 @@ impl World {
                 self.suspicions.insert(flow, what);
             }
         }
+    }
+
+    /// Which of the associations seen on the links is the newest of each flow: the service number says, and in a series,
+    /// which has but one, the octets its first packet begins with.
+    pub(crate) fn name_associations(&mut self) {
+        let all = self.net.check.associations.iter().enumerate();
+        for (number, seen) in all.skip(self.named) {
+            let begins_so = |flow: &Flow| {
+                let begins = seen.begins.as_ref();
+                begins.is_some_and(|octets| first_difference(flow.ledgers[0].key, 0, octets).is_none())
+            };
+            let is_of =
+                |flow: &Flow| seen.port == Some(flow.port) && (flow.spec.series.is_none() || begins_so(flow));
+            let flow = self.flows.iter().position(is_of);
+            self.newest.extend(flow.map(|flow| (flow, number)));
+        }
+        self.named = self.net.check.associations.len();
     }
 
     /// An association with octets that were not acknowledged says something.
@@ -61,11 +67,16 @@ impl World {
         if task.outcome != Outcome::Running || unreliable || hosts.iter().any(asleep) {
             return Ok(());
         }
-        let Some(heard) = self.net.check.heard(flow.port) else {
+        let Some(&number) = self.newest.get(&task.flow) else {
             return Ok(());
         };
-        let awake = hosts.iter().filter_map(|host| self.resumed.get(host)).max();
-        let since = heard.sent.max(awake.copied().unwrap_or(0));
+        let mut heard = self.net.check.associations[number].heard();
+        heard.fresh |= self.moves.iter().any(|moved| hosts.contains(&moved.host));
+        let mut since = heard.sent;
+        for pause in hosts.iter().filter_map(|host| self.pauses.get(host)) {
+            since = since.max(pause.ended);
+            heard.paused = heard.paused.max(pause.longest);
+        }
         let gap = self.now.saturating_sub(since);
         if gap <= allowed(heard) || !alive {
             return Ok(());
@@ -86,24 +97,20 @@ impl World {
     }
 }
 
-impl crate::check::wire::WireCheck {
-    /// What is known of the newest association with this service number.
-    pub(crate) fn heard(&self, port: u16) -> Option<Heard> {
-        let association = &self.associations[*self.ports.get(&port)?];
-        let [one, two] = &association.ends;
+impl Association {
+    /// When anything was sent and arrived.
+    pub(crate) fn heard(&self) -> Heard {
+        let [one, two] = &self.ends;
         let sent = one.sent_at.max(two.sent_at);
         let of_late = |end: &&End| sent.saturating_sub(end.quiet.1) <= MEMORY;
-        let quiet = association
-            .ends
-            .iter()
-            .filter(of_late)
-            .map(|end| end.quiet.0)
-            .max();
-        Some(Heard {
+        let quiet = self.ends.iter().filter(of_late).map(|end| end.quiet.0).max();
+        Heard {
             sent,
             quiet: quiet.unwrap_or(0),
             arrived: one.arrived_at.min(two.arrived_at),
-            slowest: association.slowest,
-        })
+            slowest: self.slowest,
+            paused: 0,
+            fresh: !one.heard,
+        }
     }
 }

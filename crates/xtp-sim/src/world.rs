@@ -1,7 +1,7 @@
 //! The world: a virtual clock, hosts, links, users, and what happens to them.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -63,18 +63,30 @@ pub struct World {
     pub packet_limit: u64,
     /// What looked wrong in a flow first, and is wrong if nothing excuses the flow.
     pub suspicions: BTreeMap<usize, String>,
-    /// Flows that waited for the probe of silence since their responder had no budget left.
-    pub stalled: BTreeSet<usize>,
     /// Who injects packets.
     pub injector: Option<Injector>,
-    /// When each host that was paused ran again.
-    pub(crate) resumed: BTreeMap<usize, u64>,
+    /// Times in which hosts did not run.
+    pub(crate) pauses: BTreeMap<usize, Pause>,
     pub(crate) next_look: u64,
+    /// The newest association of each flow, and of how many associations that is known.
+    pub(crate) newest: BTreeMap<usize, usize>,
+    pub(crate) named: usize,
     seed: u64,
     pub(crate) schedule: Vec<Scheduled>,
     refusals: Vec<(u64, usize, SocketAddr)>,
     turns_at: (u64, u32),
     steps_at: (u64, u32),
+}
+
+/// When a host did not run, nanoseconds of world time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pause {
+    /// When its last pause began.
+    pub(crate) began: u64,
+    /// When that ended.
+    pub(crate) ended: u64,
+    /// The longest of all.
+    pub(crate) longest: u64,
 }
 
 impl World {
@@ -104,10 +116,11 @@ impl World {
             restarts: Vec::new(),
             packet_limit: 100_000,
             suspicions: BTreeMap::new(),
-            stalled: BTreeSet::new(),
             injector: None,
-            resumed: BTreeMap::new(),
+            pauses: BTreeMap::new(),
             next_look: 0,
+            newest: BTreeMap::new(),
+            named: 0,
             seed,
             schedule: Vec::new(),
             refusals: Vec::new(),

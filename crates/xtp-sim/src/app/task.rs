@@ -87,7 +87,7 @@ pub struct Task {
     pub finished_at: u64,
     /// The peer was heard.
     pub heard: bool,
-    pub(super) script: Script,
+    pub(crate) script: Script,
     pub(super) step: usize,
     pub(super) sending: u32,
     /// Its message was handed over with its opening.

@@ -12,23 +12,29 @@ pub struct Heard {
     pub quiet: u64,
     /// The longest any packet took.
     pub slowest: u64,
+    /// The longest pause of either host: its peer takes it for a round trip.
+    pub paused: u64,
+    /// Its round trip is unknown, or only remembered: its initiator has heard nothing, or one of its hosts got another address.
+    pub fresh: bool,
 }
 
-/// The first period of a timer before a round trip is known, and as much again for an exchange that sets it.
-const BASE: u64 = 3_000_000_000;
+/// The first period of a timer before a round trip is known, and the longest of LSTIMER (§3.6, §3.7), and a little.
+const BASE: u64 = 1_400_000_000;
 /// The longest period of WTIMER, and a little.
-const LONGEST: u64 = 13_000_000_000;
+const LONGEST: u64 = 10_500_000_000;
 
 /// For how long a time without an answer is remembered after its end.
 pub const MEMORY: u64 = 15_000_000_000;
 
-/// How long after its last packet an association may be silent while something is unacknowledged: timers double with
-/// every repetition, so a gap is at most some times as long as the time since anything came, up to 10 s; all of it longer where
-/// packets take long themselves.
+/// How long after its last packet an association may be silent while something is unacknowledged: the first period of WTIMER is
+/// three times the round trip that was measured first, and every repetition doubles it, so that the next gap is as long as the
+/// time without an answer, which may be twice that since anything came; 10 s at most. Before anything was heard
+/// WTIMER may begin with 2 s, and who is found elsewhere begins anew.
 pub fn allowed(heard: Heard) -> u64 {
     let unanswered = heard.sent.saturating_sub(heard.arrived).max(heard.quiet);
-    let doubled = BASE + 3 * unanswered;
-    doubled.min(LONGEST) + 4 * heard.slowest
+    let round = 2 * heard.slowest + heard.paused;
+    let base = if heard.fresh { 2 * BASE } else { BASE };
+    (base + 2 * unanswered + 3 * round).min(LONGEST)
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub struct End {
     pub control_packets: u64,
     /// Of these lost on the way.
     pub lost_packets: u64,
+    /// Of these damaged on the way, so that nobody took them.
+    pub damaged_packets: u64,
     /// Octets of sequence space in data packets.
     pub data_octets: u64,
     /// Of these in packets lost on the way.
@@ -35,6 +37,8 @@ pub struct End {
     pub sent_at: u64,
     /// When the last packet reached it.
     pub arrived_at: u64,
+    /// Anything did.
+    pub heard: bool,
     /// The longest time nothing reached it of late, and when it ended.
     pub quiet: (u64, u64),
     /// Octets of the other end's stream it has reported.
@@ -62,6 +66,8 @@ pub struct Association {
     key: u64,
     /// Service number FIRST named.
     pub port: Option<u16>,
+    /// The first octets of its stream, if FIRST carried so many.
+    pub begins: Option<[u8; 16]>,
     /// What each end sent, by [`Side::index`].
     pub ends: [End; 2],
     /// UTC time its FIRST states.
@@ -95,8 +101,6 @@ pub struct WireCheck {
     pub amplification: AmplificationCheck,
     /// Service numbers and ends whose writers have a congestion window.
     pub windowed: BTreeSet<(u16, usize)>,
-    /// The newest association of each service number.
-    pub(crate) ports: BTreeMap<u16, usize>,
     owners: BTreeMap<u64, (usize, Side)>,
 }
 
@@ -243,6 +247,19 @@ impl WireCheck {
         })
     }
 
+    /// A packet that left as `seen` arrives damaged: to its receiver it is lost.
+    pub fn damaged(&mut self, seen: &Seen) {
+        let Some(&(number, owner)) = self.owners.get(&seen.key.value()) else {
+            return;
+        };
+        let sender = if seen.key.is_returned() {
+            owner.other()
+        } else {
+            owner
+        };
+        self.associations[number].ends[sender.index()].damaged_packets += 1;
+    }
+
     /// Keys are 63 random bits: no two associations of a world share one.
     fn identify(&mut self, from: usize, seen: &Seen) -> Option<(usize, Side)> {
         let key = seen.key.value();
@@ -254,6 +271,7 @@ impl WireCheck {
                     initiator: from,
                     key,
                     port: seen.port,
+                    begins: seen.begins,
                     time,
                     ..Default::default()
                 };
@@ -262,7 +280,6 @@ impl WireCheck {
                 association.grant(seen);
                 self.associations.push(association);
                 self.owners.insert(key, (number, Side::Initiator));
-                self.ports.extend(seen.port.map(|port| (port, number)));
             }
             return self.owners.get(&key).copied();
         }
@@ -292,6 +309,7 @@ impl End {
             self.quiet = (gap, at);
         }
         self.arrived_at = at;
+        self.heard = true;
     }
 
     fn count(&mut self, seen: &Seen, fate: Fate) {

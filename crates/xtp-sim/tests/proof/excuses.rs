@@ -8,6 +8,7 @@ use crate::common::MS;
 use xtp_sim::SeedReport;
 use xtp_sim::excuse::{self, Excuse};
 use xtp_sim::fault::{Fault, SendError};
+use xtp_sim::paradigm::{Paradigm, Size};
 use xtp_sim::run_plan;
 use xtp_sim::seed::Plan;
 use xtp_sim::trouble::{FaultClass, Trouble};
@@ -91,6 +92,43 @@ fn a_move_is_survived_once_the_keys_were_exchanged() {
         assert_eq!(found, [Excuse::Moved]);
         assert_eq!(report.excused, 1);
     }
+}
+
+/// Of two requests of two packets that cannot be asked for a cookie the first one gives way, unless it may be finished
+/// first.
+#[test]
+fn giving_way_is_an_abort_and_needs_another_request() {
+    let run = |pause: Duration| {
+        let mut plan = Plan::calm(1);
+        plan.hosts.push(plan.hosts[0].clone());
+        plan.hosts[0].engine.legacy = true;
+        plan.hosts[2].engine.legacy = true;
+        plan.hosts[2].engine.entropy = [2; 32];
+        plan.hosts[1].engine.max_half_open = 0;
+        // The second packet comes some milliseconds after the first.
+        plan.link.rate_bits_per_s = Some(1_000_000);
+        plan.flows.clear();
+        for number in 0..2 {
+            let mut flow = Paradigm::AcknowledgedDatagram.flow(Size {
+                message: 2_000,
+                count: 1,
+                answer: 0,
+                pause: Duration::ZERO,
+            });
+            flow.series = Some(0);
+            flow.start = pause * number;
+            (flow.initiator, flow.responder) = (2 * number as usize, 1);
+            plan.flows.push((Paradigm::AcknowledgedDatagram, flow));
+        }
+        let (report, world) = run_plan(&plan, 1);
+        assert_eq!(report.failure, None, "{pause:?}");
+        let found = |flow| excuse::of(&plan, &world, flow).into_iter().collect::<Vec<_>>();
+        (report.clean, [0, 1].map(found))
+    };
+    let (pressed, displaced) = (Excuse::Pressed, Excuse::Displaced);
+    assert_eq!(run(Duration::from_secs(1)), (2, [vec![pressed], vec![pressed]]));
+    let together = run(Duration::ZERO);
+    assert_eq!(together, (1, [vec![pressed, displaced], vec![pressed]]));
 }
 
 #[test]
