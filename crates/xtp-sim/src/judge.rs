@@ -154,10 +154,9 @@ fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, 
     let Some(Outcome::Closed(reason)) = world.outcome(number, Side::Initiator) else {
         return Ok(Verdict::Failed);
     };
-    // The first of several packets does not say END yet: pressure may refuse it (§2.3, §7.4), and before it has left
-    // its sender may learn that nobody has the port (§2.6).
-    let refused = matches!(reason, CloseReason::Refused(_) | CloseReason::NobodyListens);
-    if *reason != CloseReason::Normal && !refused {
+    // Nothing ever answers it (§2.3); but before all of several packets have left, its sender may learn that nobody has
+    // the port (§2.6).
+    if !matches!(reason, CloseReason::Normal | CloseReason::NobodyListens) {
         return Err(format!("a datagram ended with {reason:?} at its sender"));
     }
     for &task in &flow.responder_tasks {

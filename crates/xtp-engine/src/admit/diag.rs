@@ -1,6 +1,6 @@
 //! When a DIAG may be sent (§7.5): never as an amplifier, never as a storm.
 
-use xtp_wire::{Format, Options};
+use xtp_wire::{Format, Options, service};
 
 use crate::time::Time;
 
@@ -44,8 +44,12 @@ impl DiagLimiter {
     }
 }
 
-/// Whether a packet may be answered by a DIAG at all: not a DIAG, no END (the pure datagram has it too [D-19]),
-/// not to a group.
+/// Whether a FIRST is that of a pure datagram, of one packet (with END) or of several: nothing ever answers it [D-19].
+pub(crate) fn is_pure_datagram(options: Options, service: u8) -> bool {
+    options.contains(Options::NOERR) && (options.contains(Options::END) || service == service::DATAGRAM)
+}
+
+/// Whether a packet may be answered by a DIAG at all: not a DIAG, no END, not to a group.
 pub(crate) fn may_be_answered(format: Format, options: Options) -> bool {
     format != Format::Diag && !options.intersects(Options::END | Options::MULTI)
 }

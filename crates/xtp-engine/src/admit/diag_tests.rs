@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use xtp_wire::{Format, Options};
+use xtp_wire::{Format, Options, service};
 
-use super::{DiagLimiter, may_be_answered};
+use super::{DiagLimiter, is_pure_datagram, may_be_answered};
 use crate::time::Time;
 
 #[test]
@@ -59,11 +59,20 @@ fn a_clock_that_runs_backwards_gives_nothing() {
 #[test]
 fn some_packets_are_never_answered() {
     assert!(may_be_answered(Format::First, Options::SREQ | Options::NOERR));
-    assert!(
-        !may_be_answered(Format::First, Options::NOERR | Options::END),
-        "a pure datagram"
-    );
     assert!(!may_be_answered(Format::Cntl, Options::END));
     assert!(!may_be_answered(Format::Diag, Options::empty()));
     assert!(!may_be_answered(Format::Data, Options::MULTI | Options::SREQ));
+}
+
+#[test]
+fn a_pure_datagram_has_one_packet_or_several() {
+    let one = Options::NOERR | Options::END;
+    for number in [service::DATAGRAM, service::STREAM, 200] {
+        assert!(is_pure_datagram(one, number));
+        assert!(!is_pure_datagram(Options::END, number));
+        assert_eq!(
+            is_pure_datagram(Options::NOERR, number),
+            number == service::DATAGRAM
+        );
+    }
 }

@@ -17,11 +17,11 @@ use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_wire::{ClientId, Packet};
 
-pub(crate) use diag::{DiagLimiter, may_be_answered};
+pub(crate) use diag::{DiagLimiter, is_pure_datagram, may_be_answered};
 pub(crate) use instance::{AgeRefusal, Instance};
 pub(crate) use pressure::{Credentials, Decision, Pressure};
 pub(crate) use token::TokenMint;
-pub(crate) use tombstone::{Answer, FinalNumbers, Incoming, Tombstone};
+pub(crate) use tombstone::{Answer, FinalNumbers, Incoming, Tombstone, TombstoneRef};
 pub(crate) use validated::Validated;
 
 use crate::config::EngineConfig;
@@ -30,7 +30,7 @@ use crate::time::Time;
 use age::{Ages, widen};
 use client::{Clients, Word};
 use lru::Lru;
-use tombstone::{TombstoneRef, Tombstones};
+use tombstone::Tombstones;
 
 /// How long a pure datagram is known again.
 const DATAGRAM_LIFE: Duration = Duration::from_secs(2);

@@ -1,13 +1,13 @@
 //! FIRST without a context: tombstone, listener, age, pressure, and a new context (§2.3, §6.9, §7.4).
 
 use super::Engine;
-use crate::admit::{Credentials, Decision, Incoming, Verdict};
+use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pure_datagram};
 use crate::context::{Acceptance, Env, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
 use core::time::Duration;
 use rand_core::Rng;
-use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Options, Packet, Tlv, Token, Traffic, service};
+use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Packet, Tlv, Token, Traffic};
 
 /// Sequence numbers from here on are refused on FIRST: those of the octets that follow never wrap.
 const SEQUENCE_LIMIT: u64 = 1 << 62;
@@ -66,13 +66,23 @@ impl Claim {
     }
 }
 
+/// Why no context is made of a FIRST, and what is said about it.
+enum Rejection {
+    /// Nothing more.
+    Silent,
+    /// What the tombstone there says.
+    Replay(TombstoneRef),
+    /// It may have been meant for an instance before this one.
+    Start,
+    /// A DIAG with this value.
+    Diag(DiagValue),
+}
+
 impl Engine {
     pub(super) fn take_first(&mut self, packet: &Packet<'_>, first: &First<'_>, datagram: &Datagram<'_>) {
         let header = &packet.header;
         let claim = Claim::of(&first.traffic);
-        // Nothing ever answers a pure datagram, be it of one packet or of several [D-19].
-        let pure = header.options.contains(Options::NOERR)
-            && (header.options.contains(Options::END) || first.traffic.service() == service::DATAGRAM);
+        let pure = is_pure_datagram(header.options, first.traffic.service());
         if !claim.has_token()
             && self.pressure.ignores(self.now, datagram.src)
             && !self.validated.contains(self.now, datagram.src.ip())
@@ -80,67 +90,81 @@ impl Engine {
             self.stats.ignored += 1;
             return;
         }
-        let key = header.key.value();
+        let admitted = self.judge(header, first, &claim, datagram).and_then(|listener| {
+            let validated = self.admit(header, first, &claim, (listener, pure), datagram)?;
+            Ok((listener, validated))
+        });
+        match admitted {
+            Ok((listener, validated)) => {
+                self.accept(packet, first, &claim, listener, validated, pure, datagram);
+            }
+            Err(Rejection::Replay(at)) if !self.at_most_once.allows(at, packet) => self.stats.unmatched += 1,
+            Err(Rejection::Replay(at)) => {
+                let incoming = Incoming {
+                    first: Some(header.key.value()),
+                    sync: header.sync,
+                    octets: datagram.data.len(),
+                };
+                let answer = self.at_most_once.answer(self.now, at, incoming);
+                self.send_answer(answer, datagram);
+            }
+            Err(Rejection::Silent) => {}
+            // Be it of one packet or of several.
+            Err(_) if pure => {}
+            Err(Rejection::Start) => self.refuse_for_start(header, datagram),
+            Err(Rejection::Diag(value)) => self.refuse(header, value, datagram),
+        }
+    }
+
+    /// Whether a FIRST is new and young enough, and who takes it.
+    fn judge(
+        &mut self,
+        header: &Header,
+        first: &First<'_>,
+        claim: &Claim,
+        datagram: &Datagram<'_>,
+    ) -> Result<ListenerId, Rejection> {
         let utc = self.utc_ms();
         let verdict = self.at_most_once.judge_first(
             self.now,
             utc,
             datagram.src,
-            key,
+            header.key.value(),
             claim.extended,
             claim.time,
             claim.client,
         );
         match verdict {
-            Verdict::New if self.is_for_another_instance(&claim, datagram.src) => {
+            Verdict::New if self.is_for_another_instance(claim, datagram.src) => {
                 self.stats.refused_age += 1;
-                return self.refuse_for_start(header, datagram);
+                return Err(Rejection::Start);
             }
             // Who knows our name is not too old, whatever became of the clocks.
             Verdict::RefuseStart if self.instance.is_called(claim.instance) => {}
             Verdict::New => {}
-            Verdict::Replay(at) if !self.at_most_once.allows(at, packet) => {
-                self.stats.unmatched += 1;
-                return;
-            }
-            Verdict::Replay(at) => {
-                let incoming = Incoming {
-                    first: Some(key),
-                    sync: header.sync,
-                    octets: datagram.data.len(),
-                };
-                let answer = self.at_most_once.answer(self.now, at, incoming);
-                return self.send_answer(answer, datagram);
-            }
-            Verdict::DropSilently => return,
+            Verdict::Replay(at) => return Err(Rejection::Replay(at)),
+            Verdict::DropSilently => return Err(Rejection::Silent),
             Verdict::RefuseAge => {
                 self.stats.refused_age += 1;
-                return self.refuse(header, DiagValue::ImproperState, datagram);
+                return Err(Rejection::Diag(DiagValue::ImproperState));
             }
             Verdict::RefuseStart => {
                 self.stats.refused_age += 1;
-                return self.refuse_for_start(header, datagram);
+                return Err(Rejection::Start);
             }
-            Verdict::RefuseResource => return self.refuse(header, DiagValue::NoResource, datagram),
+            Verdict::RefuseResource => return Err(Rejection::Diag(DiagValue::NoResource)),
         }
         if header.seq >= SEQUENCE_LIMIT {
-            return self.refuse(header, DiagValue::Unspecified, datagram);
+            return Err(Rejection::Diag(DiagValue::Unspecified));
         }
         let wanted = first.traffic.service();
-        let found = self
-            .listeners
+        self.listeners
             .find(first.address.domain(), first.address.port(), wanted)
-            .and_then(|id| self.listeners.check(id, header.options).map(|()| id));
-        let listener = match found {
-            Ok(listener) => listener,
-            Err(refusal) => {
-                let value = DiagValue::try_from(refusal.diag_value()).unwrap_or(DiagValue::Unspecified);
-                return self.refuse(header, value, datagram);
-            }
-        };
-        if let Some(validated) = self.admit(header, first, &claim, (listener, pure), datagram) {
-            self.accept(packet, first, &claim, listener, validated, pure, datagram);
-        }
+            .and_then(|id| self.listeners.check(id, header.options).map(|()| id))
+            .map_err(|refusal| {
+                let value = DiagValue::try_from(refusal.diag_value());
+                Rejection::Diag(value.unwrap_or(DiagValue::Unspecified))
+            })
     }
 
     /// What has no memory of its past may be an old copy. One without a time never was protected, and cannot name anybody.
@@ -159,7 +183,7 @@ impl Engine {
         claim: &Claim,
         (listener, pure): (ListenerId, bool),
         datagram: &Datagram<'_>,
-    ) -> Option<bool> {
+    ) -> Result<bool, Rejection> {
         let (domain, port) = (first.address.domain(), first.address.port().unwrap_or(0));
         let seconds = self.utc_ms() / 1_000;
         let key = header.key.value();
@@ -181,18 +205,15 @@ impl Engine {
                 if fits && !credentials.listed && !pure {
                     self.validated.insert(self.now, datagram.src.ip());
                 }
-                Some(fits)
+                Ok(fits)
             }
             Decision::Cookie => {
                 self.pressure.asks(self.now, datagram.src);
                 let token = self.mint.cookie(seconds, datagram.src, key, domain, port);
                 self.send_cookie(header, token, datagram);
-                None
+                Err(Rejection::Silent)
             }
-            Decision::Displace | Decision::Refuse => {
-                self.refuse(header, DiagValue::NoResource, datagram);
-                None
-            }
+            Decision::Displace | Decision::Refuse => Err(Rejection::Diag(DiagValue::NoResource)),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Nothing ever answers a datagram (§8.2), not even what comes too late.
 
-use crate::host::{Host, data, first};
+use crate::host::{Host, PORT, data, first};
 use bytes::Bytes;
 use std::time::Duration;
-use xtp_engine::{Confirm, ContextId, Rate};
+use xtp_engine::{Confirm, ContextId, ListenOptions, Rate};
 use xtp_wire::{Options, service};
 
 const MODES: Options = Options::NOERR.union(Options::NOFLOW).union(Options::RCLOSE);
@@ -44,6 +44,33 @@ fn neither_is_one_that_nobody_takes() {
     }
     assert!(host.give(&whole).is_empty());
     assert!(host.accepted().is_empty());
+}
+
+/// Nor is the first packet of several, whatever it is refused for.
+#[test]
+fn neither_is_one_of_several_packets_that_is_refused() {
+    let begin = |modes| first(service::DATAGRAM, 7, 0, MODES | modes, b"abc");
+    let mut elsewhere = begin(Options::empty());
+    if let xtp_wire::Body::First(first) = &mut elsewhere.body {
+        first.address = xtp_wire::Address::Null { domain: 3 };
+    }
+    let mut far = begin(Options::empty());
+    far.header.seq = 1 << 62;
+    for (packet, served, why) in [
+        (
+            begin(Options::RES),
+            service::DATAGRAM,
+            "nobody posts what RES asks for",
+        ),
+        (elsewhere, service::DATAGRAM, "nobody listens there"),
+        (far, service::DATAGRAM, "a sequence number too large"),
+        (begin(Options::empty()), service::STREAM, "another service"),
+    ] {
+        let mut host = Host::serving(ListenOptions::new(PORT).serving(&[served]));
+        assert!(host.give(&packet).is_empty(), "{why}");
+        assert!(host.accepted().is_empty(), "{why}");
+        assert!(host.wait(Duration::from_secs(90)).is_empty(), "{why}");
+    }
 }
 
 type Command = fn(&mut Host, ContextId);

@@ -35,10 +35,16 @@ impl Host {
     }
 
     pub(crate) fn with(config: EngineConfig) -> Self {
+        Self::made(config, ListenOptions::every_service(PORT))
+    }
+
+    pub(crate) fn serving(options: ListenOptions) -> Self {
+        Self::made(EngineConfig::new([7; 32]), options)
+    }
+
+    fn made(config: EngineConfig, options: ListenOptions) -> Self {
         let mut engine = Engine::new(config).expect("a valid configuration");
-        engine
-            .listen(ListenOptions::every_service(PORT))
-            .expect("nobody else listens");
+        engine.listen(options).expect("nobody else listens");
         Self {
             engine,
             now: Time::from_nanos(1_000_000_000),
