@@ -11,7 +11,9 @@ use crate::event::{ContextId, ListenerId};
 use crate::hash::KeyedState;
 use crate::options::ListenOptions;
 
+mod proved;
 mod unproved;
+use proved::Proved;
 use unproved::Unproved;
 pub(crate) use unproved::{Full, Place};
 
@@ -41,7 +43,7 @@ impl Refusal {
 pub(crate) struct Listener {
     pub(crate) options: ListenOptions,
     /// Associations accepted and not yet touched by the user whose initiators have proved their addresses.
-    proved: usize,
+    proved: Proved,
     /// The others.
     unproved: Unproved,
 }
@@ -97,10 +99,13 @@ impl Listeners {
             .ok_or(Error::Limit("listeners made by one engine"))?;
         self.changes += 1;
         self.by_port.insert(place, id);
-        let unproved = Unproved::new(options.backlog, self.hash);
+        let (proved, unproved) = (
+            Proved::new(options.backlog, self.hash),
+            Unproved::new(options.backlog, self.hash),
+        );
         let listener = Listener {
             options,
-            proved: 0,
+            proved,
             unproved,
         };
         self.by_id.insert(id.0, listener);
@@ -165,10 +170,10 @@ impl Listeners {
         Ok(())
     }
 
-    /// Whether there is a place for one who has proved its address.
-    pub(crate) fn has_place(&self, id: ListenerId) -> bool {
+    /// Whether there is a place for one who has proved that it is at `source`.
+    pub(crate) fn has_place(&self, id: ListenerId, source: IpAddr) -> bool {
         self.get(id)
-            .is_some_and(|listener| listener.proved < listener.options.backlog)
+            .is_some_and(|listener| listener.proved.has_place(source))
     }
 
     /// Whether there is a place for one who has not; `listed`: its address was proved lately.
@@ -182,39 +187,38 @@ impl Listeners {
             .map_or(Err(Full::All), |listener| listener.unproved.check(source, listed))
     }
 
-    /// An association of this listener was accepted; the place it takes, if it comes from a source that is not proved.
+    /// An association from `source` was accepted; the place it takes, if that source is not `proved`.
     pub(crate) fn accepted(
         &mut self,
         id: ListenerId,
         context: ContextId,
-        unproved: Option<IpAddr>,
+        source: IpAddr,
+        proved: bool,
     ) -> Option<Place> {
         let listener = self.by_id.get_mut(&id.0)?;
-        match unproved {
-            Some(source) => Some(listener.unproved.take(context, source)),
-            None => {
-                listener.proved += 1;
-                None
-            }
+        if proved {
+            listener.proved.take(source);
+            return None;
         }
+        Some(listener.unproved.take(context, source))
     }
 
     /// One that was not proved is now.
-    pub(crate) fn proved(&mut self, id: ListenerId, (place, source): (Place, IpAddr)) {
+    pub(crate) fn proved(&mut self, id: ListenerId, place: Place, source: IpAddr) {
         if let Some(listener) = self.by_id.get_mut(&id.0) {
             listener.unproved.leave(place, source);
-            listener.proved += 1;
+            listener.proved.take(source);
         }
     }
 
-    /// An accepted association was touched by its user for the first time, or ended untouched.
-    pub(crate) fn taken(&mut self, id: ListenerId, place: Option<(Place, IpAddr)>) {
+    /// An accepted association from `source` was touched by its user for the first time, or ended untouched.
+    pub(crate) fn taken(&mut self, id: ListenerId, place: Option<Place>, source: IpAddr) {
         let Some(listener) = self.by_id.get_mut(&id.0) else {
             return;
         };
         match place {
-            Some((place, source)) => listener.unproved.leave(place, source),
-            None => listener.proved = listener.proved.saturating_sub(1),
+            Some(place) => listener.unproved.leave(place, source),
+            None => listener.proved.leave(source),
         }
     }
 

@@ -137,18 +137,19 @@ fn the_backlog_is_a_limit_and_frees_itself() {
             ..ListenOptions::new(7)
         })
         .expect("free");
+    let source = IpAddr::from([10, 0, 0, 1]);
     for _ in 0..2 {
-        assert!(listeners.has_place(id));
-        assert_eq!(listeners.accepted(id, ContextId(1), None), None);
+        assert!(listeners.has_place(id, source));
+        assert_eq!(listeners.accepted(id, ContextId(1), source, true), None);
     }
-    assert!(!listeners.has_place(id));
-    listeners.taken(id, None);
-    assert!(listeners.has_place(id));
-    listeners.taken(id, None);
-    listeners.taken(id, None);
-    listeners.accepted(id, ContextId(2), None);
-    listeners.accepted(id, ContextId(3), None);
-    assert!(!listeners.has_place(id), "never below none waiting");
+    assert!(!listeners.has_place(id, source));
+    listeners.taken(id, None, source);
+    assert!(listeners.has_place(id, source));
+    listeners.taken(id, None, source);
+    listeners.taken(id, None, source);
+    listeners.accepted(id, ContextId(2), source, true);
+    listeners.accepted(id, ContextId(3), source, true);
+    assert!(!listeners.has_place(id, source), "never below none waiting");
 }
 
 #[test]
@@ -162,17 +163,17 @@ fn whoever_has_not_proved_its_address_takes_no_place_of_those_who_have() {
         .expect("free");
     let source = |number| IpAddr::from([10, 0, 0, number]);
     let places: Vec<_> = (1..3)
-        .map(|number| listeners.accepted(id, ContextId(number.into()), Some(source(number))))
+        .map(|number| listeners.accepted(id, ContextId(number.into()), source(number), false))
         .collect();
     assert_eq!(listeners.place_for_stranger(id, source(3), false), Err(Full::All));
-    assert!(listeners.has_place(id));
+    assert!(listeners.has_place(id, source(1)));
     // One proves itself, and takes a place among those.
-    listeners.proved(id, (places[0].expect("a place"), source(1)));
+    listeners.proved(id, places[0].expect("a place"), source(1));
     assert_eq!(listeners.place_for_stranger(id, source(3), false), Ok(()));
-    listeners.accepted(id, ContextId(3), None);
-    assert!(!listeners.has_place(id));
+    listeners.accepted(id, ContextId(3), source(4), true);
+    assert!(!listeners.has_place(id, source(5)));
     assert_eq!(listeners.oldest_unproved(id), Some(ContextId(2)));
-    listeners.taken(id, places[1].map(|place| (place, source(2))));
+    listeners.taken(id, places[1], source(2));
     assert_eq!(listeners.oldest_unproved(id), None);
 }
 

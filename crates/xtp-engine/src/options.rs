@@ -234,8 +234,9 @@ pub struct ListenOptions {
     /// Option bits a FIRST must not carry. Default none.
     pub refused: xtp_wire::Options,
     /// Associations accepted but not yet touched by the user, at least 1; a FIRST beyond it gets DIAG(1,9). So many from
-    /// addresses that were proved, and so many others beside them: of these one source may have a quarter, and where there is
-    /// no place for another, it is asked to prove its address (COOKIE) or the oldest whose message is not complete gives way.
+    /// addresses that were proved, of whose second half one may have as many as it leaves free, and so many others beside
+    /// them: of these one source may have a quarter, and where there is no place for another, it is asked to prove its address
+    /// (COOKIE) or the oldest whose message is not complete gives way.
     /// Default 4 096.
     pub backlog: usize,
     /// Send a response that fits one packet with END and keep it for replay (L6). Default `false`.

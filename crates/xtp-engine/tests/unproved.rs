@@ -12,6 +12,8 @@ use xtp_wire::{Format, Header};
 
 const PORT: u16 = 9;
 const BACKLOG: usize = 16;
+/// Places that one address may hold which is proved: half of them, and of the others as many as it leaves free.
+const MOST: usize = BACKLOG / 2 + BACKLOG / 4 + 1;
 
 fn at(ms: u64) -> Time {
     Time::from_nanos(1_000_000_000 + ms * 1_000_000)
@@ -115,6 +117,45 @@ fn whoever_proves_its_address_gets_in_beside_any_number_of_strangers() {
     let read = server.read(at(40), id, 100).expect("there");
     assert!(matches!(read, Read::Data { eom: true, .. }), "{read:?}");
     assert_eq!(server.stats().displaced, 0);
+}
+
+/// A whole request of one that proves its address; how it was answered.
+fn bring_cookie(server: &mut Engine, client: &mut Engine, from: SocketAddr) -> Option<Format> {
+    let (_, first) = begin(client, at(10), paradigm::transaction(PORT), true);
+    hear(server, at(10), from, &first);
+    let cookie = flush(server, at(10)).remove(0).1;
+    hear(client, at(10), address(0, 1), &cookie);
+    let again = flush(client, at(10)).remove(0).1;
+    hear(server, at(10), from, &again);
+    let answer = flush(server, at(10));
+    let answer = answer.iter().find_map(|(_, octets)| Header::parse(octets).ok());
+    answer.map(|header| header.format)
+}
+
+#[test]
+fn one_that_proved_its_address_leaves_places_to_others_that_did() {
+    let mut server = server();
+    strangers(&mut server, false, 300, &paradigm::transaction(PORT));
+    events(&mut server);
+    let mut taken = 0;
+    for number in 0..2 * BACKLOG as u16 {
+        // An endpoint of its own each time, which has no token yet.
+        let mut greedy = client(4 + number as u8, false);
+        let answer = bring_cookie(&mut server, &mut greedy, address(1_000, 7 + number));
+        taken += usize::from(answer != Some(Format::Diag));
+    }
+    let most = BACKLOG / 2 + BACKLOG / 4 + 1;
+    assert_eq!(
+        taken, most,
+        "half of them, and of the others as many as it leaves free"
+    );
+    assert_eq!(accepted(&events(&mut server)).len(), taken);
+    for number in 1..4 {
+        let mut other = client(100 + number, false);
+        let answer = bring_cookie(&mut server, &mut other, address(1_000 + u16::from(number), 7));
+        assert_ne!(answer, Some(Format::Diag));
+    }
+    assert_eq!(accepted(&events(&mut server)).len(), 3);
 }
 
 #[test]
@@ -288,12 +329,12 @@ fn a_token_opens_no_listener_that_is_full() {
     let mut server = server_of_streams();
     // The first is told a token, which the others bring.
     let mut engine = client(2, false);
-    for _ in 0..BACKLOG {
+    for _ in 0..MOST {
         assert!(prove(&mut server, &mut engine, address(1, 7)));
     }
     assert!(
         !prove(&mut server, &mut engine, address(1, 7)),
-        "all places are taken"
+        "all places that it may hold are taken"
     );
     let refused = CloseReason::Refused(DiagReason(9));
     let told = events(&mut engine);

@@ -291,8 +291,8 @@ impl Engine {
         self.demux.insert_own(key, slot);
         self.demux.insert_foreign(datagram.src, header.key.value(), slot);
         self.demux.insert_peer(datagram.src, slot);
-        let source = (!validated).then(|| datagram.src.ip());
-        context.place = self.listeners.accepted(listener, id, source);
+        let source = datagram.src.ip();
+        context.place = self.listeners.accepted(listener, id, source, validated);
         if !self.stay.remembered {
             self.remember_first(header, claim, pure, datagram);
         }

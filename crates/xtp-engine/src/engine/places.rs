@@ -4,7 +4,7 @@
 
 use super::Engine;
 use crate::admit::{Credentials, Decision};
-use crate::context::{Context, Waiting};
+use crate::context::Context;
 use crate::event::ListenerId;
 use crate::listener::Full;
 use core::net::IpAddr;
@@ -32,7 +32,7 @@ impl Engine {
             return asked;
         }
         if credentials.token {
-            return match self.listeners.has_place(listener) {
+            return match self.listeners.has_place(listener, source) {
                 true => Decision::Accept,
                 false => Decision::Refuse,
             };
@@ -95,8 +95,9 @@ impl Engine {
     /// An accepted association was touched by its user, or is to wait no longer.
     pub(super) fn leave_backlog(&mut self, slot: u32) {
         let left = self.contexts.at(slot).and_then(Context::leave_backlog);
-        if let Some(Waiting { listener, place }) = left {
-            self.listeners.taken(listener, place);
+        if let Some(waiting) = left {
+            self.listeners
+                .taken(waiting.listener, waiting.place, waiting.source);
         }
     }
 }

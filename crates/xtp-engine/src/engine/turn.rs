@@ -3,7 +3,7 @@
 use super::Engine;
 use super::farewell::Farewell;
 use crate::admit::{AgeRefusal, Tombstone};
-use crate::context::{Context, Env, Restart, State, Waiting};
+use crate::context::{Context, Env, Restart, State};
 use crate::error::{CloseReason, Error};
 use crate::stats::EngineStats;
 use crate::time::Time;
@@ -159,9 +159,9 @@ impl Engine {
         }
         if context.peer.validated
             && let Some(listener) = context.listener
-            && let Some(place) = context.take_place()
+            && let Some((place, source)) = context.take_place()
         {
-            self.listeners.proved(listener, place);
+            self.listeners.proved(listener, place, source);
         }
         if let Some(n) = context.serial
             && (context.closed.is_some() || (context.state.heard() && context.pattern.lasting))
@@ -253,8 +253,9 @@ impl Engine {
         if self.contexts.awake(slot).is_some_and(Context::is_disposable) {
             self.deadlines.set(slot, None);
             self.scheduler.remove(slot);
-            if let Some(Waiting { listener, place }) = self.contexts.remove(slot) {
-                self.listeners.taken(listener, place);
+            if let Some(waiting) = self.contexts.remove(slot) {
+                self.listeners
+                    .taken(waiting.listener, waiting.place, waiting.source);
             }
         }
     }
