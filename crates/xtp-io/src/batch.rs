@@ -231,6 +231,11 @@ impl RecvBatch {
         self.datagrams == 0
     }
 
+    /// Whether the last receive filled all it offered: more may be waiting.
+    pub fn is_full(&self) -> bool {
+        self.messages() >= self.offered
+    }
+
     /// Messages of the last receive: the slots it used, unless it was told otherwise.
     pub(crate) fn messages(&self) -> usize {
         self.used.max(self.messages)

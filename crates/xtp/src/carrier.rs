@@ -134,6 +134,11 @@ impl Carrier {
         Ok(self.take(count, clock, driver))
     }
 
+    /// Whether more may be waiting in the socket than the last call brought.
+    pub(crate) fn may_have_more(&self) -> bool {
+        self.batch.as_deref().is_some_and(RecvBatch::is_full)
+    }
+
     /// Gives the engine what a call brought; returns as [`Self::receive`].
     fn take(&mut self, count: usize, clock: Clock, driver: &mut Driver) -> Option<(usize, Time)> {
         if count == 0 {

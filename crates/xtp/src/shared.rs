@@ -29,6 +29,8 @@ pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 
+/// Batches a caller takes besides the first when it looks at the socket in passing: 512 datagrams, where each is full.
+const BATCHES: u32 = 16;
 /// How often whoever drives the endpoint looks whether another thread that wants the lock has it, before it goes on.
 const LOOKS_FOR_OTHERS: u32 = 32;
 /// How often a shutdown looks whether everything is confirmed, if nothing happens.
@@ -394,10 +396,19 @@ impl Shared {
         }
     }
 
-    /// Looks at the socket if nobody has for a while.
+    /// Looks at the socket if nobody has for a while, and goes on as long as more may be waiting there: what a full socket
+    /// cannot hold is lost, whoever sent it.
     fn glance(&self, state: &mut State, now: Time) {
-        if !state.leader && now.since(state.core.last_poll()) >= POLL_EVERY {
-            state.poll(now);
+        if state.leader || now.since(state.core.last_poll()) < POLL_EVERY {
+            return;
+        }
+        let mut batches = 0;
+        while state.poll(now) > 0 && state.core.carrier.may_have_more() && batches < BATCHES {
+            batches += 1;
+        }
+        if batches > 0 {
+            // The next one is due when the caller had as long for itself.
+            state.core.looked();
         }
     }
 

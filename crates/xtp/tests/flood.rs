@@ -2,11 +2,12 @@
 
 mod common;
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
+use std::thread;
 use std::time::Duration;
 
-use common::PORT;
-use xtp::{ListenOptions, OpenOptions, paradigm};
+use common::{LONG, PORT, endpoint};
+use xtp::{CallOptions, ListenOptions, OpenOptions, paradigm};
 use xtp_engine::{Datagram, Ecn, Engine, EngineConfig, Event, Read, Time, TransmitBatch};
 use xtp_wire::{Body, Packet, Tlv, Traffic, seal};
 
@@ -150,4 +151,59 @@ fn whoever_floods_is_asked_who_it_is_so_often_and_then_ignored() {
         stats.ignored + stats.cookies_sent + stats.half_open as u64,
         u64::from(FLOOD)
     );
+}
+
+/// Whole datagrams to `server`, so many from each of the addresses, which nobody proved.
+fn send_datagrams(server: SocketAddr, addresses: std::ops::Range<u8>, each: u64) {
+    let (mut packet, _) = first(paradigm::datagram(PORT), true);
+    for address in addresses {
+        let socket = UdpSocket::bind((std::net::Ipv4Addr::new(127, 3, 0, address), 0)).expect("loopback");
+        for number in 0..each {
+            packet[..8].copy_from_slice(&(number + 1).to_be_bytes());
+            seal(&mut packet, []);
+            socket.send_to(&packet, server).expect("loopback");
+        }
+    }
+}
+
+#[test]
+fn whoever_is_busy_with_one_takes_all_that_came_meanwhile() {
+    const WAITING: u64 = 200;
+    let server = endpoint();
+    let listener = server.listen(PORT).expect("free");
+    send_datagrams(server.local_addr(), 1..3, WAITING / 2);
+    // So long that the next call looks at the socket although it need not wait.
+    thread::sleep(Duration::from_millis(5));
+    listener.recv_message().expect("one of them");
+    // What stays in the socket leaves no room there for what others send.
+    assert_eq!(server.stats().engine.received, WAITING);
+}
+
+#[test]
+fn whoever_proved_its_address_waits_for_no_number_of_strangers() {
+    const BACKLOG: usize = 32;
+    let (server, client) = (endpoint(), endpoint());
+    let mut options = ListenOptions::new(PORT);
+    options.backlog = BACKLOG;
+    let listener = server.listen_with(options).expect("free");
+    let address = server.local_addr();
+    send_datagrams(address, 1..9, BACKLOG as u64 / 4);
+    let honest = thread::spawn(move || {
+        let mut options = CallOptions::default();
+        options.timeout = Some(LONG);
+        client.call(address, PORT, "honest", &options)
+    });
+    // The places of strangers are full, so it is asked who it is, and comes back.
+    while server.stats().engine.contexts <= BACKLOG {
+        server.progress_for(LONG).expect("loopback");
+    }
+    for _ in 0..2 {
+        let (message, incoming) = listener.recv_message().expect("a message");
+        if message == "honest" {
+            incoming.respond("answered").expect("open");
+            assert_eq!(honest.join().expect("no panic").expect("an answer"), "answered");
+            return;
+        }
+    }
+    panic!("others were served first");
 }

@@ -46,6 +46,8 @@ struct Waiting {
     since: Time,
     /// On the list of those to be looked at.
     stirred: bool,
+    /// Its initiator's address is proved.
+    proved: bool,
     /// There are octets of it that were left where they are, for others hold too much.
     held_back: bool,
     /// Octets of its message taken from the engine.
@@ -59,8 +61,12 @@ pub(crate) struct Queue {
     waiting: VecDeque<Option<Waiting>>,
     /// Number of the front.
     first: u64,
-    /// Numbers of those something happened to.
+    /// Numbers of those something happened to whose addresses are proved,
     stirred: VecDeque<u64>,
+    /// and of the others. Both take turns, so that no number of strangers keeps anybody else waiting.
+    strangers: VecDeque<u64>,
+    /// One of the others is next.
+    strangers_turn: bool,
     /// Somebody waits for messages here, or did.
     collects: bool,
     /// Octets of all of them.
@@ -88,6 +94,7 @@ impl Queue {
             accepted,
             since: now,
             stirred: false,
+            proved: false,
             held_back: false,
             octets: 0,
         }));
@@ -134,18 +141,34 @@ impl Queue {
         if std::mem::replace(&mut waiting.stirred, true) {
             return;
         }
-        // Whoever takes them as they come never looks at the list.
-        if self.stirred.len() > 2 * self.waiting.len() + STALE {
-            let mut stirred = std::mem::take(&mut self.stirred);
-            stirred.retain(|number| self.get(*number).is_some());
-            self.stirred = stirred;
+        let proved = waiting.proved;
+        let most = 2 * self.waiting.len() + STALE;
+        let mut list = std::mem::take(self.list(proved));
+        // Whoever takes them as they come never looks at the lists.
+        if list.len() > most {
+            list.retain(|number| self.get(*number).is_some());
         }
-        self.stirred.push_back(number);
+        list.push_back(number);
+        *self.list(proved) = list;
+    }
+
+    /// Those something happened to.
+    fn list(&mut self, proved: bool) -> &mut VecDeque<u64> {
+        match proved {
+            true => &mut self.stirred,
+            false => &mut self.strangers,
+        }
     }
 
     /// The next one to look at.
     fn next_stirred(&mut self) -> Option<u64> {
-        while let Some(number) = self.stirred.pop_front() {
+        self.strangers_turn = !self.strangers_turn;
+        let first = !self.strangers_turn;
+        self.next_of(first).or_else(|| self.next_of(!first))
+    }
+
+    fn next_of(&mut self, proved: bool) -> Option<u64> {
+        while let Some(number) = self.list(proved).pop_front() {
             if let Some(waiting) = self.get(number) {
                 waiting.stirred = false;
                 return Some(number);
@@ -229,6 +252,9 @@ impl Core {
             return self.forget(now, accepted.id);
         };
         let number = queue.push(now, accepted);
+        if let Some(waiting) = queue.get(number) {
+            waiting.proved = self.engine.is_proved(accepted.id).unwrap_or(false);
+        }
         slot.used_by = Use::Arriving { listener, number };
         if queue.collects {
             queue.stir(number);
@@ -250,6 +276,9 @@ impl Core {
             return;
         }
         if queue.collects {
+            if let Some(waiting) = queue.get(number) {
+                waiting.proved |= self.engine.is_proved(waiting.accepted.id).unwrap_or(false);
+            }
             queue.stir(number);
             queue.wake();
         }

@@ -172,6 +172,11 @@ impl Core {
         self.last_poll
     }
 
+    /// A look that took long is over now.
+    pub(crate) fn looked(&mut self) {
+        self.last_poll = self.now();
+    }
+
     /// Takes one batch from the socket without waiting; returns how many datagrams came.
     pub(crate) fn poll_socket(&mut self, now: Time) -> usize {
         self.poll_socket_within(now, 1)
