@@ -1,9 +1,10 @@
 //! Repository chores: `cargo xtask tidy` (house rules), `cargo xtask real` (suites that need root, network
 //! namespaces or tshark), `cargo xtask fuzz` (every fuzz target for a while), `cargo xtask counts` (instructions of
-//! the main flows), `cargo xtask coverage` (lines of the engine that the simulator's seeds run) and `cargo xtask mutants`
-//! (bugs put in by hand that the tests must notice).
+//! the main flows), `cargo xtask coverage` (lines of the engine that the simulator's seeds run), `cargo xtask mutants`
+//! (bugs put in by hand that the tests must notice), `cargo xtask model` and `cargo xtask miri` (what a run of the tests cannot see).
 #![forbid(unsafe_code)]
 
+mod checkers;
 mod counts;
 mod coverage;
 mod fuzz;
@@ -20,6 +21,8 @@ Usage: cargo xtask tidy                         check the house rules
        cargo xtask counts                       instructions of the main flows against their ceilings
        cargo xtask coverage [--help]            lines of the engine that the simulator's seeds run
        cargo xtask mutants [--help]             bugs put in by hand that the tests must notice
+       cargo xtask model                        shared memory in every order its threads may see it
+       cargo xtask miri                         tests without system calls on Miri (nightly)
        cargo xtask fuzz [--seconds N] [TARGET...]  run every fuzz target N seconds [default: 30]
 ";
 
@@ -30,6 +33,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root()),
         ["real", suites @ ..] => real::run(&root(), suites),
         ["counts"] => counts::run(&root()),
+        ["model"] => checkers::model(&root()),
+        ["miri"] => checkers::miri(&root()),
         ["coverage", words @ ..] => coverage::run(&root(), words),
         ["mutants", words @ ..] => mutants::run(&root(), words),
         ["fuzz", words @ ..] => fuzz::run(&root(), words),

@@ -39,6 +39,7 @@
 //! ```
 
 mod address;
+mod atomics;
 mod batch;
 mod capabilities;
 mod counters;
@@ -62,6 +63,8 @@ pub use readiness::{Interest, Readiness};
 pub use shortcut::{Bell, Shortcut};
 pub use socket::UdpSocket;
 pub use sys::FrameMemory;
+#[cfg(xtp_loom)]
+pub use sys::Referring;
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
 
 /// Nanoseconds of the system's monotonic clock, from an origin of its own.

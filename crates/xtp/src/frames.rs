@@ -5,15 +5,16 @@
 //! they are apart from the beginning: whoever reads a file, encodes or computes puts them where they leave from.
 
 use std::io::{self, IoSliceMut, Read, Write};
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 use xtp_engine::Framed;
 use xtp_io::FrameMemory;
 use xtp_wire::HEADER_LEN;
 
+mod atomics;
 mod sending;
 
+use atomics::Arc;
 pub(crate) use sending::Owner;
 use sending::{Sending, Shared};
 
@@ -211,7 +212,7 @@ impl FrameBytes {
     /// As the engine takes it, once, of the association `owner`.
     pub(crate) fn to_framed(&self, owner: Owner) -> Framed {
         let sending = Sending::new(self.memory.clone(), owner, self.octets);
-        let mut framed = Framed::new(Arc::new(sending));
+        let mut framed = Framed::new(std::sync::Arc::new(sending));
         framed.truncate(self.octets);
         framed
     }

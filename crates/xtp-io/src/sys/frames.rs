@@ -1,13 +1,17 @@
 //! Memory laid out as datagrams: see [`FrameMemory`].
 
 mod memory;
+mod touched;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::atomics::{AtomicBool, AtomicU64, Ordering};
 use crate::train::{MAX_DATAGRAM, MAX_SEGMENTS};
 use memory::Memory;
+use touched::Touched;
+#[cfg(xtp_loom)]
+pub use touched::modelled::Referring;
 
 /// Payloads of equal length, each with room for a header before it, so that a train of them is one piece of memory.
 ///
@@ -24,6 +28,7 @@ pub struct FrameMemory {
     busy: AtomicBool,
     /// A bit for each frame that somebody still refers to, by blocks; none where the memory is not lent.
     lent: Box<[AtomicU64]>,
+    touched: Touched,
 }
 
 /// Where the frames lie.
@@ -134,6 +139,7 @@ impl FrameMemory {
             layout,
             busy: AtomicBool::new(false),
             lent: std::iter::repeat_with(AtomicU64::default).take(blocks).collect(),
+            touched: Touched::new(layout.frames()),
         }
     }
 
@@ -187,15 +193,19 @@ impl FrameMemory {
     /// Nobody will be told any more who refers to `count` frames that lie together, from number `first` on: their block goes
     /// on in other pages, and who refers to the old ones keeps them as they are. They stay lent if the system has no others.
     pub fn abandon(&self, first: usize, count: usize) {
-        if self.busy.swap(true, Ordering::Acquire) {
-            return;
-        }
-        let _leave = Leave(&self.busy);
-        let (block, whole) = (first / self.layout.together, self.layout.block);
+        let Some(_leave) = self.enter() else { return };
+        let Layout {
+            together,
+            block: whole,
+            ..
+        } = self.layout;
+        let block = first / together;
+        self.touched.read(block * together, together);
         // Nobody writes anything: not the payloads, which are shared, and not the room, which is ours.
         if let Some((lent, bits)) = self.bits(first, count)
             && self.memory.replace(block * whole, whole)
         {
+            self.touched.move_away(block * together, together);
             lent.fetch_and(!bits, Ordering::Release);
         }
     }
@@ -217,6 +227,15 @@ impl FrameMemory {
                 self.lent = Box::default();
             }
         }
+        self.touched = Touched::new(self.layout.frames());
+    }
+
+    /// Keeps other threads out of the room, unless one is there.
+    fn enter(&self) -> Option<Leave<'_>> {
+        let entered = self
+            .busy
+            .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+        entered.is_ok().then(|| Leave(&self.busy))
     }
 
     /// The block of frames that lie together, and their bits in it.
@@ -232,6 +251,7 @@ impl FrameMemory {
     #[inline]
     pub fn frame(&self, index: usize) -> &[u8] {
         let place = self.layout.place(index);
+        self.touched.read_payload(index);
         // SAFETY: within the memory, octets of a payload, which only `&mut self` writes.
         unsafe { std::slice::from_raw_parts(self.memory.base().add(place.start), place.len()) }
     }
@@ -246,6 +266,7 @@ impl FrameMemory {
             ..
         } = self.layout;
         let (stride, mut skipped) = (self.layout.stride(), first % together);
+        self.touched.write_payloads(first);
         // SAFETY: within the memory, which is borrowed for as long and by nobody else.
         let all = unsafe { std::slice::from_raw_parts_mut(self.memory.base(), size) };
         all.chunks_mut(block)
@@ -264,20 +285,34 @@ impl FrameMemory {
     /// False, and nothing shown, if there are not as many frames [together](Self::together) or no room, if one of them is
     /// lent, or if another thread is in this call.
     pub fn with_heads(&self, first: usize, heads: &[u8], visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        self.with_heads_if(|| true, first, heads, visit)
+    }
+
+    /// As [`with_heads`](Self::with_heads), if `allowed` says so: it is asked when no other thread is in this call, nor will be
+    /// before `visit` is over.
+    pub fn with_heads_if(
+        &self,
+        allowed: impl FnOnce() -> bool,
+        first: usize,
+        heads: &[u8],
+        visit: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> bool {
         let room = self.layout.room;
         let count = heads.len() / room.max(1);
-        let fits = count <= self.together(first);
-        if room == 0 || count == 0 || !fits || self.busy.swap(true, Ordering::Acquire) {
+        if room == 0 || count == 0 || count > self.together(first) {
             return false;
         }
-        let _leave = Leave(&self.busy);
+        let Some(_leave) = self.enter() else {
+            return false;
+        };
         let lent = self.bits(first, count);
-        if lent.is_some_and(|(block, bits)| block.load(Ordering::Acquire) & bits != 0) {
+        if lent.is_some_and(|(block, bits)| block.load(Ordering::Acquire) & bits != 0) || !allowed() {
             return false;
         }
         let start = self.layout.place(first).start - room;
         let end = self.layout.place(first + count - 1).end;
         let base = self.memory.base();
+        self.touched.write_room(first, count);
         for (index, head) in heads.chunks_exact(room).enumerate() {
             let at = start + index * self.layout.stride();
             // SAFETY: `at..at + room` is the room of frame `first + index`, within the memory. No reference to it exists
@@ -292,10 +327,19 @@ impl FrameMemory {
         }
         // SAFETY: within the memory. Until `visit` is over nobody writes here: the payloads are shared, and the room is ours.
         let kept = visit(unsafe { std::slice::from_raw_parts(base.add(start), end - start) });
+        self.touched.read(first, count);
         if kept && let Some((block, bits)) = lent {
             block.fetch_or(bits, Ordering::Release);
         }
         true
+    }
+}
+
+#[cfg(xtp_loom)]
+impl FrameMemory {
+    /// Refers to `count` frames from number `first` on as they lie now, as the system does to what it was lent.
+    pub fn refer(&self, first: usize, count: usize) -> Referring {
+        self.touched.refer(first, count)
     }
 }
 
@@ -317,5 +361,7 @@ impl fmt::Debug for FrameMemory {
     }
 }
 
+#[cfg(all(test, xtp_loom))]
+mod model_tests;
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,8 @@ mod plain;
 mod poll;
 
 pub use frames::FrameMemory;
+#[cfg(xtp_loom)]
+pub use frames::Referring;
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]

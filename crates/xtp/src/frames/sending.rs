@@ -10,12 +10,12 @@
 //! * The pages belong to no allocator: given back, they go to nobody else as long as the system refers to them.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{PoisonError, Weak};
 
 use xtp_engine::{ContextId, Frames};
 use xtp_io::FrameMemory;
 
+use super::atomics::{Arc, AtomicBool, AtomicUsize, Mutex, OnceLock, Ordering};
 use crate::shared::Handle;
 
 /// An association. As long as it is named, its endpoint's place in memory is no other's.
@@ -26,9 +26,9 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    pub(crate) fn new(endpoint: &Arc<Handle>, id: ContextId) -> Self {
+    pub(crate) fn new(endpoint: &std::sync::Arc<Handle>, id: ContextId) -> Self {
         Self {
-            endpoint: Arc::downgrade(endpoint),
+            endpoint: std::sync::Arc::downgrade(endpoint),
             id,
         }
     }
@@ -130,10 +130,9 @@ impl Frames for Sending {
     }
 
     fn with_heads(&self, first: usize, heads: &[u8], visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
-        if !self.may_write() {
-            return false;
-        }
-        self.memory().with_heads(first, heads, &mut |octets| {
+        // Asked while nobody else can be lent it: whoever was first meanwhile has a claim to it.
+        let allowed = || self.may_write();
+        self.memory().with_heads_if(allowed, first, heads, &mut |octets| {
             let kept = visit(octets);
             if kept {
                 let count = heads.len() / self.room();
@@ -164,6 +163,9 @@ impl Frames for Sending {
     }
 }
 
+#[cfg(all(test, xtp_loom))]
+#[path = "sending_model_tests.rs"]
+mod model_tests;
 #[cfg(test)]
 #[path = "sending_testing.rs"]
 pub(crate) mod testing;

@@ -1,11 +1,11 @@
 //! Memory as an association of its own sends it, without that association.
 
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use xtp_engine::{ContextId, Engine, EngineConfig, Frames, OpenOptions, Time};
 use xtp_io::FrameMemory;
 
-use super::{Owner, Sending, Shared};
+use super::{Arc, Owner, Sending, Shared};
 
 /// Names of different associations.
 pub(crate) fn owners<const COUNT: usize>() -> [Owner; COUNT] {
@@ -22,8 +22,8 @@ pub(crate) fn owners<const COUNT: usize>() -> [Owner; COUNT] {
 }
 
 /// All of `memory`, sent once.
-pub(crate) fn sent_once(memory: FrameMemory) -> Arc<dyn Frames> {
+pub(crate) fn sent_once(memory: FrameMemory) -> std::sync::Arc<dyn Frames> {
     let octets = memory.octets();
     let [owner] = owners();
-    Arc::new(Sending::new(Arc::new(Shared::new(memory)), owner, octets))
+    std::sync::Arc::new(Sending::new(Arc::new(Shared::new(memory)), owner, octets))
 }

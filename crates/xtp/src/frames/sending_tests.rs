@@ -1,12 +1,10 @@
 //! Who may write between payloads, and when again.
 
-use std::sync::Arc;
-
 use xtp_engine::Frames;
 use xtp_io::FrameMemory;
 
 use super::testing::owners;
-use super::{Owner, Sending, Shared};
+use super::{Arc, Owner, Sending, Shared};
 
 const ROOM: usize = 32;
 const PAYLOAD: usize = 1_440;
@@ -78,7 +76,9 @@ fn what_was_never_acknowledged_stays_lent() {
     assert!(send(&first, 0, 1).is_some());
     drop(first);
     assert!(send(&sending(&memory, &owner), 0, 1).is_none());
-    let mut memory = Arc::into_inner(memory).expect("nobody else has it");
+    let Ok(mut memory) = Arc::try_unwrap(memory) else {
+        panic!("nobody else has it");
+    };
     assert!(memory.memory.is_lent());
     memory.memory.renew();
     assert!(!memory.memory.is_lent());
