@@ -148,9 +148,12 @@ fn compare(lose: u64, chunk: usize) -> usize {
         let answers = one_by_one.turn(now, reads);
         assert_eq!(answers, joined.turn(now, reads), "turn {turn}");
         let stats = |reader: &Reader| {
-            reader
-                .id
-                .map(|id| format!("{:?}", reader.engine.context_stats(id)))
+            reader.id.map(|id| {
+                let mut stats = reader.engine.context_stats(id).expect("there");
+                // What is taken one by one is a small part of its buffer, and copied.
+                stats.octets_copied = 0;
+                format!("{stats:?}")
+            })
         };
         assert_eq!(stats(one_by_one), stats(joined), "turn {turn}");
         assert_eq!(one_by_one.engine.deadline(), joined.engine.deadline());

@@ -2,6 +2,7 @@
 //!
 //! What [`receive`](super::receive) finds out for every packet it needs to find out for a run only once.
 
+use super::input::{SHARE_FROM, is_worth_sharing};
 use super::reader::ReaderState;
 use super::{Context, Doubt, Env, Role, State};
 use crate::options::ErrorControl;
@@ -30,7 +31,7 @@ impl Context {
         let len = run.data_len() as u64;
         let room = self.reader_room().saturating_sub(run.header.seq);
         let count = run.count().min(usize::try_from(room / len).unwrap_or(usize::MAX));
-        if count == 0 {
+        if count == 0 || !is_worth_sharing(backing, datagram_len(run) * count) {
             return 0;
         }
         self.note_run(env, run, datagram, count);
@@ -62,7 +63,7 @@ impl Context {
             && !reader.store.has_holes();
         let newest = reader.sync_in.is_some_and(|sync| serial_gt(header.sync, sync))
             && header.options.contains(Options::EDGE) == reader.edge_last;
-        expected && in_order && newest && header.dlen as usize >= super::input::SHARE_FROM
+        expected && in_order && newest && header.dlen as usize >= SHARE_FROM
     }
 
     /// Whatever packets change by having come.

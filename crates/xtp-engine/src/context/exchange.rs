@@ -4,7 +4,7 @@
 
 use super::express::Departure;
 use super::express_train::{Car, Follower, LONGEST};
-use super::input::SHARE_FROM;
+use super::input::is_worth_sharing;
 use super::plan::Planned;
 use super::{Context, Env};
 use crate::congestion::Controller;
@@ -61,7 +61,7 @@ impl Context {
     #[inline]
     fn hand_on(&mut self, datagram: &Datagram<'_>, data: &[u8]) -> Bytes {
         match datagram.backing {
-            Some(backing) if data.len() >= SHARE_FROM => {
+            Some(backing) if is_worth_sharing(backing, data.len()) => {
                 let payload = Payload::Shared(backing.slice_ref(data));
                 self.reader.store.hand_on(payload)
             }
