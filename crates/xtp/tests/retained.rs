@@ -58,6 +58,8 @@ fn what_is_sent_from_few_buffers_arrives_whole_and_in_order() {
 /// second is not, so the third call has to wait.
 #[test]
 fn the_call_that_needs_the_oldest_buffer_waits_for_it() {
+    // More than half of what an association may send without being granted it: the first one fits, two do not.
+    const BUFFER: usize = 100_000;
     let (server, address, client) = pair();
     let mut options = xtp::ListenOptions::streams(PORT);
     options.tuning.recv_capacity = 100_000;
@@ -73,12 +75,12 @@ fn the_call_that_needs_the_oldest_buffer_waits_for_it() {
     let stream = client
         .open(address, paradigm::stream(PORT))
         .expect("options in range");
-    let mut sender = stream.retained(2, 60_000);
-    sender.submit(vec![1; 60_000]).expect("free");
-    sender.submit(vec![2; 60_000]).expect("free");
+    let mut sender = stream.retained(2, BUFFER);
+    sender.submit(vec![1; BUFFER]).expect("free");
+    sender.submit(vec![2; BUFFER]).expect("free");
     assert_eq!(sender.outstanding(), 2);
     sender
-        .submit(vec![3; 60_000])
+        .submit(vec![3; BUFFER])
         .expect("the first was acknowledged");
     assert_eq!(sender.outstanding(), 2);
     stream.set_write_timeout(Some(std::time::Duration::from_millis(50)));
@@ -89,7 +91,7 @@ fn the_call_that_needs_the_oldest_buffer_waits_for_it() {
     assert_eq!(sender.finish().expect("confirmed").len(), 2);
     stream.confirm(Confirm::Received).expect("nothing is left");
     stream.close().expect("confirmed");
-    assert_eq!(far.join().expect("no panic"), 180_000);
+    assert_eq!(far.join().expect("no panic"), 3 * BUFFER);
 }
 
 #[test]
