@@ -220,7 +220,7 @@ impl Life {
 
     /// Its responder made somebody give way, and aborted this one, which no user does, or nobody was ever told of it.
     fn gave_way(&self, world: &World) -> bool {
-        let displaces = world.hosts[self.responder].engine.stats().displaced > 0;
+        let displaces = world.hosts[self.responder].displaced() > 0;
         let aborted = Outcome::Closed(CloseReason::LocalAbort);
         let mut tasks = world.tasks.iter().filter(|task| task.flow == self.number);
         displaces && tasks.all(|task| task.side == Side::Initiator || task.outcome == aborted)

@@ -101,6 +101,8 @@ pub struct Host {
     pub listeners: BTreeMap<ListenerId, usize>,
     /// Datagrams the socket dropped because nobody looked.
     pub overrun: u64,
+    /// Associations that engines of it made give way before they crashed (§7.4).
+    pub(crate) displaced_before: u64,
     inbox: VecDeque<Flying>,
     inbox_octets: usize,
     next_poll: u64,
@@ -135,6 +137,7 @@ impl Host {
             tasks: BTreeMap::new(),
             listeners: BTreeMap::new(),
             overrun: 0,
+            displaced_before: 0,
             inbox: VecDeque::new(),
             inbox_octets: 0,
             next_poll: 0,
@@ -286,8 +289,19 @@ impl Host {
         Ok(())
     }
 
+    /// Associations it has made give way to others (§7.4), since the world began.
+    pub(crate) fn displaced(&self) -> u64 {
+        let now = if self.down {
+            0
+        } else {
+            self.engine.stats().displaced
+        };
+        self.displaced_before + now
+    }
+
     /// Everything in memory is gone.
     pub fn crash(&mut self, world: u64) {
+        self.displaced_before = self.displaced();
         self.down = true;
         self.paused = false;
         self.born = world;

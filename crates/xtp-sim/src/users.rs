@@ -68,6 +68,8 @@ impl World {
 
     /// Takes one receive batch of a host; what came to whoever waited goes there.
     pub(crate) fn take_input(&mut self, host: usize) {
+        // What was sent together arrives together, and may be taken one by one: as many turns, and no loop.
+        self.turns_at.1 = 0;
         let wanted = self.wanted(host);
         match self.hosts[host].receive(self.now, wanted) {
             Came::Message(id, message) => self.hand_message(host, id, &message),

@@ -74,7 +74,7 @@ pub struct World {
     seed: u64,
     pub(crate) schedule: Vec<Scheduled>,
     refusals: Vec<(u64, usize, SocketAddr)>,
-    turns_at: (u64, u32),
+    pub(crate) turns_at: (u64, u32),
     steps_at: (u64, u32),
 }
 

@@ -103,3 +103,17 @@ fn seeds_draw_every_habit() {
     }
     assert_eq!(seen.len(), 4 + 2 * 7, "{seen:?}");
 }
+
+/// What was sent together arrives together: taking it one by one is no endless loop, however much it is.
+#[test]
+fn a_host_that_takes_packets_one_by_one_comes_to_rest() {
+    let mut world = World::pair(1, &LinkConfig::default());
+    world.hosts[1].config.habits.batch = 1;
+    let src = world.net.address(0);
+    for _ in 0..1_500 {
+        world.inject(1, src, &[0; 64]);
+    }
+    world.run_for(Duration::from_millis(1));
+    assert_eq!(world.failure, None);
+    assert_eq!(world.hosts[1].engine.stats().received, 1_500);
+}
