@@ -110,7 +110,7 @@ fn all_agree(
     talk: Talk,
     prepare: impl Fn(&mut World, ContextId),
 ) -> (u64, View) {
-    let mut first: Option<(Vec<Sent>, View)> = None;
+    let mut first: Option<(Vec<Sent>, View, _)> = None;
     for way in WAYS {
         let (mut world, [_, peer]) = begun(way != Way::General, options.clone(), Rate::default());
         prepare(&mut world, peer);
@@ -121,13 +121,16 @@ fn all_agree(
             short > 0 || way == Way::General || narrow,
             "{name}, {len} octets: {way:?}"
         );
-        let (expected, _) = first.get_or_insert((sent.clone(), base));
+        let stats = world.ends[1].context_stats(peer).unwrap();
+        let stats = (stats.congestion_window, stats.rtt, stats.max_data);
+        let (expected, _, counted) = first.get_or_insert((sent.clone(), base, stats));
+        assert_eq!(*counted, stats, "{name}, {len} octets: {way:?}");
         assert!(
             *expected == sent,
             "{name}, {len} octets: {way:?} sends other packets"
         );
     }
-    let (sent, base) = first.expect("there are ways");
+    let (sent, base, _) = first.expect("there are ways");
     let end = |sent: &Sent| {
         let packet = xtp_wire::Packet::parse(&sent.octets).unwrap();
         packet.header.seq + packet.body.data().map_or(0, |data| data.data.len() as u64)
@@ -217,6 +220,47 @@ fn no_way_exceeds_a_small_window() {
         };
         all_agree("after losses", &options, talk, shrink);
     }
+}
+
+/// What was not used for long is worth less (§5.3).
+#[test]
+fn every_way_knows_that_it_was_idle() {
+    for kind in [CongestionKind::Cubic, CongestionKind::Model] {
+        for pause in [4 * MS, 7 * MS, 60 * MS] {
+            for len in [400, 2_600] {
+                let mut options = paradigm::stream(PORT);
+                options.tuning.congestion = kind;
+                let grow = |world: &mut World, peer: ContextId| {
+                    for _ in 0..10 {
+                        world.send(1, peer, 40_000);
+                        world.run(20 * MS);
+                    }
+                };
+                let talk = Talk {
+                    len,
+                    pause,
+                    narrow: true,
+                };
+                all_agree(&format!("{kind:?}, {pause:?} idle"), &options, talk, grow);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_of_another_association_is_not_handed_over() {
+    let (mut world, [_, peer]) = begun(true, paradigm::stream(PORT), Rate::default());
+    let view = View::of(&world, 1);
+    for (key, mine) in [(view.key.value() ^ 1, false), (view.key.value(), true)] {
+        let view = View {
+            key: xtp_wire::Key::returned(key),
+            ..view
+        };
+        let octets = view.exchange(view.control(), b"message");
+        let message = world.ends[1].receive_message(world.now, peer, &datagram(&octets), octets.len());
+        assert_eq!(message.is_some(), mine);
+    }
+    world.flush(1);
 }
 
 /// The packets of a message in one train, each of `stride` octets.

@@ -19,4 +19,5 @@ mod requests;
 mod round_trips;
 mod shortcuts;
 mod sources;
+mod stays;
 mod world;

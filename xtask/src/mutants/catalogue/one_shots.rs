@@ -218,13 +218,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "the short way admits although too many wait at the listener",
     ),
     Mutant::new(
-        "first-like-in-part",
-        "xtp-engine/src/engine/guest/at_once.rs",
-        "&& «octets[numbers.end..first.len()] == first[numbers.end..]»;",
-        "true",
-        "the short way does not see what else a FIRST says of its client",
-    ),
-    Mutant::new(
         "parted-end-grant-below",
         "xtp-engine/src/engine/stay/parted.rs",
         "&& «alloc >= rseq» && alloc - rseq",

@@ -1,0 +1,90 @@
+//! Who was answered and of whom only END is awaited: it is its END, or none, whether or not there is a context of it.
+
+use super::world::{MS, PORT, World, address, payload};
+use std::net::SocketAddr;
+use xtp_engine::{ContextId, Datagram, Ecn, Event, Read, TransmitBatch, paradigm};
+
+fn datagram(src: SocketAddr, octets: &[u8]) -> Datagram<'_> {
+    Datagram {
+        src,
+        dst: None,
+        ecn: Ecn::NotEct,
+        data: octets,
+        backing: None,
+    }
+}
+
+fn take_events(world: &mut World) {
+    while let Some(event) = world.ends[1].poll_event() {
+        world.events[1].push(event);
+    }
+}
+
+/// What `me` sends next, which does not arrive by itself.
+fn next(world: &mut World, me: usize) -> Vec<u8> {
+    world.lose[1 - me] = 1;
+    world.flush(me);
+    world.sent.last().expect("something left").octets.clone()
+}
+
+/// A request is answered at once, and its END is under way; both ends' names, and END.
+fn answered(world: &mut World) -> (ContextId, ContextId, Vec<u8>) {
+    let id = world.open(paradigm::transaction(PORT));
+    world.ends[0].send(world.now, id, payload(20), true).unwrap();
+    world.ends[0].close_writer(world.now, id).unwrap();
+    let first = next(world, 0);
+    world.ends[1].receive_ahead(world.now, datagram(address(0), &first));
+    take_events(world);
+    let peer = world.accepted();
+    world.ends[1].accepted(peer).unwrap();
+    let read = world.ends[1].read(world.now, peer, 100);
+    assert!(matches!(read, Ok(Read::Data { eom: true, .. })), "{read:?}");
+    world.ends[1].send(world.now, peer, payload(60), true).unwrap();
+    world.ends[1].close_writer(world.now, peer).unwrap();
+    let mut out = TransmitBatch::new();
+    world.ends[1].flush_ahead(world.now, &mut out);
+    world.lose[0] = 1;
+    world.carry(1, &out);
+    world.ends[1].catch_up_idle();
+    let answer = world.sent.last().expect("it was answered").octets.clone();
+    world.receive(0, address(1), None, &answer);
+    assert_eq!(world.read(0, id).len(), 60);
+    (id, peer, next(world, 0))
+}
+
+/// The same, of a kind that was seen before: there is only a note of it.
+fn staying() -> (World, ContextId, Vec<u8>) {
+    let mut world = World::new(true);
+    for _ in 0..4 {
+        let (id, peer, end) = answered(&mut world);
+        world.forge(1, &end);
+        world.ends[0].release(world.now, id).unwrap();
+        world.ends[1].release(world.now, peer).unwrap();
+        world.run(MS);
+    }
+    let (_, peer, end) = answered(&mut world);
+    assert_eq!(world.ends[1].hosted(), Some(peer));
+    (world, peer, end)
+}
+
+#[test]
+fn an_end_from_elsewhere_confirms_nothing() {
+    let (mut world, peer, end) = staying();
+    for (src, ends) in [(address(7), false), (address(0), true)] {
+        world.ends[1].receive_ahead(world.now, datagram(src, &end));
+        take_events(&mut world);
+        let closed = |(id, event): &(ContextId, Event)| *id == peer && matches!(event, Event::Closed(_));
+        assert_eq!(world.events[1].iter().any(closed), ends, "END from {src}");
+    }
+    world.flush(1);
+}
+
+#[test]
+fn an_end_from_elsewhere_lets_nobody_go() {
+    let (mut world, peer, end) = staying();
+    for (src, ends) in [(address(7), false), (address(0), true)] {
+        let taken = world.ends[1].receive_end(world.now, peer, &datagram(src, &end));
+        assert_eq!(taken, ends, "END from {src}");
+    }
+    world.flush(1);
+}
