@@ -28,13 +28,13 @@ pub const MEMORY: u64 = 15_000_000_000;
 
 /// How long after its last packet an association may be silent while something is unacknowledged: the first period of WTIMER is
 /// three times the round trip that was measured first, and every repetition doubles it, so that the next gap is as long as the
-/// time without an answer, which may be twice that since anything came; 10 s at most. Before anything was heard
+/// time without an answer, which may be more than twice that since anything came; 10 s at most. Before anything was heard
 /// WTIMER may begin with 2 s, and who is found elsewhere begins anew.
 pub fn allowed(heard: Heard) -> u64 {
     let unanswered = heard.sent.saturating_sub(heard.arrived).max(heard.quiet);
     let round = 2 * heard.slowest + heard.paused;
     let base = if heard.fresh { 2 * BASE } else { BASE };
-    (base + 2 * unanswered + 3 * round).min(LONGEST)
+    (base + unanswered * 9 / 4 + 3 * round).min(LONGEST)
 }
 
 #[cfg(test)]

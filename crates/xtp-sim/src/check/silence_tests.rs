@@ -12,10 +12,10 @@ fn a_gap_may_grow_with_the_time_without_an_answer_up_to_the_longest_period() {
         ..Heard::default()
     };
     assert_eq!(allowed(heard(0)), 1_400_000_000);
-    assert_eq!(allowed(heard(2 * SECOND)), 5_400_000_000);
+    assert_eq!(allowed(heard(2 * SECOND)), 5_900_000_000);
     assert_eq!(allowed(heard(50 * SECOND)), 10_500_000_000);
     let quiet = 3 * SECOND;
-    assert_eq!(allowed(Heard { quiet, ..heard(0) }), 7_400_000_000);
+    assert_eq!(allowed(Heard { quiet, ..heard(0) }), 8_150_000_000);
     let fresh = true;
     assert_eq!(allowed(Heard { fresh, ..heard(0) }), 2_800_000_000);
     let slowest = SECOND / 10;
