@@ -113,3 +113,30 @@ fn an_end_behind_a_hole_ends_nothing() {
         assert_eq!(world.read(0, id), all);
     }
 }
+
+/// A peer that has ended its own stream and falls silent has confirmed what it confirmed, and no more (§6.7).
+#[test]
+fn silence_confirms_nothing() {
+    for ahead in [false, true] {
+        for written in [0, 500] {
+            let mut world = World::new(ahead);
+            let id = world.open(paradigm::stream(PORT));
+            world.send(0, id, 200);
+            world.run(40 * MS);
+            let peer = world.accepted();
+            world.read(1, peer);
+            world.ends[1].close_writer(world.now, peer).unwrap();
+            world.run(200 * MS);
+            world.lose[1] = usize::MAX;
+            if written > 0 {
+                world.send(0, id, written);
+            }
+            world.ends[0].close_writer(world.now, id).unwrap();
+            world.run(Duration::from_secs(200));
+            let told = world.closed(0);
+            let confirmed = told == "closed; everything confirmed";
+            assert!(!told.is_empty());
+            assert_eq!(confirmed, written == 0, "{told}, ahead: {ahead}");
+        }
+    }
+}
