@@ -222,6 +222,12 @@ impl Listeners {
         }
     }
 
+    /// Of the listener with the fewest places left for the unproved: how many they take, and how many there are.
+    pub(crate) fn fullest(&self) -> Option<(usize, usize)> {
+        let places = self.by_id.values().map(|listener| listener.unproved.places());
+        places.min_by_key(|(taken, limit)| limit.saturating_sub(*taken))
+    }
+
     /// The oldest of those not proved that may have to give way; each is named once.
     pub(crate) fn oldest_unproved(&mut self, id: ListenerId) -> Option<ContextId> {
         self.by_id.get_mut(&id.0)?.unproved.oldest()

@@ -6,7 +6,9 @@ use xtp_engine::CloseReason;
 
 use crate::app::{Outcome, Task};
 use crate::bound::taken_and_allowed;
+use crate::check::share::{self, Traffic};
 use crate::check::wire::Association;
+use crate::check::wire::End;
 use crate::excuse::{self, Excuse};
 use crate::fault::Fault;
 use crate::flow::Flow;
@@ -41,6 +43,13 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
             world.fail(format!("flow {number} ({}): {what}", paradigm.name()));
             return;
         }
+        if binding
+            && excuses.is_empty()
+            && let Err(what) = share::check(traffic(world, number))
+        {
+            world.fail(format!("flow {number} ({}): {what}", paradigm.name()));
+            return;
+        }
         match judge_flow(plan, world, number, *paradigm, &excuses) {
             Ok(Verdict::Clean) => report.clean += 1,
             Ok(Verdict::Residue) => report.residue += 1,
@@ -60,6 +69,26 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
         if stats.contexts > 0 {
             world.fail(format!("host {number} still has {} contexts", stats.contexts));
         }
+    }
+}
+
+/// What the ends of a flow's newest association sent.
+fn traffic(world: &World, number: usize) -> Traffic {
+    let flow = &world.flows[number];
+    let Some(&association) = world.newest.get(&number) else {
+        return Traffic::default();
+    };
+    let seen = &world.net.check.associations[association];
+    let sum = |of: fn(&End) -> u64| seen.ends.iter().map(of).sum::<u64>();
+    let steps =
+        [&flow.spec.initiator_script, &flow.spec.responder_script].map(|script| script.steps.len() as u64);
+    let last = seen.ends.iter().map(|end| end.sent_at).max().unwrap_or(0);
+    Traffic {
+        data: sum(|end| end.packets - end.control_packets),
+        control: sum(|end| end.control_packets),
+        lost: sum(|end| end.lost_packets),
+        seconds: last.saturating_sub(flow.opened_at) / 1_000_000_000 + 1,
+        steps: steps.iter().sum(),
     }
 }
 

@@ -9,6 +9,7 @@ use xtp_engine::{CongestionKind, Ecn, EngineConfig};
 use xtp_link::LinkConfig;
 
 use crate::app::{Outcome, Task, nanos};
+use crate::check::stores;
 use crate::check::stream::Promise;
 use crate::fault::{Fault, Moved, Restarted, Scheduled};
 use crate::flow::{Flow, FlowSpec};
@@ -25,6 +26,8 @@ const MAX_TURNS: u32 = 1_000;
 /// Steps within one moment before that counts as standing still.
 const MAX_STEPS: u32 = 100_000;
 
+/// A datagram of several packets is taken whole or not at all (§4.8).
+const LARGEST_DATAGRAM: u64 = 1 << 20;
 /// Initial allowance for the largest datagram there is (§2.4), and a datagram of several packets (§4.8).
 const LARGEST_ALLOWANCE: u64 = 131_072;
 
@@ -250,6 +253,7 @@ impl World {
             self.run_host(host);
         }
         self.tap();
+        self.check_stores();
         if let Some(violation) = self.net.violation.take() {
             self.fail(violation);
         }
@@ -421,6 +425,18 @@ impl World {
         }
     }
 
+    /// No engine keeps more of anything than its configuration allows.
+    fn check_stores(&mut self) {
+        for host in 0..self.hosts.len() {
+            let engine = &self.hosts[host].engine;
+            if !self.hosts[host].down
+                && let Err(what) = stores::check(&engine.stores())
+            {
+                self.fail(format!("host {host}: {what}"));
+            }
+        }
+    }
+
     /// A reader holds no more than its capacity, or what the initial allowance let in (§2.4, §5.1).
     pub(crate) fn check_memory(&mut self, number: usize) {
         let task = &self.tasks[number];
@@ -429,6 +445,10 @@ impl World {
             Side::Initiator => spec.open.tuning.recv_limit(),
             Side::Responder => spec.listen.tuning.recv_limit(),
         };
+        if let Err(what) = self.check_writer(task) {
+            self.fail_task(number, &what);
+            return;
+        }
         if task.reader.promise() == Promise::Gaps {
             // What can be read includes gaps, which hold nothing.
             return;
@@ -440,6 +460,21 @@ impl World {
                 &format!("{held} octets held for a reader with a capacity of {capacity}"),
             );
         }
+    }
+
+    /// A writer holds no more than its capacity; a datagram is taken whole.
+    fn check_writer(&self, task: &Task) -> Result<(), String> {
+        let spec = &self.flows[task.flow].spec;
+        let tuning = match task.side {
+            Side::Initiator => &spec.open.tuning,
+            Side::Responder => &spec.listen.tuning,
+        };
+        let engine = &self.hosts[task.host].engine;
+        let Some(stats) = engine.context_stats(task.id).ok().filter(|_| !tuning.no_error) else {
+            return Ok(());
+        };
+        let capacity = tuning.send_limit().max(LARGEST_DATAGRAM);
+        stores::check_writer(task.written, stats.octets_acknowledged, capacity)
     }
 
     pub(crate) fn fail_task(&mut self, number: usize, what: &str) {

@@ -61,7 +61,11 @@ impl Clients {
         }
     }
 
-    #[cfg(test)]
+    /// How many there may be.
+    pub(super) const fn most(&self) -> usize {
+        self.table.capacity()
+    }
+
     pub(super) const fn len(&self) -> usize {
         self.table.len()
     }

@@ -28,6 +28,10 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         }
     }
 
+    pub(super) const fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     pub(super) const fn len(&self) -> usize {
         self.slab.len()
     }

@@ -330,6 +330,16 @@ impl AtMostOnce {
         self.table.len()
     }
 
+    /// What is remembered, and how much may be: tombstones, clients, pure datagrams, octets of kept responses.
+    pub(crate) fn stores(&self) -> [(usize, usize); 4] {
+        [
+            (self.table.len(), self.table.most()),
+            (self.clients.len(), self.clients.most()),
+            (self.datagrams.len(), DATAGRAMS),
+            self.table.kept_octets(),
+        ]
+    }
+
     /// Clients remembered.
     #[cfg(test)]
     const fn clients(&self) -> usize {

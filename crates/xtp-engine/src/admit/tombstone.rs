@@ -180,6 +180,16 @@ impl Tombstones {
         self.lists.iter().flatten().map(List::len).sum()
     }
 
+    /// How many there may be.
+    pub(super) fn most(&self) -> usize {
+        self.limits.iter().sum()
+    }
+
+    /// Octets of kept responses, and how many there may be.
+    pub(super) fn kept_octets(&self) -> (usize, usize) {
+        (self.cached_octets, CACHE_OCTETS)
+    }
+
     /// Tombstones and open records.
     #[cfg(test)]
     pub(super) const fn records(&self) -> usize {

@@ -38,8 +38,7 @@ impl Validated {
     }
 
     /// Addresses held, including some that have expired.
-    #[cfg(test)]
-    const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.proofs.len()
     }
 

@@ -40,6 +40,13 @@ impl Assembling {
         evicted
     }
 
+    /// The most octets of incomplete datagrams that one peer has here.
+    pub(super) fn largest(&self, contexts: &Slab) -> usize {
+        let held = |slot: &u32| contexts.awake(*slot).map_or(0, Context::held_incomplete);
+        let all = self.by_peer.values().map(|queue| queue.iter().map(held).sum());
+        all.max().unwrap_or(0)
+    }
+
     pub(super) fn forget(&mut self, peer: IpAddr, slot: u32) {
         if let Some(queue) = self.by_peer.get_mut(&peer) {
             queue.retain(|other| *other != slot);

@@ -21,9 +21,11 @@ mod replies;
 mod serials;
 mod slab;
 mod stay;
+mod stores;
 mod turn;
 
 pub use guest::Welcomed;
+pub use stores::Store;
 
 use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, TokenMint, Validated};
 use crate::config::EngineConfig;

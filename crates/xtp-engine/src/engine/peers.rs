@@ -10,7 +10,7 @@ use xtp_wire::Token;
 /// How long it is believed.
 const LIFE: Duration = Duration::from_secs(600);
 /// Peers remembered; beyond it everything older than a minute goes, then everything.
-const MAX_PEERS: usize = 4_096;
+pub(super) const MAX_PEERS: usize = 4_096;
 
 /// Knowledge about one address.
 #[derive(Copy, Clone, Debug, Default)]
@@ -38,6 +38,10 @@ impl Peers {
         Self {
             known: KeyedMap::with_hasher(KeyedState::new(hash_key)),
         }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
     }
 
     pub(super) fn get(&self, ip: IpAddr, now: Time) -> Knowledge {

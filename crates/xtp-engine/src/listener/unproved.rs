@@ -48,6 +48,11 @@ impl Unproved {
         }
     }
 
+    /// How many are taken, and how many there are.
+    pub(super) fn places(&self) -> (usize, usize) {
+        (self.taken, self.limit)
+    }
+
     /// Whether there is a place for `source`. Whoever is `listed` is most likely no stranger, and has no share.
     pub(super) fn check(&self, source: IpAddr, listed: bool) -> Result<(), Full> {
         if self.taken >= self.limit {

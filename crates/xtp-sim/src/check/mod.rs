@@ -2,8 +2,11 @@
 
 pub mod amplification;
 pub mod growth;
+pub mod pacing;
 pub mod rate;
 pub mod reflection;
+pub mod share;
 pub mod silence;
+pub mod stores;
 pub mod stream;
 pub mod wire;

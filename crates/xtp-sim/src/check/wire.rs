@@ -7,6 +7,7 @@ use xtp_wire::{Format, Key, Options, serial_gt};
 
 use crate::check::amplification::{AmplificationCheck, Arrived};
 use crate::check::growth::GrowthCheck;
+use crate::check::pacing::PacingCheck;
 use crate::check::rate::RateCheck;
 use crate::check::silence;
 use crate::packet::{Seen, Statement};
@@ -44,6 +45,7 @@ pub struct End {
     /// Octets of the other end's stream it has reported.
     acknowledged: u64,
     growth: GrowthCheck,
+    pacing: PacingCheck,
     sync: Option<u32>,
     first_seq: Option<u64>,
     final_seq: Option<u64>,
@@ -185,8 +187,9 @@ impl WireCheck {
         mine.status(seen, other)?;
         if windowed && seen.end() > mine.highest {
             let fresh = seen.end() - mine.highest.max(seen.seq);
-            mine.growth
-                .sent(at, fresh, other.acknowledged + mine.lost_octets, round)?;
+            let gone = other.acknowledged + mine.lost_octets;
+            mine.growth.sent(at, fresh, gone, round)?;
+            mine.pacing.sent(at, fresh, gone, round)?;
         }
         mine.data(at, seen, other)?;
         if let Some(statement) = &seen.statement {

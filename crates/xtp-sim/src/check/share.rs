@@ -1,0 +1,45 @@
+//! Control packets are few beside data (§3.5): the writer asks now and then, and a reader never speaks by itself.
+
+/// What both ends of an association sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Packets with octets of a stream.
+    pub data: u64,
+    /// All others.
+    pub control: u64,
+    /// Of all, lost on the way.
+    pub lost: u64,
+    /// Seconds it lived: silence is probed.
+    pub seconds: u64,
+    /// Things its users did that speak for themselves: marks, terms, posts.
+    pub steps: u64,
+}
+
+/// To open, to confirm keys, to close.
+const BASE: u64 = 24;
+/// A data packet of a writer that is blocked is asked about twice and answered as often, and a window that opens is told.
+const EACH: u64 = 5;
+/// A lost packet may cost a probe, a handshake, and their answers.
+const LOST: u64 = 8;
+/// Probes of silence and of a writer that is blocked, and their answers.
+const SECOND: u64 = 4;
+
+/// Whether the share of control packets is what the rules explain.
+///
+/// # Errors
+/// There are more.
+pub fn check(traffic: Traffic) -> Result<(), String> {
+    let allowed =
+        BASE + EACH * (traffic.data + traffic.steps) + LOST * traffic.lost + SECOND * traffic.seconds;
+    if traffic.control <= allowed {
+        return Ok(());
+    }
+    Err(format!(
+        "{} control packets beside {} of data in {} s ({} lost, {} steps): {allowed} are explained",
+        traffic.control, traffic.data, traffic.seconds, traffic.lost, traffic.steps
+    ))
+}
+
+#[cfg(test)]
+#[path = "share_tests.rs"]
+mod tests;

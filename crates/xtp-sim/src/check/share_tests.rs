@@ -1,0 +1,39 @@
+//! What is too much, and what is not.
+
+use super::*;
+
+#[test]
+fn twice_as_many_are_explained_and_six_times_are_not() {
+    let traffic = |control| Traffic {
+        data: 100,
+        control,
+        ..Traffic::default()
+    };
+    assert_eq!(check(traffic(200)), Ok(()));
+    let error = check(traffic(600)).expect_err("too many");
+    assert!(error.contains("600 control packets beside 100"), "{error}");
+}
+
+#[test]
+fn an_idle_association_may_not_chatter() {
+    let idle = |control, seconds| Traffic {
+        data: 2,
+        control,
+        seconds,
+        ..Traffic::default()
+    };
+    assert_eq!(check(idle(10, 1)), Ok(()));
+    assert!(check(idle(1_000, 60)).is_err());
+}
+
+#[test]
+fn losses_explain_repetitions() {
+    let lossy = Traffic {
+        data: 10,
+        control: 90,
+        lost: 5,
+        ..Traffic::default()
+    };
+    assert_eq!(check(lossy), Ok(()));
+    assert!(check(Traffic { lost: 0, ..lossy }).is_err());
+}
