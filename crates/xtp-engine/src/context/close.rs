@@ -3,11 +3,12 @@
 use super::reader::{PeerDreq, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
-use super::{Context, Doubt, Env, Restart, Role, State, Transition};
+use super::{Context, Doubt, Env, Opening, Restart, Role, State, Transition};
 use crate::admit::AgeRefusal;
 use crate::congestion::Controller;
 use crate::error::{CloseReason, DiagReason};
 use crate::event::Event;
+use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, Packet, service};
@@ -178,6 +179,10 @@ impl Context {
         match DiagCode::try_from(code) {
             Ok(DiagCode::ContextRefused) if opening && val == DiagValue::ImproperState.to_wire() => {
                 let refusal = AgeRefusal::read(text);
+                if refusal.is_some_and(|refusal| self.is_asked_otherwise(refusal, env.now)) {
+                    self.stats.implausible += 1;
+                    return;
+                }
                 let never_ran = refusal.is_some_and(|refusal| self.was_never_run(refusal, env.now));
                 self.learned_refusal = refusal.map(Box::new);
                 if never_ran || self.may_repeat() {
@@ -195,7 +200,7 @@ impl Context {
                 self.stats.implausible += 1;
             }
             Ok(DiagCode::ContextRefused) if opening && self.fell_back_in_error(val) => {
-                self.restart = Some(Restart::Extended);
+                self.turn_back(env.now)
             }
             Ok(DiagCode::ContextRefused) if opening => {
                 self.finish(CloseReason::Refused(DiagReason(val)), env);
@@ -240,23 +245,32 @@ impl Context {
         }
     }
 
-    /// What was refused is the legacy format alone: the peer has asked for a token, which proves that it knows the others.
+    /// What was refused is the legacy format alone: the peer has asked for a token, which proves that it knows the others,
+    /// or others are asked for again already.
     fn refuses_legacy_alone(&self, val: u32) -> bool {
-        val == DiagValue::NoResource.to_wire()
-            && self
-                .opening
-                .as_ref()
-                .is_some_and(|opening| opening.fell_back && opening.token.is_some())
+        let alone = |opening: &Opening| opening.fell_back && opening.token.is_some() || opening.turned_back;
+        val == DiagValue::NoResource.to_wire() && self.opening.as_ref().is_some_and(alone)
     }
 
     /// §2.7 took silence for a legacy peer; one that is under pressure has no other answer for legacy formats (§7.4)
-    /// than "no resource", which is certainly not executed. Ask once more for what it can give: a cookie.
+    /// than "no resource". Ask once more for what it can give: a cookie.
     fn fell_back_in_error(&self, val: u32) -> bool {
         val == DiagValue::NoResource.to_wire()
             && self
                 .opening
                 .as_ref()
                 .is_some_and(|opening| opening.fell_back && !opening.repeated)
+    }
+
+    /// Asks in the other formats again, under the same key: another copy of what was refused may have been taken.
+    fn turn_back(&mut self, now: Time) {
+        if self.offered.is_empty() {
+            // It knew what it refused: it is a legacy peer.
+            self.restart = Some(Restart::Extended);
+        } else if let Some(opening) = &mut self.opening {
+            (opening.fell_back, opening.turned_back) = (false, true);
+            self.timers.set(Timer::Wait, now);
+        }
     }
 
     /// Nothing of the user's was sent, or the user said that it may run twice (§6.9).

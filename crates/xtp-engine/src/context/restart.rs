@@ -26,14 +26,24 @@ impl Context {
     /// Nobody has run what this initiator asks for, nor will who refuses it: all of its packets left after that one had
     /// been started (§6.9). Its number stays the same, so that nobody runs both this FIRST and the next.
     pub(super) fn was_never_run(&self, refusal: AgeRefusal, now: Time) -> bool {
-        let begun_again = self
-            .opening
-            .as_ref()
-            .is_none_or(|opening| opening.repeated || opening.fell_back || opening.client.is_none());
+        let begun_again = self.opening.as_ref().is_none_or(|opening| {
+            opening.repeated || opening.fell_back || opening.turned_back || opening.client.is_none()
+        });
         let first = self
             .sent_at(self.writer.first_sync)
             .unwrap_or(self.timers.created);
         !begun_again && refusal.never_ran(now.since(first))
+    }
+
+    /// This refusal is of what was asked before the fall-back, nobody can have run that, and what was asked since may be taken.
+    pub(super) fn is_asked_otherwise(&self, refusal: AgeRefusal, now: Time) -> bool {
+        let first = self
+            .sent_at(self.writer.first_sync)
+            .unwrap_or(self.timers.created);
+        let since = |opening: &super::Opening| opening.fell_back || opening.turned_back;
+        !self.offered.is_empty()
+            && self.opening.as_ref().is_some_and(since)
+            && refusal.never_ran(now.since(first))
     }
 
     /// Takes a new key and sends FIRST anew. Only an initiator that was not heard begins again, so nothing of its

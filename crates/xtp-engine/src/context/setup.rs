@@ -40,6 +40,8 @@ pub(crate) struct Opening {
     pub(crate) repeatable: bool,
     /// It states the legacy format, after silence or since it was told to (§2.7).
     pub(crate) fell_back: bool,
+    /// It did, met pressure, and states the others again under the same key.
+    pub(crate) turned_back: bool,
     /// It was repeated after DIAG(1,12) already.
     pub(crate) repeated: bool,
     /// Wished length of the specifier (§7.3, padding).

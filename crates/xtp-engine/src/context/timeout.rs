@@ -176,7 +176,9 @@ impl Context {
     /// §2.7: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way. Those that
     /// follow state the legacy format, under the same key: whoever took one before knows them for its repetitions.
     fn falls_back(&self, now: Time) -> bool {
-        let may = |opening: &Opening| !opening.fell_back && !opening.repeated && opening.token.is_none();
+        let may = |opening: &Opening| {
+            !opening.fell_back && !opening.turned_back && !opening.repeated && opening.token.is_none()
+        };
         self.state == State::Opening
             && self.opening.as_ref().is_some_and(may)
             && self.timers.firsts >= 3

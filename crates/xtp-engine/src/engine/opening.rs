@@ -61,6 +61,7 @@ impl Engine {
             repeatable: options.repeatable,
             repeated: false,
             fell_back: false,
+            turned_back: false,
             pad_to: 0,
             first_len: 0,
             first_ask: Options::empty(),

@@ -186,3 +186,35 @@ fn a_late_refusal_of_the_format_begins_nothing_anew() {
     assert_eq!(firsts(&sent), [(true, key)]);
     assert_eq!(host.closed(id), None);
 }
+
+/// "No resource" may be all that a peer under pressure can say to the legacy format: it is asked in the others again, under the
+/// same key, for it may have taken another copy. A second refusal says nothing new.
+#[test]
+fn under_pressure_the_formats_of_today_are_offered_again_under_the_same_key() {
+    let (mut host, id, sent) = calling();
+    let key = firsts(&sent)[0].1;
+    silence(&mut host, 6 * SECOND);
+    let sent = host.give_octets(&refusal(key, DiagValue::NoResource));
+    assert_eq!(firsts(&sent), [(false, key)]);
+    let sent = host.give_octets(&refusal(key, DiagValue::NoResource));
+    assert_eq!(firsts(&sent), []);
+    assert_eq!(host.closed(id), None);
+}
+
+/// A refusal for its start is of the formats of today. If nobody before can have run them, what was asked since may be taken;
+/// otherwise nobody knows.
+#[test]
+fn a_refusal_for_the_start_is_not_of_the_fall_back() {
+    for (age_ms, ends) in [(100_000, false), (1_000, true)] {
+        let (mut host, id, sent) = calling();
+        let key = firsts(&sent)[0].1;
+        silence(&mut host, 6 * SECOND);
+        let text = format!("1790000000000 1789999900000 {age_ms}");
+        let diag = Diag::new(DiagCode::ContextRefused, DiagValue::ImproperState, &text);
+        let body = Body::Diag(diag);
+        let octets = encode(&keyed(Key::returned(key), 0, 0, Options::empty(), body));
+        let sent = host.give_octets(&octets);
+        assert_eq!(firsts(&sent), []);
+        assert_eq!(host.closed(id).is_some(), ends, "{:?}", host.closed(id));
+    }
+}
