@@ -501,6 +501,8 @@ impl Context {
         self.writer.refused = true;
         self.writer.not_taken = not_taken;
         self.writer.drop_all();
+        // A user who takes no more never answers whether it has taken everything (§6.4).
+        self.writer.requests.dreq = None;
         self.note_progress(true);
         self.leave_handshake();
         if not_taken > 0 || self.writer.nxt > 0 {

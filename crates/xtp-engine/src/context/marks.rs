@@ -37,16 +37,24 @@ impl Marks {
 }
 
 impl Context {
+    /// Up to where everything written is confirmed in this sense.
+    pub(super) fn confirmed(&self, what: Confirm) -> u64 {
+        match what {
+            Confirm::Received => self.writer.una.max(self.writer.delivered),
+            Confirm::Delivered => self.writer.delivered,
+        }
+    }
+
     /// Reports the marks that are reached by now.
     pub(super) fn reach_marks(&mut self, env: &mut Env<'_>) {
         if self.marks.open.is_empty() {
             return;
         }
-        let (acknowledged, delivered) = (self.writer.una, self.writer.delivered);
+        let (received, delivered) = (self.confirmed(Confirm::Received), self.writer.delivered);
         let mut reached = Vec::new();
         self.marks.open.retain(|mark| {
             let level = match mark.what {
-                Confirm::Received => acknowledged.max(delivered),
+                Confirm::Received => received,
                 Confirm::Delivered => delivered,
             };
             let open = level < mark.seq;

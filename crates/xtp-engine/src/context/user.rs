@@ -260,6 +260,10 @@ impl Context {
                 "a stream without error and flow control confirms nothing",
             ));
         }
+        if ask && self.writer.refused && self.confirmed(what) < seq {
+            // Who takes no more answers nothing about it (§6.2).
+            return Err(Error::RefusedByPeer);
+        }
         if !self.marks.add(id, seq, what) {
             return Err(Error::Limit("65 536 marks are open on this association"));
         }

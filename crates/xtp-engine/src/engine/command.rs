@@ -347,7 +347,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::NoContext`], [`Error::Closed`], [`Error::Limit`] beyond 65 536 open marks.
+    /// [`Error::NoContext`], [`Error::Closed`], [`Error::Limit`] beyond 65 536 open marks, [`Error::RefusedByPeer`] if the
+    /// peer's reader takes no more and cannot confirm it.
     pub fn mark(&mut self, now: Time, id: ContextId, what: Confirm) -> Result<MarkId, Error> {
         let mark = self.fresh_mark();
         self.command(now, id, |context, env| {

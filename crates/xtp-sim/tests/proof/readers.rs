@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::common::{
     MS, SECOND, bulk, control_packets, finish_clean, link, pair, pair_over, pour, records, send, stream_flow,
 };
-use xtp_engine::CongestionKind;
-use xtp_sim::app::{Pace, Step};
+use xtp_engine::{CloseReason, Confirm, CongestionKind};
+use xtp_sim::app::{Outcome, Pace, Step};
 use xtp_sim::flow::FlowSpec;
 use xtp_sim::trace::Side;
 use xtp_sim::world::World;
@@ -243,5 +243,46 @@ fn a_short_pause_costs_at_most_a_status_pair_and_never_a_tail_probe() {
             0,
             "a tail probe, rtt {rtt:?}"
         );
+    }
+}
+
+#[test]
+fn who_takes_no_more_answers_no_question_about_delivery() {
+    // It goes before the last octets arrive, while the question is on its way; the writer asks again when it knows.
+    for gone_after in [0, 1, 5, 9] {
+        let mut world = pair_over(&link(20 * MS));
+        let mut flow = stream_flow(
+            vec![
+                send(5_000),
+                Step::Wait(10 * MS),
+                send(5_000),
+                Step::Mark(Confirm::Delivered),
+                Step::Wait(50 * MS),
+                Step::Mark(Confirm::Delivered),
+                Step::CloseWriter,
+            ],
+            vec![
+                Step::AwaitOctets(1),
+                Step::Wait(gone_after * MS),
+                Step::CloseReader,
+                Step::CloseWriter,
+            ],
+        );
+        // It has taken little of what came.
+        flow.responder_script.reader.pace = Pace::Slow {
+            octets: 100,
+            every: 5 * MS,
+        };
+        world.add_flow(flow);
+        let over = world.settle(20 * SECOND);
+        assert!(
+            over,
+            "gone after {gone_after} ms\n{}",
+            crate::common::tail(&world)
+        );
+        assert_eq!(world.failure, None, "gone after {gone_after} ms");
+        let told = world.outcome(0, Side::Initiator);
+        let refused = matches!(told, Some(Outcome::Closed(CloseReason::RefusedByReader { .. })));
+        assert!(refused, "gone after {gone_after} ms: {told:?}");
     }
 }
