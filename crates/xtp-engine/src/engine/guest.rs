@@ -421,6 +421,8 @@ impl Engine {
             self.judge_late(guest);
         }
         let now = std::mem::replace(&mut self.now, guest.arrived);
+        // It was let in because memory was not rationed, and its answer may have promised as much.
+        let rationed = self.memory.set_rationed(false);
         let (own, shared) = self.datagram.lend();
         let octets = shared.as_deref().unwrap_or(&own);
         let (told, mut events, first) = (self.events.len(), 2, out.is_some());
@@ -461,6 +463,7 @@ impl Engine {
             self.events.truncate(told);
         }
         self.datagram.take_back(own);
+        self.memory.set_rationed(rationed);
         self.now = now;
     }
 

@@ -219,6 +219,10 @@ impl Engine {
         let slot = kept.unwrap_or_else(|| self.contexts.hold());
         self.contexts.fill(slot);
         self.place(slot, &launch.prepared, launch.peer, &launch.options);
+        // What left promised what it states, whatever memory has become since.
+        if launch.left.is_none() {
+            self.ration_opening(slot);
+        }
         if let Some(context) = self.contexts.at(slot) {
             // A context that was just made takes what fits its FIRST.
             let _ = context.send(launch.data.clone(), true);

@@ -69,6 +69,11 @@ impl Memory {
         self.rationed
     }
 
+    /// Whether memory counts as rationed from now on, as long as nothing is charged; whether it did.
+    pub(super) fn set_rationed(&mut self, rationed: bool) -> bool {
+        std::mem::replace(&mut self.rationed, rationed)
+    }
+
     fn left(&self) -> u64 {
         self.limit.saturating_sub(self.charged)
     }

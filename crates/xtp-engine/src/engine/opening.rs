@@ -32,6 +32,7 @@ impl Engine {
         let prepared = self.prepare(peer, &options)?;
         let slot = self.contexts.insert();
         self.place(slot, &prepared, peer, &options);
+        self.ration_opening(slot);
         Ok(prepared.identity.id)
     }
 
@@ -74,7 +75,7 @@ impl Engine {
         })
     }
 
-    /// Makes the association, where there is memory for it.
+    /// Makes the association.
     pub(super) fn place(&mut self, slot: u32, prepared: &Prepared, peer: SocketAddr, options: &OpenOptions) {
         let Prepared {
             identity,
@@ -96,14 +97,18 @@ impl Engine {
         }
         context.expected_answer = options.expected_answer;
         context.serial = opening.client.map(|client| client.n);
+        self.demux.insert_own(identity.key, slot);
+        self.demux.insert_peer(peer, slot);
+    }
+
+    /// FIRST has not left yet: where memory is rationed it states less credit.
+    pub(super) fn ration_opening(&mut self, slot: u32) {
         if self.memory.is_rationed() {
             self.ration(slot, 0);
             if let Some(context) = self.contexts.at(slot) {
                 context.state_less_credit();
             }
         }
-        self.demux.insert_own(identity.key, slot);
-        self.demux.insert_peer(peer, slot);
     }
 
     /// TLV 11: the next serial number, and the lowest that may still be repeated.
