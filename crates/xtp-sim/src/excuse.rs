@@ -35,6 +35,8 @@ pub enum Excuse {
     /// The same responder, which could not ask for a cookie, let it give way to a newer one before its message was
     /// complete (§7.4): aborted.
     Displaced,
+    /// One of its users ended it before its end, or took no more.
+    LeftEarly,
 }
 
 /// Longest silence that an association which was heard survives for sure: CTIMEOUT of 60 s less the longest period
@@ -50,7 +52,7 @@ const AT_ONCE: u64 = 10_000_000_000;
 
 impl Excuse {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Crash,
         Self::Restarted,
         Self::LongCut,
@@ -58,6 +60,7 @@ impl Excuse {
         Self::Pressed,
         Self::Evicted,
         Self::Displaced,
+        Self::LeftEarly,
     ];
 
     /// Its name.
@@ -70,13 +73,14 @@ impl Excuse {
             Self::Pressed => "pressed",
             Self::Evicted => "evicted",
             Self::Displaced => "displaced",
+            Self::LeftEarly => "left-early",
         }
     }
 
     /// Whether the initiator may be told this.
     pub(crate) fn covers(self, told: &Outcome) -> bool {
         match self {
-            Self::Crash | Self::LongCut | Self::Moved => true,
+            Self::Crash | Self::LongCut | Self::Moved | Self::LeftEarly => true,
             Self::Restarted | Self::Evicted => *told == Outcome::Closed(CloseReason::ExecutionUnknown),
             Self::Pressed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
             Self::Displaced => matches!(told, Outcome::Closed(CloseReason::Aborted { .. })),
@@ -101,6 +105,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::Pressed, pressed),
         (Excuse::Evicted, evicts(plan, spec.responder)),
         (Excuse::Displaced, pressed && life.gave_way(world)),
+        (Excuse::LeftEarly, spec.leaves_early),
     ];
     found
         .into_iter()
@@ -112,6 +117,11 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
 /// Whether a host has so few records that those of associations that ended a moment ago are pushed out.
 pub(crate) fn evicts(plan: &Plan, host: usize) -> bool {
     plan.classes.contains(&FaultClass::SmallStores) && plan.hosts[host].engine.max_tombstones <= 64
+}
+
+/// Whether a host has so little memory that its associations wait for one another's.
+pub(crate) fn rations(plan: &Plan, host: usize) -> bool {
+    plan.classes.contains(&FaultClass::ScarceMemory) && plan.hosts[host].engine.memory_limit <= 1 << 20
 }
 
 /// When and between whom a flow was.

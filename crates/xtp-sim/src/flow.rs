@@ -34,6 +34,8 @@ pub struct FlowSpec {
     pub series: Option<usize>,
     /// Left out: nobody opens it and nobody listens, only its number is taken.
     pub left_out: bool,
+    /// One of its users goes, or takes no more, before the end: that may end in any way.
+    pub leaves_early: bool,
 }
 
 impl FlowSpec {
@@ -51,6 +53,7 @@ impl FlowSpec {
             after: None,
             series: None,
             left_out: false,
+            leaves_early: false,
         }
     }
 }

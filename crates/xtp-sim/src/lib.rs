@@ -39,6 +39,7 @@ pub mod trace;
 pub mod trouble;
 mod users;
 mod watch;
+mod whims;
 pub mod world;
 
 pub use hostile::run_hostile_seed;

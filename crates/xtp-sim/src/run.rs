@@ -236,7 +236,7 @@ fn effective(plan: &Plan, world: &mut World, ended_at: u64) -> std::collections:
         FaultClass::RateChange => happened(|fault| matches!(fault, Fault::Rate { .. })),
         FaultClass::ClockJump => happened(|fault| matches!(fault, Fault::ClockJump { .. })),
         FaultClass::SendErrors => refused > 0,
-        FaultClass::SmallStores => true,
+        FaultClass::SmallStores | FaultClass::ScarceMemory => true,
     };
     plan.classes
         .iter()

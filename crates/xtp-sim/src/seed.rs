@@ -70,6 +70,7 @@ impl Plan {
         plan.draw_troubles(&mut Rng::new(seed, 4));
         plan.draw_more(seed);
         plan.draw_series(seed);
+        plan.draw_whims(seed);
         plan
     }
 

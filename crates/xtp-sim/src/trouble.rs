@@ -44,6 +44,8 @@ pub enum FaultClass {
     SendErrors,
     /// Stores of a host are so small that they evict.
     SmallStores,
+    /// A host has little memory for all its associations together.
+    ScarceMemory,
 }
 
 impl FaultClass {
@@ -65,7 +67,7 @@ impl FaultClass {
     ];
 
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::RandomLoss,
         Self::BurstLoss,
         Self::Duplication,
@@ -84,6 +86,7 @@ impl FaultClass {
         Self::ClockJump,
         Self::SendErrors,
         Self::SmallStores,
+        Self::ScarceMemory,
     ];
 
     /// Its name.
@@ -107,6 +110,7 @@ impl FaultClass {
             Self::ClockJump => "clock-jump",
             Self::SendErrors => "send-errors",
             Self::SmallStores => "small-stores",
+            Self::ScarceMemory => "scarce-memory",
         }
     }
 
@@ -123,6 +127,7 @@ impl FaultClass {
                 | Self::Jitter
                 | Self::ClockDrift
                 | Self::SmallStores
+                | Self::ScarceMemory
         )
     }
 }

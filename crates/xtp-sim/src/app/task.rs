@@ -410,6 +410,8 @@ impl Task {
             }
             Step::Release => {
                 self.command(turn, |engine, now, id| engine.release(now, id))?;
+                turn.mine.closed = true;
+                self.may_read = false;
                 self.outcome = Outcome::Released;
                 self.finished_at = turn.world;
                 false
@@ -440,10 +442,12 @@ impl Task {
     }
 
     fn may_go_on(&self, step: &Step) -> bool {
+        // Who takes no more, or has everything there is, waits for nothing to read.
+        let taken = !self.may_read || self.reader.ended;
         match *step {
-            Step::AwaitMessages(count) => self.reader.messages >= count,
-            Step::AwaitOctets(octets) => self.reader.next >= octets,
-            Step::AwaitEnd => self.reader.ended,
+            Step::AwaitMessages(count) => taken || self.reader.messages >= count,
+            Step::AwaitOctets(octets) => taken || self.reader.next >= octets,
+            Step::AwaitEnd => taken,
             Step::AwaitHeard => self.heard,
             Step::AwaitMarks => self.open_marks() == 0,
             Step::AwaitMarksLeft(most) => self.open_marks() <= most as usize,

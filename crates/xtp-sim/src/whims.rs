@@ -1,0 +1,103 @@
+//! What a seed draws beside its scripts: users who change their priority in the middle or go before the end, and hosts that have
+//! little memory for all their associations together. From streams of its own, like everything drawn beside the first part.
+
+use std::time::Duration;
+
+use xtp_engine::Confirm;
+
+use crate::app::{Script, Step};
+use crate::flow::FlowSpec;
+use crate::paradigm::Paradigm;
+use crate::rng::Rng;
+use crate::seed::Plan;
+use crate::trouble::FaultClass;
+
+/// The streams; no seed that is kept because it failed once (`seeds/mended.txt`) draws anything here.
+const USERS: u64 = 54;
+const MEMORY: u64 = 50;
+
+impl Plan {
+    /// Draws users who do what their scripts did not say, and scarce memory.
+    pub(crate) fn draw_whims(&mut self, seed: u64) {
+        let rng = &mut Rng::new(seed, USERS);
+        if rng.percent(12) {
+            self.draw_users(rng);
+        }
+        let rng = &mut Rng::new(seed, MEMORY);
+        if rng.percent(8) {
+            self.classes.insert(FaultClass::ScarceMemory);
+            let host = rng.range(0, self.hosts.len() as u64 - 1) as usize;
+            self.hosts[host].engine.memory_limit = rng.pick(&[256 << 10, 512 << 10, 1 << 20]);
+        }
+    }
+
+    fn draw_users(&mut self, rng: &mut Rng) {
+        for (paradigm, flow) in &mut self.flows {
+            if flow.series.is_some() || matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram) {
+                continue;
+            }
+            let delivery = asks_for_delivery(flow);
+            let scripts = [&mut flow.initiator_script, &mut flow.responder_script];
+            let Some(script) = scripts.into_iter().nth(rng.range(0, 1) as usize) else {
+                continue;
+            };
+            match rng.range(0, 9) {
+                0..=3 => insert(
+                    script,
+                    Step::Sort(rng.percent(80).then(|| rng.range(0, 0xffff) as u16)),
+                    rng,
+                ),
+                4..=5 => {
+                    insert(script, leaving(delivery, rng), rng);
+                    flow.leaves_early = true;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether a writer asks that the peer's user has taken something.
+fn asks_for_delivery(flow: &FlowSpec) -> bool {
+    let asks = |step: &Step| {
+        matches!(
+            step,
+            Step::Mark(Confirm::Delivered) | Step::MarkQuietly(Confirm::Delivered)
+        )
+    };
+    let mut steps = flow
+        .initiator_script
+        .steps
+        .iter()
+        .chain(&flow.responder_script.steps);
+    flow.open.confirm == Confirm::Delivered || steps.any(asks)
+}
+
+/// An end before the end, or none of the rest; `delivery`: somebody asks whether the other's user took everything.
+fn leaving(delivery: bool, rng: &mut Rng) -> Step {
+    match rng.range(0, 4) {
+        0 => Step::Abort,
+        // What came and is thrown away then counts as taken, and the peer may be told so: wrong, and known (ADR 0022).
+        1 | 2 if !delivery => Step::CloseReader,
+        3 if !delivery => Step::LetGo,
+        _ => Step::Release,
+    }
+}
+
+/// Puts a step anywhere, some of them after a while.
+fn insert(script: &mut Script, step: Step, rng: &mut Rng) {
+    let mut place = rng.range(0, script.steps.len() as u64) as usize;
+    // A tag leaves with the octet that follows it.
+    if place > 0 && matches!(script.steps[place - 1], Step::Tag(_)) {
+        place -= 1;
+    }
+    script.steps.insert(place, step);
+    if rng.percent(50) {
+        let pause = Duration::from_millis(rng.pick(&[1, 30, 300, 2_000]));
+        script.steps.insert(place, Step::Wait(pause));
+    }
+}
+
+#[cfg(test)]
+#[path = "whims_tests.rs"]
+mod tests;
