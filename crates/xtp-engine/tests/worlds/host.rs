@@ -274,13 +274,37 @@ impl Host {
         }
     }
 
-    /// One read of an association.
+    /// What can be read of an association up to `max` octets or the end of a message, as one: in which pieces octets lie is
+    /// nobody's business.
     pub(crate) fn read(&mut self, now: Time, id: ContextId, max: usize) {
-        let read = self.driver.read(now, id, max.max(1));
-        if matches!(read, Ok(Read::Pending)) {
-            self.found_nothing(id);
+        let max = max.max(1);
+        let mut read = self.driver.read(now, id, max);
+        let mut behind = None;
+        while let Ok(Read::Data {
+            offset,
+            bytes,
+            eom: false,
+        }) = &read
+            && bytes.len() < max
+            && behind.is_none()
+        {
+            match self.driver.read(now, id, max - bytes.len()) {
+                Ok(Read::Data { bytes: more, eom, .. }) => {
+                    read = Ok(Read::Data {
+                        offset: *offset,
+                        bytes: [&bytes[..], &more[..]].concat().into(),
+                        eom,
+                    });
+                }
+                other => behind = Some(other),
+            }
         }
-        self.tell_read(&read);
+        for read in [Some(read), behind].into_iter().flatten() {
+            if matches!(read, Ok(Read::Pending)) {
+                self.found_nothing(id);
+            }
+            self.tell_read(&read);
+        }
     }
 
     pub(crate) fn read_once(&mut self, now: Time, back: usize, max: usize) {
@@ -288,7 +312,6 @@ impl Host {
             .index(back)
             .map(|at| (self.held[at].id, self.held[at].lasts()))
         {
-            // In which pieces the octets of a stream lie is nobody's business.
             Some((id, true)) => self.read_on(now, id, max),
             Some((id, false)) => self.read(now, id, max),
             None => {}
