@@ -29,21 +29,23 @@ impl Context {
         let begun_again = self.opening.as_ref().is_none_or(|opening| {
             opening.repeated || opening.fell_back || opening.turned_back || opening.client.is_none()
         });
-        let first = self
-            .sent_at(self.writer.first_sync)
-            .unwrap_or(self.timers.created);
-        !begun_again && refusal.never_ran(now.since(first))
+        !begun_again && self.left_after_start(refusal, now)
     }
 
     /// This refusal is of what was asked before the fall-back, nobody can have run that, and what was asked since may be taken.
     pub(super) fn is_asked_otherwise(&self, refusal: AgeRefusal, now: Time) -> bool {
-        let first = self
-            .sent_at(self.writer.first_sync)
-            .unwrap_or(self.timers.created);
         let since = |opening: &super::Opening| opening.fell_back || opening.turned_back;
         !self.offered.is_empty()
             && self.opening.as_ref().is_some_and(since)
-            && refusal.never_ran(now.since(first))
+            && self.left_after_start(refusal, now)
+    }
+
+    /// The first of the FIRSTs left after who refuses had been started.
+    fn left_after_start(&self, refusal: AgeRefusal, now: Time) -> bool {
+        let first = self
+            .sent_at(self.writer.first_sync)
+            .unwrap_or(self.timers.created);
+        refusal.never_ran(now.since(first))
     }
 
     /// Takes a new key and sends FIRST anew. Only an initiator that was not heard begins again, so nothing of its
