@@ -312,3 +312,43 @@ fn one_association_gets_an_eighth_at_most() {
         [CAPACITY, CAPACITY - 10]
     );
 }
+
+/// Whoever was granted less than it could use hears of it in the very turn in which somebody gives memory back, also if what was
+/// given back first was not worth a packet.
+#[test]
+fn who_waits_for_memory_is_told_when_there_is_some() {
+    for ahead in [false, true] {
+        let (mut world, [id, peer], others) = rationed(ahead);
+        pour(&mut world, [id, peer], 30);
+        let small = begun(&mut world);
+        let from = world.sent.len();
+        world.send(0, id, QUEUE);
+        world.run(100 * MS);
+        let told = world.sent_by(1, from).last().expect("it was answered");
+        let (key, before) = (told.header.key, granted(&world, from));
+        // Nothing arrives any more, and no time passes.
+        world.lose = [usize::MAX; 2];
+        world.send(1, small[1], 500);
+        world.flush(1);
+        let from = world.sent.len();
+        let grants = |world: &World| {
+            let to_it = world.sent_by(1, from).filter(|packet| packet.header.key == key);
+            let allocs = to_it.filter_map(|packet| packet.body.control().map(|control| control.alloc));
+            allocs.collect::<Vec<_>>()
+        };
+        world.ends[1].abort(world.now, small[1]).unwrap();
+        world.flush(1);
+        assert_eq!(
+            grants(&world),
+            [],
+            "500 octets are no packet's worth, ahead: {ahead}"
+        );
+        world.ends[1].abort(world.now, others[0][1]).unwrap();
+        world.flush(1);
+        let after = grants(&world);
+        assert!(
+            after.len() == 1 && after[0] > before,
+            "{after:?} after {before}, ahead: {ahead}"
+        );
+    }
+}
