@@ -3,7 +3,7 @@
 use super::world::{DELAY, MS, PORT, World};
 use std::time::Duration;
 use xtp_engine::{CongestionKind, ContextId, OpenOptions, Rate, paradigm};
-use xtp_wire::{Caps, Options, serial_gt};
+use xtp_wire::{Body, Caps, Options, Traffic, serial_gt};
 
 const CAPACITY: u64 = 64 << 10;
 
@@ -97,4 +97,18 @@ fn a_shipped_window_is_no_crawl_after_a_pause() {
     let (world, [_, peer]) = poured(options, Caps::XCNTL | Caps::XDATA, Duration::from_secs(10), 200);
     let got = world.ends[1].context_stats(peer).unwrap().octets_received;
     assert!(got > 500_000, "{got} octets in {:?}", 100 * DELAY);
+    // A rate is stated when the round trip was measured, not computed from what only bounds it.
+    let stated = world.sent_by(1, 0).filter_map(|packet| match packet.body {
+        Body::Tcntl {
+            traffic: Traffic::Extended(terms),
+            ..
+        } => Some(terms.inrate),
+        _ => None,
+    });
+    let rates: Vec<_> = stated.filter(|rate| *rate > 0).collect();
+    assert!(!rates.is_empty(), "no rate was ever stated");
+    assert!(
+        rates.iter().all(|rate| *rate > 500_000),
+        "{rates:?} octets a second"
+    );
 }
