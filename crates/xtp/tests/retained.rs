@@ -64,6 +64,8 @@ fn the_call_that_needs_the_oldest_buffer_waits_for_it() {
     let mut options = xtp::ListenOptions::streams(PORT);
     options.tuning.recv_capacity = 100_000;
     let listener = server.listen_with(options).expect("a free number");
+    // Its user sleeps, its host does not.
+    let _driver = server.spawn_driver().expect("a thread");
     let (go, wait) = mpsc::channel::<()>();
     let far = thread::spawn(move || {
         let stream = listener.accept().expect("an association").into_stream();
