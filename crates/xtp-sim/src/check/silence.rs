@@ -19,7 +19,7 @@ pub struct Heard {
 }
 
 /// The first period of a timer before a round trip is known, and the longest of LSTIMER (§3.6, §3.7), and a little.
-const BASE: u64 = 1_450_000_000;
+const BASE: u64 = 1_400_000_000;
 /// The longest period of WTIMER, and a little.
 const LONGEST: u64 = 10_500_000_000;
 

@@ -11,15 +11,15 @@ fn a_gap_may_grow_with_the_time_without_an_answer_up_to_the_longest_period() {
         arrived: 100 * SECOND - unanswered,
         ..Heard::default()
     };
-    assert_eq!(allowed(heard(0)), 1_450_000_000);
-    assert_eq!(allowed(heard(2 * SECOND)), 5_950_000_000);
+    assert_eq!(allowed(heard(0)), 1_400_000_000);
+    assert_eq!(allowed(heard(2 * SECOND)), 5_900_000_000);
     assert_eq!(allowed(heard(50 * SECOND)), 10_500_000_000);
     let quiet = 3 * SECOND;
-    assert_eq!(allowed(Heard { quiet, ..heard(0) }), 8_200_000_000);
+    assert_eq!(allowed(Heard { quiet, ..heard(0) }), 8_150_000_000);
     let fresh = true;
-    assert_eq!(allowed(Heard { fresh, ..heard(0) }), 2_900_000_000);
+    assert_eq!(allowed(Heard { fresh, ..heard(0) }), 2_800_000_000);
     let slowest = SECOND / 10;
-    assert_eq!(allowed(Heard { slowest, ..heard(0) }), 2_050_000_000);
+    assert_eq!(allowed(Heard { slowest, ..heard(0) }), 2_000_000_000);
     let paused = SECOND;
-    assert_eq!(allowed(Heard { paused, ..heard(0) }), 4_450_000_000);
+    assert_eq!(allowed(Heard { paused, ..heard(0) }), 4_400_000_000);
 }
