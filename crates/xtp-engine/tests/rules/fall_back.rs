@@ -218,3 +218,25 @@ fn a_refusal_for_the_start_is_not_of_the_fall_back() {
         assert_eq!(host.closed(id).is_some(), ends, "{:?}", host.closed(id));
     }
 }
+
+/// What was told to use the legacy format has begun anew once; a refusal for its start, whatever it proves, begins nothing more.
+#[test]
+fn what_began_anew_in_the_legacy_format_is_not_repeated() {
+    let (mut host, id, sent) = calling();
+    let key = firsts(&sent)[0].1;
+    let sent = host.give_octets(&refusal(key, DiagValue::TrafficFormat));
+    let again = firsts(&sent);
+    assert!(matches!(again[..], [(true, other)] if other != key), "{again:?}");
+    let text = "1790000000000 1789999900000 100000";
+    let diag = Diag::new(DiagCode::ContextRefused, DiagValue::ImproperState, text);
+    let octets = encode(&keyed(
+        Key::returned(again[0].1),
+        0,
+        0,
+        Options::empty(),
+        Body::Diag(diag),
+    ));
+    let sent = host.give_octets(&octets);
+    assert_eq!(firsts(&sent), []);
+    assert!(host.closed(id).is_some());
+}
