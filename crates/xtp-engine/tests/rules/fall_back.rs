@@ -154,7 +154,11 @@ fn who_was_silent_is_not_taken_for_a_legacy_peer_later() {
 }
 
 fn refusal(key: u64, value: DiagValue) -> Vec<u8> {
-    let body = Body::Diag(Diag::new(DiagCode::ContextRefused, value, ""));
+    refusal_saying(key, value, "")
+}
+
+fn refusal_saying(key: u64, value: DiagValue, text: &str) -> Vec<u8> {
+    let body = Body::Diag(Diag::new(DiagCode::ContextRefused, value, text));
     encode(&keyed(Key::returned(key), 0, 0, Options::empty(), body))
 }
 
@@ -210,10 +214,7 @@ fn a_refusal_for_the_start_is_not_of_the_fall_back() {
         let key = firsts(&sent)[0].1;
         silence(&mut host, 6 * SECOND);
         let text = format!("1790000000000 1789999900000 {age_ms}");
-        let diag = Diag::new(DiagCode::ContextRefused, DiagValue::ImproperState, &text);
-        let body = Body::Diag(diag);
-        let octets = encode(&keyed(Key::returned(key), 0, 0, Options::empty(), body));
-        let sent = host.give_octets(&octets);
+        let sent = host.give_octets(&refusal_saying(key, DiagValue::ImproperState, &text));
         assert_eq!(firsts(&sent), []);
         assert_eq!(host.closed(id).is_some(), ends, "{:?}", host.closed(id));
     }
@@ -228,15 +229,7 @@ fn what_began_anew_in_the_legacy_format_is_not_repeated() {
     let again = firsts(&sent);
     assert!(matches!(again[..], [(true, other)] if other != key), "{again:?}");
     let text = "1790000000000 1789999900000 100000";
-    let diag = Diag::new(DiagCode::ContextRefused, DiagValue::ImproperState, text);
-    let octets = encode(&keyed(
-        Key::returned(again[0].1),
-        0,
-        0,
-        Options::empty(),
-        Body::Diag(diag),
-    ));
-    let sent = host.give_octets(&octets);
+    let sent = host.give_octets(&refusal_saying(again[0].1, DiagValue::ImproperState, text));
     assert_eq!(firsts(&sent), []);
     assert!(host.closed(id).is_some());
 }
