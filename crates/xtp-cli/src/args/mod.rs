@@ -50,7 +50,7 @@ port is 36036 unless given, the service is the command's own: echo 7, message 9,
 files 21.
 
 Exit status: 0 done, 1 failed, 2 usage, 3 unreachable or timed out, 4 refused by the peer,
-5 verification failed, 130 interrupted.";
+5 verification failed, 130 interrupted. A server that SIGTERM ends is done.";
 
 /// Messages, transactions, streams and files over the Xpress Transport Protocol (XTP 4 on UDP).
 #[derive(Debug, Parser)]

@@ -11,7 +11,8 @@ Examples:
   xtp serve --listen 0.0.0.0 ~/public    to the network, neither encrypted nor authenticated
   xtp serve --listen '[::]:4000' /srv    another UDP port
 
-Prints `listening on ADDR` on standard error when ready. Ends with SIGINT or SIGTERM.";
+Prints `listening on ADDR` on standard error when ready. Ends with SIGINT (status
+130) or SIGTERM (status 0).";
 
 /// Offer a directory to `xtp cp`
 #[derive(Args, Debug)]

@@ -168,6 +168,15 @@ impl Common {
         })
     }
 
+    /// How a server ended that serves until it is told to end. A service manager tells it by SIGTERM: that is a good
+    /// end. Ctrl-C interrupts a server as it does every command.
+    pub(crate) fn end_of_server(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Err(failure) if failure.status == Status::Interrupted && self.signals.terminated() => Ok(()),
+            outcome => outcome,
+        }
+    }
+
     /// Reports how the command ended. Endpoints get their moment to confirm what was sent.
     pub(crate) fn conclude(self, outcome: Outcome) -> ExitCode {
         self.signals.release();

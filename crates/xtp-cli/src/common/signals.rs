@@ -15,6 +15,8 @@ type Hook = Box<dyn Fn() + Send>;
 struct Watch {
     /// Set by the signal's handler itself: what the process does after a signal never looks as if there was none.
     caught: Arc<AtomicBool>,
+    /// As `caught`, by SIGTERM only.
+    terminated: Arc<AtomicBool>,
     /// Set once the hooks are told.
     told: AtomicBool,
     hooks: Mutex<Vec<Hook>>,
@@ -34,15 +36,22 @@ impl Signals {
     pub(crate) fn catch() -> Result<Self, Failure> {
         let watch = Arc::new(Watch::default());
         let told = Arc::clone(&watch);
-        on_signal(&watch.caught, move || told.tell()).map_err(|error| {
-            Failure::failed(format!("cannot catch signals: {error}; start xtp another way"))
-        })?;
+        on_signal(&watch.caught, move || told.tell())
+            .and_then(|()| signal_hook::flag::register(SIGTERM, Arc::clone(&watch.terminated)).map(drop))
+            .map_err(|error| {
+                Failure::failed(format!("cannot catch signals: {error}; start xtp another way"))
+            })?;
         Ok(Self { watch })
     }
 
     /// Whether one was caught.
     pub(crate) fn caught(&self) -> bool {
         self.watch.caught.load(Ordering::SeqCst)
+    }
+
+    /// Whether SIGTERM was caught.
+    pub(crate) fn terminated(&self) -> bool {
+        self.watch.terminated.load(Ordering::SeqCst)
     }
 
     /// Fails with status 130 if one was caught.

@@ -92,7 +92,7 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
     if common.out.is_json() {
         common.out.object(&served)?;
     }
-    Err(ended)
+    common.end_of_server(Err(ended))
 }
 
 /// A file that outgrows the limit of the process is an error like others; by default it would end the process.

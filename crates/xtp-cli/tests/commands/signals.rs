@@ -1,20 +1,36 @@
-//! SIGINT and SIGTERM end every command cleanly, with status 130.
+//! SIGINT and SIGTERM end every command cleanly, with status 130; SIGTERM is how a server ends well.
 #![cfg(unix)]
 
 use crate::support::{Running, nobody};
 
 #[test]
 fn servers_end_at_either_signal() {
-    for signal in ["INT", "TERM"] {
-        for args in [
-            &["listen", "127.0.0.1:0"][..],
-            &["answer", "127.0.0.1:0", "--", "true"],
-        ] {
-            let (running, _) = Running::listener(args);
-            running.signal(signal);
-            let done = running.finish().expect(130);
-            assert_eq!(done.sentence(), "xtp: interrupted");
-        }
+    for args in [
+        &["listen", "127.0.0.1:0"][..],
+        &["answer", "127.0.0.1:0", "--", "true"],
+        &["serve", "--listen", "127.0.0.1:0", "--read-only", "/dev"],
+    ] {
+        let (running, _) = Running::listener(args);
+        running.signal("INT");
+        let done = running.finish().expect(130);
+        assert_eq!(done.sentence(), "xtp: interrupted");
+
+        let (running, _) = Running::listener(args);
+        running.signal("TERM");
+        let done = running.finish().expect(0);
+        assert_eq!(done.stdout, b"");
+    }
+}
+
+#[test]
+fn a_server_that_was_to_take_one_thing_only_and_did_not_is_interrupted() {
+    for args in [
+        &["listen", "--once", "127.0.0.1:0"][..],
+        &["answer", "--once", "127.0.0.1:0", "--", "true"],
+    ] {
+        let (running, _) = Running::listener(args);
+        running.signal("TERM");
+        running.finish().expect(130);
     }
 }
 

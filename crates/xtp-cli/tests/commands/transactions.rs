@@ -54,8 +54,17 @@ fn a_failing_program_is_status_4_here_and_a_remark_there() {
     assert!(remark.contains("'sh' ended with status 3"), "{remark}");
     // It goes on.
     xtp(&["call", "-m", "x", &address]).expect(4);
-    let (_answer, address) = Running::listener(&["answer", "127.0.0.1:0", "--", "no-such-program-anywhere"]);
-    xtp(&["call", "-m", "x", &address]).expect(4);
+}
+
+#[test]
+fn a_program_that_cannot_be_run_is_no_server() {
+    for name in ["no-such-program-anywhere", "./nor-here", "/dev/null"] {
+        let done = xtp(&["answer", "127.0.0.1:0", "--", name]).expect(1);
+        assert!(
+            done.sentence().contains(&format!("cannot run '{name}'")),
+            "{done:?}"
+        );
+    }
 }
 
 #[test]

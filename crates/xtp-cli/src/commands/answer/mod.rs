@@ -13,7 +13,7 @@ use crate::common::{Address, Common, Failure, Outcome, peer_text, span_text};
 
 mod program;
 
-use program::{Ended, Program};
+use program::{Ended, Program, check};
 
 /// Requests that wait for a free place, per place.
 const BACKLOG: usize = 64;
@@ -42,6 +42,7 @@ struct Office<'a> {
 
 /// Answers until told to end.
 pub(crate) fn run(args: &AnswerArgs, common: &Common) -> Outcome {
+    check(&args.program)?;
     let address = Address::parse(&args.address, ports::CALL)?;
     let mut config = common.config(Some(address.bind()?));
     config.message_limit = args.max_request.max(1);
@@ -200,7 +201,10 @@ impl Office<'_> {
         self.common.out.note(format_args!("request from {peer}: {text}"));
     }
 
-    fn conclude(self, outcome: Outcome) -> Outcome {
+    fn conclude(self, mut outcome: Outcome) -> Outcome {
+        if !self.args.once {
+            outcome = self.common.end_of_server(outcome);
+        }
         if self.common.out.is_json() {
             let mut report = self.report.into_inner().unwrap_or_else(PoisonError::into_inner);
             report.ok = outcome.is_ok();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::common::{size_text, span_text};
+use crate::common::{Failure, Outcome, size_text, span_text};
 
 /// How often it is looked whether anybody still wants the answer.
 const LOOK: Duration = Duration::from_millis(50);
@@ -24,6 +24,20 @@ pub(super) struct Program<'a> {
     pub(super) limit: usize,
     /// Longest run.
     pub(super) timeout: Option<Duration>,
+}
+
+/// Looks whether the program can be started at all: whoever mistypes its name learns it now, not from its callers.
+///
+/// # Errors
+/// If the search path leads to no such file, or it may not be executed.
+pub(super) fn check(command: &[OsString]) -> Outcome {
+    let Some(name) = command.first() else {
+        return Err(Failure::usage("there is no program to run"));
+    };
+    which::which(name).map(drop).map_err(|error| {
+        let shown = name.to_string_lossy();
+        Failure::failed(format!("cannot run '{shown}': {error}; check its name and PATH"))
+    })
 }
 
 /// How a run ended.

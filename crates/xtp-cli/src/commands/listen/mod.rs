@@ -298,7 +298,10 @@ impl Hall<'_> {
         }
     }
 
-    fn conclude(mut self, outcome: Outcome) -> Outcome {
+    fn conclude(mut self, mut outcome: Outcome) -> Outcome {
+        if !self.args.once {
+            outcome = self.common.end_of_server(outcome);
+        }
         self.sink.flush()?;
         if self.common.out.is_json() {
             self.common.out.object(&Report {
