@@ -41,6 +41,10 @@ pub enum WireError {
     BadKey,
     /// A PATH packet that is neither challenge nor response.
     BadPath,
+    /// Numbers of a group's packet that no sender can mean: a slice that asks nobody, blocks that do not ascend or
+    /// lack more than they have, a parity row that the code does not have, a range without octets; or a packet
+    /// that nobody of a group sends that way (§9.2).
+    BadGroup,
 }
 
 impl WireError {
@@ -75,6 +79,7 @@ impl fmt::Display for WireError {
             Self::BadTrafficFormat => "traffic format not supported",
             Self::BadKey => "exchanged key has the return bit set",
             Self::BadPath => "neither a path challenge nor a response",
+            Self::BadGroup => "not a packet of a group that can be",
         })
     }
 }
@@ -92,7 +97,8 @@ pub enum EncodeError {
     /// An address or traffic format of which only the format number is known.
     UnsupportedFormat,
     /// A value that every receiver would refuse: unordered spans, a list of ports of odd length, an exchanged
-    /// key with bit 63 set, a coded symbol that is not `symbol_len` + 8 octets long.
+    /// key with bit 63 set, a coded symbol that is not `symbol_len` + 8 octets long, what would be
+    /// [`WireError::BadGroup`].
     Invalid,
     /// More TLVs than [`ExtendedTrafficBuilder`](crate::ExtendedTrafficBuilder) has room for.
     TooManyTlvs,

@@ -17,14 +17,14 @@
 //! | 7 | JCNTL | [`Control`], key, [`Address`], [`Traffic`] | 32 + address + specifier | joining a group |
 //! | 8 | DIAG | [`Diag`] | 8 + text | what went wrong |
 //! | 16 | PATH | [`Path`] | 16 + padding | probing an address or a size |
-//! | 17 | XCNTL | [`Xcntl`] | 48 + 16 n \[+ 8\] \[+ 4\] | status with spans, ECN counts, rate |
+//! | 17 | XCNTL | [`Xcntl`] | 48 + 16 n \[+ 8\] \[+ 24\] | status with spans, ECN counts, rate; poll of a group |
 //! | 18 | COOKIE | [`Token`] | 24 | "say that again with this token" |
 //! | 19 | XDATA | [`Control`], delay, [`DataSegment`] | 24 + \[tag 8\] data | data and status in one |
 //! | 20 | PARITY | [`Parity`] | 24 + L | a coded symbol for a group |
-//! | 21 | GNACK | [`Gnack`] | 24 + 8 n | symbols missing, per block |
+//! | 21 | GNACK | [`Gnack`] | 32 + 8 n | symbols missing, per block |
 //!
 //! JOIN (6, obsolete) and SEALED (30, encrypted, another header) are told apart as errors; all other values
-//! are unknown.
+//! are unknown. What a packet is between the parties of a group say [`ToGroup`], [`ToTransmitter`] and [`ToMember`].
 //!
 //! # Example
 //!
@@ -88,6 +88,7 @@
 extern crate std;
 
 mod address;
+mod catchup;
 mod checksum;
 mod control;
 mod cursor;
@@ -98,12 +99,15 @@ mod exchange;
 mod first;
 mod format;
 mod gnack;
+mod group;
+mod group_terms;
 mod header;
 mod key;
 mod options;
 mod packet;
 mod parity;
 mod path;
+mod poll;
 pub mod ports;
 mod run;
 mod serial;
@@ -116,6 +120,7 @@ mod traffic;
 mod xcntl;
 
 pub use address::Address;
+pub use catchup::{MissingRange, RANGE_LEN, RangeReader};
 pub use checksum::{Checksum, seal};
 pub use control::{CONTROL_LEN, Control, DELAY_NONE, TCNTL_LEN, XDATA_LEN};
 pub use data::{DataSegment, TAG_LEN};
@@ -124,17 +129,20 @@ pub use error::{EncodeError, WireError};
 pub use exchange::{XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_head, parse_plain};
 pub use first::First;
 pub use format::Format;
-pub use gnack::{GNACK_LEN, Gnack, GnackBlock};
+pub use gnack::{GNACK_LEN, Gnack, GnackBlock, GnackFlags, MAX_GNACK_BLOCKS};
+pub use group::{GroupHeader, ToGroup, ToMember, ToTransmitter};
+pub use group_terms::GroupTerms;
 pub use header::{HEADER_LEN, Header};
 pub use key::Key;
 pub use options::Options;
 pub use packet::{Body, Packet};
 pub use parity::{DESCRIPTOR_LEN, PARITY_LEN, Parity};
 pub use path::{PATH_LEN, Path, PathKind};
+pub use poll::{GroupPoll, POLL_LEN};
 pub use run::Run;
 pub use serial::{serial_gt, serial_max};
 pub use spans::{ECNTL_LEN, SPAN_LEN, Span, Spans};
-pub use tlv::{ClientId, FecAgreement, Tlv, TlvIter, Tlvs};
+pub use tlv::{ClientId, FecAgreement, GroupPoint, Tlv, TlvIter, Tlvs};
 pub use tlv_writer::{ExtendedTrafficBuilder, MAX_TLVS, TlvWriter};
 pub use token::{TOKEN_LEN, Token};
 pub use traffic::{

@@ -1,4 +1,4 @@
-//! PARITY: one coded symbol of a block (§1.11). Layout only; making and using symbols is not
+//! PARITY: one coded symbol of a block (§9.5). Layout only; making and using symbols is not
 //! this crate's work.
 
 use zerocopy::big_endian::{U16, U64};
@@ -48,6 +48,11 @@ impl<'a> Parity<'a> {
     /// Nothing further follows in this repair.
     pub const LAST: u8 = 2;
 
+    /// The code over GF(2^8); blocks and rows together are at most 256.
+    pub const SCHEME_BYTES: u8 = 1;
+    /// The code over GF(2^16).
+    pub const SCHEME_WORDS: u8 = 2;
+
     /// Reads the whole payload. Whether it agrees with what was agreed on is the engine's to judge.
     pub(crate) fn parse(octets: &'a [u8]) -> Result<Self, WireError> {
         let (raw, symbol): (RawParity, _) = take(octets).ok_or(WireError::BadLength)?;
@@ -60,11 +65,23 @@ impl<'a> Parity<'a> {
             end: raw.end.get(),
             symbol,
         };
-        if parity.has_whole_symbol() {
+        if !parity.has_whole_symbol() {
+            Err(WireError::BadLength)
+        } else if parity.is_a_row() {
             Ok(parity)
         } else {
-            Err(WireError::BadLength)
+            Err(WireError::BadGroup)
         }
+    }
+
+    /// There is no block without symbols, and scheme 1 has no row that shares a number with a symbol.
+    fn is_a_row(&self) -> bool {
+        let rows_end = if self.scheme == Self::SCHEME_BYTES {
+            255
+        } else {
+            u32::MAX
+        };
+        self.k > 0 && self.symbol_len > 0 && u32::from(self.k) + u32::from(self.row) <= rows_end
     }
 
     fn has_whole_symbol(&self) -> bool {
@@ -82,9 +99,9 @@ impl<'a> Parity<'a> {
     /// # Errors
     ///
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::Invalid`] when `symbol` has another length than it
-    /// should.
+    /// should, is empty, or no row of the code is called `row`.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        if !self.has_whole_symbol() {
+        if !self.has_whole_symbol() || !self.is_a_row() {
             return Err(EncodeError::Invalid);
         }
         let mut writer = Writer::new(out);

@@ -6,8 +6,9 @@ use zerocopy::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::cursor::{Writer, take};
+use crate::parity::{DESCRIPTOR_LEN, PARITY_LEN};
 use crate::token::TOKEN_LEN;
-use crate::{EncodeError, Token};
+use crate::{EncodeError, Parity, Token, WireError};
 
 /// Octets before a TLV's value.
 pub(crate) const TLV_HEADER_LEN: usize = 4;
@@ -55,7 +56,7 @@ pub struct ClientId {
     pub low: u64,
 }
 
-/// TLV 12: how a group's blocks are coded (§1.11).
+/// TLV 12: how a group's blocks are coded (§9.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FecAgreement {
     /// 1 GF(2^8) Cauchy, 2 GF(2^16).
@@ -68,6 +69,47 @@ pub struct FecAgreement {
     pub symbol_len: u16,
     /// Sequence number of block 0.
     pub origin: u64,
+}
+
+/// TLV 13: where a member stands in its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct GroupPoint {
+    /// Key of the group.
+    pub group: u64,
+    /// In JCNTL the lowest octet the transmitter can supply. In the FIRST of a catch-up the key by which the
+    /// transmitter knows the member.
+    pub at: u64,
+    /// In JCNTL the first octet for which the group repairs what this member lacks, or [`Self::NEVER`]. 0 in FIRST.
+    pub live: u64,
+}
+
+impl FecAgreement {
+    /// Whether a code of these numbers can be: a known scheme, blocks and rows that it can count, symbols of an even
+    /// number of octets that fit a packet of `maxdata` octets with what precedes and follows them.
+    ///
+    /// # Errors
+    ///
+    /// [`WireError::BadGroup`].
+    pub fn check(&self, maxdata: u32) -> Result<(), WireError> {
+        let numbers = u32::from(self.k) + u32::from(self.pmax);
+        let counted = match self.scheme {
+            Parity::SCHEME_BYTES => numbers <= 256,
+            Parity::SCHEME_WORDS => true,
+            _ => false,
+        };
+        let packet = u32::from(self.symbol_len) + (PARITY_LEN + DESCRIPTOR_LEN) as u32;
+        let symbols = self.symbol_len > 0 && self.symbol_len.is_multiple_of(2) && packet <= maxdata;
+        if counted && symbols && self.k > 0 && self.pmax > 0 {
+            Ok(())
+        } else {
+            Err(WireError::BadGroup)
+        }
+    }
+}
+
+impl GroupPoint {
+    /// No repair by the group: everything by catch-up.
+    pub const NEVER: u64 = u64::MAX;
 }
 
 /// One value of an extended traffic specifier.
@@ -99,15 +141,8 @@ pub enum Tlv<'a> {
     Client(ClientId),
     /// Type 12.
     Fec(FecAgreement),
-    /// Type 13: the missing range of a laggard (§1.11).
-    Catchup {
-        /// Key of the group.
-        k: u64,
-        /// First sequence number (asked for, or that can be supplied).
-        from: u64,
-        /// End of the range, or where the group is.
-        to: u64,
-    },
+    /// Type 13: where in a group its holder stands (§9.3, §9.7).
+    Catchup(GroupPoint),
     /// Type 14: status packets a second the transmitter can bear.
     FbRate(u32),
     /// Type 15: round trip of the group, microseconds.
@@ -155,8 +190,8 @@ impl<'a> Tlv<'a> {
                 })
             }
             kind::CATCHUP => {
-                let [k, from, to] = three(value)?;
-                Self::Catchup { k, from, to }
+                let [group, at, live] = three(value)?;
+                Self::Catchup(GroupPoint { group, at, live })
             }
             kind::FB_RATE => Self::FbRate(u32_value(value)?),
             kind::GRTT_US => Self::GrttUs(u32_value(value)?),
@@ -182,7 +217,7 @@ impl<'a> Tlv<'a> {
             Self::EcntlMax(_) => kind::ECNTL_MAX,
             Self::Client(_) => kind::CLIENT,
             Self::Fec(_) => kind::FEC,
-            Self::Catchup { .. } => kind::CATCHUP,
+            Self::Catchup(_) => kind::CATCHUP,
             Self::FbRate(_) => kind::FB_RATE,
             Self::GrttUs(_) => kind::GRTT_US,
             Self::Instance(_) => kind::INSTANCE,
@@ -220,7 +255,7 @@ impl<'a> Tlv<'a> {
             | Self::GrttUs(_) => 4,
             Self::GroupKey(_) | Self::Instance(_) => 8,
             Self::Nonce(_) | Self::Fec(_) => 16,
-            Self::Client(_) | Self::Catchup { .. } => 24,
+            Self::Client(_) | Self::Catchup(_) => 24,
         }
     }
 
@@ -264,7 +299,7 @@ impl<'a> Tlv<'a> {
             Self::GroupKey(value) | Self::Instance(value) => writer.put(&U64::new(value)),
             Self::Nonce(value) => writer.put(&value),
             Self::Client(id) => writer.put(&[id.client, id.n, id.low].map(U64::new)),
-            Self::Catchup { k, from, to } => writer.put(&[k, from, to].map(U64::new)),
+            Self::Catchup(point) => writer.put(&[point.group, point.at, point.live].map(U64::new)),
             Self::Fec(fec) => writer.put(&RawFec {
                 scheme: fec.scheme,
                 reserved: 0,

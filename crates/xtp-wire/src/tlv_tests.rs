@@ -34,11 +34,11 @@ fn one_of_each() -> [Tlv<'static>; 18] {
             symbol_len: 19,
             origin: 20,
         }),
-        Tlv::Catchup {
-            k: 21,
-            from: 22,
-            to: u64::MAX,
-        },
+        Tlv::Catchup(GroupPoint {
+            group: 21,
+            at: 22,
+            live: GroupPoint::NEVER,
+        }),
         Tlv::FbRate(23),
         Tlv::GrttUs(24),
         Tlv::Instance(1_790_000_000_000),

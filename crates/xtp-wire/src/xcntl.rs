@@ -1,4 +1,4 @@
-//! XCNTL, extended status (§1.5.1).
+//! XCNTL, extended status (§1.5.1) and the poll of a group (§9.4).
 
 use bitflags::bitflags;
 use zerocopy::big_endian::{U16, U32, U64};
@@ -6,7 +6,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::control::RawControl;
 use crate::cursor::{Writer, take};
-use crate::{Control, EncodeError, Spans, WireError};
+use crate::poll::POLL_LEN;
+use crate::{Control, EncodeError, GroupPoll, Spans, WireError};
 
 /// Octets before the spans of an XCNTL packet.
 pub const XCNTL_LEN: usize = 48;
@@ -19,8 +20,8 @@ bitflags! {
         const GO_BACK_N = 1;
         /// Answer to a DREQ, or sent unasked: `delay_us` is [`DELAY_NONE`](crate::DELAY_NONE).
         const DREQ_OR_UNSOLICITED = 2;
-        /// `slice` is there.
-        const SLICE = 4;
+        /// `poll` is there.
+        const POLL = 4;
         /// `rxrate` holds the receiver's window in octets.
         const WINDOW = 8;
         /// `delivered` is there.
@@ -50,7 +51,7 @@ struct RawXcntl {
 pub struct Xcntl<'a> {
     /// The common control segment.
     pub control: Control,
-    /// Flags. SLICE and DELIVERED always agree with `slice` and `delivered` after parsing; encoding takes them
+    /// Flags. POLL and DELIVERED always agree with `poll` and `delivered` after parsing; encoding takes them
     /// from there, whatever is set here.
     pub flags: XcntlFlags,
     /// Microseconds between the arrival of the packet `echo` names and this answer, or
@@ -68,8 +69,8 @@ pub struct Xcntl<'a> {
     pub spans: Spans<'a>,
     /// One past the last octet the user has taken.
     pub delivered: Option<u64>,
-    /// `(m, r)`: a poll of the receivers whose number is r modulo m.
-    pub slice: Option<(u16, u16)>,
+    /// Whom of a group is asked, and what the transmitter knows of the group.
+    pub poll: Option<GroupPoll>,
 }
 
 impl<'a> Xcntl<'a> {
@@ -84,10 +85,10 @@ impl<'a> Xcntl<'a> {
             let (value, tail): (U64, _) = take(rest).ok_or(WireError::BadLength)?;
             (delivered, rest) = (Some(value.get()), tail);
         }
-        let mut slice = None;
-        if flags.contains(XcntlFlags::SLICE) {
-            let ([m, r], tail): ([U16; 2], _) = take(rest).ok_or(WireError::BadLength)?;
-            (slice, rest) = (Some((m.get(), r.get())), tail);
+        let mut poll = None;
+        if flags.contains(XcntlFlags::POLL) {
+            let (value, tail) = GroupPoll::take(rest)?;
+            (poll, rest) = (Some(value), tail);
         }
         if !rest.is_empty() {
             return Err(WireError::BadLength);
@@ -102,7 +103,7 @@ impl<'a> Xcntl<'a> {
             rxrate: raw.rxrate.get(),
             spans,
             delivered,
-            slice,
+            poll,
         })
     }
 
@@ -110,8 +111,8 @@ impl<'a> Xcntl<'a> {
     #[must_use]
     pub const fn encoded_len(&self) -> usize {
         let delivered = if self.delivered.is_some() { 8 } else { 0 };
-        let slice = if self.slice.is_some() { 4 } else { 0 };
-        XCNTL_LEN + self.spans.encoded_len() + delivered + slice
+        let poll = if self.poll.is_some() { POLL_LEN } else { 0 };
+        XCNTL_LEN + self.spans.encoded_len() + delivered + poll
     }
 
     /// Writes the payload; returns how many octets it took.
@@ -119,12 +120,12 @@ impl<'a> Xcntl<'a> {
     /// # Errors
     ///
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::TooLong`] for more than 65 535 spans;
-    /// [`EncodeError::Invalid`] when the first span does not lie beyond `rseq`.
+    /// [`EncodeError::Invalid`] when the first span does not lie beyond `rseq`, or a poll asks nobody.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         self.spans.check_beyond(self.control.rseq)?;
         let mut flags = self.flags;
         flags.set(XcntlFlags::DELIVERED, self.delivered.is_some());
-        flags.set(XcntlFlags::SLICE, self.slice.is_some());
+        flags.set(XcntlFlags::POLL, self.poll.is_some());
         let mut writer = Writer::new(out);
         writer.put(&RawXcntl {
             control: self.control.into(),
@@ -142,8 +143,8 @@ impl<'a> Xcntl<'a> {
         if let Some(delivered) = self.delivered {
             writer.put(&U64::new(delivered))?;
         }
-        if let Some((m, r)) = self.slice {
-            writer.put(&[U16::new(m), U16::new(r)])?;
+        if let Some(poll) = &self.poll {
+            writer.segment(|rest| poll.encode(rest))?;
         }
         Ok(writer.len())
     }

@@ -70,6 +70,7 @@ fn bad_packets() -> Vec<(WireError, Vec<u8>)> {
         ),
         (WireError::BadKey, raw(5, &key_with_return_bit)),
         (WireError::BadPath, raw(16, &[0; 16])),
+        (WireError::BadGroup, raw(20, &[0; 24])),
     ]
 }
 
@@ -135,7 +136,7 @@ fn every_error_says_something_of_its_own() {
         .map(|error| error.to_string())
         .chain(encoding.map(|error| error.to_string()))
         .collect();
-    assert_eq!(texts.len(), 14 + 5);
+    assert_eq!(texts.len(), 15 + 5);
 }
 
 #[test]
@@ -150,8 +151,8 @@ fn octets_too_many_or_too_few_in_every_format() {
         (17, 48, true),
         (18, 24, true),
         (19, 24, false),
-        (20, 24, true),
-        (21, 24, true),
+        (20, 25, false),
+        (21, 32, true),
     ];
     for (format, length, only) in lengths {
         let short = Packet::parse(&raw(format, &vec![0; length - 1])).map(|_| ());
@@ -193,7 +194,7 @@ fn counts_that_do_not_match_the_octets() {
     let mut xcntl = [0; 48];
     xcntl[20..22].fill(0xff);
     assert_eq!(Packet::parse(&raw(17, &xcntl)), Err(WireError::BadLength));
-    let mut gnack = [0; 24];
+    let mut gnack = [0; 32];
     gnack[21] = 1;
     assert_eq!(Packet::parse(&raw(21, &gnack)), Err(WireError::BadLength));
     let mut xcntl = [0; 52];
@@ -204,7 +205,11 @@ fn counts_that_do_not_match_the_octets() {
         "delivered needs eight octets"
     );
     xcntl[23] = 4;
-    assert!(Packet::parse(&raw(17, &xcntl)).is_ok(), "a slice needs four");
+    assert_eq!(
+        Packet::parse(&raw(17, &xcntl)),
+        Err(WireError::BadLength),
+        "a poll needs 24"
+    );
 }
 
 #[test]
@@ -256,6 +261,16 @@ fn values_no_receiver_takes_are_not_written() {
         symbol: &[0; 11],
     };
     assert_eq!(encode(Body::Parity(parity)), Err(EncodeError::Invalid));
+    for (k, row, scheme) in [(0, 0, 1), (1, 255, 1), (255, 1, 1), (0, 0, 2)] {
+        let row = Parity {
+            k,
+            row,
+            scheme,
+            symbol: &[0; 12],
+            ..parity
+        };
+        assert_eq!(encode(Body::Parity(row)), Err(EncodeError::Invalid));
+    }
     let address = Address::Other { domain: 0, format: 9 };
     let jcntl = Body::Jcntl {
         control,

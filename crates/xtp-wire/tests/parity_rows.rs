@@ -1,4 +1,4 @@
-//! The coded symbols of V18 and V19 from their source, so that the layout is known to carry what it should:
+//! The coded symbols of V18, V19 and V31 from their source, so that the layout is known to carry what it should:
 //! parity over GF(2^8) with polynomial 0x11D, row j and column i weighted by 1 / ((255 - j) xor i).
 
 mod common;
@@ -26,40 +26,59 @@ fn inverse(a: u8) -> u8 {
         .expect("all but zero have one")
 }
 
-/// Octets filled up, then the descriptor: how many messages end, flags, where they end.
-fn symbol(octets: &[u8], end: Option<u16>, flags: u8) -> Vec<u8> {
+/// Octets filled up, then the descriptor: how many marks there are, flags, where messages end and tags begin.
+fn symbol(octets: &[u8], marks: &[u16], flags: u8) -> Vec<u8> {
     let mut symbol = octets.to_vec();
     symbol.resize(SYMBOL_LEN, 0);
-    symbol.extend([u8::from(end.is_some()), flags]);
-    symbol.extend(end.unwrap_or(0).to_be_bytes());
+    symbol.extend([u8::try_from(marks.len()).unwrap(), flags]);
+    symbol.extend(marks.iter().flat_map(|mark| mark.to_be_bytes()));
     symbol.resize(SYMBOL_LEN + DESCRIPTOR_LEN, 0);
     symbol
 }
 
+/// A message ends at octet 5 of the second symbol, the stream at octet 10 of the last.
+fn two_messages() -> [Vec<u8>; 4] {
+    [
+        symbol(&BLOCK[..16], &[], 0),
+        symbol(&BLOCK[16..32], &[5], 0),
+        symbol(&BLOCK[32..48], &[], 0),
+        symbol(&BLOCK[48..], &[10], 2),
+    ]
+}
+
+/// A message ends at octet 5 of the first symbol, and a tag begins at its octet 8.
+fn a_tag() -> [Vec<u8>; 4] {
+    [
+        symbol(&BLOCK[..16], &[5, 0x8008], 0),
+        symbol(&BLOCK[16..32], &[], 0),
+        symbol(&BLOCK[32..48], &[], 0),
+        symbol(&BLOCK[48..], &[10], 2),
+    ]
+}
+
 #[test]
 fn the_vectors_hold_the_rows_of_the_code() {
-    let symbols = [
-        symbol(&BLOCK[..16], None, 0),
-        symbol(&BLOCK[16..32], Some(5), 0),
-        symbol(&BLOCK[32..48], None, 0),
-        symbol(&BLOCK[48..], Some(10), 2),
+    let expected = [
+        ("V18", 0, two_messages()),
+        ("V19", 1, two_messages()),
+        ("V31", 0, a_tag()),
     ];
-    let mut rows = 0;
-    for (name, octets) in common::vectors() {
-        let Body::Parity(parity) = Packet::parse(&octets).unwrap().body else {
-            continue;
+    let vectors = common::vectors();
+    let found = vectors.iter().filter(|(_, octets)| octets[11] & 31 == 20);
+    assert_eq!(found.count(), expected.len());
+    for (name, row, symbols) in expected {
+        let (_, octets) = vectors.iter().find(|(found, _)| *found == name).unwrap();
+        let Body::Parity(parity) = Packet::parse(octets).unwrap().body else {
+            panic!("{name} is a PARITY");
         };
-        assert_eq!(u16::from(rows), parity.row, "{name}");
-        let mut expected = vec![0; SYMBOL_LEN + DESCRIPTOR_LEN];
+        assert_eq!(parity.row, u16::from(row), "{name}");
+        let mut sum = vec![0; SYMBOL_LEN + DESCRIPTOR_LEN];
         for (column, symbol) in (0..).zip(&symbols) {
-            let weight = inverse((255 - rows) ^ column);
-            expected
-                .iter_mut()
+            let weight = inverse((255 - row) ^ column);
+            sum.iter_mut()
                 .zip(symbol)
                 .for_each(|(sum, octet)| *sum ^= multiply(weight, *octet));
         }
-        assert_eq!(parity.symbol, expected, "{name}");
-        rows += 1;
+        assert_eq!(parity.symbol, sum, "{name}");
     }
-    assert_eq!(rows, 2);
 }

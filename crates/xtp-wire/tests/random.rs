@@ -161,7 +161,7 @@ proptest! {
         mut control in control(),
         steps in prop::collection::vec(any::<(u16, u16)>(), 0..20),
         delivered in any::<Option<u64>>(),
-        slice in any::<Option<(u16, u16)>>(),
+        poll in any::<Option<(u16, u16, [u32; 4])>>(),
         counts in any::<[u32; 4]>(),
     ) {
         survives(header, Body::Cntl(control), 0)?;
@@ -172,9 +172,17 @@ proptest! {
         let [delay_us, ect0, ect1, ce] = counts;
         let mut flags = XcntlFlags::from_bits_truncate(header.sort);
         flags.set(XcntlFlags::DELIVERED, delivered.is_some());
-        flags.set(XcntlFlags::SLICE, slice.is_some());
+        flags.set(XcntlFlags::POLL, poll.is_some());
+        let poll = poll.map(|(a, b, [size, grtt_us, feedback_rate, hold_us])| GroupPoll {
+            modulus: (a % 97).max(b % 97) + 1,
+            remainder: (a % 97).min(b % 97),
+            size,
+            grtt_us,
+            feedback_rate,
+            hold_us,
+        });
         let rxrate = header.seq;
-        let xcntl = Xcntl { control, flags, delay_us, ect0, ect1, ce, rxrate, spans, delivered, slice };
+        let xcntl = Xcntl { control, flags, delay_us, ect0, ect1, ce, rxrate, spans, delivered, poll };
         survives(header, Body::Xcntl(xcntl), 0)?;
     }
 
@@ -198,17 +206,19 @@ proptest! {
     fn any_group_packet(
         header in header(),
         control in control(),
-        blocks in prop::collection::vec(any::<(u32, u16, u16)>(), 0..30),
+        blocks in prop::collection::btree_map(any::<u32>(), (1..=u16::MAX, any::<u16>()), 0..=MAX_GNACK_BLOCKS),
         symbol in octets(),
     ) {
         let blocks: Vec<GnackBlock> =
-            blocks.into_iter().map(|(b, need, total)| GnackBlock::new(b, need, total)).collect();
-        survives(header, Body::Gnack(Gnack { control, flags: header.sort, blocks: &blocks }), 0)?;
-        let symbol = [&symbol[..], &[0; DESCRIPTOR_LEN]].concat();
+            blocks.into_iter().map(|(b, (total, need))| GnackBlock::new(b, need % total.max(2) + u16::from(need % total.max(2) == 0), total)).collect();
+        let (flags, delay_us, rxrate) = (GnackFlags::from_bits_truncate(header.sort), header.sync, header.sync >> 3);
+        survives(header, Body::Gnack(Gnack { control, flags, delay_us, rxrate, blocks: &blocks }), 0)?;
+        let symbol = [&[7], &symbol[..], &[0; DESCRIPTOR_LEN]].concat();
         let symbol_len = u16::try_from(symbol.len() - DESCRIPTOR_LEN).unwrap();
         let (row, end) = (header.sort, header.seq);
-        let parity = Parity { k: 4, row, symbol_len, scheme: 1, flags: 3, end, symbol: &symbol };
+        let parity = Parity { k: 4, row, symbol_len, scheme: 2, flags: 3, end, symbol: &symbol };
         survives(header, Body::Parity(parity), 0)?;
+        survives(header, Body::Parity(Parity { row: row % 252, scheme: 1, ..parity }), 0)?;
     }
 }
 

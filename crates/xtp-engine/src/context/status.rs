@@ -214,7 +214,7 @@ impl Context {
             rxrate: 0,
             spans: Spans::default(),
             delivered,
-            slice: None,
+            poll: None,
         }
     }
 

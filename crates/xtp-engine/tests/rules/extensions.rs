@@ -48,7 +48,7 @@ fn status_of_an_extension_is_believed_and_not_returned() {
         rxrate: 0,
         spans: Spans::default(),
         delivered: None,
-        slice: None,
+        poll: None,
     };
     let sent = host.give(&packet(9, 3, Options::SREQ, Body::Xcntl(status)));
     let id = host.accepted()[0];
@@ -118,11 +118,7 @@ fn formats_of_groups_are_dropped() {
         address: crate::host::address(),
         traffic: xtp_wire::Traffic::None { service: 4 },
     };
-    let gnack = Body::Gnack(xtp_wire::Gnack {
-        control,
-        flags: 0,
-        blocks: &[],
-    });
+    let gnack = Body::Gnack(xtp_wire::Gnack::unsolicited(control, 0, &[]));
     for body in [group, gnack] {
         let ask = Options::SREQ | Options::RCLOSE | Options::WCLOSE;
         assert!(host.give(&packet(9, 3, ask, body)).is_empty());
