@@ -4,8 +4,6 @@ use core::net::IpAddr;
 use core::time::Duration;
 use xtp_wire::Caps;
 
-use crate::send::Withheld;
-
 /// Everything an [`Engine`](crate::Engine) needs from its host. Build one with [`EngineConfig::new`] and change fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -42,12 +40,6 @@ pub struct EngineConfig {
     /// Let the packet of an exchange of single small messages leave before the books are done. Changes no packet.
     /// Default `true`.
     pub express: bool,
-    /// Say of trains with long payload whether their memory is [`stable`](crate::Train::stable), so that a carrier may
-    /// send it without copying it. Memory of an association that ends before all of it was acknowledged is then never
-    /// given back, as a peer may still read it; after 64 MiB of that nothing is stable any more. Default `false`.
-    pub lend: bool,
-    /// What came of it.
-    pub(crate) withheld: Withheld,
     /// How long a context has been quiet before it is parked. Default 10 ms.
     pub park_after: Duration,
     /// Initiators that are over and answer stragglers for 1 to 10 s (some 250 octets each); the oldest go first.
@@ -96,8 +88,6 @@ impl EngineConfig {
             max_contexts: 1 << 20,
             max_whole: 1_024,
             express: true,
-            lend: false,
-            withheld: Withheld::default(),
             park_after: Duration::from_millis(10),
             max_dallying: 1 << 20,
             max_half_open: 1_024,

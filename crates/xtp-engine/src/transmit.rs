@@ -123,8 +123,6 @@ pub struct Train {
     pub count: usize,
     /// A path probe: it may be too big for the path, and that is an answer, not an error.
     pub probe: bool,
-    /// The payload's memory stays as it is until the peer acknowledged it.
-    pub stable: bool,
     /// Which pieces make it up, in order.
     pub pieces: Range<usize>,
 }
@@ -386,18 +384,9 @@ impl TransmitBatch {
             total,
             count: total.div_ceil(segment),
             probe: false,
-            stable: false,
             pieces: first..self.pieces.len(),
         });
         total
-    }
-
-    /// The payload in the trains from number `first` on stays where it is until the peer has it. They do not grow
-    /// any more.
-    pub(crate) fn mark_stable(&mut self, first: usize) {
-        for train in &mut self.trains[first..] {
-            train.stable = true;
-        }
     }
 
     /// Adds the datagrams of a run: `count` headers lie at the end of the arena from `heads_at` on, each is followed by
@@ -520,7 +509,6 @@ impl TransmitBatch {
             && train.dst == route.dst
             && train.src == route.src
             && train.ecn == route.ecn
-            && !train.stable
             && train.count < MAX_SEGMENTS
             && octets <= train.segment
             && train.total + octets <= MAX_TRAIN
@@ -546,7 +534,6 @@ impl TransmitBatch {
             total: octets,
             count: 1,
             probe: false,
-            stable: false,
             pieces: first..self.pieces.len(),
         });
         let last = self.trains.len() - 1;

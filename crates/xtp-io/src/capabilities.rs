@@ -19,9 +19,6 @@ pub struct Capabilities {
     pub recvmmsg: bool,
     /// Several messages are sent in one call.
     pub sendmmsg: bool,
-    /// Long datagrams may leave without being copied where their memory is stable; whether the kernel can is tried with
-    /// the first of them: [`Counters::lent`](crate::Counters::lent) tells.
-    pub lend: bool,
     /// ECN marks are set and seen.
     pub ecn: bool,
     /// Destination address and interface are seen, source address and interface can be chosen.
@@ -53,7 +50,6 @@ impl fmt::Display for Capabilities {
             ("receive offload (GRO)", self.gro),
             ("sendmmsg", self.sendmmsg),
             ("recvmmsg", self.recvmmsg),
-            ("payload by reference", self.lend),
             ("ECN", self.ecn),
             ("packet information", self.pktinfo),
             ("don't fragment", self.dont_fragment),

@@ -19,7 +19,7 @@ pub struct Counters {
     pub error_calls: u64,
     /// Datagrams the kernel took.
     pub datagrams_out: u64,
-    /// Those of them whose payload the kernel took by reference.
+    /// Trains whose memory the kernel took by reference.
     pub lent: u64,
     /// Datagrams handed to the caller.
     pub datagrams_in: u64,

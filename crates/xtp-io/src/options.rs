@@ -36,10 +36,6 @@ pub struct SocketOptions {
     pub gro: bool,
     /// Use `sendmmsg` and `recvmmsg`. Default true; false costs one system call a message.
     pub batching: bool,
-    /// Let the kernel refer to the payload of long datagrams instead of copying it, where a train says that its memory
-    /// is [`stable`](crate::Train::stable) (Linux). Default false, because a receiver on this host can keep the pages
-    /// and see what is written there later: only for receivers trusted like this process. Costs a lock a call.
-    pub lend: bool,
     /// Send with "don't fragment" and ignore the kernel's path MTU cache (`IP_PMTUDISC_PROBE`), so
     /// that the caller finds the path's MTU itself. Default true.
     pub dont_fragment: bool,
@@ -62,7 +58,6 @@ impl Default for SocketOptions {
             gso: true,
             gro: true,
             batching: true,
-            lend: false,
             dont_fragment: true,
             report_errors: true,
             marks: true,

@@ -56,9 +56,6 @@ pub struct Train<'a> {
     pub segment: usize,
     /// Octets of all pieces together, at least 1.
     pub total: usize,
-    /// The memory of pieces of 16 KiB or more stays as it is for as long as the peer may take notice of the datagram:
-    /// the kernel may send it without copying it ([`SocketOptions::lend`](crate::SocketOptions::lend)).
-    pub stable: bool,
     /// The octets. A piece may end anywhere; a datagram takes at most [`MAX_PIECES`] of them.
     pub pieces: &'a [IoSlice<'a>],
 }
@@ -82,7 +79,6 @@ impl<'a> Train<'a> {
             ecn: Ecn::NotEct,
             segment,
             total,
-            stable: false,
             pieces,
         }
     }

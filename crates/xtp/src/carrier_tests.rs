@@ -66,7 +66,6 @@ fn sent_framed(room: usize) -> (Vec<Vec<u8>>, u64) {
         total: 27,
         count: 3,
         probe: false,
-        stable: false,
         pieces: 0..1,
     });
     let mut engine = Engine::new(xtp_engine::EngineConfig::new([1; 32])).expect("a default configuration");

@@ -71,8 +71,8 @@ pub struct Config {
     pub write_buffer: usize,
     /// Buffers and features of the socket.
     pub socket: SocketOptions,
-    /// Limits and identity of the protocol engine. [`Endpoint::bind`](crate::Endpoint::bind) fills in `entropy`,
-    /// `lend` (whether the socket does) and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start)
+    /// Limits and identity of the protocol engine. [`Endpoint::bind`](crate::Endpoint::bind) fills in `entropy`
+    /// and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start)
     /// says. `utc_offset_ms` is added to what the system's clock says, milliseconds: 0 unless a program knows better.
     pub engine: EngineConfig,
     /// Nobody served this UDP port during the last 50 s, so no repetition of an old request can arrive. Default

@@ -230,7 +230,6 @@ fn open(mut config: Config) -> Result<Shared> {
     let mut own = crate::addresses::own();
     own.extend((!local.ip().is_unspecified()).then(|| local.ip().to_canonical()));
     config.engine.own_addresses.append(&mut own);
-    config.engine.lend = socket.capabilities().lend;
     xtp_io::process::spare_address_space();
     if let Some(limit) = config.memory_limit.or_else(share_of_memory) {
         config.engine.memory_limit = limit;

@@ -35,7 +35,6 @@ pub(crate) struct Transport {
 /// All of them, xtp first: the others are compared with it.
 static ALL: &[&Transport] = &[
     &xtp::XTP,
-    &xtp::LENT,
     &xtp::PLAIN,
     &xtp::CUBIC,
     &xtp::GBN,

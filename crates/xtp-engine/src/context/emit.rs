@@ -291,8 +291,6 @@ impl Context {
             seq: segment.seq,
             travel: Travel {
                 ecn,
-                // What did not arrive is copied: whatever kept it from arriving, it is not this.
-                stable: !segment.again && self.lends(env, segment.seq, segment.len),
                 ..Travel::default()
             },
         };

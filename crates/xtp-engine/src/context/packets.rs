@@ -11,8 +11,6 @@ use xtp_wire::{
 
 /// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
 pub(crate) const COPY_LIMIT: usize = 256;
-/// Payloads of this size may be lent: shorter ones are cheaper to copy.
-const LEND_FROM: usize = 16 << 10;
 /// Room for a specifier with every TLV we send, without padding.
 const SPECIFIER_ROOM: usize = 160;
 /// The same with an address before it.
@@ -32,8 +30,6 @@ pub(super) struct Draft {
 pub(super) struct Travel {
     pub(super) ecn: Ecn,
     pub(super) probe: bool,
-    /// See [`Train::stable`](crate::Train::stable).
-    pub(super) stable: bool,
     /// Somewhere else than the peer's present address.
     pub(super) to: Option<core::net::SocketAddr>,
 }
@@ -95,29 +91,11 @@ impl Context {
         if travel.to.is_none() && !self.peer.allows_control(octets as u64) {
             return octets;
         }
-        let first = out.trains.len();
         out.push(route, travel.probe, at, by_reference);
-        if travel.stable {
-            out.mark_stable(first);
-        }
         self.peer.sent += octets as u64;
         self.timers.last_sent = env.now;
         self.stats.packets_sent += 1;
         octets
-    }
-
-    /// Whether the memory of `len` octets sent for the first time from `seq` on stays as it is until the peer has them:
-    /// the queue keeps it until then, if it is told.
-    pub(super) fn lends(&mut self, env: &Env<'_>, seq: u64, len: usize) -> bool {
-        let lends = env.config.lend
-            && len >= LEND_FROM
-            && self.pattern.lasting
-            && !self.tuning.no_error
-            && env.config.withheld.allows_more();
-        if lends {
-            self.writer.queue.lend(seq + len as u64, &env.config.withheld);
-        }
-        lends
     }
 
     /// Octets of FIRST before its data.

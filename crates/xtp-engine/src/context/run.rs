@@ -47,11 +47,7 @@ impl Context {
                 let mut payload = SmallVec::new();
                 self.writer.queue.payload(run.seq, len * packets, &mut payload);
                 lay_heads(header, heads, |index| Cut::new(&payload, index * len, len));
-                let first = out.trains.len();
                 out.push_run(route, heads_at, packets, len, &mut payload);
-                if self.lends(env, run.seq + (len * (packets - 1)) as u64, len) {
-                    out.mark_stable(first);
-                }
             }
         }
         self.settle_owed(false, options);

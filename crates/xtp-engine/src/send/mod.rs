@@ -8,9 +8,7 @@ pub(crate) mod inflight;
 mod piece;
 pub(crate) mod queue;
 pub(crate) mod ring;
-mod withheld;
 
 pub(crate) use inflight::{Inflight, Judge};
 pub(crate) use queue::SendQueue;
 pub(crate) use ring::SentRing;
-pub(crate) use withheld::Withheld;

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::Withheld;
 use super::piece::{Data, Piece, SMALL};
 use crate::fields::Fields;
 use crate::frames::{Framed, Frames};
@@ -54,8 +53,6 @@ pub(crate) struct SendQueue {
     /// Positions one past the last octet of each message.
     eoms: VecDeque<u64>,
     closed: bool,
-    /// Everything below was lent, and what is withheld because of that.
-    lent: Option<Box<(u64, Withheld)>>,
     /// Pieces released so far, so that `cursor` survives releases.
     released: u64,
     /// Number (counted from the first piece ever) where the last payload ended: the next one starts there.
@@ -77,31 +74,9 @@ impl SendQueue {
             tags: VecDeque::new(),
             eoms: VecDeque::new(),
             closed: false,
-            lent: None,
             released: 0,
             cursor: Cell::new(0),
             framed: false,
-        }
-    }
-
-    /// Whoever carries what is below `end` may refer to the memory until it is released, beyond the life of this queue.
-    pub(crate) fn lend(&mut self, end: u64, withheld: &Withheld) {
-        match &mut self.lent {
-            Some(lent) => lent.0 = end.max(lent.0),
-            None => self.lent = Some(Box::new((end, withheld.clone()))),
-        }
-    }
-
-    /// Nothing more is released: what is still lent must stay as it is.
-    fn withhold(&mut self) {
-        let Some(lent) = self.lent.take() else { return };
-        let (until, withheld) = *lent;
-        while let Some(piece) = self.pieces.pop_front() {
-            if piece.seq < until
-                && let Data::Plain(data) = piece.data
-            {
-                withheld.keep(data);
-            }
         }
     }
 
@@ -111,7 +86,6 @@ impl SendQueue {
         {
             self.start = base;
         }
-        self.withhold();
         (self.base, self.end, self.closed) = (base, base, false);
         (self.released, self.framed) = (0, false);
         self.cursor.set(0);
@@ -250,21 +224,12 @@ impl SendQueue {
         }
     }
 
-    /// Before everything is released although not all of it was acknowledged: what is lent is withheld, and frames are told
-    /// nothing.
+    /// Before everything is released although not all of it was acknowledged: frames are told nothing.
     #[inline(always)]
     pub(crate) fn abandon(&mut self) {
-        if self.framed || self.lent.is_some() {
-            self.abandon_memory();
+        if self.framed {
+            self.pieces.clear();
         }
-    }
-
-    /// What somebody else may refer to is neither released nor acknowledged.
-    #[cold]
-    #[inline(never)]
-    fn abandon_memory(&mut self) {
-        self.withhold();
-        self.pieces.clear();
     }
 
     /// Drops what has not been sent: everything from `end` on. A tag is kept whole. O(what is dropped).
@@ -491,18 +456,9 @@ impl SendQueue {
     }
 }
 
-impl Drop for SendQueue {
-    fn drop(&mut self) {
-        self.withhold();
-    }
-}
-
 #[cfg(test)]
 #[path = "framed_tests.rs"]
 mod framed_tests;
-#[cfg(test)]
-#[path = "lent_tests.rs"]
-mod lent_tests;
 #[cfg(test)]
 #[path = "queue_tests.rs"]
 mod tests;

@@ -167,7 +167,6 @@ impl Profile {
             config.max_train = 2;
         }
         config.checksum_payload = self.seed.is_multiple_of(3);
-        config.lend = self.seed % 7 == 1;
         config.tombstone_life = Duration::from_secs(5);
         config
     }

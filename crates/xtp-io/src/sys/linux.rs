@@ -52,7 +52,6 @@ pub(crate) struct LinuxIo {
     /// Something is told with every datagram: its ECN mark, or the address it was sent to.
     told: bool,
     mark: mark::Mark,
-    lending: lend::Lending,
     sendmmsg: bool,
     recvmmsg: bool,
     /// Longest sleep of a receive call.
@@ -105,8 +104,6 @@ impl LinuxIo {
         let recvmmsg = unsafe { libc::recvmmsg(fd, ptr::null_mut(), 0, 0, ptr::null_mut()) } == 0;
         found.sendmmsg = options.batching && sendmmsg;
         found.recvmmsg = options.batching && recvmmsg;
-        let lending = lend::Lending::new(options.lend && found.gso);
-        found.lend = lending.is_on();
         found.max_segments = if found.gso || found.sendmmsg {
             MAX_SEGMENTS
         } else {
@@ -118,7 +115,6 @@ impl LinuxIo {
             marks: found.ecn,
             told: found.ecn || endpoint.bound_ip().is_none(),
             mark: mark::Mark::default(),
-            lending,
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
             longest: sleep::prepare(&SockRef::from(&endpoint.socket)).ok(),

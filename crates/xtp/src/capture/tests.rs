@@ -37,7 +37,6 @@ fn both_directions_arrive_in_the_file_on_drop() {
         segment: 3,
         total: 8,
         count: 3,
-        stable: false,
         probe: false,
         pieces: 0..2,
     };

@@ -154,7 +154,6 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
         total: LONG,
         count: 1,
         probe: false,
-        stable: false,
         pieces: 0..0,
     };
     let send = |pair: &mut Pair| {

@@ -43,7 +43,6 @@ impl Way<'_> {
             ecn: to_io(train.ecn),
             segment: train.segment,
             total: train.total,
-            stable: train.stable,
             pieces,
         };
         let outcome = self.socket.send_from(&request, self.first);

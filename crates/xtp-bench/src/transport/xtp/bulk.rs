@@ -28,7 +28,7 @@ fn client(job: &Job) -> Worked<Outcome> {
     let mut sending = Sending::new(job);
     let endpoint = super::endpoint(job)?;
     let stream = endpoint.open(super::peer(job)?, paradigm::stream(super::SERVICE))?;
-    if [super::PLAIN.name, super::LENT.name].contains(&job.transport.as_str()) {
+    if job.transport == super::PLAIN.name {
         let message = Bytes::from(vec![7; job.size as usize]);
         while sending.more() {
             stream.send(message.clone())?;

@@ -8,7 +8,6 @@ use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::{Experiment, WaitPolicy};
-use crate::stage::Stage;
 use crate::transport::{Transport, always};
 
 mod bulk;
@@ -26,14 +25,6 @@ pub(super) static XTP: Transport = Transport {
     work,
 };
 
-/// With payload lent to the kernel, as between programs that trust each other.
-pub(super) static LENT: Transport = Transport {
-    name: "xtp-lent",
-    experiments: &[Experiment::Bulk],
-    obstacle: only_loopback,
-    work,
-};
-
 /// From memory like any other, without room for headers.
 pub(super) static PLAIN: Transport = Transport {
     name: "xtp-plain",
@@ -41,12 +32,6 @@ pub(super) static PLAIN: Transport = Transport {
     obstacle: always,
     work,
 };
-
-/// Elsewhere packets are too short to be lent.
-fn only_loopback(stage: &Stage, _: Experiment, _: u64) -> Option<String> {
-    (stage.left.interface != "lo")
-        .then(|| "memory without room for headers is lent on loopback only".to_owned())
-}
 
 /// With the controller of RFC 9438.
 pub(super) static CUBIC: Transport = Transport {
@@ -82,7 +67,6 @@ fn endpoint(job: &Job) -> Worked<Endpoint> {
         WaitPolicy::Spin => Wait::Spin,
         WaitPolicy::Adaptive => Wait::Adaptive,
     };
-    config.socket.lend = job.transport == LENT.name;
     Ok(Endpoint::bind(config)?)
 }
 

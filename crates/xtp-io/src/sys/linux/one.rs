@@ -19,9 +19,6 @@ pub(super) fn send(io: &LinuxIo, endpoint: &Endpoint, envelope: &Envelope, octet
     if from_elsewhere || !io.mark.is(envelope.ecn) {
         return false;
     }
-    // Where payload is lent, another thread may have begun a datagram that this one would be added to: nobody sends
-    // but through the gate.
-    let _gate = io.lending.gate();
     // SAFETY: a C struct of integers, for which all zeros is a value.
     let mut name: libc::sockaddr_in = unsafe { std::mem::zeroed() };
     name.sin_family = libc::AF_INET as _;

@@ -23,7 +23,7 @@ const RETRIES: usize = 4;
 const FEW_PIECES: usize = 64;
 
 /// Where a train goes and how: the same for each of its datagrams.
-pub(super) struct Envelope {
+struct Envelope {
     name: SockAddr,
     control: Control<CONTROL>,
     /// Octets of control messages for a single datagram.
@@ -67,7 +67,7 @@ impl Envelope {
     }
 
     /// A header for `pieces` that refers to this envelope; valid while neither moves.
-    pub(super) fn header(&mut self, pieces: &[IoSlice<'_>], segmented: bool) -> libc::msghdr {
+    fn header(&mut self, pieces: &[IoSlice<'_>], segmented: bool) -> libc::msghdr {
         let mut header = empty_header();
         header.msg_name = self.name.as_ptr().cast_mut().cast();
         header.msg_namelen = self.name.len();
@@ -166,12 +166,6 @@ pub(super) fn send(
     }
     let mut envelope = Envelope::new(io, endpoint, train)?;
     let segments = train.segments();
-    let mut gate = io.lending.gate();
-    if first == 0 && gate.lend(endpoint, &mut envelope, train) {
-        add(&endpoint.counts.datagrams_out, 1);
-        add(&endpoint.counts.octets_out, train.total as u64);
-        return Ok(SendOutcome::Sent);
-    }
     let mut offload = io.gso.load(Ordering::Relaxed);
     let (mut sent, mut doubts, mut suspected) = (first, 0, false);
     while sent < segments {
