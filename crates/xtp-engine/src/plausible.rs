@@ -24,6 +24,12 @@ pub(crate) fn status_is_possible(body: &Body<'_>, control: Control, sent: u64) -
         && last.is_none_or(|(_, right)| right <= sent)
 }
 
+/// Whether the sync of this packet is its sender's: DIAG and COOKIE are about an association and no part of it, so nothing
+/// echoes them, and an end that is over does not answer them (§6.8).
+pub(crate) const fn is_part_of_it(body: &Body<'_>) -> bool {
+    !matches!(body, Body::Diag(_) | Body::Cookie(_))
+}
+
 /// What is remembered of an end that is over. Where its streams began and with which sync is not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastNumbers {
@@ -43,6 +49,9 @@ impl LastNumbers {
         let Some(end) = header.seq.checked_add(len.unwrap_or(0)) else {
             return false;
         };
+        if !is_part_of_it(body) {
+            return false;
+        }
         let control = body.control();
         let too_far = end > self.received.saturating_add(WIDE);
         let too_old = len.is_some() && end < self.received.saturating_sub(WIDE);

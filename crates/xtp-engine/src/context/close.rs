@@ -8,6 +8,7 @@ use crate::admit::AgeRefusal;
 use crate::congestion::Controller;
 use crate::error::{CloseReason, DiagReason};
 use crate::event::Event;
+use crate::plausible::is_part_of_it;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
@@ -78,7 +79,7 @@ impl Context {
     /// A packet for an inactive context (§6.8).
     pub(crate) fn straggler(&mut self, packet: &Packet<'_>, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let header = &packet.header;
-        if !self.is_plausible(header, &packet.body) {
+        if !is_part_of_it(&packet.body) || !self.is_plausible(header, &packet.body) {
             self.stats.implausible += 1;
             return;
         }

@@ -4,7 +4,7 @@ use super::forge::View;
 use super::world::{DELAY, MS, PORT, World};
 use std::time::Duration;
 use xtp_engine::{ContextId, paradigm};
-use xtp_wire::{Control, Options};
+use xtp_wire::{Control, DiagCode, DiagValue, Options};
 
 /// An association that lasts, both ends of which know each other; nothing is owed.
 fn begun(ahead: bool) -> (World, [ContextId; 2]) {
@@ -222,6 +222,42 @@ fn what_is_left_says_little() {
                 }
             }
         }
+    }
+}
+
+/// DIAG and COOKIE have no sync of an association: what is over neither answers them nor echoes them afterwards.
+#[test]
+fn what_is_left_echoes_no_diag() {
+    for (ahead, me, released) in [
+        (false, 0, false),
+        (false, 0, true),
+        (true, 0, true),
+        (false, 1, true),
+    ] {
+        let (mut world, ids) = ended(ahead);
+        if released {
+            world.ends[me].release(world.now, ids[me]).unwrap();
+            world.flush(me);
+        }
+        let view = View::of(&world, me);
+        let begin = world.sent.len();
+        let later = View {
+            sync: view.sync.wrapping_add(1 << 30),
+            ..view
+        };
+        let (code, value) = (DiagCode::MaximumPacketSize, DiagValue::Unspecified);
+        world.forge(me, &later.diag(Options::empty(), code, value, ""));
+        world.forge(me, &later.cookie());
+        assert_eq!(world.sent_by(me, begin).count(), 0, "answered by {me}");
+        world.run(6 * MS);
+        world.forge(me, &view.cntl(Options::SREQ, view.control()));
+        let answer = world.sent_by(me, begin).next().expect("a straggler is answered");
+        let echo = answer.body.control().map(|control| control.echo);
+        assert_eq!(
+            echo,
+            Some(view.sync),
+            "{me}, ahead: {ahead}, released: {released}"
+        );
     }
 }
 

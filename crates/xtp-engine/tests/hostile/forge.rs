@@ -3,7 +3,7 @@
 use super::world::World;
 use xtp_wire::{
     Body, Control, DataSegment, Diag, DiagCode, DiagValue, Format, Header, Key, Options, Packet, Span, Spans,
-    Xcntl, serial_gt,
+    Token, Xcntl, serial_gt,
 };
 
 /// What is known of the packets an end expects.
@@ -122,5 +122,15 @@ impl View {
 
     pub(crate) fn diag(&self, options: Options, code: DiagCode, value: DiagValue, text: &str) -> Vec<u8> {
         self.packet(options, Body::Diag(Diag::new(code, value, text)))
+    }
+
+    pub(crate) fn cookie(&self) -> Vec<u8> {
+        let token = Token {
+            epoch: 0,
+            kind: Token::COOKIE,
+            time: 1,
+            mac: [1; 16],
+        };
+        self.packet(Options::empty(), Body::Cookie(token))
     }
 }
