@@ -236,11 +236,9 @@ impl Life {
         displaces && tasks.all(|task| task.side == Side::Initiator || task.outcome == aborted)
     }
 
-    /// Whether it spoke the legacy formats: its first FIRST did, or one after silence, and its responder as well.
+    /// Whether it spoke the legacy formats.
     fn is_nameless(&self, world: &World) -> bool {
-        self.association(world).is_some_and(|association| {
-            association.nameless || association.was_nameless && !association.extended
-        })
+        self.association(world).is_some_and(Association::is_nameless)
     }
 
     /// Whether keys are exchanged ("lasting or not").

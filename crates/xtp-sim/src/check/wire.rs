@@ -127,7 +127,7 @@ pub(crate) struct Facts {
     pub(crate) ended: bool,
     /// The responder has answered, and not by a refusal.
     pub(crate) accepted: bool,
-    /// Its FIRST carries neither time nor client identity.
+    /// It may be known to its responder by address, port and key alone.
     pub(crate) nameless: bool,
 }
 
@@ -246,7 +246,7 @@ impl WireCheck {
             allowed: peer.granted.max(own.alloc),
             ended: peer.final_seq.is_some(),
             accepted: association.ends[1].sync.is_some(),
-            nameless: association.nameless,
+            nameless: association.is_nameless(),
         })
     }
 
@@ -295,6 +295,12 @@ impl WireCheck {
 }
 
 impl Association {
+    /// Whether its responder may have taken a FIRST without time and client identity: its first one, or one after silence
+    /// that no specifier of the responder shows to have been a repetition (§2.7). Such a record holds for its source alone.
+    pub(crate) const fn is_nameless(&self) -> bool {
+        self.nameless || self.was_nameless && !self.extended
+    }
+
     /// Both readers start with the initial allowance (§2.4).
     fn grant(&mut self, first: &Seen) {
         let stated = first.statement.map_or(0, |statement| statement.maxdata);

@@ -1,6 +1,6 @@
 //! Seeds repeat, and together they reach everything.
 
-use xtp_sim::{Summary, replay, run_seed};
+use xtp_sim::{Summary, replay, run_hostile_seed, run_seed};
 
 #[test]
 fn a_seed_repeats_exactly() {
@@ -30,9 +30,13 @@ fn seeds_that_failed_once_pass() {
         .map(|line| line.split('#').next().unwrap_or("").trim());
     let mut count = 0;
     for line in lines.filter(|line| !line.is_empty()) {
-        let seed = line.parse().expect("a seed");
-        let report = run_seed(seed);
-        assert!(report.passed, "seed {seed}: {:?}", report.failure);
+        let hostile = line.strip_prefix("hostile ");
+        let seed = hostile.unwrap_or(line).parse().expect("a seed");
+        let report = match hostile {
+            Some(_) => run_hostile_seed(seed),
+            None => run_seed(seed),
+        };
+        assert!(report.passed, "seed {line}: {:?}", report.failure);
         count += 1;
     }
     assert!(count >= 8, "{count} seeds only");
