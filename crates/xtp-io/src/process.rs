@@ -31,6 +31,12 @@ pub fn spare_address_space() {
     }
 }
 
+/// Gives the system what the C library's allocator keeps of memory that was freed, which may be most of it: for the moment after
+/// something large is over, as it takes some milliseconds and the next use of the memory costs again. Does nothing elsewhere.
+pub fn give_back_memory() {
+    crate::sys::give_back_memory();
+}
+
 /// A limit of this process, less what it uses of it.
 fn left(limit: &str, used: &str) -> Option<u64> {
     let most = soft_limit(&read("/proc/self/limits")?, limit)?;

@@ -34,7 +34,7 @@ pub use frames::Referring;
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::allocator::share_arenas;
+pub(crate) use linux::allocator::{give_back_memory, share_arenas};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::clock::monotonic_nanos;
 #[cfg(target_os = "linux")]
@@ -56,6 +56,10 @@ pub(crate) use poll::wait;
 /// Nothing is known of arenas here.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn share_arenas() {}
+
+/// Nor of what an allocator keeps.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn give_back_memory() {}
 
 /// Nanoseconds since it was asked first.
 #[cfg(not(target_os = "linux"))]

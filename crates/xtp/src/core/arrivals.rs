@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 
 /// Octets for each of which a second is added to the time a message may take.
 const OCTETS_A_SECOND: usize = 16 << 10;
+/// As many associations at once have memory worth giving back to the system: some megabytes.
+const CROWD: usize = 1_024;
 /// Numbers of associations that have gone which may lie among those to be looked at.
 const STALE: usize = 64;
 
@@ -261,6 +263,17 @@ impl Core {
         }
         queue.wake();
         self.slots.insert(accepted.id, slot);
+        self.crowd = self.crowd.max(self.slots.len());
+    }
+
+    /// Whether many were here and have gone, most of them, since this was last true: what they had is the allocator's now,
+    /// which may keep it for ever.
+    pub(crate) fn crowd_has_gone(&mut self) -> bool {
+        let gone = self.crowd >= CROWD && self.slots.len() <= self.crowd / 8;
+        if gone {
+            self.crowd = self.slots.len();
+        }
+        gone
     }
 
     /// Something happened to an association that waits at a listener.

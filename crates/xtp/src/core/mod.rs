@@ -83,6 +83,8 @@ pub(crate) struct Core {
     queues: SerialMap<ListenerId, Queue>,
     /// When somebody who waits for a message has to look at those that are not complete.
     overdue_at: Option<Time>,
+    /// The most associations there were since memory was given back after many.
+    crowd: usize,
     /// Completion queues and what they wait for.
     requests: SerialMap<u32, requests::Requests>,
     next_requests: u32,
@@ -127,6 +129,7 @@ impl Core {
             slots: SerialMap::default(),
             queues: SerialMap::default(),
             overdue_at: None,
+            crowd: 0,
             requests: SerialMap::default(),
             next_requests: 0,
             orphans: 0,

@@ -61,7 +61,11 @@ impl Shared {
         let wake_at = deadline.into_iter().chain(until).min();
         state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
         let interest = state.core.carrier.interest();
+        let is_quiet = state.core.crowd_has_gone();
         drop(state);
+        if is_quiet {
+            xtp_io::process::give_back_memory();
+        }
         let timeout = wake_at.map(|at| at.since(now));
         let error = self.doze(timeout, interest);
         let mut state = self.lock();

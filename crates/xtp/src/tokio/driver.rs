@@ -143,6 +143,11 @@ fn turn(shared: &Shared, context: &mut Context<'_>) -> (Option<Time>, Time) {
     let deadline = state.core.deadline();
     state.core.serve(context.waker());
     state.driver_sleeps = Some(deadline.unwrap_or(Time::NEVER));
+    let is_quiet = state.core.crowd_has_gone();
+    drop(state);
+    if is_quiet {
+        xtp_io::process::give_back_memory();
+    }
     (deadline, now)
 }
 

@@ -1,10 +1,17 @@
-//! A flood, and what it leaves for others: three programs in one.
+//! A flood, and what it leaves for others: four programs in one.
 //!
-//! * `flood serve ADDR` answers requests and says every second how much memory it has.
-//! * `flood call ADDR COUNT` calls COUNT times, each time from an endpoint of its own, and says how long that took.
+//! * `flood report` does all that follows: it times sends and calls while nobody floods and beside each kind of flood, and
+//!   says what of the flood arrived and what memory the server kept. It takes two to three minutes, wants a machine that
+//!   does nothing else, and is run with `cargo run --release -p xtp --example flood -- report`.
+//! * `flood serve ADDR` answers requests, takes messages and says every second how much memory it has.
+//! * `flood call ADDR COUNT` calls COUNT times, each time from an endpoint of its own, and says how long that took; `flood
+//!   send ADDR COUNT` sends messages and waits for their confirmation.
 //! * `flood KIND ADDR SOURCES SECONDS` floods from SOURCES addresses of 127.0.0.0/8, as fast as one core sends: `garbage`
 //!   (octets that are no packet), `first` (requests that begin and do not end), `whole` (whole requests) or `datagram` (whole
 //!   datagrams), each under a key and a client number of its own. Only loopback is flooded.
+
+mod honest;
+mod report;
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -16,6 +23,9 @@ use xtp_wire::{Body, Packet, Tlv, Traffic, seal};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
+/// Longer than anything takes.
+const LONG: Duration = Duration::from_secs(600);
+
 /// Packets between two looks at the clock.
 const BURST: usize = 64;
 
@@ -23,13 +33,18 @@ fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
+        ["report"] => report::run(),
         ["serve", address] => serve(address.parse()?),
-        ["call", address, count] => call(address.parse()?, count.parse()?),
+        [what, address, count] => {
+            let done = honest::repeat(honest::what(what)?, address.parse()?, count.parse()?, LONG)?;
+            println!("{done}");
+            Ok(())
+        }
         [kind, address, sources, seconds] => {
             flood(kind, address.parse()?, sources.parse()?, seconds.parse()?)
         }
         _ => Err(
-            "usage: flood serve ADDR | call ADDR COUNT | garbage|first|whole|datagram ADDR SOURCES SECONDS"
+            "usage: flood report | serve ADDR | call|send ADDR COUNT | garbage|first|whole|datagram ADDR SOURCES SECONDS"
                 .into(),
         ),
     }
@@ -39,7 +54,9 @@ fn serve(address: SocketAddr) -> Outcome {
     let mut config = Config::server(address);
     config.fresh_start = true;
     let endpoint = Endpoint::bind(config)?;
-    let listener = endpoint.listen(ports::CALL)?;
+    let (calls, messages) = (endpoint.listen(ports::CALL)?, endpoint.listen(ports::MESSAGE)?);
+    println!("{}", endpoint.local_addr());
+    std::thread::spawn(move || while messages.recv_message().is_ok() {});
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_secs(1));
@@ -47,7 +64,7 @@ fn serve(address: SocketAddr) -> Outcome {
             let engine = &stats.engine;
             println!(
                 "{} kB, {} received, {} associations, {} half-open, {} tombstones",
-                resident(),
+                resident("self"),
                 engine.received,
                 engine.contexts,
                 engine.half_open,
@@ -56,44 +73,18 @@ fn serve(address: SocketAddr) -> Outcome {
         }
     });
     loop {
-        let (request, incoming) = listener.recv_message()?;
+        let (request, incoming) = calls.recv_message()?;
         // Whoever is gone by now needs no answer.
         let _ = incoming.respond(request);
     }
 }
 
-/// Kilobytes.
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+/// Kilobytes that a process has in memory.
+fn resident(process: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
         .unwrap_or(0)
-}
-
-fn call(address: SocketAddr, count: usize) -> Outcome {
-    let mut times = Vec::new();
-    for _ in 0..count {
-        let endpoint = Endpoint::client()?;
-        let begin = Instant::now();
-        let mut options = CallOptions::default();
-        options.timeout = Some(Duration::from_secs(20));
-        endpoint.call(address, ports::CALL, "an honest request", &options)?;
-        times.push(begin.elapsed());
-    }
-    times.sort();
-    let at = |share: usize| times[(count * share / 100).min(count - 1)];
-    let slow = times
-        .iter()
-        .filter(|time| **time > Duration::from_millis(500))
-        .count();
-    println!(
-        "median {:?}, 90 % {:?}, 99 % {:?}, longest {:?}; {slow} of {count} above 0.5 s",
-        at(50),
-        at(90),
-        at(99),
-        at(100)
-    );
-    Ok(())
 }
 
 fn flood(kind: &str, server: SocketAddr, sources: u32, seconds: u64) -> Outcome {
@@ -159,7 +150,7 @@ fn first_packet(whole: bool) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 fn datagram() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let catcher = UdpSocket::bind("127.0.0.1:0")?;
     let endpoint = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    endpoint.send_datagram(catcher.local_addr()?, ports::CALL, vec![b's'; 100])?;
+    endpoint.send_datagram(catcher.local_addr()?, ports::MESSAGE, vec![b's'; 100])?;
     let mut packet = vec![0; 65_536];
     let (length, _) = catcher.recv_from(&mut packet)?;
     packet.truncate(length);

@@ -1,0 +1,92 @@
+//! Those who mean well: what a message or a call takes them.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use xtp::{CallOptions, Endpoint, paradigm, ports};
+
+use crate::Outcome;
+
+/// How long one may take before it is given up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A request and its answer.
+    Call,
+    /// A message and its confirmation.
+    Send,
+}
+
+pub(crate) fn what(name: &str) -> Result<What, String> {
+    match name {
+        "call" => Ok(What::Call),
+        "send" => Ok(What::Send),
+        other => Err(format!("{other}: call or send")),
+    }
+}
+
+/// How long each took, in order.
+pub(crate) struct Times(Vec<Duration>);
+
+impl Times {
+    /// What a share of them, in hundredths, stayed below.
+    pub(crate) fn below(&self, share: usize) -> Duration {
+        let place = (self.0.len() * share / 100).min(self.0.len().saturating_sub(1));
+        self.0.get(place).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn mean(&self) -> Duration {
+        self.0.iter().sum::<Duration>() / (self.0.len().max(1) as u32)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [median, most, longest] = [50, 99, 100].map(|share| self.below(share));
+        let (count, mean) = (self.count(), self.mean());
+        write!(
+            f,
+            "{count}: median {median:?}, mean {mean:?}, 99 % {most:?}, longest {longest:?}"
+        )
+    }
+}
+
+/// So many one after the other or for so long, at least one, each from an endpoint of its own: what begins with the first
+/// packet that the server sees of it.
+pub(crate) fn repeat(
+    what: What,
+    server: SocketAddr,
+    count: usize,
+    within: Duration,
+) -> Result<Times, Box<dyn std::error::Error>> {
+    let (mut times, begin) = (Vec::new(), Instant::now());
+    while times.is_empty() || times.len() < count && begin.elapsed() < within {
+        let endpoint = Endpoint::client()?;
+        let begin = Instant::now();
+        once(&endpoint, what, server)?;
+        times.push(begin.elapsed());
+    }
+    times.sort();
+    Ok(Times(times))
+}
+
+fn once(endpoint: &Endpoint, what: What, server: SocketAddr) -> Outcome {
+    match what {
+        What::Call => {
+            let options = CallOptions::within(PATIENCE);
+            endpoint.call(server, ports::CALL, "an honest request", &options)?;
+        }
+        What::Send => {
+            let options = paradigm::one_shot(ports::MESSAGE);
+            endpoint.deliver(server, options, "an honest message", Some(PATIENCE))?;
+        }
+    }
+    Ok(())
+}
