@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::Numbered;
@@ -87,17 +88,23 @@ fn by_witness<'m>(
     let mut concerns: Vec<&str> = chosen.iter().map(|one| one.concern).collect();
     concerns.dedup();
     let witnesses = witness::read(root, &concerns);
+    let passing = Passing::default();
     let outcomes = each(chosen, arguments, |one| {
         let Some(witness) = witnesses.get(one.mutant.name) else {
             return Ok(None);
         };
         let killer = killers.iter().find(|killer| killer.name == witness.killer);
-        killer.map_or(Ok(None), |killer| ask_witness(killer, &witness.test, one, place))
+        killer.map_or(Ok(None), |killer| {
+            ask_witness(killer, &witness.test, one, place, &passing)
+        })
     })?;
     let settled: BTreeSet<u32> = outcomes.iter().map(|outcome| outcome.mutant.number).collect();
     let rest = chosen.iter().filter(|one| !settled.contains(&one.number));
     Ok((outcomes, rest.copied().collect()))
 }
+
+/// Killers and tests that pass without a mutant, as far as that was asked: many mutants have the same witness.
+type Passing = Mutex<BTreeSet<(String, String)>>;
 
 /// Asks one test or seed, which must pass without the mutant.
 fn ask_witness(
@@ -105,16 +112,25 @@ fn ask_witness(
     test: &str,
     one: &Numbered,
     place: &Place,
+    passing: &Passing,
 ) -> Result<Option<Outcome>, String> {
     let begin = Instant::now();
     let mut alone = killer.alone(test);
     let mark = place.mark(one.number);
     let _ = std::fs::remove_file(&mark);
     let how = alone.run(Choice::Mutant(one.number), &mark)?;
-    let noticed = how != End::Passed
-        && alone
-            .measure(&place.folder.join(format!("trace-{}", one.number)))
-            .is_ok();
+    let name = (killer.name.clone(), test.to_owned());
+    let known = || passing.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut passes = || {
+        let trace = place.folder.join(format!("trace-{}", one.number));
+        let passes = alone.measure(&trace).is_ok();
+        if passes {
+            known().insert(name.clone());
+        }
+        passes
+    };
+    let is_known = known().contains(&name);
+    let noticed = how != End::Passed && (is_known || passes());
     let reached = mark.exists();
     let _ = std::fs::remove_file(&mark);
     Ok(noticed.then(|| Outcome {
