@@ -42,10 +42,3 @@ fn only_our_extensions_may_be_unknown() {
         assert!(!is_known(line), "{line}");
     }
 }
-
-#[test]
-fn the_reference_packets_are_read() {
-    let vectors = vectors().expect("well-formed lines");
-    assert_eq!(vectors.len(), 25 - NOT_IPV4.len());
-    assert!(vectors.iter().all(|(_, octets)| octets.len() >= 32));
-}

@@ -5,6 +5,7 @@
 //! with a line in [`SUITES`]; it returns what it showed, in a few words, or what went wrong. Suites that
 //! drive the `xtp` program find it with [`Host::program`].
 
+mod captures;
 mod dissect;
 mod host;
 mod linkem;
@@ -14,6 +15,7 @@ mod readme;
 mod relay;
 mod strace;
 mod wan;
+mod wireshark;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -53,6 +55,11 @@ const SUITES: &[Suite] = &[
         name: "dissect",
         needs: &[Need::Tshark],
         run: dissect::run,
+    },
+    Suite {
+        name: "wireshark",
+        needs: &[Need::Tshark],
+        run: wireshark::run,
     },
     Suite {
         name: "strace",
