@@ -32,7 +32,7 @@ fuzz_target!(|input: &[u8]| {
     let mut options = Options::from_bits_truncate(u32::from(choices.octet()) << 8);
     options.set(Options::MULTI, direction & 2 == 0);
     let payload = choices.octets(1 << 12);
-    let key = if bits & 8 == 0 {
+    let key = if direction & 1 == 0 {
         Key::own(5)
     } else {
         Key::returned(5)

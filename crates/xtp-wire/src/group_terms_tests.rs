@@ -116,6 +116,16 @@ fn codes_that_can_not_be() {
     for agreement in bad {
         assert_eq!(agreement.check(1440), Err(WireError::BadGroup), "{agreement:?}");
     }
+    let largest = FecAgreement {
+        symbol_len: (1 << 15) - 2,
+        ..good
+    };
+    assert_eq!(largest.check(u32::MAX), Ok(()));
+    let beyond = FecAgreement {
+        symbol_len: 1 << 15,
+        ..good
+    };
+    assert_eq!(beyond.check(u32::MAX), Err(WireError::BadGroup));
     let words = FecAgreement {
         scheme: 2,
         k: u16::MAX,

@@ -85,7 +85,7 @@ pub struct GroupPoint {
 
 impl FecAgreement {
     /// Whether a code of these numbers can be: a known scheme, blocks and rows that it can count, symbols of an even
-    /// number of octets that fit a packet of `maxdata` octets with what precedes and follows them.
+    /// number of octets below 2^15 (an offset has 15 bits) that fit a packet of `maxdata` octets with what precedes and follows them.
     ///
     /// # Errors
     ///
@@ -98,7 +98,10 @@ impl FecAgreement {
             _ => false,
         };
         let packet = u32::from(self.symbol_len) + (PARITY_LEN + DESCRIPTOR_LEN) as u32;
-        let symbols = self.symbol_len > 0 && self.symbol_len.is_multiple_of(2) && packet <= maxdata;
+        let symbols = self.symbol_len > 0
+            && self.symbol_len.is_multiple_of(2)
+            && self.symbol_len < 1 << 15
+            && packet <= maxdata;
         if counted && symbols && self.k > 0 && self.pmax > 0 {
             Ok(())
         } else {
