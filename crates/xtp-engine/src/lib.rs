@@ -17,6 +17,7 @@ mod event;
 mod fields;
 mod flow;
 mod frames;
+pub mod group;
 mod growth;
 mod hash;
 mod listener;

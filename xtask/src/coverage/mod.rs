@@ -17,6 +17,8 @@ use tools::Tools;
 
 /// The folder whose files count.
 const COVERED: &str = "crates/xtp-engine/src/";
+/// Except these: no program uses them before the simulator has groups (decision 0035).
+const NOT_YET_SIMULATED: &str = "crates/xtp-engine/src/group/";
 
 const USAGE: &str = "\
 Usage: cargo xtask coverage [--seeds N] [--first SEED] [--whole PERCENT] [--file PERCENT] [--missed [FILE...]]
@@ -51,7 +53,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
     run_seeds(root, &program, &profiles, &arguments)?;
     let text = export(&tools, &program, &profiles)?;
     let mut files = lcov::parse(&text, COVERED)?;
-    files.retain(|file| !file.lines.is_empty());
+    files.retain(|file| !file.lines.is_empty() && !file.path.starts_with(NOT_YET_SIMULATED));
     report(&files, &arguments)
 }
 

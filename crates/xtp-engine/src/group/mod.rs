@@ -1,0 +1,22 @@
+//! What a group's transmitter and receivers compute: parity, who has how much, what is missing, what is under way.
+//!
+//! Data structures, each held against a naive model. No engine uses them yet: the group's transmitter and receiver (issue 15)
+//! will, beside the contexts and behind the same calls; until then nothing of this folder runs in a program. What stands
+//! on the wire is §9.1 to §9.7.
+
+mod bucket;
+mod field;
+mod layout;
+mod members;
+mod parity;
+mod rows;
+mod symbol;
+mod union;
+
+pub use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
+pub use layout::{Layout, LayoutError, RowPlace, SymbolPlace};
+pub use members::{MemberIndex, Place};
+pub use parity::{Decoder, encode_row};
+pub use rows::{NextRow, RowAccount};
+pub use symbol::{DESCRIPTOR_LEN, Descriptor, Mark, Symbol};
+pub use union::{MissingUnion, Stretch};

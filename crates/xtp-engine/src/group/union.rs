@@ -1,0 +1,127 @@
+//! What of a stream is to be sent again, without parity: the union of what all reports miss.
+//!
+//! A transmitter's record of its packets, each with the number under which it left last, and whether it is to leave again.
+//! A report says what its sender had when it had seen packet `echo`: what it lacks is due again only if it left last with, or
+//! before, that packet. Due are whole packets, so no report can cut the record into smaller pieces than were sent.
+
+use std::collections::VecDeque;
+
+use xtp_wire::{Spans, serial_gt};
+
+/// Octets from `from` up to, not including, `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stretch {
+    /// First octet.
+    pub from: u64,
+    /// One past the last octet.
+    pub to: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    stretch: Stretch,
+    sync: u32,
+    due: bool,
+}
+
+/// The packets between the least position of all holders and the next new octet.
+#[derive(Debug, Clone, Default)]
+pub struct MissingUnion {
+    sent: VecDeque<Sent>,
+    due: usize,
+    /// Nothing below is due.
+    lowest: u64,
+}
+
+impl MissingUnion {
+    /// Nothing was sent yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes new octets that left in packet `sync`; they follow those before. An empty stretch, or one that does not lie
+    /// behind all others, is not noted.
+    pub fn sent(&mut self, stretch: Stretch, sync: u32) {
+        let end = self.sent.back().map_or(0, |last| last.stretch.to);
+        if stretch.from >= end && stretch.to > stretch.from {
+            self.sent.push_back(Sent {
+                stretch,
+                sync,
+                due: false,
+            });
+        }
+    }
+
+    /// Takes a report of somebody who had `rseq` and `spans` when packet `echo` had come, about octets below `upto`; returns
+    /// how many packets became due by it.
+    pub fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, echo: u32) -> usize {
+        let before = self.due;
+        let mut begin = rseq;
+        for (left, right) in spans.iter() {
+            self.gap(begin, left.min(upto), echo);
+            begin = right;
+        }
+        self.gap(begin, upto, echo);
+        self.due - before
+    }
+
+    fn gap(&mut self, from: u64, to: u64, echo: u32) {
+        if from >= to {
+            return;
+        }
+        let first = self.sent.partition_point(|sent| sent.stretch.to <= from);
+        let touched = self
+            .sent
+            .range_mut(first..)
+            .take_while(|sent| sent.stretch.from < to);
+        for sent in touched.filter(|sent| !sent.due && !serial_gt(sent.sync, echo)) {
+            sent.due = true;
+            self.due += 1;
+            self.lowest = self.lowest.min(sent.stretch.from);
+        }
+    }
+
+    /// The lowest packet that is due, and leaves now in packet `sync`.
+    pub fn send(&mut self, sync: u32) -> Option<Stretch> {
+        if self.due == 0 {
+            return None;
+        }
+        let first = self.sent.partition_point(|sent| sent.stretch.from < self.lowest);
+        let sent = self.sent.range_mut(first..).find(|sent| sent.due)?;
+        (sent.due, sent.sync) = (false, sync);
+        self.due -= 1;
+        self.lowest = sent.stretch.to;
+        Some(sent.stretch)
+    }
+
+    /// Forgets packets that everybody has: those wholly below `position`.
+    pub fn release(&mut self, position: u64) {
+        while let Some(sent) = self.sent.front().filter(|sent| sent.stretch.to <= position) {
+            self.due -= usize::from(sent.due);
+            self.sent.pop_front();
+        }
+    }
+
+    /// Packets that are due.
+    #[must_use]
+    pub const fn due(&self) -> usize {
+        self.due
+    }
+
+    /// Packets that are remembered.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+}
+
+#[cfg(test)]
+#[path = "union_tests.rs"]
+mod tests;
