@@ -25,6 +25,24 @@ pub enum IoError {
         /// The system's reason.
         source: io::Error,
     },
+    /// An address that is no group's, or a source that can not send to it.
+    #[error(
+        "{addr} is no group that can be joined: give an address from 224.0.0.0/4 or ff00::/8, and a source of its family"
+    )]
+    NotAGroup {
+        /// The address.
+        addr: SocketAddr,
+        /// Invalid input.
+        source: io::Error,
+    },
+    /// This host has no such interface.
+    #[error("no interface {interface:?} on this host (`ip link` lists them)")]
+    NoInterface {
+        /// Name or address that was asked for.
+        interface: String,
+        /// Not found.
+        source: io::Error,
+    },
     /// An option without which the socket would not do what was asked.
     #[error("cannot set {option} on the socket for {addr}: {source}")]
     Option {
@@ -41,7 +59,11 @@ impl IoError {
     /// The system's own error.
     pub fn io(&self) -> &io::Error {
         match self {
-            Self::Create { source, .. } | Self::Bind { source, .. } | Self::Option { source, .. } => source,
+            Self::Create { source, .. }
+            | Self::Bind { source, .. }
+            | Self::NotAGroup { source, .. }
+            | Self::NoInterface { source, .. }
+            | Self::Option { source, .. } => source,
         }
     }
 }

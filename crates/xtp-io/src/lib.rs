@@ -44,6 +44,8 @@ mod batch;
 mod capabilities;
 mod counters;
 mod error;
+#[cfg(target_os = "linux")]
+mod group;
 mod options;
 pub mod process;
 mod readiness;
@@ -58,6 +60,8 @@ pub use batch::{DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagram, Datagrams, LENT_FROM
 pub use capabilities::Capabilities;
 pub use counters::Counters;
 pub use error::{IoError, SocketError, SocketErrorKind};
+#[cfg(target_os = "linux")]
+pub use group::{GroupSending, Interface, JoinOptions};
 pub use options::{Backend, SocketOptions};
 pub use readiness::{Interest, Readiness};
 pub use shortcut::{Bell, Shortcut};

@@ -38,6 +38,15 @@ impl UdpSocket {
     /// [`IoError`] when the socket cannot be made, bound, or set non-blocking. A feature the system
     /// lacks is not an error: see [`UdpSocket::capabilities`].
     pub fn bind(addr: SocketAddr, options: &SocketOptions) -> Result<Self, IoError> {
+        Self::bind_prepared(addr, options, |_| Ok(()))
+    }
+
+    /// As [`UdpSocket::bind`]; `prepare` has the socket before it is bound.
+    pub(crate) fn bind_prepared(
+        addr: SocketAddr,
+        options: &SocketOptions,
+        prepare: impl FnOnce(&Socket) -> Result<(), IoError>,
+    ) -> Result<Self, IoError> {
         let addr = canonical(addr);
         let socket = Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))
             .map_err(|source| IoError::Create { addr, source })?;
@@ -55,6 +64,7 @@ impl UdpSocket {
         if options.reuse_port {
             required("SO_REUSEPORT", set_reuse_port(&socket))?;
         }
+        prepare(&socket)?;
         socket
             .bind(&addr.into())
             .map_err(|source| IoError::Bind { addr, source })?;

@@ -1,22 +1,54 @@
-//! The addresses of this host's interfaces (`getifaddrs`).
+//! The addresses of this host's interfaces (`getifaddrs`), and their numbers.
 
+use std::ffi::CStr;
+#[cfg(target_os = "linux")]
+use std::ffi::CString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
 
 /// Whether an interface of this host has the address; `None` if they cannot be listed.
 pub(crate) fn owns_address(ip: IpAddr) -> Option<bool> {
+    find(|found, _| (found == ip).then_some(())).map(|found| found.is_some())
+}
+
+/// The number of the interface that has the address.
+#[cfg(target_os = "linux")]
+pub(crate) fn interface_with(ip: IpAddr) -> Option<u32> {
+    find(|found, name| (found == ip).then(|| number_of(name)))??
+}
+
+/// The number of the interface of this name.
+#[cfg(target_os = "linux")]
+pub(crate) fn interface_named(name: &str) -> Option<u32> {
+    number_of(&CString::new(name).ok()?)
+}
+
+#[cfg(target_os = "linux")]
+fn number_of(name: &CStr) -> Option<u32> {
+    // SAFETY: the name ends with a zero and outlives the call.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => None,
+        number => Some(number),
+    }
+}
+
+/// What `look` says first of an address and the name of its interface; `None` if they cannot be listed.
+fn find<T>(mut look: impl FnMut(IpAddr, &CStr) -> Option<T>) -> Option<Option<T>> {
     let mut head: *mut libc::ifaddrs = ptr::null_mut();
     // SAFETY: `head` is a valid place for the list's address; the list is freed below.
     if unsafe { libc::getifaddrs(&raw mut head) } != 0 {
         return None;
     }
-    let mut found = false;
+    let mut found = None;
     let mut node = head;
-    while !node.is_null() && !found {
+    while !node.is_null() && found.is_none() {
         // SAFETY: `node` is a non-null element of the list that is not freed yet.
-        let (address, next) = unsafe { ((*node).ifa_addr, (*node).ifa_next) };
+        let (address, name, next) = unsafe { ((*node).ifa_addr, (*node).ifa_name, (*node).ifa_next) };
         // SAFETY: an element's address is null or a socket address of its family, valid like the list.
-        found = unsafe { address_of(address) } == Some(ip);
+        if let Some(address) = unsafe { address_of(address) } {
+            // SAFETY: an element's name ends with a zero and is valid like the list.
+            found = look(address, unsafe { CStr::from_ptr(name) });
+        }
         node = next;
     }
     // SAFETY: `head` came from getifaddrs and is freed once; nothing refers to the list any more.

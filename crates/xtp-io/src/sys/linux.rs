@@ -22,6 +22,7 @@ mod call;
 pub(crate) mod clock;
 mod errors;
 pub(crate) mod gro;
+pub(crate) mod group;
 pub(crate) mod lend;
 mod mark;
 mod one;

@@ -34,11 +34,15 @@ pub use frames::Referring;
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
+pub(crate) use interfaces::{interface_named, interface_with};
+#[cfg(target_os = "linux")]
 pub(crate) use linux::allocator::{give_back_memory, share_arenas};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::clock::monotonic_nanos;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::gro::Gro;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::group::{join_group, only_by_interface, only_own_groups, send_groups_by};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::lend::{Pipe, lend_by};
 #[cfg(target_os = "linux")]

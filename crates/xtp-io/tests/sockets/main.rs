@@ -3,6 +3,8 @@
 mod counters;
 mod errors;
 #[cfg(target_os = "linux")]
+mod groups;
+#[cfg(target_os = "linux")]
 mod lent;
 #[cfg(target_os = "linux")]
 mod marks;

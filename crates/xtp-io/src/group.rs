@@ -1,0 +1,162 @@
+//! Sockets of groups: one that only receives what is sent to a group, and how another sends there.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use socket2::SockRef;
+
+use crate::address::canonical;
+use crate::error::IoError;
+use crate::options::SocketOptions;
+use crate::socket::UdpSocket;
+use crate::sys;
+
+/// The interface that carries a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Interface {
+    /// The one to which the route to the group leads; without a route the system's choice.
+    #[default]
+    Route,
+    /// By its index.
+    Index(u32),
+    /// By its name.
+    Name(String),
+    /// The one that has this address.
+    Address(IpAddr),
+}
+
+impl Interface {
+    /// Its index; 0 for [`Interface::Route`].
+    ///
+    /// # Errors
+    /// [`IoError::NoInterface`] if this host has none of that name or address. An index is not looked up.
+    pub fn index(&self) -> Result<u32, IoError> {
+        let (found, shown) = match self {
+            Self::Route => return Ok(0),
+            Self::Index(index) => return Ok(*index),
+            Self::Name(name) => (sys::interface_named(name), name.clone()),
+            Self::Address(address) => (sys::interface_with(*address), address.to_string()),
+        };
+        found.ok_or_else(|| IoError::NoInterface {
+            interface: shown,
+            source: io::ErrorKind::NotFound.into(),
+        })
+    }
+}
+
+/// Choices for [`UdpSocket::join`].
+#[derive(Clone, Debug, Default)]
+pub struct JoinOptions {
+    /// Where the group is listened to.
+    pub interface: Interface,
+    /// Take only what this sender sends (source-specific); `None`: what anybody sends.
+    pub source: Option<IpAddr>,
+    /// As of any socket; `reuse_port` is not needed: any number of sockets of this host may join a group.
+    pub socket: SocketOptions,
+}
+
+/// How a socket sends to groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupSending {
+    /// Where its packets to groups leave.
+    pub interface: Interface,
+    /// How many links they may cross. Default 1: this one.
+    pub hops: u8,
+    /// Whether members on this host get them, too. Default true.
+    pub loopback: bool,
+}
+
+impl Default for GroupSending {
+    fn default() -> Self {
+        Self {
+            interface: Interface::Route,
+            hops: 1,
+            loopback: true,
+        }
+    }
+}
+
+impl UdpSocket {
+    /// Binds the address and port of a group, IPv4 or IPv6, and joins it: the socket receives what is sent there, and
+    /// nothing else, as long as it lives. It is not for sending, and its port is shared with whoever joins the same group.
+    ///
+    /// Linux only.
+    ///
+    /// # Errors
+    /// [`IoError`]: an address that is no group's, an interface that is not there, a source of the other family, and what
+    /// [`UdpSocket::bind`] says.
+    pub fn join(group: SocketAddr, options: &JoinOptions) -> Result<Self, IoError> {
+        let group = canonical(group);
+        let other_family = options
+            .source
+            .is_some_and(|source| source.is_ipv4() != group.is_ipv4());
+        if !group.ip().is_multicast() || other_family {
+            return Err(IoError::NotAGroup {
+                addr: group,
+                source: io::ErrorKind::InvalidInput.into(),
+            });
+        }
+        let interface = options.interface.index()?;
+        let bound = match group {
+            // A group of one link's scope is one of this interface's, and bound as such.
+            SocketAddr::V6(mut six) if six.scope_id() == 0 => {
+                six.set_scope_id(interface);
+                SocketAddr::V6(six)
+            }
+            bound => bound,
+        };
+        let socket = SocketOptions {
+            only_v6: group.is_ipv6(),
+            ..options.socket.clone()
+        };
+        Self::bind_prepared(bound, &socket, |socket| {
+            let required = |option, result: io::Result<()>| {
+                result.map_err(|source| IoError::Option {
+                    option,
+                    addr: group,
+                    source,
+                })
+            };
+            required("SO_REUSEADDR", socket.set_reuse_address(true))?;
+            if group.is_ipv6() && interface > 0 {
+                required("SO_BINDTOIFINDEX", sys::only_by_interface(socket, interface))?;
+            }
+            required("IP_MULTICAST_ALL", sys::only_own_groups(socket, group.is_ipv4()))?;
+            required(
+                "membership",
+                sys::join_group(socket, group.ip(), interface, options.source),
+            )
+        })
+    }
+
+    /// Says how this socket sends to groups.
+    ///
+    /// # Errors
+    /// [`IoError::NoInterface`], and [`IoError::Option`] where the system knows no groups of the socket's family.
+    pub fn send_to_groups(&self, sending: &GroupSending) -> Result<(), IoError> {
+        let interface = sending.interface.index()?;
+        let addr = self.local_addr();
+        let socket = SockRef::from(&self.endpoint.socket);
+        let required = |option, result: io::Result<()>| {
+            result.map_err(|source| IoError::Option { option, addr, source })
+        };
+        let hops = u32::from(sending.hops);
+        if addr.is_ipv6() {
+            required("IPV6_MULTICAST_IF", socket.set_multicast_if_v6(interface))?;
+            required("IPV6_MULTICAST_HOPS", socket.set_multicast_hops_v6(hops))?;
+            required(
+                "IPV6_MULTICAST_LOOP",
+                socket.set_multicast_loop_v6(sending.loopback),
+            )?;
+        }
+        if addr.is_ipv4() || self.capabilities().dual_stack {
+            required("IP_MULTICAST_IF", sys::send_groups_by(&socket, interface))?;
+            required("IP_MULTICAST_TTL", socket.set_multicast_ttl_v4(hops))?;
+            required(
+                "IP_MULTICAST_LOOP",
+                socket.set_multicast_loop_v4(sending.loopback),
+            )?;
+        }
+        Ok(())
+    }
+}
