@@ -126,8 +126,9 @@ impl Direction<'_> {
         let octets = self.octets as f64;
         let (tuning, script) = self.reader;
         let posted = script.reader.post.unwrap_or(u64::MAX);
+        // What may grow need not: whoever does not take what came is not given room for more.
         let window = tuning
-            .recv_limit()
+            .recv_capacity
             .min(posted)
             .min(self.writer.0.send_capacity)
             .max(1) as f64;

@@ -37,6 +37,10 @@ pub enum Excuse {
     Displaced,
     /// One of its users ended it before its end, or took no more.
     LeftEarly,
+    /// One of its hosts had no place for it (§7.4): not opened, refused, or aborted to give way.
+    Crowded,
+    /// Its listener did not serve it when it began, and never took it: refused.
+    NotServed,
 }
 
 /// Longest silence that an association which was heard survives for sure: CTIMEOUT of 60 s less the longest period
@@ -52,7 +56,7 @@ const AT_ONCE: u64 = 10_000_000_000;
 
 impl Excuse {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Crash,
         Self::Restarted,
         Self::LongCut,
@@ -61,6 +65,8 @@ impl Excuse {
         Self::Evicted,
         Self::Displaced,
         Self::LeftEarly,
+        Self::Crowded,
+        Self::NotServed,
     ];
 
     /// Its name.
@@ -74,6 +80,8 @@ impl Excuse {
             Self::Evicted => "evicted",
             Self::Displaced => "displaced",
             Self::LeftEarly => "left-early",
+            Self::Crowded => "crowded",
+            Self::NotServed => "not-served",
         }
     }
 
@@ -82,7 +90,11 @@ impl Excuse {
         match self {
             Self::Crash | Self::LongCut | Self::Moved | Self::LeftEarly => true,
             Self::Restarted | Self::Evicted => *told == Outcome::Closed(CloseReason::ExecutionUnknown),
-            Self::Pressed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
+            Self::Pressed | Self::NotServed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
+            Self::Crowded => matches!(
+                told,
+                Outcome::Closed(CloseReason::Refused(_) | CloseReason::Aborted { .. })
+            ),
             Self::Displaced => matches!(told, Outcome::Closed(CloseReason::Aborted { .. })),
         }
     }
@@ -106,6 +118,8 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::Evicted, evicts(plan, spec.responder)),
         (Excuse::Displaced, pressed && life.gave_way(world)),
         (Excuse::LeftEarly, spec.leaves_early),
+        (Excuse::Crowded, is_crowded(plan, spec.responder)),
+        (Excuse::NotServed, life.is_not_served(world)),
     ];
     found
         .into_iter()
@@ -122,6 +136,14 @@ pub(crate) fn evicts(plan: &Plan, host: usize) -> bool {
 /// Whether a host has so little memory that its associations wait for one another's.
 pub(crate) fn rations(plan: &Plan, host: usize) -> bool {
     plan.classes.contains(&FaultClass::ScarceMemory) && plan.hosts[host].engine.memory_limit <= 1 << 20
+}
+
+/// Whether a host has few places for associations.
+pub(crate) fn is_crowded(plan: &Plan, host: usize) -> bool {
+    let engine = &plan.hosts[host].engine;
+    let own = engine.max_contexts <= 12 || engine.source_rate <= 2 || engine.max_half_open <= 4;
+    let mut flows = plan.flows.iter().filter(|(_, flow)| flow.responder == host);
+    plan.classes.contains(&FaultClass::FewPlaces) && (own || flows.any(|(_, flow)| flow.listen.backlog <= 16))
 }
 
 /// When and between whom a flow was.
@@ -178,6 +200,13 @@ impl Life {
                 && restart.at <= self.until
                 && restart.at.saturating_add(NEARLY) >= self.from
         })
+    }
+
+    /// Its listener was closed to it for a while, and never took it.
+    fn is_not_served(&self, world: &World) -> bool {
+        let mut closed = world.closed.iter();
+        let met = closed.any(|closed| closed.flow == self.number && self.meets(closed.from, closed.until));
+        met && world.flows[self.number].accepted == 0
     }
 
     fn is_cut_off(&self, plan: &Plan) -> bool {

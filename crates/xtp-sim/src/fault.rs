@@ -5,6 +5,7 @@ use core::net::SocketAddr;
 use xtp_link::LinkConfig;
 
 use crate::app::Outcome;
+use crate::serving::Serves;
 use crate::world::World;
 
 /// One thing that happens.
@@ -81,6 +82,15 @@ pub enum Fault {
         /// How it refuses; `None`: no longer.
         error: Option<SendError>,
     },
+    /// The listener of a flow serves others from now on.
+    Serve {
+        /// The flow's responder.
+        host: usize,
+        /// The flow.
+        flow: usize,
+        /// Whom.
+        serves: Serves,
+    },
 }
 
 /// Why a carrier takes nothing.
@@ -147,6 +157,7 @@ impl World {
             Fault::Move { host, address } => self.move_host(host, address),
             Fault::ClockJump { host, by_ms } => self.jump(host, by_ms),
             Fault::SendErrors { host, error } => self.net.refuse(self.now, host, error),
+            Fault::Serve { host, flow, serves } => self.serve(host, flow, serves),
         }
     }
 

@@ -34,6 +34,8 @@ pub struct HostConfig {
     pub clock_allowance_ms: i64,
     /// Octets the socket holds for a host that does not look.
     pub socket_buffer: usize,
+    /// Whether an association of one message counts as waiting at its listener until its message is whole.
+    pub collects: bool,
     /// Whether users act after the flush that follows a batch instead of before it (a user woken through a queue).
     pub late_users: bool,
     /// How its program drives the engine.
@@ -77,6 +79,7 @@ impl HostConfig {
             poll_period: 0,
             clock_allowance_ms: 0,
             socket_buffer: 4 << 20,
+            collects: false,
             late_users: false,
             habits: Habits::default(),
         }

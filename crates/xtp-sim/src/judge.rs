@@ -56,6 +56,7 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
             world.fail(format!("flow {number} ({}): {what}", paradigm.name()));
             return;
         }
+        count_refusals(world, number, report);
         match judge_flow(plan, world, number, *paradigm, &excuses) {
             Ok(Verdict::Clean) => report.clean += 1,
             Ok(Verdict::Residue) => report.residue += 1,
@@ -98,6 +99,15 @@ fn traffic(world: &World, number: usize) -> Traffic {
     }
 }
 
+/// What the ends of a flow were refused for, in the words users read.
+fn count_refusals(world: &World, number: usize, report: &mut SeedReport) {
+    for task in world.tasks.iter().filter(|task| task.flow == number) {
+        if let Outcome::Closed(CloseReason::Refused(reason)) = &task.outcome {
+            *report.refusals.entry(reason.to_string()).or_default() += 1;
+        }
+    }
+}
+
 enum Verdict {
     Clean,
     Residue,
@@ -113,7 +123,10 @@ fn judge_flow(
 ) -> Result<Verdict, String> {
     let flow = &world.flows[number];
     if let Some(error) = &flow.open_error {
-        return Err(format!("open failed: {error}"));
+        return match excuse::is_crowded(plan, flow.spec.initiator) {
+            true => Ok(Verdict::Failed),
+            false => Err(format!("open failed: {error}")),
+        };
     }
     accepted_at_most_once(plan, world, flow, paradigm)?;
     let Some(initiator) = world.task(number, Side::Initiator) else {

@@ -34,6 +34,8 @@ pub struct SeedReport {
     pub excused: u64,
     /// Of these, how many did, by the name of each excuse that held.
     pub excuses: BTreeMap<&'static str, u64>,
+    /// Ends that were refused, by the reason in words.
+    pub refusals: BTreeMap<String, u64>,
     /// Fault classes that had an effect.
     pub faults: BTreeSet<&'static str>,
     /// Paradigms at work.
@@ -79,6 +81,8 @@ pub struct Summary {
     pub excused: u64,
     /// Of these, how many did, by the name of each excuse that held.
     pub excuses: BTreeMap<&'static str, u64>,
+    /// Ends that were refused, by the reason in words.
+    pub refusals: BTreeMap<String, u64>,
     /// The seeds that failed, with what was wrong.
     pub failures: Vec<(u64, String)>,
     faults: BTreeMap<&'static str, u64>,
@@ -102,6 +106,9 @@ impl Summary {
         self.excused += report.excused;
         for (name, count) in &report.excuses {
             *self.excuses.entry(name).or_default() += count;
+        }
+        for (reason, count) in &report.refusals {
+            *self.refusals.entry(reason.clone()).or_default() += count;
         }
         if let Some(failure) = &report.failure {
             self.failures.push((report.seed, failure.clone()));
@@ -190,6 +197,12 @@ impl fmt::Display for Summary {
             self.excused_share() * 100.0,
             used.join(", ")
         )?;
+        let refused: Vec<_> = self
+            .refusals
+            .iter()
+            .map(|(reason, count)| format!("{reason} {count}"))
+            .collect();
+        writeln!(f, "refused            {}", refused.join(", "))?;
         if !self.strikes.is_empty() {
             let all: Vec<_> = self
                 .strikes

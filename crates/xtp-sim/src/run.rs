@@ -236,7 +236,8 @@ fn effective(plan: &Plan, world: &mut World, ended_at: u64) -> std::collections:
         FaultClass::RateChange => happened(|fault| matches!(fault, Fault::Rate { .. })),
         FaultClass::ClockJump => happened(|fault| matches!(fault, Fault::ClockJump { .. })),
         FaultClass::SendErrors => refused > 0,
-        FaultClass::SmallStores | FaultClass::ScarceMemory => true,
+        FaultClass::ListenerChange => happened(|fault| matches!(fault, Fault::Serve { .. })),
+        FaultClass::SmallStores | FaultClass::ScarceMemory | FaultClass::FewPlaces => true,
     };
     plan.classes
         .iter()

@@ -71,6 +71,9 @@ impl Plan {
         plan.draw_more(seed);
         plan.draw_series(seed);
         plan.draw_whims(seed);
+        plan.draw_usage(seed);
+        plan.draw_crowd(seed);
+        plan.draw_serving(seed);
         plan
     }
 

@@ -90,7 +90,7 @@ fn draw_octets(rng: &mut Rng) -> u32 {
 }
 
 /// One exchange; `leaves`: its users go as soon as they have what they wanted.
-fn exchange(kind: Paradigm, message: u32, answer: u32, work: Duration, leaves: bool) -> FlowSpec {
+pub(crate) fn exchange(kind: Paradigm, message: u32, answer: u32, work: Duration, leaves: bool) -> FlowSpec {
     let send = Step::Send {
         octets: message,
         eom: true,

@@ -46,6 +46,10 @@ pub enum FaultClass {
     SmallStores,
     /// A host has little memory for all its associations together.
     ScarceMemory,
+    /// A host has places for few associations, and more begin.
+    FewPlaces,
+    /// A listener serves others for a while, or nobody.
+    ListenerChange,
 }
 
 impl FaultClass {
@@ -67,7 +71,7 @@ impl FaultClass {
     ];
 
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::RandomLoss,
         Self::BurstLoss,
         Self::Duplication,
@@ -87,6 +91,8 @@ impl FaultClass {
         Self::SendErrors,
         Self::SmallStores,
         Self::ScarceMemory,
+        Self::FewPlaces,
+        Self::ListenerChange,
     ];
 
     /// Its name.
@@ -111,6 +117,8 @@ impl FaultClass {
             Self::SendErrors => "send-errors",
             Self::SmallStores => "small-stores",
             Self::ScarceMemory => "scarce-memory",
+            Self::FewPlaces => "few-places",
+            Self::ListenerChange => "listener-change",
         }
     }
 
@@ -128,6 +136,7 @@ impl FaultClass {
                 | Self::ClockDrift
                 | Self::SmallStores
                 | Self::ScarceMemory
+                | Self::FewPlaces
         )
     }
 }
@@ -163,7 +172,8 @@ impl Trouble {
             | Fault::Restart(host)
             | Fault::Move { host, .. }
             | Fault::ClockJump { host, .. }
-            | Fault::SendErrors { host, .. } => vec![host],
+            | Fault::SendErrors { host, .. }
+            | Fault::Serve { host, .. } => vec![host],
             Fault::Calm | Fault::Heal => Vec::new(),
         });
         named.collect()

@@ -164,8 +164,11 @@ impl World {
                     self.fail(format!("{event:?} for no listener"));
                     continue;
                 };
-                let _ = self.hosts[host].engine.accepted(*id);
-                match self.flows[flow].spec.series {
+                let series = self.flows[flow].spec.series;
+                if series.is_none() || !self.hosts[host].config.collects {
+                    let _ = self.hosts[host].engine.accepted(*id);
+                }
+                match series {
                     Some(series) => {
                         self.hosts[host].nameless.insert(*id, series);
                     }
@@ -231,8 +234,9 @@ impl World {
         let script = flow.spec.responder_script.clone();
         let promise = flow.promise(Side::Responder);
         flow.responder_tasks.push(task);
-        self.tasks
-            .push(Task::new(number, Side::Responder, host, id, script, promise));
+        let mut new = Task::new(number, Side::Responder, host, id, script, promise);
+        new.waits = flow.spec.series.is_some() && self.hosts[host].config.collects;
+        self.tasks.push(new);
         self.hosts[host].tasks.insert(id, task);
         task
     }
@@ -267,6 +271,19 @@ impl World {
         if let Err(what) = result {
             self.fail_task(number, &what);
         }
+        self.take_collected(number);
         self.check_memory(number);
+    }
+
+    /// Who waits for whole messages takes an association out of its listener's places when it has one.
+    fn take_collected(&mut self, number: usize) {
+        let task = &mut self.tasks[number];
+        let host = &mut self.hosts[task.host];
+        let whole = task.reader.messages > 0 || task.reader.ended || task.is_over();
+        if task.waits && whole {
+            task.waits = false;
+            // One that has ended meanwhile has no place any more.
+            let _ = host.engine.accepted(task.id);
+        }
     }
 }

@@ -56,10 +56,15 @@ const BEFORE: [u64; 36] = [
     880_015_237,
 ];
 
+/// Whether this seed was kept before any of this was drawn.
+pub(crate) fn is_kept_from_before(seed: u64) -> bool {
+    BEFORE.contains(&seed)
+}
+
 impl Plan {
     /// Draws users who do what their scripts did not say, and scarce memory.
     pub(crate) fn draw_whims(&mut self, seed: u64) {
-        if BEFORE.contains(&seed) {
+        if is_kept_from_before(seed) {
             return;
         }
         let rng = &mut Rng::new(seed, USERS);

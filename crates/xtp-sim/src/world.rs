@@ -17,6 +17,7 @@ use crate::host::{Host, HostConfig};
 use crate::hostile::Injector;
 use crate::net::{Flying, Net};
 use crate::packet::Seen;
+use crate::serving::Closed;
 use crate::trace::{Printer, Side};
 
 /// The UDP port every host uses.
@@ -68,6 +69,8 @@ pub struct World {
     pub suspicions: BTreeMap<usize, String>,
     /// Who injects packets.
     pub injector: Option<Injector>,
+    /// Times in which listeners did not serve their flows.
+    pub(crate) closed: Vec<Closed>,
     /// Times in which hosts did not run.
     pub(crate) pauses: BTreeMap<usize, Pause>,
     pub(crate) next_look: u64,
@@ -120,6 +123,7 @@ impl World {
             packet_limit: 100_000,
             suspicions: BTreeMap::new(),
             injector: None,
+            closed: Vec::new(),
             pauses: BTreeMap::new(),
             next_look: 0,
             newest: BTreeMap::new(),

@@ -3,8 +3,9 @@
 mod exchange;
 mod frames;
 mod script;
+mod stretch;
 mod task;
 
-pub use script::{Pace, Reader, Script, Step};
+pub use script::{Pace, Reader, Script, Step, Stretch};
 pub(crate) use task::nanos;
 pub use task::{Mark, Outcome, Task, Turn};

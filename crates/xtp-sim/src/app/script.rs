@@ -107,6 +107,17 @@ pub struct Reader {
     pub piece: usize,
     /// Read only while a message is awaited.
     pub on_demand: bool,
+    /// Where a long stretch of plain octets waits, take it in one call.
+    pub stretch: Option<Stretch>,
+}
+
+/// How a user takes a stretch of octets that a train of packets brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    /// Looks at its parts where they lie.
+    Parts,
+    /// Keeps each of them.
+    Pieces,
 }
 
 impl Default for Reader {
@@ -116,6 +127,7 @@ impl Default for Reader {
             post: None,
             piece: 1 << 16,
             on_demand: false,
+            stretch: None,
         }
     }
 }

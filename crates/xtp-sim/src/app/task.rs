@@ -6,7 +6,7 @@ use std::time::Duration;
 use xtp_engine::{CloseReason, Confirm, ContextId, Driver, Engine, Error, Event, MarkId, Read, Time};
 
 use crate::app::frames;
-use crate::app::script::{Pace, Script, Step};
+use crate::app::script::{Pace, Script, Step, Stretch};
 use crate::check::stream::{Ledger, Promise, StreamCheck};
 use crate::content;
 use crate::habits::Habits;
@@ -96,6 +96,8 @@ pub struct Task {
     pub(super) whole: bool,
     /// It is over, and its user has gone.
     pub(super) retired: bool,
+    /// It counts as waiting at its listener.
+    pub(crate) waits: bool,
     wake: Option<u64>,
     next_read: u64,
     next_step_at: u64,
@@ -132,6 +134,7 @@ impl Task {
             begun: false,
             whole: true,
             retired: false,
+            waits: false,
             wake: None,
             next_read: 0,
             next_step_at: 0,
@@ -255,12 +258,18 @@ impl Task {
             Pace::Slow { octets, every } => self.pause_after(turn.world, every, u64::from(octets)),
             Pace::Bursty { every } => self.pause_after(turn.world, every, u64::MAX),
         };
+        let all = budget == u64::MAX && self.reader.promise() == Promise::Reliable;
+        let whole = all && turn.engine.holds_message(self.id).is_ok_and(|whole| whole);
+        let before = self.reader.messages;
         while budget > 0 {
             let max = (self.script.reader.piece as u64).min(budget) as usize;
             match self.take_item(turn, max)? {
                 Some(octets) => budget = budget.saturating_sub(octets),
                 None => break,
             }
+        }
+        if whole && self.reader.messages == before && !self.reader.ended {
+            return Err("a whole message, or the end, was said to be here, and was not read".to_owned());
         }
         if let Pace::Slow { .. } | Pace::Bursty { .. } = self.script.reader.pace
             && !closed
@@ -287,6 +296,14 @@ impl Task {
 
     /// Reads one item; how many octets it took, `None` when there is nothing more for now.
     fn take_item(&mut self, turn: &mut Turn<'_>, max: usize) -> Result<Option<u64>, String> {
+        let stretch = self.script.reader.stretch;
+        if stretch == Some(Stretch::Parts) {
+            let octets = self.take_stretch(turn, Stretch::Parts, max as u64)?;
+            if octets > 0 {
+                self.post_again(turn, octets)?;
+                return Ok(Some(octets));
+            }
+        }
         let item = match turn.engine.read(turn.now, self.id, max) {
             Ok(item) => item,
             Err(Error::Closed(_) | Error::NoContext) if self.outcome != Outcome::Running => {
@@ -300,6 +317,10 @@ impl Task {
         self.reader.item(&item, turn.theirs)?;
         if let Read::Data { eom, .. } = item {
             self.whole = eom;
+            let left = max as u64 - (self.reader.next - before);
+            if let (Some(stretch), false) = (stretch, eom || left == 0) {
+                self.take_stretch(turn, stretch, left)?;
+            }
         }
         match item {
             Read::Pending if self.outcome != Outcome::Running => {
@@ -309,12 +330,18 @@ impl Task {
             Read::Pending | Read::End => Ok(None),
             _ => {
                 let octets = self.reader.next - before;
-                if self.script.reader.post.is_some() && self.outcome == Outcome::Running {
-                    self.command(turn, |engine, now, id| engine.post(now, id, octets))?;
-                }
+                self.post_again(turn, octets)?;
                 Ok(Some(octets))
             }
         }
+    }
+
+    /// What was read is free for what comes.
+    fn post_again(&mut self, turn: &mut Turn<'_>, octets: u64) -> Result<(), String> {
+        if self.script.reader.post.is_none() || self.outcome != Outcome::Running {
+            return Ok(());
+        }
+        self.command(turn, |engine, now, id| engine.post(now, id, octets))
     }
 
     /// Gives a command; that the association has ended, or the peer reads no more, is no fault.
@@ -498,7 +525,7 @@ impl Task {
             let framed = self.script.frames.map(|payload| frames::of(&data, payload));
             let taken = self.ask(turn, |engine, now, id| match framed {
                 Some(mut framed) => engine.send_framed(now, id, &mut framed, last),
-                None => engine.send(now, id, data, last),
+                None => engine.send_from(now, id, &mut { data }, last),
             })?;
             let Some(taken) = taken else {
                 return Ok(true);

@@ -165,8 +165,12 @@ impl Plan {
     /// Takes away what happens by chance or by accident: hosts, links and flows stay as drawn.
     fn quieten(&mut self) {
         self.troubles.clear();
-        self.classes
-            .retain(|class| matches!(class, FaultClass::ClockDrift | FaultClass::SmallStores));
+        self.classes.retain(|class| {
+            matches!(
+                class,
+                FaultClass::ClockDrift | FaultClass::SmallStores | FaultClass::FewPlaces
+            )
+        });
         self.link = xtp_link::LinkConfig {
             rate_bits_per_s: self.link.rate_bits_per_s,
             delay: self.link.delay,

@@ -28,14 +28,15 @@ fn trace(seed: u64, change: impl Fn(&mut EngineConfig)) -> String {
     packets.map(|line| line.to_owned() + "\n").collect()
 }
 
-// The limit on records of finished initiators is lifted on both sides: whole ones are not counted under it.
+// Limits on records of finished initiators and on contexts are lifted on both sides: whole ones are not counted under the
+// one, and are under the other.
 fn never(config: &mut EngineConfig) {
-    config.max_dallying = 1 << 20;
+    (config.max_dallying, config.max_contexts) = (1 << 20, 1 << 20);
     config.max_whole = usize::MAX;
 }
 
 fn always(config: &mut EngineConfig) {
-    config.max_dallying = 1 << 20;
+    (config.max_dallying, config.max_contexts) = (1 << 20, 1 << 20);
     config.max_whole = 0;
     config.park_after = Duration::ZERO;
 }
