@@ -1,22 +1,27 @@
-//! What a group's transmitter and receivers compute: parity, who has how much, what is missing, what is under way.
+//! What a group's transmitter and receivers compute: parity, who has how much, what is missing, what is under way,
+//! and when whoever answers does.
 //!
 //! Data structures, each held against a naive model. No engine uses them yet: the group's transmitter and receiver (issue 15)
 //! will, beside the contexts and behind the same calls; until then nothing of this folder runs in a program. What stands
 //! on the wire is §9.1 to §9.7.
 
 mod bucket;
+mod feedback;
 mod field;
 mod layout;
 mod members;
 mod parity;
+mod reporting;
 mod rows;
 mod symbol;
 mod union;
 
 pub use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
+pub use feedback::{Feedback, LONGEST, hold};
 pub use layout::{Layout, LayoutError, RowPlace, SymbolPlace};
 pub use members::{MemberIndex, Place};
 pub use parity::{Decoder, encode_row};
+pub use reporting::{Progress, QuietBlocks};
 pub use rows::{NextRow, RowAccount};
 pub use symbol::{DESCRIPTOR_LEN, Descriptor, Mark, Symbol};
 pub use union::{MissingUnion, Stretch};
