@@ -8,6 +8,7 @@ mod checkers;
 mod counts;
 mod coverage;
 mod fuzz;
+mod miri;
 mod mutants;
 mod real;
 mod tidy;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
         ["real", suites @ ..] => real::run(&root(), suites),
         ["counts"] => counts::run(&root()),
         ["model"] => checkers::model(&root()),
-        ["miri"] => checkers::miri(&root()),
+        ["miri"] => miri::run(&root()),
         ["coverage", words @ ..] => coverage::run(&root(), words),
         ["mutants", words @ ..] => mutants::run(&root(), words),
         ["fuzz", words @ ..] => fuzz::run(&root(), words),

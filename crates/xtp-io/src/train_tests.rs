@@ -26,7 +26,8 @@ fn piece_lengths(mut code: usize, count: usize) -> Vec<usize> {
 #[test]
 fn every_cut_of_every_short_list_of_pieces_is_the_concatenation() {
     let memory: Vec<u8> = (0..20).collect();
-    for code in 0..625 {
+    // Miri takes a thousand times as long.
+    for code in (0..625).step_by(if cfg!(miri) { 89 } else { 1 }) {
         let mut rest = memory.as_slice();
         let mut pieces = Vec::new();
         for length in piece_lengths(code, 4) {

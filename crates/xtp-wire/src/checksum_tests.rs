@@ -25,7 +25,9 @@ fn fast<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> u16 {
 fn of_nothing_and_of_extremes() {
     assert_eq!(fast([]), 0xffff);
     assert_eq!(fast([&[0; 7][..]]), 0xffff);
-    for length in [1, 2, 3, 4, 31, 32, 65_507] {
+    // Miri takes a thousand times as long.
+    let longest = if cfg!(miri) { 1_507 } else { 65_507 };
+    for length in [1, 2, 3, 4, 31, 32, longest] {
         let full = vec![0xff; length];
         assert_eq!(fast([&full[..]]), slow(&full), "{length}");
     }

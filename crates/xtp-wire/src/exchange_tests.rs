@@ -3,6 +3,9 @@
 use super::{XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_plain};
 use crate::{Body, Control, DataSegment, Format, Header, Key, Options, Packet};
 
+/// Which bits are flipped: all, but Miri takes a thousand times as long.
+const EVERY: usize = if cfg!(miri) { 29 } else { 1 };
+
 fn packet<'a>(options: Options, tag: Option<u64>, data: &'a [u8], padding: usize) -> Packet<'a> {
     Packet {
         header: Header {
@@ -47,7 +50,7 @@ fn both_parsers_agree_on_every_kind_and_every_flipped_bit() {
             accepted,
             "{options:?}"
         );
-        for bit in 0..len * 8 {
+        for bit in (0..len * 8).step_by(EVERY) {
             let mut broken = octets;
             broken[bit / 8] ^= 1 << (bit % 8);
             let Some((short, octets)) = XdataHead::parse(&broken[..len]) else {
@@ -107,7 +110,7 @@ fn plain_data_is_what_the_general_parser_calls_a_packet_of_data_alone() {
         let mut octets = [0; 256];
         let len = packet.encode(&mut octets).unwrap();
         assert_eq!(parse_plain(&octets[..len]).is_some(), accepted, "{options:?}");
-        for bit in 0..len * 8 {
+        for bit in (0..len * 8).step_by(EVERY) {
             let mut broken = octets;
             broken[bit / 8] ^= 1 << (bit % 8);
             let Some((header, data)) = parse_plain(&broken[..len]) else {

@@ -32,10 +32,6 @@ impl Memory {
 
     /// Pages of its own, where the system has them.
     pub(super) fn pages(octets: usize) -> Option<Self> {
-        // Miri knows no pages that are moved: there memory is the allocator's, and not lent.
-        if cfg!(miri) {
-            return None;
-        }
         #[cfg(target_os = "linux")]
         return Pages::new(octets).map(Self::Pages);
         #[cfg(not(target_os = "linux"))]

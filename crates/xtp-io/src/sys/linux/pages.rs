@@ -29,7 +29,8 @@ impl Pages {
             false => octets,
         };
         let at = map(ptr::null_mut(), octets, 0)?;
-        if octets >= LARGE {
+        // Miri knows no advice.
+        if octets >= LARGE && !cfg!(miri) {
             // SAFETY: the mapping just made. Advice that may be ignored.
             unsafe { libc::madvise(at.as_ptr().cast(), octets, libc::MADV_HUGEPAGE) };
         }
@@ -40,6 +41,10 @@ impl Pages {
     /// the time; nobody may be writing. False, and nothing done, where `at` and `octets` are not whole pages of it, or the
     /// system has no others.
     pub(crate) fn replace(&self, at: usize, octets: usize) -> bool {
+        if cfg!(miri) {
+            // Its pages are moved to no place that is asked for.
+            return false;
+        }
         let page = page();
         // The system would take the rest of a begun page as well, and put zeros there.
         let whole = at.is_multiple_of(page) && octets.is_multiple_of(page);
