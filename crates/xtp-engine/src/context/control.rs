@@ -125,9 +125,7 @@ impl Context {
 
     /// An answer, new acknowledgement or new credit stops WTIMER; `settle_timers` starts it afresh (§3.5).
     fn note_progress(&mut self, acknowledged: bool) {
-        if self.writer.blocked.is_none() {
-            self.timers.waits = 0;
-        }
+        self.timers.waits = 0;
         self.timers.stop(Timer::Wait);
         if acknowledged {
             self.writer.full_size_losses = 0;
@@ -172,11 +170,12 @@ impl Context {
                 _ => return None,
             },
             None => {
-                // What asks itself may be a question of the peer's own, long after the packet it echoes.
+                // What asks itself may be a question of the peer's own, long after the packet it echoes. Where nothing it
+                // said before is missing, it is the first it said since, and so the answer.
                 let asks = header.options.intersects(Options::SREQ | Options::DREQ);
                 let open = &self.writer.requests.open;
                 let asked = match asks {
-                    true => self.rtt.samples() == 0 && open.contains(&echo),
+                    true => self.rtt.samples() == 0 && self.reader.follows && open.contains(&echo),
                     false => open.iter().any(|r| serial_gt(*r, old) && !serial_gt(*r, echo)),
                 };
                 let held = self

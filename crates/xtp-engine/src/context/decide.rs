@@ -63,7 +63,7 @@ impl Context {
             };
         }
         self.decide_stop(&plan)
-            .or_else(|| self.decide_request())
+            .or_else(|| self.decide_request(now))
             .or_else(|| self.decide_end())
             .or_else(|| self.decide_status(now))
             .unwrap_or(Intent::Nothing)
@@ -85,9 +85,9 @@ impl Context {
             _ => None,
         };
         let noted = self.writer.blocked.map(|(why, _)| why);
-        let timer_noted = match plan.stop {
-            Stop::Rate(at) => self.timers.get(super::timers::Timer::Rate) == Some(at),
-            _ => true,
+        let timer_noted = match plan.stop.until() {
+            Some(at) => self.timers.get(super::timers::Timer::Rate) == Some(at),
+            None => true,
         };
         let moved = why.is_some() && self.writer.blocked_alloc != Some(self.writer.credit.alloc);
         if why != noted || moved {
@@ -106,7 +106,7 @@ impl Context {
     }
 
     /// WCLOSE after all data was sent without it, and requests of a waiting user.
-    fn decide_request(&self) -> Option<Intent> {
+    fn decide_request(&self, now: Time) -> Option<Intent> {
         let writer = &self.writer;
         if self.state == State::InHandshake {
             return None;
@@ -130,11 +130,22 @@ impl Context {
         if !writer.all_sent() || self.pattern.no_feedback {
             return None;
         }
-        let ask = writer.wanted_by(writer.nxt);
+        let mut ask = writer.wanted_by(writer.nxt);
+        if self.waits_for_room(now) && self.control_fits() {
+            ask |= Options::SREQ;
+        }
         if ask.is_empty() {
             return None;
         }
         Some(Intent::Request(ask))
+    }
+
+    /// The user has more than there is room for, and nothing that was sent asks for the acknowledgement that makes room
+    /// (§3.5(f)). Without it the peer, where it waits for what the user has not written yet, says nothing.
+    fn waits_for_room(&self, now: Time) -> bool {
+        let requests = &self.writer.requests;
+        let asked = !requests.open.is_empty() || requests.edge_open.is_some();
+        self.writer.wants_room && !asked && self.uncovered(now).0 > 0
     }
 
     /// The END rule (§6.4).
@@ -228,6 +239,11 @@ impl Context {
         let wanted = writer.wanted_by(train_end);
         ask.sreq |= wanted.contains(Options::SREQ);
         ask.dreq |= wanted.contains(Options::DREQ);
+        // A pace follows the round trip, and the round trip follows from answers: one question is open while the pacer waits.
+        let paced = matches!(plan.stop, Stop::Pace(_));
+        let drained = plan.stop == Stop::Drained && writer.wants_room;
+        ask.sreq |=
+            (paced || drained) && writer.requests.open.is_empty() && writer.requests.edge_open.is_none();
         if ask.sreq || ask.dreq {
             return;
         }

@@ -98,16 +98,8 @@ impl Context {
             }
             _ => self.writer.blocked = None,
         }
-        match stop {
-            Stop::Rate(at) => {
-                self.timers.set(Timer::Rate, at);
-                self.writer.pacer.wait(Some(at));
-            }
-            _ => {
-                self.timers.stop(Timer::Rate);
-                self.writer.pacer.wait(None);
-            }
-        }
+        self.timers.put(Timer::Rate, stop.until());
+        self.writer.pacer.wait(stop.until());
         self.note_limit(stop, env.now);
     }
 
@@ -119,7 +111,9 @@ impl Context {
         let tokens = |bucket: &TokenBucket| !bucket.is_off() && !bucket.may_send();
         let limited = match stop {
             Stop::Drained | Stop::Blocked(_) => true,
-            Stop::Rate(_) => tokens(&self.writer.peer_bucket) || tokens(&self.writer.own_bucket),
+            Stop::Rate(_) | Stop::Pace(_) => {
+                tokens(&self.writer.peer_bucket) || tokens(&self.writer.own_bucket)
+            }
             Stop::Window | Stop::Train => false,
         };
         let flight = self.in_flight(now);

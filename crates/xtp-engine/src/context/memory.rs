@@ -136,6 +136,7 @@ fn reader() -> Reader {
         refusal: Refusal::No,
         sync_in: None,
         sync_in_at: Time::ZERO,
+        follows: false,
         edge_last: false,
         edge_sync: 0,
         dreq: None,

@@ -473,6 +473,8 @@ impl Reader {
             refusal,
             sync_in,
             sync_in_at,
+            // Said by each packet anew.
+            follows: _,
             edge_last,
             edge_sync,
             dreq: _,

@@ -49,10 +49,22 @@ pub(super) enum Stop {
     Blocked(Blocked),
     /// The congestion window is closed.
     Window,
-    /// Tokens or the pacer: goes on at this time. Never a reason to ask (§3.5(a)).
+    /// Tokens: goes on at this time. Never a reason to ask (§3.5(a)).
     Rate(Time),
+    /// The pacer: goes on at this time.
+    Pace(Time),
     /// The train is as long as one turn allows.
     Train,
+}
+
+impl Stop {
+    /// When more may leave, where only time is waited for.
+    pub(super) fn until(self) -> Option<Time> {
+        match self {
+            Self::Rate(at) | Self::Pace(at) => Some(at),
+            Self::Drained | Self::Blocked(_) | Self::Window | Self::Train => None,
+        }
+    }
 }
 
 /// A train in the making.
@@ -387,7 +399,7 @@ impl Context {
                 .pacer
                 .ready_at(now, self.rtt.srtt())
                 .unwrap_or(now + core::time::Duration::from_micros(1));
-            return Some(Stop::Rate(at));
+            return Some(Stop::Pace(at));
         }
         None
     }

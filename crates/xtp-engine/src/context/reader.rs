@@ -95,6 +95,8 @@ pub(crate) struct Reader {
     /// Greatest sync accepted, and when it came; `None` before the first packet.
     pub(crate) sync_in: Option<u32>,
     pub(crate) sync_in_at: Time,
+    /// The packet taken last has the sync after that of the newest before it: nothing its sender said before it is missing.
+    pub(crate) follows: bool,
     pub(crate) edge_last: bool,
     pub(crate) edge_sync: u32,
     pub(crate) dreq: Option<PeerDreq>,
@@ -131,6 +133,7 @@ impl Reader {
 
     /// Takes note of a packet's sync; true if it is the newest so far.
     pub(crate) fn note_sync(&mut self, sync: u32, edge: bool, now: Time) -> bool {
+        self.follows = self.sync_in.is_none_or(|newest| sync == newest.wrapping_add(1));
         match self.sync_in {
             None => {
                 self.sync_in = Some(sync);

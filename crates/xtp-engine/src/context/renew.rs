@@ -277,6 +277,7 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
         refusal,
         sync_in,
         sync_in_at,
+        follows,
         edge_last,
         edge_sync,
         dreq,
@@ -302,7 +303,7 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
     *widest = 0;
     *start = first;
     (*final_seq, *state, *refusal) = (None, ReaderState::Open, Refusal::No);
-    (*sync_in, *sync_in_at) = (None, now);
+    (*sync_in, *sync_in_at, *follows) = (None, now, false);
     (*edge_last, *edge_sync) = (false, 0);
     (*dreq, *owed, *told, *update_due) = (None, Owed::Nothing, super::reader::UNTOLD, false);
     *modes = PeerModes::default();

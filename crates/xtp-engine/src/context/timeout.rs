@@ -1,7 +1,7 @@
 //! What happens when a timer expires (§3.7, §3.7.1).
 
 use super::decide::Ask;
-use super::plan::{Planned, Stop};
+use super::plan::Planned;
 use super::timers::Timer;
 use super::writer::Blocked;
 use super::{Context, Doubt, Env, Opening, Role, State, Transition};
@@ -120,9 +120,13 @@ impl Context {
             self.repeat_first(env, out);
             return;
         }
+        // Where nothing may be asked, that is counted which says how long the next period is.
         let tight = !self.peer.validated && !self.peer.allows_control(self.status_size());
         if tight && self.role == Role::Responder {
-            self.timers.waits += 1;
+            match self.writer.blocked {
+                Some(_) => self.timers.blocked_waits += 1,
+                None => self.timers.waits += 1,
+            }
             return;
         }
         let writer = &self.writer;
@@ -170,7 +174,7 @@ impl Context {
     /// Whether what was lost leaves in this turn, or as soon as rate and pacer allow.
     fn repeats_leave_soon(&self, now: Time) -> bool {
         let plan = self.plan(now, 1);
-        !plan.segments.is_empty() || matches!(plan.stop, Stop::Rate(_))
+        !plan.segments.is_empty() || plan.stop.until().is_some()
     }
 
     /// §2.7: three FIRSTs of a lasting association met silence; a legacy peer may drop tformat 0x80 that way. Those that

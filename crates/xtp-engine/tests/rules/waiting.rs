@@ -199,3 +199,33 @@ fn a_poll_is_no_answer() {
     let rtt = host.engine.context_stats(id).expect("open").rtt;
     assert_eq!(rtt, None);
 }
+
+/// An answer that asks may be a question of the peer's own, long after what it echoes. If nothing the peer said before it is
+/// missing, it is the answer, and its round trip the first one; after a lost packet nobody knows.
+#[test]
+fn a_question_after_a_lost_answer_tells_no_round_trip() {
+    for (sync, samples) in [(501, 1), (502, 0), (508, 0)] {
+        let mut host = Host::new();
+        let service = xtp_wire::service::TRANSACTION;
+        let options = Options::WCLOSE | Options::EOM;
+        let said = host.give(&crate::host::first(service, 500, 0, options, &[1; 1_000]));
+        assert_eq!(said.len(), 0, "its user has not answered");
+        let id = host.accepted()[0];
+        assert_eq!(host.read(id).len(), 1_000);
+        host.write(id, &[2; 2_000], true);
+        let sent = host.flush();
+        let last = header(sent.last().expect("the response"));
+        assert!(last.options.contains(Options::SREQ | Options::EOM), "{last:?}");
+        host.wait(Duration::from_micros(500));
+        host.give(&cntl(
+            sync,
+            1_000,
+            Options::SREQ | Options::WCLOSE,
+            0,
+            100_000,
+            last.sync,
+        ));
+        let stats = host.engine.context_stats(id).expect("it lives");
+        assert_eq!(stats.rtt_samples, samples, "sync {sync}");
+    }
+}

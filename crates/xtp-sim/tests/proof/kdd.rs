@@ -95,10 +95,10 @@ fn throughput_by_round_trip_and_retained_buffers() {
         1ms        35.1   35.4   35.4   35.4
         20ms       30.3   35.5   35.5   35.5
         60ms       23.5   35.6   35.6   35.6
-        100ms      19.2   35.4   35.5   35.5
-        120ms      17.6   35.2   35.6   35.8
-        160ms      15.1   30.1   35.5   36.1
-        200ms      13.2   26.3   35.6   36.1
+        100ms      19.2   35.4   35.7   35.7
+        120ms      17.6   35.2   35.7   35.7
+        160ms      15.1   30.1   35.6   36.0
+        200ms      13.2   26.3   35.6   35.4
     "#]]
     .assert_eq(&table);
 }
@@ -209,7 +209,7 @@ fn bit_errors_are_repaired_by_selective_repetition_and_by_going_back() {
         1ms            35.3       35.3
         20ms           33.6       33.9
         60ms           27.9       27.8
-        120ms          22.4       19.6
+        120ms          21.7       19.6
         200ms          17.3       17.1
     "#]]
     .assert_eq(&table);

@@ -12,6 +12,7 @@ mod kdd;
 mod ladders;
 mod losses;
 mod once;
+mod pace;
 mod parking;
 mod paths;
 mod pingpong;

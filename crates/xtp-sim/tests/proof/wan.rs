@@ -90,7 +90,7 @@ fn loss_by_round_trip_by_controller() {
         Mbit/s on a link of 100 Mbit/s over 4 s, and the mean time in its queue
         loss     rtt      model           cubic
         0.0 %    20ms      93.8   0.6 ms   93.0  15.7 ms
-        0.0 %    100ms     80.1   7.3 ms   77.1  60.9 ms
+        0.0 %    100ms     80.1   7.3 ms   77.1  60.2 ms
         0.0 %    200ms     59.4  31.9 ms   57.7 116.6 ms
         0.1 %    20ms      93.6   0.6 ms   17.9   0.3 ms
         0.1 %    100ms     79.8   7.4 ms    4.0   0.3 ms

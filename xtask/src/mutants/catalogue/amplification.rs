@@ -77,7 +77,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "timer-beyond-the-budget",
         "xtp-engine/src/context/timeout.rs",
-        "if «tight && self.role == Role::Responder» { self.timers.waits += 1;",
+        "if «tight && self.role == Role::Responder» { match self.writer.blocked {",
         "false && tight",
         "WTIMER speaks where nothing may be sent",
     )
