@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Event, Reply};
+use xtp_engine::{CloseReason, ContextId, Event, Reply};
 
 use crate::app::{Outcome, Task, Turn};
 use crate::content;
@@ -110,6 +110,7 @@ impl World {
         if let Err(what) = self.tasks[task].is_answered(self.now, &ledger) {
             self.fail_task(task, &what);
         }
+        self.check_delivery(task);
         self.user(task);
     }
 
@@ -208,6 +209,9 @@ impl World {
         if let Event::Marked(mark) = event {
             self.check_mark(task, *mark);
         }
+        if *event == Event::Closed(CloseReason::Normal) {
+            self.check_delivery(task);
+        }
         Some(task)
     }
 
@@ -221,7 +225,7 @@ impl World {
                 host.engine.forget(now, id);
             }
             Event::Marked(mark) if host.orphans.get(&id) == Some(&Some(*mark)) => host.engine.leave(id),
-            Event::Readable => host.engine.discard(now, id),
+            Event::Readable => drop(host.engine.discard(now, id, 0)),
             _ => {}
         }
     }

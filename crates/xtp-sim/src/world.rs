@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{CongestionKind, Ecn, EngineConfig};
+use xtp_engine::{Confirm, CongestionKind, Ecn, EngineConfig};
 use xtp_link::LinkConfig;
 
 use crate::app::{Outcome, Task, nanos};
@@ -411,21 +411,36 @@ impl World {
         }
     }
 
-    /// "Delivered" means that the peer's user has read it.
+    /// "Delivered" means that the peer's user has read it: what it was given, and not what was thrown away unread.
     pub(crate) fn check_mark(&mut self, task: usize, id: xtp_engine::MarkId) {
-        let (flow, side) = (self.tasks[task].flow, self.tasks[task].side);
         let Some(mark) = self.tasks[task].marks.iter().find(|mark| mark.id == id).copied() else {
             return;
         };
-        let read = |other: &Task| other.flow == flow && other.side != side && other.reader.next >= mark.at;
-        if mark.what == xtp_engine::Confirm::Delivered && !self.tasks.iter().any(read) {
-            self.fail_task(
-                task,
-                &format!(
-                    "confirmed as delivered up to {}, the peer's user has read less",
-                    mark.at
-                ),
-            );
+        if mark.what == Confirm::Delivered {
+            self.check_read(task, mark.at);
+        }
+    }
+
+    /// The same, of an association that ended well and was to be confirmed so.
+    pub(crate) fn check_delivery(&mut self, task: usize) {
+        let spec = &self.flows[self.tasks[task].flow].spec;
+        let asks = self.tasks[task].side == Side::Initiator && spec.open.confirm == Confirm::Delivered;
+        if asks && !spec.open.one_way && !spec.open.tuning.no_error {
+            let written = self.tasks[task].written;
+            self.check_read(task, written);
+        }
+    }
+
+    fn check_read(&mut self, task: usize, written: u64) {
+        let (flow, side) = (self.tasks[task].flow, self.tasks[task].side);
+        let peers = self
+            .tasks
+            .iter()
+            .filter(|other| other.flow == flow && other.side != side);
+        let read = peers.map(|other| other.reader.next).max().unwrap_or(0);
+        if read < written {
+            let what = format!("confirmed as delivered up to {written}, the peer's user has read {read}");
+            self.fail_task(task, &what);
         }
     }
 

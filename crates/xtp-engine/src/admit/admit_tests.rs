@@ -198,6 +198,7 @@ fn after_a_nat_rebinding_it_is_known_but_gets_no_data() {
     end(&mut memory, 1, first);
     let packet = Incoming {
         first: Some(first.key),
+        asks_delivery: false,
         sync: 2,
         octets: 100,
     };
@@ -339,6 +340,7 @@ fn tombstone_of(f: Heard) -> Tombstone {
         sync_out: 0,
         peer_ended: false,
         closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
+        untaken: false,
         validated: false,
         received: 0,
         sent: 0,

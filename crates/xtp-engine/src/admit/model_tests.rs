@@ -526,6 +526,7 @@ impl Pair {
             Verdict::Replay(found) => {
                 let packet = Incoming {
                     first: Some(key),
+                    asks_delivery: false,
                     sync: 1,
                     octets: 100,
                 };
@@ -563,6 +564,7 @@ impl Pair {
             sync_out,
             peer_ended,
             closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
+            untaken: false,
             validated,
             received,
             sent,

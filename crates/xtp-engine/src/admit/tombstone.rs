@@ -51,6 +51,8 @@ pub(crate) struct Tombstone {
     pub(crate) peer_ended: bool,
     /// RCLOSE and WCLOSE as far as the end of the association justifies them.
     pub(crate) closed: Options,
+    /// Something came that its user has not taken.
+    pub(crate) untaken: bool,
     /// The source is validated (§7.3): no 3x limit, and the better partition.
     pub(crate) validated: bool,
     /// Octets received from and sent to `src` for this association, for the 3x limit.
@@ -73,6 +75,8 @@ pub(crate) struct TombstoneRef {
 pub(crate) struct Incoming {
     /// The key of a repeated FIRST, which gets the cached response only if it is the tombstone's; `None` for other packets.
     pub(crate) first: Option<u64>,
+    /// It asks whether all of the stream was taken.
+    pub(crate) asks_delivery: bool,
     /// Its sync.
     pub(crate) sync: u32,
     /// UDP payload octets of its datagram.
@@ -135,7 +139,7 @@ pub(super) struct Record {
     validated: bool,
     peer_ended: bool,
     answered: bool,
-    /// Bit 0: RCLOSE, bit 1: WCLOSE.
+    /// Bit 0: RCLOSE, bit 1: WCLOSE, bit 2: something was not taken.
     closed: u8,
 }
 
@@ -331,7 +335,8 @@ impl Tombstones {
         record.validated = end.validated;
         record.peer_ended = end.peer_ended;
         record.closed = u8::from(end.closed.contains(Options::RCLOSE))
-            | u8::from(end.closed.contains(Options::WCLOSE)) << 1;
+            | u8::from(end.closed.contains(Options::WCLOSE)) << 1
+            | u8::from(end.untaken) << 2;
         record.answered = false;
         self.enlist(now, slot);
         self.forget_own(old_own, slot);
@@ -503,7 +508,9 @@ impl Tombstones {
         };
         remains.sync_out = remains.sync_out.wrapping_add(1);
         let mut options = Options::END;
-        options.set(Options::RCLOSE, record.closed & 1 != 0);
+        // Whoever asks whether all was taken must not read that it was (§6.6).
+        let denied = packet.asks_delivery && record.closed & 4 != 0;
+        options.set(Options::RCLOSE, record.closed & 1 != 0 && !denied);
         options.set(Options::WCLOSE, record.closed & 2 != 0);
         let numbers = FinalNumbers {
             options,

@@ -35,6 +35,7 @@ fn end() -> Tombstone {
         sync_out: u32::MAX,
         peer_ended: false,
         closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
+        untaken: false,
         validated: true,
         received: 0,
         sent: 0,
@@ -45,6 +46,7 @@ fn end() -> Tombstone {
 fn packet(sync: u32) -> Incoming {
     Incoming {
         first: Some(KEY),
+        asks_delivery: false,
         sync,
         octets: 100,
     }

@@ -1,6 +1,7 @@
 //! Ending: the user's closes, END, refusals, DIAG, and what is left behind (§6.4, §7.5).
 
-use super::reader::{PeerDreq, ReaderState, Refusal};
+use super::delivery::asks_for_delivery;
+use super::reader::{ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Doubt, Env, Opening, Restart, Role, State, Transition};
@@ -26,7 +27,7 @@ impl Context {
         let was = self.state;
         self.transition(Transition::Finished);
         let reason = match reason {
-            CloseReason::Normal if self.writer.refused && self.writer.not_taken > 0 => self.refusal_reason(),
+            CloseReason::Normal => self.good_end(),
             other => other,
         };
         self.timers.stop_all();
@@ -41,10 +42,6 @@ impl Context {
         }
         if reason == CloseReason::Normal {
             self.writer.una = self.writer.una.max(self.writer.nxt);
-            if self.confirm == crate::Confirm::Delivered {
-                // END waited for the peer's user (§6.4). Otherwise it says nothing about him.
-                self.writer.delivered = self.writer.delivered.max(self.writer.nxt);
-            }
         }
         self.reach_marks(env);
         self.writer.drop_all();
@@ -105,14 +102,19 @@ impl Context {
         self.timers.last_answer = Some(env.now);
         match self.closed {
             Some(CloseReason::LocalAbort | CloseReason::Protocol(_)) => self.emit_abort(env, out),
+            _ if self.has_untaken() && asks_for_delivery(header.options) => self.emit_abort(env, out),
             _ => self.emit_final(env, out),
         }
     }
 
     /// END from the peer (§6.7). Never answered.
-    pub(super) fn take_end(&mut self, header: &Header, env: &mut Env<'_>) {
+    pub(super) fn take_end(&mut self, header: &Header, echo: Option<u32>, env: &mut Env<'_>) {
         self.end_received = true;
         let rclose = header.options.contains(Options::RCLOSE);
+        if rclose && self.waits_for_delivery() && self.is_told_of_delivery(echo) {
+            // END waited for the peer's user (§6.4). Otherwise it says nothing about that.
+            self.writer.delivered = self.writer.delivered.max(self.writer.nxt);
+        }
         let missing = match self.reader.state {
             ReaderState::Done => 0,
             ReaderState::Open if self.reader.modes.no_error && self.reader.final_seq.is_some() => 0,
@@ -121,7 +123,11 @@ impl Context {
                 end.saturating_sub(self.reader.store.next()).max(1)
             }
         };
-        let unconfirmed = self.unconfirmed();
+        let unconfirmed = match rclose {
+            true => self.unconfirmed(),
+            // Not even what the peer has is known to be taken.
+            false => self.unconfirmed().max(self.undelivered()),
+        };
         let reason = if missing > 0 && !(self.reader.refusal != Refusal::No) {
             CloseReason::Aborted { missing, unconfirmed }
         } else if unconfirmed > 0 && !rclose {
@@ -138,13 +144,18 @@ impl Context {
         self.finish(reason, env);
     }
 
-    /// The peer's stream is complete: automatic closing (§6.3.1).
-    pub(super) fn reader_is_done(&mut self, env: &mut Env<'_>) {
-        let awaited = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
-        if awaited && self.pattern.service == service::ACKNOWLEDGED && self.role == Role::Initiator {
-            // L3: the responder's automatic WCLOSE was withheld until its user had taken everything.
-            self.writer.requests.dreq = None;
-            self.writer.delivered = self.writer.nxt;
+    /// The peer's stream is complete: automatic closing (§6.3.1). `echo`: of the packet that completed it.
+    pub(super) fn reader_is_done(&mut self, echo: Option<u32>, env: &mut Env<'_>) {
+        // One whose stream was refused with FIRST has said WCLOSE before anything was taken.
+        let told = echo.is_some() && !self.pattern.return_refused && self.is_told_of_delivery(echo);
+        if told
+            && self.writer.state == WriterState::Closed
+            && self.pattern.service == service::ACKNOWLEDGED
+            && self.role == Role::Initiator
+            && let Some(dreq) = self.writer.requests.dreq.take()
+        {
+            // L3: the responder's automatic WCLOSE was withheld until its user had taken what was asked for.
+            self.writer.delivered = self.writer.delivered.max(dreq.seq);
             self.reach_marks(env);
         }
         self.announce_readable(env);
@@ -211,7 +222,7 @@ impl Context {
             }
             Ok(DiagCode::ContextAbandoned) if header.options.contains(Options::END) => {
                 self.end_received = true;
-                let unconfirmed = self.unconfirmed();
+                let unconfirmed = self.unconfirmed().max(self.undelivered());
                 self.finish(
                     CloseReason::Aborted {
                         missing: 0,
@@ -332,45 +343,5 @@ impl Context {
         header.options.contains(all)
             && !header.options.intersects(Options::DREQ | Options::END)
             && self.decide_end().is_some()
-    }
-
-    /// As [`refuse_reader`](Self::refuse_reader), where the peer is there and neither waits for an answer of the user nor
-    /// owes one: the refusal then leaves with the close.
-    pub(crate) fn forgo_reader(&mut self, env: &mut Env<'_>) {
-        if self.state.heard()
-            && self.state.is_live()
-            && self.pattern.service != service::TRANSACTION
-            && !self.owes_delivery()
-        {
-            self.refuse_reader(env);
-        }
-    }
-
-    /// Whether the peer waits for the user to take something.
-    pub(crate) fn owes_delivery(&self) -> bool {
-        self.reader.dreq.is_some()
-    }
-
-    /// The user wants no more (§6.2).
-    pub(crate) fn refuse_reader(&mut self, env: &mut Env<'_>) {
-        if self.reader.state == ReaderState::Done || !self.state.is_live() {
-            self.reader.store.discard_all();
-            return;
-        }
-        let awaited = |dreq: PeerDreq| dreq.seq > self.reader.store.delivered();
-        // Who may not say that it wants no more only goes.
-        if self.only_listens() || self.reader.dreq.is_some_and(awaited) {
-            self.abort(env);
-            return;
-        }
-        self.reader.store.discard_all();
-        // Nothing more is wanted, so no room for it is offered either.
-        self.reader.update_due = false;
-        self.reader.state = ReaderState::Done;
-        self.reader.end_pending = false;
-        self.reader.refusal = match self.state {
-            State::Quiescent => Refusal::OnFirst,
-            _ => Refusal::Later,
-        };
     }
 }

@@ -178,11 +178,13 @@ impl Context {
                     true => self.rtt.samples() == 0 && self.reader.follows && open.contains(&echo),
                     false => open.iter().any(|r| serial_gt(*r, old) && !serial_gt(*r, echo)),
                 };
+                // The user of a peer that has not received everything has not held back the word that it took everything.
+                let early = |seq| self.close_awaits_delivery() && status.control.rseq < seq;
                 let held = self
                     .writer
                     .requests
                     .dreq
-                    .is_some_and(|dreq| !serial_gt(dreq.sync, echo));
+                    .is_some_and(|dreq| !serial_gt(dreq.since, echo) && !early(dreq.seq));
                 if !asked || (held && (raised || self.confirm == crate::Confirm::Delivered)) {
                     return None;
                 }

@@ -124,7 +124,10 @@ impl Context {
             };
             return Some(Intent::Request(ask));
         }
-        if self.reader.refusal == Refusal::Later && !self.reader.refusal_told {
+        // What was taken is said before the refusal, which ends the question.
+        let answers = |dreq| self.dreq_is_satisfied(dreq);
+        let refuses = self.reader.refusal == Refusal::Later && !self.reader.refusal_told;
+        if refuses && !self.reader.dreq.is_some_and(answers) {
             return Some(Intent::Request(Options::SREQ));
         }
         if !writer.all_sent() || self.pattern.no_feedback {

@@ -268,7 +268,8 @@ impl Context {
         }
         let mut options = self.data_options(end, xdata, false);
         options.set(Options::SREQ, ask.sreq);
-        options.set(Options::DREQ, ask.dreq);
+        let waits = options.contains(Options::WCLOSE) && self.close_awaits_delivery();
+        options.set(Options::DREQ, ask.dreq || waits);
         options.set(Options::END, ask.end);
         options.set(Options::EOM, segment.eom);
         options.set(Options::BTAG, segment.tag.is_some());
@@ -401,11 +402,14 @@ impl Context {
             // A repeated FIRST asks for less than the DREQ on the closing packet did.
             let old = self.writer.requests.dreq.filter(|dreq| dreq.for_delivery);
             let seq = old.map_or(seq, |dreq| dreq.seq.max(seq));
+            let same = old.filter(|dreq| dreq.seq == seq);
             let for_delivery = !options.contains(Options::SREQ)
+                || options.contains(Options::WCLOSE) && self.close_awaits_delivery()
                 || self.writer.wanted_by(seq).contains(Options::DREQ)
                 || self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
             self.writer.requests.dreq = Some(OpenDreq {
                 sync,
+                since: same.map_or(sync, |dreq| dreq.since),
                 seq,
                 for_delivery,
                 alone: !options.contains(Options::SREQ) && !flip && self.writer.requests.open.is_empty(),

@@ -4,6 +4,8 @@ use super::reader::{ReaderState, Refusal};
 use super::writer::WriterState;
 use super::{Context, Doubt, Role, State};
 use crate::error::CloseReason;
+use crate::options::Confirm;
+use xtp_wire::service;
 
 impl Context {
     /// All was said in FIRST, once, and nothing has come back.
@@ -15,6 +17,8 @@ impl Context {
             && self.timers.firsts == 1
             && self.peer_key.is_none()
             && self.is_untroubled()
+            // A response says nothing of whether the request was taken.
+            && (self.confirm == Confirm::Received || self.pattern.service == service::ACKNOWLEDGED)
             && self.writer.state == WriterState::Closing
             && self.writer.wclose_sent
             && self.writer.all_sent()

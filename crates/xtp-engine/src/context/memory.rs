@@ -131,6 +131,7 @@ fn reader() -> Reader {
         alloc: 0,
         widest: 0,
         start: 0,
+        stopped_at: u64::MAX,
         final_seq: None,
         state: ReaderState::Open,
         refusal: Refusal::No,

@@ -10,6 +10,7 @@ mod close;
 mod control;
 mod dally;
 mod decide;
+pub(crate) mod delivery;
 mod emit;
 mod exchange;
 mod express;

@@ -468,6 +468,7 @@ impl Reader {
             alloc,
             widest,
             start,
+            stopped_at,
             final_seq,
             state,
             refusal,
@@ -502,6 +503,7 @@ impl Reader {
         for number in [alloc, widest, start] {
             fields.number(number);
         }
+        walk_stopped(fields, stopped_at);
         fields.option(final_seq, Fields::number);
         fields.choice(state, &[ReaderState::Open, ReaderState::Done]);
         fields.choice(refusal, &[Refusal::No, Refusal::OnFirst, Refusal::Later]);
@@ -534,6 +536,13 @@ impl Reader {
         ecn.walk(fields);
         fields.size(max_spans);
     }
+}
+
+/// Few users stop taking before they go.
+fn walk_stopped(fields: &mut impl Fields, stopped_at: &mut u64) {
+    let mut stopped = (*stopped_at != u64::MAX).then_some(*stopped_at);
+    fields.option(&mut stopped, Fields::number);
+    *stopped_at = stopped.unwrap_or(u64::MAX);
 }
 
 fn walk_modes(fields: &mut impl Fields, modes: &mut PeerModes) {

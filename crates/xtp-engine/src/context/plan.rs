@@ -434,6 +434,10 @@ impl Context {
             && self.writer.final_seq == Some(end)
             && self.writer.state == WriterState::Closing
             && self.reader.is_complete()
+            && self
+                .reader
+                .dreq
+                .is_none_or(|dreq| dreq.seq <= self.reader.taken())
             && end > 0
             && end as usize <= self.segment_size()
     }

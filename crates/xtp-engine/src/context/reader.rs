@@ -41,6 +41,8 @@ pub(crate) struct PeerDreq {
     pub(crate) sync: u32,
     /// It came without SREQ: a packet that echoes it is its answer.
     pub(crate) alone: bool,
+    /// It asks whether the user has taken everything; with SREQ and without WCLOSE it may be one that waits for credit.
+    pub(crate) for_delivery: bool,
     /// `delivered` when it came: half a capacity later credit is reported anyway.
     pub(crate) delivered_then: u64,
 }
@@ -79,7 +81,7 @@ pub(crate) const UNTOLD: (u64, u64) = (0, u64::MAX);
 /// The receiver half of a context.
 pub(crate) struct Reader {
     pub(crate) store: Reassembly,
-    pub(crate) assembly: Option<Assembly>,
+    pub(crate) assembly: Option<Box<Assembly>>,
     pub(crate) credit: ReaderCredit,
     pub(crate) growth: Growth,
     /// What the peer's writer may have under way, if it wants to be told (24).
@@ -89,6 +91,8 @@ pub(crate) struct Reader {
     /// Largest window ever granted (W of §2.9).
     pub(crate) widest: u64,
     pub(crate) start: u64,
+    /// Where the user stopped taking, [`u64::MAX`] while it takes: what came beyond is thrown away (§6.6).
+    pub(crate) stopped_at: u64,
     pub(crate) final_seq: Option<u64>,
     pub(crate) state: ReaderState,
     pub(crate) refusal: Refusal,
@@ -129,6 +133,19 @@ pub(crate) struct Reader {
 impl Reader {
     pub(crate) fn echo(&self) -> u32 {
         self.sync_in.unwrap_or(0)
+    }
+
+    /// One past the last octet the user has taken.
+    #[inline]
+    pub(crate) fn taken(&self) -> u64 {
+        self.store.delivered().min(self.stopped_at)
+    }
+
+    /// The user takes no more, nor has it taken the last `untaken` octets that were read for it.
+    pub(crate) fn give_up(&mut self, untaken: u64) {
+        let taken = self.store.delivered().saturating_sub(untaken).max(self.start);
+        self.stopped_at = self.stopped_at.min(taken);
+        self.store.discard_all();
     }
 
     /// Takes note of a packet's sync; true if it is the newest so far.

@@ -1,5 +1,6 @@
 //! A packet in: plausibility, data, control, closing, requests; in this order.
 
+use super::delivery::asks_for_delivery;
 use super::input::Input;
 use super::reader::{Owed, PeerDreq, PeerModes, ReaderState};
 use super::timers::Timer;
@@ -42,6 +43,7 @@ impl Context {
             self.take_path(path, input, env);
             return;
         }
+        let echo = || input.packet.body.control().map(|control| control.echo);
         let was_done = self.reader.state == ReaderState::Done;
         let asked = self.asks_for_the_end();
         if self.take_contents(env, input).is_err() {
@@ -50,7 +52,7 @@ impl Context {
         }
         self.complete_reader();
         if !was_done && self.reader.state == ReaderState::Done {
-            self.reader_is_done(env);
+            self.reader_is_done(echo(), env);
         }
         let hole = self.reader.state != ReaderState::Done;
         if self.pattern.one_way {
@@ -63,7 +65,7 @@ impl Context {
                 // A responder has no FIRST to repeat: to it such a packet is data without END.
                 self.reader.end_pending = self.role == Role::Initiator;
             } else {
-                self.take_end(header, env);
+                self.take_end(header, echo(), env);
                 return;
             }
         }
@@ -72,6 +74,9 @@ impl Context {
             return;
         }
         self.take_requests(header, &input.packet.body);
+        if self.reader.stopped_at != u64::MAX {
+            self.give_up_delivery(env);
+        }
         // After the requests: a DREQ on this very packet holds the close back (§6.3.1).
         self.apply_auto_close();
         self.announce_readable(env);
@@ -379,7 +384,10 @@ impl Context {
             self.timers.set(Timer::Zombie, env.now + ASSEMBLY_LIFE);
         }
         let payload = self.kept(input, data.data);
-        let assembly = self.reader.assembly.get_or_insert_with(|| Assembly::new(start));
+        let assembly = self
+            .reader
+            .assembly
+            .get_or_insert_with(|| Box::new(Assembly::new(start)));
         let end = self.reader.final_seq;
         if assembly.insert(header.seq, payload, end).is_err() {
             self.drop_assembly(env);
@@ -427,7 +435,10 @@ impl Context {
 
     /// Octets of an incomplete datagram this context holds.
     pub(crate) fn held_incomplete(&self) -> usize {
-        self.reader.assembly.as_ref().map_or(0, Assembly::held)
+        self.reader
+            .assembly
+            .as_ref()
+            .map_or(0, |assembly| assembly.held())
     }
 
     fn complete_reader(&mut self) {
@@ -460,10 +471,13 @@ impl Context {
                 .is_none_or(|dreq| end > dreq.seq || (end == dreq.seq && serial_gt(header.sync, dreq.sync)));
             if newer {
                 let delivered_then = self.reader.store.delivered();
+                let sreq = header.options.contains(Options::SREQ);
+                let asked = self.reader.dreq.is_some_and(|dreq| dreq.for_delivery);
                 self.reader.dreq = Some(PeerDreq {
                     seq: end,
                     sync: header.sync,
-                    alone: !flip && !header.options.contains(Options::SREQ),
+                    alone: !flip && !sreq,
+                    for_delivery: asked || !sreq || asks_for_delivery(header.options),
                     delivered_then,
                 });
             }

@@ -272,6 +272,7 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
         alloc,
         widest,
         start,
+        stopped_at,
         final_seq,
         state,
         refusal,
@@ -302,6 +303,7 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
     *alloc = first;
     *widest = 0;
     *start = first;
+    *stopped_at = u64::MAX;
     (*final_seq, *state, *refusal) = (None, ReaderState::Open, Refusal::No);
     (*sync_in, *sync_in_at, *follows) = (None, now, false);
     (*edge_last, *edge_sync) = (false, 0);

@@ -61,7 +61,8 @@ impl Context {
         out: &mut TransmitBatch,
     ) {
         let mut extra = extra;
-        if self.close_is_untold() && !extra.contains(Options::DREQ) {
+        let waits = self.close_awaits_delivery();
+        if !waits && self.close_is_untold() && !extra.contains(Options::DREQ) {
             extra |= Options::SREQ;
         }
         // The key goes with every answer until the peer uses it (§2.1); what we say by ourselves stays plain (L10).
@@ -201,7 +202,9 @@ impl Context {
         );
         let silent = matches!(cause, Cause::Dreq(_) | Cause::Unasked);
         flags.set(XcntlFlags::DREQ_OR_UNSOLICITED, silent);
-        let delivered = matches!(cause, Cause::Dreq(_)).then(|| self.reader.store.delivered());
+        // Whoever refuses says what was taken before.
+        let tells = matches!(cause, Cause::Dreq(_)) || self.reader.refusal == Refusal::Later;
+        let delivered = tells.then(|| self.reader.taken());
         flags.set(XcntlFlags::DELIVERED, delivered.is_some());
         let counts = self.reader.ecn;
         Xcntl {
@@ -296,7 +299,14 @@ impl Context {
         extra: Options,
         echo: Option<u32>,
     ) -> (Draft, xtp_wire::Control) {
-        let options = self.writer.bits(&self.tuning) | extra | self.closing_bits();
+        let mut options = self.writer.bits(&self.tuning) | extra | self.closing_bits();
+        if options.contains(Options::WCLOSE) && self.close_awaits_delivery() {
+            // A question asks for all it waits for, and what is no question leaves WCLOSE out.
+            match options.intersects(Options::SREQ | Options::DREQ) {
+                true => options |= Options::DREQ,
+                false => options -= Options::WCLOSE,
+            }
+        }
         self.reader.refusal_told |= options.contains(Options::RCLOSE);
         let sync = self.next_sync();
         let control = self.control_segment(echo);
@@ -330,8 +340,12 @@ impl Context {
     /// The user has consumed what the DREQ is about, or half a capacity since (§3.2, §5.1).
     pub(super) fn dreq_is_satisfied(&self, dreq: PeerDreq) -> bool {
         let delivered = self.reader.store.delivered();
-        delivered >= dreq.seq
-            || self
+        if self.reader.taken() >= dreq.seq {
+            return true;
+        }
+        // Who takes no more has thrown away what is asked for, and answers that never.
+        delivered < dreq.seq
+            && self
                 .reader
                 .credit
                 .dreq_report(dreq.seq, dreq.delivered_then, delivered)
@@ -340,7 +354,7 @@ impl Context {
 
     pub(super) fn emit_dreq_answer(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let Some(dreq) = self.reader.dreq else { return };
-        if self.reader.store.delivered() < dreq.seq {
+        if self.reader.taken() < dreq.seq {
             // Credit for a reader whose DREQ reaches beyond what the user will take soon.
             self.reader.dreq = Some(PeerDreq {
                 delivered_then: self.reader.store.delivered(),

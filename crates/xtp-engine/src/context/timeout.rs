@@ -238,11 +238,12 @@ impl Context {
             return;
         }
         let options = match self.writer.requests.dreq {
-            Some(_) => {
+            // Whoever asked for credit alone, and has sent everything, wants to know nothing more of the user.
+            Some(dreq) if dreq.for_delivery || !self.writer.all_sent() => {
                 self.timers.user_waits += 1;
                 Options::SREQ | Options::DREQ
             }
-            None => Options::SREQ,
+            _ => Options::SREQ,
         };
         self.emit_status(options, super::status::Cause::Own, env, out);
     }

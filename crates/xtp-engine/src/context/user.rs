@@ -166,7 +166,7 @@ impl Context {
 
     /// The user took something.
     pub(crate) fn note_delivery(&mut self) {
-        self.stats.octets_delivered = self.reader.store.delivered() - self.reader.start;
+        self.stats.octets_delivered = self.reader.taken() - self.reader.start;
         self.user_consumed();
     }
 
@@ -229,7 +229,9 @@ impl Context {
             return Err(Error::Closed(reason.clone()));
         }
         self.note_wholeness();
-        self.begin_close();
+        if !self.withholds_close() {
+            self.begin_close();
+        }
         Ok(())
     }
 
@@ -321,8 +323,8 @@ impl Context {
         }
         if self.reader.state == ReaderState::Open && self.pattern.service != service::TRANSACTION {
             self.refuse_reader(env);
-        } else if self.reader.dreq.is_some_and(|dreq| !self.dreq_is_satisfied(dreq)) {
-            self.abort(env);
+        } else {
+            self.discard(0, env);
         }
     }
 
@@ -348,7 +350,7 @@ impl Context {
         let window = self.writer.control.window();
         stats.congestion_window = (window != u64::MAX).then_some(window);
         stats.max_data = self.segment_size() as u32;
-        stats.octets_delivered = self.reader.store.delivered() - self.reader.start;
+        stats.octets_delivered = self.reader.taken() - self.reader.start;
         stats
     }
 

@@ -35,6 +35,8 @@ pub(crate) enum Blocked {
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct OpenDreq {
     pub(crate) sync: u32,
+    /// Sync of the first packet that asked the same.
+    pub(crate) since: u32,
     /// Everything below is to be consumed.
     pub(crate) seq: u64,
     /// The user waits for delivery; otherwise only credit is wanted.

@@ -1,7 +1,6 @@
 //! Messages from their users into packets, and associations nobody holds any more.
 
 use super::{Driver, Outlet};
-use crate::engine::Read;
 use crate::error::Error;
 use crate::event::{ContextId, MarkId};
 use crate::options::{Confirm, OpenOptions};
@@ -12,8 +11,6 @@ use core::net::SocketAddr;
 
 /// Associations that are over, kept until there is time to put them away.
 const SPENT: usize = 32;
-/// Most octets of input discarded in one go for a user who has gone, so that one peer cannot hold the caller.
-const DISCARD: usize = 256 << 10;
 
 /// What becomes of an association whose user has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,18 +127,6 @@ impl Driver {
         // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
         let mark = self.engine.mark_at(now, id, written, Confirm::Received).ok();
         Parting::Awaits(mark)
-    }
-
-    /// Takes and drops what arrived, so that the peer can finish.
-    pub fn discard(&mut self, now: Time, id: ContextId) {
-        let mut octets = 0;
-        while octets < DISCARD {
-            match self.engine.read(now, id, DISCARD) {
-                Ok(Read::Data { bytes, .. }) => octets += bytes.len().max(1),
-                Ok(Read::Tag { .. } | Read::Gap { .. }) => octets += 1,
-                _ => return,
-            }
-        }
     }
 
     /// Everything of an association nobody holds is confirmed: what remains of the close is the engine's business alone.

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pure_datagram};
+use crate::context::delivery::asks_for_delivery;
 use crate::context::{Acceptance, Env, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
@@ -102,6 +103,7 @@ impl Engine {
             Err(Rejection::Replay(at)) => {
                 let incoming = Incoming {
                     first: Some(header.key.value()),
+                    asks_delivery: asks_for_delivery(header.options),
                     sync: header.sync,
                     octets: datagram.data.len(),
                 };

@@ -282,6 +282,21 @@ impl Engine {
         self.command(now, id, |context, env| context.refuse_reader(env))
     }
 
+    /// The user takes no more of what comes, and the peer may finish: what can be read is thrown away, and so are the last
+    /// `untaken` octets that were read for the user. None of it counts as delivered; whoever asks whether it was is
+    /// told by an abort when all of the stream is here (§6.6).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn discard(&mut self, now: Time, id: ContextId, untaken: u64) -> Result<(), Error> {
+        // What is only noted of it was read.
+        if untaken == 0 && (self.noted_readable(id) == Some(0) || self.read_staying(now, id)) {
+            return Ok(());
+        }
+        self.command(now, id, |context, env| context.discard(untaken, env))
+    }
+
     /// As [`close_reader`](Self::close_reader) for a user who has gone: only where the peer was heard, does not wait for
     /// delivery, and has not been asked for an answer.
     ///

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use crate::admit::Incoming;
+use crate::context::delivery::asks_for_delivery;
 use crate::context::{ALONE, Env, Input, State};
 use crate::time::Time;
 use crate::transmit::Datagram;
@@ -198,6 +199,7 @@ impl Engine {
             } else if packet.body.control().is_some() || packet.body.data().is_some() {
                 let incoming = Incoming {
                     first: None,
+                    asks_delivery: asks_for_delivery(header.options),
                     sync: header.sync,
                     octets: datagram.data.len(),
                 };

@@ -384,6 +384,7 @@ pub(super) fn tombstone(context: &Context) -> Option<Tombstone> {
         sync_out: context.writer.sync_out,
         peer_ended: context.end_received,
         closed: context.closing_bits(),
+        untaken: context.has_untaken(),
         validated: context.peer.validated,
         received: context.peer.received,
         sent: context.peer.sent,

@@ -20,4 +20,5 @@ mod round_trips;
 mod shortcuts;
 mod sources;
 mod stays;
+mod untaken;
 mod world;

@@ -134,7 +134,7 @@ impl Task {
     /// The user goes although the association lives; what it sent is confirmed without it.
     pub(super) fn let_go(&mut self, turn: &mut Turn<'_>) {
         let (now, id) = (turn.now, self.id);
-        turn.engine.discard(now, id);
+        let _ = turn.engine.discard(now, id, 0);
         match turn.engine.part(now, id, self.written) {
             Parting::Released => {}
             Parting::Leaving => drop(turn.orphans.insert(id, None)),

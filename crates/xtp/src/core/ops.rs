@@ -315,6 +315,10 @@ pub(crate) fn message(
 ) -> Poll<Result<Option<Bytes>>> {
     loop {
         let collected = core.slot(id).map_or(0, |slot| slot.partial_octets());
+        // Nothing more of it is taken for a user who will not have it.
+        if collected > limit {
+            return Poll::Ready(Err(Error::MessageTooLong { limit }));
+        }
         // One octet more than allowed, to tell "exactly the limit" from "longer".
         let most = (limit - collected.min(limit)).saturating_add(1).min(PIECE);
         let item = match chunk(core, now, id, most) {
@@ -438,7 +442,11 @@ pub(crate) fn marked(core: &mut Core, id: ContextId, mark: MarkId) -> Poll<Resul
         return Poll::Ready(Ok(()));
     }
     match core.ended(id) {
-        Some(Error::Closed(CloseReason::Normal)) => Poll::Ready(Ok(())),
+        // It ended well for who asked for less: whether everything was delivered nobody said.
+        Some(Error::Closed(CloseReason::Normal)) => {
+            let octets = core.slot(id).map_or(0, |slot| slot.written);
+            Poll::Ready(Err(Error::Closed(CloseReason::Unconfirmed { octets })))
+        }
         Some(error) => Poll::Ready(Err(error)),
         None => Poll::Pending,
     }
@@ -538,10 +546,9 @@ pub(crate) fn write_or_wait(core: &mut Core, now: Time, id: ContextId, octets: &
     }
 }
 
-/// Takes and drops what arrives until the mark is reached or the association is over.
+/// Throws away what arrives until the mark is reached or the association is over.
 pub(crate) fn closing(core: &mut Core, now: Time, id: ContextId, mark: Option<MarkId>) -> Poll<Result<()>> {
-    while let Ok(Read::Data { .. } | Read::Tag { .. } | Read::Gap { .. }) = core.engine.read(now, id, PIECE) {
-    }
+    core.discard(now, id);
     match mark {
         Some(mark) if marked(core, id, mark).is_ready() => marked(core, id, mark),
         _ => closed(core, id),

@@ -35,8 +35,18 @@ impl Core {
             return;
         }
         // First, so that nothing unread keeps it from being let go of.
-        self.engine.discard(now, id);
+        self.discard(now, id);
         self.adopt(now, id);
+    }
+
+    /// Throws away what came, so that the peer can finish: none of it was delivered, nor the part of a message that was
+    /// collected for the user.
+    pub(crate) fn discard(&mut self, now: Time, id: ContextId) {
+        let collected = self.slots.get(&id).map_or(0, |slot| slot.partial_octets() as u64);
+        let _ = self.engine.discard(now, id, collected);
+        if let Ok(slot) = self.slot(id) {
+            slot.drop_partial();
+        }
     }
 
     /// Makes an orphan of an association and closes it.
@@ -81,7 +91,7 @@ impl Core {
             }
             // Everything is confirmed: what remains of the close is the engine's business alone.
             Event::Marked(reached) if Some(*reached) == mark => self.engine.leave(id),
-            Event::Readable => self.engine.discard(now, id),
+            Event::Readable => self.discard(now, id),
             Event::Writable if self.slots.get(&id).is_some_and(|slot| !slot.writer_closed) => {
                 self.close_orphan(now, id);
             }

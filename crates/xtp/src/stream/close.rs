@@ -32,8 +32,10 @@ impl Stream {
     /// # Errors
     /// [`Error::Closed`] if the association is over.
     pub fn shutdown_read(&self) -> Result<()> {
-        self.shared
-            .command(|core, now| Ok(core.engine.close_reader(now, self.id)?))
+        self.shared.command(|core, now| {
+            core.discard(now, self.id);
+            Ok(core.engine.close_reader(now, self.id)?)
+        })
     }
 
     /// Ends the association at once: everything queued at either end is discarded, and the peer is told.

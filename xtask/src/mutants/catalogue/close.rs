@@ -4,6 +4,34 @@ use crate::mutants::Mutant;
 
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
+        "discarded-is-delivered",
+        "xtp-engine/src/context/reader.rs",
+        "«self.store.delivered().min(self.stopped_at)»",
+        "self.store.delivered()",
+        "what a user threw away unread counts as taken",
+    ),
+    Mutant::new(
+        "end-tells-of-delivery-unasked",
+        "xtp-engine/src/context/delivery.rs",
+        "«echo.is_none_or(|echo| !serial_gt(dreq.since, echo))»",
+        "true",
+        "an END that has not seen the DREQ confirms delivery",
+    ),
+    Mutant::new(
+        "good-end-is-delivery",
+        "xtp-engine/src/context/delivery.rs",
+        "true => «self.writer.nxt.saturating_sub(self.writer.delivered)»,",
+        "0",
+        "an end for want of packets confirms delivery",
+    ),
+    Mutant::new(
+        "tombstone-tells-of-delivery",
+        "xtp-engine/src/admit/tombstone.rs",
+        "let denied = «packet.asks_delivery && record.closed & 4 != 0»;",
+        "false",
+        "what is left of an association confirms what nobody took",
+    ),
+    Mutant::new(
         "data-beyond-the-final",
         "xtp-engine/src/context/receive.rs",
         "return if «end > known» { Err(()) }",
@@ -20,7 +48,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "end-hides-the-unconfirmed",
         "xtp-engine/src/context/close.rs",
-        "let unconfirmed = «self.unconfirmed()»; let reason",
+        "false => «self.unconfirmed().max(self.undelivered())», }; let reason",
         "0",
         "END of a peer that has not received everything is a normal end",
     ),
@@ -105,7 +133,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "tombstone-claims-both-ends",
         "xtp-engine/src/admit/tombstone.rs",
-        "record.closed = «u8::from(end.closed.contains(Options::RCLOSE)) | u8::from(end.closed.contains(Options::WCLOSE)) << 1»;",
+        "record.closed = «u8::from(end.closed.contains(Options::RCLOSE)) | u8::from(end.closed.contains(Options::WCLOSE)) << 1»",
         "3",
         "a tombstone of an association that failed says that all was received",
     ),
@@ -162,7 +190,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "received-is-delivered",
         "xtp-engine/src/context/close.rs",
-        "if «self.confirm == crate::Confirm::Delivered» { // END",
+        "if rclose && «self.waits_for_delivery()» && self.is_told",
         "true",
         "who asked for receipt is told of delivery",
     ),
