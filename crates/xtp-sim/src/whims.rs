@@ -3,10 +3,7 @@
 
 use std::time::Duration;
 
-use xtp_engine::Confirm;
-
 use crate::app::{Script, Step};
-use crate::flow::FlowSpec;
 use crate::paradigm::Paradigm;
 use crate::rng::Rng;
 use crate::seed::Plan;
@@ -84,7 +81,6 @@ impl Plan {
             if flow.series.is_some() || matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram) {
                 continue;
             }
-            let delivery = asks_for_delivery(flow);
             let scripts = [&mut flow.initiator_script, &mut flow.responder_script];
             let Some(script) = scripts.into_iter().nth(rng.range(0, 1) as usize) else {
                 continue;
@@ -96,7 +92,7 @@ impl Plan {
                     rng,
                 ),
                 4..=5 => {
-                    insert(script, leaving(delivery, rng), rng);
+                    insert(script, leaving(rng), rng);
                     flow.leaves_early = true;
                 }
                 _ => {}
@@ -105,29 +101,12 @@ impl Plan {
     }
 }
 
-/// Whether a writer asks that the peer's user has taken something.
-fn asks_for_delivery(flow: &FlowSpec) -> bool {
-    let asks = |step: &Step| {
-        matches!(
-            step,
-            Step::Mark(Confirm::Delivered) | Step::MarkQuietly(Confirm::Delivered)
-        )
-    };
-    let mut steps = flow
-        .initiator_script
-        .steps
-        .iter()
-        .chain(&flow.responder_script.steps);
-    flow.open.confirm == Confirm::Delivered || steps.any(asks)
-}
-
-/// An end before the end, or none of the rest; `delivery`: somebody asks whether the other's user took everything.
-fn leaving(delivery: bool, rng: &mut Rng) -> Step {
+/// An end before the end, or none of the rest.
+fn leaving(rng: &mut Rng) -> Step {
     match rng.range(0, 4) {
         0 => Step::Abort,
-        // What came and is thrown away then counts as taken, and the peer may be told so: wrong, and known (ADR 0022).
-        1 | 2 if !delivery => Step::CloseReader,
-        3 if !delivery => Step::LetGo,
+        1 | 2 => Step::CloseReader,
+        3 => Step::LetGo,
         _ => Step::Release,
     }
 }
