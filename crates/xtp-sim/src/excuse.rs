@@ -10,7 +10,7 @@ use xtp_wire::{Caps, service};
 
 use crate::app::Outcome;
 use crate::check::wire::Association;
-use crate::fault::Fault;
+use crate::fault::{Fault, Report};
 use crate::seed::Plan;
 use crate::trace::Side;
 use crate::trouble::FaultClass;
@@ -25,6 +25,9 @@ pub enum Excuse {
     Restarted,
     /// It was silent for longer than the timeouts allow (§3.7): 20 s before anything was heard, 60 s later.
     LongCut,
+    /// One of its hosts was told that nobody has the other's port, and nothing got through for as long as a doubt lasts (§3.7.2):
+    /// silence, or the queue of a link that was slow.
+    Doubted,
     /// Its host moved before the keys were exchanged, or without PATH in force, or both ends moved at once (§7.6).
     Moved,
     /// Its responder demands cookies, which its initiator does not take, or seems not to after three lost FIRSTs
@@ -54,12 +57,17 @@ const OPENING: u64 = 12_000_000_000;
 /// Two moves closer than this are at once: neither end knows where the other is.
 const AT_ONCE: u64 = 10_000_000_000;
 
+/// The shortest doubt, and how much of it a silence must take for its handshake and the answer to be lost.
+const DOUBT: u64 = 200_000_000;
+const MOST_OF_A_DOUBT: u64 = 100_000_000;
+
 impl Excuse {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Crash,
         Self::Restarted,
         Self::LongCut,
+        Self::Doubted,
         Self::Moved,
         Self::Pressed,
         Self::Evicted,
@@ -75,6 +83,7 @@ impl Excuse {
             Self::Crash => "crash",
             Self::Restarted => "restarted",
             Self::LongCut => "long-cut",
+            Self::Doubted => "doubted",
             Self::Moved => "moved",
             Self::Pressed => "pressed",
             Self::Evicted => "evicted",
@@ -88,7 +97,7 @@ impl Excuse {
     /// Whether the initiator may be told this.
     pub(crate) fn covers(self, told: &Outcome) -> bool {
         match self {
-            Self::Crash | Self::LongCut | Self::Moved | Self::LeftEarly => true,
+            Self::Crash | Self::LongCut | Self::Doubted | Self::Moved | Self::LeftEarly => true,
             Self::Restarted | Self::Evicted => *told == Outcome::Closed(CloseReason::ExecutionUnknown),
             Self::Pressed | Self::NotServed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
             Self::Crowded => matches!(
@@ -113,6 +122,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::Crash, life.meets_crash(plan)),
         (Excuse::Restarted, life.is_too_old(world)),
         (Excuse::LongCut, life.is_cut_off(plan)),
+        (Excuse::Doubted, life.is_doubted(plan, world)),
         (Excuse::Moved, life.is_lost_by_moves(plan, world)),
         (Excuse::Pressed, pressed),
         (Excuse::Evicted, evicts(plan, spec.responder)),
@@ -229,6 +239,32 @@ impl Life {
         met.any(|(from, until)| {
             until - from.max(self.from) > SURVIVED || !self.heard && until > self.from + OPENING
         })
+    }
+
+    fn is_doubted(&self, plan: &Plan, world: &World) -> bool {
+        let pair = [self.initiator, self.responder];
+        let mut concerned = world.reports.iter().filter(|report| {
+            let of_pair =
+                pair.contains(&report.host) && report.about.is_some_and(|about| pair.contains(&about));
+            of_pair && self.meets(report.at, report.at)
+        });
+        let silent = |report: &Report| {
+            plan.troubles.iter().any(|trouble| {
+                let (from, until) = trouble.span();
+                let slow = |fault: &Fault| match *fault {
+                    Fault::Rate { one, two, bits, .. } => {
+                        bits.is_some() && pair.contains(&one) && pair.contains(&two)
+                    }
+                    _ => false,
+                };
+                if from <= report.at && trouble.faults.iter().any(|(_, fault)| slow(fault)) {
+                    return true;
+                }
+                let common = until.min(report.at + DOUBT).saturating_sub(from.max(report.at));
+                common >= MOST_OF_A_DOUBT && trouble.silences(self.initiator, self.responder)
+            })
+        };
+        concerned.any(silent)
     }
 
     fn is_lost_by_moves(&self, plan: &Plan, world: &World) -> bool {

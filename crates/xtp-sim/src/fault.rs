@@ -115,6 +115,17 @@ pub struct Moved {
     pub known: Vec<usize>,
 }
 
+/// A host was told that nobody has the port of a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// World time, nanoseconds.
+    pub at: u64,
+    /// Who was told.
+    pub host: usize,
+    /// Whose port it was.
+    pub about: Option<usize>,
+}
+
 /// A host that started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restarted {

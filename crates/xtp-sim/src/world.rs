@@ -11,7 +11,7 @@ use xtp_link::LinkConfig;
 use crate::app::{Outcome, Task, nanos};
 use crate::check::stores;
 use crate::check::stream::Promise;
-use crate::fault::{Fault, Moved, Restarted, Scheduled};
+use crate::fault::{Fault, Moved, Report, Restarted, Scheduled};
 use crate::flow::{Flow, FlowSpec};
 use crate::host::{Host, HostConfig};
 use crate::hostile::Injector;
@@ -63,6 +63,8 @@ pub struct World {
     pub moves: Vec<Moved>,
     /// Hosts that started again, in that order.
     pub restarts: Vec<Restarted>,
+    /// "Port unreachable", as hosts were told it.
+    pub reports: Vec<Report>,
     /// Most packets before the run counts as a storm.
     pub packet_limit: u64,
     /// What looked wrong in a flow first, and is wrong if nothing excuses the flow.
@@ -120,6 +122,7 @@ impl World {
             unreachable_reports: false,
             moves: Vec::new(),
             restarts: Vec::new(),
+            reports: Vec::new(),
             packet_limit: 100_000,
             suspicions: BTreeMap::new(),
             injector: None,
@@ -332,6 +335,8 @@ impl World {
             if self.hosts[host].paused || self.hosts[host].down {
                 continue;
             }
+            let about = self.net.owner(peer);
+            self.reports.push(Report { at: now, host, about });
             self.hosts[host].port_unreachable(now, peer);
             self.turn(host);
         }

@@ -17,6 +17,9 @@ const FULL_REPEATS: u32 = 3;
 /// A peer that is merely slow or stopped for a moment is not taken for a legacy one (§2.7, D-68).
 const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_secs(5);
 const SMALLEST_PATH_DATA: usize = 1_168;
+/// The least time for an answer to the handshake of a doubt (§3.7.2): what a peer said last before it went may be held up by a
+/// busy host behind the network's word that it went.
+const LEAST_DOUBT: Duration = Duration::from_millis(200);
 
 impl Context {
     /// Fires what is due, CTIMEOUT before everything else.
@@ -64,8 +67,8 @@ impl Context {
         } else if self.doubt == Doubt::Raised && self.state.heard() && self.state.is_live() {
             self.open_handshake(env, out);
             self.doubt = Doubt::Asked;
-            self.timers
-                .set(Timer::Doubt, env.now + 3 * self.rtt.wtimer_base());
+            let patience = (3 * self.rtt.wtimer_base()).max(LEAST_DOUBT);
+            self.timers.set(Timer::Doubt, env.now + patience);
         }
     }
 

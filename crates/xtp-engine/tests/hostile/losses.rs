@@ -165,6 +165,30 @@ fn the_answer_to_a_handshake_shows_what_is_lost() {
     }
 }
 
+/// The network says that the peer's port is closed, and what the peer said last comes behind that: on a busy host much later
+/// than three times WTIMER, which is 15 ms here (§3.7.2). Who is gone without a word is lost all the same, and soon.
+#[test]
+fn a_peers_last_words_may_come_after_the_word_that_it_went() {
+    for ahead in [false, true] {
+        for answers in [true, false] {
+            let (mut world, id) = begun(ahead);
+            world.lose[1] = usize::MAX;
+            world.send(0, id, 700);
+            world.flush(0);
+            world.ends[0].port_unreachable(world.now, address(1));
+            world.run(150 * MS);
+            assert_eq!(world.closed(0), "", "ahead: {ahead}");
+            if answers {
+                let view = View::of(&world, 0);
+                world.forge(0, &view.cntl(Options::empty(), view.control()));
+            }
+            world.run(100 * MS);
+            let lost = world.closed(0).contains("lost");
+            assert_eq!(lost, !answers, "ahead: {ahead}: {}", world.closed(0));
+        }
+    }
+}
+
 /// A round trip is measured by an answer, less the time the peer says that it kept it; never by status that says it
 /// answers nothing, nor by a plain one that nobody asked for (§3.1).
 #[test]
