@@ -555,11 +555,11 @@ impl Shared {
         loop {
             patience.look(now);
             let over = until.is_some_and(|until| until <= now);
-            let count = match slept {
-                Slept::Came(count) => count,
+            let count = match slept.take_brought() {
+                Some(count) => count,
                 // The sleep itself looks at the socket.
-                Slept::No if !over && !passed && patience.sleeps_at_once() => 0,
-                _ => state.poll_within(now, patience.polls()),
+                None if slept == Slept::No && !over && !passed && patience.sleeps_at_once() => 0,
+                None => state.poll_within(now, patience.polls()),
             };
             if count > 0 {
                 patience.came(count, state.core.traffic());

@@ -171,3 +171,16 @@ fn whoever_never_rests_gives_way() {
         busy.join().expect("no panic").expect("an answer");
     });
 }
+
+/// A report of the network or a signal ends a sleep in the receive call with nothing. The wait may poll for a while then,
+/// and each of its polls has to look at the socket: what is there may be the answer whose timer is about to expire.
+#[test]
+fn after_a_sleep_that_brought_nothing_the_socket_is_looked_at() {
+    let mut slept = Slept::Came(0);
+    assert_eq!(slept.take_brought(), Some(0));
+    assert_eq!(slept, Slept::Readable);
+    assert_eq!(slept.take_brought(), None);
+    let mut slept = Slept::No;
+    assert_eq!(slept.take_brought(), None);
+    assert_eq!(slept, Slept::No);
+}
