@@ -303,6 +303,57 @@ fn a_first_dated_next_year_harms_nobody_else() {
     }
 }
 
+/// What a client began last may come before what it began earlier: its clock was set back, or it spoke from two addresses.
+/// Where the record of the later one was evicted, the record that the earlier one makes must not call its copy new.
+#[test]
+fn a_record_made_after_an_eviction_does_not_vouch_for_greater_numbers() {
+    let client = |client, n| Some(ClientId { client, n, low: 1 });
+    let elsewhere = SocketAddr::from(([198, 51, 100, 9], 40_000));
+    for (src, time) in [(heard(0, 1).src, UTC - 50), (elsewhere, UTC)] {
+        let limits = EngineConfig {
+            max_clients: 1,
+            ..config(2, None)
+        };
+        let mut memory = AtMostOnce::new(&limits, [1; 16]);
+        let later = Heard {
+            src,
+            time: Some(time as u32),
+            client: client(7, 11),
+            ..heard(0, 1)
+        };
+        let stranger = Heard {
+            client: client(8, 1),
+            ..heard(10, 2)
+        };
+        let earlier = Heard {
+            time: Some((UTC + 20) as u32),
+            client: client(7, 10),
+            ..heard(30_000, 3)
+        };
+        for first in [later, stranger, earlier] {
+            assert_eq!(begin(&mut memory, first), Verdict::New);
+            end(&mut memory, first.ms + 1, first);
+        }
+        let copy = Heard { ms: 30_010, ..later };
+        let numbers = copy.client.expect("it has a number");
+        assert!(!memory.is_surely_new(at(copy.ms), copy.src, copy.key, numbers));
+        assert_eq!(judge(&mut memory, copy), Verdict::RefuseAge, "from {src}");
+        // What is begun now is new all the same, and when there are no copies any more whatever its time.
+        let next = Heard {
+            client: client(7, 12),
+            ..heard(30_020, 4)
+        };
+        assert_eq!(begin(&mut memory, next), Verdict::New);
+        memory.clients.heard(at(80_000), 7);
+        let slow = Heard {
+            time: Some((UTC - 50) as u32),
+            client: client(7, 13),
+            ..heard(101_000, 5)
+        };
+        assert_eq!(judge(&mut memory, slow), Verdict::New);
+    }
+}
+
 #[test]
 fn a_flood_evicts_only_others() {
     let mut memory = memory(8);

@@ -10,7 +10,7 @@ use crate::time::Time;
 const BUCKETS: usize = 1_024;
 /// Nobody sends a copy of a FIRST so long after it was executed, milliseconds: repetitions end after 20 s, and a copy lives
 /// for 50 s (§6.9).
-const LIFE_OF_A_FIRST: i64 = 70_000;
+pub(super) const LIFE_OF_A_FIRST: i64 = 70_000;
 /// A stated time further ahead of our clock is a stranger's, milliseconds.
 const STRANGE: i64 = 60_000;
 /// One that is further ahead never becomes an eviction time: it stays a stranger's as long as there may be copies.
@@ -84,6 +84,11 @@ impl Ages {
         let (bucket, now) = (usize::from(bucket), millis(now));
         let strange = ahead(utc_ms, time) > STRANGE;
         time <= self.evicted[bucket] || now < self.all_until || strange && now < self.strange_until[bucket]
+    }
+
+    /// Whether there may be copies of something that was evicted, whoever sent it.
+    pub(super) fn evicted_lately(&self, now: Time) -> bool {
+        is_within(LIFE_OF_A_FIRST, self.evicted_at, millis(now))
     }
 
     /// Whether it may have been executed by an instance before this one.

@@ -24,6 +24,9 @@ pub(super) struct Client {
     created: u64,
     /// The greatest one whose record was evicted alive; 0 for none.
     evicted: u64,
+    /// From when on nothing is under way that came before this record: numbers do not say in which order FIRSTs were
+    /// created or came, so one above `created` may have been executed under a record that was evicted.
+    sure_from: Time,
     /// Association to record, for every one at or above `low` that has a record.
     held: BTreeMap<u64, u32>,
     /// Greatest creation time for each bucket its FIRSTs came from.
@@ -116,7 +119,7 @@ impl Clients {
             Word::Evicted
         } else if record.held.len() >= MAX_HELD {
             Word::Full
-        } else if n < record.created {
+        } else if n < record.created || now < record.sure_from {
             Word::Unknown
         } else {
             Word::New
@@ -127,6 +130,7 @@ impl Clients {
     pub(super) fn is_latest(&self, now: Time, client: u64, n: u64) -> bool {
         let latest = |record: &Client| {
             record.is_alive(now)
+                && now >= record.sure_from
                 && n >= record.low.max(record.created)
                 && n > record.evicted
                 && record.held.len() < MAX_HELD
@@ -135,7 +139,8 @@ impl Clients {
         self.table.get(&client).is_some_and(latest)
     }
 
-    /// Association `n` of `client` was accepted; `slot` is its record. Returns the record that `n` had before (none
+    /// Association `n` of `client` was accepted; `slot` is its record. If it is the first, all that came before is over at
+    /// `sure_from`. Returns the record that `n` had before (none
     /// unless the caller did not ask `judge`). Creation times that are no longer kept here go to `spilled`.
     pub(super) fn accepted(
         &mut self,
@@ -143,6 +148,7 @@ impl Clients {
         (client, n, low): (u64, u64, u64),
         slot: u32,
         spot: Option<Spot>,
+        sure_from: Time,
         spilled: &mut SmallVec<[Spot; SPOTS]>,
     ) -> Option<u32> {
         if !self.live(now, client) {
@@ -152,6 +158,7 @@ impl Clients {
                 low,
                 created: n,
                 evicted: 0,
+                sure_from,
                 held: BTreeMap::new(),
                 spots: SmallVec::new(),
                 last: now,

@@ -20,7 +20,7 @@ fn clients(max: usize) -> Clients {
 fn accept(clients: &mut Clients, now: Time, client: u64, n: u64, spot: Option<Spot>) -> Vec<Spot> {
     let mut spilled = SmallVec::new();
     assert_eq!(
-        clients.accepted(now, (client, n, 1), n as u32, spot, &mut spilled),
+        clients.accepted(now, (client, n, 1), n as u32, spot, now, &mut spilled),
         None
     );
     spilled.to_vec()

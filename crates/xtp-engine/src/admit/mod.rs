@@ -27,7 +27,7 @@ pub(crate) use validated::Validated;
 use crate::config::EngineConfig;
 use crate::hash::{KeyedState, Source};
 use crate::time::Time;
-use age::{Ages, widen};
+use age::{Ages, LIFE_OF_A_FIRST, widen};
 use client::{Clients, Word};
 use lru::Lru;
 use tombstone::Tombstones;
@@ -197,7 +197,14 @@ impl AtMostOnce {
         let spot = time.map(|time| (bucket, widen(utc_ms, time)));
         let mut spilled = SmallVec::new();
         let numbers = (client.client, client.n, client.low);
-        if let Some(stale) = self.clients.accepted(now, numbers, slot, spot, &mut spilled) {
+        let sure_from = match self.ages.evicted_lately(now) {
+            true => now + Duration::from_millis(LIFE_OF_A_FIRST.unsigned_abs()),
+            false => now,
+        };
+        if let Some(stale) = self
+            .clients
+            .accepted(now, numbers, slot, spot, sure_from, &mut spilled)
+        {
             self.take_away(stale, false);
         }
         self.ages.see(now, utc_ms);

@@ -57,6 +57,7 @@ struct Client {
     low: u64,
     created: u64,
     evicted: u64,
+    sure_from: u64,
     last: u64,
     order: u64,
     spots: Vec<(u16, i64)>,
@@ -70,6 +71,7 @@ struct Naive {
     clients: Vec<Client>,
     datagrams: Vec<(SocketAddr, u64, u64)>,
     evicted: BTreeMap<u16, i64>,
+    evicted_at: Option<u64>,
     /// Until when times far ahead are refused.
     strange: BTreeMap<u16, u64>,
 }
@@ -177,7 +179,7 @@ impl Naive {
             if c.n <= client.evicted {
                 return Plain::Age;
             }
-            if c.n >= client.created {
+            if c.n >= client.created && self.ms >= client.sure_from {
                 return Plain::New;
             }
         }
@@ -212,6 +214,7 @@ impl Naive {
 
     fn evict_time(&mut self, (bucket, time): (u16, i64)) {
         let clock = (UTC + self.ms).cast_signed();
+        self.evicted_at = Some(self.ms);
         if time - clock > 130_000 {
             self.strange.insert(bucket, self.ms + 70_000);
         } else {
@@ -236,6 +239,8 @@ impl Naive {
     /// The incarnation of the client's record, made if there is none.
     fn client_of(&mut self, c: ClientId) -> u64 {
         if !self.clients.iter().any(|client| client.id == c.client) {
+            let copies = self.evicted_at.is_some_and(|at| self.ms <= at + 70_000);
+            let sure_from = self.ms + if copies { 70_000 } else { 0 };
             if self.clients.len() == CLIENTS {
                 let oldest = (0..CLIENTS)
                     .min_by_key(|at| self.clients[*at].order)
@@ -253,6 +258,7 @@ impl Naive {
                 low,
                 created,
                 evicted: 0,
+                sure_from,
                 last,
                 order: 0,
                 spots,

@@ -48,9 +48,23 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "before-the-first-is-new",
         "xtp-engine/src/admit/client.rs",
-        "} else if «n < record.created» {",
+        "} else if «n < record.created» || now < record.sure_from {",
         "false",
         "what came before the record was made is executed without asking for its age",
+    ),
+    Mutant::new(
+        "record-after-an-eviction-vouches",
+        "xtp-engine/src/admit/client.rs",
+        "} else if n < record.created || «now < record.sure_from» {",
+        "false",
+        "a copy of what was executed under an evicted record is executed again",
+    ),
+    Mutant::new(
+        "latest-after-an-eviction-is-new",
+        "xtp-engine/src/admit/client.rs",
+        "record.is_alive(now) && «now >= record.sure_from» && n >=",
+        "true",
+        "the short way executes such a copy again",
     ),
     Mutant::new(
         "latest-of-all",
