@@ -212,7 +212,7 @@ impl Pair {
                     self.ends[end].leave(id);
                 }
                 Event::Readable if self.orphans[end].contains_key(&id) => {
-                    self.ends[end].discard(self.now, id);
+                    let _ = self.ends[end].discard(self.now, id, 0);
                 }
                 _ => {}
             }
@@ -227,7 +227,7 @@ impl Pair {
             let _ = driver.final_stats(id);
             return driver.retire(now, id);
         }
-        driver.discard(now, id);
+        let _ = driver.discard(now, id, 0);
         let written = driver.octets_acknowledged(id).unwrap_or(0) + 1;
         match driver.part(now, id, written) {
             Parting::Released => {}
