@@ -72,8 +72,10 @@ fn round(shared: &Shared) -> bool {
     let mut state = shared.lock();
     let now = state.core.now();
     if state.is_driven(now) && !state.core.is_due(now) {
-        drop(state);
-        std::thread::sleep(DRIVER_PATIENCE);
+        // Whoever sleeps on the socket will be there for a while; whoever is awake may leave it any moment.
+        if !shared.rest(state, LONGEST) {
+            std::thread::sleep(DRIVER_PATIENCE);
+        }
         return true;
     }
     state.core.before_sleep();

@@ -45,6 +45,8 @@ pub(crate) struct State {
     leader_sleeps: Option<Time>,
     /// The same for the driver thread or task, which steps in when there is no leader.
     pub(crate) driver_sleeps: Option<Time>,
+    /// The driver thread rests until the leader, who sleeps, has gone.
+    driver_rests: bool,
     /// When a caller last looked at the socket, as opposed to a driver.
     driven: Time,
     followers: usize,
@@ -94,6 +96,8 @@ impl State {
 pub(crate) struct Shared {
     pub(crate) state: Mutex<State>,
     news: Condvar,
+    /// For a driver thread that rests.
+    leaderless: Condvar,
     pub(crate) socket: Arc<UdpSocket>,
     pub(crate) waker: Arc<Waker>,
     pub(crate) config: Config,
@@ -149,12 +153,14 @@ impl Shared {
                 leader: false,
                 leader_sleeps: None,
                 driver_sleeps: None,
+                driver_rests: false,
                 driven: Time::ZERO,
                 followers: 0,
                 told: 0,
                 corks: 0,
             }),
             news: Condvar::new(),
+            leaderless: Condvar::new(),
             socket,
             waker,
             config,
@@ -578,6 +584,9 @@ impl Shared {
                 || self.interrupted.load(Ordering::Relaxed)
             {
                 state.leader = false;
+                if std::mem::take(&mut state.driver_rests) {
+                    self.leaderless.notify_one();
+                }
                 return state;
             }
             passed = false;

@@ -105,6 +105,24 @@ fn a_driver_keeps_away_while_callers_lead_and_is_told_of_the_end() {
     drop(driver);
 }
 
+/// A driver thread beside a caller who sleeps on the socket wakes for nothing; when the caller has gone it takes over.
+#[test]
+fn a_driver_rests_while_a_caller_sleeps() {
+    let endpoint = endpoint(Wait::Block);
+    let _driver = endpoint.spawn_driver().expect("a thread");
+    let bits = AtomicU32::new(0);
+    let shared = &*endpoint.shared;
+    thread::scope(|scope| {
+        let caller = scope.spawn(|| wait_for(shared, &bits, 1));
+        until(shared, |state| state.leader && state.driver_rests);
+        news(shared, &bits, 1);
+        caller.join().expect("no panic").expect("its bit");
+    });
+    until(shared, |state| {
+        !state.driver_rests && state.driver_sleeps.is_some()
+    });
+}
+
 #[test]
 fn an_attempt_looks_once_and_never_waits() {
     let endpoint = endpoint(Wait::Block);

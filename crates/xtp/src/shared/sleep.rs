@@ -1,6 +1,6 @@
 //! How a leader sleeps: in the receive call itself where no timer is due soon, else on the descriptor.
 
-use std::sync::MutexGuard;
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use xtp_engine::Time;
@@ -128,6 +128,18 @@ impl Shared {
             state.core.poll_errors(now);
         }
         (state, Slept::Came(count))
+    }
+
+    /// Rests while a caller sleeps on the socket, which needs no other; false, and nothing done, if none does.
+    pub(crate) fn rest(&self, mut state: MutexGuard<'_, State>, longest: Duration) -> bool {
+        if state.leader_sleeps.is_none() {
+            return false;
+        }
+        state.driver_rests = true;
+        let rest = self.leaderless.wait_timeout(state, longest);
+        let (mut state, _) = rest.unwrap_or_else(PoisonError::into_inner);
+        state.driver_rests = false;
+        true
     }
 
     /// Waits on the socket; true if the network reported errors.
