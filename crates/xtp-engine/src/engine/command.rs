@@ -25,6 +25,15 @@ impl Engine {
     ) -> Result<R, Error> {
         self.advance(now);
         let slot = self.slot(id)?;
+        self.expect_nothing_usual_of(slot);
+        self.run_command(slot, act)
+    }
+
+    fn run_command<R>(
+        &mut self,
+        slot: u32,
+        act: impl FnOnce(&mut Context, &mut Env<'_>) -> R,
+    ) -> Result<R, Error> {
         let rationed = self.memory.is_rationed();
         if rationed {
             self.ration(slot, 0);
@@ -192,7 +201,9 @@ impl Engine {
         if let Some(read) = self.read_express(now, id, max) {
             return read;
         }
-        self.command(now, id, |context, _| context.read(max))?
+        self.advance(now);
+        let slot = self.slot(id)?;
+        self.run_command(slot, |context, _| context.read(max))?
     }
 
     /// Reads on where a long stretch of plain octets waits: whole pieces, at most `max` octets together, each handed to

@@ -241,6 +241,12 @@ impl Engine {
         self.now = now;
     }
 
+    /// The user of an association asks for more than others did, or it is another in that slot: what it will say is not
+    /// known from them, nor does it tell anything of those that follow.
+    pub(super) fn expect_nothing_usual_of(&mut self, slot: u32) {
+        self.launched.take_if(|(launched, _)| *launched == slot);
+    }
+
     /// A packet left ahead; its octets in the arena begin at `at`.
     pub(super) fn note_left(&mut self, out: &TransmitBatch, at: usize) {
         self.stats.sent += 1;

@@ -138,7 +138,7 @@ pub struct Engine {
     answers: guest::Answers,
     farewell: Option<farewell::Farewell>,
     ending: Option<farewell::Ending>,
-    /// What was launched last, and the number of its template.
+    /// What was launched last, and the number of its template, if its user asked for nothing else since.
     launched: Option<(u32, u64)>,
     templates: u64,
     /// Memory for an answer.

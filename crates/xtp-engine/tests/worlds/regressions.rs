@@ -221,3 +221,42 @@ fn an_end_that_fails_to_come_is_pressing() {
     let actions = exchange(0).into_iter().chain(exchange(0)).chain(unanswered);
     agree(vec![paradigm::one_shot(PORT)], actions.collect());
 }
+
+/// What its user asks for besides decides what its END says: it is no model of those that follow, nor like those before.
+#[test]
+fn one_about_which_its_user_said_more_is_not_like_the_others() {
+    for what in 0..14 {
+        for options in [paradigm::one_shot(PORT), paradigm::transaction(PORT)] {
+            let more = at(
+                CLIENT,
+                Kind::Odd {
+                    back: 0,
+                    what,
+                    number: 1,
+                },
+            );
+            let odd = |now_turn: bool| {
+                let head = vec![begin(0, 60), turn(CLIENT), more.clone()];
+                let at_once = now_turn.then(|| turn(CLIENT));
+                let rest = [
+                    receive_first(),
+                    respond(false),
+                    receive_answer(),
+                    turn(CLIENT),
+                    receive_end(),
+                ];
+                head.into_iter()
+                    .chain(at_once)
+                    .chain(rest)
+                    .chain([release(CLIENT)])
+            };
+            for now_turn in [false, true] {
+                let usual = || exchange(0).into_iter();
+                let first = odd(now_turn).chain(usual()).chain(usual());
+                agree(vec![options.clone()], first.collect());
+                let later = usual().chain(usual()).chain(odd(now_turn)).chain(usual());
+                agree(vec![options.clone()], later.collect());
+            }
+        }
+    }
+}
