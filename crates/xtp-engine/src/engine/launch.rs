@@ -185,7 +185,7 @@ impl Engine {
     fn lone_that_is_over(&self) -> Option<u32> {
         let slot = self.scheduler.lone()?;
         let context = self.contexts.awake(slot)?;
-        (context.is_disposable() && context.restart.is_none()).then_some(slot)
+        (context.is_disposable() && context.is_quiet_for_good(self.now)).then_some(slot)
     }
 
     /// Its turn, once what was launched has the slot it was promised.

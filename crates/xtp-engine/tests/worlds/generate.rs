@@ -177,6 +177,17 @@ impl Script<'_> {
         if self.dice.one_in(30) {
             return;
         }
+        if self.profile.says_more && self.dice.one_in(20) {
+            let (what, number) = (self.dice.below(14) as u8, self.dice.next());
+            self.add(
+                client,
+                Kind::Odd {
+                    back: 0,
+                    what,
+                    number,
+                },
+            );
+        }
         self.network(0);
         self.serve();
         self.network(client);

@@ -29,6 +29,8 @@ pub(crate) struct Profile {
     pub(crate) mutation: u64,
     /// The network does something else to one in so many.
     pub(crate) disturbance: u64,
+    /// Users ask for more while they wait for an answer.
+    pub(crate) says_more: bool,
     limits: Limits,
 }
 
@@ -79,6 +81,8 @@ impl Profile {
             unconfirmed: dice.one_in(3),
             mutation: *dice.pick(&[0, 4, 12, 30, 100]),
             disturbance: *dice.pick(&[0, 0, 20, 60]),
+            // Those before are witnesses of mutants (`xtask/src/mutants/witnesses`) and stay what they are.
+            says_more: seed >= 500,
             limits: Limits {
                 contexts: dice.one_in(8),
                 whole: *dice.pick(&[0, 0, 0, 0, 1, 2, 3]),
@@ -107,6 +111,7 @@ impl Profile {
             unconfirmed: false,
             mutation: 0,
             disturbance: 0,
+            says_more: false,
             limits: Limits::default(),
         }
     }

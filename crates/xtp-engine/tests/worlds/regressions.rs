@@ -260,3 +260,23 @@ fn one_about_which_its_user_said_more_is_not_like_the_others() {
         }
     }
 }
+
+/// What an abort has to tell the peer is counted, whatever leaves with it.
+#[test]
+fn an_abort_leaves_beside_the_next_first() {
+    let aborted = [
+        begin(0, 60),
+        turn(CLIENT),
+        at(
+            CLIENT,
+            Kind::Odd {
+                back: 0,
+                what: 0,
+                number: 0,
+            },
+        ),
+    ];
+    let next = [release(CLIENT), begin(0, 60), turn(CLIENT)];
+    let actions = aborted.into_iter().chain(next).collect();
+    agree(vec![paradigm::transaction(PORT)], actions);
+}
