@@ -1,5 +1,5 @@
 //! Repository chores: `cargo xtask tidy` (house rules), `cargo xtask real` (suites that need root, network
-//! namespaces or tshark), `cargo xtask fuzz` (every fuzz target for a while), `cargo xtask counts` (instructions of
+//! namespaces or tshark), `cargo xtask fuzz` (every fuzz target), `cargo xtask counts` (instructions of
 //! the main flows), `cargo xtask coverage` (lines of the engine that the simulator's seeds run), `cargo xtask mutants`
 //! (bugs put in by hand that the tests must notice), `cargo xtask model` and `cargo xtask miri` (what a run of the tests cannot see).
 #![forbid(unsafe_code)]
@@ -24,7 +24,8 @@ Usage: cargo xtask tidy                         check the house rules
        cargo xtask mutants [--help]             bugs put in by hand that the tests must notice
        cargo xtask model                        shared memory in every order its threads may see it
        cargo xtask miri                         tests without system calls on Miri (nightly)
-       cargo xtask fuzz [--seconds N] [TARGET...]  run every fuzz target N seconds [default: 30]
+       cargo xtask fuzz [TARGET...]             fuzz targets: tracked inputs, then a fixed run
+       cargo xtask fuzz --seconds N [TARGET...]  the same, then whatever chance brings in N seconds
 ";
 
 fn main() -> ExitCode {
