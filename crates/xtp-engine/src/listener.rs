@@ -187,6 +187,11 @@ impl Listeners {
             .map_or(Err(Full::All), |listener| listener.unproved.check(source, listed))
     }
 
+    /// How many wait that have not.
+    pub(crate) fn strangers(&self, id: ListenerId) -> usize {
+        self.get(id).map_or(0, |listener| listener.unproved.places().0)
+    }
+
     /// An association from `source` was accepted; the place it takes, if that source is not `proved`.
     pub(crate) fn accepted(
         &mut self,

@@ -73,7 +73,8 @@ pub struct EngineStats {
     pub refused_age: u64,
     /// Associations of addresses not proved that gave way to others before anybody was handed them (§7.4).
     pub displaced: u64,
-    /// FIRSTs dropped in a flood because their source did not prove itself when it was asked (§7.4).
+    /// FIRSTs dropped in a flood: their source did not prove itself when it was asked, or they were datagrams, of whom nobody
+    /// can be asked, too many or without a place (§7.4.1, §7.4.2).
     pub ignored: u64,
     /// Contexts alive.
     pub contexts: usize,

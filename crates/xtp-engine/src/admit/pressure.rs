@@ -9,7 +9,7 @@ use crate::time::Time;
 /// Sources whose rate is watched at once. A flood from more of them runs into the half-open limit instead.
 const SOURCES: usize = 8_192;
 /// A second in nanoseconds.
-const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 /// Sources one call of `expire` forgets at most, of each kind.
 const BATCH: usize = 64;
 /// COOKIEs a second that any source may be sent, all together.
@@ -148,8 +148,13 @@ impl Pressure {
 
 /// The moment up to which a rate of so many a second is used after one more; `None` if it is used up.
 fn within(used: u64, now: u64, per_second: u64) -> Option<u64> {
+    within_ahead(used, now, per_second, SECOND)
+}
+
+/// The same where that may be so far `ahead` of now.
+pub(super) fn within_ahead(used: u64, now: u64, per_second: u64, ahead: u64) -> Option<u64> {
     let after = used.max(now).saturating_add(SECOND / per_second);
-    (after <= now.saturating_add(SECOND)).then_some(after)
+    (after <= now.saturating_add(ahead)).then_some(after)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::context::delivery::asks_for_delivery;
 use crate::context::{Acceptance, Env, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
+use core::net::IpAddr;
 use core::time::Duration;
 use rand_core::Rng;
 use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Packet, Tlv, Token, Traffic};
@@ -82,8 +83,11 @@ enum Rejection {
 impl Engine {
     pub(super) fn take_first(&mut self, packet: &Packet<'_>, first: &First<'_>, datagram: &Datagram<'_>) {
         let header = &packet.header;
-        let claim = Claim::of(&first.traffic);
         let pure = is_pure_datagram(header.options, first.traffic.service());
+        if pure && self.sheds(datagram.src.ip()) {
+            return;
+        }
+        let claim = Claim::of(&first.traffic);
         if !claim.has_token()
             && self.pressure.ignores(self.now, datagram.src)
             && !self.validated.contains(self.now, datagram.src.ip())
@@ -112,10 +116,21 @@ impl Engine {
             }
             Err(Rejection::Silent) => {}
             // Be it of one packet or of several.
+            Err(Rejection::Diag(DiagValue::NoResource)) if pure => self.stats.ignored += 1,
             Err(_) if pure => {}
             Err(Rejection::Start) => self.refuse_for_start(header, datagram),
             Err(Rejection::Diag(value)) => self.refuse(header, value, datagram),
         }
+    }
+
+    /// Whether a datagram from `source` is dropped, for there is a flood of them: before anything is looked up for it.
+    fn sheds(&mut self, source: IpAddr) -> bool {
+        let sheds = self.shedding.is_too_much(self.now, source) && !self.validated.contains(self.now, source);
+        if sheds {
+            self.shedding.dropped(self.now);
+            self.stats.ignored += 1;
+        }
+        sheds
     }
 
     /// Whether a FIRST is new and young enough, and who takes it.

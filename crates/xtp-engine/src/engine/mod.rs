@@ -27,7 +27,7 @@ mod turn;
 pub use guest::Welcomed;
 pub use stores::Store;
 
-use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, TokenMint, Validated};
+use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated};
 use crate::config::EngineConfig;
 use crate::context::{Context, Env};
 use crate::demux::Demux;
@@ -117,6 +117,7 @@ pub struct Engine {
     mint: TokenMint,
     validated: Validated,
     pressure: Pressure,
+    shedding: Shedding,
     diags: DiagLimiter,
     peers: Peers,
     scheduler: Scheduler,
@@ -197,6 +198,7 @@ impl Engine {
             mint: TokenMint::new(secret),
             validated,
             pressure,
+            shedding: Shedding::new(sources),
             diags: DiagLimiter::new(config.diag_rate, Time::ZERO),
             peers,
             assembling,

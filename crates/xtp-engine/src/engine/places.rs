@@ -39,7 +39,10 @@ impl Engine {
         }
         let decision = match pure {
             // Nothing is answered, so nothing is amplified.
-            true => Decision::Accept,
+            true => {
+                self.shedding.takes(self.now, self.listeners.strangers(listener));
+                Decision::Accept
+            }
             false => self.pressure.decide(self.now, source, credentials),
         };
         let place = self
