@@ -6,25 +6,28 @@ use std::time::{Duration, Instant};
 
 use xtp::{CallOptions, Endpoint, paradigm, ports};
 
-use crate::Outcome;
+use crate::plain;
 
 /// How long one may take before it is given up.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is done.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// A request and its answer.
     Call,
     /// A message and its confirmation.
     Send,
+    /// A datagram of bare UDP and its echo.
+    Echo,
 }
 
 pub(crate) fn what(name: &str) -> Result<What, String> {
     match name {
         "call" => Ok(What::Call),
         "send" => Ok(What::Send),
-        other => Err(format!("{other}: call or send")),
+        "echo" => Ok(What::Echo),
+        other => Err(format!("{other}: call, send or echo")),
     }
 }
 
@@ -68,17 +71,20 @@ pub(crate) fn repeat(
 ) -> Result<Times, Box<dyn std::error::Error>> {
     let (mut times, begin) = (Vec::new(), Instant::now());
     while times.is_empty() || times.len() < count && begin.elapsed() < within {
-        let endpoint = Endpoint::client()?;
-        let begin = Instant::now();
-        once(&endpoint, what, server)?;
-        times.push(begin.elapsed());
+        times.push(once(what, server)?);
     }
     times.sort();
     Ok(Times(times))
 }
 
-fn once(endpoint: &Endpoint, what: What, server: SocketAddr) -> Outcome {
+fn once(what: What, server: SocketAddr) -> Result<Duration, Box<dyn std::error::Error>> {
+    if what == What::Echo {
+        return plain::once(server);
+    }
+    let endpoint = Endpoint::client()?;
+    let begin = Instant::now();
     match what {
+        What::Echo => {}
         What::Call => {
             let options = CallOptions::within(PATIENCE);
             endpoint.call(server, ports::CALL, "an honest request", &options)?;
@@ -88,5 +94,5 @@ fn once(endpoint: &Endpoint, what: What, server: SocketAddr) -> Outcome {
             endpoint.deliver(server, options, "an honest message", Some(PATIENCE))?;
         }
     }
-    Ok(())
+    Ok(begin.elapsed())
 }

@@ -1,4 +1,4 @@
-//! A flood, and what it leaves for others: four programs in one.
+//! A flood, and what it leaves for others: five programs in one.
 //!
 //! * `flood report` does all that follows: it times sends and calls while nobody floods and beside each kind of flood, and
 //!   says what of the flood arrived and what memory the server kept. It takes two to three minutes, wants a machine that
@@ -6,11 +6,13 @@
 //! * `flood serve ADDR` answers requests, takes messages and says every second how much memory it has.
 //! * `flood call ADDR COUNT` calls COUNT times, each time from an endpoint of its own, and says how long that took; `flood
 //!   send ADDR COUNT` sends messages and waits for their confirmation.
+//! * `flood plain ADDR` gives back what `flood echo ADDR COUNT` sends by bare UDP, and throws all else away: the floor.
 //! * `flood KIND ADDR SOURCES SECONDS` floods from SOURCES addresses of 127.0.0.0/8, as fast as one core sends: `garbage`
 //!   (octets that are no packet), `first` (requests that begin and do not end), `whole` (whole requests) or `datagram` (whole
 //!   datagrams), each under a key and a client number of its own. Only loopback is flooded.
 
 mod honest;
+mod plain;
 mod report;
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -35,6 +37,7 @@ fn main() -> Outcome {
     match arguments[..] {
         ["report"] => report::run(),
         ["serve", address] => serve(address.parse()?),
+        ["plain", address] => plain::serve(address.parse()?),
         [what, address, count] => {
             let done = honest::repeat(honest::what(what)?, address.parse()?, count.parse()?, LONG)?;
             println!("{done}");
@@ -44,7 +47,7 @@ fn main() -> Outcome {
             flood(kind, address.parse()?, sources.parse()?, seconds.parse()?)
         }
         _ => Err(
-            "usage: flood report | serve ADDR | call|send ADDR COUNT | garbage|first|whole|datagram ADDR SOURCES SECONDS"
+            "usage: flood report | serve|plain ADDR | call|send|echo ADDR COUNT | garbage|first|whole|datagram ADDR SOURCES SECONDS"
                 .into(),
         ),
     }

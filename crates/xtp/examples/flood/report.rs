@@ -50,13 +50,20 @@ impl Process {
 struct Server {
     process: Process,
     address: SocketAddr,
+    /// What is timed.
+    honest: &'static [What],
     flood: String,
     before: u64,
 }
 
 impl Server {
-    fn start(flood: String) -> Result<Self, Box<dyn std::error::Error>> {
-        let (process, mut output) = Process::start(&["serve", "127.0.0.1:0"])?;
+    /// `program`: what serves.
+    fn start(
+        program: &str,
+        honest: &'static [What],
+        flood: String,
+    ) -> Result<Self, Box<dyn std::error::Error>> {
+        let (process, mut output) = Process::start(&[program, "127.0.0.1:0"])?;
         let mut line = String::new();
         output.read_line(&mut line)?;
         // It goes on telling, and nobody reads it: whoever does not would stop it when the pipe is full.
@@ -64,6 +71,7 @@ impl Server {
         Ok(Self {
             address: line.trim().parse()?,
             process,
+            honest,
             flood,
             before: 0,
         })
@@ -73,9 +81,15 @@ impl Server {
 pub(crate) fn run() -> Outcome {
     println!("times: median, mean, longest; as many times that of the quiet one: by median, by mean");
     let mut servers = Vec::new();
+    for sources in SOURCES {
+        // What is thrown away unread may be anything.
+        let server = Server::start("plain", &[What::Echo], format!("bare UDP {sources}"))?;
+        servers.push(one(server, "garbage", sources)?);
+    }
     for kind in KINDS {
         for sources in SOURCES {
-            servers.push(one(kind, sources)?);
+            let server = Server::start("serve", &[What::Send, What::Call], format!("{kind} {sources}"))?;
+            servers.push(one(server, kind, sources)?);
         }
     }
     println!("\nkB in memory before, after the flood, and {FORGOTTEN:?} after the last one");
@@ -93,18 +107,20 @@ pub(crate) fn run() -> Outcome {
 }
 
 /// One kind of flood; the server goes on.
-fn one(kind: &str, sources: u32) -> Result<Server, Box<dyn std::error::Error>> {
-    let mut server = Server::start(format!("{kind} {sources}"))?;
+fn one(mut server: Server, kind: &str, sources: u32) -> Result<Server, Box<dyn std::error::Error>> {
     let address = server.address;
-    let quiet = [What::Send, What::Call].map(|what| repeat(what, address, COUNT, TIMED));
-    let [quiet_send, quiet_call] = quiet;
-    let (quiet_send, quiet_call) = (quiet_send?, quiet_call?);
+    let time = || {
+        server
+            .honest
+            .iter()
+            .map(|what| repeat(*what, address, COUNT, TIMED))
+    };
+    let quiet: Vec<Times> = time().collect::<Result<_, _>>()?;
     server.before = server.process.resident();
     let (text, seconds) = (address.to_string(), FLOOD.as_secs().to_string());
     let (mut flood, mut output) = Process::start(&[kind, &text, &sources.to_string(), &seconds])?;
     std::thread::sleep(SETTLE);
-    let send = repeat(What::Send, address, COUNT, TIMED)?;
-    let call = repeat(What::Call, address, COUNT, TIMED)?;
+    let beside: Vec<Times> = time().collect::<Result<_, _>>()?;
     let mut sent = String::new();
     output.read_line(&mut sent)?;
     flood.0.wait()?;
@@ -115,12 +131,13 @@ fn one(kind: &str, sources: u32) -> Result<Server, Box<dyn std::error::Error>> {
         packets / FLOOD.as_secs(),
         dropped(address) as f64 * 100.0 / packets.max(1) as f64
     );
-    compare("send", &quiet_send, &send);
-    compare("call", &quiet_call, &call);
+    for (what, (quiet, beside)) in server.honest.iter().zip(quiet.iter().zip(&beside)) {
+        compare(*what, quiet, beside);
+    }
     Ok(server)
 }
 
-fn compare(what: &str, quiet: &Times, beside: &Times) {
+fn compare(what: What, quiet: &Times, beside: &Times) {
     let micros = |times: &Times| {
         let three = [times.below(50), times.mean(), times.below(100)];
         three
@@ -129,7 +146,7 @@ fn compare(what: &str, quiet: &Times, beside: &Times) {
     };
     let ratio = |one: Duration, other: Duration| one.as_secs_f64() / other.as_secs_f64();
     println!(
-        "  {what}: quiet{} us, beside{} us ({} times): {:.1}, {:.1}",
+        "  {what:?}: quiet{} us, beside{} us ({} times): {:.1}, {:.1}",
         micros(quiet),
         micros(beside),
         beside.count(),
