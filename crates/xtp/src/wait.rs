@@ -30,6 +30,9 @@ const NAP: Duration = Duration::from_micros(100);
 /// On a long path it rests longer: a part of the round trip, and this at most.
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 const NAPS_A_ROUND_TRIP: u32 = 64;
+/// Where a nap on a short path brings as many, those at the front waited too long: naps of [`BULK_NAP`] until one brings few.
+const CROWD: usize = 24;
+const FEW: usize = 8;
 /// Lone datagrams, less [`ANSWER`] for each answer, that show such a stream, and most that are counted.
 const STREAM: u32 = 64;
 const MOST_STREAM: u32 = 128;
@@ -137,6 +140,8 @@ pub(crate) struct Habit {
     paced: AtomicBool,
     /// Whoever waited last napped, or found what had gathered in an earlier nap.
     rested: AtomicBool,
+    /// Naps bring a crowd.
+    crowded: AtomicBool,
 }
 
 impl Habit {
@@ -366,6 +371,9 @@ impl<'a> Patience<'a> {
     /// So many datagrams came, `traffic` with them.
     pub(crate) fn came(&self, count: usize, traffic: Traffic) {
         if self.wait == Wait::Adaptive {
+            if self.rest == Rest::Stream && self.nap <= NAP && (count >= CROWD || count <= FEW) {
+                self.habit.crowded.store(count >= CROWD, Ordering::Relaxed);
+            }
             self.habit.came(count, self.rest, !self.stepped, traffic);
         }
     }
@@ -374,6 +382,9 @@ impl<'a> Patience<'a> {
     fn begin(&mut self, now: Time) -> Step {
         if self.rest == Rest::None && self.habit.is_stream() {
             self.rest = Rest::Stream;
+            if self.nap <= NAP && self.habit.crowded.load(Ordering::Relaxed) {
+                self.nap = BULK_NAP;
+            }
             return Step::Nap;
         }
         if self.rest == Rest::None && self.habit.is_bulk() {

@@ -226,6 +226,32 @@ fn what_a_nap_let_gather_may_take_several_rounds_and_stays_a_stream() {
     }
 }
 
+/// The nap of a stream whose last one brought so many.
+fn nap_after(habit: &Habit, count: usize, round_trip: Duration) -> Duration {
+    let polling = AtomicUsize::new(0);
+    let [_, after] = [count, FEW + 1].map(|count| {
+        let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
+        patience.expect(false, Some(round_trip));
+        assert_eq!(empty(&mut patience, 0), Step::Nap);
+        let nap = patience.nap();
+        patience.came(count, Traffic::default());
+        nap
+    });
+    after
+}
+
+#[test]
+fn naps_that_bring_a_crowd_become_shorter() {
+    let (habit, near, far) = (Habit::default(), Duration::ZERO, Duration::from_millis(32));
+    assert_eq!(naps(&habit, u64::from(STREAM), 1, false), 0);
+    assert_eq!(nap_after(&habit, CROWD - 1, near), NAP);
+    assert_eq!(nap_after(&habit, CROWD, near), BULK_NAP);
+    assert_eq!(nap_after(&habit, FEW + 1, near), BULK_NAP, "until one brings few");
+    assert_eq!(nap_after(&habit, FEW, near), NAP);
+    assert_eq!(nap_after(&habit, 10 * CROWD, far), Duration::from_micros(500));
+    assert_eq!(nap_after(&habit, FEW + 1, near), NAP);
+}
+
 /// Waits that each bring so many octets, `answers` of five with something sent in between; how many of them napped.
 fn naps_between_trains(habit: &Habit, waits: u64, octets: u64, answers: u64) -> u64 {
     let polling = AtomicUsize::new(0);
