@@ -162,6 +162,18 @@ fn a_flood_of_datagrams_is_cut_to_a_rate() {
 }
 
 #[test]
+fn what_a_flood_left_is_forgotten() {
+    let mut server = Server::new();
+    server.millisecond(0, 2_000, 256, 2_000);
+    assert_eq!(server.taken.len(), 2_000);
+    assert_eq!(server.engine.remembered(), 2_000);
+    while let Some(next) = server.engine.deadline() {
+        flush(&mut server.engine, next.max(at(1)));
+    }
+    assert_eq!(server.engine.remembered(), 0);
+}
+
+#[test]
 fn who_is_honest_waits_for_few_of_a_flood() {
     let (datagram, message) = (
         packet_of(&mut engine(3), paradigm::datagram(PORT), b"honest"),

@@ -266,14 +266,15 @@ impl Core {
         self.crowd = self.crowd.max(self.slots.len());
     }
 
-    /// Whether many were here and have gone, most of them, since this was last true: what they had is the allocator's now,
-    /// which may keep it for ever.
+    /// Whether many were here and have gone, most of them, or many were remembered and most are forgotten, since this was last
+    /// true: what they had is the allocator's now, which may keep it for ever.
     pub(crate) fn crowd_has_gone(&mut self) -> bool {
-        let gone = self.crowd >= CROWD && self.slots.len() <= self.crowd / 8;
-        if gone {
-            self.crowd = self.slots.len();
-        }
-        gone
+        let (held, remembered) = (self.slots.len(), self.engine.remembered());
+        // Records outlive what they are of: who looks when all is over sees them.
+        self.records = self.records.max(remembered);
+        let gone = left_behind(&mut self.crowd, held);
+        let forgotten = left_behind(&mut self.records, remembered);
+        gone || forgotten
     }
 
     /// Something happened to an association that waits at a listener.
@@ -390,6 +391,15 @@ impl Core {
     }
 }
 
+/// Whether of a crowd few are left: counting begins anew.
+fn left_behind(most: &mut usize, left: usize) -> bool {
+    let few = *most >= CROWD && left <= *most / 8;
+    if few {
+        *most = left;
+    }
+    few
+}
+
 /// The next association of a listener.
 pub(crate) fn accept(core: &mut Core, listener: ListenerId) -> Poll<Result<Accepted>> {
     if let Err(error) = core.check_carrier() {
@@ -432,3 +442,7 @@ pub(crate) fn arrived(
         None => Poll::Pending,
     }
 }
+
+#[cfg(test)]
+#[path = "arrivals_tests.rs"]
+mod tests;

@@ -85,6 +85,8 @@ pub(crate) struct Core {
     overdue_at: Option<Time>,
     /// The most associations there were since memory was given back after many.
     crowd: usize,
+    /// The same of what is remembered of those that are over.
+    records: usize,
     /// Completion queues and what they wait for.
     requests: SerialMap<u32, requests::Requests>,
     next_requests: u32,
@@ -130,6 +132,7 @@ impl Core {
             queues: SerialMap::default(),
             overdue_at: None,
             crowd: 0,
+            records: 0,
             requests: SerialMap::default(),
             next_requests: 0,
             orphans: 0,

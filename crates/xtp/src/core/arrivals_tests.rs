@@ -1,0 +1,20 @@
+//! When memory of many that have gone is given back.
+
+use super::CROWD;
+use crate::endpoint::Endpoint;
+
+#[test]
+fn memory_is_given_back_once_when_many_have_gone_and_once_when_they_are_forgotten() {
+    let endpoint = Endpoint::client().expect("loopback");
+    endpoint.shared.look(|core| {
+        assert!(!core.crowd_has_gone());
+        core.crowd = CROWD;
+        assert!(core.crowd_has_gone());
+        assert!(!core.crowd_has_gone());
+        core.records = CROWD;
+        assert!(core.crowd_has_gone());
+        assert!(!core.crowd_has_gone());
+        (core.crowd, core.records) = (CROWD - 1, CROWD - 1);
+        assert!(!core.crowd_has_gone());
+    });
+}
