@@ -7,7 +7,7 @@ use super::reader::ReaderState;
 use super::{Context, Doubt, Env, Role, State};
 use crate::options::ErrorControl;
 use crate::transmit::Datagram;
-use xtp_wire::{Header, Options, Run, serial_gt};
+use xtp_wire::{Caps, Header, Options, Run, serial_gt};
 
 /// Packets with these are taken one by one.
 pub(crate) const ALONE: Options = Options::NOERR
@@ -63,7 +63,9 @@ impl Context {
             && !reader.store.has_holes();
         let newest = reader.sync_in.is_some_and(|sync| serial_gt(header.sync, sync))
             && header.options.contains(Options::EDGE) == reader.edge_last;
-        expected && in_order && newest && header.dlen as usize >= SHARE_FROM
+        // Else every one of them closes a gap and opens the next (§3.6).
+        let one_gap = self.has(Caps::XDATA) || self.writer.inflight.is_empty();
+        expected && in_order && newest && one_gap && header.dlen as usize >= SHARE_FROM
     }
 
     /// Whatever packets change by having come.

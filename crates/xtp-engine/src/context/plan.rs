@@ -204,7 +204,8 @@ impl Context {
                 return;
             }
             let end = segment.seq + segment.len as u64;
-            if !again && end > gates.edge && segment.seq > self.writer.una {
+            // Alone it may leave: nothing that is under way would open it again.
+            if !again && end > gates.edge && (!plan.segments.is_empty() || self.is_unacknowledged()) {
                 plan.stop = Stop::Window;
                 return;
             }

@@ -98,7 +98,7 @@ impl Context {
 
     /// Octets were sent of which nothing tells that they came. Only a peer that contradicts itself acknowledges all of
     /// them in ranges and not the place where they begin.
-    fn is_unacknowledged(&self) -> bool {
+    pub(super) fn is_unacknowledged(&self) -> bool {
         let writer = &self.writer;
         writer.una < writer.nxt && (self.tuning.no_error || !writer.inflight.is_empty())
     }

@@ -47,6 +47,8 @@ struct Limits {
     datagram: bool,
     train: bool,
     server: u8,
+    /// The server speaks as the 1995 library did.
+    legacy: bool,
 }
 
 impl Profile {
@@ -94,6 +96,7 @@ impl Profile {
                 datagram: dice.one_in(8),
                 train: dice.one_in(12),
                 server: dice.below(36) as u8,
+                legacy: false,
             },
         }
     }
@@ -123,6 +126,18 @@ impl Profile {
 
     pub(crate) fn driven(self, way: Way) -> Self {
         Self { way, ..self }
+    }
+
+    /// The server has no packets but the old ones.
+    pub(crate) fn with_legacy_server(mut self) -> Self {
+        self.limits.legacy = true;
+        self
+    }
+
+    /// The associations that last are of this kind.
+    pub(crate) fn with_lasting(mut self, options: OpenOptions) -> Self {
+        self.lasting = vec![options];
+        self
     }
 
     /// Few finished initiators are remembered.
@@ -168,6 +183,7 @@ impl Profile {
         if limits.datagram {
             (config.max_datagram, config.base_datagram) = (1_400, 700);
         }
+        config.legacy = limits.legacy && host == 0;
         if limits.train {
             config.max_train = 2;
         }

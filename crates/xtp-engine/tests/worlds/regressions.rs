@@ -6,7 +6,7 @@ use crate::compare::run;
 use crate::host::Books;
 use crate::profile::{PORT, Profile};
 use crate::world::{Told, World, later};
-use xtp_engine::{CloseReason, Confirm, DiagReason, Event, OpenOptions, Time, paradigm};
+use xtp_engine::{CloseReason, Confirm, CongestionKind, DiagReason, Event, OpenOptions, Time, paradigm};
 use xtp_wire::HEADER_LEN;
 
 /// Where alloc lies in a control segment, and maxdata in the specifier of a FIRST to an IPv4 address.
@@ -279,4 +279,86 @@ fn an_abort_leaves_beside_the_next_first() {
     let next = [release(CLIENT), begin(0, 60), turn(CLIENT)];
     let actions = aborted.into_iter().chain(next).collect();
     agree(vec![paradigm::transaction(PORT)], actions);
+}
+
+/// All that was sent was acknowledged in ranges but for octets below, which were acknowledged before: what is written leaves
+/// although the window is counted from them.
+#[test]
+fn a_peer_that_contradicts_itself_stops_no_writer() {
+    let mut kdd = paradigm::stream(PORT);
+    kdd.tuning.congestion = CongestionKind::Kdd;
+    let send = |len| {
+        at(
+            CLIENT,
+            Kind::Send {
+                back: 0,
+                len,
+                eom: true,
+            },
+        )
+    };
+    let lost = at(SERVER, Kind::Network(Place::Oldest, 0, 0));
+    let lie = patch(CLIENT, HEADER_LEN, &2_502_u64.to_be_bytes());
+    let begins = [
+        at(CLIENT, Kind::Open { kind: 0 }),
+        send(1_900),
+        turn(CLIENT),
+        receive(SERVER),
+    ];
+    let loses = [send(1_040), turn(CLIENT), lost, send(39_311), turn(CLIENT)];
+    let round = || [receive(SERVER), turn(SERVER), receive(CLIENT), turn(CLIENT)];
+    let lied = [receive(SERVER), turn(SERVER), lie, receive(CLIENT), turn(CLIENT)];
+    let actions = begins
+        .into_iter()
+        .chain(loses)
+        .chain(lied)
+        .chain(round())
+        .chain(round());
+    let profile = Profile::plain(vec![paradigm::one_shot(PORT)]).with_lasting(kdd);
+    agree_in(&profile, actions.collect());
+}
+
+/// Without XDATA every packet closes a reply gap, and opens the next while something is under way.
+#[test]
+fn every_packet_of_a_legacy_peer_closes_a_gap() {
+    let (back, books) = (0, Books::UnlessItCanWait);
+    let message = |host, len| at(host, Kind::SendMessage { back, len, books });
+    let late = Action {
+        after: 5_000_000,
+        ..message(SERVER, 4_400)
+    };
+    let (all, joined, shared) = (true, true, true);
+    let joined = at(CLIENT, Kind::Receive { all, joined, shared });
+    let timer = Action {
+        after: Action::NEXT_TIMER,
+        ..turn(CLIENT)
+    };
+    let begins = [
+        at(CLIENT, Kind::Open { kind: 0 }),
+        message(CLIENT, 1_040),
+        receive(SERVER),
+    ];
+    // The window opens.
+    let round = || {
+        [
+            message(SERVER, 4_400),
+            receive(CLIENT),
+            turn(CLIENT),
+            receive(SERVER),
+            turn(SERVER),
+        ]
+    };
+    let settles = [turn(SERVER), receive(CLIENT), turn(CLIENT)];
+    let answers = [message(CLIENT, 1_040), late, joined, turn(CLIENT), timer];
+    let actions = begins
+        .into_iter()
+        .chain(settles)
+        .chain(round())
+        .chain(round())
+        .chain(answers)
+        .collect();
+    agree_in(
+        &Profile::plain(vec![paradigm::one_shot(PORT)]).with_legacy_server(),
+        actions,
+    );
 }
