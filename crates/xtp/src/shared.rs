@@ -50,6 +50,8 @@ pub(crate) struct State {
     /// When a caller last looked at the socket, as opposed to a driver.
     driven: Time,
     followers: usize,
+    /// Of these, told of news and not back yet: they want the lock.
+    roused: usize,
     /// Followers wait for news up to this number.
     told: u64,
     /// Callers that want what they cause to leave together: calls that do not wait leave the turn to the last of them.
@@ -156,6 +158,7 @@ impl Shared {
                 driver_rests: false,
                 driven: Time::ZERO,
                 followers: 0,
+                roused: 0,
                 told: 0,
                 corks: 0,
             }),
@@ -423,6 +426,10 @@ impl Shared {
         let news = state.core.news != state.told;
         state.told = state.core.news;
         if news && state.followers > 0 {
+            // Whoever drives the endpoint where something always comes would not rest before they had their turn.
+            let more = state.followers - state.roused;
+            state.roused = state.followers;
+            self.wanting.fetch_add(more, Ordering::Relaxed);
             self.news.notify_all();
         }
         let sleeps = if state.leader {
@@ -543,6 +550,10 @@ impl Shared {
             None => self.news.wait(state).unwrap_or_else(PoisonError::into_inner),
         };
         state.followers -= 1;
+        if state.roused > 0 {
+            state.roused -= 1;
+            self.wanting.fetch_sub(1, Ordering::Relaxed);
+        }
         state
     }
 

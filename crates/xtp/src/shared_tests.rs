@@ -190,6 +190,44 @@ fn whoever_never_rests_gives_way() {
     });
 }
 
+/// The same where it is a follower who wants it, for there is news.
+#[test]
+fn whoever_never_rests_gives_way_to_followers() {
+    let endpoint = endpoint(Wait::Block);
+    let shared = &*endpoint.shared;
+    let asked = AtomicU32::new(0);
+    shared.lock().leader = true;
+    thread::scope(|scope| {
+        let follower = scope.spawn(|| {
+            shared.wait("the second question", None, |_, _| {
+                match asked.fetch_add(1, Ordering::SeqCst) {
+                    0 => Poll::Pending,
+                    _ => Poll::Ready(Ok(())),
+                }
+            })
+        });
+        until(shared, |state| state.followers == 1);
+        let mut state = shared.lock();
+        while asked.load(Ordering::SeqCst) < 2 {
+            state.core.news += 1;
+            shared.announce(&mut state);
+            assert_eq!(state.roused, state.followers);
+            state = shared.give_way(state);
+        }
+        drop(state);
+        follower.join().expect("no panic").expect("an answer");
+    });
+    // Whoever wakes by itself was not told of anything.
+    let waited = shared.wait("nothing", Some(Duration::from_millis(1)), |_, _| {
+        Poll::<Result<()>>::Pending
+    });
+    assert!(waited.is_err_and(|error| error.is_timeout()));
+    let mut state = shared.lock();
+    assert_eq!((state.followers, state.roused), (0, 0));
+    assert_eq!(shared.wanting.load(Ordering::SeqCst), 0);
+    state.leader = false;
+}
+
 /// A report of the network or a signal ends a sleep in the receive call with nothing. The wait may poll for a while then,
 /// and each of its polls has to look at the socket: what is there may be the answer whose timer is about to expire.
 #[test]
