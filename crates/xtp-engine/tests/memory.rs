@@ -350,3 +350,23 @@ fn associations_beyond_all_memory_are_refused() {
     let kept = world.peers.iter().filter(|peer| peer.far.is_some()).count();
     assert_eq!(count + kept, 80);
 }
+
+/// No peer has a part in it, so it is no store that others make grow.
+#[test]
+fn what_each_may_queue_anyhow_is_no_store_of_others() {
+    let mut config = EngineConfig::new([1; 32]);
+    config.memory_limit = 1 << 18;
+    let mut engine = Engine::new(config).expect("a valid configuration");
+    let now = Time::from_nanos(1);
+    for _ in 0..6 {
+        let id = engine
+            .open(now, server_address(), paradigm::stream(PORT))
+            .expect("room");
+        let queued = engine.send(now, id, vec![0; 64 << 10].into(), false);
+        assert!(queued.is_ok_and(|octets| octets >= 32 << 10));
+    }
+    engine.flush(now, &mut TransmitBatch::new());
+    let above = |store: &&xtp_engine::Store| store.held > store.limit;
+    assert!(engine.memory() > 1 << 18, "{} octets", engine.memory());
+    assert_eq!(engine.stores().iter().find(above), None);
+}

@@ -46,6 +46,11 @@ impl Context {
         wanted.min(self.reader.credit.share().max(LEAST_RETAINED))
     }
 
+    /// Octets queued that its user may always queue, whatever others keep.
+    pub(crate) fn queued_by_right(&self) -> u64 {
+        LEAST_RETAINED.min(self.writer.queue.len() as u64)
+    }
+
     fn check_writer(&self) -> Result<(), Error> {
         if let Some(reason) = &self.closed {
             return Err(Error::Closed(reason.clone()));

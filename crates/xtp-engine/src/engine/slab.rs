@@ -135,6 +135,14 @@ impl Slab {
         }
     }
 
+    /// All contexts that are not parked.
+    pub(super) fn all_awake(&self) -> impl Iterator<Item = &Context> {
+        self.places.iter().filter_map(|place| match &place.body {
+            Body::Whole(memory) => Some(&**memory),
+            _ => None,
+        })
+    }
+
     /// The context, if it is not parked: one that is has nothing incomplete, unread or due.
     #[inline]
     pub(super) fn awake(&self, slot: u32) -> Option<&Context> {

@@ -1,6 +1,7 @@
 //! What an engine keeps, store by store, beside what it may keep (§7.7): for whoever watches that limits hold.
 
 use super::Engine;
+use crate::context::Context;
 
 /// One store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ impl Engine {
         let (listeners, memories) = (self.listeners.fullest(), self.at_most_once.stores());
         let incomplete = self.assembling.largest(&self.contexts);
         let [known, clients, datagrams, kept] = memories;
+        // What this end's own users queue is theirs to limit.
+        let own: u64 = self.contexts.all_awake().map(Context::queued_by_right).sum();
         let mut stores = vec![
             store("contexts", self.contexts.alive(), config.max_contexts),
             store("finished initiators", self.dallying.count(), config.max_dallying),
@@ -51,7 +54,7 @@ impl Engine {
             ),
             Store {
                 name: "octets of all associations",
-                held: self.memory.charged(self.contexts.alive()),
+                held: self.memory().saturating_sub(own),
                 limit: config.memory_limit,
             },
         ];
