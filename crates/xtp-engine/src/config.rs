@@ -45,7 +45,8 @@ pub struct EngineConfig {
     /// Initiators that are over and answer stragglers for 1 to 10 s (some 250 octets each); the oldest go first.
     /// Default 1 048 576.
     pub max_dallying: usize,
-    /// Half-open (not validated) contexts before cookies are demanded (§7.4). Default 1 024.
+    /// Half-open (not validated) contexts before cookies are demanded (§7.4), of addresses on the list of validated ones twice as
+    /// many. Default 1 024.
     pub max_half_open: usize,
     /// FIRSTs a second from one source that is not on the validated list before cookies are demanded. Default 256.
     pub source_rate: u32,

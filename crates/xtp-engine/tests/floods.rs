@@ -82,6 +82,21 @@ impl Server {
         }
     }
 
+    /// A stream proves that somebody is at `src`.
+    fn know(&mut self, src: SocketAddr) {
+        let mut client = engine(3);
+        let id = client.open(at(0), src, paradigm::stream(PORT)).expect("room");
+        for text in ["one", "two"] {
+            client.send(at(0), id, Bytes::from(text), true).expect("room");
+            for octets in flush(&mut client, at(0)) {
+                hear(&mut self.engine, at(0), src, &octets);
+            }
+            for octets in flush(&mut self.engine, at(0)) {
+                hear(&mut client, at(0), src, &octets);
+            }
+        }
+    }
+
     /// A millisecond of the flood from so many addresses, and what its user does in it.
     fn millisecond(&mut self, ms: u64, coming: usize, sources: u64, taken: usize) {
         for _ in 0..coming {
@@ -202,20 +217,7 @@ fn nobody_is_dropped_whose_user_keeps_up() {
 #[test]
 fn datagrams_of_a_proved_address_pass_a_flood() {
     let mut server = Server::new();
-    // Its stream proves where it is.
-    let mut client = engine(3);
-    let id = client
-        .open(at(0), STRANGER, paradigm::stream(PORT))
-        .expect("room");
-    for text in ["one", "two"] {
-        client.send(at(0), id, Bytes::from(text), true).expect("room");
-        for octets in flush(&mut client, at(0)) {
-            hear(&mut server.engine, at(0), STRANGER, &octets);
-        }
-        for octets in flush(&mut server.engine, at(0)) {
-            hear(&mut client, at(0), STRANGER, &octets);
-        }
-    }
+    server.know(STRANGER);
     for ms in 0..MILLISECONDS {
         server.millisecond(ms, COMING, 1, TAKEN);
     }
@@ -235,4 +237,30 @@ fn datagrams_of_a_proved_address_pass_a_flood() {
         &server.packet,
     );
     assert_eq!(server.stats().ignored, before + 1, "the flood is not over");
+}
+
+#[test]
+fn who_is_known_is_not_asked_for_what_strangers_did() {
+    let mut server = Server::new();
+    server.know(STRANGER);
+    let mut client = engine(4);
+    for number in 0..2_000_u16 {
+        let request = packet_of(&mut client, paradigm::transaction(PORT), b"stranger");
+        let [a, b] = number.to_be_bytes();
+        hear(
+            &mut server.engine,
+            at(1),
+            SocketAddr::from(([10, 0, a, b], 7)),
+            &request,
+        );
+    }
+    let cookies = server.stats().cookies_sent;
+    assert!(cookies > 900, "strangers are asked: {cookies}");
+    server.note();
+    let before = server.waiting.len();
+    let request = packet_of(&mut engine(5), paradigm::transaction(PORT), b"honest");
+    hear(&mut server.engine, at(1), STRANGER, &request);
+    server.note();
+    assert_eq!(server.waiting.len(), before + 1);
+    assert_eq!(server.stats().cookies_sent, cookies);
 }

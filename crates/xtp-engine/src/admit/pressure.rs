@@ -116,12 +116,18 @@ impl Pressure {
     }
 
     /// Judges a FIRST that would make a context. A token is worth everything; an address on the list (which can be
-    /// forged) only saves from being counted.
+    /// forged) only saves from being counted, and from being asked as long as no more than twice as many are half-open.
     pub(crate) fn decide(&mut self, now: Time, source: IpAddr, first: Credentials) -> Decision {
         if first.token {
             return Decision::Accept;
         }
-        let crowded = self.half_open > self.max_half_open;
+        // Known addresses are not asked for what strangers did; forged ones gain as many places, and no more.
+        let most = if first.listed {
+            self.max_half_open.saturating_mul(2)
+        } else {
+            self.max_half_open
+        };
+        let crowded = self.half_open > most;
         let hasty = !first.listed && !self.within_rate(now, source);
         match (crowded || hasty, first.takes_cookie) {
             (false, _) => Decision::Accept,

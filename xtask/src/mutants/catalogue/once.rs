@@ -195,9 +195,16 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "pressure-not-asked",
         "xtp-engine/src/admit/pressure.rs",
-        "let crowded = «self.half_open > self.max_half_open»;",
-        "false",
+        "let crowded = «self.half_open > most»;",
+        "false && most > 0",
         "half-open associations have no limit",
+    ),
+    Mutant::new(
+        "known-are-asked-like-strangers",
+        "xtp-engine/src/admit/pressure.rs",
+        "let most = if «first.listed» {",
+        "false",
+        "who has been here before is asked again in a flood",
     ),
     Mutant::new(
         "source-rate-not-asked",
