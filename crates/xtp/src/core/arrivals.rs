@@ -103,6 +103,13 @@ impl Queue {
         number
     }
 
+    /// Gives back what many more than are here needed.
+    fn shrink(&mut self) {
+        self.waiting.shrink_to_fit();
+        self.stirred.shrink_to_fit();
+        self.strangers.shrink_to_fit();
+    }
+
     /// Whether somebody waits to be accepted.
     pub(super) fn holds_any(&self) -> bool {
         !self.waiting.is_empty()
@@ -274,6 +281,10 @@ impl Core {
         self.records = self.records.max(remembered);
         let gone = left_behind(&mut self.crowd, held);
         let forgotten = left_behind(&mut self.records, remembered);
+        if gone {
+            self.slots.shrink_to_fit();
+            self.queues.values_mut().for_each(Queue::shrink);
+        }
         gone || forgotten
     }
 

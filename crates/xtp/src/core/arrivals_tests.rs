@@ -9,7 +9,9 @@ fn memory_is_given_back_once_when_many_have_gone_and_once_when_they_are_forgotte
     endpoint.shared.look(|core| {
         assert!(!core.crowd_has_gone());
         core.crowd = CROWD;
+        core.slots.reserve(CROWD);
         assert!(core.crowd_has_gone());
+        assert!(core.slots.capacity() < CROWD, "tables shrink with it");
         assert!(!core.crowd_has_gone());
         core.records = CROWD;
         assert!(core.crowd_has_gone());
