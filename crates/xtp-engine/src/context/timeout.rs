@@ -375,7 +375,12 @@ impl Context {
         // This packet leaves outside a turn: what has flowed in so far belongs to the past.
         self.writer.peer_bucket.refill(env.now);
         self.writer.own_bucket.refill(env.now);
-        let request = opening.first_ask;
+        // Nothing that left behind the first one was taken: whoever asked there asked in vain.
+        let behind = self.writer.nxt > u64::from(opening.first_len) && !self.pattern.no_feedback;
+        let request = match opening.first_ask {
+            ask if ask.is_empty() && behind => Options::SREQ,
+            ask => ask,
+        };
         if self.wait_for_tokens(env.now) {
             // WTIMER repeats FIRST as soon as the rate allows, now with the token.
             return;

@@ -1,7 +1,7 @@
 //! Who proves an address, and what nobody needs to prove.
 
 use super::world::{DELAY, PORT, World, address};
-use xtp_engine::{OpenOptions, paradigm};
+use xtp_engine::{EngineConfig, OpenOptions, paradigm};
 use xtp_wire::{Body, Control, Format, Header, Key, Options, Packet};
 
 /// A packet under the initiator's own key, as somebody sends it who has heard nothing.
@@ -164,5 +164,24 @@ fn a_first_of_a_group_begins_nothing() {
                 "nobody answers a group"
             );
         }
+    }
+}
+
+/// What asked for status left behind the first FIRST, of which nothing was kept: the FIRST with the cookie asks itself, and
+/// nobody waits for WTIMER.
+#[test]
+fn a_message_of_several_packets_asks_again_with_its_cookie() {
+    for ahead in [false, true] {
+        let pressed = |config: &mut EngineConfig| config.max_half_open = 0;
+        let mut world = World::with(ahead, pressed, |_| {});
+        half_open(&mut world, paradigm::stream(PORT));
+        world.lose[0] = 0;
+        let id = world.open(paradigm::one_shot(PORT));
+        world.send(0, id, 12_000);
+        world.ends[0].close_writer(world.now, id).unwrap();
+        world.run(40 * DELAY);
+        assert_eq!(world.ends[1].stats().cookies_sent, 1, "ahead: {ahead}");
+        let peer = world.accepted();
+        assert_eq!(world.read(1, peer).len(), 12_000, "ahead: {ahead}");
     }
 }
