@@ -93,14 +93,19 @@ impl Rtt {
             .map_or(WTIMER_UNKNOWN, |initial| wtimer(initial, initial / 2))
     }
 
-    /// Age at which a packet below the echo counts as lost (§4.3).
+    /// Smoothed round trip, or what is taken for it until the first sample.
+    pub(crate) fn known(&self) -> Duration {
+        self.srtt.or(self.initial).unwrap_or(ASSUMED)
+    }
+
+    /// Age by which a packet has usually been reported.
+    pub(crate) fn usual(&self) -> Duration {
+        late(self.known())
+    }
+
+    /// Age at which a packet below the echo counts as lost where packets keep their order (§4.3).
     pub(crate) fn late(&self) -> Duration {
-        let known = self
-            .srtt
-            .or(self.initial)
-            .unwrap_or(ASSUMED)
-            .max(self.latest.unwrap_or_default());
-        (known + known / 8).max(LATE_FLOOR)
+        late(self.known().max(self.latest.unwrap_or_default()))
     }
 
     /// Every field (see [`Fields`]).
@@ -123,6 +128,10 @@ impl Rtt {
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }
+}
+
+fn late(round_trip: Duration) -> Duration {
+    (round_trip + round_trip / 8).max(LATE_FLOOR)
 }
 
 fn wtimer(srtt: Duration, var: Duration) -> Duration {

@@ -59,6 +59,9 @@ pub(crate) trait Controller {
     fn on_ack(&mut self, ack: Ack);
     /// Octets were declared lost, the newest of them sent at `newest_lost_sent_at`. Reacts once a round trip (§4.3).
     fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: u64, in_flight: u64);
+    /// Packets were overtaken: so many octets that were declared lost had arrived. `surprised`: other losses of late may have
+    /// been none, too.
+    fn on_found(&mut self, _octets: u64, _surprised: bool) {}
     /// The CE total grew; the newest packet it may be about was sent at `sent_at`. Reacts once a round trip.
     fn on_ce(&mut self, now: Time, sent_at: Time);
     /// The third and each further expiry of WTIMER in a row.
@@ -146,6 +149,10 @@ impl Controller for Control {
 
     fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: u64, in_flight: u64) {
         each!(self, inner => inner.on_loss(now, newest_lost_sent_at, lost, in_flight));
+    }
+
+    fn on_found(&mut self, octets: u64, surprised: bool) {
+        each!(self, inner => inner.on_found(octets, surprised));
     }
 
     fn on_ce(&mut self, now: Time, sent_at: Time) {

@@ -7,7 +7,7 @@ use crate::congestion::{Ack, Controller};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::options::Rate;
-use crate::send::Judge;
+use crate::send::{Judge, NEVER, Overtaken, Told, Verdict};
 use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{
@@ -16,7 +16,7 @@ use xtp_wire::{
 };
 
 /// Packet threshold of loss detection [D-25].
-const THRESHOLD: u32 = 3;
+pub(super) const THRESHOLD: u32 = 3;
 /// Losses in a row of the oldest segment, larger than the base size, that count as a black hole (§5.5).
 const LOSSES_OF_A_BLACK_HOLE: u32 = 4;
 
@@ -213,6 +213,9 @@ impl Context {
     fn acknowledge(&mut self, status: &Status<'_>, env: &mut Env<'_>) -> u64 {
         // A tag is never split: an acknowledgement that ends inside one ends before it (§5.5).
         let rseq = self.writer.queue.tag_floor(status.control.rseq);
+        if self.timers.runs(Timer::Loss) || self.writer.inflight.is_disturbed() {
+            self.note_order(status, rseq, env.now);
+        }
         let mut octets = 0;
         if rseq > self.writer.una {
             octets += self.writer.inflight.acknowledge_below(rseq);
@@ -227,6 +230,37 @@ impl Context {
         }
         self.stats.octets_acknowledged += octets;
         octets
+    }
+
+    /// What a report that comes now has that arrived late (§4.3). Nothing if nothing is missing.
+    #[inline(never)]
+    fn note_order(&mut self, status: &Status<'_>, rseq: u64, now: Time) {
+        let stale = serial_gt(self.writer.echo_max, status.control.echo);
+        let (false, Some((before, _, within))) = (stale, self.writer.evidence) else {
+            return;
+        };
+        let told = Told {
+            before,
+            above: within.above,
+            below: within.below,
+            echo: status.control.echo,
+        };
+        let inflight = &self.writer.inflight;
+        let ranges = std::iter::once((self.writer.una, rseq)).chain(status.spans.iter());
+        let overtaken = ranges
+            .map(|(left, right)| inflight.overtaken(left, right, &told))
+            .fold(Overtaken::default(), Overtaken::and);
+        if overtaken != Overtaken::default() {
+            let usual = self.rtt.usual();
+            let writer = &mut self.writer;
+            let surprised = writer.reordering.get_or_insert_default().on_overtaken(
+                overtaken,
+                now,
+                usual,
+                self.rtt.known(),
+            );
+            writer.control.on_found(overtaken.in_vain, surprised);
+        }
     }
 
     /// Gives the user's memory back and tells the user what he waits for.
@@ -363,24 +397,40 @@ impl Context {
         if self.tuning.no_error {
             return;
         }
+        self.writer.evidence = Some((echo, threshold > 0, within));
+        if self.writer.inflight.is_empty() {
+            self.timers.stop(Timer::Loss);
+            return;
+        }
+        let window = self.writer.reordering.as_ref().and_then(|order| order.window());
         let verdict = self.writer.inflight.judge(Judge {
             echo,
-            threshold,
+            threshold: match window {
+                Some(_) if threshold > 0 => NEVER,
+                _ => threshold,
+            },
             above: within.above,
             below: within.below,
             now,
-            late: self.rtt.late(),
+            late: self.rtt.late() + window.unwrap_or_default(),
         });
-        self.writer.evidence = Some((echo, threshold, within));
         self.timers.put(Timer::Loss, verdict.check_at);
         if let Some(sent) = verdict.newest_lost_time {
-            self.stats.packets_lost += u64::from(verdict.lost_packets);
-            self.note_stuck_segment(now);
-            let flight = self.in_flight(now);
-            self.writer
-                .control
-                .on_loss(now, sent, verdict.lost_octets, flight);
+            self.note_losses(verdict, sent, now);
         }
+    }
+
+    /// Something was declared lost, the newest of it sent then.
+    #[cold]
+    fn note_losses(&mut self, verdict: Verdict, sent: Time, now: Time) {
+        self.stats.packets_lost += u64::from(verdict.lost_packets);
+        let order = self.writer.reordering.get_or_insert_default();
+        order.on_loss(now, self.rtt.known());
+        self.note_stuck_segment(now);
+        let flight = self.in_flight(now);
+        self.writer
+            .control
+            .on_loss(now, sent, verdict.lost_octets, flight);
     }
 
     /// The oldest segment was lost: again and again while others get through means that it is too large (§5.5).

@@ -113,6 +113,7 @@ fn writer() -> Writer {
         handshake: None,
         forced_judgement: false,
         evidence: None,
+        reordering: None,
         max_data: u32::MAX,
         wants_room: false,
         ecn: EcnSender::new(false),

@@ -410,6 +410,8 @@ impl Writer {
             forced_judgement,
             // Read by LTIMER alone, which does not run.
             evidence: _,
+            // Learned anew, as the controller learns.
+            reordering: _,
             max_data,
             wants_room,
             ecn,

@@ -114,6 +114,7 @@ impl Context {
         }
         self.reader.growth.forget_rtt();
         self.rtt.reset();
+        self.writer.reordering = None;
         // A timer that doubled while the old path was dead says nothing about this one.
         self.timers.waits = 0;
         // Whatever fitted the old path need not fit this one.

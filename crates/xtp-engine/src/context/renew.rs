@@ -227,6 +227,7 @@ fn renew_writer(
         handshake,
         forced_judgement,
         evidence,
+        reordering,
         max_data,
         wants_room,
         ecn,
@@ -249,7 +250,8 @@ fn renew_writer(
     *pacer = Pacer::new();
     *wanted = super::writer::Wanted::default();
     *unmapped_packets = 0;
-    (*handshake, *forced_judgement, *evidence) = (None, false, None);
+    (*handshake, *forced_judgement) = (None, false);
+    (*evidence, *reordering) = (None, None);
     *max_data = u32::MAX;
     *ecn = EcnSender::new(tuning.ecn);
     *full_size_losses = 0;

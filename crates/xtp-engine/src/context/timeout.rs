@@ -1,5 +1,6 @@
 //! What happens when a timer expires (§3.7, §3.7.1).
 
+use super::control::THRESHOLD;
 use super::decide::Ask;
 use super::plan::Planned;
 use super::timers::Timer;
@@ -401,7 +402,8 @@ impl Context {
 
     /// LTIMER: what was too young to be lost may be lost now (§4.3).
     fn judge_again(&mut self, now: Time) {
-        if let Some((echo, threshold, within)) = self.writer.evidence {
+        if let Some((echo, packets, within)) = self.writer.evidence {
+            let threshold = if packets { THRESHOLD } else { 0 };
             self.judge(echo, threshold, within, now);
         }
     }

@@ -6,7 +6,7 @@ use crate::flow::WriterCredit;
 use crate::options::{Confirm, Rate, Tuning};
 use crate::pacer::Pacer;
 use crate::rate::TokenBucket;
-use crate::send::{Inflight, SendQueue, SentRing};
+use crate::send::{Inflight, Reordering, SendQueue, SentRing};
 use crate::time::Time;
 use core::time::Duration;
 use smallvec::SmallVec;
@@ -160,8 +160,10 @@ pub(crate) struct Writer {
     pub(crate) handshake: Option<u32>,
     /// The next judgement has threshold 0 (a handshake was completed).
     pub(crate) forced_judgement: bool,
-    /// Evidence of the last judgement, for LTIMER: echo, threshold, limit.
-    pub(crate) evidence: Option<(u32, u32, Within)>,
+    /// Evidence of the last judgement, for LTIMER: echo, whether a packet threshold was to be reached, limit.
+    pub(crate) evidence: Option<(u32, bool, Within)>,
+    /// How far packets overtake each other, once something was lost or overtaken.
+    pub(crate) reordering: Option<Box<Reordering>>,
     /// Largest data segment the peer takes.
     pub(crate) max_data: u32,
     /// `send` accepted less than offered.

@@ -18,6 +18,10 @@
 //! An acknowledged range that lies strictly inside one segment is ignored (no reader that keeps what it was
 //! sent can produce it), so a peer can not make more runs than there are unacknowledged segments.
 
+mod reordering;
+
+pub(crate) use reordering::{Overtaken, Reordering, Told};
+
 use crate::reuse::empty;
 use core::time::Duration;
 use std::cell::Cell;
@@ -107,12 +111,15 @@ impl Run {
     }
 }
 
+/// A threshold that no segment reaches: only its age can show that it is lost.
+pub(crate) const NEVER: u32 = 1 << 30;
+
 /// What an acknowledgement lets us conclude about loss (§4.3).
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Judge {
     /// The echo of the packet that is the evidence.
     pub(crate) echo: u32,
-    /// How many syncs the echo must be ahead: 3, or 0 where everything up to the echo is lost.
+    /// How many syncs the echo must be ahead: 3, or 0 where everything up to the echo is lost, or [`NEVER`].
     pub(crate) threshold: u32,
     /// Only segments that begin here or later may be judged; 0: all.
     pub(crate) above: u64,

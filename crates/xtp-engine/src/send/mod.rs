@@ -9,6 +9,6 @@ mod piece;
 pub(crate) mod queue;
 pub(crate) mod ring;
 
-pub(crate) use inflight::{Inflight, Judge};
+pub(crate) use inflight::{Inflight, Judge, NEVER, Overtaken, Reordering, Told, Verdict};
 pub(crate) use queue::SendQueue;
 pub(crate) use ring::SentRing;

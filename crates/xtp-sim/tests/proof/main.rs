@@ -10,6 +10,7 @@ mod hostile;
 mod injected;
 mod kdd;
 mod ladders;
+mod links;
 mod losses;
 mod once;
 mod pace;

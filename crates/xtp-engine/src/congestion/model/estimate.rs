@@ -42,10 +42,42 @@ impl Bandwidth {
     }
 }
 
+/// Round trips over which jitter is averaged.
+const AVERAGED: i64 = 16;
+/// Jitter is so many times the mean change from one round trip to the next.
+const SPREAD: i64 = 2;
+
+/// How much round trips differ for no reason, nanoseconds: how much they change from one to the next, less how much they grow
+/// or shrink by it. A queue that fills makes them longer one after the other, which is no jitter.
+#[derive(Copy, Clone, Debug, Default)]
+struct Jitter {
+    last: Option<i64>,
+    change: i64,
+    drift: i64,
+}
+
+impl Jitter {
+    fn sample(&mut self, rtt: Duration) {
+        let rtt = i64::try_from(rtt.as_nanos())
+            .unwrap_or(i64::MAX / 4)
+            .min(i64::MAX / 4);
+        if let Some(last) = self.last.replace(rtt) {
+            self.change += ((rtt - last).abs() - self.change) / AVERAGED;
+            self.drift += (rtt - last - self.drift) / AVERAGED;
+        }
+    }
+
+    fn get(&self) -> Duration {
+        let nanos = SPREAD.saturating_mul(self.change - self.drift.abs());
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
+    }
+}
+
 /// The least round trip.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct LeastRtt {
     known: Option<(Duration, Time)>,
+    jitter: Jitter,
 }
 
 impl LeastRtt {
@@ -55,6 +87,7 @@ impl LeastRtt {
 
     /// A round trip. One close to the least shows that it still holds.
     pub(super) fn sample(&mut self, rtt: Duration, now: Time) {
+        self.jitter.sample(rtt);
         self.known = match self.known {
             Some((least, _)) if rtt > least + least / 32 + Duration::from_micros(300) => return,
             Some((least, _)) => Some((least.min(rtt), now)),
@@ -78,6 +111,12 @@ impl LeastRtt {
     pub(super) fn excess(&self, rtt: Duration) -> Duration {
         self.get()
             .map_or(Duration::ZERO, |least| rtt.saturating_sub(least))
+    }
+
+    /// By how much it exceeds what jitter explains: so long it waited in a queue. What may end startup for good must be one;
+    /// afterwards caution costs less, and leaves others room.
+    pub(super) fn waited(&self, rtt: Duration) -> Duration {
+        self.excess(rtt).saturating_sub(self.jitter.get())
     }
 }
 

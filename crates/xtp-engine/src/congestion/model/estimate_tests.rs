@@ -45,3 +45,19 @@ fn the_least_round_trip_is_confirmed_by_similar_ones() {
     assert!(!least.is_old(at(60_000)));
     assert_eq!(least.get(), Some(25 * MS));
 }
+
+#[test]
+fn what_alternates_is_jitter_and_what_grows_is_a_queue() {
+    let mut least = LeastRtt::default();
+    for number in 0..100 {
+        least.sample((40 + 6 * (number % 2)) * MS, at(number));
+    }
+    assert_eq!(least.excess(46 * MS), 6 * MS);
+    assert_eq!(least.waited(46 * MS), Duration::ZERO);
+    assert!(least.waited(60 * MS) >= 7 * MS, "{:?}", least.waited(60 * MS));
+    let mut least = LeastRtt::default();
+    for number in 0..100 {
+        least.sample((40 + number) * MS, at(number));
+    }
+    assert!(least.waited(60 * MS) >= 19 * MS, "{:?}", least.waited(60 * MS));
+}

@@ -47,10 +47,25 @@ const NEAR: Duration = Duration::from_millis(1);
 const NEAR_WINDOW: u64 = 4 << 20;
 /// On nearer paths a probe's queue is not told from chance, and the next probe is near, too.
 const FAR: Duration = Duration::from_millis(4);
+/// Rounds after which a verdict stays.
+const ACQUITTAL: u32 = 3;
 /// Reports asked for in a round trip, about.
 const REPORTS: u64 = 16;
 /// Octets after which a report is due on fast paths; more where they pass in less than a millisecond.
 const MOST_UNREPORTED: u64 = 128 * 1_024;
+
+/// A verdict that may be taken back, because what was taken for lost may have been overtaken only.
+#[derive(Copy, Clone, Debug)]
+struct Accused {
+    bounds: Bounds,
+    /// It ended startup.
+    startup: bool,
+    /// Octets lost in that round, and how many had arrived after all.
+    lost: u64,
+    came: u64,
+    /// Rounds since.
+    rounds: u32,
+}
 
 /// Everything known about a path.
 #[derive(Clone, Debug)]
@@ -75,6 +90,8 @@ pub(crate) struct Model {
     probe: Probe,
     /// The path carries much more than was thought: a probe met no end, or startup ended in error.
     endless: bool,
+    /// What a round that seemed congested by loss alone has changed, and what there was before it.
+    accused: Option<Accused>,
     /// Startup ended in doubt, which a probe must clear.
     urgent: bool,
     touched: bool,
@@ -100,6 +117,7 @@ impl Model {
             cycle: Cycle::new(),
             probe: Probe::default(),
             endless: false,
+            accused: None,
             urgent: false,
             touched: false,
         }
@@ -167,7 +185,7 @@ impl Model {
         if self.cycle.phase == Phase::Startup && !limited {
             self.startup.on_round(self.bandwidth.get(), &round, &self.least);
         }
-        let queue = self.round.recent_least().map(|rtt| self.least.excess(rtt));
+        let queue = self.round.recent_least().map(|rtt| self.least.waited(rtt));
         let waited = queue.is_none_or(|queue| queue > floor(&self.least, 16));
         let far = self.least.get().is_some_and(|least| least >= FAR);
         let verdict = self.startup.judge(self.bandwidth.get(), &round);
@@ -175,7 +193,20 @@ impl Model {
         self.endless =
             far && (self.probe.met_no_end(waited, &self.bandwidth) || verdict == Some(Verdict::Wrong));
         let congested = is_congested(&round, delivered, self.segment, &self.least, &mut self.chance);
+        self.accused = self.accused.filter(|accused| accused.rounds < ACQUITTAL);
+        if let Some(accused) = &mut self.accused {
+            accused.rounds += 1;
+        }
         if congested {
+            if !round.marked && self.accused.is_none() {
+                self.accused = Some(Accused {
+                    bounds: self.bounds,
+                    startup: self.cycle.phase == Phase::Startup,
+                    lost: round.lost,
+                    came: 0,
+                    rounds: 0,
+                });
+            }
             self.touched = true;
             let target = self
                 .product()
@@ -191,12 +222,21 @@ impl Model {
         congested
     }
 
+    /// What was taken for loss was not: the last round that seemed congested by it was none.
+    fn acquit(&mut self) {
+        let Some(before) = self.accused.take() else { return };
+        self.bounds = before.bounds;
+        if before.startup && self.cycle.phase != Phase::Startup {
+            self.endless = true;
+        }
+    }
+
     fn measure(&mut self, ack: &Ack) -> bool {
         self.round.most_in_flight = self.round.most_in_flight.max(ack.in_flight_before);
         let sample = self.sampler.on_ack(ack.now, ack.echo, ack.octets);
         if let Some(rtt) = ack.rtt {
             self.least.sample(rtt, ack.now);
-            let waited = self.least.excess(rtt) > floor(&self.least, 8);
+            let waited = self.least.waited(rtt) > floor(&self.least, 8);
             self.round.sample(rtt, waited);
             let seen = self.cycle.seen.map_or(rtt, |seen| seen.min(rtt));
             self.cycle.seen = Some(seen);
@@ -333,6 +373,17 @@ impl Controller for Model {
 
     fn on_loss(&mut self, _now: Time, _newest_lost_sent_at: Time, lost: u64, _in_flight: u64) {
         self.round.lost += lost;
+    }
+
+    fn on_found(&mut self, octets: u64, surprised: bool) {
+        self.round.lost = self.round.lost.saturating_sub(octets);
+        let most_came = self.accused.as_mut().is_some_and(|accused| {
+            accused.came += octets;
+            2 * accused.came > accused.lost
+        });
+        if surprised || most_came {
+            self.acquit();
+        }
     }
 
     fn on_ce(&mut self, _now: Time, _sent_at: Time) {

@@ -394,3 +394,26 @@ proptest! {
         }
     }
 }
+
+/// A round that lost packets ended startup and set a bound; most of them arrive, or the window of reordering grows.
+#[test]
+fn what_was_only_overtaken_is_no_congestion() {
+    for (found, surprised) in [(&[5_000, 1][..], false), (&[0], true)] {
+        let mut model = Model::new(1_000);
+        model.cycle.phase = Phase::Drain;
+        model.bounds.probe_failed(20_000, 0);
+        model.accused = Some(Accused {
+            bounds: Bounds::default(),
+            startup: true,
+            lost: 10_000,
+            came: 0,
+            rounds: 0,
+        });
+        for &octets in found {
+            assert!(!model.endless);
+            model.on_found(octets, surprised);
+        }
+        assert!(model.endless, "startup goes on");
+        assert_eq!(model.bounds.get(true, 0), u64::MAX);
+    }
+}

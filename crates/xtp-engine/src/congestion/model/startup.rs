@@ -75,7 +75,7 @@ impl Startup {
             return;
         }
         self.rounds += 1;
-        let queue = round.least.map_or(Duration::ZERO, |rtt| least.excess(rtt));
+        let queue = round.least.map_or(Duration::ZERO, |rtt| least.waited(rtt));
         // A round without growth whose every packet waited: three more would only fill the queue.
         let waited = queue > floor(least, 8);
         if waited {
@@ -89,7 +89,7 @@ impl Startup {
     pub(super) fn on_rtt(&mut self, bandwidth: u64, round: &Round, least: &LeastRtt) -> bool {
         let queue = round
             .recent_least()
-            .map_or(Duration::ZERO, |rtt| least.excess(rtt));
+            .map_or(Duration::ZERO, |rtt| least.waited(rtt));
         if queue > floor(least, 4) {
             self.waited(bandwidth);
         }
