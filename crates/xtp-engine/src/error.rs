@@ -77,6 +77,9 @@ pub enum Error {
     /// The identifier names no context (released, or never there).
     #[error("no such association: it was released")]
     NoContext,
+    /// The identifier names no transmitter or receiver of a group.
+    #[error("no such group: it was released, or it is the other kind of party")]
+    NoGroup,
     /// The identifier names no listener.
     #[error("no such listener")]
     NoListener,

@@ -132,6 +132,7 @@ impl Driver {
             }
         }
         self.engine.flush_ahead(now, &mut self.out);
+        self.engine.flush_parties(now, &mut self.out);
         if !self.out.is_empty() {
             self.send_out(now, outlet);
         }

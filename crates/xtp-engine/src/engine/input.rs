@@ -172,14 +172,13 @@ impl Engine {
     }
 
     fn take_unmatched(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) {
+        if self.take_group(packet, datagram) {
+            return;
+        }
         let header = &packet.header;
         if let Body::First(first) = &packet.body
             && !header.key.is_returned()
         {
-            if header.options.contains(Options::MULTI) {
-                self.stats.unmatched += 1;
-                return;
-            }
             if let Err(error) = first.check_formats() {
                 let value = error.diag_value().unwrap_or(DiagValue::Unspecified);
                 return self.refuse(header, value, datagram);
@@ -239,6 +238,7 @@ impl Engine {
             self.with(slot, |context, env| context.port_unreachable(env));
             self.mark_dirty(slot);
         }
+        self.group_port_unreachable(peer);
     }
 
     /// The carrier says that a datagram to `peer` was too big; `octets` = UDP payload that fits, if known (§5.5).

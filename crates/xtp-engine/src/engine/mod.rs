@@ -8,6 +8,7 @@ mod errand;
 mod exchange;
 mod express;
 mod farewell;
+mod group;
 mod guest;
 mod input;
 mod kept;
@@ -156,6 +157,7 @@ pub struct Engine {
     trains: express::Trains,
     /// Slot of the context that was delivered something last.
     heard: u32,
+    groups: group::Groups,
     stats: EngineStats,
     client: u64,
     next_n: u64,
@@ -192,6 +194,7 @@ impl Engine {
         );
         let client = rng.next_u64();
         Ok(Self {
+            groups: group::Groups::new(&config),
             demux,
             at_most_once,
             instance: Instance::new(config.started_utc_ms, config.utc_offset_ms),
@@ -329,7 +332,7 @@ impl Engine {
     fn fresh_key(&mut self) -> u64 {
         loop {
             let key = self.rng.next_u64() >> 1;
-            if key != 0 && self.demux.own(key).is_none() {
+            if key != 0 && self.demux.own(key).is_none() && !self.groups.knows(key) {
                 return key;
             }
         }

@@ -19,6 +19,7 @@ impl Engine {
         self.flush_ahead(now, out);
         self.settle_last();
         self.settle_ahead();
+        self.flush_parties(now, out);
     }
 
     /// As [`flush`](Self::flush), but what became of the last context that sent something waits for
@@ -93,6 +94,7 @@ impl Engine {
         if self.has_more_to_say()
             || self.guest_has_ended()
             || !self.replies.is_empty()
+            || self.groups.is_pressing(now)
             || self.next_timer().is_some_and(|at| at <= now)
             || self.stay.until.is_some_and(|at| at <= now)
             || self.waits_until().is_some_and(|at| at <= now)
@@ -298,7 +300,13 @@ impl Engine {
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = (queued || self.guest_has_ended()).then_some(self.now);
         let timers = self.next_timer().into_iter().chain(self.stay.until);
-        queued.into_iter().chain(timers).chain(self.waits_until()).min()
+        let groups = self.groups.deadline();
+        queued
+            .into_iter()
+            .chain(timers)
+            .chain(groups)
+            .chain(self.waits_until())
+            .min()
     }
 
     /// Whether what is not made yet need not be.

@@ -6,10 +6,12 @@
 //! on the wire is §9.1 to §9.7.
 
 mod bucket;
+mod event;
 mod feedback;
 mod field;
 mod layout;
 mod members;
+mod options;
 mod parity;
 mod reporting;
 mod rows;
@@ -17,9 +19,14 @@ mod symbol;
 mod union;
 
 pub use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
+pub use event::{
+    CastStats, DropReason, GroupClose, GroupEvent, GroupId, MemberId, MemberReport, MemberState,
+    SubscriptionStats,
+};
 pub use feedback::{Feedback, LONGEST, hold};
 pub use layout::{Layout, LayoutError, RowPlace, SymbolPlace};
 pub use members::{MemberIndex, Place};
+pub use options::{BucketOptions, CastOptions, Cycle, Fec, JoinOptions, Mode, Require, Slow, Target};
 pub use parity::{Decoder, encode_row};
 pub use reporting::{Progress, QuietBlocks};
 pub use rows::{NextRow, RowAccount};

@@ -1,0 +1,161 @@
+//! Commands of the users of groups.
+
+use super::{GroupEnv, Party, Receiver, Transmitter};
+use crate::engine::{Engine, Read};
+use crate::error::Error;
+use crate::group::{
+    CastOptions, CastStats, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats, Target,
+};
+use crate::time::Time;
+use bytes::Bytes;
+
+impl Engine {
+    /// Transmits to a group: announces it with the next flush.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`], [`Error::Limit`].
+    pub fn cast(&mut self, now: Time, target: Target, options: CastOptions) -> Result<GroupId, Error> {
+        self.advance(now);
+        self.add_party(|env| {
+            let transmitter = Transmitter::new(target, options, env)?;
+            Ok(Party::Transmitter(Box::new(transmitter)))
+        })
+    }
+
+    /// Waits for a transmitter of a group, and joins.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`], [`Error::Limit`].
+    pub fn join(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, Error> {
+        self.advance(now);
+        self.add_party(|env| Ok(Party::Receiver(Box::new(Receiver::new(options, env)?))))
+    }
+
+    /// Queues octets for the group; returns how many were taken, fewer than offered when `send_capacity` is reached
+    /// ([`GroupEvent::Writable`] follows). `eom` marks the last octet as the end of a message if all were taken.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`], [`Error::WriterClosed`].
+    pub fn group_send(&mut self, now: Time, id: GroupId, data: Bytes, eom: bool) -> Result<usize, Error> {
+        self.transmitter(now, id, |transmitter, env| transmitter.send(data, eom, env))?
+    }
+
+    /// Binds a tag to the octet that is written next.
+    ///
+    /// # Errors
+    ///
+    /// As [`group_send`](Self::group_send).
+    pub fn group_tag(&mut self, now: Time, id: GroupId, tag: u64) -> Result<(), Error> {
+        self.transmitter(now, id, |transmitter, env| transmitter.tag(tag, env))?
+    }
+
+    /// Nothing more will be written: the group ends when everybody required has everything ([`GroupEvent::Closed`]).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn group_finish(&mut self, now: Time, id: GroupId) -> Result<(), Error> {
+        self.transmitter(now, id, |transmitter, env| transmitter.finish(env))
+    }
+
+    /// The members, in the order in which they joined; those dropped and replaced among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn group_members(&mut self, now: Time, id: GroupId) -> Result<Vec<MemberReport>, Error> {
+        self.transmitter(now, id, |transmitter, env| transmitter.reports(env))
+    }
+
+    /// Counters of a transmitter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn cast_stats(&mut self, now: Time, id: GroupId) -> Result<CastStats, Error> {
+        self.transmitter(now, id, |transmitter, _| transmitter.stats())
+    }
+
+    /// Takes at most `max` octets, or what is next in the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn group_read(&mut self, now: Time, id: GroupId, max: usize) -> Result<Read, Error> {
+        self.receiver(now, id, |receiver, env| receiver.read(max, env))
+    }
+
+    /// What came is as it should be: the transmitter is told so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn group_confirm(&mut self, now: Time, id: GroupId) -> Result<(), Error> {
+        self.receiver(now, id, Receiver::confirm)
+    }
+
+    /// What came is not as it should be: the transmitter is told so, with a text of at most 255 octets, and this receiver is out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn group_reject(&mut self, now: Time, id: GroupId, text: &str) -> Result<(), Error> {
+        self.receiver(now, id, |receiver, env| receiver.reject(text, env))
+    }
+
+    /// Counters of a receiver.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn subscription_stats(&mut self, now: Time, id: GroupId) -> Result<SubscriptionStats, Error> {
+        self.receiver(now, id, |receiver, _| receiver.stats())
+    }
+
+    /// Forgets a party. One that is not over is told to whom it matters, with the next flush, and gone after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn group_release(&mut self, now: Time, id: GroupId) -> Result<(), Error> {
+        self.advance(now);
+        self.with_party(id, |party, env| match party {
+            Party::Transmitter(transmitter) => transmitter.release(env),
+            Party::Receiver(receiver) => receiver.release(env),
+        })
+    }
+
+    /// The next event of a group, oldest first.
+    pub fn poll_group_event(&mut self) -> Option<(GroupId, GroupEvent)> {
+        self.groups.events.pop_front()
+    }
+
+    fn transmitter<R>(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        act: impl FnOnce(&mut Transmitter, &mut GroupEnv<'_>) -> R,
+    ) -> Result<R, Error> {
+        self.advance(now);
+        self.with_party(id, |party, env| match party {
+            Party::Transmitter(transmitter) => Ok(act(transmitter, env)),
+            Party::Receiver(_) => Err(Error::NoGroup),
+        })?
+    }
+
+    fn receiver<R>(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        act: impl FnOnce(&mut Receiver, &mut GroupEnv<'_>) -> R,
+    ) -> Result<R, Error> {
+        self.advance(now);
+        self.with_party(id, |party, env| match party {
+            Party::Receiver(receiver) => Ok(act(receiver, env)),
+            Party::Transmitter(_) => Err(Error::NoGroup),
+        })?
+    }
+}

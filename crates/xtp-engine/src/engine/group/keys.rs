@@ -1,0 +1,35 @@
+//! The keys by which the parties of groups are found (§9.1).
+
+use crate::demux::Demux;
+use crate::hash::{KeyedMap, KeyedState};
+use rand_chacha::ChaCha20Rng;
+use rand_core::Rng;
+
+/// Own keys of groups: K and the T of each member at a transmitter, R at a receiver.
+pub(super) struct Keys(KeyedMap<u64, u32>);
+
+impl Keys {
+    pub(super) fn new(hash_key: [u8; 16]) -> Self {
+        Self(KeyedMap::with_hasher(KeyedState::new(hash_key)))
+    }
+
+    /// A key of 63 bits that nobody of this engine has, for the party in `slot`.
+    pub(super) fn fresh(&mut self, rng: &mut ChaCha20Rng, demux: &Demux, slot: u32) -> u64 {
+        loop {
+            let key = rng.next_u64() >> 1;
+            if key != 0 && demux.own(key).is_none() && !self.0.contains_key(&key) {
+                self.0.insert(key, slot);
+                return key;
+            }
+        }
+    }
+
+    /// Whose key it is.
+    pub(super) fn find(&self, key: u64) -> Option<u32> {
+        self.0.get(&key).copied()
+    }
+
+    pub(super) fn remove(&mut self, key: u64) {
+        self.0.remove(&key);
+    }
+}
