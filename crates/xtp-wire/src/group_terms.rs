@@ -4,7 +4,7 @@ use crate::{EncodeError, ExtendedTrafficBuilder, FecAgreement, GroupPoint, Tlv, 
 
 /// The TLVs of a group, each of them at most once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct GroupTerms {
+pub struct GroupTerms<'a> {
     /// Members of the group (TLV 5).
     pub size: Option<u32>,
     /// Status packets a second the transmitter takes (TLV 14).
@@ -17,15 +17,17 @@ pub struct GroupTerms {
     pub point: Option<GroupPoint>,
     /// Octets of a receiver's socket buffer (TLV 9).
     pub socket_buffer: Option<u32>,
+    /// By which name a receiver wants to be known (TLV 18).
+    pub name: Option<&'a str>,
 }
 
-impl GroupTerms {
+impl<'a> GroupTerms<'a> {
     /// Those among `tlvs`; others are passed over.
     ///
     /// # Errors
     ///
     /// [`WireError::BadGroup`] when one is said twice: which of them holds would be a guess.
-    pub fn read(tlvs: Tlvs<'_>) -> Result<Self, WireError> {
+    pub fn read(tlvs: Tlvs<'a>) -> Result<Self, WireError> {
         let mut terms = Self::default();
         for tlv in tlvs {
             match tlv {
@@ -35,6 +37,7 @@ impl GroupTerms {
                 Tlv::Fec(fec) => once(&mut terms.fec, fec),
                 Tlv::Catchup(point) => once(&mut terms.point, point),
                 Tlv::SockBuf(octets) => once(&mut terms.socket_buffer, octets),
+                Tlv::Name(name) => once(&mut terms.name, name),
                 _ => Ok(()),
             }?;
         }
@@ -45,8 +48,8 @@ impl GroupTerms {
     ///
     /// # Errors
     ///
-    /// [`EncodeError::TooManyTlvs`].
-    pub fn add_to(&self, specifier: &mut ExtendedTrafficBuilder<'_>) -> Result<(), EncodeError> {
+    /// [`EncodeError::TooManyTlvs`]. A name that is none shows when the specifier is encoded.
+    pub fn add_to(&self, specifier: &mut ExtendedTrafficBuilder<'a>) -> Result<(), EncodeError> {
         let tlvs = [
             self.size.map(Tlv::GroupSize),
             self.feedback_rate.map(Tlv::FbRate),
@@ -54,6 +57,7 @@ impl GroupTerms {
             self.fec.map(Tlv::Fec),
             self.point.map(Tlv::Catchup),
             self.socket_buffer.map(Tlv::SockBuf),
+            self.name.map(Tlv::Name),
         ];
         for tlv in tlvs.iter().flatten() {
             specifier.tlv(tlv)?;

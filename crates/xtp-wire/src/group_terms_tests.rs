@@ -25,11 +25,12 @@ proptest! {
         numbers in any::<[Option<u32>; 4]>(),
         fec in proptest::option::of(fec()),
         point in any::<Option<[u64; 3]>>(),
+        name in proptest::option::of("\\PC{1,16}"),
         pad in 0_usize..300,
     ) {
         let [size, feedback_rate, grtt_us, socket_buffer] = numbers;
         let point = point.map(|[group, at, live]| GroupPoint { group, at, live });
-        let terms = GroupTerms { size, feedback_rate, grtt_us, fec, point, socket_buffer };
+        let terms = GroupTerms { size, feedback_rate, grtt_us, fec, point, socket_buffer, name: name.as_deref() };
         let mut specifier = ExtendedTrafficBuilder::new(ExtendedTraffic::default());
         terms.add_to(&mut specifier).unwrap();
         specifier.tlv(&Tlv::EcntlMax(32)).unwrap().pad_to(pad);
@@ -63,6 +64,7 @@ fn none_is_said_twice() {
         Tlv::Fec(fec),
         Tlv::Catchup(point),
         Tlv::SockBuf(4),
+        Tlv::Name("five"),
     ];
     for twice in all {
         let mut octets = [0; 256];

@@ -12,6 +12,8 @@ use crate::{EncodeError, Parity, Token, WireError};
 
 /// Octets before a TLV's value.
 pub(crate) const TLV_HEADER_LEN: usize = 4;
+/// Most octets of a member's name.
+pub const MAX_NAME_LEN: usize = 64;
 
 /// Type numbers.
 mod kind {
@@ -32,6 +34,7 @@ mod kind {
     pub(super) const FB_RATE: u16 = 14;
     pub(super) const GRTT_US: u16 = 15;
     pub(super) const INSTANCE: u16 = 16;
+    pub(super) const NAME: u16 = 18;
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -152,6 +155,8 @@ pub enum Tlv<'a> {
     GrttUs(u32),
     /// Type 16: the instance of the responder that FIRST is meant for, named by its start (UTC milliseconds by its clock).
     Instance(u64),
+    /// Type 18: by which name a receiver of a group wants to be known (§9.3): 1 to 64 octets of UTF-8.
+    Name(&'a str),
     /// Any other type; to be skipped.
     Unknown {
         /// The type.
@@ -162,7 +167,7 @@ pub enum Tlv<'a> {
 }
 
 impl<'a> Tlv<'a> {
-    /// `None` when a known type has a value of the wrong length.
+    /// `None` when a known type has a value of the wrong length, or a name is none.
     fn read(kind: u16, value: &'a [u8]) -> Option<Self> {
         Some(match kind {
             kind::PAD => Self::Pad(u16::try_from(value.len()).ok()?),
@@ -199,6 +204,7 @@ impl<'a> Tlv<'a> {
             kind::FB_RATE => Self::FbRate(u32_value(value)?),
             kind::GRTT_US => Self::GrttUs(u32_value(value)?),
             kind::INSTANCE => Self::Instance(U64::read_from_bytes(value).ok()?.get()),
+            kind::NAME => Self::Name(name(value)?),
             kind => Self::Unknown { kind, value },
         })
     }
@@ -224,6 +230,7 @@ impl<'a> Tlv<'a> {
             Self::FbRate(_) => kind::FB_RATE,
             Self::GrttUs(_) => kind::GRTT_US,
             Self::Instance(_) => kind::INSTANCE,
+            Self::Name(_) => kind::NAME,
             Self::Unknown { kind, .. } => kind,
         }
     }
@@ -250,6 +257,7 @@ impl<'a> Tlv<'a> {
             Self::Token(_) => TOKEN_LEN,
             Self::CtrlPort(_) | Self::EcntlMax(_) => 2,
             Self::DataPorts(value) | Self::Unknown { value, .. } => value.len(),
+            Self::Name(name) => name.len(),
             Self::GroupSize(_)
             | Self::PskId(_)
             | Self::AppBuf(_)
@@ -274,7 +282,8 @@ impl<'a> Tlv<'a> {
     ///
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::TooLong`] for a value above 65 535 octets;
     /// [`EncodeError::Invalid`] for a list of ports of odd length, or an [`Unknown`](Self::Unknown) that holds
-    /// the number of a known type with a value that type cannot have.
+    /// the number of a known type with a value that type cannot have, or a [`Name`](Self::Name) that is empty or longer
+    /// than [`MAX_NAME_LEN`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         let length = U16::new(u16::try_from(self.value_len()).map_err(|_| EncodeError::TooLong)?);
         let mut writer = Writer::new(out);
@@ -300,6 +309,7 @@ impl<'a> Tlv<'a> {
             | Self::FbRate(value)
             | Self::GrttUs(value) => writer.put(&U32::new(value)),
             Self::GroupKey(value) | Self::Instance(value) => writer.put(&U64::new(value)),
+            Self::Name(text) => writer.put(name(text.as_bytes()).ok_or(EncodeError::Invalid)?.as_bytes()),
             Self::Nonce(value) => writer.put(&value),
             Self::Client(id) => writer.put(&[id.client, id.n, id.low].map(U64::new)),
             Self::Catchup(point) => writer.put(&[point.group, point.at, point.live].map(U64::new)),
@@ -313,6 +323,12 @@ impl<'a> Tlv<'a> {
             }),
         }
     }
+}
+
+/// What can be a name.
+fn name(value: &[u8]) -> Option<&str> {
+    let possible = (1..=MAX_NAME_LEN).contains(&value.len());
+    str::from_utf8(value).ok().filter(|_| possible)
 }
 
 fn u16_value(value: &[u8]) -> Option<u16> {

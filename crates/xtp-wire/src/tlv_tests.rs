@@ -4,7 +4,7 @@ use super::*;
 use std::vec;
 use std::vec::Vec;
 
-fn one_of_each() -> [Tlv<'static>; 18] {
+fn one_of_each() -> [Tlv<'static>; 19] {
     [
         Tlv::Pad(5),
         Tlv::Token(Token {
@@ -46,6 +46,7 @@ fn one_of_each() -> [Tlv<'static>; 18] {
             kind: 17,
             value: b"odd",
         },
+        Tlv::Name("Grünau"),
     ]
 }
 
@@ -73,6 +74,7 @@ fn known_types_have_their_length_and_no_other() {
             let fits = match tlv {
                 Tlv::Pad(_) | Tlv::Unknown { .. } => true,
                 Tlv::DataPorts(_) => length % 2 == 0,
+                Tlv::Name(_) => length > 0,
                 _ => length == tlv.value_len(),
             };
             assert_eq!(
@@ -82,6 +84,20 @@ fn known_types_have_their_length_and_no_other() {
             );
         }
     }
+}
+
+#[test]
+fn names_are_short_and_utf8() {
+    let longest = "n".repeat(MAX_NAME_LEN);
+    assert_eq!(Tlv::read(18, longest.as_bytes()), Some(Tlv::Name(&longest)));
+    let longer = "n".repeat(MAX_NAME_LEN + 1);
+    assert_eq!(Tlv::read(18, longer.as_bytes()), None);
+    assert_eq!(Tlv::read(18, b"M\xfcnchen"), None, "Latin-1");
+    let mut out = [0; 128];
+    for name in ["", &longer] {
+        assert_eq!(Tlv::Name(name).encode(&mut out), Err(EncodeError::Invalid));
+    }
+    assert_eq!(Tlv::Name(&longest).encode(&mut out), Ok(68));
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub struct ExtendedTrafficBuilder<'a> {
     wished_len: usize,
 }
 
-/// Most TLVs a builder takes: one of each type there is.
+/// Most TLVs a builder takes: more than any packet has.
 pub const MAX_TLVS: usize = 16;
 
 impl<'a> ExtendedTrafficBuilder<'a> {

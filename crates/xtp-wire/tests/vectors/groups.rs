@@ -14,7 +14,7 @@ const GROUP: Address = Address::Ipv4 {
     src_port: 40_000,
 };
 
-const TERMS: GroupTerms = GroupTerms {
+const TERMS: GroupTerms<'static> = GroupTerms {
     size: Some(10),
     feedback_rate: Some(2000),
     grtt_us: Some(1500),
@@ -27,6 +27,7 @@ const TERMS: GroupTerms = GroupTerms {
     }),
     point: None,
     socket_buffer: None,
+    name: None,
 };
 
 fn of(key: u64, options: Options, sync: u32, seq: u64) -> GroupHeader {
@@ -58,7 +59,7 @@ fn is<'a, S: core::fmt::Debug + PartialEq>(
 fn specifier<'a>(
     service: u8,
     offered: Caps,
-    terms: &GroupTerms,
+    terms: &GroupTerms<'_>,
     length: usize,
     out: &'a mut [u8],
 ) -> Traffic<'a> {

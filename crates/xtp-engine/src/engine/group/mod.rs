@@ -9,6 +9,7 @@ mod command;
 mod emit;
 mod keys;
 mod receive;
+mod tombstones;
 mod transmit;
 
 use super::Engine;
@@ -24,6 +25,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use receive::Receiver;
 use std::collections::VecDeque;
+use tombstones::Tombstones;
 use transmit::Transmitter;
 use xtp_wire::{Format, Options, Packet, ToGroup, ToMember, ToTransmitter};
 
@@ -45,6 +47,7 @@ pub(super) struct GroupEnv<'a> {
     rng: &'a mut ChaCha20Rng,
     keys: &'a mut Keys,
     demux: &'a Demux,
+    tombstones: &'a mut Tombstones,
     events: &'a mut VecDeque<(GroupId, GroupEvent)>,
 }
 
@@ -61,6 +64,16 @@ impl GroupEnv<'_> {
 
     pub(super) fn random(&mut self) -> u64 {
         self.rng.next_u64()
+    }
+
+    /// The group `key` of that transmitter is over.
+    pub(super) fn bury(&mut self, transmitter: SocketAddr, key: u64) {
+        self.tombstones.bury(transmitter, key, self.now);
+    }
+
+    /// Whether the group `key` of that transmitter ended not long ago.
+    pub(super) fn is_buried(&self, transmitter: SocketAddr, key: u64) -> bool {
+        self.tombstones.holds(transmitter, key, self.now)
     }
 
     pub(super) fn tell(&mut self, event: GroupEvent) {
@@ -102,6 +115,7 @@ pub(super) struct Groups {
     parties: Vec<Option<(GroupId, Party)>>,
     keys: Keys,
     rng: ChaCha20Rng,
+    tombstones: Tombstones,
     events: VecDeque<(GroupId, GroupEvent)>,
     next: u64,
     alive: usize,
@@ -116,6 +130,7 @@ impl Groups {
         Self {
             parties: Vec::new(),
             keys: Keys::new(hash_key),
+            tombstones: Tombstones::new(hash_key),
             rng,
             events: VecDeque::new(),
             next: 1,
@@ -158,6 +173,7 @@ macro_rules! env {
             rng: &mut $engine.groups.rng,
             keys: &mut $engine.groups.keys,
             demux: &$engine.demux,
+            tombstones: &mut $engine.groups.tombstones,
             events: &mut $engine.groups.events,
         }
     };

@@ -1,0 +1,65 @@
+//! Groups that are over: what still comes of them is not taken for a new one (§9.10).
+
+use crate::hash::{KeyedMap, KeyedState, Source};
+use crate::time::Time;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::collections::VecDeque;
+
+/// For how long a group that ended is remembered.
+const LIFE: Duration = Duration::from_secs(60);
+/// Most groups remembered; the oldest go first.
+const MOST: usize = 4_096;
+
+/// Transmitters' addresses and keys of groups that ended.
+pub(super) struct Tombstones {
+    until: KeyedMap<(Source, u64), Time>,
+    /// In the order in which they were buried.
+    order: VecDeque<(Time, Source, u64)>,
+}
+
+impl Tombstones {
+    pub(super) fn new(hash_key: [u8; 16]) -> Self {
+        Self {
+            until: KeyedMap::with_hasher(KeyedState::new(hash_key)),
+            order: VecDeque::new(),
+        }
+    }
+
+    /// The group `key` of that transmitter is over.
+    pub(super) fn bury(&mut self, transmitter: SocketAddr, key: u64, now: Time) {
+        self.forget_old(now);
+        let source = Source::from(transmitter);
+        let until = now + LIFE;
+        self.until.insert((source, key), until);
+        self.order.push_back((until, source, key));
+        if self.order.len() > MOST {
+            self.forget_first();
+        }
+    }
+
+    /// Whether that group ended not long ago.
+    pub(super) fn holds(&self, transmitter: SocketAddr, key: u64, now: Time) -> bool {
+        let until = self.until.get(&(Source::from(transmitter), key));
+        until.is_some_and(|until| now < *until)
+    }
+
+    fn forget_old(&mut self, now: Time) {
+        while self.order.front().is_some_and(|(until, ..)| *until <= now) {
+            self.forget_first();
+        }
+    }
+
+    /// One that was buried again since is kept.
+    fn forget_first(&mut self) {
+        if let Some((until, source, key)) = self.order.pop_front()
+            && self.until.get(&(source, key)) == Some(&until)
+        {
+            self.until.remove(&(source, key));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tombstones_tests.rs"]
+mod tests;
