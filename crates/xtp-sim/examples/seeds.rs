@@ -1,7 +1,7 @@
 //! Runs consecutive seeds on one thread and fails at the end if one of them failed.
 //!
 //! ```text
-//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--hostile]
+//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--hostile|--cast]
 //! ```
 //!
 //! `cargo xtask coverage` and `cargo xtask mutants` build this instead of the `xtp` command: it needs the engine, the
@@ -17,20 +17,16 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (options, numbers): (Vec<&str>, Vec<&str>) =
         words.into_iter().partition(|word| word.starts_with("--"));
-    let known = ["--fail-fast", "--hostile"];
+    let known = ["--fail-fast", "--hostile", "--cast"];
     let (&[first, count], true) = (&numbers[..], options.iter().all(|option| known.contains(option))) else {
-        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--hostile]");
+        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--hostile|--cast]");
         return ExitCode::from(2);
     };
-    let option = if options.contains(&"--hostile") {
-        " --hostile"
-    } else {
-        ""
-    };
     let fail_fast = options.contains(&"--fail-fast");
-    let class = match options.contains(&"--hostile") {
-        true => Class::Hostile,
-        false => Class::Plain,
+    let (class, option) = match () {
+        () if options.contains(&"--hostile") => (Class::Hostile, " --hostile"),
+        () if options.contains(&"--cast") => (Class::Cast, " --cast"),
+        () => (Class::Plain, ""),
     };
     let [Ok(first), Ok(count)] = [first, count].map(|word| word.parse::<u64>()) else {
         eprintln!("seeds: FIRST and COUNT are whole numbers");

@@ -11,6 +11,7 @@
 
 pub mod app;
 mod bound;
+pub mod cast;
 pub mod check;
 pub mod clock;
 pub mod content;

@@ -135,15 +135,14 @@ impl Summary {
 
     /// Share of seeds in which each fault class had an effect, 0 to 1, with its name.
     pub fn fault_rates(&self) -> Vec<(&'static str, f64)> {
-        self.rates(FaultClass::ALL.iter().map(|class| class.name()), &self.faults)
+        let known = FaultClass::ALL.iter().map(|class| class.name());
+        self.rates(known.chain(of_groups(&self.faults)), &self.faults)
     }
 
     /// Share of seeds in which each paradigm was at work.
     pub fn paradigm_rates(&self) -> Vec<(&'static str, f64)> {
-        self.rates(
-            Paradigm::ALL.iter().map(|paradigm| paradigm.name()),
-            &self.paradigms,
-        )
+        let known = Paradigm::ALL.iter().map(|paradigm| paradigm.name());
+        self.rates(known.chain(of_groups(&self.paradigms)), &self.paradigms)
     }
 
     /// Share of seeds in which each option bit of unicast was on a packet.
@@ -216,6 +215,13 @@ impl fmt::Display for Summary {
         table(f, "option bits, share of seeds", &self.option_rates())?;
         write!(f, "passed {} of {}", self.passed, self.seeds)
     }
+}
+
+/// What only groups have: it is listed where it occurs.
+fn of_groups(seen: &BTreeMap<&'static str, u64>) -> impl Iterator<Item = &'static str> {
+    let parties = ["group", "receiver", "transmitter"];
+    let names = seen.keys().copied();
+    names.filter(move |name| parties.iter().any(|party| name.starts_with(party)))
 }
 
 fn table(f: &mut fmt::Formatter<'_>, title: &str, rates: &[(&'static str, f64)]) -> fmt::Result {

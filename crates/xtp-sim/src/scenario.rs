@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
+use crate::cast::{self, CastPlan, GroupWorld};
 use crate::hostile::{Injector, hostile_plan, run_hostile_plan};
 use crate::keep::Keep;
 use crate::report::SeedReport;
@@ -19,17 +20,28 @@ pub enum Class {
     Plain,
     /// The same, and somebody who injects packets; every second one is without any other fault.
     Hostile,
+    /// One transmitter of a group and its receivers.
+    Cast,
+}
+
+/// What a seed draws.
+pub enum Drawn {
+    /// Associations, and who injects packets.
+    Flows(Box<Plan>, Option<Injector>),
+    /// A group.
+    Group(Box<CastPlan>),
 }
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Plain, Self::Hostile];
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Hostile, Self::Cast];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
             Self::Hostile => "hostile",
+            Self::Cast => "cast",
         }
     }
 }
@@ -48,6 +60,12 @@ impl FromStr for Class {
         all.find(|class| class.name() == name)
             .ok_or_else(|| format!("no class of seeds is called {name:?}"))
     }
+}
+
+/// The world a run left behind.
+pub(crate) enum Left {
+    Flows(Box<World>),
+    Group(Box<GroupWorld>),
 }
 
 /// Which seed, and how much of what it draws.
@@ -83,34 +101,52 @@ impl Scenario {
         command
     }
 
-    /// What is planned, and who injects.
+    /// What is planned.
     ///
     /// # Errors
     /// What is kept is not in this seed.
-    pub fn plan(&self) -> Result<(Plan, Option<Injector>), String> {
+    pub fn plan(&self) -> Result<Drawn, String> {
         let (mut plan, mut injector) = match self.class {
             Class::Plain => (Plan::draw(self.seed), None),
             Class::Hostile => {
                 let (plan, injector) = hostile_plan(self.seed);
                 (plan, Some(injector))
             }
+            Class::Cast => {
+                let mut plan = CastPlan::draw(self.seed);
+                if let Some(keep) = &self.keep {
+                    keep.apply_to_group(&mut plan)?;
+                }
+                return Ok(Drawn::Group(Box::new(plan)));
+            }
         };
         if let Some(keep) = &self.keep {
             keep.apply(&mut plan, injector.as_mut())?;
         }
-        Ok((plan, injector))
+        Ok(Drawn::Flows(Box::new(plan), injector))
     }
 
     /// Runs it.
     pub fn run(&self) -> SeedReport {
-        self.run_with(|_| {}).0
+        self.run_with(false).0
     }
 
-    /// Runs it in a world that `change` has seen, and shows the world it left behind.
-    pub(crate) fn run_with(&self, change: impl FnOnce(&mut World)) -> (SeedReport, Option<World>) {
+    /// Runs it and shows the world it left behind, in which every packet is recorded if `records`.
+    pub(crate) fn run_with(&self, records: bool) -> (SeedReport, Option<Left>) {
+        let change = |world: &mut World| world.net.records = records.then(Vec::new);
         let (mut report, world) = match self.plan() {
-            Ok((plan, None)) => run_plan_here(&plan, self.seed, change),
-            Ok((plan, Some(injector))) => run_hostile_plan(&plan, self.seed, injector, change),
+            Ok(Drawn::Flows(plan, None)) => {
+                let (report, world) = run_plan_here(&plan, self.seed, change);
+                (report, world.map(|world| Left::Flows(Box::new(world))))
+            }
+            Ok(Drawn::Flows(plan, Some(injector))) => {
+                let (report, world) = run_hostile_plan(&plan, self.seed, injector, change);
+                (report, world.map(|world| Left::Flows(Box::new(world))))
+            }
+            Ok(Drawn::Group(plan)) => {
+                let (report, world) = cast::run_plan(&plan, self.seed, records);
+                (report, world.map(|world| Left::Group(Box::new(world))))
+            }
             Err(failure) => (SeedReport::failed(failure), None),
         };
         report.seed = self.seed;
@@ -123,7 +159,8 @@ impl Scenario {
     /// Whatever `out` says.
     pub fn describe(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.plan() {
-            Ok((plan, _)) => print_plan(&plan, out),
+            Ok(Drawn::Flows(plan, _)) => print_plan(&plan, out),
+            Ok(Drawn::Group(plan)) => cast::print_plan(&plan, out),
             Err(wrong) => writeln!(out, "{wrong}"),
         }
     }
@@ -133,12 +170,12 @@ impl Scenario {
     /// # Errors
     /// Whatever `out` says.
     pub fn replay(&self, out: &mut dyn Write) -> io::Result<SeedReport> {
-        if let Ok((plan, _)) = self.plan() {
-            print_plan(&plan, out)?;
-        }
-        let (report, world) = self.run_with(|world| world.net.records = Some(Vec::new()));
-        if let Some(world) = &world {
-            print_run(world, out)?;
+        self.describe(out)?;
+        let (report, left) = self.run_with(true);
+        match &left {
+            Some(Left::Flows(world)) => print_run(world, out)?,
+            Some(Left::Group(world)) => world.print(out)?,
+            None => {}
         }
         match &report.failure {
             Some(failure) => writeln!(out, "seed {} failed: {failure}", self.seed)?,

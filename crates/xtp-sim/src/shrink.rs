@@ -1,7 +1,7 @@
 //! Makes a failing scenario smaller as long as the same failure stays.
 
 use crate::keep::{Accident, Keep};
-use crate::scenario::Scenario;
+use crate::scenario::{Drawn, Scenario};
 
 /// Most runs; a scenario that needs more is small enough.
 const MAX_RUNS: u32 = 3_000;
@@ -35,8 +35,12 @@ pub fn kind_of(failure: &str) -> String {
 
 /// Shrinks `scenario`, which fails as `fails` says; nothing if it does not.
 pub fn shrink(scenario: &Scenario, fails: impl FnMut(&Scenario) -> Option<String>) -> Option<Shrunk> {
-    let (plan, injector) = scenario.plan().ok()?;
-    let keep = scenario.keep.clone().unwrap_or_else(|| Keep::all(&plan));
+    let drawn = scenario.plan().ok()?;
+    let (all, injects) = match &drawn {
+        Drawn::Flows(plan, injector) => (Keep::all(plan), injector.is_some()),
+        Drawn::Group(plan) => (Keep::all_of_group(plan), false),
+    };
+    let keep = scenario.keep.clone().unwrap_or(all);
     let mut best = scenario.clone();
     best.keep = Some(keep);
     let mut search = Search {
@@ -48,7 +52,7 @@ pub fn shrink(scenario: &Scenario, fails: impl FnMut(&Scenario) -> Option<String
     };
     search.failure = (search.fails)(&search.best)?;
     search.kind = kind_of(&search.failure);
-    if injector.is_some() {
+    if injects {
         search.name_injected();
     }
     loop {

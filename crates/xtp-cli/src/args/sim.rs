@@ -9,6 +9,7 @@ Examples:
   xtp sim                          seeds 1 to 1000 on all cores
   xtp sim --seed 5000 --count 100
   xtp sim --class hostile          the same with somebody who injects packets
+  xtp sim --class cast             groups: a transmitter and its receivers
   xtp sim --replay 4711            every packet of one seed
   xtp sim --shrink 4711            the smallest part of a failing seed that still fails
 
@@ -34,7 +35,7 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "M", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: u64,
 
-    /// What kind of seeds: plain (faults of links and hosts) or hostile (somebody injects packets)
+    /// What kind of seeds: plain (faults of links and hosts), hostile (somebody injects packets) or cast (a group)
     #[arg(long, value_name = "CLASS", default_value_t = Class::Plain)]
     pub(crate) class: Class,
 

@@ -1,0 +1,376 @@
+//! What must be true of a group when everything is over.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use xtp_engine::group::{DropReason, GroupClose, MemberState, Require, Slow};
+use xtp_link::Loss;
+
+use super::machine::Gone;
+use super::member::Receiving;
+use super::plan::{Target, Verdict};
+use super::world::GroupWorld;
+use crate::app::nanos;
+
+/// A receiver that heard of its transmitter's end too late, or never, ends after so long at most: 25 s of silence (specification
+/// 17.9), and what a timer may be late.
+const SILENCE: Duration = Duration::from_secs(32);
+/// Least that is expected of a receiver that is heard, octets a second (specification 17.9).
+const LEAST_RATE: u64 = 65_536;
+/// What joining and closing take with losses.
+const MARGIN: Duration = Duration::from_secs(10);
+
+/// Why a receiver need not be whole.
+pub type Excuses = Vec<&'static str>;
+
+impl GroupWorld {
+    /// When everything must be over.
+    pub fn limit(&self) -> Duration {
+        self.quiet_at() + self.slowest() + self.transmitter_patience() + SILENCE + Duration::from_secs(30)
+    }
+
+    /// When nothing of what is planned disturbs the group any more.
+    fn quiet_at(&self) -> Duration {
+        let joins = self.plan.members.iter().map(|member| member.at).max();
+        let wait = self.plan.options.wait;
+        self.plan.calm_at().max(joins.unwrap_or_default()).max(wait) + self.plan.sending_time()
+    }
+
+    /// What slow links and readers cost beyond that.
+    fn slowest(&self) -> Duration {
+        let octets = self.plan.octets();
+        let of = |member: &super::plan::MemberPlan| {
+            let link = member.down.rate_bits_per_s.map_or(u64::MAX, |rate| rate / 8);
+            let reader = match member.reading {
+                super::plan::Reading::Slow { octets, every } => {
+                    octets as u64 * 1_000_000 / every.as_micros().max(1) as u64
+                }
+                _ => u64::MAX,
+            };
+            link.min(reader).max(1)
+        };
+        let least = self.plan.members.iter().map(of).min().unwrap_or(u64::MAX);
+        Duration::from_micros(octets.saturating_mul(3_000_000) / least.min(1 << 40))
+    }
+
+    fn transmitter_patience(&self) -> Duration {
+        let missing = Duration::from_micros(self.plan.octets() * 1_000_000 / LEAST_RATE);
+        self.plan.options.patience + missing + MARGIN
+    }
+
+    /// Judges what a world that is over leaves behind; how many receivers were excused, by what.
+    ///
+    /// # Errors
+    /// The first rule that was broken.
+    pub fn judge(&mut self) -> Result<BTreeMap<&'static str, u64>, String> {
+        for member in 0..self.members.len() {
+            self.members[member].measure()?;
+        }
+        let mut used = BTreeMap::new();
+        for member in 0..self.members.len() {
+            let excuses = self.excuses(member);
+            let whole = self.judge_member(member)?;
+            if whole {
+                continue;
+            }
+            match excuses.first() {
+                Some(excuse) => *used.entry(*excuse).or_default() += 1,
+                None => return Err(format!("receiver {member} is not whole: {}", self.story(member))),
+            }
+        }
+        self.judge_transmitter()?;
+        self.judge_repairs()?;
+        Ok(used)
+    }
+
+    /// What is true of each receiver; whether it is whole.
+    fn judge_member(&self, member: usize) -> Result<bool, String> {
+        let receiving = &self.members[member];
+        let written = self.sender.ledger.written;
+        let finished = self.sender.ledger.closed;
+        let whole = finished && receiving.now.had == written && receiving.check.next == written;
+        let fail = |what: &str| Err(format!("receiver {member} {what}: {}", self.story(member)));
+        if self.plan.options.require == Require::Nobody {
+            return Ok(receiving.check.next == written || self.loses(member));
+        }
+        match &receiving.now.closed {
+            Some((_, GroupClose::Normal)) if !whole && !receiving.now.rejected => {
+                return fail("says that all is well");
+            }
+            Some((_, GroupClose::Nobody | GroupClose::Protocol(_))) => return fail("ended oddly"),
+            Some((at, _)) => {
+                let end = self.sender_over().unwrap_or(self.now);
+                let read = nanos(self.quiet_at() + self.slowest());
+                if *at > end.max(read) + nanos(SILENCE) {
+                    return fail("ended long after its transmitter");
+                }
+            }
+            None => {}
+        }
+        let said = receiving.now.closed.is_some() || !receiving.is_alive();
+        Ok(whole && (said || !receiving.found))
+    }
+
+    fn sender_over(&self) -> Option<u64> {
+        self.sender_gone
+            .or(self.sender.closed.as_ref().map(|(at, _)| *at))
+    }
+
+    /// Whether this receiver, or everybody, may lose packets.
+    fn loses(&self, member: usize) -> bool {
+        let own = &self.plan.members[member];
+        own.down.loss != Loss::None
+            || self.plan.uplink.loss != Loss::None
+            || own.down.rate_bits_per_s.is_some()
+            || own.at > Duration::ZERO
+            || !matches!(own.reading, super::plan::Reading::Fast)
+            || own.look > Duration::ZERO
+            || own.down.jitter > Duration::ZERO
+            || own.down.reorder > 0.0
+            || !self.happened.is_empty()
+    }
+
+    /// Why this receiver need not be whole.
+    pub fn excuses(&self, member: usize) -> Excuses {
+        let receiving = &self.members[member];
+        let options = &self.plan.options;
+        let mut excuses = Excuses::new();
+        let mut add = |holds: bool, name: &'static str| {
+            if holds {
+                excuses.push(name);
+            }
+        };
+        add(receiving.plan.left_out, "left out");
+        add(receiving.machine.gone == Some(Gone::Killed), "killed");
+        add(receiving.machine.gone == Some(Gone::Off), "switched off");
+        add(receiving.left, "left");
+        add(self.sender_gone.is_some(), "transmitter gone");
+        add(receiving.plan.verdict == Verdict::Reject, "rejects");
+        let list = match &options.require {
+            Require::List(names) => !names.contains(&receiving.plan.join.name),
+            Require::AnyOf(_) => true,
+            _ => false,
+        };
+        add(list, "not required");
+        let troubled = self.plan.troubles_of(member).next().is_some()
+            || self
+                .plan
+                .troubles
+                .iter()
+                .any(|trouble| trouble.what.member().is_none());
+        let slow = receiving.plan.down.rate_bits_per_s.is_some();
+        let lossy = share(&receiving.plan.down.loss) > 0.06;
+        let reads = !matches!(receiving.plan.reading, super::plan::Reading::Fast);
+        add(
+            options.slow == Slow::Drop && (troubled || slow || lossy || reads),
+            "slow, and slow ones are dropped",
+        );
+        let patience = options.patience.mul_f64(0.9);
+        let long = self
+            .plan
+            .troubles
+            .iter()
+            .filter(|trouble| trouble.what.member().is_none_or(|its| its == member))
+            .any(|trouble| trouble.what.span() > patience);
+        add(long, "away for longer than the patience");
+        // Whoever was away when the rest was done is found again by the group only as long as it lasts.
+        let over = self.sender_over().unwrap_or(u64::MAX);
+        let began = receiving.now.began;
+        let started = self.sender.started.unwrap_or(u64::MAX);
+        let joined = self.member_of(receiving).is_some();
+        let time_to_join = nanos(if lossy || troubled {
+            MARGIN
+        } else {
+            Duration::from_secs(2)
+        });
+        add(
+            !joined && began + time_to_join > over.min(started),
+            "came too late",
+        );
+        add(
+            self.sender.laggards.contains(&member),
+            "fell behind, and nothing catches it up yet",
+        );
+        excuses
+    }
+
+    /// What the transmitter says of the program that runs there now.
+    fn member_of(&self, receiving: &Receiving) -> Option<&xtp_engine::group::MemberReport> {
+        let mut reports = self.sender.reports.iter().rev();
+        reports.find(|report| report.address == receiving.now.address)
+    }
+
+    /// What happened to a receiver, in words.
+    fn story(&self, member: usize) -> String {
+        let receiving = &self.members[member];
+        let state = self.member_of(receiving).map(|report| report.state);
+        format!(
+            "has {} of {}, read {}, ended {:?}; the transmitter says {state:?} and ended {:?}",
+            receiving.now.had,
+            self.sender.ledger.written,
+            receiving.check.next,
+            receiving.now.closed,
+            self.sender.closed
+        )
+    }
+
+    /// The transmitter's end, and what it says.
+    fn judge_transmitter(&self) -> Result<(), String> {
+        let Some((at, why)) = &self.sender.closed else {
+            return Ok(());
+        };
+        let options = &self.plan.options;
+        let joined = !self.sender.joined.is_empty();
+        match why {
+            GroupClose::Normal => {}
+            GroupClose::Nobody if !joined => {}
+            why => return Err(format!("the transmitter ended: {why}")),
+        }
+        if options.require == Require::Nobody {
+            return Ok(());
+        }
+        for report in &self.sender.reports {
+            let open = matches!(
+                report.state,
+                MemberState::Pending | MemberState::Holder | MemberState::Laggard
+            );
+            if open && matches!(options.require, Require::All) {
+                return Err(format!(
+                    "the transmitter ended, and its member is open: {report:?}"
+                ));
+            }
+            self.judge_report(report)?;
+        }
+        if let Require::AnyOf(count) = options.require {
+            let done = self.sender.done.len();
+            let alive = self.members.iter().filter(|member| member.is_alive()).count();
+            let quiet = self.plan.troubles.is_empty() && joined;
+            let rejects = self
+                .plan
+                .members
+                .iter()
+                .any(|member| member.verdict == Verdict::Reject);
+            if quiet
+                && !rejects
+                && options.slow == Slow::Wait
+                && done < alive.min(count as usize)
+                && self.sender.joined.len() >= alive
+            {
+                return Err(format!("{done} are done where any {count} were to be"));
+            }
+        }
+        let last = self.sender.done.values().max().copied();
+        let last = last
+            .unwrap_or(0)
+            .max(nanos(self.quiet_at()))
+            .max(self.sender.started.unwrap_or(0));
+        let most = last + nanos(self.transmitter_patience() + self.slowest());
+        match *at > most {
+            true => Err(format!(
+                "the transmitter ended {} s after everything was over",
+                (at - last) / 1_000_000_000
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Nobody is out for a reason that does not hold.
+    fn judge_report(&self, report: &xtp_engine::group::MemberReport) -> Result<(), String> {
+        let MemberState::Dropped(reason) = report.state else {
+            return Ok(());
+        };
+        let mut members = self.members.iter().enumerate();
+        let found = members.find(|(_, receiving)| receiving.now.address.ip() == report.address.ip());
+        let Some((member, receiving)) = found else {
+            return Err(format!("a member that is nobody: {report:?}"));
+        };
+        let restarted = !receiving.before.is_empty();
+        let holds = match reason {
+            DropReason::Rejected => receiving.now.rejected || receiving.left || restarted,
+            DropReason::Unreachable => {
+                receiving.machine.gone == Some(Gone::Killed) || receiving.left || restarted
+            }
+            DropReason::Replaced => restarted,
+            DropReason::Slow => self.plan.options.slow == Slow::Drop,
+            _ => true,
+        };
+        let quiet = self.happened.is_empty();
+        let patient = reason == DropReason::Silent && quiet && share(&receiving.plan.down.loss) < 0.1;
+        match holds && !patient {
+            true => Ok(()),
+            false => Err(format!(
+                "receiver {member} is out for a reason that does not hold: {report:?}"
+            )),
+        }
+    }
+
+    /// Repairs keep to the information bound where little is lost and nothing else goes wrong.
+    fn judge_repairs(&self) -> Result<(), String> {
+        let options = &self.plan.options;
+        let calm = self.plan.troubles.is_empty()
+            && self.plan.target == Target::Group
+            && options.require == Require::All
+            && options.expect == Some(self.members.len() as u32)
+            && self.sender.joined.len() == self.members.len()
+            && self.sender.dropped.is_empty()
+            && share(&self.plan.uplink.loss) <= 0.05
+            && self.members.iter().all(|member| {
+                let link = &member.plan.down;
+                share(&link.loss) <= 0.05
+                    && link.rate_bits_per_s.is_none()
+                    && member.plan.socket_buffer > 1 << 20
+            });
+        if !calm {
+            return Ok(());
+        }
+        let bound = information_bound(self);
+        let (proactive, blocks) = match (options.fec, self.watch.coding) {
+            (Some(fec), Some(coding)) => (
+                u64::from(fec.proactive),
+                self.sender.ledger.written.div_ceil(coding.block),
+            ),
+            _ => (0, 0),
+        };
+        let most = bound + bound / 4 + proactive * blocks + REPAIR_MARGIN;
+        match self.watch.repairs > most {
+            true => Err(format!(
+                "{} packets repaired where {bound} were needed ({} data packets, {} receivers)",
+                self.watch.repairs,
+                self.watch.data,
+                self.members.len()
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Repairs beyond the bound and a quarter of it: those lost themselves, and the short last block, repaired by data.
+const REPAIR_MARGIN: u64 = 12;
+
+/// The least number of packets that repair what was lost on first transmission: with parity the greatest loss of each block
+/// at one receiver; without, what anybody lost.
+pub fn information_bound(world: &GroupWorld) -> u64 {
+    let watch = &world.watch;
+    let Some(coding) = watch.coding else {
+        return watch.firsts.iter().filter(|first| first.lost != 0).count() as u64;
+    };
+    let mut blocks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for first in &watch.firsts {
+        let lost = blocks
+            .entry(first.seq / coding.block)
+            .or_insert_with(|| vec![0; world.members.len()]);
+        for (member, count) in lost.iter_mut().enumerate() {
+            *count += first.lost >> member & 1;
+        }
+    }
+    blocks.values().filter_map(|lost| lost.iter().max()).sum()
+}
+
+fn share(loss: &Loss) -> f64 {
+    match *loss {
+        Loss::None => 0.0,
+        Loss::Random(share) => share,
+        // One in a bad state loses for as long as it lasts.
+        Loss::GilbertElliott { .. } => 1.0,
+    }
+}

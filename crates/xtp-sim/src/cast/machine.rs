@@ -1,0 +1,182 @@
+//! A host of a group: an engine behind its driver, a clock, and sockets that hold so much and no more.
+
+use core::net::SocketAddr;
+use std::collections::VecDeque;
+
+use xtp_engine::{
+    Arrivals, Arrived, Datagram, Driver, Engine, EngineConfig, Error, Outlet, Time, TransmitBatch,
+};
+
+use super::network::Travelling;
+use crate::clock::Clock;
+
+/// Why nobody is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// The program ended; its host tells who asks.
+    Killed,
+    /// The host is off.
+    Off,
+}
+
+/// What left and is not on a link yet.
+#[derive(Default)]
+struct Outbox(Vec<TransmitBatch>);
+
+impl Outlet for Outbox {
+    fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
+        self.0.push(core::mem::take(out));
+    }
+}
+
+/// One datagram of the endpoint's own socket.
+struct Single<'a>(Option<Datagram<'a>>);
+
+impl<'a> Arrivals<'a> for Single<'a> {
+    fn only(&self) -> Option<Datagram<'a>> {
+        self.0
+    }
+
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        self.0.take().map(|joined| Arrived {
+            joined,
+            stride: joined.data.len(),
+        })
+    }
+
+    fn skip_joined(&mut self, _: usize) {}
+}
+
+/// A host.
+pub struct Machine {
+    /// Its engine.
+    pub driver: Driver,
+    /// Where its endpoint's socket is bound.
+    pub address: SocketAddr,
+    /// Not scheduled.
+    pub paused: bool,
+    /// Nobody is there any more.
+    pub gone: Option<Gone>,
+    /// When it wants to run, world time; `u64::MAX` for not at all.
+    pub wake: u64,
+    clock: Clock,
+    inbox: VecDeque<Travelling>,
+    inbox_octets: usize,
+    socket_buffer: usize,
+    look: u64,
+    next_look: u64,
+    outbox: Outbox,
+}
+
+impl Machine {
+    /// A host that runs; `look` is the time between two looks at its sockets.
+    ///
+    /// # Errors
+    /// What the engine says about its configuration.
+    pub fn new(
+        engine: EngineConfig,
+        address: SocketAddr,
+        clock: Clock,
+        socket_buffer: usize,
+        look: u64,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            driver: Driver::new(Engine::new(engine)?),
+            address,
+            paused: false,
+            gone: None,
+            wake: 0,
+            clock,
+            inbox: VecDeque::new(),
+            inbox_octets: 0,
+            socket_buffer,
+            look,
+            next_look: 0,
+            outbox: Outbox::default(),
+        })
+    }
+
+    /// What its clock shows.
+    pub fn local(&self, world: u64) -> Time {
+        self.clock.local(world)
+    }
+
+    /// Whether it does anything.
+    pub fn runs(&self) -> bool {
+        !self.paused && self.gone.is_none()
+    }
+
+    /// A datagram reaches its sockets; whether it found room.
+    pub fn deliver(&mut self, datagram: Travelling) -> bool {
+        if self.inbox_octets + datagram.data.len() > self.socket_buffer {
+            return false;
+        }
+        self.inbox_octets += datagram.data.len();
+        self.inbox.push_back(datagram);
+        self.wake = self.wake.min(self.next_look);
+        true
+    }
+
+    /// Takes what lies in its sockets. Datagrams to `group` come from the group's socket.
+    pub fn take_input(&mut self, world: u64, group: SocketAddr) {
+        if self.inbox.is_empty() || self.next_look > world {
+            return;
+        }
+        let now = self.local(world);
+        while let Some(travelling) = self.inbox.pop_front() {
+            self.inbox_octets -= travelling.data.len();
+            let datagram = Datagram {
+                src: travelling.src,
+                dst: Some(travelling.dst.ip()),
+                ecn: travelling.ecn,
+                data: &travelling.data,
+                backing: None,
+            };
+            if travelling.dst == group {
+                self.driver.receive_group(now, group, datagram);
+            } else {
+                self.driver.receive_all(now, &mut Single(Some(datagram)));
+                let _ = self.driver.reply(now, &mut self.outbox);
+            }
+        }
+        self.next_look = world + self.look;
+    }
+
+    /// One turn; what leaves is given to `each` with its destination.
+    pub fn turn(&mut self, world: u64, mut each: impl FnMut(Travelling)) {
+        let now = self.local(world);
+        self.driver.turn(now, &mut self.outbox);
+        for batch in core::mem::take(&mut self.outbox.0) {
+            batch.for_each_datagram(|train, octets| {
+                each(Travelling {
+                    src: self.address,
+                    dst: train.dst,
+                    ecn: train.ecn,
+                    data: bytes::Bytes::copy_from_slice(octets),
+                    number: 0,
+                });
+            });
+        }
+    }
+
+    /// When it wants to run again, if its user wants to at `user`.
+    pub fn plan(&mut self, user: u64) {
+        let timer = self.driver.deadline().filter(|&at| at != Time::NEVER);
+        let timer = timer.map_or(u64::MAX, |at| self.clock.world(at));
+        let look = if self.inbox.is_empty() {
+            u64::MAX
+        } else {
+            self.next_look
+        };
+        self.wake = timer.min(look).min(user);
+    }
+
+    /// The program ends, or the host is off.
+    pub fn end(&mut self, why: Gone) {
+        self.gone = Some(why);
+        self.paused = false;
+        self.inbox.clear();
+        self.inbox_octets = 0;
+        self.wake = u64::MAX;
+    }
+}

@@ -1,0 +1,25 @@
+//! Simulated groups: one transmitter, 1 to 64 receivers, each an engine of its own behind a driver (§9).
+//!
+//! Every host has one link to a bridge and one from it. What the transmitter sends to the group crosses its uplink once
+//! (what is lost there everybody lacks) and is copied onto the downlink of every receiver (what is lost there only that one
+//! lacks). [`CastPlan`] is what a seed draws, [`GroupWorld`] is where it happens, and [`run`] says what was wrong.
+
+mod draw;
+mod judge;
+mod machine;
+mod member;
+mod network;
+mod part;
+mod plan;
+mod run;
+mod sender;
+mod watch;
+mod world;
+
+pub use judge::information_bound;
+pub use member::Receiving;
+pub use network::{Bridge, Travelling};
+pub use plan::{CastPlan, Disturbance, MemberPlan, Message, Reading, Target, Trouble, Verdict};
+pub use run::{print_plan, run_plan};
+pub use sender::Sending;
+pub use world::{GroupWorld, MEMBER_PORT, group_address, member_address, transmitter_address};

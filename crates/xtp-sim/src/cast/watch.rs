@@ -1,0 +1,350 @@
+//! What an observer sees while a group runs, and the rules that hold at every moment.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use xtp_wire::{Body, Format, GroupTerms, Options, Packet, Traffic};
+
+use super::member::Receiving;
+use super::network::Travelling;
+use super::plan::{CastPlan, Target};
+use super::sender::Sending;
+use super::world::{GroupWorld, group_address};
+
+/// One second, nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+/// Packets for one receiver alone and for the group that are no data, within a second: announcements and polls, of which
+/// the quickest leave every 5 ms, rows announced, and what each member is told (§9.4).
+const CONTROL_A_SECOND: usize = 260;
+
+/// Data that left for the first time.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstCopy {
+    /// Its position.
+    pub seq: u64,
+    /// Octets of sequence space.
+    pub len: u64,
+    /// Receivers it was lost on the way to, a bit each.
+    pub lost: u64,
+}
+
+/// How the stream is coded, as the transmitter announced it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coding {
+    /// Octets of a block.
+    pub block: u64,
+    /// Octets of a symbol.
+    pub symbol: u64,
+}
+
+/// What was seen.
+pub struct Watch {
+    /// Data that left for the first time.
+    pub firsts: Vec<FirstCopy>,
+    /// How the stream is coded, if it is.
+    pub coding: Option<Coding>,
+    /// Packets to the group that are neither data nor parity.
+    pub control: u64,
+    /// Data that left again, and parity.
+    pub repairs: u64,
+    /// Data that left for the first time.
+    pub data: u64,
+    /// Datagrams that receivers sent.
+    pub answers: u64,
+    /// The most that came to the transmitter within a second.
+    pub busiest: usize,
+    /// Option bits seen.
+    pub options: u32,
+    /// Every packet, if wanted.
+    pub trace: Option<Vec<String>>,
+    limit: usize,
+    recent: VecDeque<u64>,
+    control_recent: VecDeque<u64>,
+    /// Number of a packet and its place in `firsts`.
+    places: BTreeMap<u64, usize>,
+    number: u64,
+    farthest: u64,
+    members: usize,
+    last_group: Option<(Vec<u8>, u64)>,
+}
+
+impl Watch {
+    /// An observer of `plan`.
+    pub fn new(plan: &CastPlan) -> Self {
+        let members = plan.members.len();
+        Self {
+            firsts: Vec::new(),
+            coding: None,
+            control: 0,
+            repairs: 0,
+            data: 0,
+            answers: 0,
+            busiest: 0,
+            options: 0,
+            trace: None,
+            // Answers to polls and needs each fill the rate at most; small groups answer at once (specification 17.5).
+            limit: 2 * plan.options.feedback_rate as usize + 40 * members.min(16) + 8 * members,
+            recent: VecDeque::new(),
+            control_recent: VecDeque::new(),
+            places: BTreeMap::new(),
+            number: 0,
+            farthest: 0,
+            members,
+            last_group: None,
+        }
+    }
+
+    /// A datagram of the transmitter departs; the number by which its losses are noted.
+    ///
+    /// # Errors
+    /// It is not well-formed, or there are too many.
+    pub fn departs(&mut self, now: u64, datagram: &Travelling, target: Target) -> Result<u64, String> {
+        let packet = Packet::parse(&datagram.data)
+            .map_err(|error| format!("the transmitter sent a malformed packet: {error}"))?;
+        self.note(now, "T", datagram, &packet);
+        let to_group = datagram.dst == group_address()
+            || target == Target::Each
+                && !packet.header.key.is_returned()
+                && packet.header.format != Format::Diag;
+        if !to_group {
+            self.count_control(now)?;
+            return Ok(0);
+        }
+        // The copies of one packet follow each other.
+        if target == Target::Each
+            && let Some((octets, number)) = &self.last_group
+            && octets[..] == datagram.data[..]
+        {
+            return Ok(*number);
+        }
+        self.number += 1;
+        if target == Target::Each {
+            self.last_group = Some((datagram.data.to_vec(), self.number));
+        }
+        match &packet.body {
+            Body::Data(data) => {
+                let len = data.data.len() as u64 + if data.tag.is_some() { 8 } else { 0 };
+                let seq = packet.header.seq;
+                if seq >= self.farthest {
+                    self.farthest = seq + len;
+                    self.places.insert(self.number, self.firsts.len());
+                    self.firsts.push(FirstCopy { seq, len, lost: 0 });
+                    self.data += 1;
+                } else {
+                    self.repairs += 1;
+                }
+            }
+            Body::Parity(_) => self.repairs += 1,
+            Body::First(first) => {
+                self.count_control(now)?;
+                let Traffic::Extended(traffic) = first.traffic else {
+                    return Err("an announcement without terms".to_owned());
+                };
+                let terms = GroupTerms::read(traffic.tlvs).map_err(|error| error.to_string())?;
+                self.coding = self.coding.or(terms.fec.map(|fec| Coding {
+                    block: u64::from(fec.k) * u64::from(fec.symbol_len),
+                    symbol: fec.symbol_len.into(),
+                }));
+            }
+            _ => self.count_control(now)?,
+        }
+        Ok(self.number)
+    }
+
+    fn count_control(&mut self, now: u64) -> Result<(), String> {
+        self.control += 1;
+        self.control_recent.push_back(now);
+        while self.control_recent.front().is_some_and(|&at| at + SECOND < now) {
+            self.control_recent.pop_front();
+        }
+        let most = CONTROL_A_SECOND + 24 * self.members + self.data as usize / 4;
+        match self.control_recent.len() > most {
+            true => Err(format!(
+                "{} packets without data within a second for {} members",
+                self.control_recent.len(),
+                self.members
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// A copy of a packet to the group will not reach this receiver.
+    pub fn lost(&mut self, number: u64, member: usize) {
+        if let Some(&place) = self.places.get(&number) {
+            self.firsts[place].lost |= 1 << member;
+        }
+    }
+
+    /// A datagram of a receiver departs.
+    ///
+    /// # Errors
+    /// It is not well-formed.
+    pub fn answers(&mut self, now: u64, member: usize, datagram: &Travelling) -> Result<(), String> {
+        let packet =
+            Packet::parse(&datagram.data).map_err(|error| format!("sent a malformed packet: {error}"))?;
+        self.answers += 1;
+        self.note(now, &format!("R{member}"), datagram, &packet);
+        Ok(())
+    }
+
+    /// A datagram of a receiver reaches the bridge on its way to the transmitter.
+    ///
+    /// # Errors
+    /// That is more than the transmitter takes.
+    pub fn feedback(&mut self, now: u64) -> Result<(), String> {
+        self.recent.push_back(now);
+        while self.recent.front().is_some_and(|&at| at + SECOND < now) {
+            self.recent.pop_front();
+        }
+        self.busiest = self.busiest.max(self.recent.len());
+        match self.recent.len() > self.limit {
+            true => Err(format!(
+                "{} packets of {} receivers came to the transmitter within a second",
+                self.recent.len(),
+                self.members
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The transmitter keeps to what its user allowed.
+    ///
+    /// # Errors
+    /// It holds more.
+    pub fn sender_stores(&mut self, sender: &mut Sending, _now: u64) -> Result<(), String> {
+        if sender.closed.is_some() {
+            return Ok(());
+        }
+        let stats = sender
+            .machine
+            .driver
+            .cast_stats(xtp_engine::Time::ZERO, sender.id)
+            .map_err(|error| format!("no counters: {error}"))?;
+        sender.stats = stats;
+        if stats.acknowledged > stats.position || stats.position > sender.ledger.written {
+            return Err(format!(
+                "acknowledged {} of {} sent of {} written",
+                stats.acknowledged, stats.position, sender.ledger.written
+            ));
+        }
+        Ok(())
+    }
+
+    /// A receiver keeps to what its user allowed.
+    ///
+    /// # Errors
+    /// It holds more.
+    pub fn receiver_stores(&self, receiving: &mut Receiving) -> Result<(), String> {
+        receiving.measure()?;
+        let held = receiving.now.had.saturating_sub(receiving.now.read);
+        let capacity = receiving.plan.join.capacity;
+        match held > capacity {
+            true => Err(format!("holds {held} octets with a capacity of {capacity}")),
+            false => Ok(()),
+        }
+    }
+
+    fn note(&mut self, now: u64, who: &str, datagram: &Travelling, packet: &Packet<'_>) {
+        self.options |= packet.header.options.bits();
+        if let Some(trace) = &mut self.trace {
+            let header = &packet.header;
+            let options: Vec<_> = [
+                (Options::SREQ, "SREQ"),
+                (Options::EOM, "EOM"),
+                (Options::BTAG, "BTAG"),
+                (Options::WCLOSE, "WCLOSE"),
+                (Options::RCLOSE, "RCLOSE"),
+                (Options::END, "END"),
+                (Options::NOERR, "NOERR"),
+                (Options::MULTI, "MULTI"),
+            ]
+            .into_iter()
+            .filter(|(bit, _)| header.options.contains(*bit))
+            .map(|(_, name)| name)
+            .collect();
+            trace.push(format!(
+                "{:>12.6} {who:>4} > {} {:?} key {:x} sync {} seq {} {{{}}} {}",
+                now as f64 / 1e9,
+                datagram.dst,
+                header.format,
+                header.key.value() & 0xffff,
+                header.sync,
+                header.seq,
+                options.join(" "),
+                body(&packet.body)
+            ));
+        }
+    }
+}
+
+/// What matters of a body.
+fn body(body: &Body<'_>) -> String {
+    match body {
+        Body::Data(data) => format!("{} octets", data.data.len()),
+        Body::First(first) => format!("{} octets", first.data.data.len()),
+        Body::Parity(parity) => format!("row {} of {}, last {}", parity.row, parity.k, parity.flags),
+        Body::Cntl(control) => format!("{control:?}"),
+        Body::Ecntl { control, spans } => format!("{control:?} {spans:?}"),
+        Body::Xcntl(xcntl) => format!("{xcntl:?}"),
+        Body::Gnack(gnack) => format!("{gnack:?}"),
+        Body::Diag(diag) => format!("{diag:?}"),
+        Body::Jcntl { control, xkey, .. } => format!("{control:?} xkey {:x}", xkey & 0xffff),
+        _ => String::new(),
+    }
+}
+
+impl GroupWorld {
+    /// What the transmitter was told is true at the moment it is told.
+    pub(super) fn judge_news(&mut self) {
+        for event in self.sender.take_news() {
+            if let xtp_engine::group::GroupEvent::Done(member) = event
+                && let Err(what) = self.judge_done(member)
+            {
+                self.fail(&what);
+            }
+        }
+    }
+
+    /// Whoever is done has everything, and where it was asked its user has had it.
+    fn judge_done(&mut self, id: xtp_engine::group::MemberId) -> Result<(), String> {
+        let now = xtp_engine::Time::ZERO;
+        let reports = self.sender.machine.driver.group_members(now, self.sender.id);
+        let reports = reports.map_err(|error| format!("no report: {error}"))?;
+        let report = reports.iter().find(|report| report.member == id);
+        let report = report.ok_or_else(|| format!("{id:?} is done, and in no report"))?;
+        let written = self.sender.ledger.written;
+        if !self.sender.ledger.closed {
+            return Err(format!("{id:?} is done before the stream is"));
+        }
+        let mut members = self.members.iter_mut();
+        let receiving = members
+            .find(|receiving| receiving.now.address.ip() == report.address.ip())
+            .ok_or_else(|| format!("{id:?} at {} is nobody", report.address))?;
+        receiving.measure()?;
+        let (confirms, read) = (receiving.plan.join.confirm, receiving.check.next);
+        let instance = receiving
+            .instance(report.address)
+            .ok_or_else(|| format!("{id:?} at {} never was", report.address))?;
+        if instance.had != written {
+            return Err(format!(
+                "{id:?} ({}) is said to be done and has {} of {written}",
+                report.name, instance.had
+            ));
+        }
+        let own = instance.address == receiving.machine.address;
+        let asked = self.plan.options.confirm == xtp_engine::Confirm::Delivered;
+        if own && asked && read != written {
+            return Err(format!(
+                "{id:?} is said to be done and its user has read {read} of {written}"
+            ));
+        }
+        if confirms == xtp_engine::Confirm::Delivered && !instance.confirmed {
+            return Err(format!(
+                "{id:?} is said to be done and its user has not confirmed"
+            ));
+        }
+        if instance.rejected {
+            return Err(format!("{id:?} is said to be done and its user has rejected"));
+        }
+        Ok(())
+    }
+}
