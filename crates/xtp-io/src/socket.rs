@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -213,6 +214,24 @@ impl UdpSocket {
     pub fn wait(&self, timeout: Option<Duration>, interest: Interest) -> io::Result<Readiness> {
         self.endpoint.counts.poll_calls.fetch_add(1, Ordering::Relaxed);
         sys::wait(&self.endpoint.socket, timeout, interest)
+    }
+
+    /// As [`wait`](Self::wait), and for a datagram that can be received from one of `others`; readable if there is one anywhere.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wait_with(
+        &self,
+        others: &[Arc<UdpSocket>],
+        timeout: Option<Duration>,
+        interest: Interest,
+    ) -> io::Result<Readiness> {
+        if others.is_empty() {
+            return self.wait(timeout, interest);
+        }
+        self.endpoint.counts.poll_calls.fetch_add(1, Ordering::Relaxed);
+        let others = others.iter().map(|other| &other.endpoint.socket);
+        sys::wait_any(&self.endpoint.socket, others, timeout, interest)
     }
 
     /// Appends queued reports about datagrams sent earlier to `out`, at most 64 a call; returns how

@@ -14,12 +14,14 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
+mod group;
 mod hand_in;
 mod message;
 mod shortcut;
 mod sleep;
 mod way;
 
+pub(crate) use group::Membership;
 pub(crate) use message::Came;
 pub(crate) use shortcut::Bed;
 use shortcut::Serves;
@@ -65,6 +67,7 @@ pub(crate) struct Carrier {
     /// What the socket failed with for good, until somebody asks.
     failure: Option<Error>,
     shortcut: shortcut::Use,
+    groups: group::Groups,
     trace: Option<Trace>,
     waker: Arc<Waker>,
     errors: Vec<SocketError>,
@@ -92,6 +95,7 @@ impl Carrier {
             unroutable: Vec::new(),
             failure: None,
             shortcut: shortcut::Use::default(),
+            groups: group::Groups::default(),
             trace,
             waker,
             errors: Vec::new(),

@@ -87,8 +87,9 @@ fn round(shared: &Shared) -> bool {
     };
     state.driver_sleeps = Some(state.core.deadline().unwrap_or(Time::NEVER));
     let interest = state.core.carrier.interest();
+    let groups = state.core.carrier.group_sockets();
     drop(state);
-    let errors = shared.doze(Some(timeout), interest);
+    let errors = shared.doze(Some(timeout), interest, &groups);
     let mut state = shared.lock();
     state.driver_sleeps = None;
     let now = state.core.now();

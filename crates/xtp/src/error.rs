@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use xtp_engine::CloseReason;
+use xtp_engine::group::GroupClose;
 
 /// What every fallible call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,6 +73,14 @@ pub enum Error {
     /// The association is over.
     #[error("{0}")]
     Closed(CloseReason),
+    /// The group is over for this end: its transmitter or its receiver.
+    #[error("{0}")]
+    Group(GroupClose),
+    /// This endpoint transmits to another group already, by another interface, hop limit or loopback.
+    #[error(
+        "this endpoint already transmits to groups in another way; use the same interface, hops and loopback, or another endpoint"
+    )]
+    GroupSending,
     /// The peer's stream ended in the middle of a message.
     #[error("the peer's stream ended inside a message, {octets} octets into it; ask the peer why")]
     Incomplete {
@@ -156,6 +165,8 @@ impl Error {
             Self::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
             Self::MessageTooLong { .. } => io::ErrorKind::InvalidData,
             Self::Command(error) => kind_of_command(error),
+            Self::Group(reason) => kind_of_group(reason),
+            Self::GroupSending => io::ErrorKind::AddrInUse,
             Self::Entropy(_) => io::ErrorKind::Other,
         }
     }
@@ -167,6 +178,17 @@ fn kind_of_close(reason: &CloseReason) -> io::ErrorKind {
         CloseReason::NobodyListens | CloseReason::Refused(_) => io::ErrorKind::ConnectionRefused,
         CloseReason::LocalAbort => io::ErrorKind::ConnectionAborted,
         CloseReason::Normal | CloseReason::RefusedByReader { .. } => io::ErrorKind::BrokenPipe,
+        _ => io::ErrorKind::ConnectionReset,
+    }
+}
+
+fn kind_of_group(reason: &GroupClose) -> io::ErrorKind {
+    match reason {
+        GroupClose::Normal => io::ErrorKind::BrokenPipe,
+        GroupClose::TransmitterLost | GroupClose::Nobody => io::ErrorKind::TimedOut,
+        GroupClose::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
+        GroupClose::Local => io::ErrorKind::ConnectionAborted,
+        GroupClose::Dropped(_) => io::ErrorKind::ConnectionRefused,
         _ => io::ErrorKind::ConnectionReset,
     }
 }

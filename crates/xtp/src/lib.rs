@@ -123,6 +123,7 @@ mod addresses;
 mod calls;
 mod capture;
 mod carrier;
+mod cast;
 mod clock;
 mod completion;
 mod config;
@@ -133,6 +134,7 @@ mod endpoint;
 mod error;
 mod exchange;
 mod frames;
+mod group;
 mod incoming;
 mod listener;
 mod mark;
@@ -141,6 +143,7 @@ mod resolve;
 mod shared;
 mod stats;
 mod stream;
+mod subscription;
 #[cfg(all(feature = "tokio", unix))]
 pub mod tokio;
 mod wait;
@@ -150,6 +153,7 @@ pub use self::core::Unconfirmed;
 pub use bytes::Bytes;
 pub use calls::{Answer, CallOptions};
 pub use capture::{Framing, Trace};
+pub use cast::Cast;
 pub use completion::{Completion, CompletionQueue};
 pub use config::{Config, Wait};
 pub use cork::Cork;
@@ -157,6 +161,7 @@ pub use driver::Driver;
 pub use endpoint::{Endpoint, ShutdownReport};
 pub use error::{Error, Result};
 pub use frames::{FrameBuffer, FrameBytes};
+pub use group::{CastOptions, JoinOptions};
 pub use incoming::Incoming;
 pub use listener::{Arrival, Listener};
 pub use mark::Mark;
@@ -164,11 +169,16 @@ pub use poll_set::PollSet;
 pub use resolve::resolve;
 pub use stats::EndpointStats;
 pub use stream::{Chunk, Retained, Stream};
+pub use subscription::Subscription;
+pub use xtp_engine::group::{
+    BucketOptions, CastStats, Cycle, DropReason, Fec, GroupClose, GroupEvent, MemberId, MemberReport,
+    MemberState, Mode, Require, Slow, SubscriptionStats, Target,
+};
 pub use xtp_engine::{
     CloseReason, Confirm, CongestionKind, ContextStats, DiagReason, EngineConfig, EngineStats, ErrorControl,
     ListenOptions, Octets, OpenOptions, Rate, Tuning, paradigm,
 };
-pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
+pub use xtp_io::{Backend, Capabilities, Counters, Interface, SocketOptions};
 pub use xtp_wire::{UDP_PORT, ports, service};
 
 /// The example of the repository's front page is compiled and run with the others.

@@ -6,6 +6,7 @@ use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::Datagram;
 use bytes::Bytes;
+use core::net::SocketAddr;
 
 /// What a receive call brought, in the order it arrived.
 pub trait Arrivals<'a> {
@@ -49,6 +50,21 @@ impl Driver {
     /// As [`receive`](Self::receive), where nobody waits for anything: nothing of `arrivals` is left.
     pub fn receive_all<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) {
         self.hand_in(now, arrivals, false);
+    }
+
+    /// Takes what came to the socket of `group`, to which nobody sends but transmitters of groups: none of the short ways
+    /// applies, and the address it came to is no address to answer from. Nothing is sent before the next
+    /// [turn](Self::turn).
+    pub fn receive_group<'a>(&mut self, now: Time, group: SocketAddr, arrivals: &mut impl Arrivals<'a>) {
+        while let Some(Arrived { joined, stride }) = arrivals.next() {
+            let data = &joined.data[..stride.min(joined.data.len())];
+            let datagram = Datagram {
+                dst: None,
+                data,
+                ..joined
+            };
+            self.engine.receive_group(now, group, datagram);
+        }
     }
 
     fn hand_in<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>, one_by_one: bool) {

@@ -14,6 +14,22 @@ pub enum Target {
     Each(Vec<SocketAddr>),
 }
 
+impl From<SocketAddr> for Target {
+    /// A group, or the one receiver that has this address.
+    fn from(address: SocketAddr) -> Self {
+        match address.ip().is_multicast() {
+            true => Self::Group(address),
+            false => Self::Each(vec![address]),
+        }
+    }
+}
+
+impl From<Vec<SocketAddr>> for Target {
+    fn from(each: Vec<SocketAddr>) -> Self {
+        Self::Each(each)
+    }
+}
+
 /// Who must have everything before a transmitter is done.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Require {

@@ -55,7 +55,7 @@ pub(crate) use linux::shortcut::{send as send_by, set_segment};
 pub(crate) use linux::size_recv_buffer;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::told::Told;
-pub(crate) use poll::wait;
+pub(crate) use poll::{wait, wait_any};
 
 /// Nothing is known of arenas here.
 #[cfg(not(target_os = "linux"))]

@@ -10,7 +10,7 @@ use crate::capture::Trace;
 use crate::clock::Clock;
 
 /// A batch on its way to the driver.
-struct Batch<'a> {
+pub(super) struct Batch<'a> {
     batch: &'a RecvBatch,
     datagrams: Datagrams<'a>,
     trace: Option<&'a Trace>,
@@ -21,8 +21,35 @@ struct Batch<'a> {
     stride: usize,
     /// Datagrams handed out, octets of them, and those of our own waker, which are not.
     handed: usize,
-    taken: u64,
+    pub(super) taken: u64,
     wakes: u64,
+}
+
+impl<'a> Batch<'a> {
+    /// What came to the socket of `local`, of which `handed` datagrams were handed out before.
+    pub(super) fn new(
+        batch: &'a RecvBatch,
+        trace: Option<&'a Trace>,
+        local: SocketAddr,
+        own: Option<SocketAddr>,
+        handed: usize,
+    ) -> Self {
+        let mut datagrams = batch.iter();
+        for _ in 0..handed {
+            datagrams.next();
+        }
+        Self {
+            batch,
+            datagrams,
+            trace,
+            local,
+            own,
+            stride: 0,
+            handed,
+            taken: 0,
+            wakes: 0,
+        }
+    }
 }
 
 impl<'a> Arrivals<'a> for Batch<'a> {
@@ -81,20 +108,9 @@ impl Carrier {
     /// now. The rest waits for [`Self::hand_in_rest`].
     pub(super) fn hand_in(&mut self, now: Time, driver: &mut Driver, all: bool) {
         let Some(batch) = &self.batch else { return };
-        let mut arrivals = Batch {
-            batch,
-            datagrams: batch.iter(),
-            trace: self.trace.as_ref(),
-            local: self.socket.local_addr(),
-            own: self.waker.source(),
-            stride: 0,
-            handed: std::mem::take(&mut self.handed_in),
-            taken: 0,
-            wakes: 0,
-        };
-        for _ in 0..arrivals.handed {
-            arrivals.datagrams.next();
-        }
+        let handed = std::mem::take(&mut self.handed_in);
+        let (local, own) = (self.socket.local_addr(), self.waker.source());
+        let mut arrivals = Batch::new(batch, self.trace.as_ref(), local, own, handed);
         let met = match all {
             true => {
                 driver.receive_all(now, &mut arrivals);

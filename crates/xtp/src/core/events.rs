@@ -12,6 +12,9 @@ impl Core {
             self.watch.heard(id, &event);
             self.handle(now, id, event);
         }
+        if !self.groups.is_empty() {
+            self.dispatch_groups();
+        }
     }
 
     fn handle(&mut self, now: Time, id: ContextId, event: Event) {

@@ -10,6 +10,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Bytes;
+use xtp_engine::group::GroupId;
 use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, OpenOptions, Time};
 use xtp_io::{Interest, RecvBatch, Shortcut};
 
@@ -25,6 +26,7 @@ mod events;
 mod exchange;
 mod expect;
 mod gathered;
+pub(crate) mod group;
 pub(crate) mod ops;
 mod orphan;
 mod requests;
@@ -81,6 +83,8 @@ pub(crate) struct Core {
     pub(crate) write_buffer: usize,
     slots: SerialMap<ContextId, Slot>,
     queues: SerialMap<ListenerId, Queue>,
+    /// Transmitters and receivers of groups.
+    pub(crate) groups: SerialMap<GroupId, group::GroupSlot>,
     /// When somebody who waits for a message has to look at those that are not complete.
     overdue_at: Option<Time>,
     /// The most associations there were since memory was given back after many.
@@ -130,6 +134,7 @@ impl Core {
             write_buffer,
             slots: SerialMap::default(),
             queues: SerialMap::default(),
+            groups: SerialMap::default(),
             overdue_at: None,
             crowd: 0,
             records: 0,
@@ -198,6 +203,17 @@ impl Core {
         if matches!(outcome, Ok(None)) {
             self.engine.found_nothing(now);
         }
+        let count = self.received(outcome);
+        if self.carrier.has_groups() {
+            return count + self.poll_groups();
+        }
+        count
+    }
+
+    /// Takes one batch of each group's socket; returns how many datagrams came.
+    #[cold]
+    pub(crate) fn poll_groups(&mut self) -> usize {
+        let outcome = self.carrier.receive_groups(self.clock, &mut self.engine);
         self.received(outcome)
     }
 
@@ -261,6 +277,7 @@ impl Core {
             && self.queues.is_empty()
             && self.echo.is_none()
             && self.driver.is_none()
+            && self.groups.is_empty()
             && !self.engine.is_stalled();
         alone.then(|| self.slots.get(&id).map(|slot| slot.peer)).flatten()
     }

@@ -1,10 +1,10 @@
 //! How a leader sleeps: in the receive call itself where no timer is due soon, else on the descriptor.
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use xtp_engine::Time;
-use xtp_io::RecvBatch;
+use xtp_io::{RecvBatch, UdpSocket};
 
 use super::{Shared, State};
 use crate::carrier::Bed;
@@ -49,6 +49,7 @@ impl Shared {
         // Once is enough for what comes soon; beyond, a sleep as long as it may be costs less.
         if slept == Slept::No
             && !self.waker.is_broken()
+            && !state.core.carrier.has_groups()
             && let Some(longest) = self.socket.longest_sleep()
             && until.is_none_or(|until| until >= now + longest / 2)
         {
@@ -76,13 +77,14 @@ impl Shared {
         let wake_at = deadline.into_iter().chain(until).min();
         state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
         let interest = state.core.carrier.interest();
+        let groups = state.core.carrier.group_sockets();
         let is_quiet = state.core.crowd_has_gone();
         drop(state);
         if is_quiet {
             xtp_io::process::give_back_memory();
         }
         let timeout = wake_at.map(|at| at.since(now));
-        let error = self.doze(timeout, interest);
+        let error = self.doze(timeout, interest, &groups);
         let mut state = self.lock();
         state.leader_sleeps = None;
         if error {
@@ -142,14 +144,19 @@ impl Shared {
         true
     }
 
-    /// Waits on the socket; true if the network reported errors.
-    pub(crate) fn doze(&self, timeout: Option<Duration>, interest: xtp_io::Interest) -> bool {
+    /// Waits on the socket and on those of groups; true if the network reported errors.
+    pub(crate) fn doze(
+        &self,
+        timeout: Option<Duration>,
+        interest: xtp_io::Interest,
+        groups: &[Arc<UdpSocket>],
+    ) -> bool {
         let timeout = if self.waker.is_broken() {
             Some(timeout.map_or(WITHOUT_WAKING, |timeout| timeout.min(WITHOUT_WAKING)))
         } else {
             timeout
         };
-        match self.socket.wait(timeout, interest) {
+        match self.socket.wait_with(groups, timeout, interest) {
             Ok(readiness) => readiness.error,
             Err(error) => {
                 tracing::debug!(%error, "waiting on the socket failed");

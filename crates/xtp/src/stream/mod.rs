@@ -24,7 +24,6 @@ mod send;
 pub(crate) use close::COURTESY;
 #[cfg(feature = "tokio")]
 pub(crate) use retained::Pool;
-#[cfg(feature = "tokio")]
 pub(crate) use send::refuse_empty;
 
 pub use retained::Retained;

@@ -25,6 +25,8 @@ const FAR: Duration = Duration::from_secs(365 * 24 * 3_600);
 enum Event {
     /// The socket has something.
     Socket(io::Result<Ready>),
+    /// A group's socket has something.
+    Group,
     /// A timer is due.
     Timer,
     /// The endpoint is over and everything is confirmed or given up.
@@ -36,6 +38,9 @@ pub(super) struct Drive {
     shared: Arc<Shared>,
     /// A second descriptor of the endpoint's socket, for readiness alone.
     socket: UdpSocket,
+    /// The same of the sockets of groups, and which they are.
+    groups: Vec<UdpSocket>,
+    known: Arc<[Arc<xtp_io::UdpSocket>]>,
     /// When the last handle went, once it has.
     ending: Option<Time>,
 }
@@ -43,13 +48,7 @@ pub(super) struct Drive {
 impl Drive {
     /// Registers the socket with the current runtime.
     pub(super) fn new(shared: Arc<Shared>) -> Result<Self> {
-        let register = || {
-            let descriptor = shared.socket.as_fd().try_clone_to_owned()?;
-            let socket = std::net::UdpSocket::from(descriptor);
-            socket.set_nonblocking(true)?;
-            UdpSocket::from_std(socket)
-        };
-        let socket = register().map_err(|source| Error::Carrier {
+        let socket = register(&shared.socket).map_err(|source| Error::Carrier {
             doing: "joining the runtime",
             source,
         })?;
@@ -58,6 +57,8 @@ impl Drive {
         Ok(Self {
             shared,
             socket,
+            groups: Vec::new(),
+            known: Arc::default(),
             ending: None,
         })
     }
@@ -69,6 +70,7 @@ impl Drive {
             match self.sleep(timer.as_mut()).await {
                 Event::Over => return,
                 Event::Timer => {}
+                Event::Group => self.take_groups().await,
                 Event::Socket(Ok(ready)) => self.take(ready).await,
                 Event::Socket(Err(error)) => {
                     tracing::error!(%error, "the runtime no longer watches the socket");
@@ -84,6 +86,8 @@ impl Drive {
         let Self {
             shared,
             socket,
+            groups,
+            known,
             ending,
         } = self;
         let mut ready = pin!(socket.ready(Interest::READABLE | Interest::ERROR));
@@ -94,6 +98,13 @@ impl Drive {
             }
             if let Poll::Ready(outcome) = ready.as_mut().poll(context) {
                 return Poll::Ready(Event::Socket(outcome));
+            }
+            follow(shared, known, groups);
+            if groups
+                .iter()
+                .any(|group| group.poll_recv_ready(context).is_ready())
+            {
+                return Poll::Ready(Event::Group);
             }
             let end = ending.map(|begun| begun + shared.config.linger);
             let next = deadline.into_iter().chain(end).min();
@@ -130,6 +141,54 @@ impl Drive {
         }
         ::tokio::task::yield_now().await;
     }
+
+    /// The same for the sockets of groups: each call looks at all of them.
+    async fn take_groups(&self) {
+        let look = || {
+            let mut state = self.shared.lock();
+            if state.core.poll_groups() == 0 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let now = state.core.arrival();
+            state.core.turn(now);
+            self.shared.announce(&mut state);
+            Ok(())
+        };
+        for _ in 0..ROUNDS {
+            let mut any = false;
+            for group in &self.groups {
+                any |= group.try_io(Interest::READABLE, look).is_ok();
+            }
+            if !any {
+                return;
+            }
+        }
+        ::tokio::task::yield_now().await;
+    }
+}
+
+/// A second descriptor of a socket, registered with the current runtime.
+fn register(socket: &xtp_io::UdpSocket) -> io::Result<UdpSocket> {
+    let descriptor = socket.as_fd().try_clone_to_owned()?;
+    let socket = std::net::UdpSocket::from(descriptor);
+    socket.set_nonblocking(true)?;
+    UdpSocket::from_std(socket)
+}
+
+/// Registers the sockets of groups anew if there are others than before.
+fn follow(shared: &Shared, known: &mut Arc<[Arc<xtp_io::UdpSocket>]>, groups: &mut Vec<UdpSocket>) {
+    let there = shared.look(|core| core.carrier.group_sockets());
+    if Arc::ptr_eq(&there, known) {
+        return;
+    }
+    groups.clear();
+    for socket in there.iter() {
+        match register(socket) {
+            Ok(socket) => groups.push(socket),
+            Err(error) => tracing::error!(%error, "the runtime does not watch a group's socket"),
+        }
+    }
+    *known = there;
 }
 
 /// Does what is due; returns the next deadline. From here on commands with an earlier one wake this task.

@@ -42,12 +42,14 @@
 mod calls;
 mod driver;
 mod endpoint;
+mod group;
 mod listener;
 mod mark;
 mod retained;
 mod stream;
 
 pub use endpoint::Endpoint;
+pub use group::{Cast, Subscription};
 pub use listener::{Arrival, Incoming, Listener};
 pub use mark::Mark;
 pub use retained::Retained;

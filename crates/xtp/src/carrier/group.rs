@@ -1,0 +1,160 @@
+//! Sockets of groups beside the endpoint's own: each receives what is sent to one group, and nothing leaves by it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use xtp_engine::{Driver, Time};
+use xtp_io::{GroupSending, Interface, RecvBatch, SocketOptions, UdpSocket};
+
+use super::hand_in::Batch;
+use super::{Carrier, counted};
+use crate::clock::Clock;
+use crate::error::Result;
+
+/// Octets asked for as the buffer of a group's socket: a receiver that rests, or whose disk does, loses what comes beyond.
+const BUFFER: usize = 16 << 20;
+
+/// What a group's socket listens to. Subscriptions with the same share a socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Membership {
+    pub(crate) group: SocketAddr,
+    pub(crate) interface: Interface,
+    pub(crate) source: Option<IpAddr>,
+}
+
+struct Joined {
+    membership: Membership,
+    socket: Arc<UdpSocket>,
+    users: usize,
+}
+
+/// The groups an endpoint receives, and how it sends to groups.
+#[derive(Default)]
+pub(super) struct Groups {
+    joined: Vec<Joined>,
+    sockets: Arc<[Arc<UdpSocket>]>,
+    batch: Option<Box<RecvBatch>>,
+    /// As the endpoint's socket was told, and for how many transmitters.
+    sending: Option<(GroupSending, usize)>,
+}
+
+impl Groups {
+    fn listed(&mut self) {
+        self.sockets = self
+            .joined
+            .iter()
+            .map(|joined| Arc::clone(&joined.socket))
+            .collect();
+    }
+}
+
+impl Carrier {
+    /// Whether there are sockets of groups to be looked at.
+    #[inline]
+    pub(crate) fn has_groups(&self) -> bool {
+        !self.groups.joined.is_empty()
+    }
+
+    /// The sockets of groups, to wait for them with the endpoint's own.
+    pub(crate) fn group_sockets(&self) -> Arc<[Arc<UdpSocket>]> {
+        Arc::clone(&self.groups.sockets)
+    }
+
+    /// Joins, or shares the socket that has; returns the octets its buffer holds.
+    pub(crate) fn join(&mut self, membership: &Membership, options: &SocketOptions) -> Result<usize> {
+        let groups = &mut self.groups;
+        if let Some(joined) = groups
+            .joined
+            .iter_mut()
+            .find(|joined| joined.membership == *membership)
+        {
+            joined.users += 1;
+            return Ok(joined.socket.capabilities().recv_buffer);
+        }
+        let mut socket = options.clone();
+        socket.recv_buffer = options.recv_buffer.max(BUFFER);
+        socket.send_buffer = 0;
+        // Nothing is sent by it that the network could say anything about.
+        socket.report_errors = false;
+        let options = xtp_io::JoinOptions {
+            interface: membership.interface.clone(),
+            source: membership.source,
+            socket,
+        };
+        let socket = Arc::new(UdpSocket::join(membership.group, &options)?);
+        let buffer = socket.capabilities().recv_buffer;
+        groups.joined.push(Joined {
+            membership: membership.clone(),
+            socket,
+            users: 1,
+        });
+        groups.listed();
+        Ok(buffer)
+    }
+
+    /// One subscription less; the last one leaves the group.
+    pub(crate) fn leave(&mut self, membership: &Membership) {
+        let groups = &mut self.groups;
+        let Some(at) = groups
+            .joined
+            .iter()
+            .position(|joined| joined.membership == *membership)
+        else {
+            return;
+        };
+        groups.joined[at].users -= 1;
+        if groups.joined[at].users == 0 {
+            groups.joined.remove(at);
+            groups.listed();
+        }
+    }
+
+    /// Has the endpoint's socket send to groups in this way; false if there are transmitters that want another.
+    pub(crate) fn send_to_groups(&mut self, sending: &GroupSending) -> Result<bool> {
+        match &mut self.groups.sending {
+            Some((other, _)) if other != sending => return Ok(false),
+            Some((_, users)) => *users += 1,
+            none => {
+                self.socket.send_to_groups(sending)?;
+                *none = Some((sending.clone(), 1));
+            }
+        }
+        Ok(true)
+    }
+
+    /// One transmitter less.
+    pub(crate) fn sends_no_more(&mut self) {
+        if let Some((_, users)) = &mut self.groups.sending {
+            *users -= 1;
+            if *users == 0 {
+                self.groups.sending = None;
+            }
+        }
+    }
+
+    /// Takes one batch of each group's socket without waiting; returns how many datagrams came and when the last did.
+    pub(crate) fn receive_groups(
+        &mut self,
+        clock: Clock,
+        driver: &mut Driver,
+    ) -> Result<Option<(usize, Time)>> {
+        let groups = &mut self.groups;
+        let batch = groups.batch.get_or_insert_default();
+        let (mut total, mut taken, mut at) = (0, 0, None);
+        for joined in &groups.joined {
+            let count = counted(joined.socket.recv_within(batch, 1))?;
+            if count == 0 {
+                continue;
+            }
+            let now = clock.now();
+            let local = joined.membership.group;
+            let mut arrivals = Batch::new(batch, self.trace.as_ref(), local, None, 0);
+            driver.receive_group(now, local, &mut arrivals);
+            taken += arrivals.taken;
+            total += count;
+            at = Some(now);
+        }
+        self.taken += taken;
+        Ok(at.map(|at| (total, at)))
+    }
+}

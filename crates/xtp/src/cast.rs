@@ -1,0 +1,240 @@
+//! A transmitter of a group in the hands of a program.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use xtp_engine::Time;
+use xtp_engine::group::{CastStats, GroupClose, GroupEvent, GroupId, MemberReport};
+
+use crate::core::{Core, group};
+use crate::error::{Error, Result};
+use crate::shared::Handle;
+
+/// Octets that [`io::Write`] copies at once.
+const PIECE: usize = 256 << 10;
+
+/// One stream to all members of a group: octets, messages, or both. Made by [`Endpoint::cast`](crate::Endpoint::cast).
+///
+/// All methods take `&self`. What is written leaves when those who are expected have joined, and as fast as the slowest member
+/// takes that holds the window. [`finish`](Self::finish) says who has everything; a cast that is dropped before ends there
+/// and then, and its receivers are told so.
+pub struct Cast {
+    shared: Arc<Handle>,
+    id: GroupId,
+    /// Nanoseconds; `u64::MAX` for none.
+    timeout: AtomicU64,
+}
+
+impl Cast {
+    pub(crate) fn new(shared: Arc<Handle>, id: GroupId) -> Self {
+        Self {
+            shared,
+            id,
+            timeout: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn shared(&self) -> &Arc<Handle> {
+        &self.shared
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn id(&self) -> GroupId {
+        self.id
+    }
+
+    /// A number unique among the groups of this endpoint, for logs.
+    pub fn number(&self) -> u64 {
+        self.id.as_u64()
+    }
+
+    /// Longest time a call waits for room; `None`, the default, for ever (until the group is over).
+    pub fn set_timeout(&self, timeout: Option<Duration>) {
+        let nanos = timeout.map_or(u64::MAX, |span| {
+            u64::try_from(span.as_nanos()).unwrap_or(u64::MAX - 1)
+        });
+        self.timeout.store(nanos, Ordering::Relaxed);
+    }
+
+    fn wait<T>(
+        &self,
+        what: &'static str,
+        mut question: impl FnMut(&mut Core, Time, GroupId) -> Poll<Result<T>>,
+    ) -> Result<T> {
+        let timeout = match self.timeout.load(Ordering::Relaxed) {
+            u64::MAX => None,
+            nanos => Some(Duration::from_nanos(nanos)),
+        };
+        self.shared
+            .wait(what, timeout, |core, now| question(core, now, self.id))
+    }
+
+    /// Waits until those who are expected have joined, or the time to wait for them is over.
+    ///
+    /// # Errors
+    /// [`Error::Group`] with [`GroupClose::Nobody`] if nobody came; [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
+    pub fn wait_started(&self) -> Result<()> {
+        self.wait("waiting for members", |core, _, id| group::started(core, id))
+    }
+
+    /// Sends all of `data` without copying it; waits for room.
+    ///
+    /// # Errors
+    /// [`Error::Group`] if the group is over, [`Error::Timeout`] (then what was taken is sent), [`Error::Interrupted`],
+    /// [`Error::Carrier`].
+    pub fn send(&self, data: impl Into<Bytes>) -> Result<()> {
+        let mut data = data.into();
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.wait("sending", |core, now, id| {
+            group::send(core, now, id, &mut data, false)
+        })
+    }
+
+    /// Sends one message; waits for room.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); [`Error::Command`] for an empty one.
+    pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
+        let mut data = data.into();
+        crate::stream::refuse_empty(data.len())?;
+        self.wait("sending", |core, now, id| {
+            group::send(core, now, id, &mut data, true)
+        })
+    }
+
+    /// Queues as much of `data` as there is room for, without waiting; returns how much.
+    ///
+    /// # Errors
+    /// [`Error::WouldBlock`] if there is no room, [`Error::Group`] if the group is over.
+    pub fn try_send(&self, data: impl Into<Bytes>) -> Result<usize> {
+        let mut data = data.into();
+        let taken = self
+            .shared
+            .command(|core, now| group::offer(core, now, self.id, &mut data, false))?;
+        if taken == 0 && !data.is_empty() {
+            return Err(Error::WouldBlock);
+        }
+        Ok(taken)
+    }
+
+    /// Binds an out-of-band tag to the octet that is written next.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn tag(&self, tag: u64) -> Result<()> {
+        self.wait("sending", |core, now, id| group::tag(core, now, id, tag))
+    }
+
+    /// The members in the order in which they joined, those that are out among them.
+    ///
+    /// # Errors
+    /// [`Error::Carrier`] if the socket failed.
+    pub fn members(&self) -> Result<Vec<MemberReport>> {
+        self.shared
+            .command(|core, now| Ok(core.engine.group_members(now, self.id)?))
+    }
+
+    /// Counters.
+    ///
+    /// # Errors
+    /// As [`members`](Self::members).
+    pub fn stats(&self) -> Result<CastStats> {
+        self.shared
+            .command(|core, now| Ok(core.engine.cast_stats(now, self.id)?))
+    }
+
+    /// Waits for the next thing that happens to a member; `None` when nothing will any more. Only the last 65 536 are kept for
+    /// whoever does not ask.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
+    pub fn event(&self, timeout: Option<Duration>) -> Result<Option<GroupEvent>> {
+        let what = "waiting for news of a group";
+        self.shared
+            .wait(what, timeout, |core, _| group::event(core, self.id))
+    }
+
+    /// What happened and was not told yet, without waiting.
+    ///
+    /// # Errors
+    /// [`Error::WouldBlock`] if nothing did, [`Error::Carrier`].
+    pub fn try_event(&self) -> Result<Option<GroupEvent>> {
+        self.shared.attempt(|core, _| group::event(core, self.id))
+    }
+
+    /// Says that nothing more will be written, without waiting.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the group is gone.
+    pub fn begin_finish(&self) -> Result<()> {
+        self.shared
+            .command(|core, now| Ok(core.engine.group_finish(now, self.id)?))
+    }
+
+    /// Ends the stream and waits until every member has everything or is given up; says what became of each. How long that
+    /// may take is bounded by [`CastOptions::patience`](crate::CastOptions::patience).
+    ///
+    /// # Errors
+    /// [`Error::Group`] with [`GroupClose::Nobody`] if nobody joined; as [`send`](Self::send).
+    pub fn finish(&self) -> Result<Vec<MemberReport>> {
+        self.begin_finish()?;
+        match self.wait("finishing", |core, _, id| group::closed(core, id))? {
+            GroupClose::Normal => self.members(),
+            reason => Err(Error::Group(reason)),
+        }
+    }
+}
+
+impl Write for &Cast {
+    /// Copies once and sends in this call.
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        if octets.is_empty() {
+            return Ok(0);
+        }
+        let mut data = Bytes::copy_from_slice(&octets[..octets.len().min(PIECE)]);
+        let taken = self.wait("writing", |core, now, id| {
+            match group::offer(core, now, id, &mut data, false) {
+                Ok(0) => Poll::Pending,
+                outcome => Poll::Ready(outcome),
+            }
+        })?;
+        Ok(taken)
+    }
+
+    /// Nothing is collected here.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Write for Cast {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        (&*self).write(octets)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Cast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cast")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Cast {
+    fn drop(&mut self) {
+        self.shared.command(|core, now| core.release_group(now, self.id));
+    }
+}
