@@ -55,7 +55,7 @@ impl Driver {
     /// Takes what came to the socket of `group`, to which nobody sends but transmitters of groups: none of the short ways
     /// applies, and the address it came to is no address to answer from. Nothing is sent before the next
     /// [turn](Self::turn).
-    pub fn receive_group<'a>(&mut self, now: Time, group: SocketAddr, arrivals: &mut impl Arrivals<'a>) {
+    pub fn receive_from_group<'a>(&mut self, now: Time, group: SocketAddr, arrivals: &mut impl Arrivals<'a>) {
         while let Some(Arrived { joined, stride }) = arrivals.next() {
             let data = &joined.data[..stride.min(joined.data.len())];
             let datagram = Datagram {

@@ -149,7 +149,7 @@ impl Carrier {
             let now = clock.now();
             let local = joined.membership.group;
             let mut arrivals = Batch::new(batch, self.trace.as_ref(), local, None, 0);
-            driver.receive_group(now, local, &mut arrivals);
+            driver.receive_from_group(now, local, &mut arrivals);
             taken += arrivals.taken;
             total += count;
             at = Some(now);
