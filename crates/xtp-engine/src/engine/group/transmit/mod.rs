@@ -1,81 +1,452 @@
-//! The transmitter of a group.
+//! The transmitter of a group: one stream to many (§9.10, specification 17).
+//!
+//! Everything that comes from outside changes what is kept here; what leaves, leaves in [`Transmitter::flush`], in the order
+//! control, repair, new octets. Each file beside this one is a part of the rules: who joins (`admit`), who is there
+//! (`members`), what they say (`status`), whom to ask (`poll`), who is slow or silent (`judge`), what is sent again
+//! (`repair`), how fast (`rate`), when it is over (`close`).
+
+mod admit;
+mod announce;
+mod close;
+mod datagram;
+mod judge;
+mod line;
+mod members;
+mod poll;
+mod rate;
+mod repair;
+mod reply;
+mod send;
+mod status;
+mod stream;
+mod terms;
 
 use super::GroupEnv;
 use crate::error::Error;
-use crate::group::{CastOptions, CastStats, MemberReport, Target};
+use crate::group::{
+    CastOptions, CastStats, Fec, Feedback, Layout, MemberReport, Mode, Require, Target, hold,
+};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
+use admit::Joins;
 use bytes::Bytes;
+use close::Phase;
 use core::net::SocketAddr;
-use xtp_wire::{Header, ToTransmitter};
+use core::time::Duration;
+use datagram::Message;
+use judge::Judge;
+use line::Line;
+use members::Members;
+use poll::{Polls, Situation};
+use rate::RateControl;
+use repair::Repair;
+use reply::Replies;
+use smallvec::SmallVec;
+use status::Report;
+use stream::Stream;
+use terms::Terms;
+use xtp_wire::{
+    DESCRIPTOR_LEN, FecAgreement, GnackBlock, GroupTerms, HEADER_LEN, Header, Options, PARITY_LEN, Parity,
+    ToTransmitter, service,
+};
+
+/// Most destinations of a fan-out.
+const MOST_HOSTS: usize = 1_024;
+/// The greatest round trip while none was measured.
+const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
+/// Members while nobody knows.
+const UNKNOWN_SIZE: u32 = 1_024;
 
 /// One group's transmitter.
 pub(super) struct Transmitter {
-    target: Target,
     options: CastOptions,
-    key: u64,
+    phase: Phase,
+    line: Line,
+    terms: Terms,
+    stream: Stream,
+    repair: Repair,
+    joins: Joins,
+    members: Members,
+    replies: Replies,
+    polls: Polls,
+    judge: Judge,
+    rate: RateControl,
+    /// The one message of an acknowledged datagram, or of one that nobody answers.
+    message: Option<Message>,
+    /// When the next announcement leaves, and the first one did.
+    announce: Time,
+    began: Time,
+    /// One past what all who hold the window have.
+    acknowledged: u64,
+    /// The greatest round trip.
+    round_trip: Duration,
+    /// Since when nobody is left to wait for but those who are joining.
+    quiet_since: Option<Time>,
+    /// The window or the credit was closed when this was looked at last.
+    blocked: bool,
+    released: bool,
     gone: bool,
+    /// Rooms that packets are made in.
+    room: Vec<u8>,
+    blocks: Vec<GnackBlock>,
 }
 
 impl Transmitter {
     pub(super) fn new(target: Target, options: CastOptions, env: &mut GroupEnv<'_>) -> Result<Self, Error> {
+        check(&target, &options)?;
+        let nobody = options.require == Require::Nobody;
+        let maxdata = (options.datagram - HEADER_LEN) as u32;
+        let agreement = options
+            .fec
+            .filter(|_| !nobody)
+            .map(|fec| agreement(&fec, maxdata));
+        let layout = match &agreement {
+            Some(agreement) => Some(Layout::new(agreement, maxdata, options.window).map_err(|_| {
+                Error::InvalidOption("the code of a group, or a window of less than two blocks")
+            })?),
+            None => None,
+        };
+        let key = env.fresh_key();
+        let mut line = Line::new(&target, key, env.random() as u32);
+        line.covers_data = env.config.checksum_payload;
+        if nobody {
+            line.modes = Options::NOERR | Options::NOFLOW;
+        }
+        let most = layout.map_or(maxdata as usize, |layout| layout.symbol_len().into());
         Ok(Self {
-            target,
-            options,
-            key: env.fresh_key(),
+            phase: match nobody {
+                true => Phase::Sending,
+                false => Phase::Gathering(env.now + options.wait),
+            },
+            terms: Terms {
+                service: match nobody {
+                    true => service::MULTICAST_UNACKNOWLEDGED,
+                    false => service::MULTICAST_RELIABLE,
+                },
+                maxdata,
+                rate: options.rate.octets_per_second,
+                fec: agreement,
+                time: env.utc_ms as u32,
+            },
+            stream: Stream::new(options.send_capacity, most, layout),
+            repair: Repair::new(layout.map_or(1, |layout| layout.rows())),
+            joins: Joins::default(),
+            members: Members::new(options.require.clone()),
+            replies: Replies::default(),
+            polls: Polls::new(env.now),
+            judge: Judge::default(),
+            rate: RateControl::new(&options, line.copies(), env.now),
+            message: None,
+            announce: env.now,
+            began: env.now,
+            acknowledged: 0,
+            round_trip: UNKNOWN_ROUND_TRIP,
+            quiet_since: None,
+            blocked: false,
+            released: false,
             gone: false,
+            room: Vec::new(),
+            blocks: Vec::new(),
+            line,
+            options,
         })
     }
 
     /// Takes what a receiver sent to this transmitter's own address.
     pub(super) fn receive(
         &mut self,
-        _datagram: &Datagram<'_>,
-        _header: &Header,
-        _said: ToTransmitter<'_>,
-        _env: &mut GroupEnv<'_>,
+        datagram: &Datagram<'_>,
+        header: &Header,
+        said: ToTransmitter<'_>,
+        env: &mut GroupEnv<'_>,
     ) {
+        self.line.stats.feedback_packets += 1;
+        if self.is_over() {
+            return;
+        }
+        match said {
+            ToTransmitter::Join {
+                control,
+                xkey,
+                address,
+                traffic,
+            } => {
+                if header.key.value() == self.line.key {
+                    self.take_join(datagram, header, (control, xkey, address.port()), &traffic, env);
+                }
+            }
+            ToTransmitter::Status(control) => {
+                self.take_report(datagram.src, header, &Report::plain(control), env)
+            }
+            ToTransmitter::Spans { control, spans } => {
+                self.take_report(datagram.src, header, &Report::spans(control, spans), env);
+            }
+            ToTransmitter::Extended(status) => {
+                self.take_report(datagram.src, header, &Report::extended(&status), env);
+            }
+            ToTransmitter::Need(gnack) => self.take_report(datagram.src, header, &Report::need(&gnack), env),
+            ToTransmitter::Diag(diag) => self.take_diag(datagram.src, header, &diag, env),
+        }
     }
 
-    pub(super) fn port_unreachable(&mut self, _peer: SocketAddr, _env: &mut GroupEnv<'_>) {}
+    pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
+        if !self.is_over() {
+            self.lose_address(peer, env);
+        }
+    }
 
     /// Due timers fire, and what is to be sent goes into `out`.
-    pub(super) fn flush(&mut self, _env: &mut GroupEnv<'_>, _out: &mut TransmitBatch) {}
+    pub(super) fn flush(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        if self.released {
+            self.abandon(env, out);
+            self.leave(env);
+            return;
+        }
+        if self.is_over() {
+            self.replies = Replies::default();
+            return;
+        }
+        self.gather(env);
+        if self.judge.next.is_some_and(|at| at <= env.now) {
+            self.judge(env);
+        }
+        while let Some(asked) = self.polls.over(env.now) {
+            self.note_misses(asked);
+        }
+        self.settle(env);
+        self.send_replies(env, out);
+        self.say_announcement(env, out);
+        self.say_message(env, out);
+        self.say_polls(env, out);
+        self.say_ends(env, out);
+        self.send_stream(env, out);
+        if self.stream.has_room_again() {
+            env.tell(crate::group::GroupEvent::Writable);
+        }
+    }
 
     /// When `flush` wants to be called although nothing happens.
     pub(super) fn deadline(&self) -> Option<Time> {
-        None
+        if self.is_over() {
+            return None;
+        }
+        let timers = [
+            self.announcement_at(),
+            self.message_at(),
+            self.judge.next,
+            self.polls.next_over(),
+            self.poll_at(),
+            self.end_at(),
+            self.stream_at(),
+        ];
+        timers.into_iter().flatten().min()
     }
 
     /// Whether `flush` would send something now.
     pub(super) fn is_pressing(&self) -> bool {
-        self.gone
+        self.released
+            || (!self.is_over()
+                && (!self.replies.is_empty() || self.repair.has_news() || self.may_send_now()))
     }
 
     pub(super) fn is_gone(&self) -> bool {
         self.gone
     }
 
-    pub(super) fn send(&mut self, _data: Bytes, _eom: bool, _env: &mut GroupEnv<'_>) -> Result<usize, Error> {
-        Ok(0)
+    pub(super) fn send(&mut self, data: Bytes, eom: bool, _env: &mut GroupEnv<'_>) -> Result<usize, Error> {
+        if self.message.is_some() || self.is_over() {
+            return Err(Error::WriterClosed);
+        }
+        self.stream.write(data, eom)
     }
 
-    pub(super) fn tag(&mut self, _tag: u64, _env: &mut GroupEnv<'_>) -> Result<(), Error> {
-        Ok(())
+    pub(super) fn tag(&mut self, tag: u64, _env: &mut GroupEnv<'_>) -> Result<(), Error> {
+        if self.message.is_some() || self.is_over() {
+            return Err(Error::WriterClosed);
+        }
+        self.stream.tag(tag)
     }
 
-    pub(super) fn finish(&mut self, _env: &mut GroupEnv<'_>) {}
+    pub(super) fn finish(&mut self, _env: &mut GroupEnv<'_>) {
+        if self.message.is_none() && !self.stream.closed {
+            self.stream.close();
+            if self.stream.is_sent() {
+                // The last octet left before anybody knew that it was.
+                self.line.ending = Options::WCLOSE;
+                self.polls.press();
+            }
+        }
+    }
 
-    pub(super) fn reports(&self, _env: &GroupEnv<'_>) -> Vec<MemberReport> {
-        Vec::new()
+    pub(super) fn reports(&self, env: &GroupEnv<'_>) -> Vec<MemberReport> {
+        self.members.reports(env.now)
     }
 
     pub(super) fn stats(&self) -> CastStats {
-        CastStats::default()
+        CastStats {
+            position: self.stream.nxt,
+            acknowledged: self.acknowledged,
+            rate: self.rate.octets_per_second(),
+            round_trip: self.members.round_trip(),
+            ..self.line.stats
+        }
     }
 
-    pub(super) fn release(&mut self, env: &mut GroupEnv<'_>) {
-        env.forget_key(self.key);
+    pub(super) fn release(&mut self, _env: &mut GroupEnv<'_>) {
+        self.released = true;
+    }
+
+    /// Nobody finds it any more.
+    fn leave(&mut self, env: &mut GroupEnv<'_>) {
+        env.forget_key(self.line.key);
+        self.members
+            .keys()
+            .chain(self.joins.keys())
+            .for_each(|key| env.forget_key(key));
+        self.joins.clear();
         self.gone = true;
     }
+
+    /// What the group is told about itself.
+    fn feedback(&self) -> Feedback {
+        let present = self.members.present() as u32;
+        let guessed = match self.options.size.or(self.options.expect) {
+            Some(size) => size.max(present),
+            None if present == 0 => UNKNOWN_SIZE,
+            None => (2 * present).clamp(16, UNKNOWN_SIZE).max(present),
+        };
+        Feedback {
+            size: if self.is_gathering() {
+                guessed
+            } else {
+                present.max(1)
+            },
+            rate: self.options.feedback_rate,
+            round_trip: self.round_trip,
+            hold: self.hold(),
+        }
+    }
+
+    /// How long a need may wait before it is told.
+    fn hold(&self) -> Duration {
+        let rate = self.rate.octets_per_second();
+        let flowing = !self.stream.is_sent() && rate > 0;
+        let eighth = flowing.then(|| {
+            let nanos = u128::from(self.window()) / 8 * 1_000_000_000 / u128::from(rate);
+            Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+        });
+        hold(self.round_trip, eighth)
+    }
+
+    fn window(&self) -> u64 {
+        self.options.window
+    }
+
+    /// Whether nobody reports.
+    fn repairs_nothing(&self) -> bool {
+        self.options.require == Require::Nobody
+    }
+
+    /// After somebody's report, or somebody's leaving: what that changes for all.
+    fn after_report(&mut self, env: &mut GroupEnv<'_>) {
+        if let Some(position) = self.members.acknowledged() {
+            self.acknowledged = self.acknowledged.max(position);
+        } else if self.members.nobody_to_wait_for() && self.members.all_settled() && self.members.len() > 0 {
+            self.acknowledged = self.stream.nxt;
+        }
+        self.line.stats.acknowledged = self.acknowledged;
+        self.forget_acknowledged();
+        self.settle(env);
+    }
+
+    /// Lets go of what nobody needs any more.
+    fn forget_acknowledged(&mut self) {
+        let least = self.acknowledged;
+        self.stream.release(least.saturating_sub(self.options.keep));
+        let block = match &self.stream.layout {
+            Some(layout) => layout.place(least).map_or(0, |place| place.block),
+            None => 0,
+        };
+        self.repair.release(block, least.max(self.stream.open_block()));
+    }
+
+    /// What the next poll is for.
+    fn situation(&self) -> Situation {
+        let outstanding = self.stream.nxt.saturating_sub(self.acknowledged);
+        match () {
+            () if self.stream.is_sent() => Situation::Closing,
+            () if self.blocked || outstanding > self.window() / 4 * 3 => Situation::Tight,
+            () if outstanding > 0 => Situation::Flowing,
+            () => Situation::Idle,
+        }
+    }
 }
+
+/// The name a receiver gives itself.
+fn name_of<'a>(_terms: &GroupTerms) -> &'a str {
+    ""
+}
+
+fn agreement(fec: &Fec, maxdata: u32) -> FecAgreement {
+    let most = maxdata.saturating_sub((PARITY_LEN + DESCRIPTOR_LEN) as u32);
+    FecAgreement {
+        scheme: Parity::SCHEME_BYTES,
+        k: fec.symbols.into(),
+        pmax: fec.rows.into(),
+        symbol_len: (most.min((1 << 15) - 2) & !1) as u16,
+        origin: 0,
+    }
+}
+
+fn check(target: &Target, options: &CastOptions) -> Result<(), Error> {
+    let invalid = |what| Err(Error::InvalidOption(what));
+    match target {
+        Target::Group(group) if !group.ip().is_multicast() => {
+            return invalid("a group has a multicast address");
+        }
+        Target::Each(hosts) => {
+            let mut sorted: SmallVec<[SocketAddr; 16]> = hosts.iter().copied().collect();
+            sorted.sort_unstable();
+            sorted.dedup();
+            if hosts.is_empty() || hosts.len() > MOST_HOSTS || sorted.len() != hosts.len() {
+                return invalid("1 to 1 024 different hosts");
+            }
+        }
+        Target::Group(_) => {}
+    }
+    match options {
+        CastOptions { datagram, .. } if !(576..=65_507).contains(datagram) => {
+            invalid("datagram: 576 to 65 507 octets")
+        }
+        CastOptions { feedback_rate: 0, .. } => invalid("feedback_rate: at least 1"),
+        CastOptions { window: 0, .. } | CastOptions { send_capacity: 0, .. } => {
+            invalid("window and send_capacity: not 0")
+        }
+        CastOptions { max_members: 0, .. } => invalid("max_members: at least 1"),
+        CastOptions {
+            require: Require::AnyOf(0),
+            ..
+        } => invalid("any of no members"),
+        CastOptions {
+            require: Require::List(list),
+            ..
+        } if list.is_empty() => invalid("a list of nobody"),
+        CastOptions {
+            mode: Mode::Bucket(buckets),
+            ..
+        } if !(1..=64).contains(&buckets.buckets) => invalid("1 to 64 buckets"),
+        CastOptions { fec: Some(fec), .. }
+            if fec.symbols == 0 || fec.rows < fec.symbols || fec.proactive > fec.rows =>
+        {
+            invalid("rows of parity: from the number of symbols on")
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[path = "scripted_tests.rs"]
+mod scripted;
+#[cfg(test)]
+#[path = "transmit_tests.rs"]
+mod tests;

@@ -1,0 +1,355 @@
+//! Joins: the four steps, and who is on the way (specification 17.2).
+
+use super::Transmitter;
+use super::members::Member;
+use super::reply::Reply;
+use crate::engine::group::GroupEnv;
+use crate::group::{GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
+use crate::time::Time;
+use crate::transmit::Datagram;
+use core::net::{IpAddr, SocketAddr};
+use core::time::Duration;
+use std::collections::BTreeMap;
+use xtp_wire::{Control, DiagCode, DiagValue, GroupTerms, Header, Traffic};
+
+/// Step 3 is repeated after this time, twice as long each time up to the second, and for the third in all.
+const FIRST_REPEAT: Duration = Duration::from_millis(100);
+const LONGEST_REPEAT: Duration = Duration::from_secs(2);
+const GIVEN_UP: Duration = Duration::from_secs(8);
+/// A member under whose name another one joins was not heard for so long.
+const SILENT: Duration = Duration::from_millis(500);
+
+/// Somebody who asked to join and has not said that it heard the answer.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) address: SocketAddr,
+    pub(super) local: Option<IpAddr>,
+    pub(super) name: Box<str>,
+    pub(super) key: u64,
+    pub(super) rseq: u64,
+    pub(super) alloc: u64,
+    /// It begins to hold nothing.
+    pub(super) late: bool,
+    pub(super) live: u64,
+    pub(super) socket_buffer: u32,
+    pub(super) in_rate: u64,
+    /// Number of its join; of the newest answer.
+    pub(super) heard_sync: u32,
+    pub(super) sync: u32,
+    asked: Time,
+    pub(super) told: Time,
+    repeat: Duration,
+}
+
+/// All who are on the way, by T.
+#[derive(Debug, Default)]
+pub(super) struct Joins {
+    pending: BTreeMap<u64, Pending>,
+    by_peer: BTreeMap<(SocketAddr, u64), u64>,
+    /// Answers that left in the second that began then.
+    second: Time,
+    answered: u32,
+}
+
+impl Joins {
+    pub(super) fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    pub(super) fn get_mut(&mut self, own: u64) -> Option<&mut Pending> {
+        self.pending.get_mut(&own)
+    }
+
+    fn by_peer(&self, address: SocketAddr, key: u64) -> Option<u64> {
+        self.by_peer.get(&(address, key)).copied()
+    }
+
+    fn insert(&mut self, own: u64, pending: Pending) {
+        self.by_peer.insert((pending.address, pending.key), own);
+        self.pending.insert(own, pending);
+    }
+
+    fn remove(&mut self, own: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&own)?;
+        self.by_peer.remove(&(pending.address, pending.key));
+        Some(pending)
+    }
+
+    /// Whether another join may be answered in this second.
+    fn may_answer(&mut self, rate: u32, now: Time) -> bool {
+        if now.since(self.second) >= Duration::from_secs(1) || self.answered == 0 {
+            (self.second, self.answered) = (now, 0);
+        }
+        let may = self.answered < rate;
+        self.answered += u32::from(may);
+        may
+    }
+
+    /// Whose answer is to be repeated; those who never confirmed are given up.
+    pub(super) fn due(&mut self, now: Time, again: &mut Vec<u64>, given_up: &mut Vec<u64>) {
+        for (own, pending) in &mut self.pending {
+            if now.since(pending.asked) >= GIVEN_UP {
+                given_up.push(*own);
+            } else if now.since(pending.told) >= pending.repeat {
+                pending.told = now;
+                pending.repeat = (2 * pending.repeat).min(LONGEST_REPEAT);
+                again.push(*own);
+            }
+        }
+    }
+
+    /// The keys by which they are found.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u64> {
+        self.pending.keys().copied()
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Those who join from this address.
+    pub(super) fn at(&self, address: SocketAddr) -> Vec<u64> {
+        let all = self.pending.iter();
+        all.filter(|(_, pending)| pending.address == address)
+            .map(|(own, _)| *own)
+            .collect()
+    }
+}
+
+/// What a join says of its sender.
+struct Asker<'a> {
+    address: SocketAddr,
+    local: Option<IpAddr>,
+    key: u64,
+    sync: u32,
+    control: Control,
+    name: &'a str,
+    socket_buffer: u32,
+    maxdata: u32,
+    in_rate: u64,
+    service: Option<u16>,
+}
+
+impl Transmitter {
+    /// Step 2: a join, the question whether this transmitter lives, or the confirmation of a datagram.
+    pub(super) fn take_join(
+        &mut self,
+        datagram: &Datagram<'_>,
+        header: &Header,
+        (control, key, port): (Control, u64, Option<u16>),
+        traffic: &Traffic<'_>,
+        env: &mut GroupEnv<'_>,
+    ) {
+        let Traffic::Extended(specifier) = traffic else {
+            return;
+        };
+        let Ok(terms) = GroupTerms::read(specifier.tlvs) else {
+            return;
+        };
+        let asker = Asker {
+            address: datagram.src,
+            local: datagram.dst,
+            key,
+            sync: header.sync,
+            control,
+            name: super::name_of(&terms),
+            socket_buffer: terms.socket_buffer.unwrap_or(0),
+            maxdata: specifier.maxdata,
+            in_rate: specifier.inrate,
+            service: port,
+        };
+        if self.is_datagram() {
+            return self.take_datagram_join(datagram, header, env);
+        }
+        if let Some(index) = self.members.by_peer(asker.address, key) {
+            return self.repeat_to(index, header.sync);
+        }
+        if let Some(own) = self.joins.by_peer(asker.address, key) {
+            if let Some(pending) = self.joins.get_mut(own) {
+                pending.heard_sync = header.sync;
+            }
+            // The answer is on its way, or about to be repeated.
+            return;
+        }
+        if !self.joins.may_answer(self.options.feedback_rate, env.now) {
+            return;
+        }
+        match self.admission(&asker, env) {
+            Ok(()) => self.admit(&asker, env),
+            Err(None) => {}
+            Err(Some(value)) => self.replies.push(Reply::refusal(
+                (asker.address, asker.local),
+                asker.key,
+                DiagCode::JoinRefused,
+                value,
+            )),
+        }
+    }
+
+    /// A member says again that it wants to join: it has not heard the answer, or asks whether we live.
+    fn repeat_to(&mut self, index: u32, sync: u32) {
+        let member = self.members.get_mut(index);
+        member.heard_sync = sync;
+        match member.state {
+            MemberState::Dropped(reason) => {
+                let (code, value) = super::members::diagnosis(reason);
+                let to = (member.address, member.local);
+                self.replies.push(Reply::refusal(to, member.key, code, value));
+            }
+            _ => self.replies.push(Reply::Standing(member.own)),
+        }
+    }
+
+    /// Whether somebody may join; if not why, if that is worth an answer.
+    fn admission(&self, asker: &Asker<'_>, env: &GroupEnv<'_>) -> Result<(), Option<DiagValue>> {
+        if asker.service != Some(self.options.port) || self.options.require == Require::Nobody {
+            return Err(Some(DiagValue::NoListener));
+        }
+        let most = match self.options.mode {
+            Mode::Unicast => self.options.max_members,
+            Mode::Bucket(_) => self.options.max_members.min(MOST_MEMBERS as usize),
+        };
+        if self.members.alive() + self.joins.len() >= most || self.members.len() >= most.saturating_mul(4) {
+            return Err(Some(DiagValue::NoResource));
+        }
+        if self.joins.len() >= env.config.max_half_open {
+            return Err(None);
+        }
+        let block = self
+            .stream
+            .layout
+            .map_or(u64::from(self.terms.maxdata), |layout| layout.block_len());
+        let room = asker.control.alloc.saturating_sub(asker.control.rseq);
+        if asker.maxdata < self.terms.maxdata || room < 2 * block {
+            return Err(Some(DiagValue::TrafficRefused));
+        }
+        if self.is_ending() || (self.options.slow == Slow::Drop && self.is_late(asker.control.rseq)) {
+            return Err(Some(DiagValue::JoinDenied));
+        }
+        let mut same = self.members.predecessors(asker.name, asker.address);
+        let heard = |member: &Member| member.misses == 0 && env.now.since(member.heard) < SILENT;
+        match same.any(|(_, member)| !asker.name.is_empty() && heard(member)) {
+            // A restarted one is soon heard no more; it asks again.
+            true => Err(None),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether who has so much can not hold the window at once.
+    fn is_late(&self, rseq: u64) -> bool {
+        let begin = self.join_point(rseq);
+        self.stream.nxt.saturating_sub(begin) > self.window() / 2
+    }
+
+    /// Where a receiver that has the octets below `rseq` begins.
+    fn join_point(&self, rseq: u64) -> u64 {
+        match self.options.from_start {
+            true => rseq.clamp(self.stream.lowest(), self.stream.nxt.max(self.stream.lowest())),
+            false => self.stream.nxt,
+        }
+    }
+
+    fn admit(&mut self, asker: &Asker<'_>, env: &mut GroupEnv<'_>) {
+        let late = self.options.slow == Slow::CatchUp && self.is_late(asker.control.rseq);
+        let own = env.fresh_key();
+        let pending = Pending {
+            address: asker.address,
+            local: asker.local,
+            name: asker.name.into(),
+            key: asker.key,
+            rseq: self.join_point(asker.control.rseq),
+            alloc: asker.control.alloc,
+            late,
+            live: if late { self.live_from_now() } else { 0 },
+            socket_buffer: asker.socket_buffer,
+            in_rate: asker.in_rate,
+            heard_sync: asker.sync,
+            sync: env.random() as u32,
+            asked: env.now,
+            told: env.now,
+            repeat: FIRST_REPEAT,
+        };
+        self.joins.insert(own, pending);
+        self.replies.push(Reply::Standing(own));
+        self.judge.begin(env.now);
+    }
+
+    /// Step 4: the answer was heard.
+    pub(super) fn take_confirmation(
+        &mut self,
+        own: u64,
+        src: SocketAddr,
+        echo: u32,
+        env: &mut GroupEnv<'_>,
+    ) -> Option<u32> {
+        let pending = self.joins.get_mut(own).filter(|pending| pending.address == src)?;
+        let answered = (pending.sync == echo).then(|| env.now.since(pending.told));
+        let pending = self.joins.remove(own)?;
+        self.replace(&pending, env);
+        let required = self.members.is_required(&pending.name, pending.address);
+        let state = match pending.late {
+            true => MemberState::Laggard,
+            false => MemberState::Holder,
+        };
+        let index = self.members.add(Member {
+            address: pending.address,
+            local: pending.local,
+            name: pending.name,
+            key: pending.key,
+            own,
+            state,
+            required,
+            rseq: pending.rseq,
+            alloc: pending.alloc,
+            echo: self.line.sync,
+            round_trip: answered,
+            least_round_trip: answered.unwrap_or(Duration::MAX),
+            rate: 0,
+            misses: 0,
+            heard: env.now,
+            joined: env.now,
+            ended: None,
+            live: pending.live,
+            behind: None,
+            lagged: pending.late,
+            asked: 0,
+            since: self.stream.nxt,
+            sync: pending.sync,
+            heard_sync: pending.heard_sync,
+            told: env.now,
+            tell_after: FIRST_REPEAT,
+            socket_buffer: pending.socket_buffer,
+            in_rate: pending.in_rate,
+            text: Box::default(),
+        });
+        env.tell(GroupEvent::Joined(MemberId(index)));
+        self.gather(env);
+        self.rate.members_changed(&self.members);
+        Some(index)
+    }
+
+    /// Those under whose name a new one joined are out.
+    fn replace(&mut self, pending: &Pending, env: &mut GroupEnv<'_>) {
+        let named = !pending.name.is_empty();
+        let out: Vec<u32> = self
+            .members
+            .predecessors(&pending.name, pending.address)
+            .filter(|(_, member)| named || member.address == pending.address || member.misses > 0)
+            .map(|(index, _)| index)
+            .collect();
+        for index in out {
+            self.drop_member(index, crate::group::DropReason::Replaced, env);
+        }
+    }
+
+    /// Nobody will hear the answer to this join.
+    pub(super) fn give_up(&mut self, own: u64, env: &mut GroupEnv<'_>) {
+        if self.joins.remove(own).is_some() {
+            env.forget_key(own);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "admit_tests.rs"]
+mod tests;

@@ -1,0 +1,54 @@
+//! Announcements: that the group exists, on what terms, and how far its stream is (specification 17.1).
+
+use super::Transmitter;
+use crate::engine::group::GroupEnv;
+use crate::time::Time;
+use crate::transmit::TransmitBatch;
+use core::time::Duration;
+use xtp_wire::{DataSegment, First, HEADER_LEN, Options, ToGroup};
+
+/// Announcements follow one another so closely at first, for so long, and then so.
+const SOON: Duration = Duration::from_millis(250);
+const YOUNG: Duration = Duration::from_secs(10);
+const LATER: Duration = Duration::from_secs(1);
+
+impl Transmitter {
+    /// When the next announcement is due.
+    pub(super) fn announcement_at(&self) -> Option<Time> {
+        (!self.is_ending() && self.message.is_none()).then_some(self.announce)
+    }
+
+    /// Announces the group if it is time.
+    pub(super) fn say_announcement(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        if self.announcement_at().is_none_or(|at| at > env.now) {
+            return;
+        }
+        let young = env.now.since(self.began) < YOUNG;
+        self.announce = env.now + if young { SOON } else { LATER };
+        let address = self.line.address(self.options.port);
+        // Padded to a full packet: who can not receive one never joins.
+        let at_least = (self.options.datagram - HEADER_LEN - address.encoded_len()) & !7;
+        let mut room = core::mem::take(&mut self.room);
+        if let Some(traffic) = self.terms.specifier(&self.feedback(), None, at_least, &mut room) {
+            let first = First {
+                address,
+                traffic,
+                data: DataSegment::default(),
+            };
+            let asks = match (self.repairs_nothing(), self.asks_for_delivery()) {
+                (true, _) => Options::empty(),
+                (false, false) => Options::SREQ,
+                (false, true) => Options::SREQ | Options::DREQ,
+            };
+            self.line.stats.control_packets += 1;
+            let at = (self.stream.nxt, asks);
+            self.line.say(ToGroup::Announcement(first), at, &[], env.now, out);
+        }
+        self.room = room;
+    }
+
+    /// Whether receivers confirm when their users have everything (§9.10).
+    pub(super) fn asks_for_delivery(&self) -> bool {
+        self.options.confirm == crate::Confirm::Delivered
+    }
+}

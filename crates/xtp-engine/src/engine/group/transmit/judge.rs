@@ -1,0 +1,305 @@
+//! Who is silent, who is behind, who is out (specification 17.5, 17.7, 17.9).
+
+use super::Transmitter;
+use super::poll::Asked;
+use super::reply::Reply;
+use crate::engine::group::GroupEnv;
+use crate::group::{DropReason, GroupEvent, MemberId, MemberState, Slow};
+use crate::time::Time;
+use core::net::SocketAddr;
+use core::time::Duration;
+use xtp_wire::{GroupPoint, serial_gt};
+
+/// How often everybody is looked at.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// Somebody silent or behind is told where it stands after this time, and then after the second (17.5).
+const FIRST_TOLD: Duration = Duration::from_millis(250);
+const TOLD: Duration = Duration::from_millis(500);
+/// Of many silent ones so many are asked at a time.
+const PROBES: usize = 64;
+/// Who is heard, but slow, is waited for so many octets a second longer.
+const TRICKLE: u64 = 64 * 1_024;
+/// Behind for four round trips, and at least so long: then a member holds the window no more.
+const BEHIND: Duration = Duration::from_millis(100);
+/// Asked for one in so many symbols, and so many times what is usual: lossy.
+const LOSSY_SHARE: u64 = 4;
+const LOSSY_TIMES: u64 = 4;
+/// Symbols that count at least.
+const LEAST_COVERED: u64 = 64;
+
+/// When everybody is looked at next.
+#[derive(Debug, Default)]
+pub(super) struct Judge {
+    pub(super) next: Option<Time>,
+    /// Since when everything is sent and nobody holds the window any more.
+    pub(super) rest_since: Option<Time>,
+    /// Since when only laggards are left although there is more to send.
+    only_laggards_since: Option<Time>,
+    /// Where the turn of probes goes on.
+    turn: usize,
+}
+
+impl Judge {
+    /// Somebody is there to be looked at.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.next = self.next.or(Some(now + INTERVAL));
+    }
+}
+
+impl Transmitter {
+    /// Looks at everybody.
+    pub(super) fn judge(&mut self, env: &mut GroupEnv<'_>) {
+        let now = env.now;
+        self.judge.next = match self.members.alive() + self.joins.len() {
+            0 => None,
+            _ => Some(now + INTERVAL),
+        };
+        self.repeat_answers(env);
+        if let Some(round_trip) = self.members.round_trip() {
+            self.round_trip = round_trip.max(Duration::from_micros(500));
+        }
+        self.note_rest(now);
+        let lossy = self.usual_needs();
+        let mut verdicts = Vec::new();
+        let mut tell = Vec::new();
+        for (index, member) in self.members.iter() {
+            if !member.is_open() {
+                continue;
+            }
+            let silent = self.feedback().is_silent(member.misses, now.since(member.heard));
+            if let Some(verdict) = self.verdict(index, silent, lossy, now) {
+                verdicts.push((index, verdict));
+            } else if (silent || member.is_laggard()) && now.since(member.told) >= member.tell_after {
+                tell.push(index);
+            }
+        }
+        for (index, state) in verdicts {
+            match state {
+                MemberState::Dropped(reason) => self.drop_member(index, reason, env),
+                _ => self.leave_behind(index, lossy, env),
+            }
+        }
+        self.tell_some(&tell);
+        self.note_behind(now);
+        self.after_report(env);
+    }
+
+    fn repeat_answers(&mut self, env: &mut GroupEnv<'_>) {
+        let (mut again, mut given_up) = (Vec::new(), Vec::new());
+        self.joins.due(env.now, &mut again, &mut given_up);
+        again
+            .into_iter()
+            .for_each(|own| self.replies.push(Reply::Standing(own)));
+        given_up.into_iter().for_each(|own| self.give_up(own, env));
+    }
+
+    /// When all that was left to do became waiting for the slow ones.
+    fn note_rest(&mut self, now: Time) {
+        let rest = self.is_ending() || (self.stream.is_sent() && self.members.nobody_to_wait_for());
+        self.judge.rest_since = match rest {
+            true => self.judge.rest_since.or(Some(now)),
+            false => None,
+        };
+        let only = self.members.only_laggards() && !rest;
+        self.judge.only_laggards_since = match only {
+            true => self.judge.only_laggards_since.or(Some(now)),
+            false => None,
+        };
+    }
+
+    /// What becomes of an open member, if something does.
+    fn verdict(&self, index: u32, silent: bool, usual: u64, now: Time) -> Option<MemberState> {
+        let member = self.members.get(index);
+        let (slow, patience) = (self.options.slow, self.options.patience);
+        let quiet = now.since(member.heard);
+        let rest = self.judge.rest_since;
+        let waited = match (slow, rest, self.judge.only_laggards_since) {
+            (Slow::Wait, ..) => quiet,
+            (_, Some(since), _) | (_, None, Some(since)) => now.since(since).min(quiet),
+            _ => Duration::ZERO,
+        };
+        if waited > patience {
+            return Some(MemberState::Dropped(DropReason::Silent));
+        }
+        let missing = self.stream.nxt.saturating_sub(member.rseq);
+        let trickle = patience + Duration::from_secs(missing / TRICKLE);
+        if rest.is_some_and(|since| now.since(since) > trickle) {
+            return Some(MemberState::Dropped(DropReason::TooSlow));
+        }
+        if member.rseq < self.stream.lowest() {
+            return Some(MemberState::Dropped(DropReason::Behind));
+        }
+        if slow == Slow::Wait || !member.is_holder() {
+            return None;
+        }
+        let behind = member
+            .behind
+            .is_some_and(|since| now.since(since) >= BEHIND.max(4 * self.round_trip));
+        let falls = silent || behind || self.is_lossy(index, usual);
+        match (falls, slow, silent) {
+            (false, ..) => None,
+            (true, Slow::Drop, true) => Some(MemberState::Dropped(DropReason::Silent)),
+            (true, Slow::Drop, false) => Some(MemberState::Dropped(DropReason::Slow)),
+            _ => Some(MemberState::Laggard),
+        }
+    }
+
+    /// The median of what members asked for.
+    fn usual_needs(&self) -> u64 {
+        let all = self.members.iter().map(|(_, member)| member);
+        let mut asked: Vec<u64> = all
+            .filter(|member| member.is_open() || member.is_done())
+            .map(|member| member.asked)
+            .collect();
+        asked.sort_unstable();
+        asked.get(asked.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+    }
+
+    /// Whether it asked for more than a quarter of what was sent, and a block, and far more than is usual. One that is alone is
+    /// as usual as can be.
+    fn is_lossy(&self, index: u32, usual: u64) -> bool {
+        let member = self.members.get(index);
+        let (symbol, block) = match &self.stream.layout {
+            Some(layout) => (u64::from(layout.symbol_len()), layout.block_len()),
+            None => (self.terms.maxdata.into(), 64 * u64::from(self.terms.maxdata)),
+        };
+        let covered = (self.stream.nxt.saturating_sub(member.since) / symbol).max(LEAST_COVERED);
+        self.members.present() > 1
+            && member.asked > covered / LOSSY_SHARE + block / symbol
+            && member.asked > LOSSY_TIMES * usual
+    }
+
+    /// Since when each holder is more than half a window below the quorum.
+    fn note_behind(&mut self, now: Time) {
+        let Some(quorum) = self.members.quorum() else {
+            return;
+        };
+        let half = self.window() / 2;
+        for (_, member) in self.members.iter_mut() {
+            if member.is_holder() {
+                let behind = quorum.saturating_sub(member.rseq) > half;
+                member.behind = if behind { member.behind.or(Some(now)) } else { None };
+            }
+        }
+    }
+
+    /// A holder becomes a laggard, and is told so.
+    fn leave_behind(&mut self, index: u32, usual: u64, env: &mut GroupEnv<'_>) {
+        let lossy = self.is_lossy(index, usual);
+        let live = if lossy {
+            GroupPoint::NEVER
+        } else {
+            self.live_from_now()
+        };
+        let member = self.members.get_mut(index);
+        (member.live, member.lagged, member.behind) = (live, true, None);
+        member.tell_after = FIRST_TOLD;
+        let own = member.own;
+        self.members.turn(index, MemberState::Laggard, env.now);
+        self.replies.push(Reply::Standing(own));
+        env.tell(GroupEvent::Laggard(MemberId(index)));
+        self.rate.members_changed(&self.members);
+    }
+
+    /// Asks silent members and tells laggards where they stand: with many of them some at a time, in turn.
+    fn tell_some(&mut self, tell: &[u32]) {
+        let start = self.judge.turn.min(tell.len());
+        let turn = tell[start..].iter().chain(&tell[..start]);
+        for index in turn.take(PROBES) {
+            let member = self.members.get_mut(*index);
+            member.tell_after = (2 * member.tell_after).clamp(FIRST_TOLD, TOLD);
+            self.replies.push(Reply::Standing(member.own));
+        }
+        self.judge.turn = if tell.len() > PROBES {
+            (start + PROBES) % tell.len()
+        } else {
+            0
+        };
+    }
+
+    /// Those who were asked and have not answered.
+    pub(super) fn note_misses(&mut self, asked: Asked) {
+        for (_, member) in self.members.iter_mut() {
+            if member.is_open() && asked.concerns(member.key) && serial_gt(asked.sync, member.echo) {
+                member.misses += 1;
+            }
+        }
+    }
+
+    /// A laggard that reports may hold the window again: near enough to the quorum and with nothing missing that the group does not
+    /// repair, or because nobody else does.
+    pub(super) fn place_laggard(&mut self, index: u32, env: &mut GroupEnv<'_>) {
+        let member = self.members.get(index);
+        if !member.is_laggard() || self.is_ending() {
+            return;
+        }
+        let (rseq, live, own) = (member.rseq, member.live, member.own);
+        let alone = !self.members.anybody_holds() && rseq >= self.acknowledged;
+        let quorum = self.members.quorum().unwrap_or(self.acknowledged);
+        let near = rseq >= quorum.saturating_sub(self.window() / 4);
+        let whole = live == GroupPoint::NEVER || rseq >= live;
+        let lossy = self.is_lossy(index, self.usual_needs());
+        if !(alone || (whole && near && !lossy)) {
+            return;
+        }
+        let nxt = self.stream.nxt;
+        let member = self.members.get_mut(index);
+        (member.asked, member.since, member.behind) = (0, nxt, None);
+        if rseq < live {
+            // What it lacks between the two nobody else would ever repair.
+            member.live = rseq;
+            self.replies.push(Reply::Standing(own));
+        }
+        self.members.turn(index, MemberState::Holder, env.now);
+        env.tell(GroupEvent::Returned(MemberId(index)));
+        self.rate.members_changed(&self.members);
+    }
+
+    /// From where on the group repairs for somebody who begins to fetch the rest by itself: the next block.
+    pub(super) fn live_from_now(&self) -> u64 {
+        let nxt = self.stream.nxt;
+        let Some(layout) = &self.stream.layout else {
+            return nxt;
+        };
+        layout
+            .place(nxt)
+            .map_or(nxt, |place| match place.symbol == 0 && place.offset == 0 {
+                true => nxt,
+                false => layout.start(place.block.saturating_add(1)),
+            })
+    }
+
+    /// A member is out; it hears why.
+    pub(super) fn drop_member(&mut self, index: u32, reason: DropReason, env: &mut GroupEnv<'_>) {
+        let member = self.members.get(index);
+        if !member.is_open() {
+            return;
+        }
+        if !matches!(reason, DropReason::Unreachable | DropReason::Rejected) {
+            let (code, value) = super::members::diagnosis(reason);
+            let to = (member.address, member.local);
+            self.replies.push(Reply::refusal(to, member.key, code, value));
+        }
+        self.members.turn(index, MemberState::Dropped(reason), env.now);
+        env.tell(GroupEvent::Dropped(MemberId(index), reason));
+        self.rate.members_changed(&self.members);
+    }
+
+    /// The host there says that nobody listens on that port.
+    pub(super) fn lose_address(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
+        for own in self.joins.at(peer) {
+            self.give_up(own, env);
+        }
+        let all = self.members.iter();
+        let there = all.filter(|(_, member)| member.address == peer && member.is_open());
+        let there: Vec<u32> = there.map(|(index, _)| index).collect();
+        for index in there {
+            self.drop_member(index, DropReason::Unreachable, env);
+        }
+        self.after_report(env);
+    }
+}
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

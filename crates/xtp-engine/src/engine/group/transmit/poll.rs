@@ -1,0 +1,194 @@
+//! Whom the transmitter asks, and when (specification 17.5).
+
+use crate::group::Feedback;
+use crate::time::Time;
+use core::time::Duration;
+use std::collections::VecDeque;
+use xtp_wire::GroupPoll;
+
+/// Longest interval between polls of a group whose end is waited for.
+const LONGEST_CLOSING: Duration = Duration::from_secs(1);
+/// Interval while something is unacknowledged and the window is no matter.
+const LAZY: Duration = Duration::from_millis(500);
+/// Interval while nothing is unacknowledged: the transmitter is never silent for longer.
+const IDLE: Duration = Duration::from_secs(2);
+/// Questions whose answers are still awaited; of more the oldest count as answered.
+const MOST_OPEN: usize = 1_024;
+/// So few missing of more than so many are asked each alone (17.5).
+const FEW: usize = 4;
+const MANY: usize = 8;
+
+/// A question, and until when it may be answered.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) until: Time,
+    pub(super) sync: u32,
+    pub(super) modulus: u16,
+    pub(super) remainder: u16,
+}
+
+impl Asked {
+    /// Whether whoever chose this key was asked.
+    pub(super) fn concerns(&self, key: u64) -> bool {
+        (key & 0xffff) as u16 % self.modulus == self.remainder
+    }
+}
+
+/// Why a poll is due.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Situation {
+    /// Everything was sent, and confirmations are waited for.
+    Closing,
+    /// Three quarters of the window and more are unacknowledged, or it is closed.
+    Tight,
+    /// Something is unacknowledged.
+    Flowing,
+    /// Nothing is.
+    Idle,
+}
+
+/// The schedule of polls.
+#[derive(Debug)]
+pub(super) struct Polls {
+    /// When the last one of a slice left, and where the stream was.
+    last: Time,
+    position: u64,
+    slice: u16,
+    /// One is to leave at once.
+    pressing: bool,
+    /// Closing: polls without progress of anybody.
+    vain: u32,
+    asked: VecDeque<Asked>,
+}
+
+impl Polls {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            last: now,
+            position: 0,
+            slice: 0,
+            pressing: false,
+            vain: 0,
+            asked: VecDeque::new(),
+        }
+    }
+
+    /// The window closed, or the last octet left.
+    pub(super) fn press(&mut self) {
+        self.pressing = true;
+    }
+
+    /// Somebody came nearer to its end.
+    pub(super) fn progress(&mut self) {
+        self.vain = self.vain.min(1);
+    }
+
+    /// When the next poll of a slice is due, in this situation and without further octets.
+    pub(super) fn due(&self, situation: Situation, feedback: &Feedback) -> Time {
+        let modulus = feedback.slices();
+        let least = feedback.next_poll(modulus);
+        if self.pressing {
+            return self.last + feedback.spread(modulus);
+        }
+        let interval = match situation {
+            Situation::Closing => (least * (1 << self.vain.min(8))).min(LONGEST_CLOSING.max(least)),
+            Situation::Tight => least,
+            Situation::Flowing => least.max(LAZY),
+            Situation::Idle => IDLE,
+        };
+        self.last + interval
+    }
+
+    /// When one may leave at the earliest: at most one a spread of answers.
+    pub(super) fn earliest(&self, feedback: &Feedback) -> Time {
+        self.last + feedback.spread(feedback.slices())
+    }
+
+    /// Whether so much was sent since the last one that another is due.
+    pub(super) fn is_far(&self, position: u64, quarter: u64) -> bool {
+        position.saturating_sub(self.position) >= quarter
+    }
+
+    /// The poll of the next slice, about to leave in packet `sync`.
+    pub(super) fn next_slice(
+        &mut self,
+        feedback: &Feedback,
+        hold: u32,
+        (sync, position): (u32, u64),
+        now: Time,
+    ) -> GroupPoll {
+        let modulus = feedback.slices();
+        self.slice = (self.slice + 1) % modulus;
+        (self.last, self.position, self.pressing) = (now, position, false);
+        self.vain += 1;
+        let poll = tail(feedback, hold, modulus, self.slice);
+        self.await_answers(&poll, sync, feedback, now);
+        poll
+    }
+
+    /// The poll of one member alone.
+    pub(super) fn alone(
+        &mut self,
+        key: u64,
+        feedback: &Feedback,
+        hold: u32,
+        sync: u32,
+        now: Time,
+    ) -> GroupPoll {
+        let poll = tail(feedback, hold, GroupPoll::ALONE, 0).alone(key);
+        self.await_answers(&poll, sync, feedback, now);
+        poll
+    }
+
+    fn await_answers(&mut self, poll: &GroupPoll, sync: u32, feedback: &Feedback, now: Time) {
+        if self.asked.len() == MOST_OPEN {
+            self.asked.pop_front();
+        }
+        let wait = match poll.modulus {
+            GroupPoll::ALONE => feedback.answers_until(u16::MAX),
+            modulus => feedback.answers_until(modulus),
+        };
+        self.asked.push_back(Asked {
+            until: now + wait,
+            sync,
+            modulus: poll.modulus,
+            remainder: poll.remainder,
+        });
+    }
+
+    /// The closing of a larger group of which few are missing asks each of them alone, but first all.
+    pub(super) fn asks_each(&self, missing: usize, members: usize) -> bool {
+        self.vain > 1 && missing > 0 && missing <= FEW && members > MANY
+    }
+
+    /// Polls of all are made as if one had left: each missing one is asked alone.
+    pub(super) fn asked_each(&mut self, position: u64, now: Time) {
+        (self.last, self.position, self.pressing) = (now, position, false);
+        self.vain += 1;
+    }
+
+    /// A question whose time is over: who has not answered missed it.
+    pub(super) fn over(&mut self, now: Time) -> Option<Asked> {
+        self.asked.pop_front_if(|asked| asked.until <= now)
+    }
+
+    /// When the time of the oldest question is over.
+    pub(super) fn next_over(&self) -> Option<Time> {
+        self.asked.front().map(|asked| asked.until)
+    }
+}
+
+fn tail(feedback: &Feedback, hold_us: u32, modulus: u16, remainder: u16) -> GroupPoll {
+    GroupPoll {
+        modulus,
+        remainder,
+        size: feedback.size,
+        grtt_us: u32::try_from(feedback.round_trip.as_micros()).unwrap_or(u32::MAX),
+        feedback_rate: feedback.rate,
+        hold_us,
+    }
+}
+
+#[cfg(test)]
+#[path = "poll_tests.rs"]
+mod tests;

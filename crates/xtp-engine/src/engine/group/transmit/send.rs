@@ -1,0 +1,261 @@
+//! What leaves for the group besides announcements: polls, word of repairs, repairs, new octets (specification 17.5, 17.6).
+
+use super::Transmitter;
+use super::poll::Situation;
+use super::stream::Portion;
+use crate::engine::group::GroupEnv;
+use crate::group::Stretch;
+use crate::time::Time;
+use crate::transmit::TransmitBatch;
+use xtp_wire::{DataSegment, GroupPoll, Options, Parity, ToGroup};
+
+/// Packets of the stream that leave in one flush at most (17.8).
+const TRAIN: usize = 16;
+
+impl Transmitter {
+    /// How far new octets may go: window and credit of those who hold it.
+    fn limit(&self) -> u64 {
+        if self.repairs_nothing() {
+            return u64::MAX;
+        }
+        let window = self.acknowledged.saturating_add(self.window());
+        window.min(self.members.credit())
+    }
+
+    /// Whether new octets may leave at all: without a holder nothing does [D-72].
+    fn is_flowing(&self) -> bool {
+        let somebody = self.repairs_nothing() || self.members.anybody_holds();
+        !self.is_gathering() && !self.is_ending() && somebody && self.message.is_none()
+    }
+
+    /// Whether there is something to be sent, whatever the rate.
+    fn has_something(&self) -> bool {
+        let repairs = self.repair.is_due() && !self.is_ending();
+        repairs || (self.is_flowing() && self.stream.has_more(self.limit()))
+    }
+
+    /// Whether a packet of the stream could leave at once.
+    pub(super) fn may_send_now(&self) -> bool {
+        self.rate.until().is_none() && self.has_something()
+    }
+
+    /// When the rate lets the next packet of the stream go.
+    pub(super) fn stream_at(&self) -> Option<Time> {
+        self.rate.until().filter(|_| self.has_something())
+    }
+
+    /// Repairs and new octets, as far as rate, window and credit allow, and no more than a train.
+    pub(super) fn send_stream(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        self.say_rows(env, out);
+        let now = env.now;
+        self.rate.refill(now);
+        let mut sent = 0;
+        while sent < TRAIN && self.has_something() && self.rate.may_send() {
+            let octets = self.send_repair(now, out).or_else(|| self.send_new(now, out));
+            let Some(octets) = octets else { break };
+            self.rate
+                .took(octets, (self.line.sync, self.line.log.octets()), now);
+            sent += 1;
+        }
+        self.note_blocked();
+        if !self.blocked && !self.has_something() {
+            self.rate.nothing_to_send();
+        }
+        self.rate.wait(now);
+    }
+
+    /// A window or credit that has just closed is asked about at once.
+    fn note_blocked(&mut self) {
+        let waits = self.is_flowing() && self.stream.nxt < self.stream.end();
+        let blocked = waits && self.stream.nxt >= self.limit();
+        if blocked && !self.blocked {
+            self.polls.press();
+        }
+        self.blocked = blocked;
+    }
+
+    /// Word of rows that were added to those that wait.
+    fn say_rows(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        while self.repair.has_news() {
+            let mut blocks = core::mem::take(&mut self.blocks);
+            self.repair.news(&self.stream, &mut blocks);
+            if !blocks.is_empty() {
+                let at = (self.stream.nxt, Options::empty());
+                self.line.control(ToGroup::Rows(&blocks), at, env.now, out);
+            }
+            self.blocks = blocks;
+        }
+    }
+
+    /// One packet of repair.
+    fn send_repair(&mut self, now: Time, out: &mut TransmitBatch) -> Option<u64> {
+        if self.is_ending() || !self.repair.is_due() {
+            return None;
+        }
+        let sync = self.line.next_sync();
+        let octets = match self.repair.next_stretch(sync) {
+            Some(stretch) => self.send_again(stretch, now, out),
+            None => self.send_row(sync, now, out),
+        };
+        self.line.stats.repair_packets += u64::from(octets.is_some());
+        octets
+    }
+
+    fn send_again(&mut self, stretch: Stretch, now: Time, out: &mut TransmitBatch) -> Option<u64> {
+        let portion = self.stream.portion(stretch.from, stretch.to)?;
+        self.repair.rest(Stretch {
+            from: portion.end(),
+            to: stretch.to,
+        });
+        Some(self.say_data(&portion, now, out))
+    }
+
+    fn send_row(&mut self, sync: u32, now: Time, out: &mut TransmitBatch) -> Option<u64> {
+        let layout = self.stream.layout?;
+        let row = self.repair.next_row(sync, &self.stream)?;
+        let (count, end) = self.stream.extent(row.block);
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        let parity = Parity {
+            k: count.into(),
+            row: row.row.into(),
+            symbol_len: layout.symbol_len(),
+            scheme: Parity::SCHEME_BYTES,
+            flags: flag(row.proactive, Parity::PROACTIVE) | flag(row.last, Parity::LAST),
+            end,
+            symbol: self.repair.row(),
+        };
+        let at = (layout.start(row.block), Options::empty());
+        Some(self.line.say(ToGroup::Parity(parity), at, &[], now, out))
+    }
+
+    /// One packet of new octets.
+    fn send_new(&mut self, now: Time, out: &mut TransmitBatch) -> Option<u64> {
+        if !self.is_flowing() {
+            return None;
+        }
+        let portion = self.stream.portion(self.stream.nxt, self.limit())?;
+        let octets = self.say_data(&portion, now, out);
+        self.line.stats.data_packets += 1;
+        let (from, to) = (portion.seq, portion.end());
+        self.stream.nxt = to;
+        match self.repairs_nothing() {
+            true => {
+                self.acknowledged = to;
+                self.stream.release(to);
+            }
+            false => {
+                self.repair.union.sent(Stretch { from, to }, self.line.sync);
+                self.finish_block(from, to);
+            }
+        }
+        if self.stream.is_sent() {
+            self.line.ending = Options::WCLOSE;
+            self.polls.press();
+        }
+        Some(octets)
+    }
+
+    /// New octets may have filled a block: its rows that nobody asked for follow, and its packets are not sent again.
+    fn finish_block(&mut self, from: u64, to: u64) {
+        let (Some(layout), Some(fec)) = (self.stream.layout, self.options.fec) else {
+            return;
+        };
+        let (Some(place), Some(next)) = (layout.place(from), layout.place(to)) else {
+            return;
+        };
+        if self.stream.is_finished(place.block) && (place.block != next.block || self.stream.is_sent()) {
+            self.repair.schedule(place.block, fec.proactive);
+            self.repair.union.release(self.stream.open_block());
+        }
+    }
+
+    fn say_data(&mut self, portion: &Portion, now: Time, out: &mut TransmitBatch) -> u64 {
+        let mut options = Options::empty();
+        options.set(Options::EOM, portion.eom);
+        options.set(Options::WCLOSE, self.stream.final_seq() == Some(portion.end()));
+        let data = ToGroup::Data(DataSegment {
+            tag: portion.tag,
+            data: &[],
+        });
+        self.line
+            .say(data, (portion.seq, options), &portion.payload, now, out)
+    }
+
+    /// Whether members can be asked.
+    fn has_somebody_to_ask(&self) -> bool {
+        self.members.alive() > 0 && !self.is_ending() && self.message.is_none()
+    }
+
+    /// When the next poll is due, if nothing happens.
+    pub(super) fn poll_at(&self) -> Option<Time> {
+        if !self.has_somebody_to_ask() {
+            return None;
+        }
+        let feedback = self.feedback();
+        let situation = self.situation();
+        let far = situation == Situation::Flowing && self.polls.is_far(self.stream.nxt, self.window() / 4);
+        let slices = match far {
+            true => self.polls.earliest(&feedback),
+            false => self.polls.due(situation, &feedback),
+        };
+        let alone = self.rate.poll_at().filter(|_| self.is_flowing());
+        Some(alone.map_or(slices, |alone| alone.min(slices)))
+    }
+
+    /// Polls that are due: of a slice, and of the pacemaker alone.
+    pub(super) fn say_polls(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        if self.poll_at().is_none_or(|at| at > env.now) {
+            return;
+        }
+        let feedback = self.feedback();
+        let hold = u32::try_from(feedback.hold.as_micros()).unwrap_or(u32::MAX);
+        let pacemaker = self
+            .rate
+            .poll_at()
+            .filter(|at| *at <= env.now && self.is_flowing());
+        if pacemaker.is_some()
+            && let Some(member) = self.rate.pacemaker()
+        {
+            let key = self.members.get(member).key;
+            let poll = self
+                .polls
+                .alone(key, &feedback, hold, self.line.next_sync(), env.now);
+            self.say_poll(poll, env, out);
+            self.rate.polled(self.line.log.octets(), env.now);
+        }
+        if self.poll_at().is_none_or(|at| at > env.now) {
+            return;
+        }
+        let missing: Vec<u64> = match self.stream.is_sent() {
+            true => self.holders().take(8).collect(),
+            false => Vec::new(),
+        };
+        let position = self.stream.nxt;
+        if self.polls.asks_each(missing.len(), self.members.present()) {
+            self.polls.asked_each(position, env.now);
+            for key in missing {
+                let poll = self
+                    .polls
+                    .alone(key, &feedback, hold, self.line.next_sync(), env.now);
+                self.say_poll(poll, env, out);
+            }
+        } else {
+            let next = (self.line.next_sync(), position);
+            let poll = self.polls.next_slice(&feedback, hold, next, env.now);
+            self.say_poll(poll, env, out);
+        }
+    }
+
+    /// Keys of those who hold the window.
+    fn holders(&self) -> impl Iterator<Item = u64> {
+        let holders = self.members.iter().filter(|(_, member)| member.is_holder());
+        holders.map(|(_, member)| member.key)
+    }
+
+    fn say_poll(&mut self, poll: GroupPoll, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        let mut options = Options::empty();
+        options.set(Options::DREQ, self.asks_for_delivery());
+        let at = (self.stream.nxt, options);
+        self.line.control(ToGroup::Poll(poll), at, env.now, out);
+    }
+}

@@ -1,0 +1,275 @@
+//! What members report: progress, needs, round trips, and that they have everything (specification 17.3, 17.6).
+
+use super::Transmitter;
+use super::reply::Reply;
+use crate::engine::group::GroupEnv;
+use crate::group::{DropReason, GroupEvent, MemberId, MemberState};
+use crate::time::Time;
+use core::net::SocketAddr;
+use core::time::Duration;
+use xtp_wire::{
+    Control, DELAY_NONE, Diag, DiagCode, Gnack, GnackBlock, Header, Options, Spans, Xcntl, XcntlFlags,
+    serial_gt,
+};
+
+/// Packets that overtook so many others are no sign that those are lost.
+const LATER: u32 = 3;
+/// Most of what a user's words about a rejection that is kept.
+const MOST_TEXT: usize = 255;
+
+/// A report of any format.
+pub(super) struct Report<'a> {
+    control: Control,
+    /// How long the question waited, if this answers one.
+    delay: Option<Duration>,
+    /// Octets a second; 0 unknown.
+    rate: u64,
+    needs: &'a [GnackBlock],
+    /// What it has beyond `rseq`, and between which positions that is all.
+    spans: Option<(Spans<'a>, u64, u64)>,
+    /// `echo` counts the packets to this receiver alone: it answers one of them.
+    answers_letter: bool,
+}
+
+fn delay(micros: u32) -> Option<Duration> {
+    (micros != DELAY_NONE).then(|| Duration::from_micros(micros.into()))
+}
+
+impl<'a> Report<'a> {
+    /// A plain one answers a packet to its sender alone.
+    pub(super) fn plain(control: Control) -> Self {
+        Self {
+            control,
+            delay: None,
+            rate: 0,
+            needs: &[],
+            spans: None,
+            answers_letter: true,
+        }
+    }
+
+    pub(super) fn spans(control: Control, spans: Spans<'a>) -> Self {
+        Self {
+            spans: Some((spans, 0, u64::MAX)),
+            answers_letter: false,
+            ..Self::plain(control)
+        }
+    }
+
+    pub(super) fn extended(status: &Xcntl<'a>) -> Self {
+        let told = |flag| status.flags.contains(flag);
+        let mut edges = status.spans.iter();
+        let above = match edges.next() {
+            Some((left, _)) if told(XcntlFlags::EARLIER_SPANS) => left,
+            _ => 0,
+        };
+        let below = match status.spans.iter().last() {
+            Some((_, right)) if told(XcntlFlags::LATER_SPANS) => right,
+            _ => u64::MAX,
+        };
+        Self {
+            delay: delay(status.delay_us),
+            rate: status.rxrate,
+            ..Self::spans(status.control, status.spans).within(above, below)
+        }
+    }
+
+    fn within(mut self, above: u64, below: u64) -> Self {
+        if let Some((_, from, to)) = &mut self.spans {
+            (*from, *to) = (above, below);
+        }
+        self
+    }
+
+    pub(super) fn need(gnack: &Gnack<'a>) -> Self {
+        Self {
+            delay: delay(gnack.delay_us),
+            rate: u64::from(gnack.rxrate) * 256,
+            needs: gnack.blocks,
+            answers_letter: false,
+            ..Self::plain(gnack.control)
+        }
+    }
+}
+
+impl Transmitter {
+    /// Takes a report that came from `src` under a T.
+    pub(super) fn take_report(
+        &mut self,
+        src: SocketAddr,
+        header: &Header,
+        report: &Report<'_>,
+        env: &mut GroupEnv<'_>,
+    ) {
+        let own = header.key.value();
+        let control = report.control;
+        let known = self.members.by_own(own);
+        let Some(index) = known.or_else(|| self.take_confirmation(own, src, control.echo, env)) else {
+            return;
+        };
+        let member = self.members.get_mut(index);
+        if member.address != src || control.rseq > self.stream.nxt {
+            return;
+        }
+        match member.state {
+            MemberState::Dropped(reason) => {
+                let (code, value) = super::members::diagnosis(reason);
+                let to = (member.address, member.local);
+                return self.replies.push(Reply::refusal(to, member.key, code, value));
+            }
+            MemberState::Done(_) => {
+                if self.is_ending() {
+                    self.replies.push(Reply::End(own));
+                }
+                return;
+            }
+            _ => {}
+        }
+        if !report.answers_letter && !self.line.has_left(control.echo) {
+            return;
+        }
+        (member.heard, member.misses) = (env.now, 0);
+        member.heard_sync = match report.answers_letter {
+            true => header.sync,
+            false => member.heard_sync,
+        };
+        self.take_echo(index, report, env.now);
+        if self.members.advance(index, control.rseq, control.alloc) {
+            self.polls.progress();
+        }
+        if header.options.contains(Options::RCLOSE)
+            && self.stream.is_sent()
+            && control.rseq == self.stream.nxt
+        {
+            self.done(index, env);
+        } else {
+            self.take_needs(index, report);
+            self.place_laggard(index, env);
+            if self.is_ending() {
+                self.replies.push(Reply::End(own));
+            }
+        }
+        self.after_report(env);
+    }
+
+    /// The round trip, and what the controller learns.
+    fn take_echo(&mut self, index: u32, report: &Report<'_>, now: Time) {
+        let member = self.members.get_mut(index);
+        let echo = report.control.echo;
+        if report.answers_letter {
+            if member.sync == echo && member.round_trip.is_none() {
+                member.round_trip = Some(now.since(member.told).max(Duration::from_nanos(1)));
+            }
+            return;
+        }
+        if !serial_gt(echo, member.echo) {
+            return;
+        }
+        member.echo = echo;
+        if report.rate > 0 {
+            member.rate = report.rate;
+        }
+        let Some(sent) = self.line.log.get(echo) else {
+            return;
+        };
+        let sample = report.delay.map(|delay| {
+            now.since(sent.at)
+                .saturating_sub(delay)
+                .max(Duration::from_nanos(1))
+        });
+        if let Some(sample) = sample {
+            member.least_round_trip = member.least_round_trip.min(sample);
+            let smoothed = member.round_trip.map_or(sample, |known| (known * 7 + sample) / 8);
+            member.round_trip = Some(smoothed);
+        }
+        self.rate
+            .on_echo(index, member, (sent, self.line.log.octets()), sample, now);
+    }
+
+    /// What of it the group sends again.
+    fn take_needs(&mut self, index: u32, report: &Report<'_>) {
+        if self.is_ending() || self.repairs_nothing() {
+            return;
+        }
+        let member = self.members.get(index);
+        let (live, echo) = (member.live, report.control.echo);
+        let mut asked = 0;
+        let mut lost = 0;
+        for block in report.needs {
+            let (block, need, total) = block.get();
+            let start = self.stream.layout.map_or(0, |layout| layout.start(block));
+            let sound = self.stream.is_finished(block) && total == u16::from(self.stream.extent(block).0);
+            if !sound || start < live {
+                continue;
+            }
+            let added = self.repair.need(block, need, echo);
+            asked += u64::from(added);
+            lost += self.rate.note_need(index, block, need);
+        }
+        if let Some((spans, above, below)) = report.spans {
+            // What was overtaken by two packets may still come, unless a question was answered after it.
+            let judged = match report.delay {
+                Some(_) => echo,
+                None => echo.wrapping_sub(LATER),
+            };
+            let from = report
+                .control
+                .rseq
+                .max(above)
+                .max(self.stream.open_block())
+                .max(live);
+            let due = self
+                .repair
+                .missing(from, spans, below.min(self.stream.nxt), judged);
+            asked += due as u64;
+            lost += due as u64;
+        }
+        self.members.get_mut(index).asked += asked;
+        self.rate.on_loss(index, lost);
+    }
+
+    fn done(&mut self, index: u32, env: &mut GroupEnv<'_>) {
+        let lagged = self.members.get(index).lagged;
+        self.members.turn(index, MemberState::Done(lagged), env.now);
+        env.tell(GroupEvent::Done(MemberId(index)));
+        if self.is_ending() {
+            let own = self.members.get(index).own;
+            self.replies.push(Reply::End(own));
+        }
+        self.rate.members_changed(&self.members);
+    }
+
+    /// A receiver's user rejected what came, or it goes away.
+    pub(super) fn take_diag(
+        &mut self,
+        src: SocketAddr,
+        header: &Header,
+        diag: &Diag<'_>,
+        env: &mut GroupEnv<'_>,
+    ) {
+        let own = header.key.value();
+        let Some(index) = self.members.by_own(own) else {
+            return;
+        };
+        let member = self.members.get_mut(index);
+        if member.address != src || !member.is_open() {
+            return;
+        }
+        let mut text = diag.text;
+        while text.len() > MOST_TEXT {
+            let end = (0..=MOST_TEXT).rev().find(|at| text.is_char_boundary(*at));
+            text = &text[..end.unwrap_or(0)];
+        }
+        member.text = text.into();
+        let reason = match DiagCode::try_from(diag.code) {
+            Ok(DiagCode::ContextAbandoned) => DropReason::Rejected,
+            _ => DropReason::Unreachable,
+        };
+        self.drop_member(index, reason, env);
+        self.after_report(env);
+    }
+}
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;

@@ -1,0 +1,106 @@
+//! A transmitter from its announcement to its end.
+
+use super::scripted::*;
+use crate::group::{CastOptions, GroupClose, GroupEvent, MemberId, MemberState, Require};
+use xtp_wire::{GnackBlock, Options, ToGroup};
+
+fn options() -> CastOptions {
+    CastOptions {
+        expect: Some(1),
+        ..CastOptions::default()
+    }
+}
+
+#[test]
+fn a_stream_to_one_member() {
+    let mut stage = Stage::new(options());
+    stage.flush();
+    let mut actor = Actor::new(1, stage.key());
+    actor.enter(&mut stage);
+    stage.write(10_000);
+    stage.finish();
+    stage.flush();
+    assert_eq!(
+        stage.events,
+        [GroupEvent::Joined(MemberId(0)), GroupEvent::Started]
+    );
+    let data = data(&stage.heard);
+    let whole: Vec<u8> = data.iter().flat_map(|(_, octets, _)| octets.clone()).collect();
+    assert_eq!(whole.len(), 10_000);
+    assert!(
+        data.last()
+            .is_some_and(|(_, _, options)| options.contains(Options::WCLOSE))
+    );
+    assert!(
+        data[..data.len() - 1]
+            .iter()
+            .all(|(_, _, options)| !options.contains(Options::WCLOSE))
+    );
+    let polls = stage
+        .heard
+        .iter()
+        .filter(|one| matches!(one.to_group(), Some(ToGroup::Poll(_))));
+    let poll = polls.last().expect("the end is asked about").packet().header;
+    assert!(poll.options.contains(Options::WCLOSE) && poll.seq == 10_000);
+    actor.status(&mut stage, 10_000, poll.sync, Options::RCLOSE);
+    stage.run(SECOND);
+    assert_eq!(stage.count(|said| *said == ToGroup::End), 3);
+    assert_eq!(
+        stage.events[2..],
+        [
+            GroupEvent::Done(MemberId(0)),
+            GroupEvent::Closed(GroupClose::Normal)
+        ]
+    );
+    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    assert_eq!(reports[0].state, MemberState::Done(false));
+}
+
+#[test]
+fn rows_for_who_lacks_symbols() {
+    let mut stage = Stage::new(options());
+    stage.flush();
+    let mut actor = Actor::new(1, stage.key());
+    actor.enter(&mut stage);
+    stage.write(200_000);
+    stage.flush();
+    let echo = newest(&stage.heard);
+    stage.take();
+    actor.need(&mut stage, 0, echo, &[GnackBlock::new(0, 3, 64)]);
+    stage.flush();
+    let rows: Vec<_> = stage.heard.iter().filter_map(Heard::to_group).collect();
+    assert!(matches!(rows[0], ToGroup::Rows(blocks) if blocks == [GnackBlock::new(0, 3, 64)]));
+    let numbers: Vec<_> = rows
+        .iter()
+        .filter_map(|said| match said {
+            ToGroup::Parity(parity) => Some((parity.row, parity.flags)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(numbers, [(0, 0), (1, 0), (2, 2)]);
+    // What it could not have seen is not sent again.
+    actor.need(&mut stage, 0, echo, &[GnackBlock::new(0, 3, 64)]);
+    stage.take();
+    stage.flush();
+    assert!(stage.take().is_empty());
+}
+
+#[test]
+fn nobody_is_asked_where_nobody_is_required() {
+    let mut stage = Stage::new(CastOptions {
+        require: Require::Nobody,
+        ..CastOptions::default()
+    });
+    stage.write(5_000);
+    stage.finish();
+    stage.run(SECOND);
+    assert_eq!(data(&stage.heard).len(), 4);
+    assert_eq!(stage.count(|said| *said == ToGroup::End), 3);
+    assert!(stage.count(|said| matches!(said, ToGroup::Poll(_))) == 0);
+    assert_eq!(stage.events, [GroupEvent::Closed(GroupClose::Normal)]);
+    let modes = Options::NOERR | Options::NOFLOW;
+    assert!(stage.heard.iter().all(|one| {
+        let packet = one.packet().header;
+        packet.options.contains(modes) && !packet.options.contains(Options::SREQ)
+    }));
+}
