@@ -152,7 +152,7 @@ impl Transmitter {
             key,
             sync: header.sync,
             control,
-            name: super::name_of(&terms),
+            name: terms.name.unwrap_or_default(),
             socket_buffer: terms.socket_buffer.unwrap_or(0),
             maxdata: specifier.maxdata,
             in_rate: specifier.inrate,

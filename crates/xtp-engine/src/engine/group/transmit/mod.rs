@@ -46,8 +46,8 @@ use status::Report;
 use stream::Stream;
 use terms::Terms;
 use xtp_wire::{
-    DESCRIPTOR_LEN, FecAgreement, GnackBlock, GroupTerms, HEADER_LEN, Header, Options, PARITY_LEN, Parity,
-    ToTransmitter, service,
+    DESCRIPTOR_LEN, FecAgreement, GnackBlock, HEADER_LEN, Header, Options, PARITY_LEN, Parity, ToTransmitter,
+    service,
 };
 
 /// Most destinations of a fan-out.
@@ -380,11 +380,6 @@ impl Transmitter {
             () => Situation::Idle,
         }
     }
-}
-
-/// The name a receiver gives itself.
-fn name_of<'a>(_terms: &GroupTerms) -> &'a str {
-    ""
 }
 
 fn agreement(fec: &Fec, maxdata: u32) -> FecAgreement {
