@@ -1,0 +1,314 @@
+//! Hosts on one wire, on which a test decides the fate of every copy of every packet.
+
+use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use xtp_engine::group::{
+    CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, MemberReport, MemberState, Target,
+};
+use xtp_engine::{Datagram, Engine, EngineConfig, Read, Time, TransmitBatch};
+use xtp_wire::{Format, Packet};
+
+/// How long a packet is under way.
+pub const DELAY: Duration = Duration::from_millis(1);
+/// When a world that is not over is given up.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Packets before that counts as a storm.
+const STORM: usize = 20_000;
+
+/// One copy of one packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy<'a> {
+    /// Who sent it.
+    pub from: usize,
+    /// Whom this copy is for.
+    pub to: usize,
+    /// The how-manieth packet of its sender, from 0; the copies of one packet have the same number.
+    pub packet: usize,
+    /// The how-manieth copy of all, from 0.
+    pub copy: usize,
+    /// What it is.
+    pub format: Format,
+    /// To a group.
+    pub multicast: bool,
+    /// The octets.
+    pub data: &'a [u8],
+}
+
+/// What becomes of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It does not arrive.
+    Lost,
+    /// It arrives so long after it was sent.
+    After(Duration),
+}
+
+/// It arrives as usual.
+pub const ARRIVES: Fate = Fate::After(DELAY);
+
+/// A party and what its user knows of it.
+#[derive(Debug, Default)]
+pub struct Party {
+    /// What was read.
+    pub octets: Vec<u8>,
+    /// Where messages ended.
+    pub ends: Vec<usize>,
+    /// Tags, by where they stood.
+    pub tags: Vec<(usize, u64)>,
+    /// The end of the stream was read.
+    pub ended: bool,
+    /// What it was told.
+    pub events: Vec<GroupEvent>,
+}
+
+impl Party {
+    /// How it ended.
+    pub fn closed(&self) -> Option<&GroupClose> {
+        self.events.iter().find_map(|event| match event {
+            GroupEvent::Closed(why) => Some(why),
+            _ => None,
+        })
+    }
+}
+
+struct Host {
+    engine: Engine,
+    address: SocketAddr,
+    groups: BTreeSet<SocketAddr>,
+    parties: BTreeMap<GroupId, Party>,
+    readers: Vec<GroupId>,
+    sent: usize,
+}
+
+type Judge<'a> = Box<dyn FnMut(&Copy<'_>) -> Fate + 'a>;
+
+/// Hosts, a wire, and time.
+pub struct World<'a> {
+    /// Time since it began.
+    pub now: Time,
+    /// Packets that left, by the host that sent them and their format.
+    pub counts: BTreeMap<(usize, u8), usize>,
+    hosts: Vec<Host>,
+    wire: BTreeMap<(Time, usize), (usize, SocketAddr, SocketAddr, Vec<u8>)>,
+    copies: usize,
+    packets: usize,
+    judge: Judge<'a>,
+}
+
+/// A group's address.
+pub fn group(number: u8) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 0, 0, number)), 36_036)
+}
+
+/// A host's address.
+pub fn address(host: usize) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, host as u8 + 1)), 36_036)
+}
+
+impl<'a> World<'a> {
+    /// So many hosts; `judge` is asked about every copy.
+    pub fn new(hosts: usize, judge: impl FnMut(&Copy<'_>) -> Fate + 'a) -> Self {
+        let host = |number: usize| Host {
+            engine: Engine::new(EngineConfig::new([number as u8 + 1; 32])).unwrap(),
+            address: address(number),
+            groups: BTreeSet::new(),
+            parties: BTreeMap::new(),
+            readers: Vec::new(),
+            sent: 0,
+        };
+        Self {
+            now: Time::from_nanos(1_000_000_000),
+            counts: BTreeMap::new(),
+            hosts: (0..hosts).map(host).collect(),
+            wire: BTreeMap::new(),
+            copies: 0,
+            packets: 0,
+            judge: Box::new(judge),
+        }
+    }
+
+    /// A transmitter on `host`.
+    pub fn cast(&mut self, host: usize, target: Target, options: CastOptions) -> GroupId {
+        let host = &mut self.hosts[host];
+        let id = host.engine.cast(self.now, target, options).unwrap();
+        host.parties.insert(id, Party::default());
+        id
+    }
+
+    /// A receiver on `host`.
+    pub fn join(&mut self, host: usize, options: JoinOptions) -> GroupId {
+        let host = &mut self.hosts[host];
+        host.groups.extend(options.group);
+        let id = host.engine.join(self.now, options).unwrap();
+        host.parties.insert(id, Party::default());
+        host.readers.push(id);
+        id
+    }
+
+    /// The engine of `host`, for commands.
+    pub fn engine(&mut self, host: usize) -> &mut Engine {
+        &mut self.hosts[host].engine
+    }
+
+    /// A party of `host`.
+    pub fn party(&self, host: usize, id: GroupId) -> &Party {
+        &self.hosts[host].parties[&id]
+    }
+
+    /// What a transmitter says of its members.
+    pub fn members(&mut self, host: usize, id: GroupId) -> Vec<MemberReport> {
+        self.hosts[host].engine.group_members(self.now, id).unwrap()
+    }
+
+    /// Writes a whole message.
+    pub fn write(&mut self, host: usize, id: GroupId, message: &[u8], eom: bool) {
+        let data = Bytes::copy_from_slice(message);
+        let engine = &mut self.hosts[host].engine;
+        let taken = engine.group_send(self.now, id, data, eom).unwrap();
+        assert_eq!(taken, message.len(), "a small message is taken whole");
+    }
+
+    /// Runs until every party is over; whether all are.
+    pub fn run(&mut self) -> bool {
+        let end = self.now + LIMIT;
+        while !self.is_over() {
+            if !self.step(end) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Runs for so long.
+    pub fn run_for(&mut self, span: Duration) {
+        let end = self.now + span;
+        while self.step(end) {}
+        self.now = end;
+    }
+
+    fn is_over(&self) -> bool {
+        let mut parties = self.hosts.iter().flat_map(|host| host.parties.values());
+        parties.all(|party| party.closed().is_some())
+    }
+
+    /// Goes on to the next moment; false if there is none before `end`.
+    fn step(&mut self, end: Time) -> bool {
+        for host in 0..self.hosts.len() {
+            self.turn(host);
+        }
+        let timers = self.hosts.iter().filter_map(|host| host.engine.deadline());
+        let arrival = self.wire.keys().next().map(|(at, _)| *at);
+        let Some(next) = timers.chain(arrival).min().filter(|&at| at <= end) else {
+            return false;
+        };
+        self.now = self.now.max(next);
+        while let Some(entry) = self.wire.first_entry() {
+            if entry.key().0 > self.now {
+                break;
+            }
+            let (to, src, dst, data) = entry.remove();
+            self.arrive(to, src, dst, &data);
+        }
+        true
+    }
+
+    fn arrive(&mut self, to: usize, src: SocketAddr, dst: SocketAddr, data: &[u8]) {
+        let datagram = Datagram {
+            src,
+            dst: Some(dst.ip()),
+            ecn: xtp_engine::Ecn::NotEct,
+            data,
+            backing: None,
+        };
+        let host = &mut self.hosts[to];
+        if dst == host.address {
+            host.engine.receive(self.now, datagram);
+        } else {
+            host.engine.receive_group(self.now, dst, datagram);
+        }
+    }
+
+    fn turn(&mut self, number: usize) {
+        self.hear(number);
+        let mut batch = TransmitBatch::new();
+        let host = &mut self.hosts[number];
+        host.engine.flush(self.now, &mut batch);
+        let mut leaving = VecDeque::new();
+        batch.for_each_datagram(|train, octets| leaving.push_back((train.dst, octets.to_vec())));
+        for (dst, octets) in leaving {
+            self.leave(number, dst, &octets);
+        }
+        self.hear(number);
+    }
+
+    fn leave(&mut self, from: usize, dst: SocketAddr, octets: &[u8]) {
+        let format = Packet::parse(octets).expect("well-formed").header.format;
+        *self.counts.entry((from, format as u8)).or_default() += 1;
+        let (src, packet) = (self.hosts[from].address, self.hosts[from].sent);
+        self.hosts[from].sent += 1;
+        self.packets += 1;
+        assert!(self.packets < STORM, "a storm of packets");
+        for to in 0..self.hosts.len() {
+            let multicast = self.hosts[to].groups.contains(&dst);
+            if self.hosts[to].address != dst && !multicast {
+                continue;
+            }
+            let copy = Copy {
+                from,
+                to,
+                packet,
+                copy: self.copies,
+                format,
+                multicast,
+                data: octets,
+            };
+            self.copies += 1;
+            if let Fate::After(span) = (self.judge)(&copy) {
+                let place = (self.now + span, self.copies);
+                self.wire.insert(place, (to, src, dst, octets.to_vec()));
+            }
+        }
+    }
+
+    /// Users hear what there is to hear, and read what there is to read.
+    fn hear(&mut self, number: usize) {
+        let now = self.now;
+        let host = &mut self.hosts[number];
+        while let Some((id, event)) = host.engine.poll_group_event() {
+            host.parties
+                .get_mut(&id)
+                .expect("a known party")
+                .events
+                .push(event);
+        }
+        for id in &host.readers {
+            let party = host.parties.get_mut(id).expect("a known party");
+            loop {
+                match host.engine.group_read(now, *id, usize::MAX).expect("a receiver") {
+                    Read::Data { offset, bytes, eom } => {
+                        let before = party.octets.len() + 8 * party.tags.len();
+                        assert_eq!(offset, before as u64, "octets in order");
+                        party.octets.extend_from_slice(&bytes);
+                        if eom {
+                            party.ends.push(party.octets.len());
+                        }
+                    }
+                    Read::Tag { tag, .. } => party.tags.push((party.octets.len(), tag)),
+                    Read::Gap { .. } => panic!("a gap in a reliable stream"),
+                    Read::Pending => break,
+                    Read::End => {
+                        party.ended = true;
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a report says that the member has everything.
+pub fn is_done(report: &MemberReport) -> bool {
+    matches!(report.state, MemberState::Done(_))
+}
