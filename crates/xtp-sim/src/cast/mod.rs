@@ -13,6 +13,8 @@ mod part;
 mod plan;
 mod run;
 mod sender;
+mod throng;
+mod throng_receiver;
 mod watch;
 mod world;
 
@@ -22,4 +24,5 @@ pub use network::{Bridge, Travelling};
 pub use plan::{CastPlan, Disturbance, MemberPlan, Message, Reading, Target, Trouble, Verdict};
 pub use run::{print_plan, run_plan};
 pub use sender::Sending;
+pub use throng::{Throng, ThrongFigures};
 pub use world::{GroupWorld, MEMBER_PORT, group_address, member_address, transmitter_address};
