@@ -214,7 +214,9 @@ impl Engine {
             return;
         }
         self.stats.unmatched += 1;
-        if header.key.is_returned() && header.options.contains(Options::SREQ) {
+        // What a receiver of a group sends does not ask for an answer each time, and one that is not known must learn it.
+        let asks = header.options.intersects(Options::SREQ | Options::MULTI);
+        if header.key.is_returned() && asks {
             self.disown(header, datagram);
         }
     }

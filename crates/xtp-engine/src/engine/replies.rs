@@ -34,8 +34,13 @@ impl Engine {
 
     /// DIAG 3: only for RTN=1 misses with SREQ (§7.5).
     pub(super) fn disown(&mut self, trigger: &Header, datagram: &Datagram<'_>) {
+        // Whether somebody may be answered is judged by where the packet came to, and that was this endpoint alone.
+        let alone = Header {
+            options: trigger.options - Options::MULTI,
+            ..*trigger
+        };
         self.send_diag(
-            trigger,
+            &alone,
             DiagCode::InvalidContext,
             DiagValue::Unspecified,
             "",

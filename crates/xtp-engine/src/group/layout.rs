@@ -145,6 +145,30 @@ impl Layout {
         u8::try_from(symbols).unwrap_or(self.symbols)
     }
 
+    /// One past the last octet of a block of a stream that ends at `end`.
+    #[must_use]
+    pub fn end_of(&self, block: u32, end: u64) -> u64 {
+        let start = self.start(block);
+        end.clamp(start, start + self.block_len())
+    }
+
+    /// Octets of a symbol of a block that ends at `end`: fewer than those of a symbol only where the stream ends, or 0 beyond.
+    #[must_use]
+    pub fn symbol_octets(&self, block: u32, symbol: u8, end: u64) -> usize {
+        let start = self.start(block) + u64::from(symbol) * u64::from(self.symbol_len);
+        usize::try_from(end.saturating_sub(start)).map_or(self.symbol_len.into(), |octets| {
+            octets.min(self.symbol_len.into())
+        })
+    }
+
+    /// Whether a symbol's descriptor says that it is the stream's last one: only that of a block that is not full says so, since
+    /// rows of a full one may have left before anybody knew that nothing follows.
+    #[must_use]
+    pub fn is_last(&self, block: u32, symbol: u8, end: u64) -> bool {
+        let is_short = end < self.start(block) + self.block_len();
+        is_short && symbol + 1 == self.symbols_until(block, end)
+    }
+
     /// Octets a DATA packet may hold that begins at `position`: none crosses the end of a symbol.
     #[must_use]
     pub fn room_at(&self, position: u64) -> u16 {

@@ -311,6 +311,13 @@ impl Reassembly {
         self.highest = self.highest.max(seq);
     }
 
+    /// Whether everything of `from..until` is stored or was read.
+    pub(crate) fn holds(&self, from: u64, until: u64) -> bool {
+        let from = from.max(self.next());
+        let index = self.spans.partition_point(|span| span.1 < until);
+        until <= from || self.spans.get(index).is_some_and(|span| span.0 <= from)
+    }
+
     /// Whether something is stored behind a hole.
     pub(crate) fn has_holes(&self) -> bool {
         !self.spans.is_empty()

@@ -27,7 +27,7 @@ use receive::Receiver;
 use std::collections::VecDeque;
 use tombstones::Tombstones;
 use transmit::Transmitter;
-use xtp_wire::{Format, Options, Packet, ToGroup, ToMember, ToTransmitter};
+use xtp_wire::{Body, DiagCode, Format, Options, Packet, ToGroup, ToMember, ToTransmitter};
 
 /// Transmitters and receivers of one engine together.
 const MOST_PARTIES: usize = 1_024;
@@ -201,7 +201,7 @@ impl Engine {
             return of_group;
         }
         let Some(slot) = self.groups.keys.find(header.key.value()) else {
-            return false;
+            return self.disowned_by_group(packet, datagram);
         };
         let Some((id, party)) = self.groups.parties[slot as usize].as_mut() else {
             return false;
@@ -217,6 +217,25 @@ impl Engine {
         };
         self.stats.unmatched += u64::from(!understood);
         true
+    }
+
+    /// DIAG 3 names the key its sender does not know: that of a group, or the one by which a transmitter knew a receiver.
+    fn disowned_by_group(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+        let Body::Diag(diag) = packet.body else {
+            return false;
+        };
+        if DiagCode::try_from(diag.code) != Ok(DiagCode::InvalidContext) {
+            return false;
+        }
+        let key = packet.header.key.value();
+        let mut taken = false;
+        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+            if let Some((id, Party::Receiver(receiver))) = entry {
+                let mut env = env!(self, slot as u32, *id);
+                taken |= receiver.disowned(key, datagram.src, &mut env);
+            }
+        }
+        taken
     }
 
     /// What came to a group is for all receivers of that group; each knows its own transmitter.

@@ -1,26 +1,158 @@
-//! A receiver of a group.
+//! A receiver of a group: from waiting for a transmitter to the end of its stream (§9.11 to §9.16).
+//!
+//! It hears what comes to the group and to itself, keeps a [`Reassembly`] of the stream and the [`Blocks`] that are not whole, and
+//! reports to the transmitter when it is asked, when something is missing, when everything is here, and when nothing was heard
+//! for too long. What is due is noted where it is found and leaves in [`Receiver::flush`].
+
+mod answer;
+mod behind;
+mod blocks;
+mod close;
+mod intake;
+mod join;
+mod need;
+mod packets;
+mod unreliable;
+mod watch;
 
 use super::GroupEnv;
 use crate::engine::Read;
-use crate::error::Error;
-use crate::group::{JoinOptions, SubscriptionStats};
+use crate::error::{DiagReason, Error};
+use crate::group::{Feedback, GroupClose, GroupEvent, JoinOptions, Layout, Progress, SubscriptionStats};
+use crate::recv::{Item, Reassembly};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
+use answer::Asked;
+use behind::Behind;
+use blocks::Blocks;
+use close::Close;
 use core::net::SocketAddr;
-use xtp_wire::{Header, ToGroup, ToMember};
+use join::Joining;
+use need::Needs;
+use packets::Outbox;
+use watch::Watch;
+use xtp_wire::{Diag, DiagCode, Format, Header, MAX_NAME_LEN, Options, ToGroup, ToMember};
 
-/// One receiver of one group: from waiting for a transmitter to the end of its stream.
+/// Largest buffer of a receiver.
+const MOST_CAPACITY: u64 = 1 << 40;
+/// Smallest largest packet.
+const LEAST_DATAGRAM: usize = 576;
+/// Positions are below this.
+const POSITIONS: u64 = 1 << 62;
+
+/// How far it is with its transmitter.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nobody was heard.
+    Listening,
+    /// Somebody announced itself; it is asked to let this receiver in.
+    Joining,
+    /// The transmitter knows this receiver.
+    Member,
+    /// The stream of somebody who wants to know nobody.
+    Following,
+    /// A whole datagram came; it is confirmed.
+    Confirming,
+    /// It ended.
+    Over,
+}
+
+/// The transmitter that this receiver hears.
+#[derive(Clone, Debug)]
+struct Bound {
+    address: SocketAddr,
+    /// Key of the group.
+    key: u64,
+    /// By which key the transmitter knows this receiver; 0 before it said so.
+    member: u64,
+    service: u8,
+    /// How blocks are coded.
+    layout: Option<Layout>,
+    /// Whether it lets those who fell behind fetch what they lack.
+    supplies: bool,
+}
+
+impl Bound {
+    fn is(&self, datagram: &Datagram<'_>, key: u64) -> bool {
+        self.key == key && self.address == datagram.src
+    }
+}
+
+/// What was heard of the group's packets.
+#[derive(Debug, Default)]
+struct Heard {
+    progress: Progress,
+    /// When the newest packet came.
+    newest_at: Time,
+    ect0: u32,
+    ect1: u32,
+    ce: u32,
+    packets: u64,
+    octets: u64,
+    decoded: u64,
+    /// Since when, and since how many octets, the rate is measured; and the last figure.
+    since: (Time, u64),
+    rate: u64,
+}
+
+/// One receiver of one group.
 pub(super) struct Receiver {
     options: JoinOptions,
     key: u64,
+    stage: Stage,
+    bound: Option<Bound>,
+    feedback: Feedback,
+    heard: Heard,
+    stream: Reassembly,
+    blocks: Option<Blocks>,
+    joining: Joining,
+    asked: Asked,
+    needs: Needs,
+    behind: Behind,
+    close: Close,
+    watch: Watch,
+    outbox: Outbox,
+    /// The user found nothing to read since it was last told that there is something.
+    waits: bool,
+    released: bool,
     gone: bool,
 }
 
 impl Receiver {
     pub(super) fn new(options: JoinOptions, env: &mut GroupEnv<'_>) -> Result<Self, Error> {
+        if !(1..=MOST_CAPACITY).contains(&options.capacity) {
+            return Err(Error::InvalidOption("capacity must be 1..=2^40"));
+        }
+        if !(LEAST_DATAGRAM..=65_507).contains(&options.datagram) {
+            return Err(Error::InvalidOption("datagram must be 576..=65 507"));
+        }
+        if options.name.len() > MAX_NAME_LEN {
+            return Err(Error::InvalidOption("a name has at most 64 octets"));
+        }
+        let stream = new_stream(0, &options);
         Ok(Self {
             options,
             key: env.fresh_key(),
+            stage: Stage::Listening,
+            bound: None,
+            feedback: Feedback {
+                size: 1,
+                rate: 1,
+                round_trip: core::time::Duration::ZERO,
+                hold: core::time::Duration::ZERO,
+            },
+            heard: Heard::default(),
+            stream,
+            blocks: None,
+            joining: Joining::default(),
+            asked: Asked::default(),
+            needs: Needs::default(),
+            behind: Behind::default(),
+            close: Close::default(),
+            watch: Watch::new(env.now),
+            outbox: Outbox::new(env.random() as u32),
+            waits: true,
+            released: false,
             gone: false,
         })
     }
@@ -33,57 +165,227 @@ impl Receiver {
     /// Takes what came to the group; false if it is not from this receiver's transmitter.
     pub(super) fn from_group(
         &mut self,
-        _datagram: &Datagram<'_>,
-        _header: &Header,
-        _said: &ToGroup<'_>,
-        _env: &mut GroupEnv<'_>,
+        datagram: &Datagram<'_>,
+        header: &Header,
+        said: &ToGroup<'_>,
+        env: &mut GroupEnv<'_>,
     ) -> bool {
-        false
+        self.called(env);
+        let key = header.key.value();
+        let known = self.bound.as_ref().is_some_and(|bound| bound.is(datagram, key));
+        if self.stage == Stage::Over {
+            return known;
+        }
+        if !known {
+            return self.from_stranger(datagram, header, said, env);
+        }
+        self.hear(datagram, env);
+        match said {
+            ToGroup::Announcement(first) => self.announced(header, first, env),
+            ToGroup::Datagram(first) => self.datagram(datagram, header, first, env),
+            ToGroup::Data(segment) => self.data(datagram, header, segment, env),
+            ToGroup::Parity(parity) => self.parity(datagram, header, parity, env),
+            ToGroup::Poll(poll) => self.polled(header, poll, env),
+            ToGroup::Rows(blocks) => self.rows_announced(header, blocks, env),
+            ToGroup::Position => self.positioned(header, env),
+            ToGroup::End => self.group_ended(header, env),
+        }
+        true
     }
 
     /// Takes what came to this receiver alone.
     pub(super) fn from_transmitter(
         &mut self,
-        _datagram: &Datagram<'_>,
-        _header: &Header,
-        _said: ToMember<'_>,
-        _env: &mut GroupEnv<'_>,
+        datagram: &Datagram<'_>,
+        header: &Header,
+        said: ToMember<'_>,
+        env: &mut GroupEnv<'_>,
     ) {
+        self.called(env);
+        let theirs = self.bound.as_ref().map(|bound| bound.address) == Some(datagram.src);
+        if !theirs || self.stage == Stage::Over {
+            return;
+        }
+        match said {
+            ToMember::Answer { xkey, traffic, .. } => self.answered(header, xkey, &traffic, env),
+            ToMember::End(_) if self.stage != Stage::Joining => {
+                self.watch.heard(env.now);
+                self.ended(header.seq, env);
+            }
+            ToMember::End(_) => {}
+            ToMember::Diag(diag) => self.told_off(&diag, env),
+        }
     }
 
-    pub(super) fn port_unreachable(&mut self, _peer: SocketAddr, _env: &mut GroupEnv<'_>) {}
+    /// "I do not know that key", of the transmitter's host: the key is the group's, or the one by which it knew this receiver.
+    /// False: it is about somebody else.
+    pub(super) fn disowned(&mut self, key: u64, peer: SocketAddr, env: &mut GroupEnv<'_>) -> bool {
+        let Some(bound) = &mut self.bound else {
+            return false;
+        };
+        if bound.address != peer || self.stage == Stage::Over {
+            return false;
+        }
+        if bound.key == key {
+            self.lost(env);
+        } else if bound.member == key && key != 0 {
+            bound.member = 0;
+            self.join_again(env);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn told_off(&mut self, diag: &Diag<'_>, env: &mut GroupEnv<'_>) {
+        if DiagCode::try_from(diag.code) == Ok(DiagCode::InvalidContext) {
+            self.join_again(env);
+        } else if self.close.said {
+            self.finish(GroupClose::Normal, env);
+        } else {
+            self.finish(GroupClose::Dropped(DiagReason(diag.val)), env);
+        }
+    }
+
+    pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
+        if self.bound.as_ref().map(|bound| bound.address) == Some(peer) && self.stage != Stage::Over {
+            self.lost(env);
+        }
+    }
 
     /// Due timers fire, and what is to be sent goes into `out`.
-    pub(super) fn flush(&mut self, _env: &mut GroupEnv<'_>, _out: &mut TransmitBatch) {}
+    pub(super) fn flush(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        self.called(env);
+        if self.stage != Stage::Over {
+            self.join_due(env);
+            self.need_due(env);
+            self.watch_due(env);
+            self.report_due(env);
+        }
+        self.emit(env, out);
+        if self.released {
+            self.gone = true;
+        }
+    }
 
     /// When `flush` wants to be called although nothing happens.
     pub(super) fn deadline(&self) -> Option<Time> {
-        None
+        if self.stage == Stage::Over {
+            return None;
+        }
+        let times = [
+            self.joining.at,
+            self.asked.at,
+            self.needs.deadline(),
+            self.close.at,
+            self.behind_at(),
+            self.watch_at(),
+        ];
+        times.into_iter().flatten().min()
     }
 
     /// Whether `flush` would send something now.
     pub(super) fn is_pressing(&self) -> bool {
-        self.gone
+        self.released || !self.outbox.is_empty()
     }
 
     pub(super) fn is_gone(&self) -> bool {
         self.gone
     }
 
-    pub(super) fn read(&mut self, _max: usize, _env: &mut GroupEnv<'_>) -> Read {
-        Read::Pending
+    pub(super) fn read(&mut self, max: usize, env: &mut GroupEnv<'_>) -> Read {
+        let item = match self.stage {
+            Stage::Listening => None,
+            Stage::Joining if !self.joining.again => None,
+            _ => self.stream.read(max),
+        };
+        let read = match item {
+            Some(Item::Data { seq, bytes, eom }) => Read::Data {
+                offset: seq,
+                bytes,
+                eom,
+            },
+            Some(Item::Tag { seq, tag }) => Read::Tag { offset: seq, tag },
+            Some(Item::Gap { seq, len }) => Read::Gap { offset: seq, len },
+            None if self.close.end == Some(self.stream.delivered()) => Read::End,
+            None => {
+                self.waits = true;
+                Read::Pending
+            }
+        };
+        self.taken(env);
+        read
     }
-
-    pub(super) fn confirm(&mut self, _env: &mut GroupEnv<'_>) {}
-
-    pub(super) fn reject(&mut self, _text: &str, _env: &mut GroupEnv<'_>) {}
 
     pub(super) fn stats(&self) -> SubscriptionStats {
-        SubscriptionStats::default()
+        SubscriptionStats {
+            transmitter: self.bound.as_ref().map(|bound| bound.address),
+            packets: self.heard.packets,
+            octets: self.stream.next(),
+            decoded: self.heard.decoded,
+            reports: self.outbox.reports,
+            is_behind: self.is_behind(),
+        }
     }
 
-    pub(super) fn release(&mut self, env: &mut GroupEnv<'_>) {
-        env.forget_key(self.key);
-        self.gone = true;
+    /// One past the last octet there is room for.
+    fn alloc(&self) -> u64 {
+        self.stream.delivered().saturating_add(self.options.capacity)
+    }
+
+    /// Tells the user that there is something to read, if it found nothing.
+    fn tell_readable(&mut self, env: &mut GroupEnv<'_>) {
+        if self.waits {
+            self.waits = false;
+            env.tell(GroupEvent::Readable);
+        }
+    }
+
+    /// Forgets the transmitter, and everything that came of it: as before anybody was heard.
+    fn start_over(&mut self) {
+        self.stage = Stage::Listening;
+        self.bound = None;
+        self.heard = Heard::default();
+        self.stream = new_stream(0, &self.options);
+        self.blocks = None;
+        self.joining = Joining::default();
+        self.asked = Asked::default();
+        self.needs = Needs::default();
+        self.behind = Behind::default();
+        self.close = Close::default();
+        self.outbox.clear();
+    }
+
+    /// It is over; nothing is sent or taken any more but what the outbox holds.
+    fn finish(&mut self, close: GroupClose, env: &mut GroupEnv<'_>) {
+        if self.stage == Stage::Over {
+            return;
+        }
+        self.stage = Stage::Over;
+        let reject = self.outbox.reject.take();
+        self.outbox.clear();
+        self.outbox.reject = reject;
+        self.needs = Needs::default();
+        self.blocks = None;
+        self.tell_readable(env);
+        env.tell(GroupEvent::Closed(close));
     }
 }
+
+fn new_stream(start: u64, options: &JoinOptions) -> Reassembly {
+    let mut stream = Reassembly::new(start);
+    let pieces = options.capacity / 256 + 1_024;
+    stream.set_piece_limit(usize::try_from(pieces).unwrap_or(usize::MAX));
+    stream
+}
+
+/// Whether a packet of the group says that its stream ends at its position.
+fn says_end(header: &Header) -> bool {
+    header.options.contains(Options::WCLOSE) && header.format != Format::Data
+}
+
+#[cfg(test)]
+mod script;
+#[cfg(test)]
+#[path = "receive_tests.rs"]
+mod tests;

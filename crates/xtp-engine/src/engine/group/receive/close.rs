@@ -1,0 +1,167 @@
+//! The end: when everything is here, when that is said, and what follows (§9.14, specification 17.9).
+
+use super::{Receiver, Stage};
+use crate::engine::group::GroupEnv;
+use crate::group::GroupClose;
+use crate::options::Confirm;
+use crate::time::Time;
+use core::time::Duration;
+use xtp_wire::Header;
+
+/// A poll that came with the last octets is answered first, and then this need not be said apart.
+const AFTER_POLL: Duration = Duration::from_millis(5);
+/// Octets of the text of a rejection.
+const TEXT: usize = 255;
+
+/// How far the end is.
+#[derive(Debug, Default)]
+pub(super) struct Close {
+    /// Where the stream ends, once that is known.
+    pub(super) end: Option<u64>,
+    /// Everything is here.
+    pub(super) complete: bool,
+    /// The transmitter wants to know that the user has taken everything.
+    pub(super) waits_for_user: bool,
+    confirmed: bool,
+    /// The transmitter was told that everything is here.
+    pub(super) said: bool,
+    /// When it is told so unasked.
+    pub(super) at: Option<Time>,
+}
+
+impl Receiver {
+    /// Whether the transmitter may be told that everything is here.
+    pub(super) fn may_confirm(&self) -> bool {
+        let read = self.close.end == Some(self.stream.delivered());
+        let user = self.close.confirmed
+            || self.options.confirm == Confirm::Received && (read || !self.close.waits_for_user);
+        self.close.complete && user
+    }
+
+    /// Everything is here, or the user has taken or confirmed it.
+    pub(super) fn completed(&mut self, env: &mut GroupEnv<'_>) {
+        if self.stage == Stage::Following {
+            return self.close_normally(env);
+        }
+        if !self.may_confirm() || self.close.said {
+            return;
+        }
+        match self.stage {
+            Stage::Member if self.close.at.is_none() => {
+                let spread = self.feedback.once(env.random());
+                self.close.at = Some(env.now + spread + AFTER_POLL);
+            }
+            Stage::Confirming => self.confirm_datagram(env),
+            _ => {}
+        }
+    }
+
+    /// The confirmation of a datagram is a join that says that everything is here.
+    pub(super) fn confirm_datagram(&mut self, env: &mut GroupEnv<'_>) {
+        if self.may_confirm() {
+            self.ask_to_confirm(env);
+        }
+    }
+
+    /// The user has read something.
+    pub(super) fn taken(&mut self, env: &mut GroupEnv<'_>) {
+        if self.close.complete {
+            self.completed(env);
+        }
+    }
+
+    pub(in crate::engine::group) fn confirm(&mut self, env: &mut GroupEnv<'_>) {
+        self.close.confirmed = true;
+        self.completed(env);
+    }
+
+    pub(in crate::engine::group) fn reject(&mut self, text: &str, env: &mut GroupEnv<'_>) {
+        if self.stage != Stage::Over {
+            self.leave(text);
+            self.finish(GroupClose::Local, env);
+        }
+    }
+
+    pub(in crate::engine::group) fn release(&mut self, env: &mut GroupEnv<'_>) {
+        if self.stage == Stage::Member && self.may_confirm() {
+            self.outbox.status = !self.close.said || self.outbox.status;
+        } else if self.stage != Stage::Over && !self.close.said {
+            self.leave("it left");
+        }
+        env.forget_key(self.key);
+        self.released = true;
+    }
+
+    /// The transmitter is told that this receiver is out.
+    fn leave(&mut self, text: &str) {
+        if matches!(self.stage, Stage::Member | Stage::Confirming) {
+            let mut until = text.len().min(TEXT);
+            while !text.is_char_boundary(until) {
+                until -= 1;
+            }
+            self.outbox.reject = Some(text[..until].to_owned());
+        }
+    }
+
+    /// CNTL {END} to the group.
+    pub(super) fn group_ended(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
+        self.heard_poll(header, env.now);
+        self.ended(header.seq, env);
+    }
+
+    /// The group is over; its stream ended there.
+    pub(super) fn ended(&mut self, end: u64, env: &mut GroupEnv<'_>) {
+        if self.stage == Stage::Following {
+            return self.follow_end(end, env);
+        }
+        if self.close.said {
+            return self.close_normally(env);
+        }
+        if self.stage == Stage::Joining && !self.joining.again {
+            // Nobody waits for this receiver, and it has nothing of that group.
+            self.bury(env);
+            return self.start_over();
+        }
+        self.learn_end(end, env);
+        self.behind.ended = true;
+        if self.close.complete {
+            self.outbox.status = self.may_confirm();
+        } else if self.bound.as_ref().is_some_and(|bound| bound.supplies) && self.stage == Stage::Member {
+            self.outbox.status = true;
+        } else {
+            let missing = self.octets_missing();
+            self.bury(env);
+            self.finish(GroupClose::Incomplete { missing }, env);
+        }
+    }
+
+    pub(super) fn close_normally(&mut self, env: &mut GroupEnv<'_>) {
+        self.bury(env);
+        self.finish(GroupClose::Normal, env);
+    }
+
+    /// The transmitter is gone.
+    pub(super) fn lost(&mut self, env: &mut GroupEnv<'_>) {
+        if self.close.said {
+            self.close_normally(env);
+        } else if self.stage == Stage::Joining && !self.joining.again {
+            self.start_over();
+        } else if self.behind.ended && !self.close.complete {
+            let missing = self.octets_missing();
+            self.finish(GroupClose::Incomplete { missing }, env);
+        } else {
+            self.finish(GroupClose::TransmitterLost, env);
+        }
+    }
+
+    /// What still comes of this group is not taken for another one.
+    fn bury(&mut self, env: &mut GroupEnv<'_>) {
+        if let Some(bound) = &self.bound {
+            env.bury(bound.address, bound.key);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "close_tests.rs"]
+mod tests;
