@@ -23,6 +23,26 @@ impl Engine {
         })
     }
 
+    /// Sends one message to a group: with [`Require::Nobody`](crate::group::Require::Nobody) once, and that is all;
+    /// otherwise until all who are required have answered, or `patience` is over ([`GroupEvent::Closed`]).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`], [`Error::Limit`], [`Error::TooLong`] for more than fits one packet.
+    pub fn cast_datagram(
+        &mut self,
+        now: Time,
+        target: Target,
+        options: CastOptions,
+        data: Bytes,
+    ) -> Result<GroupId, Error> {
+        self.advance(now);
+        self.add_party(|env| {
+            let transmitter = Transmitter::datagram(target, options, data, env)?;
+            Ok(Party::Transmitter(Box::new(transmitter)))
+        })
+    }
+
     /// Waits for a transmitter of a group, and joins.
     ///
     /// # Errors

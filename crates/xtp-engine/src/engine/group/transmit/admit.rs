@@ -159,7 +159,7 @@ impl Transmitter {
             service: port,
         };
         if self.is_datagram() {
-            return self.take_datagram_join(datagram, header, env);
+            return self.take_datagram_join(datagram, header, key, &terms, env);
         }
         if let Some(index) = self.members.by_peer(asker.address, key) {
             return self.repeat_to(index, header.sync);
@@ -296,31 +296,20 @@ impl Transmitter {
             local: pending.local,
             name: pending.name,
             key: pending.key,
-            own,
             state,
             required,
             rseq: pending.rseq,
             alloc: pending.alloc,
-            echo: self.line.sync,
-            round_trip: answered,
-            least_round_trip: answered.unwrap_or(Duration::MAX),
-            rate: 0,
-            misses: 0,
-            heard: env.now,
-            joined: env.now,
-            ended: None,
+            // It may report what it saw before it heard the answer.
+            echo: self.line.sync.wrapping_sub(1 << 20),
             live: pending.live,
-            behind: None,
             lagged: pending.late,
-            asked: 0,
             since: self.stream.nxt,
             sync: pending.sync,
             heard_sync: pending.heard_sync,
-            told: env.now,
-            tell_after: FIRST_REPEAT,
             socket_buffer: pending.socket_buffer,
             in_rate: pending.in_rate,
-            text: Box::default(),
+            ..Member::new(own, env.now, answered)
         });
         env.tell(GroupEvent::Joined(MemberId(index)));
         self.gather(env);

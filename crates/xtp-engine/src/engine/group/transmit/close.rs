@@ -51,7 +51,7 @@ impl Transmitter {
     }
 
     /// Members without whom nothing leaves before the time to wait is over.
-    fn expected(&self) -> Option<usize> {
+    pub(super) fn expected(&self) -> Option<usize> {
         match (self.options.expect, &self.options.require) {
             (Some(expected), _) => Some((expected as usize).max(1)),
             (None, Require::List(list)) => Some(list.len()),

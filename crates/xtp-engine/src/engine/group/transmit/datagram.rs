@@ -1,37 +1,183 @@
 //! A datagram to a group: one FIRST that holds it all (specification 17.9).
 
 use super::Transmitter;
+use super::close::Phase;
+use super::members::Member;
+use super::reply::Reply;
+use super::stream::Stream;
 use crate::engine::group::GroupEnv;
+use crate::error::Error;
+use crate::group::{CastOptions, GroupClose, GroupEvent, MemberId, MemberState, Mode, Require, Target};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
-use xtp_wire::Header;
+use core::time::Duration;
+use xtp_wire::{DataSegment, First, GroupTerms, HEADER_LEN, Header, Options, ToGroup};
+
+/// Until all answered the datagram is repeated after this time, twice as long each time up to the second.
+const FIRST_REPEAT: Duration = Duration::from_millis(20);
+const LONGEST_REPEAT: Duration = Duration::from_millis(250);
 
 /// The message, and when it leaves next.
 #[derive(Debug)]
 pub(super) struct Message {
     data: Bytes,
     next: Time,
+    repeat: Duration,
+    /// Who has not answered by then is not waited for.
+    until: Time,
 }
 
 impl Transmitter {
+    /// A transmitter of one message and no stream.
+    pub(in crate::engine::group) fn datagram(
+        target: Target,
+        options: CastOptions,
+        data: Bytes,
+        env: &mut GroupEnv<'_>,
+    ) -> Result<Self, Error> {
+        let options = CastOptions {
+            fec: None,
+            mode: Mode::Unicast,
+            ..options
+        };
+        let mut transmitter = Self::new(target, options, env)?;
+        let address = transmitter.line.address(transmitter.options.port).encoded_len();
+        let mut room = Vec::new();
+        let specifier = transmitter
+            .terms
+            .specifier(&transmitter.feedback(), None, 0, &mut room)
+            .map_or(0, |traffic| traffic.encoded_len());
+        let max = (transmitter.options.datagram - HEADER_LEN).saturating_sub(address + specifier);
+        if data.len() > max {
+            return Err(Error::TooLong { len: data.len(), max });
+        }
+        let awaited =
+            transmitter.expected().is_some() || matches!(transmitter.options.require, Require::AnyOf(_));
+        let patience = match awaited {
+            true => transmitter.options.patience,
+            false => transmitter.options.wait,
+        };
+        transmitter.stream = Stream::of_message(data.clone());
+        transmitter.phase = Phase::Sending;
+        transmitter.message = Some(Message {
+            data,
+            next: env.now,
+            repeat: FIRST_REPEAT,
+            until: env.now + patience,
+        });
+        Ok(transmitter)
+    }
+
     pub(super) fn is_datagram(&self) -> bool {
         self.message.is_some()
     }
 
+    pub(super) fn message_at(&self) -> Option<Time> {
+        let message = self.message.as_ref().filter(|_| !self.is_ending())?;
+        Some(message.next.min(message.until))
+    }
+
+    /// The message, again as long as somebody has not answered; then END, once.
+    pub(super) fn say_message(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        let Some(message) = self.message.as_ref().filter(|_| !self.is_ending()) else {
+            return;
+        };
+        let first = message.next == self.began;
+        if !first && (self.all_answered() || message.until <= env.now) {
+            return self.end_message(env, out);
+        }
+        if message.next > env.now {
+            return;
+        }
+        self.send_message(env, out);
+        if let Some(message) = &mut self.message {
+            message.next = env.now + message.repeat;
+            message.repeat = (2 * message.repeat).min(LONGEST_REPEAT);
+        }
+        if self.repairs_nothing() {
+            self.finish_with(GroupClose::Normal, env);
+        }
+    }
+
+    fn send_message(&mut self, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+        let data: Vec<Bytes> = self.message.iter().map(|message| message.data.clone()).collect();
+        let mut options = Options::WCLOSE | Options::EOM;
+        options |= match (self.repairs_nothing(), self.asks_for_delivery()) {
+            (true, _) => Options::RCLOSE | Options::END,
+            (false, false) => Options::SREQ,
+            (false, true) => Options::SREQ | Options::DREQ,
+        };
+        let mut room = core::mem::take(&mut self.room);
+        if let Some(traffic) = self.terms.specifier(&self.feedback(), None, 0, &mut room) {
+            let said = ToGroup::Datagram(First {
+                address: self.line.address(self.options.port),
+                traffic,
+                data: DataSegment::default(),
+            });
+            self.line.stats.data_packets += 1;
+            self.line.say(said, (0, options), &data, env.now, out);
+        }
+        self.room = room;
+    }
+
+    fn end_message(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        self.line.ending = Options::WCLOSE;
+        let at = (self.stream.nxt, Options::empty());
+        self.line.control(ToGroup::End, at, env.now, out);
+        let how = match self.members.len() {
+            0 => GroupClose::Nobody,
+            _ => GroupClose::Normal,
+        };
+        self.finish_with(how, env);
+    }
+
+    fn all_answered(&self) -> bool {
+        let enough = match self.options.require {
+            Require::AnyOf(least) => Some(least as usize),
+            _ => self.expected(),
+        };
+        enough.is_some_and(|enough| self.members.required_here() >= enough)
+    }
+
+    /// A join with RCLOSE is the confirmation of the datagram; one without waits for its user.
     pub(super) fn take_datagram_join(
         &mut self,
-        _datagram: &Datagram<'_>,
-        _header: &Header,
-        _env: &mut GroupEnv<'_>,
+        datagram: &Datagram<'_>,
+        header: &Header,
+        key: u64,
+        terms: &GroupTerms<'_>,
+        env: &mut GroupEnv<'_>,
     ) {
-    }
-
-    pub(super) fn message_at(&self) -> Option<Time> {
-        self.message.as_ref().map(|message| message.next)
-    }
-
-    pub(super) fn say_message(&mut self, _env: &mut GroupEnv<'_>, _out: &mut TransmitBatch) {
-        let _ = self.message.as_ref().map(|message| &message.data);
+        let known = self.members.by_peer(datagram.src, key);
+        let full = self.members.len() >= self.options.max_members;
+        if !header.options.contains(Options::RCLOSE) || known.is_some() || full || self.is_ending() {
+            if let Some(index) = known.filter(|_| self.is_ending()) {
+                self.replies.push(Reply::End(self.members.get(index).own));
+            }
+            return;
+        }
+        let name = terms.name.unwrap_or_default();
+        let required = self.members.is_required(name, datagram.src);
+        let round_trip = env.now.since(self.began);
+        let member = Member {
+            address: datagram.src,
+            local: datagram.dst,
+            name: name.into(),
+            key,
+            state: MemberState::Done(false),
+            required,
+            rseq: self.stream.nxt,
+            ended: Some(env.now),
+            heard_sync: header.sync,
+            ..Member::new(env.fresh_key(), env.now, Some(round_trip))
+        };
+        let index = self.members.add(member);
+        env.tell(GroupEvent::Joined(MemberId(index)));
+        env.tell(GroupEvent::Done(MemberId(index)));
     }
 }
+
+#[cfg(test)]
+#[path = "datagram_tests.rs"]
+mod tests;

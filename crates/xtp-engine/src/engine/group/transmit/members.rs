@@ -60,6 +60,41 @@ pub(super) struct Member {
 }
 
 impl Member {
+    /// One that this T names, and of which nothing else is known.
+    pub(super) fn new(own: u64, now: Time, round_trip: Option<Duration>) -> Self {
+        Self {
+            address: SocketAddr::from(([0; 4], 0)),
+            local: None,
+            name: Box::default(),
+            key: 0,
+            own,
+            state: MemberState::Holder,
+            required: true,
+            rseq: 0,
+            alloc: 0,
+            echo: 0,
+            round_trip,
+            least_round_trip: round_trip.unwrap_or(Duration::MAX),
+            rate: 0,
+            misses: 0,
+            heard: now,
+            joined: now,
+            ended: None,
+            live: 0,
+            behind: None,
+            lagged: false,
+            asked: 0,
+            since: 0,
+            sync: 0,
+            heard_sync: 0,
+            told: now,
+            tell_after: Duration::from_millis(250),
+            socket_buffer: 0,
+            in_rate: 0,
+            text: Box::default(),
+        }
+    }
+
     /// Whether it is neither done nor dropped.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.state, MemberState::Holder | MemberState::Laggard)

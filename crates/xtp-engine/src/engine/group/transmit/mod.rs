@@ -24,7 +24,7 @@ mod terms;
 use super::GroupEnv;
 use crate::error::Error;
 use crate::group::{
-    CastOptions, CastStats, Fec, Feedback, Layout, MemberReport, Mode, Require, Target, hold,
+    CastOptions, CastStats, Fec, Feedback, Layout, MemberReport, MemberState, Mode, Require, Target, hold,
 };
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -161,8 +161,8 @@ impl Transmitter {
         env: &mut GroupEnv<'_>,
     ) {
         self.line.stats.feedback_packets += 1;
-        if self.is_over() {
-            return;
+        if self.is_over() && !self.is_datagram() {
+            return self.answer_late(datagram.src, header);
         }
         match said {
             ToTransmitter::Join {
@@ -189,6 +189,17 @@ impl Transmitter {
         }
     }
 
+    /// It is over; who has not heard so is told.
+    fn answer_late(&mut self, src: SocketAddr, header: &Header) {
+        let own = header.key.value();
+        let known = self.members.by_own(own).map(|index| self.members.get(index));
+        if known
+            .is_some_and(|member| member.address == src && !matches!(member.state, MemberState::Dropped(_)))
+        {
+            self.replies.push(reply::Reply::End(own));
+        }
+    }
+
     pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
         if !self.is_over() {
             self.lose_address(peer, env);
@@ -203,8 +214,7 @@ impl Transmitter {
             return;
         }
         if self.is_over() {
-            self.replies = Replies::default();
-            return;
+            return self.send_replies(env, out);
         }
         self.gather(env);
         if self.judge.next.is_some_and(|at| at <= env.now) {
@@ -244,9 +254,8 @@ impl Transmitter {
 
     /// Whether `flush` would send something now.
     pub(super) fn is_pressing(&self) -> bool {
-        self.released
-            || (!self.is_over()
-                && (!self.replies.is_empty() || self.repair.has_news() || self.may_send_now()))
+        let news = !self.is_over() && (self.repair.has_news() || self.may_send_now());
+        self.released || !self.replies.is_empty() || news
     }
 
     pub(super) fn is_gone(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::group::{CastOptions, GroupEvent, GroupId, Target};
-use crate::{Datagram, Ecn, EngineConfig, Time, TransmitBatch};
+use crate::{Datagram, Ecn, EngineConfig, Error, Time, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -58,9 +58,13 @@ impl Stage {
     }
 
     pub(super) fn to(target: Target, options: CastOptions) -> Self {
+        Self::with(|engine, now| engine.cast(now, target, options))
+    }
+
+    pub(super) fn with(begin: impl FnOnce(&mut Engine, Time) -> Result<GroupId, Error>) -> Self {
         let mut engine = Engine::new(EngineConfig::new([7; 32])).expect("a sound configuration");
         let now = Time::ZERO + SECOND;
-        let id = engine.cast(now, target, options).expect("sound options");
+        let id = begin(&mut engine, now).expect("sound options");
         Self {
             engine,
             id,

@@ -77,6 +77,15 @@ impl Stream {
         }
     }
 
+    /// Of one message, which leaves by itself.
+    pub(super) fn of_message(data: Bytes) -> Self {
+        let mut stream = Self::new(data.len() as u64, data.len(), None);
+        stream.nxt = data.len() as u64;
+        stream.queue.push(data);
+        stream.close();
+        stream
+    }
+
     /// One past the last octet written.
     pub(super) fn end(&self) -> u64 {
         self.queue.end()
