@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::units;
@@ -41,7 +42,8 @@ pub(crate) struct CommonArgs {
     pub(crate) trace_format: TraceFormat,
 
     /// How to wait for the network: block (least processor time), spin (least latency) or adaptive
-    #[arg(long, global = true, value_name = "HOW", value_enum, default_value_t = WaitArg::Adaptive, hide_possible_values = true)]
+    // `xtp cast send` has its own `--wait`, which is a duration; so this one has the same type.
+    #[arg(long, global = true, value_name = "HOW", value_parser = WaitArg::how(), default_value = "adaptive", hide_possible_values = true)]
     pub(crate) wait: WaitArg,
 }
 
@@ -61,8 +63,8 @@ pub(crate) enum TraceFormat {
     Udp,
 }
 
-/// How calls wait.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+/// What stands behind `--wait`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WaitArg {
     /// Sleep at once: least processor time
     Block,
@@ -70,4 +72,31 @@ pub(crate) enum WaitArg {
     Spin,
     /// Poll for a moment, then sleep
     Adaptive,
+    /// `xtp cast send`: so long for those who are expected
+    For(Duration),
+}
+
+impl WaitArg {
+    /// Understands how calls wait.
+    fn how() -> impl TypedValueParser<Value = Self> {
+        PossibleValuesParser::new(["block", "spin", "adaptive"])
+            .map(|how| Self::called(&how).unwrap_or(Self::Adaptive))
+    }
+
+    fn called(how: &str) -> Option<Self> {
+        Some(match how {
+            "block" => Self::Block,
+            "spin" => Self::Spin,
+            "adaptive" => Self::Adaptive,
+            _ => return None,
+        })
+    }
+
+    /// Understands a duration, or how calls wait.
+    ///
+    /// # Errors
+    /// A sentence that says what would be right.
+    pub(crate) fn duration_or_how(text: &str) -> Result<Self, String> {
+        Self::called(text).map_or_else(|| units::duration(text).map(Self::For), Ok)
+    }
 }

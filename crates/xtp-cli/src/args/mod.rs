@@ -6,6 +6,7 @@ mod answer;
 #[cfg(target_os = "linux")]
 mod bench;
 mod call;
+mod cast;
 mod common;
 mod completions;
 mod cp;
@@ -24,6 +25,9 @@ pub(crate) use answer::AnswerArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use bench::{BenchArgs, BenchWorkerArgs};
 pub(crate) use call::CallArgs;
+pub(crate) use cast::{
+    CastArgs, CastCommon, CastRecvArgs, CastSendArgs, CastWay, CycleArg, ModeArg, SlowArg,
+};
 pub(crate) use common::{CommonArgs, TraceFormat, WaitArg};
 pub(crate) use completions::CompletionsArgs;
 pub(crate) use cp::CpArgs;
@@ -42,6 +46,7 @@ Examples:
   xtp demo                           every paradigm at work on this machine, beside TCP and UDP
   xtp serve ~/public                 offer a directory on 127.0.0.1
   xtp cp xtp://127.0.0.1/big.iso .   fetch a file from it, verified, resumable
+  xtp cast send big.iso 239.1.2.3    send it to everybody who runs xtp cast recv 239.1.2.3
   xtp listen                         print what arrives ...
   echo hello | xtp send 127.0.0.1    ... when somebody sends it
 
@@ -68,6 +73,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Serve(ServeArgs),
     Cp(CpArgs),
+    Cast(CastArgs),
     Ping(PingArgs),
     Send(SendArgs),
     Listen(ListenArgs),

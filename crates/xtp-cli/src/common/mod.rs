@@ -96,7 +96,7 @@ impl Common {
         config.wait = match self.args.wait {
             WaitArg::Block => Wait::Block,
             WaitArg::Spin => Wait::Spin,
-            WaitArg::Adaptive => Wait::Adaptive,
+            WaitArg::Adaptive | WaitArg::For(_) => Wait::Adaptive,
         };
         config.linger = LINGER;
         config.trace = self.trace.clone();

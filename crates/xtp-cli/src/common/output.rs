@@ -77,6 +77,17 @@ impl Output {
         self.raw(text.as_bytes())
     }
 
+    /// The result as the one object of `--json`, on one line.
+    ///
+    /// # Errors
+    /// If standard output is closed.
+    pub(crate) fn object_line(&self, object: &impl Serialize) -> Outcome {
+        self.object_printed.store(true, Ordering::Relaxed);
+        let text = serde_json::to_string(object)
+            .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
+        self.raw(format!("{text}\n").as_bytes())
+    }
+
     /// A remark, unless `--quiet`.
     pub(crate) fn note(&self, text: impl Display) {
         if !self.quiet {

@@ -1,10 +1,10 @@
 //! Records over a stream association: several to a message, and pieces of content as messages of their own.
 
 use bytes::{Bytes, BytesMut};
-use xtp::{Chunk, Stream};
+use xtp::{Cast, Chunk, Stream, Subscription};
 
 use super::problem::{Fault, Problem, violation};
-use super::record::Record;
+use super::record::{Hash, Record};
 
 /// Records are collected up to here before they leave.
 const COLLECT: usize = 128 << 10;
@@ -13,16 +13,73 @@ const LARGE: usize = 32 << 10;
 /// Size of what is put together.
 const TOGETHER: usize = 256 << 10;
 
+/// Where records go.
+#[derive(Copy, Clone)]
+pub(crate) enum Sink<'a> {
+    /// To the other end of an association.
+    Stream(&'a Stream),
+    /// To all receivers of a group.
+    Cast(&'a Cast),
+    /// To nobody: a receiver of a group has no way back.
+    Nobody,
+}
+
+impl Sink<'_> {
+    fn message(self, message: impl Into<Bytes>) -> Result<(), Fault> {
+        match self {
+            Self::Stream(stream) => Ok(stream.send_message(message)?),
+            Self::Cast(cast) => Ok(cast.send_message(message)?),
+            Self::Nobody => Ok(()),
+        }
+    }
+}
+
+/// Where records come from.
+#[derive(Copy, Clone)]
+pub(crate) enum Origin<'a> {
+    /// The other end of an association.
+    Stream(&'a Stream),
+    /// The transmitter of a group.
+    Group(&'a Subscription),
+}
+
+impl Origin<'_> {
+    fn message(self) -> xtp::Result<Option<Bytes>> {
+        match self {
+            Self::Stream(stream) => stream.recv_message(),
+            Self::Group(group) => group.recv_message(),
+        }
+    }
+
+    fn chunk(self, max: usize) -> xtp::Result<Option<Chunk>> {
+        match self {
+            Self::Stream(stream) => stream.recv_chunk(),
+            Self::Group(group) => group.recv_chunk_within(max),
+        }
+    }
+
+    fn try_chunk(self, max: usize) -> xtp::Result<Option<Chunk>> {
+        match self {
+            Self::Stream(stream) => stream.try_recv_chunk(max),
+            Self::Group(group) => group.try_recv_chunk(max),
+        }
+    }
+}
+
 /// The writing half.
 pub(crate) struct Outbox<'a> {
-    stream: &'a Stream,
+    sink: Sink<'a>,
     message: Vec<u8>,
 }
 
 impl<'a> Outbox<'a> {
     pub(crate) fn new(stream: &'a Stream) -> Self {
+        Self::to(Sink::Stream(stream))
+    }
+
+    pub(crate) fn to(sink: Sink<'a>) -> Self {
         Self {
-            stream,
+            sink,
             message: Vec::new(),
         }
     }
@@ -48,7 +105,7 @@ impl<'a> Outbox<'a> {
             return Ok(());
         }
         let message = std::mem::take(&mut self.message);
-        Ok(self.stream.send_message(message)?)
+        self.sink.message(message)
     }
 
     /// Sends a piece of content of file `id`, without copying it.
@@ -59,7 +116,7 @@ impl<'a> Outbox<'a> {
         let len = u32::try_from(content.len()).map_err(|_| violation("made a piece too long"))?;
         Record::Piece { id, len }.encode(&mut self.message);
         self.flush()?;
-        Ok(self.stream.send_message(content)?)
+        self.sink.message(content)
     }
 
     /// Tells the other side why the session ends, if it still listens.
@@ -76,15 +133,21 @@ impl<'a> Outbox<'a> {
 
 /// The reading half.
 pub(crate) struct Inbox<'a> {
-    stream: &'a Stream,
+    origin: Origin<'a>,
     message: Bytes,
+    digest: Digest,
 }
 
 impl<'a> Inbox<'a> {
     pub(crate) fn new(stream: &'a Stream) -> Self {
+        Self::of(Origin::Stream(stream))
+    }
+
+    pub(crate) fn of(origin: Origin<'a>) -> Self {
         Self {
-            stream,
+            origin,
             message: Bytes::new(),
+            digest: Digest::default(),
         }
     }
 
@@ -94,7 +157,7 @@ impl<'a> Inbox<'a> {
     /// If the association is over or the record is none.
     pub(crate) fn next(&mut self) -> Result<Option<Record>, Fault> {
         if self.message.is_empty() {
-            match self.stream.recv_message()? {
+            match self.origin.message()? {
                 Some(message) => self.message = message,
                 None => return Ok(None),
             }
@@ -119,7 +182,10 @@ impl<'a> Inbox<'a> {
     /// As [`next`](Self::next).
     pub(crate) fn try_next(&mut self) -> Result<Option<Record>, Fault> {
         if self.message.is_empty() {
-            match self.stream.try_recv_message() {
+            let Origin::Stream(stream) = self.origin else {
+                return Ok(None);
+            };
+            match stream.try_recv_message() {
                 Ok(Some(message)) => self.message = message,
                 Ok(None) => return Err(violation("ended the session too early").into()),
                 Err(error) if error.is_would_block() => return Ok(None),
@@ -132,8 +198,17 @@ impl<'a> Inbox<'a> {
     fn decode(&mut self) -> Result<Record, Fault> {
         match Record::decode(&mut self.message)? {
             Record::Fatal { problem } => Err(Fault::Peer(problem)),
+            record @ (Record::End { hash, .. } | Record::Whole { hash, .. }) => {
+                self.digest.add(hash);
+                Ok(record)
+            }
             record => Ok(record),
         }
+    }
+
+    /// The hash of everything that came.
+    pub(crate) fn digest(&self) -> Option<Hash> {
+        self.digest.value()
     }
 
     /// Takes a piece of `len` octets of content, in parts of some 256 KiB where the network is fast enough.
@@ -151,13 +226,13 @@ impl<'a> Inbox<'a> {
         let mut left = len as usize;
         let mut part = Part::default();
         while left > 0 {
-            let chunk = match self.stream.try_recv_chunk(left) {
+            let chunk = match self.origin.try_chunk(left) {
                 // Nothing more has arrived: the disk may have what has, while we wait.
                 Err(error) if error.is_would_block() => {
                     if part.octets > 0 {
                         take(part.finish())?;
                     }
-                    self.stream.recv_chunk()?
+                    self.origin.chunk(left)?
                 }
                 outcome => outcome?,
             };
@@ -180,6 +255,29 @@ impl<'a> Inbox<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// One hash for all files of a copy: that of the file if there is one, else the hash of their hashes in order.
+#[derive(Default)]
+pub(crate) struct Digest {
+    last: Option<Hash>,
+    files: u64,
+    all: blake3::Hasher,
+}
+
+impl Digest {
+    pub(crate) fn add(&mut self, hash: Hash) {
+        self.last = Some(hash);
+        self.files += 1;
+        self.all.update(&hash);
+    }
+
+    pub(crate) fn value(&self) -> Option<Hash> {
+        match self.files {
+            0 | 1 => self.last,
+            _ => Some(*self.all.finalize().as_bytes()),
+        }
     }
 }
 

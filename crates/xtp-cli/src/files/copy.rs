@@ -88,15 +88,15 @@ pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
 }
 
 /// Looks after a transfer from aside.
-struct Watch<'a> {
-    endpoint: &'a Endpoint,
-    deadline: Option<Instant>,
-    late: AtomicBool,
-    done: AtomicBool,
+pub(super) struct Watch<'a> {
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) deadline: Option<Instant>,
+    pub(super) late: AtomicBool,
+    pub(super) done: AtomicBool,
 }
 
 impl Watch<'_> {
-    fn run(&self, mut viewer: Viewer<'_>, tally: &Tally) {
+    pub(super) fn run(&self, mut viewer: Viewer<'_>, tally: &Tally) {
         while !self.done.load(Ordering::Relaxed) {
             viewer.look();
             if self.deadline.is_some_and(|deadline| deadline <= Instant::now())
@@ -137,7 +137,7 @@ fn transfer(plan: &Plan, stream: &Stream, tally: &Tally) -> Result<(), Fault> {
         Plan::Get { sources, target, .. } => {
             let target = local_target(target, sources)?;
             greet(&mut outbox, &mut inbox, Wish::Get, sources)?;
-            receive(stream, &mut inbox, target, &Claims::default(), tally)
+            receive(outbox, &mut inbox, target, &Claims::default(), tally)
         }
     }
 }
@@ -164,7 +164,7 @@ fn greet(outbox: &mut Outbox<'_>, inbox: &mut Inbox<'_>, wish: Wish, paths: &[Ve
 
 /// A source on this machine. A path that ends with a slash or a dot stands for the directory itself, even behind a
 /// link.
-fn local_source(path: &OsStr) -> Result<Source, Problem> {
+pub(super) fn local_source(path: &OsStr) -> Result<Source, Problem> {
     let octets = path.as_bytes();
     let label = shown(octets);
     let failed = |error: std::io::Error| Problem::io(&label, &error);

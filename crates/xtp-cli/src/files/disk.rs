@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use xtp::{Bytes, Stream};
+use xtp::Bytes;
 
 use super::channel::Outbox;
 use super::install::{Complete, install};
@@ -77,9 +77,9 @@ pub(crate) struct Disk<'a> {
 }
 
 impl<'a> Disk<'a> {
-    pub(crate) fn new(stream: &'a Stream, target: Target, claims: &'a Claims, tally: &'a Tally) -> Self {
+    pub(crate) fn new(outbox: Outbox<'a>, target: Target, claims: &'a Claims, tally: &'a Tally) -> Self {
         Self {
-            outbox: Outbox::new(stream),
+            outbox,
             root: Arc::clone(&target.root),
             places: Places::new(target),
             claims,

@@ -1,7 +1,7 @@
 //! Systems without directories that can be held open and resolved beneath: nothing is offered there rather than
 //! something paths lead out of.
 
-use crate::args::{CpArgs, ServeArgs};
+use crate::args::{CastArgs, CpArgs, ServeArgs};
 use crate::common::{Common, Failure, Outcome};
 
 /// Refuses.
@@ -16,4 +16,9 @@ pub(crate) fn cp(_args: &CpArgs, _common: &Common) -> Outcome {
     Err(Failure::failed(
         "xtp cp needs a Unix system; use it on Linux or macOS",
     ))
+}
+
+/// Refuses.
+pub(crate) fn cast(_args: &CastArgs, _common: &Common) -> Outcome {
+    Err(Failure::failed("xtp cast needs Linux; use it there"))
 }

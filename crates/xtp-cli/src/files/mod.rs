@@ -1,9 +1,11 @@
-//! `xtp serve` and `xtp cp`: a directory behind an XTP endpoint, and copies to and from it.
+//! `xtp serve` and `xtp cp`: a directory behind an XTP endpoint, and copies to and from it; `xtp cast`: to many at once.
 //!
 //! The protocol is in docs/protocol/files.md. [`session`] is a server's side, [`copy`] a client's; both play one of
 //! two roles, [`sender`] or [`receiver`] with its [`disk`] half, which are the same in both directions. Below them:
 //! [`walk`] through sources, [`place`] of targets, [`partial`] files, and [`root`], out of which no path leads.
 
+#[cfg(unix)]
+mod cast;
 #[cfg(unix)]
 mod channel;
 #[cfg(unix)]
@@ -49,9 +51,11 @@ mod walk;
 mod elsewhere;
 
 #[cfg(unix)]
+pub(crate) use cast::cast;
+#[cfg(unix)]
 pub(crate) use copy::cp;
 #[cfg(not(unix))]
-pub(crate) use elsewhere::{cp, serve};
+pub(crate) use elsewhere::{cast, cp, serve};
 #[cfg(unix)]
 pub(crate) use location::Plan;
 #[cfg(unix)]

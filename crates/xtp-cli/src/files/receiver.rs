@@ -4,9 +4,8 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use bytes::Bytes;
-use xtp::Stream;
 
-use super::channel::Inbox;
+use super::channel::{Inbox, Outbox};
 use super::disk::Disk;
 use super::partial::Claims;
 use super::place::Target;
@@ -32,7 +31,7 @@ pub(super) const STACK: usize = 512 << 10;
 /// # Errors
 /// If the session ends early. Problems with single files are in the tally.
 pub(crate) fn receive(
-    stream: &Stream,
+    outbox: Outbox<'_>,
     inbox: &mut Inbox<'_>,
     target: Target,
     claims: &Claims,
@@ -44,7 +43,7 @@ pub(crate) fn receive(
             .name("disk".into())
             .stack_size(STACK)
             .spawn_scoped(scope, move || {
-                Disk::new(stream, target, claims, tally).run(&waiting)
+                Disk::new(outbox, target, claims, tally).run(&waiting)
             });
         let disk = match disk {
             Ok(disk) => disk,

@@ -31,6 +31,13 @@ pub(crate) enum Wish {
     },
     /// The server sends; the paths follow as [`Record::Source`].
     Get,
+    /// A transmitter sends to its group; nobody answers.
+    Cast {
+        /// One stream of octets without name and size.
+        unnamed: bool,
+        /// Octets of all files, as far as known.
+        total: u64,
+    },
 }
 
 /// A point in time of a file system.
@@ -134,8 +141,10 @@ const FATAL: u8 = 48;
 
 const WISH_PUT: u8 = 1;
 const WISH_GET: u8 = 2;
+const WISH_CAST: u8 = 3;
 const FLAG_SEVERAL: u8 = 1;
 const FLAG_SLASH: u8 = 2;
+const FLAG_UNNAMED: u8 = 1;
 
 const KIND_DIRECTORY: u8 = 1;
 const KIND_FILE: u8 = 2;
@@ -238,6 +247,11 @@ fn encode_hello(put: Put<'_>, version: u16, wish: &Wish) {
             put.u8(WISH_PUT).u8(flags).short(target);
         }
         Wish::Get => drop(put.u8(WISH_GET)),
+        Wish::Cast { unnamed, total } => {
+            put.u8(WISH_CAST)
+                .u8(u8::from(*unnamed) * FLAG_UNNAMED)
+                .u64(*total);
+        }
     }
 }
 
@@ -261,6 +275,10 @@ fn decode_hello(take: &mut Take<'_>) -> Result<Record, Problem> {
             }
         }
         WISH_GET => Wish::Get,
+        WISH_CAST => Wish::Cast {
+            unnamed: take.u8()? & FLAG_UNNAMED != 0,
+            total: take.u64()?,
+        },
         other => return Err(violation(format_args!("asked for the unknown operation {other}"))),
     };
     Ok(Record::Hello { version, wish })

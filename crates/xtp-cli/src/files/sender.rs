@@ -295,7 +295,7 @@ fn unknown() -> Problem {
     violation("answered an offer that is not open")
 }
 
-fn changed(label: &str) -> Problem {
+pub(super) fn changed(label: &str) -> Problem {
     Problem::new(
         Code::Changed,
         format!("{label}: changed while it was copied; copy it again when nobody writes it"),
@@ -303,7 +303,7 @@ fn changed(label: &str) -> Problem {
 }
 
 /// Fails if the open file is not the one that was offered any more.
-fn check_unchanged(file: &File, entry: &Entry, label: &str) -> Result<(), Problem> {
+pub(super) fn check_unchanged(file: &File, entry: &Entry, label: &str) -> Result<(), Problem> {
     let seen = Seen::of(file).map_err(|error| Problem::io(label, &error))?;
     let same =
         seen.shape() == Shape::File && seen.size() == entry.kind.size() && seen.modified() == entry.modified;

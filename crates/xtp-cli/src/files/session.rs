@@ -83,7 +83,7 @@ impl Service {
         outbox.push(&Record::Welcome { version: VERSION })?;
         outbox.flush()?;
         match job {
-            Job::Receive(target) => receive(stream, &mut inbox, target, &self.claims, tally),
+            Job::Receive(target) => receive(outbox, &mut inbox, target, &self.claims, tally),
             Job::Send(sources) => Sender::new(stream, sources, tally, true).run(),
         }
     }
@@ -110,6 +110,7 @@ impl Service {
                 names: None,
             })),
             Wish::Get => self.sources(inbox),
+            Wish::Cast { .. } => Err(violation("greeted as the transmitter of a group does").into()),
         }
     }
 

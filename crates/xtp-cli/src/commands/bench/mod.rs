@@ -102,7 +102,7 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
     plan.wait = match common.args.wait {
         WaitArg::Block => WaitPolicy::Block,
         WaitArg::Spin => WaitPolicy::Spin,
-        WaitArg::Adaptive => WaitPolicy::Adaptive,
+        WaitArg::Adaptive | WaitArg::For(_) => WaitPolicy::Adaptive,
     };
     for option in &args.options {
         let Some((name, value)) = option.split_once('=') else {

@@ -58,7 +58,7 @@ impl Receiver {
         let wait = match common.args.wait {
             crate::args::WaitArg::Block => "block",
             crate::args::WaitArg::Spin => "spin",
-            crate::args::WaitArg::Adaptive => "adaptive",
+            crate::args::WaitArg::Adaptive | crate::args::WaitArg::For(_) => "adaptive",
         };
         let mut child = Command::new(program)
             .args(["demo-receiver", "--quiet", "--wait", wait, "--directory"])

@@ -1,0 +1,422 @@
+//! `xtp cast recv`: what a transmitter sends to its group, into a directory or to standard output.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+use xtp::{Bytes, Confirm, Endpoint, Error, GroupClose, JoinOptions, Subscription, Target, ports};
+
+use super::group::Group;
+use crate::args::CastRecvArgs;
+use crate::common::{
+    Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
+};
+use crate::files::channel::{Inbox, Origin, Outbox, Sink};
+use crate::files::copy::Watch;
+use crate::files::names::RelPath;
+use crate::files::partial::{Claims, Partial};
+use crate::files::place;
+use crate::files::problem::{Code, Fault, Problem, violation};
+use crate::files::receiver::receive;
+use crate::files::record::{Hash, Record, Stamp, Wish};
+use crate::files::report::Viewer;
+use crate::files::root::Root;
+use crate::files::serve::survive_size_limits;
+use crate::files::session::configure;
+use crate::files::tally::Tally;
+
+/// What a stream without a name is called in a directory.
+const UNNAMED: &[u8] = b"stdin";
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    bytes: u64,
+    seconds: f64,
+    hash: Option<String>,
+    sender: Option<String>,
+    files: u64,
+}
+
+/// Where to.
+enum Place {
+    Directory(Arc<Root>, String),
+    Stdout,
+}
+
+/// Receives one transfer, or one after the other.
+pub(super) fn recv(args: &CastRecvArgs, common: &Common) -> Outcome {
+    survive_size_limits()?;
+    if args.forever && args.target == "-" {
+        return Err(Failure::usage(
+            "--forever needs a directory; name one instead of -",
+        ));
+    }
+    let group = Group::parse(&args.group, &args.both)?;
+    let place = place_of(args)?;
+    let (bind, group_address) = match &group.target {
+        Target::Group(address) => (group.bind(None), Some(*address)),
+        Target::Each(each) => (own_of(each, &args.group)?, None),
+    };
+    let mut config = common.config(Some(bind));
+    configure(&mut config);
+    let endpoint = common.endpoint(config)?;
+    let receiver = Receiver {
+        args,
+        common,
+        endpoint: &endpoint,
+        group: group_address,
+        options: options(args, common, &group),
+        place,
+    };
+    loop {
+        let outcome = receiver.one();
+        if !args.forever {
+            return outcome;
+        }
+        match outcome {
+            Err(failure) if failure.status == Status::Interrupted => {
+                return common.end_of_server(Err(failure));
+            }
+            Err(failure) if !failure.message.is_empty() => common.out.error(&failure.message),
+            _ => {}
+        }
+    }
+}
+
+/// The directory must be there, and nothing leads out of it.
+fn place_of(args: &CastRecvArgs) -> Result<Place, Failure> {
+    if args.target == "-" {
+        return Ok(Place::Stdout);
+    }
+    let path = Path::new(&args.target);
+    let shown = path.display().to_string();
+    let root = Root::open(path).map_err(|error| Failure::failed(Problem::io(&shown, &error).text))?;
+    let prefix = match shown.as_str() {
+        "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    };
+    Ok(Place::Directory(Arc::new(root), prefix))
+}
+
+/// The address of the list that is this host's.
+fn own_of(each: &[SocketAddr], text: &str) -> Result<SocketAddr, Failure> {
+    if let [address] = each {
+        return Ok(*address);
+    }
+    let mut own = each
+        .iter()
+        .filter(|address| std::net::UdpSocket::bind((address.ip(), 0)).is_ok());
+    match (own.next(), own.next()) {
+        (Some(address), None) => Ok(*address),
+        _ => Err(Failure::usage(format!(
+            "'{text}': not exactly one of these is this host's; name the one to listen on"
+        ))),
+    }
+}
+
+fn options(args: &CastRecvArgs, common: &Common, group: &Group) -> JoinOptions {
+    let mut options = JoinOptions::new()
+        .port(ports::FILES)
+        .interface(group.interface.clone())
+        .confirm(Confirm::Delivered);
+    options.group.source = args.both.source;
+    options.group.name = args.name.clone().unwrap_or_default();
+    let _ = common;
+    options
+}
+
+struct Receiver<'a> {
+    args: &'a CastRecvArgs,
+    common: &'a Common,
+    endpoint: &'a Endpoint,
+    group: Option<SocketAddr>,
+    options: JoinOptions,
+    place: Place,
+}
+
+/// How a transfer ended.
+struct End {
+    outcome: Result<(), Fault>,
+    hash: Option<Hash>,
+}
+
+impl Receiver<'_> {
+    /// Receives one transfer and reports.
+    fn one(&self) -> Outcome {
+        let common = self.common;
+        let doing = format!("cannot receive {}", self.args.group);
+        let failed = |error: &Error| Failure::of(&doing, error);
+        let subscription = self.endpoint.join(self.group, self.options.clone());
+        let subscription = subscription.map_err(|error| failed(&error))?;
+        let driver = self.endpoint.spawn_driver().map_err(|error| failed(&error))?;
+        common
+            .out
+            .note(format_args!("waiting for a sender to {}", self.args.group));
+        let tally = Tally::default();
+        let watch = Watch {
+            endpoint: self.endpoint,
+            deadline: common.timeout().map(|span| Instant::now() + span),
+            late: AtomicBool::new(false),
+            done: AtomicBool::new(false),
+        };
+        let mut began = Instant::now();
+        let end = std::thread::scope(|scope| {
+            let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, &self.args.group);
+            let viewer = Viewer::new(bar, &tally);
+            let watching = scope.spawn(|| watch.run(viewer, &tally));
+            let end = self.transfer(&subscription, &tally, &mut began);
+            watch.done.store(true, Ordering::Relaxed);
+            watching.thread().unpark();
+            end
+        });
+        drop(driver);
+        let late = watch.late.load(Ordering::Relaxed);
+        self.conclude(&subscription, &tally, end, began, late)
+    }
+
+    /// Takes everything, tells the sender whether it is as it should be, and waits until the sender knows.
+    fn transfer(&self, subscription: &Subscription, tally: &Tally, began: &mut Instant) -> End {
+        let mut inbox = Inbox::of(Origin::Group(subscription));
+        let found = subscription.transmitter();
+        *began = Instant::now();
+        let taken = found
+            .map_err(Fault::from)
+            .and_then(|_| self.take(&mut inbox, tally))
+            .and_then(|hash| verdict(tally).map(|()| hash));
+        let (outcome, hash) = match taken {
+            Ok(hash) => (Ok(()), hash),
+            Err(fault) => (Err(fault), None),
+        };
+        let told = match &outcome {
+            Ok(()) => subscription.confirm(),
+            Err(Fault::Here(problem) | Fault::Peer(problem)) => subscription.reject(problem.short_text()),
+            Err(_) => return End { outcome, hash },
+        };
+        // What is here is verified: a sender that is lost now takes nothing away.
+        if let Err(error) = told.and_then(|()| subscription.close()) {
+            tracing::debug!(%error, "the sender may not know how it went");
+            if error.is_interrupted() && outcome.is_ok() {
+                return End {
+                    outcome: Err(Fault::Stopped),
+                    hash,
+                };
+            }
+        }
+        End { outcome, hash }
+    }
+
+    fn take(&self, inbox: &mut Inbox<'_>, tally: &Tally) -> Result<Option<Hash>, Fault> {
+        let Record::Hello {
+            wish: Wish::Cast { unnamed, total },
+            ..
+        } = inbox.expect()?
+        else {
+            return Err(violation("does not send files").into());
+        };
+        if unnamed {
+            self.unnamed(inbox, tally)?;
+        } else {
+            match &self.place {
+                Place::Directory(root, prefix) => {
+                    let target = place::Target {
+                        root: Arc::clone(root),
+                        path: RelPath::default(),
+                        several: false,
+                        slash: true,
+                        prefix: prefix.clone(),
+                        names: None,
+                    };
+                    let nobody = Outbox::to(Sink::Nobody);
+                    receive(nobody, inbox, target, &Claims::default(), tally)?;
+                }
+                Place::Stdout => {
+                    tally.offered.add(total);
+                    to_stdout(inbox, tally)?;
+                }
+            }
+        }
+        match inbox.next()? {
+            None => Ok(inbox.digest()),
+            Some(_) => Err(violation("went on behind the end").into()),
+        }
+    }
+
+    /// A stream without name and size.
+    fn unnamed(&self, inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
+        let Record::Begin { .. } = inbox.expect()? else {
+            return Err(violation("began with something else than its stream").into());
+        };
+        match &self.place {
+            Place::Stdout => body(inbox, tally, "the stream", write_out),
+            Place::Directory(root, prefix) => {
+                let label = format!("{prefix}{}", String::from_utf8_lossy(UNNAMED));
+                let folder = root
+                    .folder(&RelPath::default())
+                    .map_err(|error| Problem::io(&label, &error))?;
+                let partial = Partial::open(&Claims::default(), &folder, UNNAMED, &label)?;
+                partial.clear()?;
+                body(inbox, tally, &label, |content| Ok(partial.write(content)?))?;
+                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+                let now = now.unwrap_or_default();
+                let modified = Stamp {
+                    seconds: i64::try_from(now.as_secs()).unwrap_or(0),
+                    nanos: now.subsec_nanos(),
+                };
+                partial.seal(0o644, modified)?;
+                partial.install()?;
+                tally.files.add(1);
+                Ok(())
+            }
+        }?;
+        match inbox.expect()? {
+            Record::Finish => Ok(()),
+            _ => Err(violation("went on behind its stream").into()),
+        }
+    }
+
+    fn conclude(
+        &self,
+        subscription: &Subscription,
+        tally: &Tally,
+        end: End,
+        began: Instant,
+        late: bool,
+    ) -> Outcome {
+        let (span, out) = (began.elapsed(), &self.common.out);
+        let sender = subscription.stats().ok().and_then(|stats| stats.transmitter);
+        let outcome = end.outcome.map_err(|fault| self.explain(fault, late));
+        if out.is_json() {
+            out.object_line(&Report {
+                ok: outcome.is_ok(),
+                bytes: tally.sent.get(),
+                seconds: span.as_secs_f64(),
+                hash: end.hash.map(|hash| blake3::Hash::from(hash).to_hex().to_string()),
+                sender: sender.map(peer_text),
+                files: tally.files.get(),
+            })?;
+        }
+        if outcome.is_ok() {
+            out.note(format_args!(
+                "{} from {} in {} ({}), verified",
+                size_text(tally.sent.get()),
+                sender.map(peer_text).unwrap_or_default(),
+                span_text(span),
+                rate_text(tally.sent.get(), span)
+            ));
+        }
+        outcome
+    }
+
+    fn explain(&self, fault: Fault, late: bool) -> Failure {
+        let doing = format!("cannot receive {}", self.args.group);
+        match fault {
+            Fault::Stopped if late => {
+                let limit = span_text(self.common.timeout().unwrap_or_default());
+                let text = format!("{doing}: not done after {limit}; allow more with --timeout");
+                Failure::new(Status::Unreachable, text)
+            }
+            Fault::Stopped => Failure::interrupted(),
+            Fault::Here(problem) | Fault::Peer(problem) => {
+                Failure::new(problem.code.status(), format!("{doing}: {}", problem.text))
+            }
+            Fault::Net(Error::Group(reason)) => {
+                let status = match reason {
+                    GroupClose::TransmitterLost => Status::Unreachable,
+                    _ => Status::Failed,
+                };
+                Failure::new(status, format!("{doing}: {reason}"))
+            }
+            Fault::Net(error) => Failure::of(&doing, &error),
+        }
+    }
+}
+
+/// The worst of what went wrong with single files.
+fn verdict(tally: &Tally) -> Result<(), Fault> {
+    let mut problems = tally.problems(0);
+    let worst = problems
+        .iter()
+        .position(|problem| problem.code == Code::Mismatch)
+        .unwrap_or(0);
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(problems.swap_remove(worst).into()),
+    }
+}
+
+/// Pieces of content up to their end, which is verified.
+fn body(
+    inbox: &mut Inbox<'_>,
+    tally: &Tally,
+    label: &str,
+    mut take: impl FnMut(&[Bytes]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut hasher = blake3::Hasher::new();
+    loop {
+        tally.check()?;
+        match inbox.expect()? {
+            Record::Piece { len, .. } => inbox.content(len, |content| {
+                for part in &content {
+                    hasher.update(part);
+                }
+                tally.sent.add(content.iter().map(|part| part.len() as u64).sum());
+                tally
+                    .settled
+                    .add(content.iter().map(|part| part.len() as u64).sum());
+                take(&content)
+            })?,
+            Record::End { hash, .. } if hasher.finalize() == hash => return Ok(()),
+            Record::End { .. } => return Err(mismatch(label).into()),
+            Record::Withdraw { problem, .. } => return Err(Fault::Peer(problem)),
+            _ => return Err(violation("sent something else than content").into()),
+        }
+    }
+}
+
+/// One file to standard output.
+fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
+    let mut files = 0;
+    loop {
+        match inbox.expect()? {
+            Record::Entry(_) if files == 1 => {
+                let text = "the sender sends several files; name a directory instead of -";
+                return Err(Problem::new(Code::InTheWay, text).into());
+            }
+            Record::Entry(_) => files += 1,
+            Record::Whole { hash, content, .. } => {
+                if blake3::hash(&content) != hash {
+                    return Err(mismatch("the file").into());
+                }
+                tally.sent.add(content.len() as u64);
+                write_out(&[content])?;
+            }
+            Record::Begin { .. } => body(inbox, tally, "the file", write_out)?,
+            Record::Note { problem } | Record::Withdraw { problem, .. } => return Err(Fault::Peer(problem)),
+            Record::Finish => {
+                tally.files.add(files);
+                return Ok(());
+            }
+            _ => return Err(violation("sent a record that a transmitter does not send").into()),
+        }
+    }
+}
+
+fn write_out(content: &[Bytes]) -> Result<(), Fault> {
+    let mut stdout = std::io::stdout().lock();
+    let written = content.iter().try_for_each(|part| stdout.write_all(part));
+    let written = written.and_then(|()| stdout.flush());
+    written.map_err(|error| Problem::io("cannot write to standard output", &error).into())
+}
+
+fn mismatch(label: &str) -> Problem {
+    Problem::new(
+        Code::Mismatch,
+        format!("{label}: the content that arrived differs from what was sent; have it sent again"),
+    )
+}

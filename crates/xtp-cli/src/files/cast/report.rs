@@ -1,0 +1,206 @@
+//! What a cast tells in the end: an object for programs, a line for people, and the status.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use xtp::{Cast, CastStats, MemberReport, MemberState};
+
+use crate::common::{Failure, Outcome, Output, Status, peer_text, rate_text, size_text, span_text};
+use crate::files::tally::Tally;
+
+/// What was wanted.
+pub(super) struct Ending<'a> {
+    pub(super) group: &'a str,
+    pub(super) expected: usize,
+    pub(super) to: &'a [String],
+    pub(super) any: Option<u32>,
+    pub(super) span: Duration,
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+pub(super) struct SendReport {
+    ok: bool,
+    /// Octets of content that were sent, each once.
+    bytes: u64,
+    seconds: f64,
+    /// Octets of UDP payload that left.
+    wire_bytes: u64,
+    data_packets: u64,
+    repair_packets: u64,
+    feedback_packets: u64,
+    receivers: Vec<Receiver>,
+}
+
+#[derive(Serialize)]
+struct Receiver {
+    address: String,
+    name: String,
+    state: &'static str,
+    reason: String,
+    seconds: f64,
+    bytes: u64,
+}
+
+impl Receiver {
+    fn of(member: &MemberReport) -> Self {
+        let (state, reason) = match member.state {
+            MemberState::Done(false) => ("complete", String::new()),
+            MemberState::Done(true) => ("caught-up", String::new()),
+            MemberState::Dropped(reason) if member.text.is_empty() => ("dropped", reason.to_string()),
+            MemberState::Dropped(reason) => ("dropped", format!("{reason}: {}", member.text)),
+            MemberState::Pending | MemberState::Holder | MemberState::Laggard => (
+                "dropped",
+                "the transfer ended before it had everything".to_owned(),
+            ),
+        };
+        Self {
+            address: peer_text(member.address),
+            name: member.name.clone(),
+            state,
+            reason,
+            seconds: member.time.as_secs_f64(),
+            bytes: member.octets,
+        }
+    }
+
+    /// One that never came.
+    fn absent(name: &str) -> Self {
+        let is_address = name.parse::<std::net::IpAddr>().is_ok();
+        let (address, name) = if is_address { (name, "") } else { ("", name) };
+        Self {
+            address: address.to_owned(),
+            name: name.to_owned(),
+            state: "absent",
+            reason: "never joined".to_owned(),
+            seconds: 0.0,
+            bytes: 0,
+        }
+    }
+
+    fn has_everything(&self) -> bool {
+        matches!(self.state, "complete" | "caught-up")
+    }
+}
+
+/// Whether `wanted`, a name or an IP address, means this member.
+fn is_meant(member: &MemberReport, wanted: &str) -> bool {
+    member.name == wanted || member.address.ip().to_canonical().to_string() == wanted
+}
+
+impl SendReport {
+    /// What became of everybody.
+    pub(super) fn new(cast: &Cast, ending: &Ending<'_>) -> Self {
+        let stats = cast.stats().unwrap_or_default();
+        let members = cast.members().unwrap_or_default();
+        Self::of(&members, &stats, ending)
+    }
+
+    fn of(members: &[MemberReport], stats: &CastStats, ending: &Ending<'_>) -> Self {
+        let mut receivers: Vec<_> = members.iter().map(Receiver::of).collect();
+        let missing = ending
+            .to
+            .iter()
+            .filter(|wanted| !members.iter().any(|member| is_meant(member, wanted)));
+        receivers.extend(missing.map(|wanted| Receiver::absent(wanted)));
+        while receivers.len() < ending.expected {
+            receivers.push(Receiver::absent(""));
+        }
+        let whole = receivers
+            .iter()
+            .filter(|receiver| receiver.has_everything())
+            .count();
+        let ok = match ending.any {
+            Some(any) => whole >= any as usize,
+            None if !ending.to.is_empty() => ending.to.iter().all(|wanted| {
+                members
+                    .iter()
+                    .any(|member| is_meant(member, wanted) && matches!(member.state, MemberState::Done(_)))
+            }),
+            None => whole == receivers.len() && whole > 0,
+        };
+        Self {
+            ok,
+            bytes: 0,
+            seconds: ending.span.as_secs_f64(),
+            wire_bytes: stats.octets_sent,
+            data_packets: stats.data_packets,
+            repair_packets: stats.repair_packets,
+            feedback_packets: stats.feedback_packets,
+            receivers,
+        }
+    }
+
+    /// Tells the result and makes it the outcome of the command.
+    ///
+    /// # Errors
+    /// What broke it, problems with files, or that some who are required have not everything.
+    pub(super) fn conclude(
+        mut self,
+        out: &Output,
+        tally: &Tally,
+        ending: &Ending<'_>,
+        broken: Option<Failure>,
+    ) -> Outcome {
+        self.bytes = tally.sent.get();
+        let problems = tally.problems(0);
+        for problem in &problems {
+            out.error(&problem.text);
+        }
+        let without: Vec<_> = self
+            .receivers
+            .iter()
+            .filter(|receiver| !receiver.has_everything())
+            .collect();
+        let whole = self.receivers.len() - without.len();
+        let outcome = match broken {
+            Some(failure) => Err(failure),
+            None if !self.ok => Err(Failure::failed(format!(
+                "{} of {} receivers of {} have not everything: {}",
+                without.len(),
+                self.receivers.len(),
+                ending.group,
+                without
+                    .iter()
+                    .map(|receiver| receiver.named())
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            ))),
+            None if !problems.is_empty() => Err(Failure::new(Status::Failed, "")),
+            None => Ok(()),
+        };
+        self.ok = outcome.is_ok();
+        if out.is_json() {
+            out.object_line(&self)?;
+        }
+        if whole > 0 {
+            out.note(format_args!(
+                "{} to {whole} receivers in {} ({} each), {} packets of data, {} of repair, {} of feedback",
+                size_text(self.bytes),
+                span_text(ending.span),
+                rate_text(self.bytes, ending.span),
+                self.data_packets,
+                self.repair_packets,
+                self.feedback_packets
+            ));
+        }
+        outcome
+    }
+}
+
+impl Receiver {
+    fn named(&self) -> String {
+        let name = crate::files::names::shown(self.name.as_bytes());
+        let reason = crate::files::names::shown(self.reason.as_bytes());
+        match (self.address.as_str(), name.as_str()) {
+            ("", "") => reason,
+            ("", name) => format!("{name}: {reason}"),
+            (address, "") => format!("{address}: {reason}"),
+            (address, name) => format!("{address} ({name}): {reason}"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

@@ -1,0 +1,347 @@
+//! `xtp cast send`: one pass over files or standard input, for everybody.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use xtp::{
+    BucketOptions, Cast, CastOptions, Confirm, Cycle, Error, Fec, GroupClose, MemberReport, Mode, Require,
+    Slow, ports,
+};
+
+use super::group::Group;
+use super::report::{Ending, SendReport};
+use super::view::View;
+use crate::args::{CastSendArgs, CycleArg, ModeArg, SlowArg, WaitArg};
+use crate::common::{Common, Failure, Input, Outcome, Piece, Status};
+use crate::files::channel::{Digest, Outbox, Sink};
+use crate::files::copy::local_source;
+use crate::files::names::RelPath;
+use crate::files::pool::Pool;
+use crate::files::problem::{Code, Fault, Problem};
+use crate::files::record::{Entry, INLINE_LIMIT, Kind, Record, VERSION, Wish};
+use crate::files::sender::{changed, check_unchanged};
+use crate::files::tally::Tally;
+use crate::files::walk::{Source, Walk};
+
+/// Receivers that fall behind fetch what they lack by associations of their own. Not built yet: until then the group
+/// waits for them unless they are to be dropped.
+const CATCH_UP: bool = false;
+/// Reports to the whole group, collected in buckets. Not built yet.
+const BUCKETS: bool = false;
+
+/// Waits so long for receivers where nothing says whom.
+const JOINERS: Duration = Duration::from_secs(2);
+/// Waits so long for those who are expected.
+const EXPECTED: Duration = Duration::from_secs(30);
+
+/// Sends and reports.
+pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
+    let options = options(args, common)?;
+    let group = Group::parse(&args.group, &args.both)?;
+    let content = Content::open(&args.path, common)?;
+    let endpoint = common.endpoint(common.config(Some(group.bind(args.both.source))))?;
+    let doing = format!("cannot send to {}", args.group);
+    let failed = |error: &Error| Failure::of(&doing, error);
+    let began = Instant::now();
+    let cast = endpoint
+        .cast(group.target, options.interface(group.interface).hops(args.ttl))
+        .map_err(|error| failed(&error))?;
+    // Disks and standard input are slow at times; receivers must not take that for a dead sender.
+    let driver = endpoint.spawn_driver().map_err(|error| failed(&error))?;
+    let tally = Tally::default();
+    let done = AtomicBool::new(false);
+    let outcome = std::thread::scope(|scope| {
+        let view = View::new(&common.out, &cast, content.total());
+        let viewing = scope.spawn(|| view.run(&done));
+        let outcome = transmit(&cast, content, &tally, common);
+        done.store(true, Ordering::Relaxed);
+        viewing.thread().unpark();
+        outcome
+    });
+    drop(driver);
+    let ending = Ending {
+        group: &args.group,
+        expected: args.expect.unwrap_or(0) as usize,
+        to: &args.to,
+        any: args.any,
+        span: began.elapsed(),
+    };
+    let broken = match outcome {
+        Ok(_) => None,
+        Err(Fault::Stopped) => Some(Failure::interrupted()),
+        Err(Fault::Net(Error::Group(GroupClose::Nobody))) => Some(Failure::new(
+            Status::Unreachable,
+            format!(
+                "{doing}: nobody came; start `xtp cast recv {}` first, or wait longer",
+                args.group
+            ),
+        )),
+        Err(Fault::Net(error)) => Some(failed(&error)),
+        Err(Fault::Here(problem) | Fault::Peer(problem)) => Some(Failure::new(
+            problem.code.status(),
+            format!("{doing}: {}", problem.text),
+        )),
+    };
+    SendReport::new(&cast, &ending).conclude(&common.out, &tally, &ending, broken)
+}
+
+/// What the flags say.
+fn options(args: &CastSendArgs, common: &Common) -> Result<CastOptions, Failure> {
+    let unbuilt = |flag: &str, what: &str| {
+        Err(Failure::usage(format!(
+            "{flag}: {what} is not built yet; leave it out"
+        )))
+    };
+    let mode = match (args.mode, BUCKETS) {
+        (ModeArg::Bucket, false) => {
+            return unbuilt("--mode bucket", "the mode of reports to the whole group");
+        }
+        (ModeArg::Bucket, true) => Mode::Bucket(buckets(args)),
+        (ModeArg::Unicast, _) if args.buckets.is_some() || args.cycle.is_some() || args.classic => {
+            return Err(Failure::usage(
+                "--buckets, --cycle and --classic belong to --mode bucket; give it, or leave them out",
+            ));
+        }
+        (ModeArg::Unicast, _) => Mode::Unicast,
+    };
+    let slow = match (args.slow, CATCH_UP) {
+        (Some(SlowArg::Catchup), false) => return unbuilt("--slow catchup", "fetching what was missed"),
+        (Some(SlowArg::Wait), _) | (None, false) => Slow::Wait,
+        (Some(SlowArg::Drop), _) => Slow::Drop,
+        (Some(SlowArg::Catchup) | None, true) => Slow::CatchUp,
+    };
+    let keep = match args.keep {
+        Some(octets) => octets as u64,
+        None if args.path == "-" => 64 << 20,
+        None => u64::MAX,
+    };
+    let fec = Fec::default();
+    let proactive = args.proactive.unwrap_or(fec.proactive);
+    let (require, expect) = match args.any {
+        Some(any) => (Require::AnyOf(any), args.expect),
+        None if !args.to.is_empty() => (Require::List(args.to.clone()), u32::try_from(args.to.len()).ok()),
+        None => (Require::All, args.expect),
+    };
+    let wait = match (args.wait, expect) {
+        (_, None) => args.joiners.unwrap_or(JOINERS),
+        (WaitArg::For(span), _) => span,
+        _ => EXPECTED,
+    };
+    let mut options = CastOptions::new()
+        .port(ports::FILES)
+        .require(require)
+        .wait(wait)
+        .slow(slow)
+        .patience(args.patience)
+        .keep(keep)
+        .confirm(Confirm::Delivered)
+        .mode(mode)
+        .fec((!args.no_fec).then_some(Fec { proactive, ..fec }));
+    options.group.expect = expect;
+    if let Some(rate) = common.rate() {
+        options = options.rate(rate.octets_per_second).burst(rate.burst);
+    }
+    Ok(options)
+}
+
+fn buckets(args: &CastSendArgs) -> BucketOptions {
+    let options = BucketOptions::default();
+    BucketOptions {
+        buckets: args.buckets.unwrap_or(options.buckets),
+        cycle: match args.cycle {
+            Some(CycleArg::Message) => Cycle::Message,
+            Some(CycleArg::Timer) | None => Cycle::Timer,
+        },
+        classic: args.classic,
+        ..options
+    }
+}
+
+/// What is sent.
+enum Content {
+    /// Files below a source, so many octets.
+    Files(Source, u64),
+    /// Standard input.
+    Stream,
+}
+
+impl Content {
+    fn open(path: &OsStr, common: &Common) -> Result<Self, Failure> {
+        if path == "-" {
+            return Ok(Self::Stream);
+        }
+        let failed =
+            |problem: Problem| Failure::new(problem.code.status(), format!("cannot send {}", problem.text));
+        let source = local_source(path).map_err(failed)?;
+        let mut total = 0;
+        for (number, found) in Walk::new(vec![source.clone()]).enumerate() {
+            common.check()?;
+            match found {
+                Ok(entry) => total += entry.kind.size(),
+                // The one thing that was named.
+                Err(problem) if number == 0 => return Err(failed(problem)),
+                Err(_) => {}
+            }
+        }
+        Ok(Self::Files(source, total))
+    }
+
+    fn total(&self) -> Option<u64> {
+        match self {
+            Self::Files(_, total) => Some(*total),
+            Self::Stream => None,
+        }
+    }
+}
+
+/// Sends everything when those who are expected are here, and waits until everybody has it.
+fn transmit(
+    cast: &Cast,
+    content: Content,
+    tally: &Tally,
+    common: &Common,
+) -> Result<Vec<MemberReport>, Fault> {
+    cast.wait_started()?;
+    let mut outbox = Outbox::to(Sink::Cast(cast));
+    let total = content.total();
+    outbox.push(&Record::Hello {
+        version: VERSION,
+        wish: Wish::Cast {
+            unnamed: total.is_none(),
+            total: total.unwrap_or(0),
+        },
+    })?;
+    match content {
+        Content::Files(source, _) => Files::new(source, outbox, tally).run()?,
+        Content::Stream => stream(&mut outbox, tally, common)?,
+    }
+    Ok(cast.finish()?)
+}
+
+/// Standard input to its end.
+fn stream(outbox: &mut Outbox<'_>, tally: &Tally, common: &Common) -> Result<(), Fault> {
+    let unread = |failure: Failure| Problem::new(Code::Io, failure.message);
+    let input = Input::open(common).map_err(unread)?;
+    let mut hasher = blake3::Hasher::new();
+    outbox.push(&Record::Begin { id: 0, offset: 0 })?;
+    loop {
+        match input.next(common) {
+            Piece::Data(octets) => {
+                hasher.update(&octets);
+                tally.sent.add(octets.len() as u64);
+                outbox.piece(0, octets)?;
+            }
+            Piece::End => break,
+            Piece::Failed(error) => return Err(Problem::io("cannot read standard input", &error).into()),
+            Piece::Interrupted => return Err(Fault::Stopped),
+        }
+    }
+    let hash = *hasher.finalize().as_bytes();
+    outbox.push(&Record::End { id: 0, hash })?;
+    outbox.push(&Record::Finish)?;
+    outbox.flush()
+}
+
+/// Files one after the other, each entry followed by its content.
+struct Files<'a> {
+    walk: Walk,
+    outbox: Outbox<'a>,
+    tally: &'a Tally,
+    pool: Pool,
+    digest: Digest,
+}
+
+impl<'a> Files<'a> {
+    fn new(source: Source, outbox: Outbox<'a>, tally: &'a Tally) -> Self {
+        Self {
+            walk: Walk::new(vec![source]),
+            outbox,
+            tally,
+            pool: Pool::default(),
+            digest: Digest::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<(), Fault> {
+        let mut next = 0;
+        while let Some(found) = self.walk.next() {
+            self.tally.check()?;
+            let mut entry = match found {
+                Ok(entry) => entry,
+                Err(problem) => {
+                    self.outbox.push(&Record::Note {
+                        problem: problem.clone(),
+                    })?;
+                    self.tally.problem(problem);
+                    continue;
+                }
+            };
+            entry.id = next;
+            next += 1;
+            self.outbox.push(&Record::Entry(entry.clone()))?;
+            let Kind::File { size } = entry.kind else {
+                continue;
+            };
+            match self.file(&entry, size) {
+                Ok(()) => self.tally.files.add(1),
+                Err(Fault::Here(problem)) => {
+                    self.tally.problem(problem.clone());
+                    self.outbox.push(&Record::Withdraw {
+                        id: entry.id,
+                        problem,
+                    })?;
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        self.outbox.push(&Record::Finish)?;
+        self.outbox.flush()
+    }
+
+    fn file(&mut self, entry: &Entry, size: u64) -> Result<(), Fault> {
+        let source = self.walk.source(entry.source);
+        let label = source.shown(&entry.path);
+        let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
+        let failed = |error: std::io::Error| Problem::io(&label, &error);
+        let mut file: File = source.root.file(&path).map_err(failed)?;
+        check_unchanged(&file, entry, &label)?;
+        if size <= INLINE_LIMIT {
+            let content = self.pool.read(&mut file, size).map_err(failed)?;
+            if content.len() as u64 != size {
+                return Err(changed(&label).into());
+            }
+            check_unchanged(&file, entry, &label)?;
+            let hash = *blake3::hash(&content).as_bytes();
+            self.digest.add(hash);
+            self.tally.sent.add(size);
+            return self.outbox.push(&Record::Whole {
+                id: entry.id,
+                hash,
+                content,
+            });
+        }
+        self.outbox.push(&Record::Begin {
+            id: entry.id,
+            offset: 0,
+        })?;
+        let (mut hasher, mut left) = (blake3::Hasher::new(), size);
+        while left > 0 {
+            let content = self.pool.read(&mut file, left).map_err(failed)?;
+            if content.is_empty() {
+                return Err(changed(&label).into());
+            }
+            let octets = content.len() as u64;
+            left -= octets;
+            // Sent first and hashed then: the network works meanwhile.
+            self.outbox.piece(entry.id, content.clone())?;
+            hasher.update(&content);
+            self.tally.sent.add(octets);
+        }
+        check_unchanged(&file, entry, &label)?;
+        let hash = *hasher.finalize().as_bytes();
+        self.digest.add(hash);
+        self.outbox.push(&Record::End { id: entry.id, hash })
+    }
+}
