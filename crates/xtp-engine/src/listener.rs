@@ -92,13 +92,34 @@ impl Listeners {
                 Error::PortInUse,
             ));
         }
+        let id = self.next_id()?;
+        self.by_port.insert(place, id);
+        self.insert(id, options);
+        Ok(id)
+    }
+
+    /// Adds a listener that no service number leads to.
+    ///
+    /// # Errors
+    ///
+    /// `Limit`.
+    pub(crate) fn add_apart(&mut self, options: ListenOptions) -> Result<ListenerId, Error> {
+        let id = self.next_id()?;
+        self.insert(id, options);
+        Ok(id)
+    }
+
+    fn next_id(&mut self) -> Result<ListenerId, Error> {
         let id = ListenerId(self.next);
         self.next = self
             .next
             .checked_add(1)
             .ok_or(Error::Limit("listeners made by one engine"))?;
+        Ok(id)
+    }
+
+    fn insert(&mut self, id: ListenerId, options: ListenOptions) {
         self.changes += 1;
-        self.by_port.insert(place, id);
         let (proved, unproved) = (
             Proved::new(options.backlog, self.hash),
             Unproved::new(options.backlog, self.hash),
@@ -109,7 +130,6 @@ impl Listeners {
             unproved,
         };
         self.by_id.insert(id.0, listener);
-        Ok(id)
     }
 
     /// Removes a listener and returns its options.
@@ -120,7 +140,10 @@ impl Listeners {
     pub(crate) fn remove(&mut self, id: ListenerId) -> Result<ListenOptions, Error> {
         let gone = self.by_id.remove(&id.0).ok_or(Error::NoListener)?;
         self.changes += 1;
-        self.by_port.remove(&(gone.options.domain, gone.options.port));
+        let place = (gone.options.domain, gone.options.port);
+        if self.by_port.get(&place) == Some(&id) {
+            self.by_port.remove(&place);
+        }
         Ok(gone.options)
     }
 

@@ -193,6 +193,8 @@ pub struct OpenOptions {
     pub repeatable: bool,
     /// Keep trying although the peer's host says that nobody listens (§2.6). Default `false`.
     pub wait_for_listener: bool,
+    /// It fetches what a member of a group lacks (§9.7).
+    pub(crate) catch_up: Option<xtp_wire::GroupPoint>,
     /// Options of this end.
     pub tuning: Tuning,
 }
@@ -212,6 +214,7 @@ impl OpenOptions {
             expected_answer: 0,
             repeatable: false,
             wait_for_listener: false,
+            catch_up: None,
             tuning: Tuning::default(),
         }
     }

@@ -12,7 +12,7 @@ use xtp_wire::{
 /// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
 pub(crate) const COPY_LIMIT: usize = 256;
 /// Room for a specifier with every TLV we send, without padding.
-const SPECIFIER_ROOM: usize = 160;
+const SPECIFIER_ROOM: usize = 192;
 /// The same with an address before it.
 pub(super) const FIRST_ROOM: usize = SPECIFIER_ROOM + 48;
 
@@ -181,6 +181,9 @@ impl Context {
                 }
                 if let Some(name) = opening.instance {
                     let _ = builder.tlv(&Tlv::Instance(name.get()));
+                }
+                if let Some(point) = opening.point {
+                    let _ = builder.tlv(&Tlv::Catchup(point));
                 }
             }
             _ => {

@@ -14,7 +14,7 @@ use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use core::num::NonZeroU64;
 use core::time::Duration;
-use xtp_wire::{Address, Caps, ClientId, First, Header, Options, Token, Traffic};
+use xtp_wire::{Address, Caps, ClientId, First, GroupPoint, Header, Options, Token, Traffic};
 
 /// maxdata where none is stated (§1.7).
 pub(super) const UNKNOWN_MAX_DATA: u32 = 1_168;
@@ -35,6 +35,8 @@ pub(crate) struct Opening {
     pub(crate) token: Option<Token>,
     /// The instance of the responder it is meant for, if that has to be said.
     pub(crate) instance: Option<NonZeroU64>,
+    /// As whom it fetches what a group's member lacks (§9.7).
+    pub(crate) point: Option<GroupPoint>,
     pub(crate) connect_now: bool,
     pub(crate) wait_for_listener: bool,
     pub(crate) repeatable: bool,

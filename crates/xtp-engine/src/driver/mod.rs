@@ -5,6 +5,7 @@
 //! what can wait is done when nobody has anything to do. The [`Driver`] is that order. It owns the engine, the packets
 //! that found no room yet and the expectation; sockets, clocks and whoever waits are its caller's.
 
+mod catch_up;
 mod expectation;
 mod input;
 mod message;
@@ -63,6 +64,8 @@ pub struct Driver {
     leaving: Vec<ContextId>,
     /// Associations that are over and that nobody holds: released when there is nothing else to do.
     spent: Vec<ContextId>,
+    /// Associations of members of groups that fetch what they lack, and of those that supply it.
+    catch_ups: catch_up::CatchUps,
 }
 
 impl Deref for Driver {
@@ -93,6 +96,7 @@ impl Driver {
             lingering: false,
             leaving: Vec::new(),
             spent: Vec::new(),
+            catch_ups: catch_up::CatchUps::default(),
         }
     }
 
@@ -113,13 +117,14 @@ impl Driver {
         if self.is_stalled() {
             return Some(self.stalled_at + STALL_RETRY);
         }
-        self.engine.deadline()
+        let catch_ups = self.catch_ups.deadline();
+        self.engine.deadline().into_iter().chain(catch_ups).min()
     }
 
     /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of
     /// the user's next call: whoever reads a message mostly answers it, and both then cost one turn.
     pub fn is_pressing(&self, now: Time) -> bool {
-        !self.is_at_rest() || self.engine.is_pressing(now)
+        !self.is_at_rest() || self.engine.is_pressing(now) || self.catch_ups.is_pressing(now)
     }
 
     /// Ends a batch of input or commands: timers, answers and data leave. False if there was no room for what waits
@@ -130,6 +135,9 @@ impl Driver {
             if self.is_stalled() {
                 return false;
             }
+        }
+        if self.engine.has_groups() {
+            self.catch_ups.turn(now, &mut self.engine);
         }
         self.engine.flush_ahead(now, &mut self.out);
         self.engine.flush_parties(now, &mut self.out);

@@ -9,7 +9,7 @@ use crate::transmit::Datagram;
 use core::net::IpAddr;
 use core::time::Duration;
 use rand_core::Rng;
-use xtp_wire::{Caps, ClientId, DiagValue, First, Header, Packet, Tlv, Token, Traffic};
+use xtp_wire::{Caps, ClientId, DiagValue, First, GroupPoint, Header, Packet, Tlv, Token, Traffic};
 
 /// Sequence numbers from here on are refused on FIRST: those of the octets that follow never wrap.
 const SEQUENCE_LIMIT: u64 = 1 << 62;
@@ -21,6 +21,8 @@ pub(super) struct Claim {
     client: Option<ClientId>,
     token: Option<Token>,
     instance: Option<u64>,
+    /// It is a group's member that fetches what it lacks (§9.7).
+    point: Option<GroupPoint>,
     pub(super) takes_cookie: bool,
     /// It says more than short associations need.
     pub(super) is_special: bool,
@@ -34,6 +36,7 @@ impl Claim {
             client: None,
             token: None,
             instance: None,
+            point: None,
             takes_cookie: false,
             is_special: false,
         };
@@ -47,6 +50,10 @@ impl Claim {
                     Tlv::Token(token) => claim.token = Some(token),
                     Tlv::Instance(name) => {
                         claim.instance = Some(name);
+                        claim.is_special = true;
+                    }
+                    Tlv::Catchup(point) => {
+                        claim.point = Some(point);
                         claim.is_special = true;
                     }
                     Tlv::Pad(_) => {}
@@ -173,6 +180,9 @@ impl Engine {
         }
         if header.seq >= SEQUENCE_LIMIT {
             return Err(Rejection::Diag(DiagValue::Unspecified));
+        }
+        if let Some(point) = claim.point {
+            return self.groups.catch_up_listener(point).map_err(Rejection::Diag);
         }
         let wanted = first.traffic.service();
         self.listeners
@@ -315,6 +325,9 @@ impl Engine {
         }
         if !validated && !pure {
             self.pressure.half_open_begins();
+        }
+        if let Some(point) = claim.point {
+            self.note_catch_up(id, point);
         }
         self.deliver(slot, packet, datagram);
         Some(slot)

@@ -25,6 +25,7 @@ mod stay;
 mod stores;
 mod turn;
 
+pub(crate) use group::Fetch;
 pub use guest::Welcomed;
 pub use stores::Store;
 

@@ -17,6 +17,7 @@ impl Engine {
     /// [`Error::InvalidOption`], [`Error::Limit`].
     pub fn cast(&mut self, now: Time, target: Target, options: CastOptions) -> Result<GroupId, Error> {
         self.advance(now);
+        self.listen_for_catch_ups()?;
         self.add_party(|env| {
             let transmitter = Transmitter::new(target, options, env)?;
             Ok(Party::Transmitter(Box::new(transmitter)))

@@ -5,6 +5,7 @@
 //! [`Groups::flush`] when a packet or a command concerned it or its deadline came; whom, in which order and when is its own
 //! business.
 
+mod catch_up;
 mod command;
 mod emit;
 mod keys;
@@ -20,6 +21,8 @@ use crate::group::{GroupEvent, GroupId};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use core::net::SocketAddr;
+pub(crate) use catch_up::{Fetch, Supply};
+use catch_up::CatchUps;
 use keys::Keys;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -119,6 +122,7 @@ pub(super) struct Groups {
     events: VecDeque<(GroupId, GroupEvent)>,
     next: u64,
     alive: usize,
+    catch_ups: CatchUps,
 }
 
 impl Groups {
@@ -135,6 +139,7 @@ impl Groups {
             events: VecDeque::new(),
             next: 1,
             alive: 0,
+            catch_ups: CatchUps::default(),
         }
     }
 

@@ -1,0 +1,212 @@
+//! A receiver's side of catch-ups: says which ranges it lacks, and puts their octets where they belong.
+
+use crate::engine::{Engine, Fetch, Read};
+use crate::error::{CloseReason, DiagReason};
+use crate::event::ContextId;
+use crate::group::GroupId;
+use crate::options::OpenOptions;
+use crate::time::Time;
+use bytes::Bytes;
+use core::time::Duration;
+use std::collections::VecDeque;
+use xtp_wire::{DiagValue, GroupPoint, MissingRange};
+
+/// How soon a refused catch-up is tried again at first, and at the latest.
+const RETRY: Duration = Duration::from_millis(250);
+const RETRY_MAX: Duration = Duration::from_secs(4);
+/// Octets read at once.
+const PIECE: usize = 1 << 20;
+
+/// One receiver that fetches, or did and may again.
+struct Fetching {
+    group: GroupId,
+    association: Option<ContextId>,
+    /// Asked for and not here yet: from, and one past.
+    asked: VecDeque<(u64, u64)>,
+    /// Our writer is closed: nothing more is asked for.
+    done: bool,
+    closed: Option<CloseReason>,
+    /// Not before, and how long to wait after that.
+    retry_at: Time,
+    retry: Duration,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Fetches(Vec<Fetching>);
+
+impl Fetches {
+    pub(super) fn has(&self, id: ContextId) -> bool {
+        self.0.iter().any(|one| one.association == Some(id))
+    }
+
+    pub(super) fn closed(&mut self, id: ContextId, reason: CloseReason) {
+        if let Some(one) = self.0.iter_mut().find(|one| one.association == Some(id)) {
+            one.closed = Some(reason);
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        let idle = self.0.iter().filter(|one| one.association.is_none());
+        idle.map(|one| one.retry_at).min()
+    }
+
+    pub(super) fn turn(&mut self, now: Time, engine: &mut Engine) {
+        let wanted = engine.group_fetches();
+        for (group, _) in &wanted {
+            if !self.0.iter().any(|one| one.group == *group) {
+                self.0.push(Fetching::new(*group, now));
+            }
+        }
+        for one in &mut self.0 {
+            let wanted = wanted.iter().find(|(group, _)| *group == one.group);
+            one.turn(now, engine, wanted.map(|(_, fetch)| fetch));
+        }
+        self.0.retain(|one| {
+            one.association.is_some() || wanted.iter().any(|(group, _)| *group == one.group)
+        });
+    }
+}
+
+impl Fetching {
+    fn new(group: GroupId, now: Time) -> Self {
+        Self {
+            group,
+            association: None,
+            asked: VecDeque::new(),
+            done: false,
+            closed: None,
+            retry_at: now,
+            retry: RETRY,
+        }
+    }
+
+    fn turn(&mut self, now: Time, engine: &mut Engine, wanted: Option<&Fetch>) {
+        let Some(id) = self.association else {
+            if let Some(fetch) = wanted
+                && self.retry_at <= now
+            {
+                self.open(now, engine, fetch);
+            }
+            return;
+        };
+        if !engine.has_group(self.group) {
+            let _ = engine.abort(now, id);
+        }
+        if self.read(now, engine, id).is_err() {
+            let _ = engine.abort(now, id);
+        }
+        if self.asked.is_empty() && !self.done {
+            // What it lacks is looked at again: the group may have moved on meanwhile.
+            let again = engine.group_fetches();
+            let fetch = again.iter().find(|(group, _)| *group == self.group);
+            match fetch {
+                Some((_, fetch)) => self.ask(now, engine, id, fetch),
+                None => {
+                    self.done = true;
+                    let _ = engine.close_writer(now, id);
+                }
+            }
+        }
+        if let Some(reason) = self.closed.take() {
+            self.end(now, engine, id, &reason);
+        }
+    }
+
+    fn open(&mut self, now: Time, engine: &mut Engine, fetch: &Fetch) {
+        let mut options = OpenOptions::new(fetch.port);
+        options.catch_up = Some(GroupPoint {
+            group: fetch.group_key,
+            at: fetch.member_key,
+            live: 0,
+        });
+        // Whoever can not be made now is tried again.
+        self.back_off(now);
+        let Ok(id) = engine.open(now, fetch.transmitter, options) else {
+            return;
+        };
+        (self.association, self.done, self.closed) = (Some(id), false, None);
+        self.asked.clear();
+        engine.group_fetching(now, self.group, true);
+        self.ask(now, engine, id, fetch);
+    }
+
+    fn back_off(&mut self, now: Time) {
+        self.retry_at = now + self.retry;
+        self.retry = (self.retry * 2).min(RETRY_MAX);
+    }
+
+    fn ask(&mut self, now: Time, engine: &mut Engine, id: ContextId, fetch: &Fetch) {
+        for &(from, to) in &fetch.ranges {
+            let Some(range) = MissingRange::new(from, to) else {
+                continue;
+            };
+            let record = Bytes::copy_from_slice(&range.encode());
+            if engine.send(now, id, record, false) == Ok(16) {
+                self.asked.push_back((from, to));
+            }
+        }
+    }
+
+    /// Reads what came; an error is a transmitter that sends more than it was asked for.
+    fn read(&mut self, now: Time, engine: &mut Engine, id: ContextId) -> Result<(), ()> {
+        loop {
+            match engine.read(now, id, PIECE) {
+                Ok(Read::Data { bytes, eom, .. }) => self.place(now, engine, None, bytes, eom)?,
+                Ok(Read::Tag { tag, .. }) => self.place(now, engine, Some(tag), Bytes::new(), false)?,
+                Ok(Read::Gap { .. }) => return Err(()),
+                _ => return Ok(()),
+            }
+            self.retry = RETRY;
+        }
+    }
+
+    /// Octets of the return stream belong to the ranges one after the other.
+    fn place(
+        &mut self,
+        now: Time,
+        engine: &mut Engine,
+        tag: Option<u64>,
+        mut bytes: Bytes,
+        eom: bool,
+    ) -> Result<(), ()> {
+        let mut tag = tag;
+        loop {
+            let (from, to) = *self.asked.front().ok_or(())?;
+            let before = if tag.is_some() { 8 } else { 0 };
+            let room = (to - from).checked_sub(before).ok_or(())?;
+            let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+            let piece = bytes.split_to(taken);
+            let ends = eom && bytes.is_empty();
+            engine.group_fetched(now, self.group, (from, tag.take()), piece, ends);
+            match from + before + taken as u64 {
+                next if next == to => {
+                    self.asked.pop_front();
+                }
+                next => {
+                    if let Some(front) = self.asked.front_mut() {
+                        front.0 = next;
+                    }
+                }
+            }
+            if bytes.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn end(&mut self, now: Time, engine: &mut Engine, id: ContextId, reason: &CloseReason) {
+        let _ = engine.release(now, id);
+        self.association = None;
+        self.asked.clear();
+        if let CloseReason::Refused(DiagReason(value)) = reason
+            && let Ok(value) = DiagValue::try_from(*value)
+        {
+            engine.group_fetch_refused(now, self.group, value);
+        }
+        if *reason == CloseReason::Normal {
+            (self.retry_at, self.retry) = (now, RETRY);
+        }
+        engine.group_fetching(now, self.group, false);
+    }
+}

@@ -1,0 +1,75 @@
+//! Associations by which members of groups fetch what they lack, and those by which transmitters supply it (§9.7).
+//!
+//! Both are users of ordinary associations: what they do anybody could do with the engine's public calls. They stand in the
+//! driver because nobody else may see their events.
+
+mod fetch;
+mod supply;
+
+use super::Driver;
+use crate::engine::Engine;
+use crate::event::{ContextId, Event};
+use crate::time::Time;
+use fetch::Fetches;
+use supply::Supplies;
+
+/// All catch-ups of one engine.
+#[derive(Default)]
+pub(super) struct CatchUps {
+    supplies: Supplies,
+    fetches: Fetches,
+    /// Something happened to one of them since its last turn.
+    pending: bool,
+}
+
+impl CatchUps {
+    /// When a turn is due although nothing arrives.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.fetches.deadline()
+    }
+
+    pub(super) fn is_pressing(&self, now: Time) -> bool {
+        self.pending || self.deadline().is_some_and(|at| at <= now)
+    }
+
+    /// Takes an event that is about a catch-up; gives back all others.
+    fn take(&mut self, engine: &Engine, id: ContextId, event: Event) -> Option<(ContextId, Event)> {
+        let is_own = match &event {
+            Event::Accepted { listener, .. } => engine.is_catch_up(*listener),
+            _ => self.supplies.has(id) || self.fetches.has(id),
+        };
+        if !is_own {
+            return Some((id, event));
+        }
+        self.pending = true;
+        match event {
+            Event::Accepted { .. } => self.supplies.begin(id),
+            Event::Closed(reason) => {
+                self.supplies.closed(id);
+                self.fetches.closed(id, reason);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Reads and writes what there is.
+    pub(super) fn turn(&mut self, now: Time, engine: &mut Engine) {
+        self.pending = false;
+        self.supplies.turn(now, engine);
+        self.fetches.turn(now, engine);
+    }
+}
+
+impl Driver {
+    /// The next event of an association, oldest first; those of catch-ups are nobody's but the driver's.
+    pub fn poll_event(&mut self) -> Option<(ContextId, Event)> {
+        while let Some((id, event)) = self.engine.poll_event() {
+            match self.catch_ups.take(&self.engine, id, event) {
+                None => {}
+                others => return others,
+            }
+        }
+        None
+    }
+}

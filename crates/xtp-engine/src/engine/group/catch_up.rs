@@ -1,0 +1,226 @@
+//! Between the parties of groups and the associations by which laggards fetch what they lack (§9.7).
+//!
+//! A catch-up is an ordinary association whose user is the driver; here is who may open one, and how its octets reach the
+//! party.
+
+use super::{Engine, Groups, Party};
+use crate::error::Error;
+use crate::event::{ContextId, ListenerId};
+use crate::group::{GroupId, MemberId};
+use crate::options::ListenOptions;
+use crate::time::Time;
+use bytes::Bytes;
+use core::net::SocketAddr;
+use smallvec::SmallVec;
+use xtp_wire::{DiagValue, GroupPoint};
+
+/// Catch-ups that one transmitter serves at a time.
+const AT_ONCE: usize = 8;
+/// Octets of a catch-up that leave the transmitter's store ahead of their acknowledgement, and what that may grow to.
+const SEND_CAPACITY: u64 = 1 << 20;
+const SEND_CAPACITY_MAX: u64 = 16 << 20;
+
+/// What a receiver wants fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fetch {
+    /// Whom to ask.
+    pub(crate) transmitter: SocketAddr,
+    /// Service number of the group.
+    pub(crate) port: u16,
+    /// The group's key.
+    pub(crate) group_key: u64,
+    /// The key by which the transmitter knows this receiver.
+    pub(crate) member_key: u64,
+    /// From, and one past; ascending.
+    pub(crate) ranges: SmallVec<[(u64, u64); 8]>,
+}
+
+/// The next piece of a range that a transmitter still keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Supply {
+    /// A tag begins there; it takes the first eight octets.
+    pub(crate) tag: Option<u64>,
+    /// The octets, the tag's apart.
+    pub(crate) bytes: SmallVec<[Bytes; 4]>,
+    /// The last octet ends a message.
+    pub(crate) eom: bool,
+    /// Octets of the sequence, those of the tag included; at least 1.
+    pub(crate) len: u64,
+}
+
+/// What the engine knows of catch-ups at transmitters.
+#[derive(Default)]
+pub(super) struct CatchUps {
+    /// No service number leads to it. Made with the first transmitter.
+    listener: Option<ListenerId>,
+    /// Those that are served.
+    open: Vec<CatchUp>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct CatchUp {
+    association: ContextId,
+    group: GroupId,
+    member: MemberId,
+}
+
+impl Groups {
+    /// Who takes a FIRST of a catch-up, if it is one of a group of this engine.
+    pub(in crate::engine) fn catch_up_listener(&self, point: GroupPoint) -> Result<ListenerId, DiagValue> {
+        let slot = self.keys.find(point.group);
+        let known = slot.is_some() && self.keys.find(point.at) == slot;
+        let (true, Some(listener)) = (known, self.catch_ups.listener) else {
+            return Err(DiagValue::JoinDenied);
+        };
+        let group = slot.and_then(|slot| self.parties[slot as usize].as_ref().map(|(id, _)| *id));
+        let open = self.catch_ups.open.iter().filter(|one| Some(one.group) == group);
+        match open.count() < AT_ONCE {
+            true => Ok(listener),
+            false => Err(DiagValue::NoResource),
+        }
+    }
+}
+
+impl Engine {
+    /// The listener of catch-ups, which is there from the first transmitter on.
+    pub(super) fn listen_for_catch_ups(&mut self) -> Result<(), Error> {
+        if self.groups.catch_ups.listener.is_none() {
+            let mut options = ListenOptions {
+                backlog: 64,
+                ..ListenOptions::wildcard()
+            };
+            // What has left the transmitter's store is kept twice.
+            options.tuning.send_capacity = SEND_CAPACITY;
+            options.tuning.send_capacity_max = Some(SEND_CAPACITY_MAX);
+            self.groups.catch_ups.listener = Some(self.listeners.add_apart(options)?);
+        }
+        Ok(())
+    }
+
+    /// Association `id` was made of a FIRST that is a catch-up; refused ones end at once.
+    pub(in crate::engine) fn note_catch_up(&mut self, id: ContextId, point: GroupPoint) {
+        let Some(slot) = self.groups.keys.find(point.group) else {
+            return;
+        };
+        let group = self.groups.parties[slot as usize].as_ref().map(|(id, _)| *id);
+        let Some(group) = group else { return };
+        let admitted = self.with_party(group, |party, env| match party {
+            Party::Transmitter(transmitter) => transmitter.admit_catch_up(point.at, env),
+            Party::Receiver(_) => Err(DiagValue::JoinDenied),
+        });
+        if let Ok(Ok(member)) = admitted {
+            self.groups.catch_ups.open.push(CatchUp {
+                association: id,
+                group,
+                member,
+            });
+        }
+    }
+
+    /// Whether an association accepted by `listener` is a catch-up.
+    pub(crate) fn is_catch_up(&self, listener: ListenerId) -> bool {
+        self.groups.catch_ups.listener == Some(listener)
+    }
+
+    /// For which group association `id` fetches; `None` if it was not admitted.
+    pub(crate) fn catch_up_of(&self, id: ContextId) -> Option<GroupId> {
+        let mut open = self.groups.catch_ups.open.iter();
+        open.find(|one| one.association == id).map(|one| one.group)
+    }
+
+    /// What a group's transmitter keeps from `from` on, not beyond `to`; `None` if it is no longer kept, or not yet there.
+    pub(crate) fn group_supply(&mut self, id: GroupId, from: u64, to: u64) -> Option<Supply> {
+        self.with_party(id, |party, _| match party {
+            Party::Transmitter(transmitter) => transmitter.supply(from, to),
+            Party::Receiver(_) => None,
+        })
+        .ok()
+        .flatten()
+    }
+
+    /// Octets a second for all catch-ups of a group together; `None`: no limit.
+    pub(crate) fn group_catch_up_rate(&mut self, id: GroupId) -> Option<u64> {
+        self.with_party(id, |party, _| match party {
+            Party::Transmitter(transmitter) => transmitter.catch_up_rate(),
+            Party::Receiver(_) => None,
+        })
+        .ok()
+        .flatten()
+    }
+
+    /// Association `id` of a member's catch-up is over.
+    pub(crate) fn group_catch_up_ended(&mut self, now: Time, id: ContextId) {
+        self.advance(now);
+        let open = &mut self.groups.catch_ups.open;
+        let Some(at) = open.iter().position(|one| one.association == id) else {
+            return;
+        };
+        let CatchUp { group, member, .. } = open.swap_remove(at);
+        // The same member may have begun another one, which is still served.
+        if open.iter().any(|one| (one.group, one.member) == (group, member)) {
+            return;
+        }
+        let _ = self.with_party(group, |party, env| {
+            if let Party::Transmitter(transmitter) = party {
+                transmitter.catch_up_ended(member, env);
+            }
+        });
+    }
+
+    /// Whether that party is still there.
+    pub(crate) fn has_group(&self, id: GroupId) -> bool {
+        self.groups.parties.iter().flatten().any(|(its, _)| *its == id)
+    }
+
+    /// Whether there are receivers or transmitters of groups at all.
+    pub(crate) fn has_groups(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// The receivers that lack what the group does not repair, and what.
+    pub(crate) fn group_fetches(&self) -> SmallVec<[(GroupId, Fetch); 1]> {
+        let parties = self.groups.parties.iter().flatten();
+        let fetches = parties.filter_map(|(id, party)| match party {
+            Party::Receiver(receiver) => Some((*id, receiver.fetch()?)),
+            Party::Transmitter(_) => None,
+        });
+        fetches.collect()
+    }
+
+    /// An association fetches for a receiver from now on, or does no longer.
+    pub(crate) fn group_fetching(&mut self, now: Time, id: GroupId, is: bool) {
+        self.advance(now);
+        let _ = self.with_party(id, |party, env| {
+            if let Party::Receiver(receiver) = party {
+                receiver.fetching(is, env);
+            }
+        });
+    }
+
+    /// What was fetched.
+    pub(crate) fn group_fetched(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        (position, tag): (u64, Option<u64>),
+        data: Bytes,
+        eom: bool,
+    ) {
+        self.advance(now);
+        let _ = self.with_party(id, |party, env| {
+            if let Party::Receiver(receiver) = party {
+                receiver.take_caught_up(position, tag, data, eom, env);
+            }
+        });
+    }
+
+    /// The transmitter refused a catch-up with this DIAG value.
+    pub(crate) fn group_fetch_refused(&mut self, now: Time, id: GroupId, value: DiagValue) {
+        self.advance(now);
+        let _ = self.with_party(id, |party, env| {
+            if let Party::Receiver(receiver) = party {
+                receiver.fetch_refused(value, env);
+            }
+        });
+    }
+}
