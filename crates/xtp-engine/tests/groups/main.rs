@@ -1,5 +1,6 @@
 //! Groups as their users see them: one transmitter, few receivers, and every loss and order of the first packets.
 
+mod behind;
 mod orders;
 mod several;
 mod subsets;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use xtp_engine::group::{
     CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, MemberReport, MemberState, Target,
 };
-use xtp_engine::{Datagram, Engine, EngineConfig, Read, Time, TransmitBatch};
+use xtp_engine::{Datagram, Driver, Engine, EngineConfig, Outlet, Read, Time, TransmitBatch};
 use xtp_wire::{Format, Packet};
 
 /// How long a packet is under way.
@@ -74,12 +74,23 @@ impl Party {
 }
 
 struct Host {
-    engine: Engine,
+    engine: Driver,
     address: SocketAddr,
     groups: BTreeSet<SocketAddr>,
     parties: BTreeMap<GroupId, Party>,
     readers: Vec<GroupId>,
     sent: usize,
+}
+
+/// What a turn sends.
+#[derive(Default)]
+struct Leaving(VecDeque<(SocketAddr, Vec<u8>)>);
+
+impl Outlet for Leaving {
+    fn send(&mut self, _now: Time, _engine: &mut Engine, out: &mut TransmitBatch) {
+        out.for_each_datagram(|train, octets| self.0.push_back((train.dst, octets.to_vec())));
+        out.clear();
+    }
 }
 
 type Judge<'a> = Box<dyn FnMut(&Copy<'_>) -> Fate + 'a>;
@@ -111,7 +122,7 @@ impl<'a> World<'a> {
     /// So many hosts; `judge` is asked about every copy.
     pub fn new(hosts: usize, judge: impl FnMut(&Copy<'_>) -> Fate + 'a) -> Self {
         let host = |number: usize| Host {
-            engine: Engine::new(EngineConfig::new([number as u8 + 1; 32])).unwrap(),
+            engine: Driver::new(Engine::new(EngineConfig::new([number as u8 + 1; 32])).unwrap()),
             address: address(number),
             groups: BTreeSet::new(),
             parties: BTreeMap::new(),
@@ -175,7 +186,7 @@ impl<'a> World<'a> {
         let end = self.now + LIMIT;
         while !self.is_over() {
             if !self.step(end) {
-                return false;
+                return self.is_over();
             }
         }
         true
@@ -224,7 +235,7 @@ impl<'a> World<'a> {
         };
         let host = &mut self.hosts[to];
         if dst == host.address {
-            host.engine.receive(self.now, datagram);
+            Engine::receive(&mut host.engine, self.now, datagram);
         } else {
             host.engine.receive_group(self.now, dst, datagram);
         }
@@ -232,12 +243,11 @@ impl<'a> World<'a> {
 
     fn turn(&mut self, number: usize) {
         self.hear(number);
-        let mut batch = TransmitBatch::new();
         let host = &mut self.hosts[number];
-        host.engine.flush(self.now, &mut batch);
-        let mut leaving = VecDeque::new();
-        batch.for_each_datagram(|train, octets| leaving.push_back((train.dst, octets.to_vec())));
-        for (dst, octets) in leaving {
+        let mut leaving = Leaving::default();
+        host.engine.turn(self.now, &mut leaving);
+        while host.engine.poll_event().is_some() {}
+        for (dst, octets) in leaving.0 {
             self.leave(number, dst, &octets);
         }
         self.hear(number);

@@ -62,9 +62,8 @@ impl Fetches {
             let wanted = wanted.iter().find(|(group, _)| *group == one.group);
             one.turn(now, engine, wanted.map(|(_, fetch)| fetch));
         }
-        self.0.retain(|one| {
-            one.association.is_some() || wanted.iter().any(|(group, _)| *group == one.group)
-        });
+        self.0
+            .retain(|one| one.association.is_some() || wanted.iter().any(|(group, _)| *group == one.group));
     }
 }
 

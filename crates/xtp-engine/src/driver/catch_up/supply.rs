@@ -1,6 +1,6 @@
 //! A transmitter's side of catch-ups: ranges in, their octets out.
 
-use crate::engine::{Engine, Read};
+use crate::engine::{Engine, Read, Supplied};
 use crate::event::ContextId;
 use crate::group::GroupId;
 use crate::options::Rate;
@@ -90,12 +90,14 @@ impl Supplying {
             let _ = engine.abort(now, self.association);
             return;
         }
-        self.write(now, engine, group);
+        self.write(now, engine);
     }
 
     /// While the group itself has something to send, catch-ups get a small share of its rate (§9.7).
     fn keep_to_rate(&mut self, now: Time, engine: &mut Engine, group: GroupId, sharers: u64) {
-        let rate = engine.group_catch_up_rate(group).map(|all| (all / sharers.max(1)).max(1));
+        let rate = engine
+            .group_catch_up_rate(group)
+            .map(|all| (all / sharers.max(1)).max(1));
         if rate == self.rate {
             return;
         }
@@ -125,16 +127,21 @@ impl Supplying {
         Ok(())
     }
 
-    fn write(&mut self, now: Time, engine: &mut Engine, group: GroupId) {
+    fn write(&mut self, now: Time, engine: &mut Engine) {
         while let Some(&(from, to)) = self.ranges.front() {
             let room = engine.writable(self.association).unwrap_or(0);
             if room == 0 {
                 return;
             }
-            let Some(piece) = engine.group_supply(group, from, to.min(from.saturating_add(room))) else {
-                // What is no longer kept ends it: the party has told the member so.
-                let _ = engine.abort(now, self.association);
-                return;
+            let until = to.min(from.saturating_add(room));
+            let piece = match engine.group_supply(now, self.association, from, until) {
+                Supplied::Piece(piece) => piece,
+                Supplied::NotYet => return,
+                Supplied::Gone => {
+                    // The member was told why.
+                    let _ = engine.abort(now, self.association);
+                    return;
+                }
             };
             if let Some(tag) = piece.tag {
                 let _ = engine.send_tag(now, self.association, tag);

@@ -48,6 +48,17 @@ pub(crate) struct Supply {
     pub(crate) len: u64,
 }
 
+/// What became of a wish for octets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Supplied {
+    /// These.
+    Piece(Supply),
+    /// They have not left for the group yet.
+    NotYet,
+    /// They are no longer kept, or the member is out.
+    Gone,
+}
+
 /// What the engine knows of catch-ups at transmitters.
 #[derive(Default)]
 pub(super) struct CatchUps {
@@ -124,18 +135,25 @@ impl Engine {
 
     /// For which group association `id` fetches; `None` if it was not admitted.
     pub(crate) fn catch_up_of(&self, id: ContextId) -> Option<GroupId> {
-        let mut open = self.groups.catch_ups.open.iter();
-        open.find(|one| one.association == id).map(|one| one.group)
+        self.open_catch_up(id).map(|one| one.group)
     }
 
-    /// What a group's transmitter keeps from `from` on, not beyond `to`; `None` if it is no longer kept, or not yet there.
-    pub(crate) fn group_supply(&mut self, id: GroupId, from: u64, to: u64) -> Option<Supply> {
-        self.with_party(id, |party, _| match party {
-            Party::Transmitter(transmitter) => transmitter.supply(from, to),
-            Party::Receiver(_) => None,
+    fn open_catch_up(&self, id: ContextId) -> Option<CatchUp> {
+        let open = self.groups.catch_ups.open.iter();
+        open.copied().find(|one| one.association == id)
+    }
+
+    /// What the transmitter keeps from `from` on, not beyond `to`, for whoever fetches by association `id`.
+    pub(crate) fn group_supply(&mut self, now: Time, id: ContextId, from: u64, to: u64) -> Supplied {
+        self.advance(now);
+        let Some(CatchUp { group, member, .. }) = self.open_catch_up(id) else {
+            return Supplied::Gone;
+        };
+        self.with_party(group, |party, env| match party {
+            Party::Transmitter(transmitter) => transmitter.supply(member, (from, to), env),
+            Party::Receiver(_) => Supplied::Gone,
         })
-        .ok()
-        .flatten()
+        .unwrap_or(Supplied::Gone)
     }
 
     /// Octets a second for all catch-ups of a group together; `None`: no limit.

@@ -18,6 +18,8 @@ pub(super) struct Behind {
     lowest: u64,
     /// The group ended, and nothing is repaired any more.
     pub(super) ended: bool,
+    /// An association fetches what is missing.
+    pub(super) fetching: bool,
     /// When the last report left, or the last octets came that were fetched.
     pub(super) quiet_since: Time,
 }
@@ -43,7 +45,7 @@ impl Receiver {
     }
 
     pub(super) fn behind_at(&self) -> Option<Time> {
-        self.is_behind().then(|| self.behind.quiet_since + REMIND)
+        (self.is_behind() && !self.behind.fetching).then(|| self.behind.quiet_since + REMIND)
     }
 
     /// Octets that are missing of the stream, as far as it is known.

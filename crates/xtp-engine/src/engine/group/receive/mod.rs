@@ -7,6 +7,7 @@
 mod answer;
 mod behind;
 mod blocks;
+mod catch_up;
 mod close;
 mod intake;
 mod join;

@@ -69,7 +69,9 @@ impl Transmitter {
             let silent = self.feedback().is_silent(member.misses, now.since(member.heard));
             if let Some(verdict) = self.verdict(index, silent, lossy, now) {
                 verdicts.push((index, verdict));
-            } else if (silent || member.is_laggard()) && now.since(member.told) >= member.tell_after {
+            } else if (silent || (member.is_laggard() && !member.fetches))
+                && now.since(member.told) >= member.tell_after
+            {
                 tell.push(index);
             }
         }
@@ -230,7 +232,7 @@ impl Transmitter {
     /// repair, or because nobody else does.
     pub(super) fn place_laggard(&mut self, index: u32, env: &mut GroupEnv<'_>) {
         let member = self.members.get(index);
-        if !member.is_laggard() || self.is_ending() {
+        if !member.is_laggard() || member.fetches || self.is_ending() {
             return;
         }
         let (rseq, live, own) = (member.rseq, member.live, member.own);

@@ -44,6 +44,8 @@ pub(super) struct Member {
     pub(super) behind: Option<Time>,
     /// It was a laggard once.
     pub(super) lagged: bool,
+    /// It fetches what it lacks by an association of its own.
+    pub(super) fetches: bool,
     /// Symbols it asked for since it holds the window, and where the stream was then.
     pub(super) asked: u64,
     pub(super) since: u64,
@@ -83,6 +85,7 @@ impl Member {
             live: 0,
             behind: None,
             lagged: false,
+            fetches: false,
             asked: 0,
             since: 0,
             sync: 0,

@@ -7,6 +7,7 @@
 
 mod admit;
 mod announce;
+mod catch_up;
 mod close;
 mod datagram;
 mod judge;
@@ -126,6 +127,7 @@ impl Transmitter {
                 maxdata,
                 rate: options.rate.octets_per_second,
                 fec: agreement,
+                supplies: options.slow == crate::group::Slow::CatchUp && !nobody,
                 time: env.utc_ms as u32,
             },
             stream: Stream::new(options.send_capacity, most, layout),

@@ -34,6 +34,11 @@ impl Transmitter {
         repairs || (self.is_flowing() && self.stream.has_more(self.limit()))
     }
 
+    /// Whether the group has something to send that window and credit let go: if not, those who fetch may have all of the rate.
+    pub(super) fn is_able_to_send(&self) -> bool {
+        self.has_something()
+    }
+
     /// Whether a packet of the stream could leave at once.
     pub(super) fn may_send_now(&self) -> bool {
         self.rate.until().is_none() && self.has_something()

@@ -8,6 +8,9 @@ use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_wire::TAG_LEN;
 
+/// Most octets that one who is behind is given at once.
+const LONGEST_STRETCH: usize = 64 << 10;
+
 /// Octets and marks of one symbol of a block.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -149,7 +152,10 @@ impl Stream {
 
     /// What may be sent from `seq` on: to the end of its symbol, message or the next tag at most.
     pub(super) fn portion(&self, seq: u64, until: u64) -> Option<Portion> {
-        let cut = self.cut_len(seq)?;
+        self.portion_of(self.cut_len(seq)?, seq, until)
+    }
+
+    fn portion_of(&self, cut: Cut, seq: u64, until: u64) -> Option<Portion> {
         let within = until.saturating_sub(seq);
         let tag = if cut.tag.is_some() { TAG_LEN as u64 } else { 0 };
         let (len, eom) = match cut.len as u64 {
@@ -171,6 +177,12 @@ impl Stream {
             eom,
             payload,
         })
+    }
+
+    /// As [`portion`](Self::portion), across the borders of symbols: for one member alone.
+    pub(super) fn stretch(&self, seq: u64, until: u64) -> Option<Portion> {
+        let within = usize::try_from(until.saturating_sub(seq)).unwrap_or(usize::MAX);
+        self.portion_of(self.queue.cut(seq, within.min(LONGEST_STRETCH))?, seq, until)
     }
 
     /// The lowest octet that can be supplied.

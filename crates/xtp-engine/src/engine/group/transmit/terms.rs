@@ -13,6 +13,8 @@ pub(super) struct Terms {
     pub(super) maxdata: u32,
     pub(super) rate: u64,
     pub(super) fec: Option<FecAgreement>,
+    /// Whether members that fell behind may fetch what they lack.
+    pub(super) supplies: bool,
     /// UTC milliseconds of the beginning; 0 in answers to nobody.
     pub(super) time: u32,
 }
@@ -34,7 +36,8 @@ impl Terms {
             point,
             ..GroupTerms::default()
         };
-        let mut caps = Caps::XCNTL | Caps::CATCHUP;
+        let mut caps = Caps::XCNTL;
+        caps.set(Caps::CATCHUP, self.supplies);
         caps.set(Caps::FEC, self.fec.is_some());
         let fixed = ExtendedTraffic {
             service: self.service,

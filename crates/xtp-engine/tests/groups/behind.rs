@@ -1,0 +1,190 @@
+//! Those who fall behind or come late fetch what they lack by associations of their own.
+
+use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
+use std::cell::Cell;
+use std::time::Duration;
+use xtp_engine::Rate;
+use xtp_engine::group::{
+    CastOptions, DropReason, Fec, GroupClose, GroupId, JoinOptions, MemberState, Slow, Target,
+};
+use xtp_wire::Format;
+
+/// Octets of the stream: some seconds at [`RATE`].
+const LEN: usize = 600_000;
+const RATE: u64 = 200_000;
+
+fn options(expect: u32) -> CastOptions {
+    let mut options = CastOptions::default();
+    options.expect = Some(expect);
+    options.fec = Some(Fec {
+        symbols: 8,
+        rows: 8,
+        proactive: 0,
+    });
+    options.rate = Rate {
+        octets_per_second: RATE,
+        burst: 16 << 10,
+    };
+    options.window = 256 << 10;
+    options.keep = u64::MAX;
+    options
+}
+
+fn join() -> JoinOptions {
+    let mut join = JoinOptions::default();
+    join.group = Some(group(1));
+    join
+}
+
+fn message() -> Vec<u8> {
+    (0..LEN)
+        .map(|place| (place / 7) as u8 ^ (place >> 11) as u8)
+        .collect()
+}
+
+/// Messages of different lengths, a tag before each third.
+fn write(world: &mut World<'_>, host: usize, id: GroupId) {
+    let (whole, now) = (message(), world.now);
+    for (number, part) in whole.chunks(7_777).enumerate() {
+        if number % 3 == 0 {
+            world.engine(host).group_tag(now, id, number as u64).unwrap();
+        }
+        world.write(host, id, part, true);
+    }
+    world.engine(host).group_finish(now, id).unwrap();
+}
+
+fn assert_whole(world: &World<'_>, host: usize, id: GroupId) {
+    let party = world.party(host, id);
+    assert!(party.octets == message(), "the octets of host {host}");
+    let ends: Vec<usize> = (1..)
+        .map(|part| (part * 7_777).min(LEN))
+        .take(LEN.div_ceil(7_777))
+        .collect();
+    assert_eq!(party.ends, ends);
+    assert_eq!(party.tags.len(), LEN.div_ceil(7_777).div_ceil(3));
+    assert_eq!(party.closed(), Some(&GroupClose::Normal));
+}
+
+/// Nothing reaches host 3, and nothing comes of it, while `cut` is set.
+fn unless_cut(cut: &Cell<bool>) -> impl FnMut(&Copy<'_>) -> Fate + '_ {
+    |copy| match cut.get() && (copy.to == 3 || copy.from == 3) {
+        true => Fate::Lost,
+        false => ARRIVES,
+    }
+}
+
+/// One is cut off for a second and a half: the others do not wait for it, and it gets the rest beside them.
+#[test]
+fn one_that_was_cut_off_catches_up() {
+    let cut = Cell::new(false);
+    let mut world = World::new(4, unless_cut(&cut));
+    let cast = world.cast(0, Target::Group(group(1)), options(3));
+    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_millis(800));
+    cut.set(true);
+    world.run_for(Duration::from_millis(1_500));
+    cut.set(false);
+    assert!(world.run());
+    for (host, id) in receivers {
+        assert_whole(&world, host, id);
+    }
+    let members = world.members(0, cast);
+    assert!(members.iter().all(is_done), "{members:?}");
+    let lagged = members
+        .iter()
+        .filter(|member| member.state == MemberState::Done(true));
+    assert_eq!(lagged.count(), 1, "{members:?}");
+    let firsts = world.counts.get(&(3, Format::First as u8)).copied().unwrap_or(0);
+    assert!(firsts > 0, "it opened an association");
+}
+
+/// Whoever joins when half has left is whole in the end, too.
+#[test]
+fn one_that_comes_late_gets_the_beginning() {
+    let mut world = World::new(4, |_| ARRIVES);
+    let cast = world.cast(0, Target::Group(group(1)), options(2));
+    let mut receivers = vec![(1, world.join(1, join())), (2, world.join(2, join()))];
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_secs(2));
+    receivers.push((3, world.join(3, join())));
+    assert!(world.run());
+    for (host, id) in receivers {
+        assert_whole(&world, host, id);
+    }
+    assert!(world.members(0, cast).iter().all(is_done));
+}
+
+/// The group is over for the others, and END was lost to one who was cut off: it fetches the rest.
+#[test]
+fn one_that_slept_through_the_end_fetches_the_rest() {
+    let cut = Cell::new(false);
+    let mut world = World::new(4, unless_cut(&cut));
+    let cast = world.cast(0, Target::Group(group(1)), options(3));
+    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_secs(1));
+    cut.set(true);
+    world.run_for(Duration::from_secs(8));
+    cut.set(false);
+    assert!(world.run());
+    for (host, id) in receivers {
+        assert_whole(&world, host, id);
+    }
+    assert!(world.members(0, cast).iter().all(is_done));
+}
+
+/// What is no longer kept can not be fetched: the report says so, and so does the one that is out.
+#[test]
+fn what_is_no_longer_kept_ends_it() {
+    let cut = Cell::new(false);
+    let mut world = World::new(4, unless_cut(&cut));
+    let mut few = options(3);
+    few.keep = 50_000;
+    let cast = world.cast(0, Target::Group(group(1)), few);
+    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_secs(1));
+    cut.set(true);
+    world.run_for(Duration::from_millis(2_500));
+    cut.set(false);
+    assert!(world.run());
+    for (host, id) in &receivers[..2] {
+        assert_whole(&world, *host, *id);
+    }
+    let members = world.members(0, cast);
+    let behind = MemberState::Dropped(DropReason::Behind);
+    assert_eq!(
+        members.iter().filter(|member| member.state == behind).count(),
+        1,
+        "{members:?}"
+    );
+    let lost = world.party(3, receivers[2].1);
+    assert!(
+        !matches!(lost.closed(), None | Some(GroupClose::Normal)),
+        "{:?}",
+        lost.closed()
+    );
+}
+
+/// Nobody may fetch where the slow are dropped.
+#[test]
+fn where_the_slow_are_dropped_nobody_fetches() {
+    let cut = Cell::new(false);
+    let mut world = World::new(4, unless_cut(&cut));
+    let mut drop = options(3);
+    drop.slow = Slow::Drop;
+    let cast = world.cast(0, Target::Group(group(1)), drop);
+    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_secs(1));
+    cut.set(true);
+    world.run_for(Duration::from_secs(2));
+    cut.set(false);
+    assert!(world.run());
+    for (host, id) in &receivers[..2] {
+        assert_whole(&world, *host, *id);
+    }
+    assert_eq!(world.counts.get(&(3, Format::First as u8)), None);
+}
