@@ -1,6 +1,6 @@
 //! The end: when everything is here, when that is said, and what follows (§9.14, specification 17.9).
 
-use super::{Receiver, Stage};
+use super::{Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;
 use crate::group::GroupClose;
 use crate::options::Confirm;
@@ -106,21 +106,28 @@ impl Receiver {
     /// CNTL {END} to the group.
     pub(super) fn group_ended(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
         self.heard_poll(header, env.now);
-        self.ended(header.seq, env);
+        self.ended(header, env);
     }
 
-    /// The group is over; its stream ended there.
-    pub(super) fn ended(&mut self, end: u64, env: &mut GroupEnv<'_>) {
-        if self.stage == Stage::Following {
-            return self.follow_end(end, env);
-        }
+    /// The group is over. With WCLOSE its stream ended there; without it the transmitter gave up, and nothing follows.
+    pub(super) fn ended(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
+        let end = header.seq;
         if self.close.said {
             return self.close_normally(env);
+        }
+        let gives_up = !says_end(header);
+        if self.stage == Stage::Following && !gives_up {
+            return self.follow_end(end, env);
         }
         if self.stage == Stage::Joining && !self.joining.again {
             // Nobody waits for this receiver, and it has nothing of that group.
             self.bury(env);
             return self.start_over();
+        }
+        if gives_up {
+            let missing = self.octets_missing();
+            self.bury(env);
+            return self.finish(GroupClose::Incomplete { missing }, env);
         }
         self.learn_end(end, env);
         self.behind.ended = true;

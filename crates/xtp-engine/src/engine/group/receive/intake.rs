@@ -15,6 +15,7 @@ impl Receiver {
     /// A packet of the transmitter came to the group.
     pub(super) fn hear(&mut self, datagram: &Datagram<'_>, env: &GroupEnv<'_>) {
         self.watch.heard_group(env.now);
+        self.needs.heard();
         self.heard.octets += datagram.data.len() as u64;
         match datagram.ecn {
             Ecn::NotEct => {}

@@ -138,6 +138,7 @@ impl Receiver {
         });
         self.blocks = terms.layout.map(super::Blocks::new);
         self.joining.since = env.now;
+        self.heard.since = (env.now, 0);
         self.watch.heard(env.now);
         env.tell(GroupEvent::Found(datagram.src));
         if whole {

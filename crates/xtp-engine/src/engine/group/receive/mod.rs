@@ -211,7 +211,7 @@ impl Receiver {
             ToMember::Answer { xkey, traffic, .. } => self.answered(header, xkey, &traffic, env),
             ToMember::End(_) if self.stage != Stage::Joining => {
                 self.watch.heard(env.now);
-                self.ended(header.seq, env);
+                self.ended(header, env);
             }
             ToMember::End(_) => {}
             ToMember::Diag(diag) => self.told_off(&diag, env),

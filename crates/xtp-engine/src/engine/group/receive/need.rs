@@ -9,6 +9,8 @@ use xtp_wire::{GnackBlock, Header, MAX_GNACK_BLOCKS};
 
 /// Without parity needs are counted by stretches of so many octets.
 const STRETCH: u64 = 16 << 10;
+/// Nobody who was not heard since is told of a need more often.
+const MOST_UNHEARD: u8 = 4;
 /// Ranges that are looked through for what is missing: more than are kept quiet about and reported together.
 const LOOK: usize = 2_048;
 
@@ -25,11 +27,19 @@ pub(super) struct Needs {
     most: u16,
     /// Up to which block the stream has been judged.
     judged: u64,
+    /// Reports since the group was heard.
+    unheard: u8,
 }
 
 impl Needs {
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.at.or_else(|| self.quiet.deadline())
+        let again = self.quiet.deadline().filter(|_| self.unheard < MOST_UNHEARD);
+        self.at.or(again)
+    }
+
+    /// Something came to the group.
+    pub(super) fn heard(&mut self) {
+        self.unheard = 0;
     }
 }
 
@@ -134,7 +144,8 @@ impl Receiver {
 
     /// If something is missing of which nobody has spoken, it will be reported after a while.
     pub(super) fn judge(&mut self, env: &mut GroupEnv<'_>) {
-        if self.stage != Stage::Member || self.needs.at.is_some() || self.stream.next() >= self.sure() {
+        let idle = self.stage != Stage::Member || self.needs.unheard >= MOST_UNHEARD;
+        if idle || self.needs.at.is_some() || self.stream.next() >= self.sure() {
             return;
         }
         let fresh = self.missing(false, env.now);
@@ -152,6 +163,7 @@ impl Receiver {
         }
         if self.needs.at.take().is_some() && !self.missing(false, env.now).is_empty() {
             self.outbox.need = true;
+            self.needs.unheard += 1;
         }
         let below = self.block_at(self.stream.next()).unwrap_or(u32::MAX);
         self.needs.quiet.release(below, env.now);

@@ -373,7 +373,7 @@ impl Script {
     }
 
     pub(super) fn end(&mut self, seq: u64) {
-        self.to_group(ToGroup::End, seq, Options::empty());
+        self.to_group(ToGroup::End, seq, Options::WCLOSE);
     }
 
     /// What the receiver sends now.

@@ -243,13 +243,14 @@ impl Stream {
         (0..u64::from(count))
             .map(|index| {
                 let from = start + index * symbol;
-                self.source(from, (from + symbol).min(end))
+                let last = layout.is_last(block, index as u8, end);
+                self.source(from, (from + symbol).min(end), last)
             })
             .collect()
     }
 
     /// The octets and marks of `from..to`.
-    fn source(&self, from: u64, to: u64) -> Source {
+    fn source(&self, from: u64, to: u64, last: bool) -> Source {
         let mut marks: SmallVec<[Mark; 4]> = SmallVec::new();
         let mut pieces: SmallVec<[Bytes; 4]> = SmallVec::new();
         let mut at = from;
@@ -272,7 +273,6 @@ impl Stream {
             }
             at = end;
         }
-        let last = self.final_seq() == Some(to);
         let octets = match pieces.len() {
             1 => pieces.remove(0),
             _ => joined(&pieces),
