@@ -196,7 +196,7 @@ impl Endpoint {
     /// which then gets a copy. Receivers are invited from now on; what is written leaves when those who are expected have
     /// joined.
     ///
-    /// ```no_run
+    /// ```
     /// use xtp::{CastOptions, Config, Endpoint, JoinOptions};
     ///
     /// // Two receivers, here without multicast: each is sent a copy.

@@ -418,3 +418,39 @@ fn what_is_not_complete_in_time_is_given_up_and_told() {
         );
     });
 }
+
+#[test]
+fn groups_of_tasks() {
+    use xtp::{CastOptions, Interface, JoinOptions, MemberState};
+    run(async {
+        let group: SocketAddr = "239.77.2.1:36036".parse().unwrap();
+        let loopback = Interface::Address("127.0.0.1".parse().unwrap());
+        let mut receiving = Vec::new();
+        for _ in 0..3 {
+            let receiver = endpoint();
+            let options = JoinOptions::new().interface(loopback.clone());
+            let mut subscription = receiver.join(group, options).unwrap();
+            receiving.push(::tokio::spawn(async move {
+                let mut got = Vec::new();
+                subscription.read_to_end(&mut got).await.unwrap();
+                subscription.close().await.unwrap();
+                got
+            }));
+        }
+        let options = CastOptions::new().interface(loopback).expect(3);
+        let mut cast = endpoint().cast(group, options).unwrap();
+        let data = pattern(200_000);
+        cast.write_all(&data).await.unwrap();
+        let members = cast.finish().await.unwrap();
+        assert_eq!(members.len(), 3);
+        assert!(
+            members
+                .iter()
+                .all(|member| member.state == MemberState::Done(false)),
+            "{members:?}"
+        );
+        for receiver in receiving {
+            assert!(receiver.await.unwrap() == data);
+        }
+    });
+}
