@@ -232,6 +232,12 @@ impl Receiving {
         while room > 0 {
             let item = self.machine.driver.group_read(now, id, room.min(MOST));
             let item = item.map_err(|error| format!("read: {error}"))?;
+            if let (Promise::Gaps, 0, Read::Data { offset, .. } | Read::Tag { offset, .. } | Read::Gap { offset, .. }) =
+                (self.promise, self.check.checked + self.check.missing, &item)
+            {
+                // Where nobody is waited for, the stream begins with what is heard first (§9.8).
+                self.check.next = *offset;
+            }
             let before = self.check.next;
             self.check.item(&item, ledger)?;
             if matches!(item, Read::Pending | Read::End) {
