@@ -297,7 +297,11 @@ fn draw_rules(options: &mut CastOptions, count: usize, rng: &mut Rng) {
     options.expect = expects.then_some(count as u32);
     options.wait = match expects {
         true => Duration::from_secs(20),
-        false => Duration::from_millis(rng.range(300, 1_000)),
+        false => {
+            // Joins of as many as there may be are spread over so long.
+            let spread = Duration::from_secs(1_024) / options.feedback_rate;
+            spread + Duration::from_millis(rng.range(300, 1_000))
+        }
     };
     if !expects && rng.percent(50) {
         options.size = Some(count as u32);

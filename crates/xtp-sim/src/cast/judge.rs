@@ -160,9 +160,9 @@ impl GroupWorld {
                 .any(|trouble| trouble.what.member().is_none());
         let slow = receiving.plan.down.rate_bits_per_s.is_some();
         let lossy = share(&receiving.plan.down.loss) > 0.06;
-        let reads = !matches!(receiving.plan.reading, super::plan::Reading::Fast);
+        // A window of less than half a second of the rate makes whoever loses anything a slow one.
         add(
-            options.slow == Slow::Drop && (troubled || slow || lossy || reads),
+            options.slow == Slow::Drop && (troubled || slow || self.loses(member)),
             "slow, and slow ones are dropped",
         );
         let patience = options.patience.mul_f64(0.9);

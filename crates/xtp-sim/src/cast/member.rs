@@ -146,7 +146,7 @@ impl Receiving {
                 return Err(format!("told {event:?} after its end ({why})"));
             }
             match event {
-                GroupEvent::Found(_) => self.found = true,
+                GroupEvent::Found(_) => {}
                 GroupEvent::Readable => self.readable = true,
                 GroupEvent::Complete => {
                     self.complete(world, ledger)?;
@@ -192,7 +192,10 @@ impl Receiving {
             return Ok(());
         };
         let stats = self.machine.driver.subscription_stats(xtp_engine::Time::ZERO, id);
-        self.now.had = stats.map_err(|error| format!("no counters: {error}"))?.octets;
+        let stats = stats.map_err(|error| format!("no counters: {error}"))?;
+        self.now.had = stats.octets;
+        // Who waited in vain for an answer listens again.
+        self.found = stats.transmitter.is_some();
         self.now.read = self.check.next;
         Ok(())
     }
@@ -232,8 +235,11 @@ impl Receiving {
         while room > 0 {
             let item = self.machine.driver.group_read(now, id, room.min(MOST));
             let item = item.map_err(|error| format!("read: {error}"))?;
-            if let (Promise::Gaps, 0, Read::Data { offset, .. } | Read::Tag { offset, .. } | Read::Gap { offset, .. }) =
-                (self.promise, self.check.checked + self.check.missing, &item)
+            if let (
+                Promise::Gaps,
+                0,
+                Read::Data { offset, .. } | Read::Tag { offset, .. } | Read::Gap { offset, .. },
+            ) = (self.promise, self.check.checked + self.check.missing, &item)
             {
                 // Where nobody is waited for, the stream begins with what is heard first (§9.8).
                 self.check.next = *offset;

@@ -15,6 +15,8 @@ const ENDS: u8 = 3;
 const BETWEEN: Duration = Duration::from_millis(5);
 /// For so long at most a group whose members are all done waits for those who are still joining.
 const JOINING: Duration = Duration::from_secs(8);
+/// When the time to wait is over, and somebody is about to join, that is looked at so often.
+const STEPS: Duration = Duration::from_millis(50);
 /// A transmitter that gives up tells so many of its members one by one.
 const TOLD_ALONE: usize = 64;
 
@@ -40,14 +42,24 @@ impl Transmitter {
             .expected()
             .is_some_and(|expected| self.members.required_here() >= expected);
         let waited = env.now >= until;
-        if waited && here == 0 && self.joins.len() == 0 {
-            return self.finish_with(GroupClose::Nobody, env);
+        if waited && here == 0 {
+            if self.joins.len() == 0 {
+                return self.end_without_anybody(env);
+            }
+            // Somebody is about to join.
+            self.phase = Phase::Gathering(env.now + STEPS);
         }
         if complete || (waited && here > 0) {
             self.phase = Phase::Sending;
             self.polls.press();
             env.tell(GroupEvent::Started);
         }
+    }
+
+    /// Nobody came, or nobody stayed: whoever is still about to join hears that it is over.
+    fn end_without_anybody(&mut self, env: &mut GroupEnv<'_>) {
+        self.nobody_came = true;
+        self.phase = Phase::Ending(0, env.now);
     }
 
     /// Members without whom nothing leaves before the time to wait is over.
@@ -78,7 +90,11 @@ impl Transmitter {
             self.phase = Phase::Ending(0, env.now);
         }
         if matches!(self.phase, Phase::Ending(ENDS, _)) && self.members.all_settled() {
-            self.finish_with(GroupClose::Normal, env);
+            let how = match self.nobody_came {
+                true => GroupClose::Nobody,
+                false => GroupClose::Normal,
+            };
+            self.finish_with(how, env);
         }
     }
 

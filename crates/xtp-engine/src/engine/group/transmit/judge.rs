@@ -12,6 +12,8 @@ use xtp_wire::{GroupPoint, serial_gt};
 
 /// How often everybody is looked at.
 const INTERVAL: Duration = Duration::from_millis(50);
+/// Who was not heard for this share of the patience is asked by itself.
+const MISSED_SHARE: u32 = 4;
 /// Somebody silent or behind is told where it stands after this time, and then after the second (17.5).
 const FIRST_TOLD: Duration = Duration::from_millis(250);
 const TOLD: Duration = Duration::from_millis(500);
@@ -84,6 +86,12 @@ impl Transmitter {
         self.tell_some(&tell);
         self.note_behind(now);
         self.after_report(env);
+    }
+
+    /// Whether somebody was not heard for so long that it is to be asked by itself: of a short patience few polls fit, and losing
+    /// two of them makes nobody a dead one.
+    fn is_missed(&self, heard: Time, now: Time) -> bool {
+        now.since(heard) >= self.options.patience / MISSED_SHARE
     }
 
     fn repeat_answers(&mut self, env: &mut GroupEnv<'_>) {

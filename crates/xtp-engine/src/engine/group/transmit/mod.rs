@@ -85,6 +85,8 @@ pub(super) struct Transmitter {
     quiet_since: Option<Time>,
     /// The window or the credit was closed when this was looked at last.
     blocked: bool,
+    /// The time to wait was over, and nobody was there.
+    nobody_came: bool,
     released: bool,
     gone: bool,
     /// Rooms that packets are made in.
@@ -145,6 +147,7 @@ impl Transmitter {
             round_trip: UNKNOWN_ROUND_TRIP,
             quiet_since: None,
             blocked: false,
+            nobody_came: false,
             released: false,
             gone: false,
             room: Vec::new(),
