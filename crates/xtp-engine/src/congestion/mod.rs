@@ -70,6 +70,9 @@ pub(crate) trait Controller {
     fn on_idle(&mut self, periods: u32);
     /// The path is another one (§7.6).
     fn on_path_change(&mut self);
+    /// Another member of a group is listened to from now on: at most so many octets a second reach it, and its least round
+    /// trip is this. What was learnt beyond that still holds.
+    fn on_other_member(&mut self, _rate: u64, _least: Option<Duration>, _now: Time) {}
     /// Largest data segment from now on, octets.
     fn set_segment(&mut self, maxdata: u32);
     /// A packet with data leaves.
@@ -169,6 +172,10 @@ impl Controller for Control {
 
     fn on_path_change(&mut self) {
         each!(self, inner => inner.on_path_change());
+    }
+
+    fn on_other_member(&mut self, rate: u64, least: Option<Duration>, now: Time) {
+        each!(self, inner => inner.on_other_member(rate, least, now));
     }
 
     fn set_segment(&mut self, maxdata: u32) {

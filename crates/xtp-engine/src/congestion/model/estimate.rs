@@ -34,6 +34,11 @@ impl Bandwidth {
         self.cycles[1] = self.cycles[1].min(until);
     }
 
+    /// It is certainly no more than this.
+    pub(super) fn cap(&mut self, rate: u64) {
+        self.cycles = self.cycles.map(|cycle| cycle.min(rate));
+    }
+
     /// A cycle is over: what was measured before it is forgotten, unless nothing was measured in it.
     pub(super) fn advance(&mut self) {
         if self.cycles[1] > 0 {

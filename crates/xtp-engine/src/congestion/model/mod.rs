@@ -403,6 +403,11 @@ impl Controller for Model {
         *self = Self::new(u32::try_from(self.segment).unwrap_or(u32::MAX));
     }
 
+    fn on_other_member(&mut self, rate: u64, least: Option<Duration>, now: Time) {
+        self.bandwidth.cap(rate);
+        self.least.renew(least, now);
+    }
+
     fn set_segment(&mut self, maxdata: u32) {
         self.segment = u64::from(maxdata.max(1));
         self.window = if self.touched {

@@ -312,8 +312,11 @@ impl Transmitter {
             ..Member::new(own, env.now, answered)
         });
         env.tell(GroupEvent::Joined(MemberId(index)));
+        if let Some(known) = answered.filter(|_| index == 0) {
+            self.round_trip = known;
+        }
         self.gather(env);
-        self.rate.members_changed(&self.members);
+        self.rate.members_changed(&self.members, env.now);
         Some(index)
     }
 

@@ -11,8 +11,9 @@ use xtp_wire::{DiagCode, DiagValue, Options, ToGroup};
 
 /// END is said so often.
 const ENDS: u8 = 3;
-/// Between two of them at least.
+/// Between two of them: two round trips, but not less than the first nor more than the second.
 const BETWEEN: Duration = Duration::from_millis(5);
+const BETWEEN_AT_MOST: Duration = Duration::from_millis(250);
 /// For so long at most a group whose members are all done waits for those who are still joining.
 const JOINING: Duration = Duration::from_secs(8);
 /// When the time to wait is over, and somebody is about to join, that is looked at so often.
@@ -128,7 +129,10 @@ impl Transmitter {
         {
             self.line
                 .control(ToGroup::End, (self.stream.nxt, Options::empty()), env.now, out);
-            self.phase = Phase::Ending(said + 1, env.now + BETWEEN.max(2 * self.round_trip));
+            self.phase = Phase::Ending(
+                said + 1,
+                env.now + (2 * self.round_trip).clamp(BETWEEN, BETWEEN_AT_MOST),
+            );
             self.settle(env);
         }
     }

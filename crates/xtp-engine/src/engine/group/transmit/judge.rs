@@ -208,7 +208,7 @@ impl Transmitter {
         self.members.turn(index, MemberState::Laggard, env.now);
         self.replies.push(Reply::Standing(own));
         env.tell(GroupEvent::Laggard(MemberId(index)));
-        self.rate.members_changed(&self.members);
+        self.rate.members_changed(&self.members, env.now);
     }
 
     /// Asks silent members and tells laggards where they stand: with many of them some at a time, in turn.
@@ -262,7 +262,7 @@ impl Transmitter {
         }
         self.members.turn(index, MemberState::Holder, env.now);
         env.tell(GroupEvent::Returned(MemberId(index)));
-        self.rate.members_changed(&self.members);
+        self.rate.members_changed(&self.members, env.now);
     }
 
     /// From where on the group repairs for somebody who begins to fetch the rest by itself: the next block.
@@ -292,7 +292,7 @@ impl Transmitter {
         }
         self.members.turn(index, MemberState::Dropped(reason), env.now);
         env.tell(GroupEvent::Dropped(MemberId(index), reason));
-        self.rate.members_changed(&self.members);
+        self.rate.members_changed(&self.members, env.now);
     }
 
     /// The host there says that nobody listens on that port.

@@ -139,7 +139,7 @@ impl Transmitter {
             replies: Replies::default(),
             polls: Polls::new(env.now),
             judge: Judge::default(),
-            rate: RateControl::new(&options, line.copies(), env.now),
+            rate: RateControl::new(&options, most as u64, line.copies(), env.now),
             message: None,
             announce: env.now,
             began: env.now,
@@ -453,6 +453,9 @@ fn check(target: &Target, options: &CastOptions) -> Result<(), Error> {
     }
 }
 
+#[cfg(test)]
+#[path = "bridge_tests.rs"]
+mod bridge;
 #[cfg(test)]
 #[path = "scripted_tests.rs"]
 mod scripted;

@@ -1,49 +1,237 @@
 //! How fast the group is served: one holder's reports drive the controller of unicast, and nobody gets more than it takes
-//! (specification 17.8).
+//! (§9.11, specification 17.8).
+//!
+//! Reports of this pacemaker come at intervals that are long beside a short round trip. For the controller every report is
+//! as late as the interval of the start, so its windows cover what is sent meanwhile; how long a queue is stays as it was.
 
 use super::line::Departure;
 use super::members::{Member, Members};
+use crate::congestion::{Ack, Control, Controller, Sent};
 use crate::group::CastOptions;
+use crate::pacer::Pacer;
 use crate::rate::TokenBucket;
 use crate::time::Time;
+use crate::{CongestionKind, Rate};
 use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+use xtp_wire::HEADER_LEN;
+
+/// The round trip while nothing is known of it.
+const UNKNOWN: Duration = Duration::from_millis(100);
+/// The pacemaker is asked so often: at the start, and then; never more often than a round trip.
+const STARTING: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(50);
+/// For so long it is the start.
+const START: Duration = Duration::from_millis(250);
+/// By so much every report counts as late.
+const LATE: Duration = Duration::from_millis(4);
+/// Packets a train (17.8).
+const TRAIN: u64 = 16;
+/// Who receives less than 4 in 5 of what the pacemaker receives is slower; measured over no less than this.
+const SLOWER: (u64, u64) = (4, 5);
+const MEASURED: Duration = Duration::from_millis(100);
+/// A queue that is twice as long as the pacemaker's, and by so much longer at least, is another bottleneck.
+const QUEUE: Duration = Duration::from_millis(50);
+/// Another pacemaker is chosen for such reasons at most so often.
+const SWITCH: Duration = Duration::from_millis(500);
+/// Reports of the pacemaker that are remembered.
+const MOST_REPORTS: usize = 64;
+/// Without a report for so many intervals the rate is halved, and again each interval.
+const UNHEARD: u32 = 4;
+/// Blocks of which the pacemaker's needs are remembered.
+const MOST_NEEDS: usize = 256;
+
+/// Whose reports count.
+#[derive(Debug, Default)]
+struct Pacemaker {
+    member: Option<u32>,
+    /// What had left when the newest packet that it has seen left.
+    seen: u64,
+    seen_sync: u32,
+    /// When it was asked last, how much had left then, and whether it answered.
+    asked: Option<Time>,
+    asked_at: u64,
+    /// When it reported last.
+    heard: Option<Time>,
+    /// The most that it ever lacked of each block.
+    needs: BTreeMap<u32, u16>,
+    /// Octets it lost since its last report.
+    lost: u64,
+    least: Option<Duration>,
+    queue: Duration,
+    /// Octets it had received when it reported, by what it says.
+    received: VecDeque<(Time, u64)>,
+    /// Since when it is the one.
+    since: Time,
+}
+
+impl Pacemaker {
+    /// Octets a second it received from then on; `None` if that is too long ago.
+    fn rate_since(&self, from: Time) -> Option<u64> {
+        let (until, all) = self.received.back()?;
+        let index = self
+            .received
+            .partition_point(|(at, _)| *at <= from)
+            .checked_sub(1)?;
+        let (at, before) = self.received[index];
+        let nanos = until.since(at).as_nanos();
+        (nanos > 0).then(|| (u128::from(all - before) * 1_000_000_000 / nanos) as u64)
+    }
+
+    fn note_rate(&mut self, rate: u64, now: Time) {
+        let (at, before) = self.received.back().copied().unwrap_or((now, 0));
+        let octets = u128::from(rate) * now.since(at).as_nanos() / 1_000_000_000;
+        if self.received.len() == MOST_REPORTS {
+            self.received.pop_front();
+        }
+        self.received.push_back((now, before + octets as u64));
+    }
+}
 
 /// What may leave.
 pub(super) struct RateControl {
-    /// The user's limit.
+    /// The user's limit, and the least that a holder takes.
     bucket: TokenBucket,
+    own: Rate,
     copies: u64,
+    control: Control,
+    pacer: Pacer,
+    /// Octets of a full packet, and of a symbol.
+    packet: u64,
+    symbol: u64,
+    pacemaker: Pacemaker,
+    round_trip: Duration,
+    /// How often the pacemaker is asked.
+    interval: Duration,
+    /// Half of the least socket buffer of a holder.
+    buffer: Option<u64>,
+    /// When the first packet of the stream left, and how much has left by now.
+    began: Option<Time>,
+    sent: u64,
+    /// Since when something is under way.
+    outstanding: Option<Time>,
+    /// More than may be is under way: only a report helps.
+    blocked: bool,
     until: Option<Time>,
 }
 
 impl RateControl {
-    pub(super) fn new(options: &CastOptions, copies: u64, now: Time) -> Self {
+    pub(super) fn new(options: &CastOptions, symbol: u64, copies: u64, now: Time) -> Self {
+        let packet = options.datagram as u64;
         Self {
             bucket: TokenBucket::new(options.rate, now),
+            own: options.rate,
             copies,
+            control: Control::new(CongestionKind::Model, (options.datagram - HEADER_LEN) as u32),
+            pacer: Pacer::new(),
+            packet,
+            symbol,
+            pacemaker: Pacemaker::default(),
+            round_trip: UNKNOWN,
+            interval: STARTING,
+            buffer: None,
+            began: None,
+            sent: 0,
+            outstanding: None,
+            blocked: false,
             until: None,
         }
     }
 
+    /// What pacing and the controller take for the round trip.
+    fn late_round_trip(&self) -> Option<Duration> {
+        Some(self.round_trip + LATE)
+    }
+
     pub(super) fn refill(&mut self, now: Time) {
+        let young = self.began.is_none_or(|began| now.since(began) < START);
+        // So long that a report tells of more than one round trip as the controller sees it.
+        let least = self.round_trip + LATE + LATE / 8;
+        self.interval = if young { STARTING } else { INTERVAL }.max(least);
         self.bucket.refill(now);
+        let rate = self.paced(now);
+        self.pacer.set(rate, TRAIN * self.packet, self.late_round_trip());
+        self.pacer.budget(now);
+    }
+
+    /// Octets a second; `None` where nobody reports.
+    fn paced(&self, now: Time) -> Option<u64> {
+        self.pacemaker.member?;
+        let rate = self.control.pacing_rate(self.late_round_trip())?;
+        let unheard = self.unheard(now).as_nanos() / self.interval.as_nanos().max(1);
+        let halved = u32::try_from(unheard).unwrap_or(u32::MAX).saturating_sub(UNHEARD);
+        Some(rate.checked_shr(halved.min(63)).unwrap_or(0).max(self.packet))
+    }
+
+    /// For how long the pacemaker has said nothing although something is under way to it.
+    fn unheard(&self, now: Time) -> Duration {
+        match (self.in_flight(), self.outstanding) {
+            (0, _) | (_, None) => Duration::ZERO,
+            (_, Some(since)) => now.since(self.pacemaker.heard.unwrap_or(since).max(since)),
+        }
+    }
+
+    /// Most octets that may have left and not be known to have been seen.
+    fn most_in_flight(&self) -> u64 {
+        let Some(rate) = self.control.pacing_rate(self.late_round_trip()) else {
+            return u64::MAX;
+        };
+        let over = |time: Duration| {
+            let octets = u128::from(rate) * time.as_nanos() / 1_000_000_000;
+            u64::try_from(octets).unwrap_or(u64::MAX)
+        };
+        let open = self
+            .control
+            .window()
+            .saturating_add(over(2 * self.interval))
+            .max(TRAIN * self.packet);
+        match self.buffer {
+            Some(half) => {
+                open.min(half.max(TRAIN * self.packet) + over(self.pacemaker.least.unwrap_or_default()))
+            }
+            None => open,
+        }
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.sent.saturating_sub(self.pacemaker.seen)
     }
 
     /// Whether a packet of the stream may leave, as of the last `refill`.
-    pub(super) fn may_send(&self) -> bool {
-        self.bucket.may_send()
+    pub(super) fn may_send(&mut self) -> bool {
+        self.blocked = self.pacemaker.member.is_some() && self.in_flight() >= self.most_in_flight();
+        !self.blocked && self.bucket.may_send() && self.pacer.available() > 0
     }
 
-    /// A packet of the stream left, of so many octets, as the one with this number.
-    pub(super) fn took(&mut self, octets: u64, _sent: (u32, u64), _now: Time) {
+    /// A packet of the stream left, of so many octets, with this number; so many have left altogether.
+    pub(super) fn took(&mut self, octets: u64, (sync, sent): (u32, u64), now: Time) {
         self.bucket.take(octets * self.copies);
+        self.pacer.take(octets);
+        if self.began.is_none() {
+            self.began = Some(now);
+        }
+        let idle = self.in_flight() == 0 || self.pacemaker.member.is_none();
+        if idle {
+            self.pacemaker.seen = sent - octets;
+            self.outstanding = Some(now);
+        }
+        self.sent = sent;
+        self.control.on_sent(Sent { now, sync, idle });
     }
 
-    pub(super) fn nothing_to_send(&mut self) {}
+    /// The path could carry more, but there is no more to be sent, or nobody has room for it.
+    pub(super) fn nothing_to_send(&mut self) {
+        let in_flight = self.in_flight();
+        if !self.blocked && in_flight < self.control.window() {
+            self.control.on_app_limited(in_flight);
+        }
+    }
 
     /// Notes when the next may leave.
     pub(super) fn wait(&mut self, now: Time) {
-        self.until = self.bucket.ready_at(now);
+        let paced = self.pacer.ready_at(now, self.late_round_trip());
+        self.until = paced.max(self.bucket.ready_at(now));
+        self.pacer.wait(self.until);
     }
 
     /// When the next packet may leave; `None`: at once.
@@ -51,35 +239,192 @@ impl RateControl {
         self.until
     }
 
-    pub(super) fn octets_per_second(&self) -> u64 {
-        self.bucket.rate().octets_per_second
+    /// Whether only a report lets more leave.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.blocked
     }
 
-    pub(super) fn members_changed(&mut self, _members: &Members) {}
+    pub(super) fn octets_per_second(&self) -> u64 {
+        let paced = self.control.pacing_rate(self.late_round_trip());
+        let own = self.bucket.rate().octets_per_second;
+        match paced.filter(|_| self.pacemaker.member.is_some()) {
+            Some(paced) if own > 0 => paced.min(own),
+            Some(paced) => paced,
+            None => own,
+        }
+    }
 
+    /// Somebody joined, left or fell behind.
+    pub(super) fn members_changed(&mut self, members: &Members, now: Time) {
+        self.buffer = members.socket_buffer().map(|octets| u64::from(octets) / 2);
+        let taken = members.in_rate();
+        let mut rate = self.own;
+        if let Some(taken) =
+            taken.filter(|taken| rate.octets_per_second == 0 || *taken < rate.octets_per_second)
+        {
+            rate.octets_per_second = taken;
+            rate.burst = rate.burst.max(TRAIN as u32 * self.packet as u32);
+        }
+        self.bucket.set(rate, now);
+        let holds = |member: u32| members.get(member).is_holder();
+        if self.pacemaker.member.is_none_or(|member| !holds(member)) {
+            let mut holders = members.iter().filter(|(_, member)| member.is_holder());
+            let next = holders.next().map(|(index, _)| index);
+            self.switch(next.map(|index| (index, members.get(index))), None, now);
+        }
+    }
+
+    /// Another member is listened to; it receives at most `rate`.
+    fn switch(&mut self, to: Option<(u32, &Member)>, rate: Option<u64>, now: Time) {
+        let before = self.pacemaker.member;
+        let (asked_at, heard) = (self.sent, self.pacemaker.heard);
+        self.pacemaker = Pacemaker {
+            seen: self.sent,
+            seen_sync: self.pacemaker.seen_sync,
+            asked_at,
+            heard,
+            since: now,
+            ..Pacemaker::default()
+        };
+        self.blocked = false;
+        let Some((index, member)) = to else { return };
+        self.pacemaker.member = Some(index);
+        self.round_trip = member.round_trip.unwrap_or(self.round_trip);
+        let least = Some(member.least_round_trip).filter(|least| *least < Duration::MAX);
+        self.pacemaker.least = least;
+        if before.is_some() {
+            let late = least.map(|least| least + LATE);
+            self.control.on_other_member(rate.unwrap_or(u64::MAX), late, now);
+        }
+    }
+
+    /// A report: it echoes what left as `after`; the one before of this member came at `before`.
     pub(super) fn on_echo(
         &mut self,
-        _index: u32,
-        _member: &Member,
-        _sent: (Departure, u64),
-        _sample: Option<Duration>,
-        _now: Time,
+        (index, member): (u32, &Member),
+        (before, after): (Time, Departure),
+        sample: Option<Duration>,
+        now: Time,
     ) {
+        if !member.is_holder() {
+            return;
+        }
+        if self.pacemaker.member == Some(index) {
+            return self.on_report(member, after, sample, now);
+        }
+        let recent = self
+            .pacemaker
+            .heard
+            .is_some_and(|heard| now.since(heard) < 2 * self.interval);
+        if !recent || now.since(self.pacemaker.since) < SWITCH || self.in_flight() == 0 {
+            return;
+        }
+        let queue = sample.map_or(Duration::ZERO, |sample| {
+            sample.saturating_sub(member.least_round_trip)
+        });
+        let slow = now.since(before) >= MEASURED
+            && member.rate > 0
+            && self.pacemaker.rate_since(before).is_some_and(|pace| {
+                u128::from(member.rate) * u128::from(SLOWER.1) < u128::from(pace) * u128::from(SLOWER.0)
+            });
+        if slow || queue > 2 * self.pacemaker.queue + QUEUE {
+            let rate = Some(member.rate).filter(|_| slow);
+            self.switch(Some((index, member)), rate, now);
+        }
     }
 
-    pub(super) fn note_need(&mut self, _index: u32, _block: u32, _need: u16) -> u64 {
-        0
+    fn on_report(&mut self, member: &Member, after: Departure, sample: Option<Duration>, now: Time) {
+        self.round_trip = member.round_trip.unwrap_or(self.round_trip);
+        let pacemaker = &mut self.pacemaker;
+        pacemaker.heard = Some(now);
+        pacemaker.note_rate(member.rate, now);
+        if let Some(sample) = sample {
+            let least = pacemaker.least.map_or(sample, |least| least.min(sample));
+            pacemaker.least = Some(least);
+            pacemaker.queue = sample.saturating_sub(least);
+        }
+        let came = after.octets.saturating_sub(pacemaker.seen);
+        pacemaker.seen = pacemaker.seen.max(after.octets);
+        pacemaker.seen_sync = member.echo;
+        let lost = core::mem::take(&mut pacemaker.lost);
+        self.blocked = false;
+        if came == 0 {
+            return;
+        }
+        // The controller counts octets of data.
+        let data = |octets: u64| octets * (self.packet - HEADER_LEN as u64) / self.packet;
+        let arrived = data(came).saturating_sub(lost);
+        let in_flight = data(self.in_flight());
+        let rate = self.control.pacing_rate(self.late_round_trip()).unwrap_or(0);
+        let unreported = rate / 1_000 * LATE.as_millis() as u64;
+        if lost > 0 {
+            self.control.on_loss(now, after.at, lost, in_flight);
+        }
+        self.control.on_ack(Ack {
+            now,
+            echo: member.echo,
+            octets: arrived,
+            rtt: sample.map(|sample| sample + LATE),
+            srtt: self.late_round_trip(),
+            in_flight_before: in_flight + unreported + arrived,
+            app_limited: false,
+        });
     }
 
-    pub(super) fn on_loss(&mut self, _index: u32, _symbols: u64) {}
+    /// The pacemaker lacks so many symbols of a block.
+    pub(super) fn note_need(&mut self, index: u32, block: u32, need: u16) {
+        if self.pacemaker.member == Some(index) {
+            let needs = &mut self.pacemaker.needs;
+            let known = needs.entry(block).or_default();
+            self.pacemaker.lost += u64::from(need.saturating_sub(*known)) * self.symbol;
+            *known = need.max(*known);
+            if needs.len() > MOST_NEEDS {
+                needs.pop_first();
+            }
+        }
+    }
 
+    /// So many packets that can be sent again as they were are missing at the pacemaker.
+    pub(super) fn note_missing(&mut self, index: u32, packets: u64) {
+        if self.pacemaker.member == Some(index) {
+            self.pacemaker.lost += packets * self.symbol;
+        }
+    }
+
+    /// When the pacemaker is to be asked alone.
     pub(super) fn poll_at(&self) -> Option<Time> {
-        None
+        self.pacemaker.member?;
+        if self.sent == self.pacemaker.asked_at && !self.blocked {
+            return None;
+        }
+        let asked = self.pacemaker.asked.or(self.began)?;
+        let eighth = self.buffer.map(|half| (half / 4).max(TRAIN * self.packet));
+        let much = eighth.is_some_and(|eighth| self.sent - self.pacemaker.asked_at >= eighth);
+        Some(asked + if much { Duration::ZERO } else { self.interval })
     }
 
     pub(super) fn pacemaker(&self) -> Option<u32> {
-        None
+        self.pacemaker.member
     }
 
-    pub(super) fn polled(&mut self, _octets: u64, _now: Time) {}
+    /// The pacemaker was asked. One that did not answer for two intervals gives its place to another who was heard since.
+    pub(super) fn polled(&mut self, members: &Members, now: Time) {
+        (self.pacemaker.asked, self.pacemaker.asked_at) = (Some(now), self.sent);
+        let unheard = self.unheard(now);
+        if unheard < 3 * self.interval {
+            return;
+        }
+        let heard = now - unheard;
+        let others = members
+            .iter()
+            .filter(|(_, member)| member.is_holder() && member.heard > heard);
+        if let Some((index, member)) = others.max_by_key(|(_, member)| member.heard) {
+            self.switch(Some((index, member)), None, now);
+            self.pacemaker.asked = None;
+        }
+    }
 }
+
+#[cfg(test)]
+#[path = "rate_tests.rs"]
+mod tests;

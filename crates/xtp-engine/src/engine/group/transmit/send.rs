@@ -41,12 +41,14 @@ impl Transmitter {
 
     /// Whether a packet of the stream could leave at once.
     pub(super) fn may_send_now(&self) -> bool {
-        self.rate.until().is_none() && self.has_something()
+        self.rate.until().is_none() && !self.rate.is_blocked() && self.has_something()
     }
 
     /// When the rate lets the next packet of the stream go.
     pub(super) fn stream_at(&self) -> Option<Time> {
-        self.rate.until().filter(|_| self.has_something())
+        self.rate
+            .until()
+            .filter(|_| !self.rate.is_blocked() && self.has_something())
     }
 
     /// Repairs and new octets, as far as rate, window and credit allow, and no more than a train.
@@ -63,7 +65,7 @@ impl Transmitter {
             sent += 1;
         }
         self.note_blocked();
-        if !self.blocked && !self.has_something() {
+        if !self.has_something() {
             self.rate.nothing_to_send();
         }
         self.rate.wait(now);
@@ -226,7 +228,7 @@ impl Transmitter {
                 .polls
                 .alone(key, &feedback, hold, self.line.next_sync(), env.now);
             self.say_poll(poll, env, out);
-            self.rate.polled(self.line.log.octets(), env.now);
+            self.rate.polled(&self.members, env.now);
         }
         if self.poll_at().is_none_or(|at| at > env.now) {
             return;

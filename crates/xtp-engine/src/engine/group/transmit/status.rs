@@ -128,12 +128,14 @@ impl Transmitter {
         if !report.answers_letter && !self.line.has_left(control.echo) {
             return;
         }
-        (member.heard, member.misses) = (env.now, 0);
+        let before = core::mem::replace(&mut member.heard, env.now);
+        member.misses = 0;
         member.heard_sync = match report.answers_letter {
             true => header.sync,
             false => member.heard_sync,
         };
-        self.take_echo(index, report, env.now);
+        self.take_needs(index, report);
+        self.take_echo(index, report, (before, env.now));
         if self.members.advance(index, control.rseq, control.alloc) {
             self.polls.progress();
         }
@@ -143,7 +145,6 @@ impl Transmitter {
         {
             self.done(index, env);
         } else {
-            self.take_needs(index, report);
             self.place_laggard(index, env);
             if self.is_ending() {
                 self.replies.push(Reply::End(own));
@@ -153,7 +154,7 @@ impl Transmitter {
     }
 
     /// The round trip, and what the controller learns.
-    fn take_echo(&mut self, index: u32, report: &Report<'_>, now: Time) {
+    fn take_echo(&mut self, index: u32, report: &Report<'_>, (before, now): (Time, Time)) {
         let member = self.members.get_mut(index);
         let echo = report.control.echo;
         if report.answers_letter {
@@ -182,8 +183,7 @@ impl Transmitter {
             let smoothed = member.round_trip.map_or(sample, |known| (known * 7 + sample) / 8);
             member.round_trip = Some(smoothed);
         }
-        self.rate
-            .on_echo(index, member, (sent, self.line.log.octets()), sample, now);
+        self.rate.on_echo((index, member), (before, sent), sample, now);
     }
 
     /// What of it the group sends again.
@@ -194,7 +194,6 @@ impl Transmitter {
         let member = self.members.get(index);
         let (live, echo) = (member.live, report.control.echo);
         let mut asked = 0;
-        let mut lost = 0;
         for block in report.needs {
             let (block, need, total) = block.get();
             let start = self.stream.layout.map_or(0, |layout| layout.start(block));
@@ -204,7 +203,7 @@ impl Transmitter {
             }
             let added = self.repair.need(block, need, echo);
             asked += u64::from(added);
-            lost += self.rate.note_need(index, block, need);
+            self.rate.note_need(index, block, need);
         }
         if let Some((spans, above, below)) = report.spans {
             // What was overtaken by two packets may still come, unless a question was answered after it.
@@ -222,10 +221,9 @@ impl Transmitter {
                 .repair
                 .missing(from, spans, below.min(self.stream.nxt), judged);
             asked += due as u64;
-            lost += due as u64;
+            self.rate.note_missing(index, due as u64);
         }
         self.members.get_mut(index).asked += asked;
-        self.rate.on_loss(index, lost);
     }
 
     fn done(&mut self, index: u32, env: &mut GroupEnv<'_>) {
@@ -236,7 +234,7 @@ impl Transmitter {
             let own = self.members.get(index).own;
             self.replies.push(Reply::End(own));
         }
-        self.rate.members_changed(&self.members);
+        self.rate.members_changed(&self.members, env.now);
     }
 
     /// A receiver's user rejected what came, or it goes away.

@@ -1,0 +1,269 @@
+//! A transmitter's engine and receivers' engines on a bridge: its uplink has a rate and a queue, every way to a receiver loses
+//! some packets.
+
+use crate::engine::{Engine, Read};
+use crate::group::{CastOptions, GroupEvent, GroupId, JoinOptions, Target};
+use crate::{Datagram, Ecn, EngineConfig, Time, TransmitBatch};
+use bytes::Bytes;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use super::scripted::{group, host};
+
+/// Ethernet, IP and UDP around a packet.
+const AROUND: u64 = 42;
+/// One way from host to host.
+const DELAY: Duration = Duration::from_micros(100);
+
+pub(super) struct Way {
+    /// Octets a second of the uplink, and what its queue holds.
+    pub(super) rate: u64,
+    pub(super) queue: u64,
+    /// Of a thousand packets to a receiver so many are lost.
+    pub(super) loss: u32,
+}
+
+struct Party {
+    engine: Engine,
+    id: GroupId,
+    octets: u64,
+    closed: bool,
+    seed: u64,
+}
+
+pub(super) struct Bridge {
+    way: Way,
+    pub(super) now: Time,
+    transmitter: Engine,
+    pub(super) id: GroupId,
+    parties: Vec<Party>,
+    /// What arrives when, at whom (0 is the transmitter), from whom.
+    under_way: BTreeMap<(Time, u64), (usize, SocketAddr, bool, Vec<u8>)>,
+    number: u64,
+    free: Time,
+    source: VecDeque<Bytes>,
+    finished: bool,
+    pub(super) events: Vec<GroupEvent>,
+    pub(super) feedback: u64,
+    pub(super) dropped: u64,
+    pub(super) longest_queue: Duration,
+    pub(super) group_octets: u64,
+}
+
+fn config(seed: u8) -> EngineConfig {
+    EngineConfig::new([seed; 32])
+}
+
+impl Bridge {
+    pub(super) fn new(way: Way, options: CastOptions, receivers: u8, octets: usize) -> Self {
+        let now = Time::ZERO + Duration::from_secs(1);
+        let mut transmitter = Engine::new(config(1)).expect("sound");
+        let id = transmitter
+            .cast(now, Target::Group(group()), options)
+            .expect("sound");
+        let parties = (1..=receivers).map(|number| {
+            let mut engine = Engine::new(config(number + 1)).expect("sound");
+            let options = JoinOptions {
+                group: Some(group()),
+                ..JoinOptions::default()
+            };
+            let id = engine.join(now, options).expect("sound");
+            Party {
+                engine,
+                id,
+                octets: 0,
+                closed: false,
+                seed: u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            }
+        });
+        let chunk = Bytes::from(vec![7; 1 << 16]);
+        let source = (0..octets.div_ceil(1 << 16)).map(|index| {
+            let from = index << 16;
+            chunk.slice(..(octets - from).min(1 << 16))
+        });
+        Self {
+            way,
+            now,
+            transmitter,
+            id,
+            parties: parties.collect(),
+            under_way: BTreeMap::new(),
+            number: 0,
+            free: now,
+            source: source.collect(),
+            finished: false,
+            events: Vec::new(),
+            feedback: 0,
+            dropped: 0,
+            longest_queue: Duration::ZERO,
+            group_octets: 0,
+        }
+    }
+
+    /// Runs until the transmitter's group is closed; says how long that took.
+    pub(super) fn run(&mut self, limit: Duration) -> Duration {
+        let began = self.now;
+        let end = began + limit;
+        loop {
+            self.serve_transmitter();
+            for index in 0..self.parties.len() {
+                self.serve_receiver(index);
+            }
+            if self
+                .events
+                .iter()
+                .any(|event| matches!(event, GroupEvent::Closed(_)))
+            {
+                return self.now.since(began);
+            }
+            let timers = self.parties.iter().filter_map(|party| party.engine.deadline());
+            let next = self
+                .under_way
+                .first_key_value()
+                .map(|((at, _), _)| *at)
+                .into_iter()
+                .chain(self.transmitter.deadline())
+                .chain(timers)
+                .min();
+            let next = next.expect("something is to come");
+            self.now = self.now.max(next);
+            assert!(self.now <= end, "it takes too long: {:?}", self.report());
+            self.arrive();
+        }
+    }
+
+    pub(super) fn report(&mut self) -> String {
+        let stats = self.transmitter.cast_stats(self.now, self.id);
+        let members = self.transmitter.group_members(self.now, self.id);
+        let octets: Vec<u64> = self.parties.iter().map(|party| party.octets).collect();
+        format!("{stats:?}\n{members:?}\n{octets:?} {:?}", self.events)
+    }
+
+    fn arrive(&mut self) {
+        while let Some(entry) = self
+            .under_way
+            .first_entry()
+            .filter(|entry| entry.key().0 <= self.now)
+        {
+            let (to, src, of_group, data) = entry.remove();
+            let datagram = Datagram {
+                src,
+                dst: None,
+                ecn: Ecn::NotEct,
+                data: &data,
+                backing: None,
+            };
+            match to.checked_sub(1).map(|index| &mut self.parties[index]) {
+                None => {
+                    self.feedback += 1;
+                    self.transmitter.receive(self.now, datagram);
+                }
+                Some(party) if of_group => party.engine.receive_group(self.now, group(), datagram),
+                Some(party) => party.engine.receive(self.now, datagram),
+            }
+        }
+    }
+
+    fn put(&mut self, at: Time, to: usize, src: SocketAddr, of_group: bool, data: &[u8]) {
+        self.number += 1;
+        self.under_way
+            .insert((at, self.number), (to, src, of_group, data.to_vec()));
+    }
+
+    fn serve_transmitter(&mut self) {
+        self.write();
+        for round in 0.. {
+            assert!(round < 100_000, "the transmitter never rests");
+            let mut batch = TransmitBatch::new();
+            self.transmitter.flush_parties(self.now, &mut batch);
+            let mut datagrams = Vec::new();
+            batch.for_each_datagram(|train, octets| datagrams.push((train.dst, octets.to_vec())));
+            for (dst, octets) in datagrams {
+                self.uplink(dst, &octets);
+            }
+            while let Some((_, event)) = self.transmitter.poll_group_event() {
+                if event == GroupEvent::Writable {
+                    self.write();
+                } else {
+                    self.events.push(event);
+                }
+            }
+            if batch.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn write(&mut self) {
+        while let Some(next) = self.source.pop_front() {
+            let taken = self
+                .transmitter
+                .group_send(self.now, self.id, next.clone(), false)
+                .unwrap_or(0);
+            if taken < next.len() {
+                return self.source.push_front(next.slice(taken..));
+            }
+        }
+        if !self.finished {
+            self.finished = true;
+            self.transmitter.group_finish(self.now, self.id).expect("known");
+        }
+    }
+
+    fn uplink(&mut self, dst: SocketAddr, octets: &[u8]) {
+        let wire = octets.len() as u64 + AROUND;
+        let waiting = self.free.since(self.now);
+        if u128::from(self.way.rate) * waiting.as_nanos() / 1_000_000_000 > u128::from(self.way.queue) {
+            self.dropped += 1;
+            return;
+        }
+        let takes = Duration::from_nanos(wire * 1_000_000_000 / self.way.rate);
+        self.free = self.free.max(self.now) + takes;
+        self.longest_queue = self.longest_queue.max(self.free.since(self.now));
+        let at = self.free + DELAY;
+        let src = SocketAddr::from(([192, 0, 2, 100], 30_000));
+        let of_group = dst == group();
+        self.group_octets += if of_group { wire } else { 0 };
+        for index in 0..self.parties.len() {
+            let concerned = of_group || dst == host(index as u8 + 1);
+            if concerned && !self.is_lost(index) {
+                self.put(at, index + 1, src, of_group, octets);
+            }
+        }
+    }
+
+    fn is_lost(&mut self, index: usize) -> bool {
+        let seed = &mut self.parties[index].seed;
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        (*seed >> 20) % 1_000 < u64::from(self.way.loss)
+    }
+
+    fn serve_receiver(&mut self, index: usize) {
+        let src = host(index as u8 + 1);
+        let party = &mut self.parties[index];
+        while let Ok(Read::Data { bytes, .. }) = party.engine.group_read(self.now, party.id, 1 << 20) {
+            party.octets += bytes.len() as u64;
+        }
+        let mut batch = TransmitBatch::new();
+        party.engine.flush_parties(self.now, &mut batch);
+        while let Some((_, event)) = party.engine.poll_group_event() {
+            party.closed |= matches!(event, GroupEvent::Closed(_));
+        }
+        let mut datagrams = Vec::new();
+        batch.for_each_datagram(|_, octets| datagrams.push(octets.to_vec()));
+        for octets in datagrams {
+            let at = self.now + DELAY;
+            if !self.is_lost(index) {
+                self.put(at, 0, src, false, &octets);
+            }
+        }
+    }
+
+    /// What every receiver has.
+    pub(super) fn octets(&self) -> Vec<u64> {
+        self.parties.iter().map(|party| party.octets).collect()
+    }
+}
