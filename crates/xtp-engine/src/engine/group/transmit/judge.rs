@@ -71,7 +71,9 @@ impl Transmitter {
             let silent = self.feedback().is_silent(member.misses, now.since(member.heard));
             if let Some(verdict) = self.verdict(index, silent, lossy, now) {
                 verdicts.push((index, verdict));
-            } else if (silent || (member.is_laggard() && !member.fetches))
+            } else if (silent
+                || (member.is_laggard() && !member.fetches)
+                || self.is_missed(member.heard, now))
                 && now.since(member.told) >= member.tell_after
             {
                 tell.push(index);

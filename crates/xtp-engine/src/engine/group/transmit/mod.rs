@@ -375,8 +375,10 @@ impl Transmitter {
 
     /// Lets go of what nobody needs any more.
     fn forget_acknowledged(&mut self) {
-        let least = self.acknowledged;
-        self.stream.release(least.saturating_sub(self.options.keep));
+        self.stream
+            .release(self.acknowledged.saturating_sub(self.options.keep));
+        // Who came late holds the window from below what the others acknowledged, and asks about all that is kept.
+        let least = self.stream.lowest();
         let block = match &self.stream.layout {
             Some(layout) => layout.place(least).map_or(0, |place| place.block),
             None => 0,
