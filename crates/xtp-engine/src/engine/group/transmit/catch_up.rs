@@ -29,7 +29,7 @@ impl Transmitter {
             (member.live, member.behind) = (live, None);
             self.members.turn(index, MemberState::Laggard, env.now);
             env.tell(GroupEvent::Laggard(MemberId(index)));
-            self.rate.members_changed(&self.members);
+            self.rate.members_changed(&self.members, env.now);
             self.after_report(env);
         }
         Ok(MemberId(index))
