@@ -84,6 +84,11 @@ impl<'a> Outbox<'a> {
         }
     }
 
+    /// Whether nobody hears what is written.
+    pub(crate) fn reaches_nobody(&self) -> bool {
+        matches!(self.sink, Sink::Nobody)
+    }
+
     /// Adds a record to the message; sends it when it is long.
     ///
     /// # Errors

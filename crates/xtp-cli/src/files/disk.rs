@@ -74,11 +74,14 @@ pub(crate) struct Disk<'a> {
     complete: Vec<Complete>,
     directories: Vec<Directory>,
     directory_memory: usize,
+    /// Nobody hears the answers: what is sent is sent whole, wanted or not.
+    one_way: bool,
 }
 
 impl<'a> Disk<'a> {
     pub(crate) fn new(outbox: Outbox<'a>, target: Target, claims: &'a Claims, tally: &'a Tally) -> Self {
         Self {
+            one_way: outbox.reaches_nobody(),
             outbox,
             root: Arc::clone(&target.root),
             places: Places::new(target),
@@ -265,7 +268,8 @@ impl<'a> Disk<'a> {
             if seen.shape() == Shape::Directory {
                 return Err(in_the_way(&place).into());
             }
-            let same = seen.shape() == Shape::File
+            let same = !self.one_way
+                && seen.shape() == Shape::File
                 && seen.size() == size
                 && same_time(seen.modified(), entry.modified);
             if same {
@@ -331,7 +335,7 @@ impl<'a> Disk<'a> {
         let partial = Partial::open(self.claims, folder, name, &expected.place.label)?;
         let mut at = partial.len()?;
         let mut hasher = Box::new(blake3::Hasher::new());
-        if at > size {
+        if at > size || self.one_way {
             partial.clear()?;
             at = 0;
         }
@@ -345,7 +349,7 @@ impl<'a> Disk<'a> {
 
     fn take_whole(&mut self, id: u64, hash: &Hash, content: Bytes) -> Result<(), Fault> {
         let Some(expected) = self.expected.remove(&id) else {
-            return Err(violation("sent a file nobody wants").into());
+            return self.unwanted("sent a file nobody wants");
         };
         let size = content.len() as u64;
         if !matches!(expected.content, Content::Inline) || expected.entry.kind.size() != size {
@@ -370,9 +374,17 @@ impl<'a> Disk<'a> {
         Ok(())
     }
 
+    /// Content that was not asked for: of a transmitter that does not hear what was refused.
+    fn unwanted(&self, what: &str) -> Result<(), Fault> {
+        match self.one_way {
+            true => Ok(()),
+            false => Err(violation(what).into()),
+        }
+    }
+
     fn begin(&mut self, id: u64, offset: u64) -> Result<(), Fault> {
         let Some(mut expected) = self.expected.remove(&id) else {
-            return Err(violation("begins a file nobody wants").into());
+            return self.unwanted("begins a file nobody wants");
         };
         let Content::Ready {
             partial,

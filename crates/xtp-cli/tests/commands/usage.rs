@@ -2,10 +2,11 @@
 
 use crate::support::{nobody, xtp};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "demo",
     "serve",
     "cp",
+    "cast",
     "ping",
     "send",
     "listen",

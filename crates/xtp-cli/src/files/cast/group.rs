@@ -48,7 +48,7 @@ impl Group {
         })
     }
 
-    /// Where an endpoint for it is bound: every address of its family, unless `source` names one.
+    /// Where an endpoint for it is bound: every address of its family, unless `source` or the interface's names one.
     pub(super) fn bind(&self, source: Option<IpAddr>) -> SocketAddr {
         let six = match &self.target {
             Target::Group(group) => group.is_ipv6(),
@@ -58,7 +58,11 @@ impl Group {
             true => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
             false => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         };
-        SocketAddr::new(source.unwrap_or(any), 0)
+        let its = match self.interface {
+            Interface::Address(address) if address.is_ipv6() == six => Some(address),
+            _ => None,
+        };
+        SocketAddr::new(source.or(its).unwrap_or(any), 0)
     }
 }
 

@@ -1,0 +1,173 @@
+//! How it ends where not everybody has everything.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::Value;
+use tempfile::{TempDir, tempdir};
+
+use crate::support::{Running, content, recv, send};
+
+/// A directory with a file of so many octets, and one for what arrives.
+fn place(octets: usize) -> TempDir {
+    let dir = tempdir().expect("a directory");
+    fs::write(dir.path().join("file"), content(5, octets)).expect("written");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    dir
+}
+
+fn states(report: &Value) -> Vec<(&str, &str)> {
+    let receivers = report["receivers"].as_array().expect("a list");
+    receivers
+        .iter()
+        .map(|receiver| {
+            (
+                receiver["name"].as_str().expect("text"),
+                receiver["state"].as_str().expect("text"),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn nobody_comes() {
+    let dir = place(10);
+    let options = ["--expect", "2", "--wait", "200ms"];
+    let sent = send("file", "239.77.4.1", &options, dir.path()).end().expect(3);
+    assert!(sent.said.contains("nobody came"), "{}", sent.said);
+    let report = sent.report();
+    assert_eq!(report["ok"], false);
+    assert_eq!(states(&report), [("", "absent"); 2]);
+    let sent = send("file", "239.77.4.1", &["--for", "100ms"], dir.path())
+        .end()
+        .expect(3);
+    assert_eq!(states(&sent.report()), []);
+}
+
+#[test]
+fn one_of_two_who_are_named_does_not_come() {
+    let dir = place(10_000);
+    let receiver = recv("239.77.4.2", "out", &["--name", "here"], dir.path());
+    let options = ["--to", "here,elsewhere", "--wait", "500ms"];
+    let sent = send("file", "239.77.4.2", &options, dir.path()).end().expect(1);
+    let report = sent.report();
+    assert_eq!(report["ok"], false);
+    assert_eq!(states(&report), [("here", "complete"), ("elsewhere", "absent")]);
+    assert!(sent.said.contains("elsewhere"), "{}", sent.said);
+    receiver.end().expect(0);
+}
+
+#[test]
+fn any_of_those_who_come_will_do() {
+    let dir = place(10_000);
+    let receiver = recv("239.77.4.3", "out", &[], dir.path());
+    let options = ["--any", "1", "--expect", "2", "--wait", "300ms"];
+    let sent = send("file", "239.77.4.3", &options, dir.path()).end().expect(0);
+    assert_eq!(sent.report()["ok"], true);
+    receiver.end().expect(0);
+}
+
+/// Who cannot store it rejects it, with its reason; the others are not concerned.
+#[test]
+fn a_receiver_that_cannot_store_it() {
+    let dir = place(100_000);
+    fs::create_dir_all(dir.path().join("blocked/file/is a directory")).expect("made");
+    let good = recv("239.77.4.4", "out", &["--name", "good"], dir.path());
+    let bad = recv("239.77.4.4", "blocked", &["--name", "bad"], dir.path());
+    let sent = send("file", "239.77.4.4", &["--expect", "2"], dir.path())
+        .end()
+        .expect(1);
+    let report = sent.report();
+    let mut found = states(&report);
+    found.sort_unstable();
+    assert_eq!(found, [("bad", "dropped"), ("good", "complete")], "{report}");
+    assert!(sent.said.contains("a directory is in the way"), "{}", sent.said);
+    good.end().expect(0);
+    let ended = bad.end().expect(1);
+    assert_eq!(ended.report()["ok"], false);
+    assert!(ended.said.contains("a directory is in the way"), "{}", ended.said);
+}
+
+#[test]
+fn the_sender_is_interrupted() {
+    let dir = place(10);
+    // A pipe that nobody writes to: the stream begins and does not end.
+    let receiver = recv("239.77.4.5", "out", &[], dir.path());
+    let arguments = [
+        "send",
+        "-",
+        "239.77.4.5",
+        "--interface",
+        "127.0.0.1",
+        "--expect",
+        "1",
+    ];
+    let mut sender = Running::start(&arguments, dir.path(), Stdio::piped());
+    sender.until("joined");
+    sender.signal("INT");
+    sender.end().expect(130);
+    let ended = receiver.end();
+    assert!(
+        matches!(ended.status, Some(1 | 3)),
+        "{:?} {}",
+        ended.status,
+        ended.said
+    );
+    assert_eq!(ended.report()["ok"], false);
+    assert!(is_empty(&dir.path().join("out")), "nothing of it looks whole");
+}
+
+fn is_empty(directory: &Path) -> bool {
+    fs::read_dir(directory).expect("there").all(|entry| {
+        entry
+            .expect("an entry")
+            .file_name()
+            .to_string_lossy()
+            .ends_with(".xtp-part")
+    })
+}
+
+#[test]
+fn the_receiver_is_interrupted_or_waits_in_vain() {
+    let dir = place(10);
+    let receiver = recv("239.77.4.6", "out", &[], dir.path());
+    receiver.signal("INT");
+    receiver.end().expect(130);
+    let receiver = recv("239.77.4.6", "out", &["--timeout", "200ms"], dir.path());
+    let ended = receiver.end().expect(3);
+    assert!(ended.said.contains("--timeout"), "{}", ended.said);
+    assert_eq!(ended.report()["sender"], Value::Null);
+}
+
+#[test]
+fn what_is_no_way_to_say_it() {
+    let dir = place(10);
+    for (arguments, words) in [
+        (&["send", "file", "nowhere"][..], "is no group"),
+        (&["send", "file", "239.77.4.7,239.77.4.8"], "stands alone"),
+        (&["send", "file", "239.77.4.7", "--buckets", "4"], "--mode bucket"),
+        (&["send", "file", "239.77.4.7", "--expect", "0"], "0"),
+        (
+            &["send", "file", "239.77.4.7", "--expect", "1", "--for", "1s"],
+            "cannot be used with",
+        ),
+        (&["send", "file", "239.77.4.7", "--wait", "soon"], "should be"),
+        (&["recv", "239.77.4.7", "-", "--forever"], "--forever"),
+    ] {
+        let ended = Running::start(arguments, dir.path(), Stdio::null())
+            .end()
+            .expect(2);
+        assert!(ended.said.contains(words), "{arguments:?}: {}", ended.said);
+    }
+    for arguments in [
+        &["send", "none", "239.77.4.7"][..],
+        &["send", "file", "239.77.4.7%nowhere0"],
+        &["recv", "239.77.4.7", "none"],
+    ] {
+        let ended = Running::start(arguments, dir.path(), Stdio::null())
+            .end()
+            .expect(1);
+        assert!(!ended.said.is_empty(), "{arguments:?}");
+    }
+}

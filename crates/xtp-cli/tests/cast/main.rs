@@ -1,0 +1,6 @@
+//! `xtp cast` as people run it: real processes of the built command on the loopback interface, by multicast and by copies.
+#![cfg(target_os = "linux")]
+
+mod ends;
+mod support;
+mod transfers;

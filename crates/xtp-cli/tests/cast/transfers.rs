@@ -1,0 +1,192 @@
+//! What is sent arrives, everywhere, under the sender's names.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::support::{Running, content, recv, send};
+
+/// One file to three receivers; each has a directory and says what it has.
+fn to_three(group: &str, own: [&str; 3]) {
+    let dir = tempdir().expect("a directory");
+    let data = content(1, 700_000);
+    fs::write(dir.path().join("big.bin"), &data).expect("written");
+    let hash = blake3::hash(&data).to_hex().to_string();
+    let receivers: Vec<_> = ["a", "b", "c"]
+        .into_iter()
+        .zip(own)
+        .map(|(name, own)| {
+            fs::create_dir(dir.path().join(name)).expect("made");
+            recv(own, name, &["--name", name], dir.path())
+        })
+        .collect();
+    let sent = send("big.bin", group, &["--expect", "3"], dir.path())
+        .end()
+        .expect(0);
+    let report = sent.report();
+    assert_eq!(report["ok"], true, "{report}");
+    assert_eq!(report["bytes"], 700_000);
+    assert!(report["data_packets"].as_u64() >= Some(495), "{report}");
+    assert!(report["wire_bytes"].as_u64() >= Some(700_000), "{report}");
+    assert!(
+        report["seconds"].is_f64()
+            && report["repair_packets"].is_u64()
+            && report["feedback_packets"].is_u64()
+    );
+    let mut names = Vec::new();
+    for receiver in report["receivers"].as_array().expect("a list") {
+        assert_eq!(receiver["state"], "complete", "{report}");
+        assert_eq!(receiver["reason"], "");
+        assert!(receiver["bytes"].as_u64() >= Some(700_000), "{report}");
+        assert!(
+            receiver["address"]
+                .as_str()
+                .is_some_and(|address| address.starts_with("127.0.0.1:"))
+        );
+        names.push(receiver["name"].as_str().expect("text").to_owned());
+    }
+    names.sort_unstable();
+    assert_eq!(names, ["a", "b", "c"]);
+    for (name, receiver) in ["a", "b", "c"].into_iter().zip(receivers) {
+        let report = receiver.end().expect(0).report();
+        assert_eq!(report["ok"], true, "{report}");
+        assert_eq!(report["hash"], hash, "{report}");
+        assert_eq!(
+            (&report["bytes"], &report["files"]),
+            (&Value::from(700_000), &Value::from(1))
+        );
+        assert!(
+            report["sender"]
+                .as_str()
+                .is_some_and(|sender| sender.starts_with("127.0.0.1:"))
+        );
+        assert!(fs::read(dir.path().join(name).join("big.bin")).expect("there") == data);
+    }
+}
+
+#[test]
+fn a_file_by_multicast() {
+    to_three("239.77.3.1", ["239.77.3.1"; 3]);
+}
+
+#[test]
+fn a_file_by_copies() {
+    let own = ["127.0.0.1:36131", "127.0.0.1:36132", "127.0.0.1:36133"];
+    to_three(&own.join(","), own);
+}
+
+#[test]
+fn a_tree_with_everything_in_it() {
+    let dir = tempdir().expect("a directory");
+    let tree = dir.path().join("tree");
+    fs::create_dir_all(tree.join("sub/deep")).expect("made");
+    for (number, (name, octets)) in [
+        ("empty", 0),
+        ("small", 10),
+        ("inline", 64 << 10),
+        ("sub/large", (64 << 10) + 1),
+        ("sub/deep/larger", 600_001),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        fs::write(tree.join(name), content(number as u64, octets)).expect("written");
+    }
+    fs::set_permissions(tree.join("small"), fs::Permissions::from_mode(0o640)).expect("ours");
+    std::os::unix::fs::symlink("../small", tree.join("sub/link")).expect("linked");
+    // What is there already, and the same, is taken all the same; what is in the way is replaced.
+    fs::create_dir_all(dir.path().join("out/tree")).expect("made");
+    fs::write(dir.path().join("out/tree/small"), "something else").expect("written");
+    fs::copy(tree.join("inline"), dir.path().join("out/tree/inline")).expect("copied");
+    let modified = fs::metadata(tree.join("inline"))
+        .and_then(|seen| seen.modified())
+        .expect("told");
+    let there = fs::File::options()
+        .write(true)
+        .open(dir.path().join("out/tree/inline"))
+        .expect("there");
+    there.set_modified(modified).expect("ours");
+    let receiver = recv("239.77.3.2", "out", &[], dir.path());
+    let sent = send("tree", "239.77.3.2", &["--expect", "1"], dir.path())
+        .end()
+        .expect(0);
+    let total = 10 + (64 << 10) + (64 << 10) + 1 + 600_001;
+    assert_eq!(sent.report()["bytes"], total);
+    let report = receiver.end().expect(0).report();
+    assert_eq!(
+        (&report["files"], &report["bytes"]),
+        (&Value::from(5), &Value::from(total))
+    );
+    let out = dir.path().join("out/tree");
+    for name in ["empty", "small", "inline", "sub/large", "sub/deep/larger"] {
+        assert!(
+            fs::read(tree.join(name)).unwrap() == fs::read(out.join(name)).expect(name),
+            "{name}"
+        );
+    }
+    assert_eq!(
+        fs::read_link(out.join("sub/link")).unwrap().to_str(),
+        Some("../small")
+    );
+    let mode = fs::metadata(out.join("small")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    let left: Vec<_> = fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert!(
+        left.iter()
+            .all(|name| !name.to_string_lossy().ends_with(".xtp-part")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn standard_input_to_standard_output_and_to_a_directory() {
+    let dir = tempdir().expect("a directory");
+    let data = content(3, 400_000);
+    fs::write(dir.path().join("data"), &data).expect("written");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    let piped = recv("239.77.3.3", "-", &[], dir.path());
+    let stored = recv("239.77.3.3", "out", &[], dir.path());
+    let input = fs::File::open(dir.path().join("data")).expect("there");
+    let arguments = [
+        "send",
+        "-",
+        "239.77.3.3",
+        "--interface",
+        "127.0.0.1",
+        "--expect",
+        "2",
+    ];
+    Running::start(&arguments, dir.path(), Stdio::from(input))
+        .end()
+        .expect(0);
+    assert!(piped.end().expect(0).output == data);
+    let hash = blake3::hash(&data).to_hex().to_string();
+    assert_eq!(stored.end().expect(0).report()["hash"], hash);
+    assert!(fs::read(dir.path().join("out/stdin")).expect("there") == data);
+}
+
+#[test]
+fn one_receiver_takes_one_transfer_after_the_other() {
+    let dir = tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    let mut receiver = recv("239.77.3.4", "out", &["--forever"], dir.path());
+    for name in ["first", "second"] {
+        fs::write(dir.path().join(name), name).expect("written");
+        send(name, "239.77.3.4", &["--expect", "1"], dir.path())
+            .end()
+            .expect(0);
+        receiver.until("verified");
+        assert_eq!(
+            fs::read_to_string(dir.path().join("out").join(name)).expect("there"),
+            name
+        );
+    }
+    receiver.signal("TERM");
+    receiver.end().expect(0);
+}
