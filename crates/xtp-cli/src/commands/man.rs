@@ -5,7 +5,7 @@ use clap::CommandFactory;
 use crate::args::{Cli, ManArgs};
 use crate::common::{Common, Failure, Outcome};
 
-/// Writes `xtp.1` and a page for each command.
+/// Writes `xtp.1` and a page for each command, and for each way of one.
 pub(crate) fn run(args: &ManArgs, common: &Common) -> Outcome {
     let directory = &args.directory;
     let failed = |error| {
@@ -38,7 +38,7 @@ fn write_pages(
     for sub in command.get_subcommands() {
         let hidden = sub.is_hide_set() || sub.get_name() == "help";
         if !hidden {
-            write_page(sub, directory, written)?;
+            write_pages(sub, directory, written)?;
         }
     }
     write_page(command, directory, written)

@@ -28,6 +28,9 @@ fn every_command_has_a_page() {
     for command in [
         "answer",
         "call",
+        "cast",
+        "cast-recv",
+        "cast-send",
         "completions",
         "cp",
         "demo",
