@@ -3,6 +3,7 @@
 //! Octets are kept by reference: those of the packet, or one copy that the stream's store shares. A block that is whole is let go;
 //! so without loss no more is kept than of the block that is being received.
 
+use super::seams::Seams;
 use crate::group::{Decoder, Descriptor, Layout, LayoutError, Mark, RowPlace, Symbol};
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
@@ -51,6 +52,7 @@ pub(super) struct Blocks {
     layout: Layout,
     end: Option<u64>,
     open: BTreeMap<u32, Block>,
+    seams: Seams,
 }
 
 impl Blocks {
@@ -59,6 +61,7 @@ impl Blocks {
             layout,
             end: None,
             open: BTreeMap::new(),
+            seams: Seams::default(),
         }
     }
 
@@ -166,8 +169,9 @@ impl Blocks {
         })
     }
 
-    /// Computes what is missing of block `number`, if there are rows enough.
-    pub(super) fn solve(&mut self, number: u32) -> Vec<Segment> {
+    /// Computes what is missing of block `number`, if there are rows enough. `is_known` says whether the octet in front of a
+    /// position is here.
+    pub(super) fn solve(&mut self, number: u32, is_known: impl Fn(u64) -> bool) -> Vec<Segment> {
         let rows = self.open.get(&number).is_some_and(|block| !block.rows.is_empty());
         if !rows || self.need(number) != Some(0) {
             return Vec::new();
@@ -185,6 +189,7 @@ impl Blocks {
         };
         let mut segments = Vec::new();
         let mut open = false;
+        let mut computed_to = None;
         for (symbol, octets, descriptor) in computed {
             if descriptor.is_overfull() {
                 open = true;
@@ -192,12 +197,25 @@ impl Blocks {
             }
             let start = layout.start(number) + u64::from(symbol) * u64::from(layout.symbol_len());
             let octets = octets.slice(..layout.symbol_octets(number, symbol, end));
-            cut(start, &octets, descriptor.marks(), &mut segments);
+            let stop = start + octets.len() as u64;
+            let (parts, half) = cut(start, &octets, descriptor.marks());
+            let known = computed_to == Some(start) || is_known(start);
+            self.seams.take((start, stop), parts, half, known, &mut segments);
+            computed_to = Some(stop);
             block.fill(symbol, octets, descriptor.marks());
         }
-        block.solved = open;
-        if !open {
+        block.solved = true;
+        if !open && self.seams.is_empty() {
             self.open.remove(&number);
+        }
+        segments
+    }
+
+    /// What was computed before, and waited for octets in front of it.
+    pub(super) fn waited(&mut self, is_known: impl Fn(u64) -> bool) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        if !self.seams.is_empty() {
+            self.seams.look(is_known, &mut segments);
         }
         segments
     }
@@ -237,16 +255,12 @@ impl Blocks {
 
     /// Everything below `position` is here.
     pub(super) fn release(&mut self, position: u64) {
-        while let Some(first) = self.open.first_entry()
-            && self.layout.start(*first.key()) + self.layout.block_len() <= position
+        self.seams.release(position);
+        while let Some(first) = self.open.first_key_value().map(|(number, _)| *number)
+            && self.end_of(first) <= position
         {
-            first.remove();
+            self.open.remove(&first);
         }
-    }
-
-    /// Block `number` is whole by other ways.
-    pub(super) fn forget(&mut self, number: u32) {
-        self.open.remove(&number);
     }
 
     /// Octets of rows that are kept.
@@ -355,10 +369,12 @@ impl Partial {
     }
 }
 
-/// The octets of a symbol as packets would bring them: cut where a message ends or a tag begins. Of a tag that goes on in the
-/// next symbol the first octets are octets like others.
-fn cut(start: u64, octets: &Bytes, marks: &[Mark], out: &mut Vec<Segment>) {
+/// The octets of a symbol as packets would bring them: cut where a message ends or a tag begins; and the octets of a tag that
+/// goes on in the next symbol.
+fn cut(start: u64, octets: &Bytes, marks: &[Mark]) -> (Vec<Segment>, Option<Bytes>) {
+    let mut out = Vec::new();
     let mut from = 0;
+    let mut whole = octets.len();
     let mut tag = None;
     let mut put = |from: &mut usize, until: usize, tag: &mut Option<u64>, eom: bool| {
         let held = if tag.is_some() { TAG } else { 0 };
@@ -380,7 +396,8 @@ fn cut(start: u64, octets: &Bytes, marks: &[Mark], out: &mut Vec<Segment>) {
             Mark::Tag(offset) if usize::from(offset) >= from => {
                 let at = usize::from(offset);
                 let Some(value) = octets.get(at..).and_then(|rest| rest.first_chunk()) else {
-                    continue;
+                    whole = at;
+                    break;
                 };
                 put(&mut from, at, &mut tag, false);
                 tag = Some(u64::from_be_bytes(*value));
@@ -389,7 +406,9 @@ fn cut(start: u64, octets: &Bytes, marks: &[Mark], out: &mut Vec<Segment>) {
             _ => {}
         }
     }
-    put(&mut from, octets.len(), &mut tag, false);
+    put(&mut from, whole, &mut tag, false);
+    let half = octets.slice(whole..);
+    (out, (!half.is_empty()).then_some(half))
 }
 
 #[cfg(test)]

@@ -170,10 +170,30 @@ impl Receiver {
         ) else {
             return;
         };
+        let stream = &self.stream;
+        let is_known = |position: u64| position == 0 || stream.holds(position - 1, position);
         let mut computed: Vec<Segment> = Vec::new();
         for block in first.block..=last.block {
-            computed.append(&mut blocks.solve(block));
+            computed.append(&mut blocks.solve(block, is_known));
         }
+        computed.append(&mut blocks.waited(is_known));
+        self.insert_computed(computed);
+        self.insert_waited();
+    }
+
+    /// What was computed and could not be handed out before the octets in front of it were here.
+    fn insert_waited(&mut self) {
+        while let Some(blocks) = &mut self.blocks {
+            let stream = &self.stream;
+            let waited = blocks.waited(|position| position == 0 || stream.holds(position - 1, position));
+            if waited.is_empty() {
+                return;
+            }
+            self.insert_computed(waited);
+        }
+    }
+
+    fn insert_computed(&mut self, computed: Vec<Segment>) {
         for segment in computed {
             let inserted = self.stream.insert(
                 segment.position,

@@ -13,6 +13,7 @@ mod intake;
 mod join;
 mod need;
 mod packets;
+mod seams;
 mod unreliable;
 mod watch;
 
