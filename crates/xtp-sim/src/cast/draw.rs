@@ -290,7 +290,7 @@ fn draw_rules(options: &mut CastOptions, count: usize, rng: &mut Rng) {
         2 => Require::Nobody,
         _ => Require::All,
     };
-    options.slow = rng.pick(&[Slow::Wait, Slow::Wait, Slow::Drop]);
+    options.slow = rng.pick(&[Slow::CatchUp, Slow::CatchUp, Slow::Wait, Slow::Drop]);
     options.patience = Duration::from_secs(rng.pick(&[3, 5, 10]));
     options.confirm = rng.pick(&[Confirm::Received, Confirm::Received, Confirm::Delivered]);
     let expects = rng.percent(75);

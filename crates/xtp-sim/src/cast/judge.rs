@@ -178,18 +178,22 @@ impl GroupWorld {
         let began = receiving.now.began;
         let started = self.sender.started.unwrap_or(u64::MAX);
         let joined = self.member_of(receiving).is_some();
-        let time_to_join = nanos(if lossy || troubled {
+        let mut time_to_join = nanos(if lossy || troubled {
             MARGIN
         } else {
             Duration::from_secs(2)
         });
+        if options.expect.or(options.size).is_none() {
+            // As long as nobody knows how many there are, joins are spread as those of many.
+            time_to_join += nanos(Duration::from_secs(1_024) / options.feedback_rate);
+        }
+        let began = match troubled {
+            true => began.max(nanos(self.plan.calm_at())),
+            false => began,
+        };
         add(
             !joined && began + time_to_join > over.min(started),
             "came too late",
-        );
-        add(
-            self.sender.laggards.contains(&member),
-            "fell behind, and nothing catches it up yet",
         );
         excuses
     }
@@ -223,7 +227,8 @@ impl GroupWorld {
         let joined = !self.sender.joined.is_empty();
         match why {
             GroupClose::Normal => {}
-            GroupClose::Nobody if !joined => {}
+            // Nobody came, or nobody stayed until it began.
+            GroupClose::Nobody if self.sender.started.is_none() => {}
             why => return Err(format!("the transmitter ended: {why}")),
         }
         if options.require == Require::Nobody {

@@ -100,7 +100,9 @@ impl Transmitter {
     }
 
     fn may_end(&mut self, now: Time) -> bool {
-        let sent = self.stream.is_sent() && self.end_was_said();
+        // Nobody is left of all that were there: nothing new would ever leave.
+        let deserted = self.members.len() > 0 && self.members.all_settled();
+        let sent = deserted || self.stream.is_sent() && self.end_was_said();
         let nobody = self.options.require == Require::Nobody;
         if !sent || !(nobody || self.members.nobody_to_wait_for()) {
             self.quiet_since = None;

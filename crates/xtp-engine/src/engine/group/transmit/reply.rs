@@ -149,7 +149,11 @@ impl Transmitter {
             let header = GroupHeader {
                 key: pending.key,
                 sync: pending.sync,
-                seq: pending.rseq,
+                // What a receiver has already of what lies above the join point is its own.
+                seq: match self.options.from_start {
+                    true => self.stream.lowest(),
+                    false => pending.rseq,
+                },
                 options: Options::empty(),
             };
             let letter = Letter {
