@@ -10,6 +10,9 @@ use xtp_engine::{
 use super::network::Travelling;
 use crate::clock::Clock;
 
+/// Turns a host takes at one moment at most.
+const TURNS: usize = 4;
+
 /// Why nobody is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gone {
@@ -132,10 +135,11 @@ impl Machine {
                 data: &travelling.data,
                 backing: None,
             };
+            let mut single = Single(Some(datagram));
             if travelling.dst == group {
-                self.driver.receive_group(now, group, datagram);
+                self.driver.receive_from_group(now, group, &mut single);
             } else {
-                self.driver.receive_all(now, &mut Single(Some(datagram)));
+                self.driver.receive_all(now, &mut single);
                 let _ = self.driver.reply(now, &mut self.outbox);
             }
         }
@@ -145,7 +149,16 @@ impl Machine {
     /// One turn; what leaves is given to `each` with its destination.
     pub fn turn(&mut self, world: u64, mut each: impl FnMut(Travelling)) {
         let now = self.local(world);
-        self.driver.turn(now, &mut self.outbox);
+        for _ in 0..TURNS {
+            self.driver.turn(now, &mut self.outbox);
+            self.driver.let_go(now);
+            // Catch-ups are the driver's own; a host of a group has no others.
+            while self.driver.poll_event().is_some() {}
+            if !self.driver.is_pressing(now) {
+                break;
+            }
+        }
+        self.driver.found_nothing(now);
         for batch in core::mem::take(&mut self.outbox.0) {
             batch.for_each_datagram(|train, octets| {
                 each(Travelling {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use xtp_wire::{Body, Format, GroupTerms, Options, Packet, Traffic};
+use xtp_wire::{Body, Format, GroupTerms, Header, Options, Packet, Traffic};
 
 use super::member::Receiving;
 use super::network::Travelling;
@@ -107,7 +107,10 @@ impl Watch {
                 && !packet.header.key.is_returned()
                 && packet.header.format != Format::Diag;
         if !to_group {
-            self.count_control(now)?;
+            // Catch-ups are associations as any other.
+            if packet.header.options.contains(Options::MULTI) {
+                self.count_control(now)?;
+            }
             return Ok(0);
         }
         // The copies of one packet follow each other.
@@ -191,7 +194,11 @@ impl Watch {
     ///
     /// # Errors
     /// That is more than the transmitter takes.
-    pub fn feedback(&mut self, now: u64) -> Result<(), String> {
+    pub fn feedback(&mut self, now: u64, datagram: &Travelling) -> Result<(), String> {
+        let header = Header::parse(&datagram.data).map_err(|error| error.to_string())?;
+        if !header.options.contains(Options::MULTI) {
+            return Ok(());
+        }
         self.recent.push_back(now);
         while self.recent.front().is_some_and(|&at| at + SECOND < now) {
             self.recent.pop_front();

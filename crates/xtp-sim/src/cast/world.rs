@@ -250,7 +250,7 @@ impl GroupWorld {
                 }
             }
         } else if datagram.dst == transmitter_address() {
-            if let Err(what) = self.watch.feedback(now) {
+            if let Err(what) = self.watch.feedback(now, &datagram) {
                 self.fail(&what);
             }
             self.bridge.forward(now, 0, datagram);
