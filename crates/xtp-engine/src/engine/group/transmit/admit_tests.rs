@@ -1,1 +1,179 @@
-//! Tests.
+//! Tests of joins.
+
+use super::super::scripted::*;
+use crate::group::{CastOptions, DropReason, GroupEvent, MemberId, MemberState, Slow};
+use xtp_wire::{DiagCode, DiagValue, Options, ToGroup, ToMember};
+
+fn stage() -> Stage {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        ..CastOptions::default()
+    });
+    stage.flush();
+    stage
+}
+
+fn refusal(heard: &[Heard]) -> Option<(u32, u32)> {
+    heard.iter().find_map(|one| match one.to_member() {
+        Some(ToMember::Diag(diag)) => Some((diag.code, diag.val)),
+        _ => None,
+    })
+}
+
+fn is_refused(change: impl FnOnce(&mut Actor), value: DiagValue) {
+    let mut stage = stage();
+    let mut actor = Actor::new(1, stage.key());
+    change(&mut actor);
+    actor.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    assert_eq!(actor.answer(&stage.heard), None);
+    let told = refusal(&stage.heard);
+    assert_eq!(told, Some((DiagCode::JoinRefused.to_wire(), value.to_wire())));
+}
+
+#[test]
+fn who_can_not_take_part_hears_why() {
+    is_refused(|actor| actor.port = 7, DiagValue::NoListener);
+    is_refused(|actor| actor.maxdata = 1_000, DiagValue::TrafficRefused);
+    is_refused(|actor| actor.room = 100_000, DiagValue::TrafficRefused);
+}
+
+#[test]
+fn the_answer_is_repeated_until_it_is_heard_or_given_up() {
+    let mut stage = stage();
+    let mut actor = Actor::new(1, stage.key());
+    actor.join(&mut stage, 0, Options::empty());
+    stage.run(20 * SECOND);
+    let answers = stage.heard.iter().filter(|one| one.to_member().is_some()).count();
+    // At 0, 0.1, 0.3, 0.7, 1.5, 3.1, 5.1 and 7.1 s.
+    assert_eq!(answers, 8);
+    let (seq, _, sync) = actor.answer(&stage.heard).expect("answered");
+    actor.confirm(&mut stage, seq, sync);
+    stage.flush();
+    assert!(stage.events.is_empty(), "it was forgotten");
+    assert_eq!(
+        stage.engine.group_members(stage.now, stage.id).expect("known"),
+        []
+    );
+}
+
+#[test]
+fn nobody_joins_for_somebody_else() {
+    let mut stage = stage();
+    let mut actor = Actor::new(1, stage.key());
+    actor.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let (seq, _, sync) = actor.answer(&stage.heard).expect("answered");
+    // From another address, and with a key that was given to nobody.
+    let mut other = actor.clone();
+    other.at = host(9);
+    other.confirm(&mut stage, seq, sync);
+    other.own += 1;
+    other.at = actor.at;
+    other.confirm(&mut stage, seq, sync);
+    stage.flush();
+    assert!(stage.events.is_empty());
+    actor.confirm(&mut stage, seq, sync);
+    stage.flush();
+    assert_eq!(stage.events, [GroupEvent::Joined(MemberId(0))]);
+}
+
+#[test]
+fn joins_are_answered_at_the_rate_of_feedback() {
+    let mut stage = Stage::new(CastOptions {
+        feedback_rate: 10,
+        expect: Some(100),
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    stage.take();
+    for number in 1..=50 {
+        Actor::new(number, key).join(&mut stage, 0, Options::empty());
+    }
+    stage.flush();
+    let answered = stage.heard.iter().filter(|one| one.to_member().is_some()).count();
+    assert_eq!(answered, 10);
+    stage.run(SECOND);
+    Actor::new(60, key).join(&mut stage, 0, Options::empty());
+    stage.flush();
+    assert!(stage.heard.iter().any(|one| one.to == host(60)));
+}
+
+#[test]
+fn half_open_joins_are_limited() {
+    let mut stage = Stage::new(CastOptions {
+        feedback_rate: 1_000_000,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    for number in 0..3_000_u32 {
+        let mut actor = Actor::new(1, key);
+        actor.key = u64::from(number) + 1;
+        actor.join(&mut stage, 0, Options::empty());
+    }
+    stage.flush();
+    let answered = stage.heard.iter().filter(|one| one.to_member().is_some()).count();
+    assert_eq!(answered, 1_024, "as many as there may be half-open associations");
+}
+
+#[test]
+fn the_same_name_again_takes_the_place_of_a_silent_one_only() {
+    let mut stage = stage();
+    let key = stage.key();
+    let mut old = Actor::named(1, key, "left");
+    old.enter(&mut stage);
+    let mut new = Actor::named(2, key, "left");
+    new.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    assert_eq!(new.answer(&stage.heard), None, "the old one was just heard");
+    stage.run(SECOND);
+    new.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let (seq, _, sync) = new.answer(&stage.heard).expect("the old one is silent");
+    new.confirm(&mut stage, seq, sync);
+    stage.flush();
+    let out = GroupEvent::Dropped(MemberId(0), DropReason::Replaced);
+    assert!(stage.events.contains(&out) && stage.events.contains(&GroupEvent::Joined(MemberId(1))));
+    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    assert_eq!(reports[0].state, MemberState::Dropped(DropReason::Replaced));
+    assert_eq!(reports[1].name, "left");
+}
+
+#[test]
+fn a_late_one_holds_nothing_or_is_refused() {
+    for slow in [Slow::CatchUp, Slow::Drop] {
+        let mut stage = Stage::new(CastOptions {
+            expect: Some(1),
+            window: 400_000,
+            slow,
+            ..CastOptions::default()
+        });
+        stage.flush();
+        let mut first = Actor::new(1, stage.key());
+        first.enter(&mut stage);
+        stage.write(1_000_000);
+        for _ in 0..100 {
+            stage.run(5 * MS);
+            let (sent, echo) = (stage.position(), newest(&stage.heard));
+            first.status(&mut stage, sent, echo, Options::empty());
+        }
+        let mut late = Actor::new(2, first.group);
+        late.join(&mut stage, 0, Options::empty());
+        stage.flush();
+        match slow {
+            Slow::Drop => assert_eq!(
+                refusal(&stage.heard),
+                Some((DiagCode::JoinRefused.to_wire(), DiagValue::JoinDenied.to_wire()))
+            ),
+            _ => {
+                let (seq, live, _) = late.answer(&stage.heard).expect("admitted");
+                assert_eq!(seq, 0, "it can have everything");
+                assert!(live >= stage.position() && live % (64 * 1_416) == 0, "{live}");
+                let answers = stage.count(|said| matches!(said, ToGroup::Data(_)));
+                assert!(answers > 0);
+            }
+        }
+    }
+}

@@ -1,1 +1,133 @@
-//! Tests.
+//! Tests of who is silent, slow, lossy, and out.
+
+use super::super::scripted::*;
+use crate::group::{CastOptions, DropReason, GroupClose, GroupEvent, MemberId, Slow};
+use core::time::Duration;
+use xtp_wire::{Options, ToGroup, ToMember};
+
+fn stage(options: CastOptions) -> (Stage, Actor, Actor) {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        ..options
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    (stage, one, other)
+}
+
+/// One answers for so long, the other says nothing.
+fn one_answers(stage: &mut Stage, one: &mut Actor, span: Duration) {
+    let end = stage.now + span;
+    while stage.now < end {
+        stage.run(20 * MS);
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        one.status(stage, sent, echo, Options::empty());
+    }
+}
+
+#[test]
+fn a_silent_one_holds_nobody_up_and_is_asked_alone() {
+    let (mut stage, mut one, other) = stage(CastOptions::default());
+    stage.write(2_000_000);
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    assert_eq!(stage.position(), 2_000_000, "all of it left");
+    let gone = GroupEvent::Laggard(MemberId(1));
+    assert!(stage.events.contains(&gone));
+    let stats = stage.engine.cast_stats(stage.now, stage.id).expect("known");
+    assert_eq!(stats.acknowledged, 2_000_000);
+    let asked = stage
+        .heard
+        .iter()
+        .filter(|one| one.to == other.at && matches!(one.to_member(), Some(ToMember::Answer { .. })));
+    let asked = asked.count();
+    assert!((4..=12).contains(&asked), "{asked} in three seconds");
+}
+
+#[test]
+fn patience_counts_from_when_all_others_are_done() {
+    let patience = 2 * SECOND;
+    let (mut stage, mut one, _) = stage(CastOptions {
+        patience,
+        ..CastOptions::default()
+    });
+    stage.write(10_000);
+    stage.finish();
+    one_answers(&mut stage, &mut one, 4 * SECOND);
+    let out = GroupEvent::Dropped(MemberId(1), DropReason::Silent);
+    assert!(!stage.events.contains(&out), "the first is not done yet");
+    let echo = newest(&stage.heard);
+    one.status(&mut stage, 10_000, echo, Options::RCLOSE);
+    stage.run(patience - 200 * MS);
+    assert!(!stage.events.contains(&out));
+    stage.run(400 * MS);
+    assert_eq!(
+        stage.events[stage.events.len() - 2..],
+        [out, GroupEvent::Closed(GroupClose::Normal)]
+    );
+}
+
+#[test]
+fn who_waits_waits_from_the_last_word() {
+    let (mut stage, mut one, _) = stage(CastOptions {
+        slow: Slow::Wait,
+        patience: 2 * SECOND,
+        ..CastOptions::default()
+    });
+    stage.write(10_000);
+    one_answers(&mut stage, &mut one, 1_800 * MS);
+    assert_eq!(stage.events.len(), 3, "joined, joined, started");
+    one_answers(&mut stage, &mut one, 400 * MS);
+    assert_eq!(
+        stage.events[3..],
+        [GroupEvent::Dropped(MemberId(1), DropReason::Silent)]
+    );
+}
+
+#[test]
+fn a_port_nobody_listens_on_is_out_at_once() {
+    let (mut stage, _, other) = stage(CastOptions::default());
+    stage.flush();
+    let now = stage.now;
+    stage.engine.port_unreachable(now, other.at);
+    stage.flush();
+    let out = GroupEvent::Dropped(MemberId(1), DropReason::Unreachable);
+    assert_eq!(stage.events.last(), Some(&out));
+}
+
+#[test]
+fn a_laggard_that_is_near_is_back() {
+    let (mut stage, mut one, mut other) = stage(CastOptions::default());
+    stage.write(500_000);
+    one_answers(&mut stage, &mut one, 2 * SECOND);
+    assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));
+    let (sent, echo) = (stage.position(), newest(&stage.heard));
+    other.status(&mut stage, 100, echo, Options::empty());
+    stage.flush();
+    let back = GroupEvent::Returned(MemberId(1));
+    assert!(
+        !stage.events.contains(&back),
+        "it lacks what the group does not repair"
+    );
+    let (_, live, _) = other.answer(&stage.heard).expect("it was told");
+    assert!(live >= 100);
+    other.status(&mut stage, sent, echo, Options::empty());
+    stage.flush();
+    let whole = sent >= live;
+    assert_eq!(stage.events.contains(&back), whole);
+}
+
+#[test]
+fn nothing_new_leaves_without_a_holder() {
+    let (mut stage, ..) = stage(CastOptions::default());
+    stage.write(20_000);
+    stage.run(3 * SECOND);
+    let behind = |number| GroupEvent::Laggard(MemberId(number));
+    assert!(stage.events.contains(&behind(0)) && stage.events.contains(&behind(1)));
+    let before = stage.count(|said| matches!(said, ToGroup::Data(_)));
+    stage.write(20_000);
+    stage.run(SECOND);
+    assert_eq!(stage.count(|said| matches!(said, ToGroup::Data(_))), before);
+}

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
 use xtp_wire::{
-    Address, Body, Control, ExtendedTraffic, Gnack, GnackBlock, GroupHeader, Options, Packet, Spans, ToGroup,
-    ToMember, ToTransmitter, Traffic, Xcntl,
+    Address, Body, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Gnack, GnackBlock, GroupHeader,
+    Options, Packet, Spans, Tlv, TlvWriter, ToGroup, ToMember, ToTransmitter, Traffic, Xcntl,
 };
 
 pub(super) const MS: Duration = Duration::from_millis(1);
@@ -110,6 +110,11 @@ impl Stage {
         }
     }
 
+    /// How much of the stream was sent.
+    pub(super) fn position(&mut self) -> u64 {
+        self.engine.cast_stats(self.now, self.id).expect("known").position
+    }
+
     pub(super) fn write(&mut self, octets: usize) -> usize {
         let data: Vec<u8> = (0..octets).map(|at| (at % 251) as u8).collect();
         self.engine
@@ -165,6 +170,7 @@ pub(super) struct Actor {
     pub(super) room: u64,
     pub(super) maxdata: u32,
     pub(super) port: u16,
+    name: Option<&'static str>,
 }
 
 impl Actor {
@@ -178,6 +184,15 @@ impl Actor {
             room: 1 << 30,
             maxdata: 65_000,
             port: 0,
+            name: None,
+        }
+    }
+
+    /// One that says how it is called.
+    pub(super) fn named(number: u8, group: u64, name: &'static str) -> Self {
+        Self {
+            name: Some(name),
+            ..Self::new(number, group)
         }
     }
 
@@ -194,6 +209,12 @@ impl Actor {
     /// Step 2.
     pub(super) fn join(&mut self, stage: &mut Stage, rseq: u64, options: Options) {
         let header = self.header(self.group, options);
+        let mut room = [0; 96];
+        let mut tlvs = TlvWriter::new(&mut room);
+        if let Some(name) = self.name {
+            tlvs.tlv(&Tlv::Name(name)).expect("it fits");
+        }
+        let tlvs = tlvs.finish().expect("it fits");
         let join = ToTransmitter::Join {
             control: Control {
                 rseq,
@@ -211,6 +232,7 @@ impl Actor {
             traffic: Traffic::Extended(ExtendedTraffic {
                 service: xtp_wire::service::MULTICAST_RELIABLE,
                 maxdata: self.maxdata,
+                tlvs,
                 ..ExtendedTraffic::default()
             }),
         };
@@ -258,6 +280,18 @@ impl Actor {
     /// XCNTL without spans, asked or not.
     pub(super) fn status(&mut self, stage: &mut Stage, rseq: u64, echo: u32, options: Options) {
         self.spans(stage, rseq, echo, Spans::EMPTY, options);
+    }
+
+    /// The same with spans, as the answer to a poll.
+    pub(super) fn spans_asked(&mut self, stage: &mut Stage, rseq: u64, echo: u32, spans: Spans<'_>) {
+        self.spans(stage, rseq, echo, spans, Options::empty());
+    }
+
+    /// DIAG of a user that does not want what came.
+    pub(super) fn reject(&mut self, stage: &mut Stage, text: &str) {
+        let header = self.header(self.own, Options::empty());
+        let diag = Diag::new(DiagCode::ContextAbandoned, DiagValue::Unspecified, text);
+        stage.hear(self.at, &ToTransmitter::Diag(diag).packet(header));
     }
 
     pub(super) fn spans(
