@@ -1,4 +1,4 @@
-//! Simulated groups: one transmitter, 1 to 64 receivers, each an engine of its own behind a driver (§9).
+//! Simulated groups: one transmitter, 1 to 64 receivers, each an engine of its own behind a driver (§9.1).
 //!
 //! Every host has one link to a bridge and one from it. What the transmitter sends to the group crosses its uplink once
 //! (what is lost there everybody lacks) and is copied onto the downlink of every receiver (what is lost there only that one

@@ -265,7 +265,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "first-to-a-group",
         "xtp-engine/src/engine/input.rs",
-        "if «header.options.contains(Options::MULTI)» { self.stats.unmatched",
+        "if «self.take_group(packet, datagram)» { return",
         "false",
         "FIRST of a group begins an association of one",
     ),

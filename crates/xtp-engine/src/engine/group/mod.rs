@@ -1,4 +1,4 @@
-//! Transmitters and receivers of groups, beside the contexts and behind the same calls (§9).
+//! Transmitters and receivers of groups, beside the contexts and behind the same calls (§9.1).
 //!
 //! A packet of a group never belongs to a context: what comes from a group's socket is for the receivers of that group; what comes
 //! to the endpoint's own socket and no context knows is looked up among the keys of groups. A party is served in
