@@ -96,7 +96,8 @@ fn orders_that_hardly_differ_cost_no_repair() {
         let mut data = 0;
         let mut world = World::new(2, move |copy| {
             if copy.format != Format::Data {
-                return ARRIVES;
+                // No poll overtakes the data before it.
+                return Fate::After(DELAY + Duration::from_micros(50));
             }
             data += 1;
             let place = places.get(data - 1).copied().unwrap_or(data);

@@ -107,9 +107,8 @@ fn one_group_after_the_other() {
         write(&mut world, 0, cast, &message);
         assert!(world.run(), "round {round}");
         assert_whole(world.party(1, receiver), &message);
-        let now = world.now;
-        world.engine(0).group_release(now, cast).unwrap();
-        world.engine(1).group_release(now, receiver).unwrap();
+        world.release(0, cast);
+        world.release(1, receiver);
         world.run_for(Duration::from_millis(5));
     }
 }

@@ -181,6 +181,13 @@ impl<'a> World<'a> {
         assert_eq!(taken, message.len(), "a small message is taken whole");
     }
 
+    /// A user lets go of a party.
+    pub fn release(&mut self, host: usize, id: GroupId) {
+        let host = &mut self.hosts[host];
+        host.engine.group_release(self.now, id).unwrap();
+        host.readers.retain(|reader| *reader != id);
+    }
+
     /// Runs until every party is over; whether all are.
     pub fn run(&mut self) -> bool {
         let end = self.now + LIMIT;

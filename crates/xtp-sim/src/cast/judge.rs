@@ -177,6 +177,9 @@ impl GroupWorld {
         let over = self.sender_over().unwrap_or(u64::MAX);
         let began = receiving.now.began;
         let started = self.sender.started.unwrap_or(u64::MAX);
+        // Where it keeps its address a program that takes another's place can not be told from it.
+        let replaced = !receiving.before.is_empty() && self.plan.target == Target::Each;
+        add(replaced, "took the place of another at its address");
         let joined = self.member_of(receiving).is_some();
         let mut time_to_join = nanos(if lossy || troubled {
             MARGIN
@@ -299,7 +302,8 @@ impl GroupWorld {
             DropReason::Slow => self.plan.options.slow == Slow::Drop,
             _ => true,
         };
-        let quiet = self.happened.is_empty();
+        // Who drops slow ones drops silent ones after four polls.
+        let quiet = self.happened.is_empty() && self.plan.options.slow != Slow::Drop;
         let patient = reason == DropReason::Silent && quiet && share(&receiving.plan.down.loss) < 0.1;
         match holds && !patient {
             true => Ok(()),
@@ -336,6 +340,14 @@ impl GroupWorld {
             ),
             _ => (0, 0),
         };
+        // With more marks than a descriptor holds a symbol is sent as data, too, in as many packets as there were.
+        let usual = self
+            .watch
+            .coding
+            .map_or(u64::MAX, |coding| self.sender.ledger.written / coding.symbol + 4);
+        if self.watch.data > usual + usual / 8 {
+            return Ok(());
+        }
         let most = bound + bound / 4 + proactive * blocks + REPAIR_MARGIN;
         match self.watch.repairs > most {
             true => Err(format!(

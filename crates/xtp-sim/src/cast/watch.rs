@@ -355,7 +355,8 @@ impl GroupWorld {
                 "{id:?} is said to be done and its user has not confirmed"
             ));
         }
-        if instance.rejected {
+        // Who confirms what was received may still reject what it reads.
+        if instance.rejected && confirms == xtp_engine::Confirm::Delivered {
             return Err(format!("{id:?} is said to be done and its user has rejected"));
         }
         Ok(())

@@ -130,11 +130,12 @@ impl Receiver {
             return self.finish(GroupClose::Incomplete { missing }, env);
         }
         self.learn_end(end, env);
-        self.behind.ended = true;
+        let is_news = !core::mem::replace(&mut self.behind.ended, true);
         if self.close.complete {
             self.outbox.status = self.may_confirm();
         } else if self.bound.as_ref().is_some_and(|bound| bound.supplies) && self.stage == Stage::Member {
-            self.outbox.status = true;
+            // Said once: the transmitter answers every status with END.
+            self.outbox.status |= is_news;
         } else {
             let missing = self.octets_missing();
             self.bury(env);

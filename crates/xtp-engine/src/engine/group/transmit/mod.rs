@@ -47,8 +47,8 @@ use status::Report;
 use stream::Stream;
 use terms::Terms;
 use xtp_wire::{
-    DESCRIPTOR_LEN, FecAgreement, GnackBlock, HEADER_LEN, Header, Options, PARITY_LEN, Parity, ToTransmitter,
-    service,
+    DESCRIPTOR_LEN, DiagCode, DiagValue, FecAgreement, GnackBlock, HEADER_LEN, Header, Options, PARITY_LEN,
+    Parity, ToTransmitter, service,
 };
 
 /// Most destinations of a fan-out.
@@ -194,15 +194,21 @@ impl Transmitter {
         }
     }
 
-    /// It is over; who has not heard so is told.
+    /// It is over; who has not heard so is told, and who lacks something that nobody will supply any more, too.
     fn answer_late(&mut self, src: SocketAddr, header: &Header) {
         let own = header.key.value();
         let known = self.members.by_own(own).map(|index| self.members.get(index));
-        if known
-            .is_some_and(|member| member.address == src && !matches!(member.state, MemberState::Dropped(_)))
-        {
-            self.replies.push(reply::Reply::End(own));
-        }
+        let Some(member) = known.filter(|member| member.address == src) else {
+            return;
+        };
+        let (code, value) = match member.state {
+            MemberState::Done(_) => return self.replies.push(reply::Reply::End(own)),
+            MemberState::Dropped(reason) => members::diagnosis(reason),
+            _ => (DiagCode::ContextAbandoned, DiagValue::HostGoingDown),
+        };
+        let to = (member.address, member.local);
+        let refusal = reply::Reply::refusal(to, member.key, code, value);
+        self.replies.push(refusal);
     }
 
     pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
