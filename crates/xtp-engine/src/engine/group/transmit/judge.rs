@@ -37,6 +37,8 @@ pub(super) struct Judge {
     pub(super) rest_since: Option<Time>,
     /// Since when only laggards are left although there is more to send.
     only_laggards_since: Option<Time>,
+    /// What members usually asked for, when everybody was looked at last.
+    usual: u64,
     /// Where the turn of probes goes on.
     turn: usize,
 }
@@ -62,6 +64,8 @@ impl Transmitter {
         }
         self.note_rest(now);
         let lossy = self.usual_needs();
+        self.judge.usual = lossy;
+        self.rate.note_ceilings(&self.members, now);
         let mut verdicts = Vec::new();
         let mut tell = Vec::new();
         for (index, member) in self.members.iter() {
@@ -250,7 +254,7 @@ impl Transmitter {
         let quorum = self.members.quorum().unwrap_or(self.acknowledged);
         let near = rseq >= quorum.saturating_sub(self.window() / 4);
         let whole = live == GroupPoint::NEVER || rseq >= live;
-        let lossy = self.is_lossy(index, self.usual_needs());
+        let lossy = self.is_lossy(index, self.judge.usual);
         if !(alone || (whole && near && !lossy)) {
             return;
         }

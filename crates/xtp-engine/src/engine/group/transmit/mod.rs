@@ -449,9 +449,9 @@ fn check(target: &Target, options: &CastOptions) -> Result<(), Error> {
             ..
         } if list.is_empty() => invalid("a list of nobody"),
         CastOptions {
-            mode: Mode::Bucket(buckets),
+            mode: Mode::Bucket(_),
             ..
-        } if !(1..=64).contains(&buckets.buckets) => invalid("1 to 64 buckets"),
+        } => invalid("mode: buckets are not built yet"),
         CastOptions { fec: Some(fec), .. }
             if fec.symbols == 0 || fec.rows < fec.symbols || fec.proactive > fec.rows =>
         {

@@ -34,6 +34,8 @@ const MEASURED: Duration = Duration::from_millis(100);
 const QUEUE: Duration = Duration::from_millis(50);
 /// Another pacemaker is chosen for such reasons at most so often.
 const SWITCH: Duration = Duration::from_millis(500);
+/// Members that are few enough to be looked at whenever one changes.
+const FEW: usize = 64;
 /// Reports of the pacemaker that are remembered.
 const MOST_REPORTS: usize = 64;
 /// Without a report for so many intervals the rate is halved, and again each interval.
@@ -254,8 +256,8 @@ impl RateControl {
         }
     }
 
-    /// Somebody joined, left or fell behind.
-    pub(super) fn members_changed(&mut self, members: &Members, now: Time) {
+    /// What the holders take at most: buffers of their sockets, rates.
+    pub(super) fn note_ceilings(&mut self, members: &Members, now: Time) {
         self.buffer = members.socket_buffer().map(|octets| u64::from(octets) / 2);
         let taken = members.in_rate();
         let mut rate = self.own;
@@ -266,6 +268,13 @@ impl RateControl {
             rate.burst = rate.burst.max(TRAIN as u32 * self.packet as u32);
         }
         self.bucket.set(rate, now);
+    }
+
+    /// Somebody joined, left or fell behind. In a large group its ceilings are looked at with the next look at everybody.
+    pub(super) fn members_changed(&mut self, members: &Members, now: Time) {
+        if members.len() <= FEW {
+            self.note_ceilings(members, now);
+        }
         let holds = |member: u32| members.get(member).is_holder();
         if self.pacemaker.member.is_none_or(|member| !holds(member)) {
             let mut holders = members.iter().filter(|(_, member)| member.is_holder());

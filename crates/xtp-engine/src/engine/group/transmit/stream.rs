@@ -142,7 +142,9 @@ impl Stream {
 
     /// Whether something new could be sent, up to `limit`.
     pub(super) fn has_more(&self, limit: u64) -> bool {
-        self.nxt < self.queue.end() && self.nxt < limit && self.cut_len(self.nxt).is_some()
+        // A tag that does not fit below the limit waits as a whole.
+        let fits = |cut: Cut| cut.tag.is_none() || limit - self.nxt >= TAG_LEN as u64;
+        self.nxt < self.queue.end() && self.nxt < limit && self.cut_len(self.nxt).is_some_and(fits)
     }
 
     fn cut_len(&self, seq: u64) -> Option<Cut> {

@@ -51,7 +51,8 @@ fn the_limit_holds_and_never_splits_a_tag() {
     let mut stream = stream();
     stream.tag(5).expect("open");
     stream.write(Bytes::from_static(&[1; 20]), false).expect("open");
-    assert!(stream.portion(0, 7).is_none());
+    assert!(stream.portion(0, 7).is_none() && !stream.has_more(7));
+    assert!(stream.has_more(8));
     let portion = stream.portion(0, 12).expect("room for the tag and four octets");
     assert_eq!((portion.len, portion.tag, portion.eom), (12, Some(5), false));
 }
