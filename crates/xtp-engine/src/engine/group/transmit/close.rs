@@ -100,6 +100,9 @@ impl Transmitter {
     }
 
     fn may_end(&mut self, now: Time) -> bool {
+        if self.is_datagram() {
+            return false;
+        }
         // Nobody is left of all that were there: nothing new would ever leave.
         let deserted = self.members.len() > 0 && self.members.all_settled();
         let sent = deserted || self.stream.is_sent() && self.end_was_said();
