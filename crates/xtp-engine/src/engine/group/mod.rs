@@ -319,7 +319,7 @@ impl Engine {
     }
 
     /// A party with the environment it needs.
-    fn with_party<R>(
+    pub(super) fn with_party<R>(
         &mut self,
         id: GroupId,
         act: impl FnOnce(&mut Party, &mut GroupEnv<'_>) -> R,

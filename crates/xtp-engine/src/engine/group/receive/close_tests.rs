@@ -1,1 +1,332 @@
+//! How it ends: well, or because somebody is gone.
 
+use super::super::script::*;
+use crate::engine::Read;
+use crate::group::{GroupClose, GroupEvent, JoinOptions};
+use crate::{Confirm, DiagReason};
+use std::time::Duration;
+use xtp_wire::{Caps, DiagCode, DiagValue, Options};
+
+fn confirming() -> JoinOptions {
+    JoinOptions {
+        confirm: Confirm::Delivered,
+        ..options()
+    }
+}
+
+/// A member that has the whole of a stream of two blocks.
+fn whole(options: JoinOptions, asks: Options) -> Script {
+    let mut script = Script::member(options);
+    script.block_without(0, &[]);
+    script.block_without(1, &[]);
+    script.poll_nobody_with(2 * BLOCK, Options::WCLOSE | asks);
+    script
+}
+
+fn confirms(said: &[(crate::Time, Said)]) -> Vec<u64> {
+    let sure = said.iter().filter(|each| match &each.1 {
+        Said::Spans { options, .. } | Said::Join { options, .. } => options.contains(Options::RCLOSE),
+        _ => false,
+    });
+    sure.map(|(at, _)| at.as_nanos() / 1_000_000 - 1_000_000)
+        .collect()
+}
+
+#[test]
+fn completeness_is_said_unasked_once_and_again_in_silence() {
+    let mut script = whole(options(), Options::empty());
+    let said = script.run(60_000);
+    assert_eq!(confirms(&said), [5, 1_005, 2_005, 3_005, 4_005]);
+    assert_eq!(said.len(), 5);
+    script.events_end_with(GroupClose::Normal);
+}
+
+#[test]
+fn what_is_heard_begins_the_silence_anew() {
+    let mut script = whole(options(), Options::empty());
+    assert_eq!(confirms(&script.run(1_500)), [5, 1_005]);
+    for _ in 0..100 {
+        script.poll_nobody(2 * BLOCK);
+        assert_eq!(script.run(900), []);
+    }
+    assert!(!script.events().contains(&GroupEvent::Closed(GroupClose::Normal)));
+    script.end(2 * BLOCK);
+    script.events_end_with(GroupClose::Normal);
+}
+
+#[test]
+fn a_user_who_is_to_confirm_is_waited_for() {
+    let mut script = whole(confirming(), Options::empty());
+    assert!(script.events().contains(&GroupEvent::Complete));
+    script.read();
+    script.poll(2 * BLOCK, Options::WCLOSE);
+    let said = script.run(100);
+    assert!(matches!(said[..], [(_, Said::Spans { asked: true, .. })]) && confirms(&said).is_empty());
+    script
+        .engine
+        .group_confirm(script.now, script.id)
+        .expect("it is there");
+    assert_eq!(confirms(&script.run(100)).len(), 1);
+}
+
+#[test]
+fn a_transmitter_that_asks_for_delivery_waits_for_the_reading() {
+    let mut script = whole(options(), Options::DREQ);
+    assert_eq!(confirms(&script.run(500)), []);
+    script.read();
+    assert_eq!(confirms(&script.run(500)).len(), 1);
+}
+
+#[test]
+fn whoever_rejects_says_why_and_is_out() {
+    let mut script = whole(confirming(), Options::empty());
+    let long = "ä".repeat(200);
+    script
+        .engine
+        .group_reject(script.now, script.id, &long)
+        .expect("it is there");
+    let said = script.flush();
+    let [Said::Diag(2, 0, text)] = &said[..] else {
+        panic!("{said:?}")
+    };
+    assert_eq!(*text, "ä".repeat(127), "whole characters, 255 octets at most");
+    script.events_end_with(GroupClose::Local);
+    assert_eq!(script.run(60_000), []);
+    assert_eq!(
+        script.read().0.len() as u64,
+        2 * BLOCK,
+        "what came can still be read"
+    );
+}
+
+#[test]
+fn whoever_leaves_early_says_so() {
+    let mut script = Script::member(options());
+    script
+        .engine
+        .group_release(script.now, script.id)
+        .expect("it is there");
+    assert!(matches!(&script.flush()[..], [Said::Diag(2, 0, _)]));
+    assert!(
+        script.engine.group_release(script.now, script.id).is_err(),
+        "it is gone"
+    );
+    let mut script = whole(options(), Options::empty());
+    script
+        .engine
+        .group_release(script.now, script.id)
+        .expect("it is there");
+    let said = script.run(0);
+    assert_eq!(confirms(&said).len(), 1, "{said:?}");
+}
+
+#[test]
+fn a_silent_transmitter_is_asked_and_then_lost() {
+    let mut script = Script::member(options());
+    let said = script.run(60_000);
+    let asked: Vec<u64> = said
+        .iter()
+        .map(|(at, said)| {
+            let Said::Join { options, .. } = said else {
+                panic!("{said:?}")
+            };
+            assert_eq!(*options, Options::SREQ);
+            at.as_nanos() / 1_000_000_000 - 1_000
+        })
+        .collect();
+    assert_eq!(asked, [10, 11, 13, 17]);
+    script.events_end_with(GroupClose::TransmitterLost);
+}
+
+#[test]
+fn a_transmitter_that_answers_is_not_lost() {
+    let mut script = Script::member(options());
+    for _ in 0..10 {
+        script.run(12_000);
+        script.answer(0, 0);
+    }
+    assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)]);
+}
+
+#[test]
+fn a_port_nobody_listens_on() {
+    let mut script = Script::member(options());
+    script.engine.port_unreachable(script.now, TRANSMITTER);
+    script.events_end_with(GroupClose::TransmitterLost);
+    let mut script = whole(options(), Options::empty());
+    script.run(100);
+    script.engine.port_unreachable(script.now, TRANSMITTER);
+    script.events_end_with(GroupClose::Normal);
+    let mut script = Script::new(options());
+    script.announce();
+    script.engine.port_unreachable(script.now, TRANSMITTER);
+    assert_eq!(
+        script.events(),
+        [GroupEvent::Found(TRANSMITTER)],
+        "it goes on listening"
+    );
+    script.announce();
+    assert!(matches!(script.flush()[..], [Said::Join { .. }]));
+}
+
+#[test]
+fn whoever_was_stopped_reports_at_once_and_asks_where_it_stands() {
+    let mut script = Script::member(options());
+    script.run(1_000);
+    script.now = script.now + Duration::from_millis(600);
+    let said = script.flush();
+    let [
+        Said::Spans {
+            options,
+            asked: false,
+            ..
+        },
+    ] = &said[..]
+    else {
+        panic!("{said:?}")
+    };
+    assert_eq!(*options, Options::SREQ);
+    assert_eq!(script.run(900), [], "once");
+}
+
+#[test]
+fn octets_beyond_the_end_are_not_taken() {
+    let mut script = Script::member(options());
+    script.block_without(0, &[]);
+    script.poll_nobody_with(BLOCK + 50, Options::WCLOSE);
+    script.data(BLOCK, 100);
+    script.poll_nobody_with(4 * BLOCK, Options::WCLOSE);
+    script.data(BLOCK, 50);
+    let (octets, end) = script.read();
+    assert_eq!((octets.len() as u64, end), (BLOCK + 50, Read::End));
+}
+
+#[test]
+fn an_end_before_what_was_heard_is_none() {
+    let mut script = Script::member(options());
+    script.block_without(1, &[]);
+    script.poll_nobody_with(BLOCK, Options::WCLOSE);
+    script.block_without(0, &[]);
+    assert_eq!(script.read().1, Read::Pending);
+    script.poll_nobody_with(2 * BLOCK, Options::WCLOSE);
+    assert_eq!(script.read().1, Read::End);
+}
+
+#[test]
+fn a_group_that_ends_before_one_is_whole() {
+    let mut script = Script::member(options());
+    script.block_without(0, &[]);
+    script.block_without(1, &[1]);
+    script.end(2 * BLOCK);
+    script.events_end_with(GroupClose::Incomplete { missing: 100 });
+    let mut script = Script::new(options());
+    script.caps |= Caps::CATCHUP;
+    script.join();
+    script.block_without(0, &[1]);
+    script.end(BLOCK);
+    let said = script.run(1_100);
+    assert_eq!(
+        said.len(),
+        3,
+        "it says each half second that it lacks something: {said:?}"
+    );
+    script.engine.port_unreachable(script.now, TRANSMITTER);
+    script.events_end_with(GroupClose::Incomplete { missing: 100 });
+}
+
+#[test]
+fn a_transmitter_that_gives_up() {
+    let mut script = Script::member(options());
+    script.block_without(0, &[1]);
+    script.give_up(BLOCK);
+    let GroupEvent::Closed(GroupClose::Incomplete { missing }) = script.events().pop().expect("an event")
+    else {
+        panic!("it is over")
+    };
+    assert!(missing <= 100);
+    let mut script = Script::member(options());
+    script.diag(DiagCode::ContextAbandoned, DiagValue::HostGoingDown);
+    script.events_end_with(GroupClose::Dropped(DiagReason(10)));
+}
+
+#[test]
+fn a_datagram_without_answers() {
+    let mut script = Script::new(options());
+    script.first(
+        0,
+        Options::WCLOSE | Options::EOM | Options::END,
+        &Script::octets(0, 300),
+    );
+    let (octets, end) = script.read();
+    assert_eq!((octets.len(), end), (300, Read::End));
+    script.events_end_with(GroupClose::Normal);
+    assert_eq!(script.run(60_000), []);
+}
+
+#[test]
+fn a_datagram_that_is_confirmed() {
+    let mut script = Script::new(options());
+    let ask = Options::WCLOSE | Options::EOM | Options::SREQ;
+    script.first(0, ask, &Script::octets(0, 300));
+    let said = script.run(200);
+    assert_eq!(confirms(&said), [0]);
+    assert_eq!(said.len(), 1);
+    script.first(0, ask, &Script::octets(0, 300));
+    assert_eq!(
+        confirms(&script.run(100)),
+        [250],
+        "who asks again has not heard it"
+    );
+    assert_eq!(script.read().0.len(), 300);
+    script.end(300);
+    script.events_end_with(GroupClose::Normal);
+    script.first(0, ask, &Script::octets(0, 300));
+    assert_eq!(script.run(60_000), []);
+}
+
+#[test]
+fn a_stream_that_nobody_waits_for() {
+    let mut script = Script::new(options());
+    script.service = xtp_wire::service::MULTICAST_UNACKNOWLEDGED;
+    script.fec = None;
+    let modes = Options::NOERR | Options::NOFLOW;
+    script.first(1_000, modes, &[]);
+    script.data_with(900, 100, modes);
+    script.data_with(1_000, 100, modes);
+    script.data_with(1_200, 100, modes | Options::EOM);
+    script.data_with(1_100, 100, modes);
+    let mut read = || {
+        script
+            .engine
+            .group_read(script.now, script.id, 1 << 20)
+            .expect("it is there")
+    };
+    assert!(matches!(read(), Read::Data { offset: 1_000, bytes, .. } if bytes.len() == 100));
+    assert_eq!(
+        read(),
+        Read::Gap {
+            offset: 1_100,
+            len: 100
+        }
+    );
+    assert!(matches!(
+        read(),
+        Read::Data {
+            offset: 1_200,
+            eom: true,
+            ..
+        }
+    ));
+    assert_eq!(read(), Read::Pending);
+    assert_eq!(script.run(1_000), [], "and nobody hears of it");
+    script.end(1_400);
+    assert_eq!(
+        script.read().1,
+        Read::Gap {
+            offset: 1_300,
+            len: 100
+        }
+    );
+    assert_eq!(script.read().1, Read::End);
+    script.events_end_with(GroupClose::Normal);
+}

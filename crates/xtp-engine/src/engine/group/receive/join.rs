@@ -29,6 +29,8 @@ pub(super) struct Joining {
     wait: Duration,
     /// The transmitter announced itself since the last join left.
     called: bool,
+    /// The next join leaves when it does so.
+    overdue: bool,
     /// When the transmitter that is asked was chosen.
     since: Time,
     /// This receiver was a member before.
@@ -159,10 +161,19 @@ impl Receiver {
         self.joining.at = Some(env.now + self.feedback.once(env.random()));
     }
 
+    /// The transmitter wants to hear of this receiver.
+    pub(super) fn called_to_join(&mut self, env: &GroupEnv<'_>) {
+        self.joining.called = true;
+        if core::mem::take(&mut self.joining.overdue) {
+            self.joining.at = Some(env.now);
+        }
+    }
+
     /// The same of the confirmation of a datagram.
     pub(super) fn ask_to_confirm(&mut self, env: &mut GroupEnv<'_>) {
-        self.joining.called = true;
-        if self.joining.at.is_none() {
+        let begun = self.joining.at.is_some() || self.joining.overdue;
+        self.called_to_join(env);
+        if !begun {
             self.ask(env);
         }
     }
@@ -184,7 +195,7 @@ impl Receiver {
         {
             self.feedback = feedback(&terms, Some(self.feedback));
         }
-        self.joining.called = true;
+        self.called_to_join(env);
         if header.options.contains(Options::DREQ) {
             self.close.waits_for_user = true;
         }
@@ -204,7 +215,8 @@ impl Receiver {
         match self.stage {
             Stage::Joining | Stage::Confirming if !self.joining.called && !self.joining.again => {
                 // Nobody is asked more often than it calls: so made-up announcements cost one join each.
-                self.joining.at = Some(env.now + FIRST_WAIT);
+                self.joining.at = None;
+                self.joining.overdue = true;
             }
             Stage::Joining | Stage::Confirming => {
                 self.joining.called = false;
@@ -316,3 +328,7 @@ fn feedback(terms: &GroupTerms<'_>, known: Option<Feedback>) -> Feedback {
         hold: known.map_or(4 * round_trip, |known| known.hold),
     }
 }
+
+#[cfg(test)]
+#[path = "join_tests.rs"]
+mod tests;

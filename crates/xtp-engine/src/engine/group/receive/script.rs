@@ -1,8 +1,10 @@
 //! A transmitter that follows a script, and the receiver it talks to: packets in, packets out, time by hand.
 
+use super::Receiver;
 use crate::EngineConfig;
+use crate::engine::group::{GroupEnv, Party};
 use crate::engine::{Engine, Read};
-use crate::group::{Descriptor, GroupEvent, GroupId, JoinOptions, Mark, Symbol, encode_row};
+use crate::group::{Descriptor, GroupClose, GroupEvent, GroupId, JoinOptions, Mark, Symbol, encode_row};
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
@@ -89,7 +91,11 @@ pub(super) fn options() -> JoinOptions {
 
 impl Script {
     pub(super) fn new(options: JoinOptions) -> Self {
-        let mut engine = Engine::new(EngineConfig::new([3; 32])).expect("sound");
+        Self::seeded(3, options)
+    }
+
+    pub(super) fn seeded(seed: u8, options: JoinOptions) -> Self {
+        let mut engine = Engine::new(EngineConfig::new([seed; 32])).expect("sound");
         let now = Time::ZERO + Duration::from_secs(1_000);
         let id = engine.join(now, options).expect("options are sound");
         Self {
@@ -263,6 +269,32 @@ impl Script {
         self.engine.receive(self.now, datagram);
     }
 
+    pub(super) fn member_sync(&self) -> u32 {
+        self.member_sync
+    }
+
+    /// Closed is the last event, and that is how.
+    pub(super) fn events_end_with(&mut self, close: GroupClose) {
+        assert_eq!(self.events().last(), Some(&GroupEvent::Closed(close)));
+    }
+
+    /// How many joins leave now, to whom ever.
+    pub(super) fn count_joins(&mut self) -> usize {
+        let mut out = TransmitBatch::new();
+        self.engine.flush(self.now, &mut out);
+        out.datagrams()
+    }
+
+    /// DIAG 3 of the transmitter's host: it does not know that key.
+    pub(super) fn disown(&mut self, key: u64) {
+        let header = GroupHeader {
+            key,
+            ..GroupHeader::default()
+        };
+        let diag = Diag::new(DiagCode::InvalidContext, DiagValue::Unspecified, "");
+        self.deliver(&ToMember::Diag(diag).packet(header), false);
+    }
+
     pub(super) fn diag(&mut self, code: DiagCode, value: DiagValue) {
         let header = GroupHeader {
             key: self.receiver,
@@ -364,6 +396,31 @@ impl Script {
         self.to_group(ToGroup::Poll(question), seq, options);
     }
 
+    pub(super) fn ask(&mut self, question: GroupPoll, seq: u64) {
+        self.to_group(ToGroup::Poll(question), seq, Options::empty());
+    }
+
+    /// A poll that this receiver is not asked by.
+    pub(super) fn poll_nobody(&mut self, seq: u64) {
+        self.poll_nobody_with(seq, Options::empty());
+    }
+
+    pub(super) fn poll_nobody_with(&mut self, seq: u64, options: Options) {
+        let mut question = self.question();
+        question.modulus = 1_000;
+        question.remainder = (self.receiver as u16 % 1_000 + 1) % 1_000;
+        self.to_group(ToGroup::Poll(question), seq, options);
+    }
+
+    /// Looks into the receiver.
+    pub(super) fn receiver<R>(&mut self, look: impl FnOnce(&Receiver) -> R) -> R {
+        let look = |party: &mut Party, _: &mut GroupEnv<'_>| match party {
+            Party::Receiver(receiver) => look(receiver),
+            Party::Transmitter(_) => unreachable!("a receiver was made"),
+        };
+        self.engine.with_party(self.id, look).expect("it is there")
+    }
+
     pub(super) fn announce_rows(&mut self, blocks: &[(u32, u16)]) {
         let blocks: Vec<GnackBlock> = blocks
             .iter()
@@ -374,6 +431,11 @@ impl Script {
 
     pub(super) fn end(&mut self, seq: u64) {
         self.to_group(ToGroup::End, seq, Options::WCLOSE);
+    }
+
+    /// END without WCLOSE.
+    pub(super) fn give_up(&mut self, seq: u64) {
+        self.to_group(ToGroup::End, seq, Options::empty());
     }
 
     /// What the receiver sends now.
