@@ -40,7 +40,7 @@ impl GroupWorld {
     fn slowest(&self) -> Duration {
         let octets = self.plan.octets();
         let of = |member: &super::plan::MemberPlan| {
-            let link = member.down.rate_bits_per_s.map_or(u64::MAX, |rate| rate / 8);
+            let link = member.down.rate_bits_per_s.map_or(u64::MAX / 2, |rate| rate / 8);
             let reader = match member.reading {
                 super::plan::Reading::Slow { octets, every } => {
                     octets as u64 * 1_000_000 / every.as_micros().max(1) as u64
@@ -341,10 +341,9 @@ impl GroupWorld {
             _ => (0, 0),
         };
         // With more marks than a descriptor holds a symbol is sent as data, too, in as many packets as there were.
-        let usual = self
-            .watch
-            .coding
-            .map_or(u64::MAX, |coding| self.sender.ledger.written / coding.symbol + 4);
+        let usual = self.watch.coding.map_or(u64::MAX / 2, |coding| {
+            self.sender.ledger.written / coding.symbol + 4
+        });
         if self.watch.data > usual + usual / 8 {
             return Ok(());
         }

@@ -236,7 +236,13 @@ impl GroupWorld {
         }
         self.steps_at.1 += 1;
         if self.steps_at.1 > MAX_STEPS {
-            self.fail("time stands still");
+            let receivers = self
+                .members
+                .iter()
+                .position(|member| member.machine.wake <= self.now);
+            let sender = self.sender.machine.wake <= self.now;
+            let standing = format!("time stands still (transmitter {sender}, receiver {receivers:?})");
+            self.fail(&standing);
         }
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Close {
     pub(super) said: bool,
     /// When it is told so unasked.
     pub(super) at: Option<Time>,
+    /// What the user said when it rejected what came: said again to a transmitter that asks.
+    pub(super) rejected: Option<String>,
 }
 
 impl Receiver {
@@ -78,6 +80,7 @@ impl Receiver {
     pub(in crate::engine::group) fn reject(&mut self, text: &str, env: &mut GroupEnv<'_>) {
         if self.stage != Stage::Over {
             self.leave(text);
+            self.close.rejected = self.outbox.reject.clone();
             self.finish(GroupClose::Local, env);
         }
     }

@@ -205,6 +205,9 @@ impl Receiver {
     ) {
         self.called(env);
         let theirs = self.bound.as_ref().map(|bound| bound.address) == Some(datagram.src);
+        if theirs && self.stage == Stage::Over && matches!(said, ToMember::Answer { .. }) {
+            self.outbox.reject.clone_from(&self.close.rejected);
+        }
         if !theirs || self.stage == Stage::Over {
             return;
         }

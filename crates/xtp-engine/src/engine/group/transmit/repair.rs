@@ -3,7 +3,7 @@
 use super::stream::{Source, Stream};
 use crate::group::{MissingUnion, RowAccount, Stretch, encode_row};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use xtp_wire::{GnackBlock, MAX_GNACK_BLOCKS, Spans};
+use xtp_wire::{GnackBlock, MAX_GNACK_BLOCKS, Spans, TAG_LEN};
 
 /// A parity row that leaves next; its octets are in [`Repair::row`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -175,9 +175,11 @@ impl Repair {
         let overfull = (0..).zip(sources).filter(|(_, source)| source.is_overfull());
         self.again.extend(overfull.map(|(index, _): (u64, _)| {
             let from = layout.start(block) + index * symbol;
+            let to = (from + symbol).min(end);
+            // A tag that lies across the border leaves whole.
             Stretch {
-                from,
-                to: (from + symbol).min(end),
+                from: stream.tag_across(from).unwrap_or(from),
+                to: stream.tag_across(to).map_or(to, |tag| tag + TAG_LEN as u64),
             }
         }));
     }

@@ -152,6 +152,15 @@ impl Stream {
         self.queue.cut(seq, most.min(self.most))
     }
 
+    /// Where the tag begins that lies across `border`, if there is one.
+    pub(super) fn tag_across(&self, border: u64) -> Option<u64> {
+        (1..TAG_LEN as u64).find_map(|before| {
+            let at = border.checked_sub(before)?;
+            let cut = self.queue.cut(at, TAG_LEN)?;
+            cut.tag.map(|_| at)
+        })
+    }
+
     /// What may be sent from `seq` on: to the end of its symbol, message or the next tag at most.
     pub(super) fn portion(&self, seq: u64, until: u64) -> Option<Portion> {
         self.portion_of(self.cut_len(seq)?, seq, until)
