@@ -7,7 +7,7 @@ use crate::job::{Job, Outcome, Role};
 use crate::launch::Launcher;
 use crate::plan::{Experiment, Plan};
 use crate::report::Report;
-use crate::{patterns, rounds, scale, transport, wan};
+use crate::{multicast, patterns, rounds, scale, transport, wan};
 
 /// Who does an experiment.
 pub(crate) struct Entry {
@@ -41,6 +41,12 @@ const SCALE: Entry = Entry {
     work: None,
 };
 
+/// A sender and many receivers, on a network of their own.
+const MULTICAST: Entry = Entry {
+    run: multicast::run,
+    work: Some(multicast::work),
+};
+
 /// The table of experiments.
 fn entry(experiment: Experiment) -> Entry {
     match experiment {
@@ -49,6 +55,7 @@ fn entry(experiment: Experiment) -> Entry {
         Experiment::Wan => WAN,
         Experiment::Scale => SCALE,
         Experiment::Stencil | Experiment::Bag | Experiment::Phases => PATTERN,
+        Experiment::Multicast => MULTICAST,
     }
 }
 

@@ -13,6 +13,7 @@
 mod check;
 mod console;
 mod context;
+mod delivery;
 mod distance;
 mod error;
 mod experiment;
@@ -22,6 +23,7 @@ mod html;
 mod job;
 mod launch;
 mod meter;
+mod multicast;
 pub mod papers;
 mod patterns;
 mod plan;
@@ -39,6 +41,7 @@ mod wan;
 mod worker;
 
 pub use context::{Context, Progress};
+pub use delivery::Delivery;
 pub use distance::Distance;
 pub use error::Error;
 pub use experiment::run;

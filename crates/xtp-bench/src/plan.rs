@@ -31,6 +31,8 @@ pub enum Experiment {
     Bag,
     /// Patterns that change.
     Phases,
+    /// One sender, many receivers.
+    Multicast,
 }
 
 /// What lies between the parties.
@@ -103,6 +105,7 @@ names!(
     Stencil = "stencil",
     Bag = "bag",
     Phases = "phases",
+    Multicast = "multicast",
 );
 names!(
     Path,

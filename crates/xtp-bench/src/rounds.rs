@@ -2,6 +2,7 @@
 //! all alike. Figures are medians over rounds, ratios medians of the ratios within rounds.
 
 use crate::context::Context;
+use crate::delivery::Delivery;
 use crate::distance::Distance;
 use crate::error::Error;
 use crate::fitting::Timings;
@@ -37,6 +38,7 @@ pub(crate) struct Figures {
     pub(crate) setups_per_s: Option<f64>,
     pub(crate) queue_mean_ms: Option<f64>,
     pub(crate) distance: Distance,
+    pub(crate) delivery: Delivery,
     pub(crate) note: Option<String>,
 }
 
@@ -143,6 +145,7 @@ pub(crate) fn rows(template: &Row, main: Main, rounds: &Rounds) -> Vec<Row> {
             setups_per_s: middle(|round| round.setups_per_s),
             queue_mean_ms: middle(|round| round.queue_mean_ms),
             distance: Distance::median(figures.iter().flatten().map(|round| &round.distance)),
+            delivery: Delivery::median(figures.iter().flatten().map(|round| &round.delivery)),
             ratio_cpu_to_xtp: ratio(|round| round.cpu_s_per_gb),
             note: figures.iter().flatten().find_map(|round| round.note.clone()),
             ..template.clone()
@@ -299,6 +302,7 @@ pub(crate) fn figures(experiment: Experiment, pair: &Pair) -> Figures {
         setups_per_s: None,
         queue_mean_ms: None,
         distance: Distance::default(),
+        delivery: Delivery::default(),
         note: client.note.clone().or_else(|| server.note.clone()),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::delivery::Delivery;
 use crate::distance::Distance;
 
 /// The figures of one (experiment, transport, path, size, wait), over all rounds. A field that makes no sense for
@@ -76,6 +77,9 @@ pub struct Row {
     /// Figures over emulated links.
     #[serde(flatten)]
     pub distance: Distance,
+    /// Figures of one sender and many receivers.
+    #[serde(flatten)]
+    pub delivery: Delivery,
     /// What a reader has to know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

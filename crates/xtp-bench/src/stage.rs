@@ -115,7 +115,7 @@ impl Stage {
             interface: INTERFACE.to_owned(),
         };
         let (one, other) = (place(&left, 1), place(&right, 2));
-        let peer = right.holder.id().to_string();
+        let peer = right.process().to_string();
         let pair = ["type", "veth", "peer", "name", INTERFACE, "netns", &peer];
         one.run("ip", &[&["link", "add", INTERFACE], &pair[..]].concat())?;
         for place in [&one, &other] {
@@ -216,11 +216,17 @@ impl Namespace {
         Ok(namespace)
     }
 
+    /// The process that holds it.
+    pub(crate) fn process(&self) -> u32 {
+        self.holder.id()
+    }
+
     /// The command that runs what follows it in the namespace.
     pub(crate) fn enter(&self) -> Vec<String> {
         let file = format!("--net=/proc/{}/ns/net", self.holder.id());
         vec!["nsenter".to_owned(), file, "--".to_owned()]
     }
+
     /// Waits until the holder is in a namespace of its own.
     fn wait(&mut self) -> Result<(), Error> {
         let own = std::fs::read_link("/proc/self/ns/net")

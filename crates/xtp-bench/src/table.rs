@@ -44,7 +44,7 @@ pub fn table(report: &Report) -> String {
 /// Heading of a column and its figure.
 type Column = (&'static str, fn(&Row) -> Option<f64>);
 
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 21] = [
     ("p50 us", |row| row.p50_us),
     ("p99 us", |row| row.p99_us),
     ("Gbit/s", |row| row.gbit_s),
@@ -59,6 +59,12 @@ const COLUMNS: [Column; 15] = [
     ("sent again", |row| row.distance.retransmitted),
     ("share", |row| row.distance.share),
     ("Jain", |row| row.distance.jain),
+    ("seconds", |row| row.delivery.seconds),
+    ("sender s", |row| row.delivery.sender_s),
+    ("recovery s", |row| row.delivery.disturbed_s),
+    ("wire x", |row| row.delivery.wire_ratio),
+    ("packets", |row| row.delivery.data_packets),
+    ("feedback", |row| row.delivery.feedback_packets),
     ("x xtp", |row| row.ratio_to_xtp),
 ];
 

@@ -9,6 +9,7 @@ mod captures;
 mod dissect;
 mod host;
 mod linkem;
+mod multicast;
 mod namespace;
 mod namespaces;
 mod readme;
@@ -50,6 +51,11 @@ const SUITES: &[Suite] = &[
         name: "wan",
         needs: &[Need::Root, Need::Namespaces, Need::Tun],
         run: wan::run,
+    },
+    Suite {
+        name: "multicast",
+        needs: &[Need::Root, Need::Namespaces],
+        run: multicast::run,
     },
     Suite {
         name: "dissect",

@@ -41,10 +41,17 @@ fn row(row: &mut Row) {
         &mut row.distance.retransmitted,
         &mut row.distance.share,
         &mut row.distance.jain,
+        &mut row.delivery.seconds,
+        &mut row.delivery.sender_s,
+        &mut row.delivery.disturbed_s,
+        &mut row.delivery.wire_ratio,
+        &mut row.delivery.data_packets,
+        &mut row.delivery.feedback_packets,
     ];
     figures.into_iter().for_each(sensible);
     spread(&mut row.p50_us_spread);
     spread(&mut row.gbit_s_spread);
+    spread(&mut row.delivery.seconds_spread);
 }
 
 /// The report without what cannot be a figure.

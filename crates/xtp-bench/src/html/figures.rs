@@ -89,10 +89,10 @@ pub(super) fn advantage(rival: &Row, xtp: Option<&Row>) -> Option<f64> {
     })
 }
 
-/// Whether `transport` offers what xtp offers. Raw UDP does not: no order, no recovery, no association. It is the
-/// floor that nothing over it can pass.
+/// Whether `transport` offers what xtp offers. Raw UDP does not, to one or to a group: no order, no recovery, no
+/// association. It is the floor that nothing over it can pass.
 pub(super) fn is_rival(transport: &str) -> bool {
-    !is_ours(transport) && transport != "udp"
+    !is_ours(transport) && !matches!(transport, "udp" | "raw")
 }
 
 /// xtp and its variants.
@@ -100,9 +100,12 @@ pub(super) fn is_ours(transport: &str) -> bool {
     transport == "xtp" || transport.starts_with("xtp-") || transport.starts_with("xtp ")
 }
 
-/// Experiments over an emulated link, whose rate, not the host's, is the measure.
+/// Experiments over an emulated or shaped link, whose rate, not the host's, is the measure.
 pub(super) fn on_link(experiment: &str) -> bool {
-    matches!(experiment, "wan" | "sharing" | "buffers" | "gbn" | "ratecontrol")
+    matches!(
+        experiment,
+        "wan" | "sharing" | "buffers" | "gbn" | "ratecontrol" | "multicast"
+    )
 }
 
 /// An experiment's name for people.
@@ -121,6 +124,7 @@ pub(super) fn title(experiment: &str) -> String {
         "stencil" => "Stencil",
         "bag" => "Bag of tasks",
         "phases" => "Phases",
+        "multicast" => "One to many",
         other => other,
     }
     .to_owned()

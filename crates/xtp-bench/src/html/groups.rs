@@ -93,6 +93,7 @@ pub(super) fn experiments(rows: &[Row]) -> Vec<&str> {
         "stencil",
         "bag",
         "phases",
+        "multicast",
     ];
     let mut names: Vec<&str> = Vec::new();
     for row in rows {

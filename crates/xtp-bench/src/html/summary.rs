@@ -23,7 +23,7 @@ const LISTED: usize = 40;
 
 /// Experiments of which each path is a case, not a condition.
 fn spans_paths(experiment: &str) -> bool {
-    matches!(experiment, "wan" | "buffers" | "gbn")
+    matches!(experiment, "wan" | "buffers" | "gbn" | "multicast")
 }
 
 /// Every case with xtp in it: (experiment, path, wait, size) with the rivals' rows.

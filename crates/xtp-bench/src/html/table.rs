@@ -177,6 +177,36 @@ const FIELDS: &[Field] = &[
         spread: none,
     },
     Field {
+        name: "seconds",
+        value: |row| row.delivery.seconds,
+        spread: |row| row.delivery.seconds_spread,
+    },
+    Field {
+        name: "end of the sender, s",
+        value: |row| row.delivery.sender_s,
+        spread: none,
+    },
+    Field {
+        name: "recovery of one, s",
+        value: |row| row.delivery.disturbed_s,
+        spread: none,
+    },
+    Field {
+        name: "octets sent / octets",
+        value: |row| row.delivery.wire_ratio,
+        spread: none,
+    },
+    Field {
+        name: "packets sent",
+        value: |row| row.delivery.data_packets,
+        spread: none,
+    },
+    Field {
+        name: "packets back",
+        value: |row| row.delivery.feedback_packets,
+        spread: none,
+    },
+    Field {
         name: "CPU ratio to xtp",
         value: |row| row.ratio_cpu_to_xtp,
         spread: none,

@@ -28,6 +28,10 @@ fn definition(experiment: &str) -> &'static str {
         "stencil" => "Every process exchanges its borders with its neighbours in a grid, round after round.",
         "bag" => "Workers fetch tasks over associations made on the fly.",
         "phases" => "The pattern of communication changes from phase to phase.",
+        "multicast" => {
+            "A file from one sender to many receivers, each a host of its own: goodput to each, from the start of the \
+             sender to the end of the last receiver. Named are receivers, size, uplink, and loss of each receiver."
+        }
         _ => "",
     }
 }

@@ -10,14 +10,15 @@ mod answering;
 mod exchange;
 mod external;
 mod flowing;
+mod groups;
 pub(crate) mod many;
 mod patterns;
 #[cfg(feature = "rivals")]
 mod quinn;
-mod sockets;
+pub(crate) mod sockets;
 mod tcp;
 mod udp;
-mod waiting;
+pub(crate) mod waiting;
 mod xtp;
 
 /// A transport that can be measured.
@@ -57,6 +58,9 @@ static ALL: &[&Transport] = &[
     &patterns::XTP_ONESHOT,
     &patterns::TCP_PER_MESSAGE,
     &patterns::TCP_PER_PHASE,
+    &groups::UFTP,
+    &groups::UDPCAST,
+    &groups::RAW,
 ];
 
 /// Nothing stands in the way.

@@ -18,6 +18,8 @@ Examples:
   xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
   xtp bench wan --part sharing,papers        shares of a link, and the experiments of 1995
   xtp bench stencil --ranks 4,8              halo exchange with 8 and 26 neighbours
+  xtp bench multicast --quick                a file to ten hosts beside uftp, udpcast, TCP copies (root)
+  xtp bench multicast --cells 4-1MiB-50mbit-1%,10-64MiB-max-0%,10-16MiB-50mbit-0%-stopped
   xtp bench all --json all.json --html all.html
   xtp bench wan --report wan.json            everything found, to make a page of later:
   xtp bench --from wan.json --from all.json --html page.html
@@ -33,7 +35,7 @@ Exit status 0 if everything about xtp was measured (rivals that cannot be are no
 not, 2 usage, 130 interrupted.";
 
 /// What `EXPERIMENT` may be.
-const EXPERIMENTS: [&str; 10] = [
+const EXPERIMENTS: [&str; 11] = [
     "pingpong",
     "oneshot",
     "transaction",
@@ -43,6 +45,7 @@ const EXPERIMENTS: [&str; 10] = [
     "stencil",
     "bag",
     "phases",
+    "multicast",
     "all",
 ];
 
@@ -133,14 +136,15 @@ pub(crate) struct BenchArgs {
 
 /// What only `wan` looks at
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Options of wan")]
+#[command(next_help_heading = "Options of wan, and --cells of multicast")]
 pub(crate) struct WanArgs {
     /// What to measure: wan (the grid of links), sharing, buffers, gbn, ratecontrol, papers (the last three), all
     #[arg(long, value_name = "PARTS")]
     pub(crate) part: Option<String>,
 
-    /// Measure on these links only, each written as 500mbit-100ms-0.1%
-    #[arg(long, value_name = "LINKS", conflicts_with_all = ["rate", "rtt", "loss"])]
+    /// Measure on these links only, each written as 500mbit-100ms-0.1%; of multicast these cases, each written as
+    /// 10-16MiB-50mbit-1% (receivers, file, uplink or max, loss), perhaps with -stopped, -killed, -off or -late behind it
+    #[arg(long, value_name = "CELLS", conflicts_with_all = ["rate", "rtt", "loss"])]
     pub(crate) cells: Option<String>,
 
     /// Rates of the grid's links: 500mbit,100mbit

@@ -1,0 +1,116 @@
+//! Suite `multicast`: `xtp bench multicast` with a few receivers, and what it leaves when it is interrupted.
+//!
+//! A row is a file that reached every receiver octet by octet. What is looked at is that there is a row for each
+//! transport, and that neither namespaces nor files stay behind; no figure of time is judged.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::host::{Host, output};
+
+/// Where the benchmark has its files, and how its directory is called.
+const MEMORY: &str = "/dev/shm";
+const FOLDER: &str = "xtp-multicast-";
+/// After this a run that should end counts as hanging. Generous: nothing is measured by it.
+const HANGS: Duration = Duration::from_secs(60);
+/// How often it is looked whether something is so.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Receivers, file, uplink, loss.
+const CLEAN: &str = "3-1MiB-20mbit-0%";
+const LOSSY: &str = "3-256KiB-max-5%";
+
+pub(super) fn run(host: &Host) -> Result<String, String> {
+    let program = host.program("xtp-cli", "xtp")?;
+    let rows = host.scratch("multicast")?.join("rows.json");
+    let mut shown = vec!["without loss"];
+    let mut cells = CLEAN.to_owned();
+    if output("nft", &["--version"]).is_ok() {
+        cells = format!("{CLEAN},{LOSSY}");
+        shown.push("with loss");
+    }
+    let child = start(&program, &cells, &rows)?;
+    let json = finish(child).and_then(|()| read(&rows))?;
+    // Copies over TCP lose nothing that was sent to a group.
+    let expected = [
+        ("xtp", shown.len()),
+        ("tcp", 1),
+        ("raw", shown.len()),
+        ("uftp", 0),
+    ];
+    for (transport, times) in expected {
+        if json.matches(&format!("\"transport\": \"{transport}\"")).count() != times {
+            return Err(format!("not {times} rows of {transport} in {json}"));
+        }
+    }
+    interrupt(&program, &rows)?;
+    shown.push("interrupted");
+    Ok(format!(
+        "a file to three hosts, every octet compared: {}",
+        shown.join(", ")
+    ))
+}
+
+/// A run that is told to end ends, and leaves nothing.
+fn interrupt(program: &Path, rows: &Path) -> Result<(), String> {
+    // At this rate it would take minutes.
+    let child = start(program, "2-16MiB-1mbit-0%", rows)?;
+    let begin = Instant::now();
+    let process = child.id();
+    while left(process).is_none() {
+        if begin.elapsed() > HANGS {
+            return Err("it made no file to send".to_owned());
+        }
+        std::thread::sleep(LOOK);
+    }
+    output("kill", &["-INT", &process.to_string()])?;
+    if finish(child).is_ok() {
+        return Err("an interrupted run was a success".to_owned());
+    }
+    nothing_left(process)?;
+    let after = begin.elapsed();
+    match after > HANGS {
+        true => Err(format!(
+            "it ended {:.0} s after it was told to",
+            after.as_secs_f64()
+        )),
+        false => Ok(()),
+    }
+}
+
+fn start(program: &Path, cells: &str, rows: &Path) -> Result<Child, String> {
+    let mut command = Command::new(program);
+    command.args(["-q", "bench", "multicast", "--runs", "1", "--rivals", "tcp,raw"]);
+    command.args(["--cells", cells, "--json"]).arg(rows);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    child.map_err(|error| format!("xtp: {error}"))
+}
+
+/// Waits for its end, which has to be a success that leaves nothing.
+fn finish(child: Child) -> Result<(), String> {
+    let process = child.id();
+    let done = child.wait_with_output().map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    match done.status.success() {
+        true => nothing_left(process),
+        false => Err(format!("{}: {said}", done.status)),
+    }
+}
+
+fn nothing_left(process: u32) -> Result<(), String> {
+    match left(process) {
+        Some(folder) => Err(format!("{folder} stayed behind")),
+        None => Ok(()),
+    }
+}
+
+/// The directory of a run, if it is there.
+fn left(process: u32) -> Option<String> {
+    let folder = format!("{MEMORY}/{FOLDER}{process}");
+    Path::new(&folder).exists().then_some(folder)
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
