@@ -6,6 +6,7 @@
 //! drive the `xtp` program find it with [`Host::program`].
 
 mod captures;
+mod cast;
 mod dissect;
 mod host;
 mod linkem;
@@ -41,6 +42,11 @@ const SUITES: &[Suite] = &[
         name: "namespaces",
         needs: &[Need::Root, Need::Namespaces],
         run: namespaces::run,
+    },
+    Suite {
+        name: "cast",
+        needs: &[Need::Root, Need::Namespaces],
+        run: cast::run,
     },
     Suite {
         name: "linkem",

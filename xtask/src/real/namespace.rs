@@ -21,6 +21,11 @@ impl Namespace {
         Ok(namespace)
     }
 
+    /// By which `ip` knows it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// `ip` inside the namespace.
     pub(super) fn ip(&self, arguments: &[&str]) -> Result<String, String> {
         output("ip", &[&["-n", self.name.as_str()], arguments].concat())

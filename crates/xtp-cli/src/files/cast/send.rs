@@ -25,9 +25,6 @@ use crate::files::sender::{changed, check_unchanged};
 use crate::files::tally::Tally;
 use crate::files::walk::{Source, Walk};
 
-/// Receivers that fall behind fetch what they lack by associations of their own. Not built yet: until then the group
-/// waits for them unless they are to be dropped.
-const CATCH_UP: bool = false;
 /// Reports to the whole group, collected in buckets. Not built yet.
 const BUCKETS: bool = false;
 
@@ -106,11 +103,10 @@ fn options(args: &CastSendArgs, common: &Common) -> Result<CastOptions, Failure>
         }
         (ModeArg::Unicast, _) => Mode::Unicast,
     };
-    let slow = match (args.slow, CATCH_UP) {
-        (Some(SlowArg::Catchup), false) => return unbuilt("--slow catchup", "fetching what was missed"),
-        (Some(SlowArg::Wait), _) | (None, false) => Slow::Wait,
-        (Some(SlowArg::Drop), _) => Slow::Drop,
-        (Some(SlowArg::Catchup) | None, true) => Slow::CatchUp,
+    let slow = match args.slow {
+        Some(SlowArg::Wait) => Slow::Wait,
+        Some(SlowArg::Drop) => Slow::Drop,
+        Some(SlowArg::Catchup) | None => Slow::CatchUp,
     };
     let keep = match args.keep {
         Some(octets) => octets as u64,
