@@ -40,6 +40,9 @@ const ANSWER: u32 = 8;
 /// Rest of whoever takes long trains: looking for each of them takes the queue's memory from the sender's core whenever
 /// it adds one, and several taken at once cost both sides less. The kernel adds some 50 us to it.
 const BULK_NAP: Duration = Duration::from_micros(20);
+/// The same where it comes to a group: several receivers of a host take turns on its cores, and each call that takes more at once
+/// leaves the others more of them.
+const GROUP_NAP: Duration = Duration::from_micros(450);
 /// Octets that came, less [`ANSWERED`] for each answer, that show them, and most that are counted.
 const BULK: u64 = 1 << 20;
 const MOST_BULK: u64 = 2 << 20;
@@ -257,6 +260,8 @@ pub(crate) struct Patience<'a> {
     stepped: bool,
     /// How long a nap is.
     nap: Duration,
+    /// The same for long trains.
+    bulk_nap: Duration,
 }
 
 impl<'a> Patience<'a> {
@@ -278,6 +283,7 @@ impl<'a> Patience<'a> {
             rest: Rest::None,
             stepped: false,
             nap: NAP,
+            bulk_nap: BULK_NAP,
         }
     }
 
@@ -306,6 +312,11 @@ impl<'a> Patience<'a> {
         self.habit.paced.store(paced, Ordering::Relaxed);
         let nap = round_trip.unwrap_or_default() / NAPS_A_ROUND_TRIP;
         self.nap = nap.clamp(NAP, LONGEST_NAP);
+    }
+
+    /// What comes may come to groups.
+    pub(crate) fn has_groups(&mut self) {
+        self.bulk_nap = GROUP_NAP;
     }
 
     /// How long to rest.
@@ -388,7 +399,7 @@ impl<'a> Patience<'a> {
             return Step::Nap;
         }
         if self.rest == Rest::None && self.habit.is_bulk() {
-            (self.rest, self.nap) = (Rest::Bulk, BULK_NAP);
+            (self.rest, self.nap) = (Rest::Bulk, self.bulk_nap);
             return Step::Nap;
         }
         if self.habit.paced.load(Ordering::Relaxed) {

@@ -316,3 +316,14 @@ fn whoever_keeps_to_his_pace_neither_polls_nor_looks_twice() {
     patience.expect(false, None);
     assert_eq!(empty(&mut patience, 0), Step::Again);
 }
+
+/// Receivers of groups leave more to gather, and rest at most half a millisecond.
+#[test]
+fn what_comes_to_groups_gathers_longer() {
+    let (habit, polling) = (Habit::default(), AtomicUsize::new(0));
+    naps_between_trains(&habit, 100, 200_000, 1);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+    patience.has_groups();
+    assert_eq!(empty(&mut patience, 0), Step::Nap);
+    assert!(patience.nap() > BULK_NAP && patience.nap() <= Duration::from_micros(500));
+}

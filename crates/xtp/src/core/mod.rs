@@ -388,6 +388,9 @@ impl Core {
     pub(crate) fn describe(&self, now: Time, patience: &mut Patience<'_>) {
         let soon = self.engine.deadline().is_none_or(|at| at < now + WORTH_SLEEPING);
         patience.expect(!soon && self.engine.is_paced(), self.engine.round_trip());
+        if self.carrier.has_groups() {
+            patience.has_groups();
+        }
     }
 
     fn fail(&mut self, error: &Error) {
