@@ -22,7 +22,7 @@ const UNKNOWN: Duration = Duration::from_millis(100);
 const STARTING: Duration = Duration::from_millis(5);
 const INTERVAL: Duration = Duration::from_millis(50);
 /// For so long it is the start.
-const START: Duration = Duration::from_millis(250);
+const START: Duration = Duration::from_millis(120);
 /// By so much every report counts as late.
 const LATE: Duration = Duration::from_millis(4);
 /// Packets a train (17.8).
