@@ -1,4 +1,4 @@
-//! Joins: the four steps, and who is on the way (specification 17.2).
+//! Joins: the four steps, and who is on the way (§9.10).
 
 use super::Transmitter;
 use super::members::Member;

@@ -1,4 +1,4 @@
-//! Announcements: that the group exists, on what terms, and how far its stream is (specification 17.1).
+//! Announcements: that the group exists, on what terms, and how far its stream is (§9.10).
 
 use super::Transmitter;
 use crate::engine::group::GroupEnv;

@@ -1,4 +1,4 @@
-//! What a laggard is supplied with beside the group (§9.7, specification 17.7): who may fetch, what is kept, how fast.
+//! What a laggard is supplied with beside the group (§9.7): who may fetch, what is kept, how fast.
 
 use super::Transmitter;
 use crate::engine::group::{GroupEnv, Supplied, Supply};

@@ -1,4 +1,4 @@
-//! The beginning and the end of a group's transmission (specification 17.3, 17.9).
+//! The beginning and the end of a group's transmission (§9.10).
 
 use super::Transmitter;
 use super::reply::Reply;

@@ -1,4 +1,4 @@
-//! A datagram to a group: one FIRST that holds it all (specification 17.9).
+//! A datagram to a group: one FIRST that holds it all (§9.10).
 
 use super::Transmitter;
 use super::close::Phase;

@@ -1,4 +1,4 @@
-//! Who is silent, who is behind, who is out (specification 17.5, 17.7, 17.9).
+//! Who is silent, who is behind, who is out (§9.10).
 
 use super::Transmitter;
 use super::poll::Asked;
@@ -14,7 +14,7 @@ use xtp_wire::{GroupPoint, serial_gt};
 const INTERVAL: Duration = Duration::from_millis(50);
 /// Who was not heard for this share of the patience is asked by itself.
 const MISSED_SHARE: u32 = 4;
-/// Somebody silent or behind is told where it stands after this time, and then after the second (17.5).
+/// Somebody silent or behind is told where it stands after this time, and then after the second (§9.10).
 const FIRST_TOLD: Duration = Duration::from_millis(250);
 const TOLD: Duration = Duration::from_millis(500);
 /// Of many silent ones so many are asked at a time.

@@ -1,4 +1,4 @@
-//! Packets to the group: one sync for all of them, and when each left (specification 17.1).
+//! Packets to the group: one sync for all of them, and when each left (§9.10).
 
 use crate::engine::group::emit;
 use crate::group::{CastStats, Target};

@@ -1,4 +1,4 @@
-//! Who joined, where each stands, and what all who hold the window have (specification 17.3).
+//! Who joined, where each stands, and what all who hold the window have (§9.10).
 
 use crate::group::{DropReason, MemberId, MemberIndex, MemberReport, MemberState, Require};
 use crate::time::Time;
@@ -18,7 +18,7 @@ pub(super) struct Member {
     /// T, which this end chose for it.
     pub(super) own: u64,
     pub(super) state: MemberState,
-    /// Without it the transmitter is not done (17.3).
+    /// Without it the transmitter is not done (§9.10).
     pub(super) required: bool,
     /// One past what it has without a gap.
     pub(super) rseq: u64,
@@ -125,7 +125,7 @@ pub(super) struct Members {
     /// Required holders by what they have, and by what they have room for.
     holding: MemberIndex,
     credit: MemberIndex,
-    /// All who hold the window or are done, by what they have: the quorum is theirs (17.7).
+    /// All who hold the window or are done, by what they have: the quorum is theirs (§9.10).
     standing: MemberIndex,
     count: Count,
 }

@@ -1,4 +1,4 @@
-//! The transmitter of a group: one stream to many (§9.10, specification 17).
+//! The transmitter of a group: one stream to many (§9.10).
 //!
 //! Everything that comes from outside changes what is kept here; what leaves, leaves in [`Transmitter::flush`], in the order
 //! control, repair, new octets. Each file beside this one is a part of the rules: who joins (`admit`), who is there

@@ -1,4 +1,4 @@
-//! Whom the transmitter asks, and when (specification 17.5).
+//! Whom the transmitter asks, and when (§9.10).
 
 use crate::group::Feedback;
 use crate::time::Time;
@@ -14,7 +14,7 @@ const LAZY: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_secs(2);
 /// Questions whose answers are still awaited; of more the oldest count as answered.
 const MOST_OPEN: usize = 1_024;
-/// So few missing of more than so many are asked each alone (17.5).
+/// So few missing of more than so many are asked each alone (§9.10).
 const FEW: usize = 4;
 const MANY: usize = 8;
 

@@ -1,5 +1,5 @@
 //! How fast the group is served: one holder's reports drive the controller of unicast, and nobody gets more than it takes
-//! (§9.11, specification 17.8).
+//! (§9.11).
 //!
 //! Reports of this pacemaker come at intervals that are long beside a short round trip. For the controller every report is
 //! as late as the interval of the start, so its windows cover what is sent meanwhile; how long a queue is stays as it was.
@@ -25,7 +25,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const START: Duration = Duration::from_millis(120);
 /// By so much every report counts as late.
 const LATE: Duration = Duration::from_millis(4);
-/// Packets a train (17.8).
+/// Packets a train (§9.11).
 const TRAIN: u64 = 16;
 /// Who receives less than 4 in 5 of what the pacemaker receives is slower; measured over no less than this.
 const SLOWER: (u64, u64) = (4, 5);

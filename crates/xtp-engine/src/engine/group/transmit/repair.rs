@@ -1,4 +1,4 @@
-//! What is sent again: parity rows of finished blocks, octets of the others (specification 17.6).
+//! What is sent again: parity rows of finished blocks, octets of the others (§9.10).
 
 use super::stream::{Source, Stream};
 use crate::group::{MissingUnion, RowAccount, Stretch, encode_row};

@@ -1,4 +1,4 @@
-//! Packets to single receivers: where they stand, that the group is over, that they are refused or out (specification 17.2).
+//! Packets to single receivers: where they stand, that the group is over, that they are refused or out (§9.10).
 
 use super::Transmitter;
 use crate::engine::group::{GroupEnv, emit};

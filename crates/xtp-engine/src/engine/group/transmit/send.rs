@@ -1,4 +1,4 @@
-//! What leaves for the group besides announcements: polls, word of repairs, repairs, new octets (specification 17.5, 17.6).
+//! What leaves for the group besides announcements: polls, word of repairs, repairs, new octets (§9.10).
 
 use super::Transmitter;
 use super::poll::Situation;
@@ -9,7 +9,7 @@ use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use xtp_wire::{DataSegment, GroupPoll, Options, Parity, ToGroup};
 
-/// Packets of the stream that leave in one flush at most (17.8).
+/// Packets of the stream that leave in one flush at most (§9.11).
 const TRAIN: usize = 16;
 
 impl Transmitter {

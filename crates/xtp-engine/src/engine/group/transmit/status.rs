@@ -1,4 +1,4 @@
-//! What members report: progress, needs, round trips, and that they have everything (specification 17.3, 17.6).
+//! What members report: progress, needs, round trips, and that they have everything (§9.10).
 
 use super::Transmitter;
 use super::reply::Reply;

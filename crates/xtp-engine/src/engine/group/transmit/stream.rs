@@ -1,4 +1,4 @@
-//! What the user wrote: cut at the borders of symbols, sent in order, kept for repair (specification 17.3, 17.6).
+//! What the user wrote: cut at the borders of symbols, sent in order, kept for repair (§9.10).
 
 use crate::error::Error;
 use crate::group::{DESCRIPTOR_LEN, Descriptor, Layout, Mark, Symbol};
