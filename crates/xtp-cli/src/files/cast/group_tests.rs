@@ -1,3 +1,5 @@
+//! Groups as people write them.
+
 use super::*;
 
 fn plain() -> CastCommon {

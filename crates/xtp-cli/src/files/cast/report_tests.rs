@@ -1,1 +1,83 @@
+//! What is told of receivers that came, and of those who did not.
 
+use std::time::Duration;
+
+use xtp::{CastStats, DropReason, MemberId};
+
+use super::*;
+
+fn member(number: u32, name: &str, state: MemberState) -> MemberReport {
+    MemberReport {
+        member: MemberId(number),
+        address: format!("10.0.0.{number}:5000").parse().unwrap(),
+        name: name.to_owned(),
+        state,
+        octets: 9,
+        time: Duration::from_millis(1_500),
+        text: String::new(),
+    }
+}
+
+fn ending<'a>(expected: usize, to: &'a [String], any: Option<u32>) -> Ending<'a> {
+    Ending {
+        group: "239.1.2.3",
+        expected,
+        to,
+        any,
+        span: Duration::from_secs(2),
+    }
+}
+
+fn told(members: &[MemberReport], ending: &Ending<'_>) -> (bool, Vec<&'static str>) {
+    let report = SendReport::of(members, &CastStats::default(), ending);
+    (
+        report.ok,
+        report.receivers.iter().map(|receiver| receiver.state).collect(),
+    )
+}
+
+#[test]
+fn all_who_came_and_all_who_were_expected() {
+    let members = [
+        member(1, "a", MemberState::Done(false)),
+        member(2, "b", MemberState::Done(true)),
+    ];
+    assert_eq!(
+        told(&members, &ending(0, &[], None)),
+        (true, vec!["complete", "caught-up"])
+    );
+    assert_eq!(
+        told(&members, &ending(2, &[], None)),
+        (true, vec!["complete", "caught-up"])
+    );
+    let three = vec!["complete", "caught-up", "absent"];
+    assert_eq!(told(&members, &ending(3, &[], None)), (false, three.clone()));
+    assert_eq!(told(&members, &ending(3, &[], Some(2))), (true, three));
+    assert_eq!(told(&[], &ending(0, &[], None)), (false, vec![]));
+}
+
+#[test]
+fn those_who_are_named() {
+    let silent = MemberState::Dropped(DropReason::Silent);
+    let members = [member(1, "a", MemberState::Done(false)), member(2, "b", silent)];
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    // Others may fail.
+    assert!(told(&members, &ending(0, &named(&["a"]), None)).0);
+    assert!(told(&members, &ending(0, &named(&["10.0.0.1"]), None)).0);
+    assert!(!told(&members, &ending(0, &named(&["a", "b"]), None)).0);
+    let absent = named(&["a", "c", "10.0.0.9"]);
+    let (ok, states) = told(&members, &ending(0, &absent, None));
+    assert_eq!(
+        (ok, states),
+        (false, vec!["complete", "dropped", "absent", "absent"])
+    );
+}
+
+#[test]
+fn the_object_has_the_agreed_fields() {
+    let members = [member(1, "a", MemberState::Dropped(DropReason::Unreachable))];
+    let report = SendReport::of(&members, &CastStats::default(), &ending(0, &[], None));
+    let text = serde_json::to_string(&report).unwrap();
+    let expected = r#"{"ok":false,"bytes":0,"seconds":2.0,"wire_bytes":0,"data_packets":0,"repair_packets":0,"feedback_packets":0,"receivers":[{"address":"10.0.0.1:5000","name":"a","state":"dropped","reason":"unreachable: its program ended","seconds":1.5,"bytes":9}]}"#;
+    assert_eq!(text, expected);
+}
