@@ -45,6 +45,8 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     let cast = endpoint
         .cast(group.target, options.interface(group.interface).hops(args.ttl))
         .map_err(|error| failed(&error))?;
+    // Of each wait: for receivers, for room, for the last of them.
+    cast.set_timeout(common.timeout());
     // Disks and standard input are slow at times; receivers must not take that for a dead sender.
     let driver = endpoint.spawn_driver().map_err(|error| failed(&error))?;
     let tally = Tally::default();
