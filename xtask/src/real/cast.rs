@@ -1,7 +1,7 @@
 //! Suite `cast`: `xtp cast` from one host to several on a bridge, by real processes.
 //!
 //! Files go to three hosts, and to ten receivers on one of them, over IPv4, IPv6, a source-specific group and by copies; while
-//! packets to the group are lost at every receiver; and while one receiver is killed. What arrives is compared with what was
+//! packets to the group are lost at every receiver; and while one receiver is killed, or stopped for a while. What arrives is compared with what was
 //! sent, and what the sender says of each receiver with what is there.
 
 use std::io::{BufRead, BufReader, Read};
@@ -44,7 +44,9 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
     world.copies(&each)?;
     world.many()?;
     world.killed()?;
-    let mut shown = "multicast, IPv6, source-specific, copies, ten on a host, one killed".to_owned();
+    world.stopped()?;
+    let mut shown =
+        "multicast, IPv6, source-specific, copies, ten on a host, one killed, one stopped".to_owned();
     if lossy {
         world.lose()?;
         let mut repairs = 0;
@@ -230,6 +232,33 @@ impl World {
         if dropped != 1 || !report.contains("victim") {
             return Err(failed(report));
         }
+        receivers
+            .into_iter()
+            .try_for_each(|receiver| self.check(receiver))
+            .map_err(failed)
+    }
+
+    /// One is stopped until the others have everything, and continued: it catches up.
+    fn stopped(&self) -> Result<(), String> {
+        let group = "239.36.5.5";
+        let mut receivers = Vec::new();
+        for (number, name) in ["one", "other", "sleeper"].into_iter().enumerate() {
+            receivers.push(self.receive(number, name, group, &[])?);
+        }
+        let sender = self.send(group, &["--expect", "3", "--limit", "1500KB"])?;
+        let mut sleeper = receivers.pop().ok_or("no sleeper")?;
+        let process = sleeper.process.child().id().to_string();
+        let failed = |error| format!("one stopped: {error}");
+        std::thread::sleep(Duration::from_millis(700));
+        output("kill", &["-STOP", &process])?;
+        // The others are done after some two seconds, whatever becomes of it.
+        std::thread::sleep(Duration::from_secs(4));
+        output("kill", &["-CONT", &process])?;
+        let report = end(sender, 0).map_err(failed)?;
+        if report.matches("\"state\":\"caught-up\"").count() != 1 {
+            return Err(failed(report));
+        }
+        receivers.push(sleeper);
         receivers
             .into_iter()
             .try_for_each(|receiver| self.check(receiver))
