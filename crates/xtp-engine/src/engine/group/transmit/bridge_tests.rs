@@ -24,6 +24,9 @@ pub(super) struct Way {
     pub(super) loss: u32,
 }
 
+/// At whom (0 is the transmitter), from whom, whether to the group, and what.
+type Travelling = (usize, SocketAddr, bool, Vec<u8>);
+
 struct Party {
     engine: Engine,
     id: GroupId,
@@ -38,8 +41,8 @@ pub(super) struct Bridge {
     transmitter: Engine,
     pub(super) id: GroupId,
     parties: Vec<Party>,
-    /// What arrives when, at whom (0 is the transmitter), from whom.
-    under_way: BTreeMap<(Time, u64), (usize, SocketAddr, bool, Vec<u8>)>,
+    /// What arrives when.
+    under_way: BTreeMap<(Time, u64), Travelling>,
     number: u64,
     free: Time,
     source: VecDeque<Bytes>,

@@ -148,11 +148,11 @@ fn an_end_without_octets() {
     stage.finish();
     one.enter(&mut stage);
     stage.run(Duration::from_millis(20));
-    let polls = stage
+    let mut polls = stage
         .heard
         .iter()
         .filter(|one| matches!(one.to_group(), Some(ToGroup::Poll(_))));
-    let header = polls.last().expect("asked").packet().header;
+    let header = polls.next_back().expect("asked").packet().header;
     assert!(header.options.contains(Options::WCLOSE) && header.seq == 0);
     one.status(&mut stage, 0, header.sync, Options::RCLOSE);
     stage.run(SECOND);

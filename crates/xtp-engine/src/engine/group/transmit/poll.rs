@@ -169,7 +169,8 @@ impl Polls {
 
     /// A question whose time is over: who has not answered missed it.
     pub(super) fn over(&mut self, now: Time) -> Option<Asked> {
-        self.asked.pop_front_if(|asked| asked.until <= now)
+        let is_over = self.asked.front().is_some_and(|asked| asked.until <= now);
+        is_over.then(|| self.asked.pop_front()).flatten()
     }
 
     /// When the time of the oldest question is over.

@@ -330,8 +330,8 @@ impl Actor {
 
 /// The sync of the newest packet to the group.
 pub(super) fn newest(heard: &[Heard]) -> u32 {
-    let group = heard.iter().filter(|one| one.to_group().is_some());
-    group.last().expect("something left").packet().header.sync
+    let mut group = heard.iter().filter(|one| one.to_group().is_some());
+    group.next_back().expect("something left").packet().header.sync
 }
 
 /// DATA of these packets: positions, octets, options.

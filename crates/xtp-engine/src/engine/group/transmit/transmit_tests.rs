@@ -36,11 +36,11 @@ fn a_stream_to_one_member() {
             .iter()
             .all(|(_, _, options)| !options.contains(Options::WCLOSE))
     );
-    let polls = stage
+    let mut polls = stage
         .heard
         .iter()
         .filter(|one| matches!(one.to_group(), Some(ToGroup::Poll(_))));
-    let poll = polls.last().expect("the end is asked about").packet().header;
+    let poll = polls.next_back().expect("the end is asked about").packet().header;
     assert!(poll.options.contains(Options::WCLOSE) && poll.seq == 10_000);
     actor.status(&mut stage, 10_000, poll.sync, Options::RCLOSE);
     stage.run(SECOND);
