@@ -291,7 +291,8 @@ impl Run<'_> {
     fn note(&self, sender: &Party, disturbed_s: Option<f64>, received: f64) -> Option<String> {
         let mut words = Vec::new();
         if self.transport == "raw" {
-            let lost = 100.0 * (1.0 - received / self.cell.octets as f64);
+            // The end of the stream is an octet more.
+            let lost = 100.0 * (1.0 - received / self.cell.octets as f64).max(0.0);
             words.push(format!("{lost:.1} % lost; nothing written or compared"));
         }
         if matches!(self.cell.event, Event::Stopped | Event::Late) && disturbed_s.is_none() {
