@@ -27,7 +27,7 @@ pub enum Class {
 /// What a seed draws.
 pub enum Drawn {
     /// Associations, and who injects packets.
-    Flows(Box<Plan>, Option<Injector>),
+    Flows(Box<Plan>, Option<Box<Injector>>),
     /// A group.
     Group(Box<CastPlan>),
 }
@@ -123,7 +123,7 @@ impl Scenario {
         if let Some(keep) = &self.keep {
             keep.apply(&mut plan, injector.as_mut())?;
         }
-        Ok(Drawn::Flows(Box::new(plan), injector))
+        Ok(Drawn::Flows(Box::new(plan), injector.map(Box::new)))
     }
 
     /// Runs it.
@@ -140,7 +140,7 @@ impl Scenario {
                 (report, world.map(|world| Left::Flows(Box::new(world))))
             }
             Ok(Drawn::Flows(plan, Some(injector))) => {
-                let (report, world) = run_hostile_plan(&plan, self.seed, injector, change);
+                let (report, world) = run_hostile_plan(&plan, self.seed, *injector, change);
                 (report, world.map(|world| Left::Flows(Box::new(world))))
             }
             Ok(Drawn::Group(plan)) => {

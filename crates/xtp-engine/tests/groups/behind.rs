@@ -67,7 +67,7 @@ fn assert_whole(world: &World<'_>, host: usize, id: GroupId) {
 }
 
 /// Nothing reaches host 3, and nothing comes of it, while `cut` is set.
-fn unless_cut(cut: &Cell<bool>) -> impl FnMut(&Copy<'_>) -> Fate + '_ {
+fn unless_cut(cut: &Cell<bool>) -> impl FnMut(&Copy) -> Fate + '_ {
     |copy| match cut.get() && (copy.to == 3 || copy.from == 3) {
         true => Fate::Lost,
         false => ARRIVES,

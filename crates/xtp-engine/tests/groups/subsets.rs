@@ -52,7 +52,7 @@ impl Loss {
         }
     }
 
-    fn judge(&mut self, copy: &Copy<'_>) -> Fate {
+    fn judge(&mut self, copy: &Copy) -> Fate {
         let index = match self.which {
             Which::Copies => Some(copy.copy as u32),
             Which::Answers if copy.from != 0 => {

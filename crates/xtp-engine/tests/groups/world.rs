@@ -11,7 +11,7 @@ use xtp_engine::{Datagram, Driver, Engine, EngineConfig, Outlet, Read, Time, Tra
 use xtp_wire::{Format, Packet};
 
 /// How long a packet is under way.
-pub const DELAY: Duration = Duration::from_millis(1);
+pub(crate) const DELAY: Duration = Duration::from_millis(1);
 /// When a world that is not over is given up.
 const LIMIT: Duration = Duration::from_secs(120);
 /// Packets before that counts as a storm.
@@ -19,26 +19,24 @@ const STORM: usize = 20_000;
 
 /// One copy of one packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Copy<'a> {
+pub(crate) struct Copy {
     /// Who sent it.
-    pub from: usize,
+    pub(crate) from: usize,
     /// Whom this copy is for.
-    pub to: usize,
+    pub(crate) to: usize,
     /// The how-manieth packet of its sender, from 0; the copies of one packet have the same number.
-    pub packet: usize,
+    pub(crate) packet: usize,
     /// The how-manieth copy of all, from 0.
-    pub copy: usize,
+    pub(crate) copy: usize,
     /// What it is.
-    pub format: Format,
+    pub(crate) format: Format,
     /// To a group.
-    pub multicast: bool,
-    /// The octets.
-    pub data: &'a [u8],
+    pub(crate) multicast: bool,
 }
 
 /// What becomes of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// It does not arrive.
     Lost,
     /// It arrives so long after it was sent.
@@ -46,26 +44,26 @@ pub enum Fate {
 }
 
 /// It arrives as usual.
-pub const ARRIVES: Fate = Fate::After(DELAY);
+pub(crate) const ARRIVES: Fate = Fate::After(DELAY);
 
 /// A party and what its user knows of it.
 #[derive(Debug, Default)]
-pub struct Party {
+pub(crate) struct Party {
     /// What was read.
-    pub octets: Vec<u8>,
+    pub(crate) octets: Vec<u8>,
     /// Where messages ended.
-    pub ends: Vec<usize>,
+    pub(crate) ends: Vec<usize>,
     /// Tags, by where they stood.
-    pub tags: Vec<(usize, u64)>,
+    pub(crate) tags: Vec<(usize, u64)>,
     /// The end of the stream was read.
-    pub ended: bool,
+    pub(crate) ended: bool,
     /// What it was told.
-    pub events: Vec<GroupEvent>,
+    pub(crate) events: Vec<GroupEvent>,
 }
 
 impl Party {
     /// How it ended.
-    pub fn closed(&self) -> Option<&GroupClose> {
+    pub(crate) fn closed(&self) -> Option<&GroupClose> {
         self.events.iter().find_map(|event| match event {
             GroupEvent::Closed(why) => Some(why),
             _ => None,
@@ -93,34 +91,37 @@ impl Outlet for Leaving {
     }
 }
 
-type Judge<'a> = Box<dyn FnMut(&Copy<'_>) -> Fate + 'a>;
+type Judge<'a> = Box<dyn FnMut(&Copy) -> Fate + 'a>;
+
+/// A packet on its way: to which host, from where, to where, and its octets.
+type Travelling = (usize, SocketAddr, SocketAddr, Vec<u8>);
 
 /// Hosts, a wire, and time.
-pub struct World<'a> {
+pub(crate) struct World<'a> {
     /// Time since it began.
-    pub now: Time,
+    pub(crate) now: Time,
     /// Packets that left, by the host that sent them and their format.
-    pub counts: BTreeMap<(usize, u8), usize>,
+    pub(crate) counts: BTreeMap<(usize, u8), usize>,
     hosts: Vec<Host>,
-    wire: BTreeMap<(Time, usize), (usize, SocketAddr, SocketAddr, Vec<u8>)>,
+    wire: BTreeMap<(Time, usize), Travelling>,
     copies: usize,
     packets: usize,
     judge: Judge<'a>,
 }
 
 /// A group's address.
-pub fn group(number: u8) -> SocketAddr {
+pub(crate) fn group(number: u8) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 0, 0, number)), 36_036)
 }
 
 /// A host's address.
-pub fn address(host: usize) -> SocketAddr {
+pub(crate) fn address(host: usize) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, host as u8 + 1)), 36_036)
 }
 
 impl<'a> World<'a> {
     /// So many hosts; `judge` is asked about every copy.
-    pub fn new(hosts: usize, judge: impl FnMut(&Copy<'_>) -> Fate + 'a) -> Self {
+    pub(crate) fn new(hosts: usize, judge: impl FnMut(&Copy) -> Fate + 'a) -> Self {
         let host = |number: usize| Host {
             engine: Driver::new(Engine::new(EngineConfig::new([number as u8 + 1; 32])).unwrap()),
             address: address(number),
@@ -141,7 +142,7 @@ impl<'a> World<'a> {
     }
 
     /// A transmitter on `host`.
-    pub fn cast(&mut self, host: usize, target: Target, options: CastOptions) -> GroupId {
+    pub(crate) fn cast(&mut self, host: usize, target: Target, options: CastOptions) -> GroupId {
         let host = &mut self.hosts[host];
         let id = host.engine.cast(self.now, target, options).unwrap();
         host.parties.insert(id, Party::default());
@@ -149,7 +150,7 @@ impl<'a> World<'a> {
     }
 
     /// A receiver on `host`.
-    pub fn join(&mut self, host: usize, options: JoinOptions) -> GroupId {
+    pub(crate) fn join(&mut self, host: usize, options: JoinOptions) -> GroupId {
         let host = &mut self.hosts[host];
         host.groups.extend(options.group);
         let id = host.engine.join(self.now, options).unwrap();
@@ -159,22 +160,22 @@ impl<'a> World<'a> {
     }
 
     /// The engine of `host`, for commands.
-    pub fn engine(&mut self, host: usize) -> &mut Engine {
+    pub(crate) fn engine(&mut self, host: usize) -> &mut Engine {
         &mut self.hosts[host].engine
     }
 
     /// A party of `host`.
-    pub fn party(&self, host: usize, id: GroupId) -> &Party {
+    pub(crate) fn party(&self, host: usize, id: GroupId) -> &Party {
         &self.hosts[host].parties[&id]
     }
 
     /// What a transmitter says of its members.
-    pub fn members(&mut self, host: usize, id: GroupId) -> Vec<MemberReport> {
+    pub(crate) fn members(&mut self, host: usize, id: GroupId) -> Vec<MemberReport> {
         self.hosts[host].engine.group_members(self.now, id).unwrap()
     }
 
     /// Writes a whole message.
-    pub fn write(&mut self, host: usize, id: GroupId, message: &[u8], eom: bool) {
+    pub(crate) fn write(&mut self, host: usize, id: GroupId, message: &[u8], eom: bool) {
         let data = Bytes::copy_from_slice(message);
         let engine = &mut self.hosts[host].engine;
         let taken = engine.group_send(self.now, id, data, eom).unwrap();
@@ -182,14 +183,14 @@ impl<'a> World<'a> {
     }
 
     /// A user lets go of a party.
-    pub fn release(&mut self, host: usize, id: GroupId) {
+    pub(crate) fn release(&mut self, host: usize, id: GroupId) {
         let host = &mut self.hosts[host];
         host.engine.group_release(self.now, id).unwrap();
         host.readers.retain(|reader| *reader != id);
     }
 
     /// Runs until every party is over; whether all are.
-    pub fn run(&mut self) -> bool {
+    pub(crate) fn run(&mut self) -> bool {
         let end = self.now + LIMIT;
         while !self.is_over() {
             if !self.step(end) {
@@ -200,7 +201,7 @@ impl<'a> World<'a> {
     }
 
     /// Runs for so long.
-    pub fn run_for(&mut self, span: Duration) {
+    pub(crate) fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         while self.step(end) {}
         self.now = end;
@@ -279,7 +280,6 @@ impl<'a> World<'a> {
                 copy: self.copies,
                 format,
                 multicast,
-                data: octets,
             };
             self.copies += 1;
             if let Fate::After(span) = (self.judge)(&copy) {
@@ -326,6 +326,6 @@ impl<'a> World<'a> {
 }
 
 /// Whether a report says that the member has everything.
-pub fn is_done(report: &MemberReport) -> bool {
+pub(crate) fn is_done(report: &MemberReport) -> bool {
     matches!(report.state, MemberState::Done(_))
 }

@@ -12,16 +12,15 @@ use super::plan::{Target, Verdict};
 use super::world::GroupWorld;
 use crate::app::nanos;
 
-/// A receiver that heard of its transmitter's end too late, or never, ends after so long at most: 25 s of silence (specification
-/// 17.9), and what a timer may be late.
+/// A receiver that heard of its transmitter's end too late, or never, ends after so long at most: 25 s of silence (§9.14), and what a timer may be late.
 const SILENCE: Duration = Duration::from_secs(32);
-/// Least that is expected of a receiver that is heard, octets a second (specification 17.9).
+/// Least that is expected of a receiver that is heard, octets a second (§9.14).
 const LEAST_RATE: u64 = 65_536;
 /// What joining and closing take with losses.
 const MARGIN: Duration = Duration::from_secs(10);
 
 /// Why a receiver need not be whole.
-pub type Excuses = Vec<&'static str>;
+pub(super) type Excuses = Vec<&'static str>;
 
 impl GroupWorld {
     /// When everything must be over.

@@ -9,7 +9,7 @@ use xtp_engine::Ecn;
 use xtp_link::{ConfigError, Link, LinkConfig, Outcome};
 
 /// What a datagram costs beside its octets: IPv4 and UDP.
-pub const OVERHEAD: usize = 28;
+pub(super) const OVERHEAD: usize = 28;
 
 /// A datagram under way.
 #[derive(Clone, Debug)]

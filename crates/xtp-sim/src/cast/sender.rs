@@ -116,15 +116,13 @@ impl Sending {
                 GroupEvent::Joined(member) => {
                     self.joined.entry(*member).or_insert(world);
                 }
-                GroupEvent::Done(member) => {
-                    if self.done.insert(*member, world).is_some() {
-                        return Err(format!("{member:?} is done twice"));
-                    }
+                GroupEvent::Done(member) if self.done.insert(*member, world).is_some() => {
+                    return Err(format!("{member:?} is done twice"));
                 }
-                GroupEvent::Dropped(member, reason) => {
-                    if self.dropped.insert(*member, (world, *reason)).is_some() {
-                        return Err(format!("{member:?} is dropped twice"));
-                    }
+                GroupEvent::Dropped(member, reason)
+                    if self.dropped.insert(*member, (world, *reason)).is_some() =>
+                {
+                    return Err(format!("{member:?} is dropped twice"));
                 }
                 GroupEvent::Writable => self.full = false,
                 GroupEvent::Closed(why) => {

@@ -82,7 +82,7 @@ impl Watch {
             busiest: 0,
             options: 0,
             trace: None,
-            // Answers to polls and needs each fill the rate at most; small groups answer at once (specification 17.5).
+            // Answers to polls and needs each fill the rate at most; small groups answer at once (§9.13).
             limit: 2 * plan.options.feedback_rate as usize + 40 * members.min(16) + 8 * members,
             recent: VecDeque::new(),
             control_recent: VecDeque::new(),

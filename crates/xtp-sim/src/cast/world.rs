@@ -45,7 +45,7 @@ pub fn member_address(member: usize, instance: u16) -> SocketAddr {
 }
 
 /// The receiver whose host has this address.
-pub fn receiver_at(address: SocketAddr) -> Option<usize> {
+pub(super) fn receiver_at(address: SocketAddr) -> Option<usize> {
     match address.ip() {
         IpAddr::V4(ip) => match ip.octets() {
             [10, 0, 1, low] => usize::from(low).checked_sub(1),

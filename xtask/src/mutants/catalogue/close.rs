@@ -288,7 +288,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "disown-without-a-question",
         "xtp-engine/src/engine/input.rs",
-        "if «header.key.is_returned() && header.options.contains(Options::SREQ)» { self.disown",
+        "let asks = «header.options.intersects(Options::SREQ | Options::MULTI)»;",
         "true",
         "whatever fits nothing is answered",
     ),

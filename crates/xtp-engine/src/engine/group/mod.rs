@@ -217,7 +217,7 @@ impl Engine {
                 .map(|said| transmitter.receive(datagram, header, said, &mut env))
                 .is_ok(),
             Party::Receiver(receiver) => ToMember::of(packet)
-                .map(|said| receiver.from_transmitter(datagram, header, said, &mut env))
+                .map(|said| receiver.hear_transmitter(datagram, header, said, &mut env))
                 .is_ok(),
         };
         self.stats.unmatched += u64::from(!understood);
@@ -252,7 +252,7 @@ impl Engine {
                     && receiver.group() == group
                 {
                     let mut env = env!(self, slot as u32, *id);
-                    taken |= receiver.from_group(datagram, &packet.header, &said, &mut env);
+                    taken |= receiver.hear_group(datagram, &packet.header, &said, &mut env);
                 }
             }
         }
@@ -319,7 +319,7 @@ impl Engine {
     }
 
     /// A party with the environment it needs.
-    pub(super) fn with_party<R>(
+    fn with_party<R>(
         &mut self,
         id: GroupId,
         act: impl FnOnce(&mut Party, &mut GroupEnv<'_>) -> R,

@@ -212,6 +212,9 @@ impl Here {
     }
 }
 
+/// A packet of data (first octet and the one after its last) or a row (block, row).
+type Came = Result<(u64, u64), (u64, u8)>;
+
 /// Draws a stream and a loss; all rows that are needed come, in any order among the packets that were not lost.
 fn play(seed: u64) {
     let mut dice = Dice(seed);
@@ -219,7 +222,7 @@ fn play(seed: u64) {
     let loss = dice.below(100);
     let packets = sent.packets();
     let (lost, came): (Vec<_>, Vec<_>) = packets.into_iter().partition(|_| dice.below(100) < loss);
-    let mut events: Vec<(u64, Result<(u64, u64), (u64, u8)>)> = came
+    let mut events: Vec<(u64, Came)> = came
         .into_iter()
         .map(|packet| (dice.below(1_000), Ok(packet)))
         .collect();

@@ -51,7 +51,7 @@ struct Terms {
 
 impl Receiver {
     /// Takes a packet of somebody else than the transmitter that is heard. False: it is of no use.
-    pub(super) fn from_stranger(
+    pub(super) fn hear_stranger(
         &mut self,
         datagram: &Datagram<'_>,
         header: &Header,
@@ -135,7 +135,6 @@ impl Receiver {
             key: header.key.value(),
             member: 0,
             service: terms.service,
-            layout: terms.layout,
             supplies: terms.supplies,
         });
         self.blocks = terms.layout.map(super::Blocks::new);

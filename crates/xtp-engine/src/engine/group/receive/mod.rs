@@ -20,7 +20,7 @@ mod watch;
 use super::GroupEnv;
 use crate::engine::Read;
 use crate::error::{DiagReason, Error};
-use crate::group::{Feedback, GroupClose, GroupEvent, JoinOptions, Layout, Progress, SubscriptionStats};
+use crate::group::{Feedback, GroupClose, GroupEvent, JoinOptions, Progress, SubscriptionStats};
 use crate::recv::{Item, Reassembly};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -68,8 +68,6 @@ struct Bound {
     /// By which key the transmitter knows this receiver; 0 before it said so.
     member: u64,
     service: u8,
-    /// How blocks are coded.
-    layout: Option<Layout>,
     /// Whether it lets those who fell behind fetch what they lack.
     supplies: bool,
 }
@@ -165,7 +163,7 @@ impl Receiver {
     }
 
     /// Takes what came to the group; false if it is not from this receiver's transmitter.
-    pub(super) fn from_group(
+    pub(super) fn hear_group(
         &mut self,
         datagram: &Datagram<'_>,
         header: &Header,
@@ -179,7 +177,7 @@ impl Receiver {
             return known;
         }
         if !known {
-            return self.from_stranger(datagram, header, said, env);
+            return self.hear_stranger(datagram, header, said, env);
         }
         self.hear(datagram, env);
         match said {
@@ -196,7 +194,7 @@ impl Receiver {
     }
 
     /// Takes what came to this receiver alone.
-    pub(super) fn from_transmitter(
+    pub(super) fn hear_transmitter(
         &mut self,
         datagram: &Datagram<'_>,
         header: &Header,

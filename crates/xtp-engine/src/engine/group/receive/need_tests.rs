@@ -4,8 +4,11 @@ use super::super::script::*;
 use crate::group::JoinOptions;
 use xtp_wire::Options;
 
+/// Number of a block, symbols it lacks, and rows that were heard.
+type BlockNeed = (u32, u16, u16);
+
 /// Blocks of the first need in `said`, and when it left.
-fn need(said: &[(crate::Time, Said)]) -> Option<(u64, &[(u32, u16, u16)])> {
+fn need(said: &[(crate::Time, Said)]) -> Option<(u64, &[BlockNeed])> {
     said.iter().find_map(|(at, said)| match said {
         Said::Need { blocks, .. } => Some((at.as_nanos() / 1_000_000 - 1_000_000, &blocks[..])),
         _ => None,

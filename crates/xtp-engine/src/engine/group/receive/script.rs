@@ -161,7 +161,7 @@ impl Script {
         }
     }
 
-    pub(super) fn to_group(&mut self, said: ToGroup<'_>, seq: u64, options: Options) {
+    pub(super) fn say_to_group(&mut self, said: ToGroup<'_>, seq: u64, options: Options) {
         let header = self.header(seq, options);
         self.deliver(&said.packet(header), true);
     }
@@ -321,7 +321,7 @@ impl Script {
             tag: None,
             data: &octets,
         };
-        self.to_group(ToGroup::Data(segment), position, options);
+        self.say_to_group(ToGroup::Data(segment), position, options);
     }
 
     /// A whole block of symbols but those named.
@@ -373,7 +373,7 @@ impl Script {
             end,
             symbol,
         };
-        self.to_group(ToGroup::Parity(parity), seq, Options::empty());
+        self.say_to_group(ToGroup::Parity(parity), seq, Options::empty());
     }
 
     pub(super) fn row(&mut self, block: u64, row: u8) {
@@ -393,11 +393,11 @@ impl Script {
 
     pub(super) fn poll(&mut self, seq: u64, options: Options) {
         let question = self.question();
-        self.to_group(ToGroup::Poll(question), seq, options);
+        self.say_to_group(ToGroup::Poll(question), seq, options);
     }
 
     pub(super) fn ask(&mut self, question: GroupPoll, seq: u64) {
-        self.to_group(ToGroup::Poll(question), seq, Options::empty());
+        self.say_to_group(ToGroup::Poll(question), seq, Options::empty());
     }
 
     /// A poll that this receiver is not asked by.
@@ -409,7 +409,7 @@ impl Script {
         let mut question = self.question();
         question.modulus = 1_000;
         question.remainder = (self.receiver as u16 % 1_000 + 1) % 1_000;
-        self.to_group(ToGroup::Poll(question), seq, options);
+        self.say_to_group(ToGroup::Poll(question), seq, options);
     }
 
     /// Looks into the receiver.
@@ -426,16 +426,16 @@ impl Script {
             .iter()
             .map(|(block, rows)| GnackBlock::new(*block, *rows, SYMBOLS))
             .collect();
-        self.to_group(ToGroup::Rows(&blocks), 0, Options::empty());
+        self.say_to_group(ToGroup::Rows(&blocks), 0, Options::empty());
     }
 
     pub(super) fn end(&mut self, seq: u64) {
-        self.to_group(ToGroup::End, seq, Options::WCLOSE);
+        self.say_to_group(ToGroup::End, seq, Options::WCLOSE);
     }
 
     /// END without WCLOSE.
     pub(super) fn give_up(&mut self, seq: u64) {
-        self.to_group(ToGroup::End, seq, Options::empty());
+        self.say_to_group(ToGroup::End, seq, Options::empty());
     }
 
     /// What the receiver sends now.

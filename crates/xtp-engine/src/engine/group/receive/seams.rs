@@ -77,7 +77,7 @@ impl Seams {
 }
 
 /// Puts a tag together: its first octets lie in front of `border`, the rest are the first of `segments`.
-fn join(half: Bytes, border: u64, segments: &mut Vec<Segment>) {
+fn join(half: Bytes, border: u64, segments: &mut [Segment]) {
     let Some(first) = segments.first_mut().filter(|first| first.tag.is_none()) else {
         return;
     };
