@@ -1,4 +1,4 @@
-//! A receiver that fell behind: what the group does not repair for it (§9.15, specification 17.7).
+//! A receiver that fell behind: what the group does not repair for it (§9.15).
 
 use super::{Receiver, Stage};
 use crate::time::Time;

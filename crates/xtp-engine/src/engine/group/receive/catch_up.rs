@@ -1,4 +1,4 @@
-//! What this receiver fetches by an association of its own (§9.7, specification 17.7).
+//! What this receiver fetches by an association of its own (§9.7).
 
 use super::{Receiver, Stage};
 use crate::engine::group::{Fetch, GroupEnv};

@@ -1,4 +1,4 @@
-//! The end: when everything is here, when that is said, and what follows (§9.14, specification 17.9).
+//! The end: when everything is here, when that is said, and what follows (§9.14).
 
 use super::{Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;

@@ -1,4 +1,4 @@
-//! Who is joined, and how (§9.11, specification 17.2).
+//! Who is joined, and how (§9.12).
 
 use super::{Bound, Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;

@@ -1,4 +1,4 @@
-//! A receiver of a group: from waiting for a transmitter to the end of its stream (§9.11 to §9.16).
+//! A receiver of a group: from waiting for a transmitter to the end of its stream (§9.12 to §9.16).
 //!
 //! It hears what comes to the group and to itself, keeps a [`Reassembly`] of the stream and the [`Blocks`] that are not whole, and
 //! reports to the transmitter when it is asked, when something is missing, when everything is here, and when nothing was heard

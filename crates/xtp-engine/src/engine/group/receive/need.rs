@@ -1,4 +1,4 @@
-//! What is missing, and when that is said unasked (§9.13, specification 17.5).
+//! What is missing, and when that is said unasked (§9.13).
 
 use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;

@@ -1,4 +1,4 @@
-//! Silence: of the transmitter, and of this receiver's own driver (§9.14, specification 17.5 and 17.9).
+//! Silence: of the transmitter, and of this receiver's own driver (§9.14).
 
 use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;
