@@ -194,7 +194,7 @@ pub struct OpenOptions {
     /// Keep trying although the peer's host says that nobody listens (§2.6). Default `false`.
     pub wait_for_listener: bool,
     /// It fetches what a member of a group lacks (§9.7).
-    pub(crate) catch_up: Option<xtp_wire::GroupPoint>,
+    pub(crate) catch_up: Option<Box<xtp_wire::GroupPoint>>,
     /// Options of this end.
     pub tuning: Tuning,
 }

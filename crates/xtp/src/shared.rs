@@ -457,16 +457,6 @@ impl Shared {
         }
     }
 
-    /// Wakes whoever sleeps on the sockets: there is one more of them.
-    pub(crate) fn rouse(&self) {
-        let mut state = self.lock();
-        if state.leader_sleeps.take().is_some() {
-            state.wake_leader(&self.waker);
-        } else if state.driver_sleeps.take().is_some() {
-            self.wake_driver(&state);
-        }
-    }
-
     fn wake_driver(&self, state: &State) {
         match &state.core.driver {
             Some(task) => task.wake_by_ref(),

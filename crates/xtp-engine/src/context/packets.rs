@@ -182,8 +182,8 @@ impl Context {
                 if let Some(name) = opening.instance {
                     let _ = builder.tlv(&Tlv::Instance(name.get()));
                 }
-                if let Some(point) = opening.point {
-                    let _ = builder.tlv(&Tlv::Catchup(point));
+                if let Some(point) = &opening.point {
+                    let _ = builder.tlv(&Tlv::Catchup(**point));
                 }
             }
             _ => {

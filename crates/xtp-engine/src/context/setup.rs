@@ -36,7 +36,7 @@ pub(crate) struct Opening {
     /// The instance of the responder it is meant for, if that has to be said.
     pub(crate) instance: Option<NonZeroU64>,
     /// As whom it fetches what a group's member lacks (§9.7).
-    pub(crate) point: Option<GroupPoint>,
+    pub(crate) point: Option<Box<GroupPoint>>,
     pub(crate) connect_now: bool,
     pub(crate) wait_for_listener: bool,
     pub(crate) repeatable: bool,

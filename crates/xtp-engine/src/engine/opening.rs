@@ -57,7 +57,7 @@ impl Engine {
                 .instance
                 .filter(|(_, until)| !silent && self.now < *until)
                 .map(|(name, _)| name),
-            point: options.catch_up,
+            point: options.catch_up.clone(),
             connect_now: false,
             wait_for_listener: options.wait_for_listener,
             repeatable: options.repeatable,

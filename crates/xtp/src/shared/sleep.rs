@@ -38,6 +38,16 @@ impl Slept {
 }
 
 impl Shared {
+    /// Wakes whoever sleeps on the sockets: there is one more of them.
+    pub(crate) fn rouse(&self) {
+        let mut state = self.lock();
+        if state.leader_sleeps.take().is_some() {
+            state.wake_leader(&self.waker);
+        } else if state.driver_sleeps.take().is_some() {
+            self.wake_driver(&state);
+        }
+    }
+
     /// Sleeps on the socket, without the lock, not beyond the next timer.
     pub(super) fn sleep<'a>(
         &'a self,

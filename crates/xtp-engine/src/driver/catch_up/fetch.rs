@@ -36,6 +36,10 @@ struct Fetching {
 pub(super) struct Fetches(Vec<Fetching>);
 
 impl Fetches {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn has(&self, id: ContextId) -> bool {
         self.0.iter().any(|one| one.association == Some(id))
     }
@@ -114,11 +118,11 @@ impl Fetching {
 
     fn open(&mut self, now: Time, engine: &mut Engine, fetch: &Fetch) {
         let mut options = OpenOptions::new(fetch.port);
-        options.catch_up = Some(GroupPoint {
+        options.catch_up = Some(Box::new(GroupPoint {
             group: fetch.group_key,
             at: fetch.member_key,
             live: 0,
-        });
+        }));
         // Whoever can not be made now is tried again.
         self.back_off(now);
         let Ok(id) = engine.open(now, fetch.transmitter, options) else {

@@ -28,6 +28,10 @@ impl CatchUps {
         self.fetches.deadline()
     }
 
+    fn is_idle(&self) -> bool {
+        self.supplies.is_empty() && self.fetches.is_empty()
+    }
+
     pub(super) fn is_pressing(&self, now: Time) -> bool {
         self.pending || self.deadline().is_some_and(|at| at <= now)
     }
@@ -65,6 +69,9 @@ impl Driver {
     /// The next event of an association, oldest first; those of catch-ups are nobody's but the driver's.
     pub fn poll_event(&mut self) -> Option<(ContextId, Event)> {
         while let Some((id, event)) = self.engine.poll_event() {
+            if self.catch_ups.is_idle() && !self.engine.has_groups() {
+                return Some((id, event));
+            }
             match self.catch_ups.take(&self.engine, id, event) {
                 None => {}
                 others => return others,

@@ -33,6 +33,10 @@ struct Supplying {
 pub(super) struct Supplies(Vec<Supplying>);
 
 impl Supplies {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn has(&self, id: ContextId) -> bool {
         self.0.iter().any(|one| one.association == id)
     }
