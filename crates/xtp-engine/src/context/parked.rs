@@ -20,6 +20,7 @@ use crate::pacer::Pacer;
 use crate::path::PathValidation;
 use crate::rate::TokenBucket;
 use crate::recv::ReceiverWindow;
+use crate::send::Reordering;
 use crate::stats::ContextStats;
 use std::sync::Arc;
 use xtp_wire::{Caps, Token};
@@ -33,6 +34,8 @@ pub(crate) struct Parked {
     opening: Option<Box<Opening>>,
     /// A window, and the pacer that goes with it; without one the controller has no state.
     pace: Option<Box<(Control, Pacer)>>,
+    /// Once something was lost or overtaken.
+    reordering: Option<Box<Reordering>>,
     rare: Option<Box<Rare>>,
 }
 
@@ -90,6 +93,7 @@ impl Parked {
             tuning: tunings.intern(&context.tuning),
             opening: context.opening.take().map(Box::new),
             rare: (!plain).then(|| rare(context)),
+            reordering: context.writer.reordering.take(),
             pace: match context.writer.control {
                 Control::Fixed(_) => None,
                 _ => Some(Box::new((
@@ -107,6 +111,7 @@ impl Parked {
         context.walk(&mut FieldReader::new(&self.octets));
         context.opening = self.opening.map(|opening| *opening);
         context.peer.paths = PathValidation::new(context.peer.addr);
+        context.writer.reordering = self.reordering;
         if let Some(pace) = self.pace {
             (context.writer.control, context.writer.pacer) = *pace;
         }
@@ -410,7 +415,7 @@ impl Writer {
             forced_judgement,
             // Read by LTIMER alone, which does not run.
             evidence: _,
-            // Learned anew, as the controller learns.
+            // Packed beside the walk.
             reordering: _,
             max_data,
             wants_room,

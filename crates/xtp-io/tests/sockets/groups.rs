@@ -17,7 +17,9 @@ const SETUP: &str = "ip link set lo up \
     && ip link add g0 type veth peer name h0 && ip link add g1 type veth peer name h1 \
     && ip addr add 10.77.0.1/24 dev g0 && ip addr add 10.77.0.2/24 dev g0 && ip addr add 10.77.1.1/24 dev g1 \
     && ip addr add fd77::1/64 dev g0 nodad && ip addr add fd77::2/64 dev g0 nodad && ip addr add fd77:1::1/64 dev g1 nodad \
-    && ip link set h0 up && ip link set h1 up && ip link set g0 up && ip link set g1 up";
+    && ip link set h0 up && ip link set h1 up && ip link set g0 up && ip link set g1 up \
+    && until ip -6 route show table local | grep -q 'ff00::/8 dev g0' && ip -6 route show table local | grep -q 'ff00::/8 dev g1'; \
+       do sleep 0.02; done";
 
 #[test]
 fn in_a_namespace() {
