@@ -188,3 +188,28 @@ fn where_the_slow_are_dropped_nobody_fetches() {
     }
     assert_eq!(world.counts.get(&(3, Format::First as u8)), None);
 }
+
+/// Whoever has everything is let go at once, even where the group waits for one that sleeps.
+#[test]
+fn those_who_are_done_wait_for_nobody() {
+    let cut = Cell::new(false);
+    let mut world = World::new(4, unless_cut(&cut));
+    let mut waits = options(3);
+    waits.slow = Slow::Wait;
+    // So wide that the others need not wait for it while something is still to be sent.
+    waits.window = 1 << 20;
+    let cast = world.cast(0, Target::Group(group(1)), waits);
+    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_secs(1));
+    cut.set(true);
+    world.run_for(Duration::from_millis(2_250));
+    for (host, id) in &receivers[..2] {
+        assert_whole(&world, *host, *id);
+    }
+    assert_eq!(world.party(0, cast).closed(), None, "one is still waited for");
+    cut.set(false);
+    assert!(world.run());
+    assert_whole(&world, 3, receivers[2].1);
+    assert!(world.members(0, cast).iter().all(is_done));
+}

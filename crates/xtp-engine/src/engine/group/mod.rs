@@ -74,9 +74,9 @@ impl GroupEnv<'_> {
         self.tombstones.bury(transmitter, key, self.now);
     }
 
-    /// Whether the group `key` of that transmitter ended not long ago.
-    pub(super) fn is_buried(&self, transmitter: SocketAddr, key: u64) -> bool {
-        self.tombstones.holds(transmitter, key, self.now)
+    /// Whether the group `key` of that transmitter, which was heard just now, ended here not long ago.
+    pub(super) fn is_buried(&mut self, transmitter: SocketAddr, key: u64) -> bool {
+        self.tombstones.hears(transmitter, key, self.now)
     }
 
     pub(super) fn tell(&mut self, event: GroupEvent) {

@@ -39,9 +39,19 @@ impl Tombstones {
     }
 
     /// Whether that group ended not long ago.
-    pub(super) fn holds(&self, transmitter: SocketAddr, key: u64, now: Time) -> bool {
+    fn holds(&self, transmitter: SocketAddr, key: u64, now: Time) -> bool {
         let until = self.until.get(&(Source::from(transmitter), key));
         until.is_some_and(|until| now < *until)
+    }
+
+    /// Whether a group that was heard just now ended here not long ago. One that goes on for others is remembered as long as it
+    /// is heard.
+    pub(super) fn hears(&mut self, transmitter: SocketAddr, key: u64, now: Time) -> bool {
+        let holds = self.holds(transmitter, key, now);
+        if holds && !self.holds(transmitter, key, now + LIFE / 2) {
+            self.bury(transmitter, key, now);
+        }
+        holds
     }
 
     fn forget_old(&mut self, now: Time) {

@@ -31,6 +31,22 @@ fn whoever_is_buried_again_is_remembered_from_then_on() {
 }
 
 #[test]
+fn one_that_goes_on_for_others_is_remembered_as_long_as_it_is_heard() {
+    let mut tombstones = Tombstones::new([7; 16]);
+    tombstones.bury(transmitter(1), 5, Time::ZERO);
+    let at = |seconds: u64| Time::ZERO + Duration::from_millis(seconds * 1_000);
+    assert!((0..600).all(|second| tombstones.hears(transmitter(1), 5, at(second))));
+    assert!(
+        tombstones.order.len() <= 3,
+        "and is not written down at every packet"
+    );
+    assert!(
+        !tombstones.hears(transmitter(1), 5, at(661)),
+        "until it was silent for 60 s"
+    );
+}
+
+#[test]
 fn never_more_than_there_is_room_for() {
     let mut tombstones = Tombstones::new([7; 16]);
     for key in 0..5_000 {

@@ -5,7 +5,7 @@ use crate::engine::Read;
 use crate::group::{GroupClose, GroupEvent, JoinOptions};
 use crate::{Confirm, DiagReason};
 use std::time::Duration;
-use xtp_wire::{Caps, DiagCode, DiagValue, Options};
+use xtp_wire::{Caps, DiagCode, DiagValue, GroupPoll, Options};
 
 fn confirming() -> JoinOptions {
     JoinOptions {
@@ -42,16 +42,59 @@ fn completeness_is_said_unasked_once_and_again_in_silence() {
 }
 
 #[test]
-fn what_is_heard_begins_the_silence_anew() {
+fn one_that_is_not_let_go_says_so_again_although_it_hears_the_group() {
     let mut script = whole(options(), Options::empty());
     assert_eq!(confirms(&script.run(1_500)), [5, 1_005]);
+    let mut said = Vec::new();
     for _ in 0..100 {
         script.poll_nobody(2 * BLOCK);
-        assert_eq!(script.run(900), []);
+        said.append(&mut script.run(900));
     }
+    let confirms = confirms(&said);
+    assert!((88..=92).contains(&confirms.len()), "once a second: {confirms:?}");
     assert!(!script.events().contains(&GroupEvent::Closed(GroupClose::Normal)));
     script.end(2 * BLOCK);
     script.events_end_with(GroupClose::Normal);
+}
+
+#[test]
+fn in_a_large_group_it_is_said_again_no_faster_than_the_transmitter_takes_it() {
+    let mut script = whole(options(), Options::empty());
+    script.run(100);
+    // Ten thousand members, of whom two thousand may speak in a second: each of them once in ten seconds.
+    script.ask(
+        GroupPoll {
+            size: 10_000,
+            feedback_rate: 2_000,
+            remainder: 1 - (script.question().remainder & 1),
+            modulus: 2,
+            ..script.question()
+        },
+        2 * BLOCK,
+    );
+    assert_eq!(confirms(&script.run(9_900)), []);
+    assert_eq!(confirms(&script.run(200)).len(), 1);
+}
+
+#[test]
+fn whoever_is_let_go_is_done_and_does_not_join_again() {
+    let mut script = whole(options(), Options::empty());
+    assert_eq!(confirms(&script.run(100)).len(), 1);
+    script.let_go(2 * BLOCK);
+    script.events_end_with(GroupClose::Normal);
+    // The group goes on for others.
+    for _ in 0..20 {
+        script.poll(2 * BLOCK, Options::WCLOSE);
+        script.announce();
+        assert_eq!(script.run(10_000), []);
+    }
+    script
+        .engine
+        .group_release(script.now, script.id)
+        .expect("it is there");
+    script.id = script.engine.join(script.now, options()).expect("sound");
+    script.announce();
+    assert_eq!(script.run(500), [], "nor does the next one of that host join it");
 }
 
 #[test]

@@ -174,7 +174,7 @@ impl Receiver {
         let key = header.key.value();
         let known = self.bound.as_ref().is_some_and(|bound| bound.is(datagram, key));
         if self.stage == Stage::Over {
-            return known;
+            return known && env.is_buried(datagram.src, key);
         }
         if !known {
             return self.hear_stranger(datagram, header, said, env);

@@ -433,6 +433,17 @@ impl Script {
         self.say_to_group(ToGroup::End, seq, Options::WCLOSE);
     }
 
+    /// END to this receiver alone, with WCLOSE.
+    pub(super) fn let_go(&mut self, seq: u64) {
+        let header = GroupHeader {
+            key: self.receiver,
+            seq,
+            options: Options::WCLOSE,
+            ..GroupHeader::default()
+        };
+        self.deliver(&ToMember::End(Control::default()).packet(header), false);
+    }
+
     /// END without WCLOSE.
     pub(super) fn give_up(&mut self, seq: u64) {
         self.say_to_group(ToGroup::End, seq, Options::empty());

@@ -15,9 +15,9 @@ const SILENT: Duration = Duration::from_secs(10);
 const PROBE: Duration = Duration::from_secs(1);
 /// After so long a silence it is lost.
 const LOST: Duration = Duration::from_secs(25);
-/// A complete receiver says so again when the group has been silent for so long.
+/// A complete receiver that was not let go says so again after so long.
 const LINGER: Duration = Duration::from_secs(1);
-/// How often it does.
+/// So often it does while nothing comes to the group; then it is over.
 const LINGERS: u8 = 4;
 
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Watch {
     heard: Time,
     /// When something came to the group, or the last status left.
     group: Time,
+    /// When the last status left.
+    spoke: Time,
     /// When the driver came.
     called: Time,
     /// When the transmitter is asked next whether it lives.
@@ -38,6 +40,7 @@ impl Watch {
         Self {
             heard: now,
             group: now,
+            spoke: now,
             called: now,
             probe: None,
             lingered: 0,
@@ -58,6 +61,7 @@ impl Watch {
     /// A status left.
     pub(super) fn spoke(&mut self, now: Time) {
         self.group = self.group.max(now);
+        self.spoke = now;
     }
 }
 
@@ -77,7 +81,7 @@ impl Receiver {
         let heartbeat = (self.stage == Stage::Member).then(|| self.watch.called + HEARTBEAT);
         let silence = match self.stage {
             Stage::Listening | Stage::Over => None,
-            _ if self.close.said => Some(self.watch.group + LINGER),
+            _ if self.close.said => Some(self.linger_at()),
             Stage::Member => Some(match self.watch.probe {
                 Some((at, _)) => at.min(self.watch.heard + LOST),
                 None => self.watch.heard + SILENT,
@@ -107,9 +111,18 @@ impl Receiver {
         }
     }
 
+    /// When a complete receiver says so again. A member is let go by an answer to its word, so one that hears the group but no
+    /// answer repeats it, too; of a large group no faster than the transmitter takes it (§9.14).
+    fn linger_at(&self) -> Time {
+        match self.stage {
+            Stage::Confirming => self.watch.group + LINGER,
+            _ => self.watch.spoke + LINGER.max(2 * self.feedback.spread(1)),
+        }
+    }
+
     /// END was lost, or nobody heard that everything is here.
     fn linger(&mut self, env: &mut GroupEnv<'_>) {
-        if env.now < self.watch.group + LINGER {
+        if env.now < self.linger_at() {
             return;
         }
         if self.watch.lingered == LINGERS {
@@ -121,5 +134,6 @@ impl Receiver {
             _ => self.outbox.status = true,
         }
         self.watch.group = env.now;
+        self.watch.spoke = env.now;
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of the beginning and the end.
 
 use super::super::scripted::*;
-use crate::group::{CastOptions, GroupClose, GroupEvent, Require};
+use crate::group::{CastOptions, GroupClose, GroupEvent, Require, Slow};
 use core::time::Duration;
 use xtp_wire::{DiagCode, DiagValue, Options, ToGroup, ToMember};
 
@@ -110,6 +110,45 @@ fn any_one_is_enough_and_the_other_hears_that_it_is_over() {
         (other.at, Some(gone)),
         "nobody is left who could supply it"
     );
+}
+
+/// What was said to a member alone that it is let go: whether with WCLOSE, and where the stream ended.
+fn let_go(stage: &mut Stage, who: &Actor) -> Vec<(bool, u64)> {
+    let all = stage.take();
+    let ends = all
+        .iter()
+        .filter(|one| one.to == who.at && matches!(one.to_member(), Some(ToMember::End(_))));
+    ends.map(|one| one.packet().header)
+        .map(|header| (header.options.contains(Options::WCLOSE), header.seq))
+        .collect()
+}
+
+#[test]
+fn who_is_done_is_let_go_while_others_are_waited_for() {
+    let (mut stage, mut one, mut other) = two(CastOptions {
+        expect: Some(2),
+        slow: Slow::Wait,
+        ..CastOptions::default()
+    });
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(100);
+    stage.finish();
+    stage.run(50 * MS);
+    let echo = newest(&stage.heard);
+    stage.take();
+    one.status(&mut stage, 100, echo, Options::RCLOSE);
+    stage.flush();
+    assert_eq!(let_go(&mut stage, &one), [(true, 100)]);
+    // It was lost; who says so again is told again.
+    one.status(&mut stage, 100, echo, Options::RCLOSE);
+    stage.flush();
+    assert_eq!(let_go(&mut stage, &one), [(true, 100)]);
+    stage.run(SECOND);
+    assert_eq!(stage.count(|said| *said == ToGroup::End), 0, "the group goes on");
+    other.status(&mut stage, 100, echo, Options::RCLOSE);
+    stage.run(SECOND);
+    assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));
 }
 
 #[test]

@@ -117,12 +117,7 @@ impl Transmitter {
                 let to = (member.address, member.local);
                 return self.replies.push(Reply::refusal(to, member.key, code, value));
             }
-            MemberState::Done(_) => {
-                if self.is_ending() {
-                    self.replies.push(Reply::End(own));
-                }
-                return;
-            }
+            MemberState::Done(_) => return self.replies.push(Reply::End(own)),
             _ => {}
         }
         if !report.answers_letter && !self.line.has_left(control.echo) {
@@ -226,14 +221,13 @@ impl Transmitter {
         self.members.get_mut(index).asked += asked;
     }
 
+    /// A member has everything and says so. It is let go at once: whatever others still lack is no matter of its (§9.10).
     fn done(&mut self, index: u32, env: &mut GroupEnv<'_>) {
-        let lagged = self.members.get(index).lagged;
+        let member = self.members.get(index);
+        let (own, lagged) = (member.own, member.lagged);
         self.members.turn(index, MemberState::Done(lagged), env.now);
         env.tell(GroupEvent::Done(MemberId(index)));
-        if self.is_ending() {
-            let own = self.members.get(index).own;
-            self.replies.push(Reply::End(own));
-        }
+        self.replies.push(Reply::End(own));
         self.rate.members_changed(&self.members, env.now);
     }
 
