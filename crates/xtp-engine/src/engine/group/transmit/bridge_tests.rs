@@ -22,6 +22,8 @@ pub(super) struct Way {
     pub(super) queue: u64,
     /// Of a thousand packets to a receiver so many are lost.
     pub(super) loss: u32,
+    /// For so long the transmitter's host takes so much time for a train; then it takes none.
+    pub(super) slow: (Duration, Duration),
 }
 
 /// At whom (0 is the transmitter), from whom, whether to the group, and what.
@@ -45,6 +47,9 @@ pub(super) struct Bridge {
     under_way: BTreeMap<(Time, u64), Travelling>,
     number: u64,
     free: Time,
+    /// When the slow transmitter goes on, and until when it is slow.
+    goes_on: Time,
+    slow_until: Time,
     source: VecDeque<Bytes>,
     finished: bool,
     pub(super) events: Vec<GroupEvent>,
@@ -86,6 +91,8 @@ impl Bridge {
             chunk.slice(..(octets - from).min(1 << 16))
         });
         Self {
+            goes_on: now,
+            slow_until: now + way.slow.0,
             way,
             now,
             transmitter,
@@ -126,7 +133,7 @@ impl Bridge {
                 .first_key_value()
                 .map(|((at, _), _)| *at)
                 .into_iter()
-                .chain(self.transmitter.deadline())
+                .chain(self.transmitter.deadline().map(|at| at.max(self.goes_on)))
                 .chain(timers)
                 .min();
             let next = next.expect("something is to come");
@@ -175,6 +182,9 @@ impl Bridge {
     }
 
     fn serve_transmitter(&mut self) {
+        if self.now < self.goes_on {
+            return;
+        }
         self.write();
         for round in 0.. {
             assert!(round < 100_000, "the transmitter never rests");
@@ -193,6 +203,10 @@ impl Bridge {
                 }
             }
             if batch.is_empty() {
+                return;
+            }
+            if self.now < self.slow_until {
+                self.goes_on = self.now + self.way.slow.1;
                 return;
             }
         }

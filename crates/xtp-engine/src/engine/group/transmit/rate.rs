@@ -21,6 +21,8 @@ const UNKNOWN: Duration = Duration::from_millis(100);
 /// The pacemaker is asked so often: at the start, and then; never more often than a round trip.
 const STARTING: Duration = Duration::from_millis(5);
 const INTERVAL: Duration = Duration::from_millis(50);
+/// It is also asked after so many octets: whoever serves a group fast hears of it in time.
+const MOST_UNASKED: u64 = 1 << 20;
 /// For so long it is the start.
 const START: Duration = Duration::from_millis(120);
 /// By so much every report counts as late.
@@ -229,6 +231,14 @@ impl RateControl {
         }
     }
 
+    /// More is to be sent. If so much may leave at once that a train of it is left, this host is behind, and how little leaves
+    /// says nothing about the path.
+    pub(super) fn more_to_send(&mut self) {
+        if self.pacemaker.member.is_some() && !self.blocked && self.pacer.available() >= TRAIN * self.packet {
+            self.control.on_app_limited(self.in_flight());
+        }
+    }
+
     /// Notes when the next may leave.
     pub(super) fn wait(&mut self, now: Time) {
         let paced = self.pacer.ready_at(now, self.late_round_trip());
@@ -407,8 +417,10 @@ impl RateControl {
             return None;
         }
         let asked = self.pacemaker.asked.or(self.began)?;
-        let eighth = self.buffer.map(|half| (half / 4).max(TRAIN * self.packet));
-        let much = eighth.is_some_and(|eighth| self.sent - self.pacemaker.asked_at >= eighth);
+        let eighth = self
+            .buffer
+            .map_or(MOST_UNASKED, |half| (half / 4).max(TRAIN * self.packet));
+        let much = self.sent - self.pacemaker.asked_at >= eighth.min(MOST_UNASKED);
         Some(asked + if much { Duration::ZERO } else { self.interval })
     }
 

@@ -28,6 +28,7 @@ fn a_narrow_uplink_is_filled_without_a_rate() {
         rate: FIFTY_MBIT,
         queue: 16 << 20,
         loss: 0,
+        slow: (Duration::ZERO, Duration::ZERO),
     };
     let times = measure(way, 4, 16 << 20);
     assert!(times < 1.05, "{times}");
@@ -40,7 +41,37 @@ fn loss_of_one_in_a_hundred_slows_nobody_down() {
         rate: FIFTY_MBIT,
         queue: 16 << 20,
         loss: 10,
+        slow: (Duration::ZERO, Duration::ZERO),
     };
     let times = measure(way, 10, 16 << 20);
     assert!(times < 1.10, "{times}");
+}
+
+/// Ten gigabits a second: whatever keeps the group back is no network.
+fn wide(slow: (Duration, Duration)) -> Way {
+    Way {
+        rate: 10_000_000_000 / 8,
+        queue: 16 << 20,
+        loss: 0,
+        slow,
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "so many packets take hours")]
+fn a_host_that_was_slow_is_no_slow_path() {
+    // A train of 16 packets in a millisecond is 23 MB a second.
+    let slow = (Duration::from_millis(200), Duration::from_millis(1));
+    let mut bridge = Bridge::new(wide(slow), options(4), 4, 64 << 20);
+    let took = bridge.run(Duration::from_secs(60));
+    assert!(took < Duration::from_millis(500), "{took:?}");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "so many packets take hours")]
+fn who_is_served_fast_is_asked_after_each_mebibyte() {
+    let mut bridge = Bridge::new(wide((Duration::ZERO, Duration::ZERO)), options(1), 1, 64 << 20);
+    let took = bridge.run(Duration::from_secs(60));
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(bridge.feedback >= 64, "{}", bridge.feedback);
 }

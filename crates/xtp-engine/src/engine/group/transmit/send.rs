@@ -44,11 +44,10 @@ impl Transmitter {
         self.rate.until().is_none() && !self.rate.is_blocked() && self.has_something()
     }
 
-    /// When the rate lets the next packet of the stream go.
+    /// When the rate lets the next packet of the stream go: that time is over if only the length of a train kept it back.
     pub(super) fn stream_at(&self) -> Option<Time> {
-        self.rate
-            .until()
-            .filter(|_| !self.rate.is_blocked() && self.has_something())
+        let waits = !self.rate.is_blocked() && self.has_something();
+        waits.then(|| self.rate.until().unwrap_or(Time::ZERO))
     }
 
     /// Repairs and new octets, as far as rate, window and credit allow, and no more than a train.
@@ -65,8 +64,9 @@ impl Transmitter {
             sent += 1;
         }
         self.note_blocked();
-        if !self.has_something() {
-            self.rate.nothing_to_send();
+        match self.has_something() {
+            true => self.rate.more_to_send(),
+            false => self.rate.nothing_to_send(),
         }
         self.rate.wait(now);
     }

@@ -1,6 +1,7 @@
 //! A transmitter from its announcement to its end.
 
 use super::scripted::*;
+use crate::TransmitBatch;
 use crate::group::{CastOptions, Fec, GroupClose, GroupEvent, MemberId, MemberState, Require};
 use xtp_wire::{GnackBlock, Options, ToGroup};
 
@@ -113,4 +114,19 @@ fn nobody_is_asked_where_nobody_is_required() {
         let packet = one.packet().header;
         packet.options.contains(modes) && !packet.options.contains(Options::SREQ)
     }));
+}
+
+#[test]
+fn one_train_is_followed_by_the_next_at_once() {
+    let mut stage = Stage::new(CastOptions {
+        require: Require::Nobody,
+        ..CastOptions::default()
+    });
+    stage.write(50_000);
+    let mut batch = TransmitBatch::new();
+    stage.engine.flush_parties(stage.now, &mut batch);
+    let position = stage.position();
+    assert!((20_000..30_000).contains(&position), "{position}");
+    let due = stage.engine.deadline();
+    assert!(due.is_some_and(|at| at <= stage.now), "{due:?}");
 }
