@@ -116,6 +116,28 @@ fn one_that_comes_late_gets_the_beginning() {
     assert!(world.members(0, cast).iter().all(is_done));
 }
 
+/// What one that comes late lacks is not repeated for everybody, however wide the window is: the others are done when they would
+/// be without it.
+#[test]
+fn one_that_comes_late_costs_the_others_nothing() {
+    let mut world = World::new(4, |_| ARRIVES);
+    let mut wide = options(2);
+    wide.window = 4 << 20;
+    let cast = world.cast(0, Target::Group(group(1)), wide);
+    let receivers = [1, 2].map(|host| (host, world.join(host, join())));
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_secs(1));
+    let late = world.join(3, join());
+    world.run_for(Duration::from_millis(2_250));
+    for (host, id) in receivers {
+        assert_whole(&world, host, id);
+    }
+    assert!(world.run());
+    assert_whole(&world, 3, late);
+    assert_eq!(world.counts.get(&(0, Format::Parity as u8)), None);
+    assert!(world.members(0, cast).iter().all(is_done));
+}
+
 /// The group is over for the others, and END was lost to one who was cut off: it fetches the rest.
 #[test]
 fn one_that_slept_through_the_end_fetches_the_rest() {

@@ -16,6 +16,10 @@ use xtp_wire::{Control, DiagCode, DiagValue, GroupTerms, Header, Traffic};
 const FIRST_REPEAT: Duration = Duration::from_millis(100);
 const LONGEST_REPEAT: Duration = Duration::from_secs(2);
 const GIVEN_UP: Duration = Duration::from_secs(8);
+/// A late one that lacks no more than leaves in so long is repaired by the group, where it could fetch that by itself.
+const LITTLE: Duration = Duration::from_millis(100);
+/// Or no more than so many blocks.
+const FEW_BLOCKS: u64 = 2;
 /// A member under whose name another one joins was not heard for so long.
 const SILENT: Duration = Duration::from_millis(500);
 
@@ -215,12 +219,8 @@ impl Transmitter {
         if self.joins.len() >= env.config.max_half_open {
             return Err(None);
         }
-        let block = self
-            .stream
-            .layout
-            .map_or(u64::from(self.terms.maxdata), |layout| layout.block_len());
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
-        if asker.maxdata < self.terms.maxdata || room < 2 * block {
+        if asker.maxdata < self.terms.maxdata || room < 2 * self.block_len() {
             return Err(Some(DiagValue::TrafficRefused));
         }
         if self.is_ending() || (self.options.slow == Slow::Drop && self.is_late(asker.control.rseq)) {
@@ -235,10 +235,29 @@ impl Transmitter {
         }
     }
 
-    /// Whether who has so much can not hold the window at once.
+    /// Whether who has so much can not hold the window at once. Where it can fetch what it lacks by itself, that is so soon: what the
+    /// group repeats for one that comes late all others wait for (§9.10).
     fn is_late(&self, rseq: u64) -> bool {
-        let begin = self.join_point(rseq);
-        self.stream.nxt.saturating_sub(begin) > self.window() / 2
+        let lacks = self.stream.nxt.saturating_sub(self.join_point(rseq));
+        let most = match self.options.slow {
+            Slow::CatchUp => self.little().min(self.window() / 2),
+            Slow::Wait | Slow::Drop => self.window() / 2,
+        };
+        lacks > most
+    }
+
+    /// What the others hardly notice if the group repeats it.
+    fn little(&self) -> u64 {
+        let rate = u128::from(self.rate.octets_per_second());
+        let leaves = u64::try_from(rate * LITTLE.as_nanos() / 1_000_000_000).unwrap_or(u64::MAX);
+        leaves.max(FEW_BLOCKS * self.block_len())
+    }
+
+    /// Octets of a block, or of a packet where nothing is coded.
+    fn block_len(&self) -> u64 {
+        self.stream
+            .layout
+            .map_or(u64::from(self.terms.maxdata), |layout| layout.block_len())
     }
 
     /// Where a receiver that has the octets below `rseq` begins.
