@@ -129,6 +129,13 @@ impl GroupWorld {
             || !self.happened.is_empty()
     }
 
+    /// Whether the window is less than half a second of the rate (§9.13): then whoever is farther away than others is behind.
+    fn is_narrow(&self) -> bool {
+        let options = &self.plan.options;
+        let rate = options.rate.octets_per_second;
+        rate == 0 || options.window < rate / 2
+    }
+
     /// Why this receiver need not be whole.
     pub fn excuses(&self, member: usize) -> Excuses {
         let receiving = &self.members[member];
@@ -161,7 +168,7 @@ impl GroupWorld {
         let lossy = share(&receiving.plan.down.loss) > 0.06;
         // A window of less than half a second of the rate makes whoever loses anything a slow one.
         add(
-            options.slow == Slow::Drop && (troubled || slow || self.loses(member)),
+            options.slow == Slow::Drop && (troubled || slow || self.loses(member) || self.is_narrow()),
             "slow, and slow ones are dropped",
         );
         let patience = options.patience.mul_f64(0.9);
@@ -172,6 +179,9 @@ impl GroupWorld {
             .filter(|trouble| trouble.what.member().is_none_or(|its| its == member))
             .any(|trouble| trouble.what.span() > patience);
         add(long, "away for longer than the patience");
+        let bursts = matches!(receiving.plan.down.loss, Loss::GilbertElliott { .. }) && troubled;
+        let chance = bursts || lossy && options.patience < Duration::from_secs(10);
+        add(chance, "loses much, and the patience is short");
         // Whoever was away when the rest was done is found again by the group only as long as it lasts.
         let over = self.sender_over().unwrap_or(u64::MAX);
         let began = receiving.now.began;
@@ -326,6 +336,9 @@ impl GroupWorld {
                 let link = &member.plan.down;
                 share(&link.loss) <= 0.05
                     && link.rate_bits_per_s.is_none()
+                    // What is overtaken by a question is asked for: nobody can tell it from what is lost.
+                    && link.jitter.is_zero()
+                    && link.reorder == 0.0
                     && member.plan.socket_buffer > 1 << 20
             });
         if !calm {

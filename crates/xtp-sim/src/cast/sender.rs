@@ -88,7 +88,7 @@ impl Sending {
 
     /// When its user wants to act.
     pub fn user_at(&self) -> u64 {
-        match self.full || self.finished {
+        match self.full || self.finished || self.closed.is_some() {
             true => u64::MAX,
             false => self.next,
         }

@@ -6,7 +6,7 @@ use crate::group::GroupClose;
 use crate::options::Confirm;
 use crate::time::Time;
 use core::time::Duration;
-use xtp_wire::Header;
+use xtp_wire::{Header, serial_gt};
 
 /// A poll that came with the last octets is answered first, and then this need not be said apart.
 const AFTER_POLL: Duration = Duration::from_millis(5);
@@ -25,6 +25,8 @@ pub(super) struct Close {
     confirmed: bool,
     /// The transmitter was told that everything is here.
     pub(super) said: bool,
+    /// In which packet it was told so first.
+    pub(super) said_in: u32,
     /// When it is told so unasked.
     pub(super) at: Option<Time>,
     /// What the user said when it rejected what came: said again to a transmitter that asks.
@@ -109,6 +111,21 @@ impl Receiver {
     /// CNTL {END} to the group.
     pub(super) fn group_ended(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
         self.heard_poll(header, env.now);
+        if self.close.said && self.stage == Stage::Member && says_end(header) {
+            // Those who held the window are done; whether this one is known to be is what the answer to it alone says.
+            let spread = self.feedback.once(env.random());
+            self.close.at = self.close.at.or(Some(env.now + spread));
+        } else {
+            self.ended(header, env);
+        }
+    }
+
+    /// CNTL {END} to this receiver alone, in answer to its packet `echo`.
+    pub(super) fn alone_ended(&mut self, header: &Header, echo: u32, env: &mut GroupEnv<'_>) {
+        if self.close.said && serial_gt(self.close.said_in, echo) {
+            // It crossed the confirmation, which may be lost: that is repeated until it is answered.
+            return;
+        }
         self.ended(header, env);
     }
 

@@ -53,7 +53,31 @@ fn one_that_is_not_let_go_says_so_again_although_it_hears_the_group() {
     let confirms = confirms(&said);
     assert!((88..=92).contains(&confirms.len()), "once a second: {confirms:?}");
     assert!(!script.events().contains(&GroupEvent::Closed(GroupClose::Normal)));
+    script.let_go(2 * BLOCK);
+    script.events_end_with(GroupClose::Normal);
+}
+
+#[test]
+fn whether_it_is_known_to_be_whole_it_is_told_alone() {
+    let mut script = whole(options(), Options::empty());
+    assert_eq!(confirms(&script.run(100)), [5]);
     script.end(2 * BLOCK);
+    assert_eq!(confirms(&script.run(100)).len(), 1, "the first one may be lost");
+    script.end_alone(2 * BLOCK, 1);
+    assert!(
+        !script.events().contains(&GroupEvent::Closed(GroupClose::Normal)),
+        "that one was on its way before everything was here"
+    );
+    script.let_go(2 * BLOCK);
+    script.events_end_with(GroupClose::Normal);
+    assert_eq!(script.run(60_000), []);
+}
+
+#[test]
+fn a_host_that_forgot_a_whole_one_does_not_make_it_join_again() {
+    let mut script = whole(options(), Options::empty());
+    script.run(100);
+    script.disown(T);
     script.events_end_with(GroupClose::Normal);
 }
 

@@ -211,9 +211,9 @@ impl Receiver {
         }
         match said {
             ToMember::Answer { xkey, traffic, .. } => self.answered(header, xkey, &traffic, env),
-            ToMember::End(_) if self.stage != Stage::Joining => {
+            ToMember::End(control) if self.stage != Stage::Joining => {
                 self.watch.heard(env.now);
-                self.ended(header, env);
+                self.alone_ended(header, control.echo, env);
             }
             ToMember::End(_) => {}
             ToMember::Diag(diag) => self.told_off(&diag, env),
@@ -231,6 +231,8 @@ impl Receiver {
         }
         if bound.key == key {
             self.lost(env);
+        } else if self.close.said {
+            self.close_normally(env);
         } else if bound.member == key && key != 0 {
             bound.member = 0;
             self.join_again(env);

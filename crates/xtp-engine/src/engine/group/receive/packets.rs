@@ -111,6 +111,9 @@ impl Receiver {
         emit::push(out, &[route], &packet, &[], env.config.checksum_payload);
         self.outbox.reports += 1;
         if options.contains(Options::RCLOSE) {
+            if !self.close.said {
+                self.close.said_in = self.outbox.sync;
+            }
             self.close.said = true;
             self.close.at = None;
         }

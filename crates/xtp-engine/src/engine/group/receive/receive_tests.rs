@@ -45,7 +45,7 @@ fn a_stream_in_order_is_read_confirmed_and_closed() {
     assert_eq!(*options, Options::RCLOSE, "said once, and not again unasked");
     let (octets, end) = script.read();
     assert_eq!((octets.len() as u64, end), (WHOLE, Read::End));
-    script.end(WHOLE);
+    script.let_go(WHOLE);
     assert_eq!(script.events(), [GroupEvent::Closed(GroupClose::Normal)]);
     assert_eq!(script.run(60_000), [], "and nothing more is said");
 }

@@ -433,15 +433,27 @@ impl Script {
         self.say_to_group(ToGroup::End, seq, Options::WCLOSE);
     }
 
-    /// END to this receiver alone, with WCLOSE.
+    /// END to this receiver alone, with WCLOSE, that has heard its word.
     pub(super) fn let_go(&mut self, seq: u64) {
+        self.end_alone(seq, 0);
+    }
+
+    /// END to this receiver alone, in answer to the packet in which it first said that everything is here, or one that left
+    /// so many before.
+    pub(super) fn end_alone(&mut self, seq: u64, before: u32) {
+        self.member_sync += 1;
+        let said = self.receiver(|receiver| receiver.close.said_in);
         let header = GroupHeader {
             key: self.receiver,
+            sync: self.member_sync,
             seq,
             options: Options::WCLOSE,
-            ..GroupHeader::default()
         };
-        self.deliver(&ToMember::End(Control::default()).packet(header), false);
+        let control = Control {
+            echo: said.wrapping_sub(before),
+            ..Control::default()
+        };
+        self.deliver(&ToMember::End(control).packet(header), false);
     }
 
     /// END without WCLOSE.

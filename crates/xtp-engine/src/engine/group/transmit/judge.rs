@@ -8,6 +8,7 @@ use crate::group::{DropReason, GroupEvent, MemberId, MemberState, Slow};
 use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
+use std::collections::BTreeMap;
 use xtp_wire::{GroupPoint, serial_gt};
 
 /// How often everybody is looked at.
@@ -35,6 +36,8 @@ pub(super) struct Judge {
     pub(super) next: Option<Time>,
     /// Since when everything is sent and nobody holds the window any more.
     pub(super) rest_since: Option<Time>,
+    /// What each of the slow ones lacked then: so much time it is given, however near its end it has come.
+    lacked: BTreeMap<u32, u64>,
     /// Since when only laggards are left although there is more to send.
     only_laggards_since: Option<Time>,
     /// What members usually asked for, when everybody was looked at last.
@@ -112,6 +115,13 @@ impl Transmitter {
     /// When all that was left to do became waiting for the slow ones.
     fn note_rest(&mut self, now: Time) {
         let rest = self.is_ending() || (self.stream.is_sent() && self.members.nobody_to_wait_for());
+        if rest && self.judge.rest_since.is_none() {
+            let nxt = self.stream.nxt;
+            let open = self.members.iter().filter(|(_, member)| member.is_open());
+            self.judge.lacked = open
+                .map(|(index, member)| (index, nxt.saturating_sub(member.rseq)))
+                .collect();
+        }
         self.judge.rest_since = match rest {
             true => self.judge.rest_since.or(Some(now)),
             false => None,
@@ -137,7 +147,8 @@ impl Transmitter {
         if waited > patience {
             return Some(MemberState::Dropped(DropReason::Silent));
         }
-        let missing = self.stream.nxt.saturating_sub(member.rseq);
+        let now_missing = self.stream.nxt.saturating_sub(member.rseq);
+        let missing = self.judge.lacked.get(&index).copied().unwrap_or(now_missing);
         let trickle = patience + Duration::from_secs(missing / TRICKLE);
         if rest.is_some_and(|since| now.since(since) > trickle) {
             return Some(MemberState::Dropped(DropReason::TooSlow));
@@ -250,7 +261,7 @@ impl Transmitter {
             return;
         }
         let (rseq, live, own) = (member.rseq, member.live, member.own);
-        let alone = !self.members.anybody_holds() && rseq >= self.acknowledged;
+        let alone = self.members.nobody_holds_but(member) && rseq >= self.acknowledged;
         let quorum = self.members.quorum().unwrap_or(self.acknowledged);
         let near = rseq >= quorum.saturating_sub(self.window() / 4);
         let whole = live == GroupPoint::NEVER || rseq >= live;
@@ -259,11 +270,16 @@ impl Transmitter {
             return;
         }
         let nxt = self.stream.nxt;
+        // Rows are of whole blocks: of the one it is in it asks for as many as it lacks.
+        let block = self.stream.layout.as_ref().and_then(|layout| {
+            let place = layout.place(rseq)?;
+            Some(layout.start(place.block))
+        });
         let member = self.members.get_mut(index);
         (member.asked, member.since, member.behind) = (0, nxt, None);
         if rseq < live {
             // What it lacks between the two nobody else would ever repair.
-            member.live = rseq;
+            member.live = block.unwrap_or(rseq);
             self.replies.push(Reply::Standing(own));
         }
         self.members.turn(index, MemberState::Holder, env.now);

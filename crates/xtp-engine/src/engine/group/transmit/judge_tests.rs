@@ -1,9 +1,9 @@
 //! Tests of who is silent, slow, lossy, and out.
 
 use super::super::scripted::*;
-use crate::group::{CastOptions, DropReason, GroupClose, GroupEvent, MemberId, Slow};
+use crate::group::{CastOptions, DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
-use xtp_wire::{Options, ToGroup, ToMember};
+use xtp_wire::{GnackBlock, Options, ToGroup, ToMember};
 
 fn stage(options: CastOptions) -> (Stage, Actor, Actor) {
     let mut stage = Stage::new(CastOptions {
@@ -130,4 +130,68 @@ fn nothing_new_leaves_without_a_holder() {
     stage.write(20_000);
     stage.run(SECOND);
     assert_eq!(stage.count(|said| matches!(said, ToGroup::Data(_))), before);
+}
+
+/// Blocks of eight symbols of 1 416 octets, and a window that ends within the third.
+const BLOCK: u64 = 8 * 1_416;
+
+fn narrow() -> CastOptions {
+    CastOptions {
+        window: 2 * BLOCK + 2_000,
+        fec: Some(Fec {
+            symbols: 8,
+            rows: 8,
+            proactive: 0,
+        }),
+        require: Require::List(vec!["r1".to_owned()]),
+        ..CastOptions::default()
+    }
+}
+
+#[test]
+fn who_is_waited_for_is_back_though_others_hold_the_window() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(1),
+        ..narrow()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::named(2, key, "r1"));
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(50_000);
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    let (sent, echo) = (stage.position(), newest(&stage.heard));
+    assert_eq!(sent, 2 * BLOCK + 2_000, "it waits for the one on the list");
+    other.status(&mut stage, sent, echo, Options::empty());
+    stage.run(20 * MS);
+    assert!(stage.events.contains(&GroupEvent::Returned(MemberId(1))));
+    assert!(stage.position() > 3 * BLOCK, "more leaves");
+    let rows = |stage: &Stage| stage.count(|said| matches!(said, ToGroup::Parity(_)));
+    assert_eq!(rows(&stage), 0);
+    let echo = newest(&stage.heard);
+    other.need(&mut stage, sent, echo, &[GnackBlock::new(2, 5, 8)]);
+    stage.run(20 * MS);
+    assert_eq!(rows(&stage), 5, "of the block it is in, too");
+}
+
+#[test]
+fn a_slow_one_is_given_time_for_all_that_it_lacked() {
+    let (mut stage, mut one, mut other) = stage(CastOptions {
+        patience: 2 * SECOND,
+        ..CastOptions::default()
+    });
+    stage.write(700_000);
+    stage.finish();
+    one_answers(&mut stage, &mut one, 2 * SECOND);
+    assert_eq!(stage.position(), 700_000);
+    let echo = newest(&stage.heard);
+    one.status(&mut stage, 700_000, echo, Options::RCLOSE);
+    let out = GroupEvent::Dropped(MemberId(1), DropReason::TooSlow);
+    for second in 1..=20 {
+        stage.run(SECOND);
+        other.status(&mut stage, second * 20_000, echo, Options::empty());
+        // 700 000 octets at 64 KiB a second are ten seconds and more, two are the patience.
+        assert_eq!(stage.events.contains(&out), second > 12, "after {second} s");
+    }
 }

@@ -295,6 +295,14 @@ impl Members {
         self.count.holders > 0
     }
 
+    /// Whether this one would be the first to hold the window: of those who are waited for, if it is one of them.
+    pub(super) fn nobody_holds_but(&self, member: &Member) -> bool {
+        match member.required {
+            true => self.count.waited_for == 0,
+            false => self.count.holders == 0,
+        }
+    }
+
     /// One past what all have who are to have it; `None` without such a one.
     pub(super) fn acknowledged(&self) -> Option<u64> {
         self.holding.reached_by(self.counted())

@@ -166,7 +166,7 @@ pub(super) struct Actor {
     /// T, once it was told.
     pub(super) own: u64,
     pub(super) group: u64,
-    sync: u32,
+    pub(super) sync: u32,
     pub(super) room: u64,
     pub(super) maxdata: u32,
     pub(super) port: u16,

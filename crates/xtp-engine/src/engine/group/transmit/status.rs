@@ -111,6 +111,9 @@ impl Transmitter {
         if member.address != src || control.rseq > self.stream.nxt {
             return;
         }
+        if serial_gt(header.sync, member.heard_sync) {
+            member.heard_sync = header.sync;
+        }
         match member.state {
             MemberState::Dropped(reason) => {
                 let (code, value) = super::members::diagnosis(reason);
@@ -125,10 +128,6 @@ impl Transmitter {
         }
         let before = core::mem::replace(&mut member.heard, env.now);
         member.misses = 0;
-        member.heard_sync = match report.answers_letter {
-            true => header.sync,
-            false => member.heard_sync,
-        };
         self.take_needs(index, report);
         self.take_echo(index, report, (before, env.now));
         if self.members.advance(index, control.rseq, control.alloc) {
@@ -188,12 +187,15 @@ impl Transmitter {
         }
         let member = self.members.get(index);
         let (live, echo) = (member.live, report.control.echo);
+        let alloc = report.control.alloc.max(member.alloc);
         let mut asked = 0;
         for block in report.needs {
             let (block, need, total) = block.get();
             let start = self.stream.layout.map_or(0, |layout| layout.start(block));
-            let sound = self.stream.is_finished(block) && total == u16::from(self.stream.extent(block).0);
-            if !sound || start < live {
+            let (symbols, end) = self.stream.extent(block);
+            let sound = self.stream.is_finished(block) && total == u16::from(symbols);
+            // What it has no room for it would only ask for again.
+            if !sound || start < live || end > alloc {
                 continue;
             }
             let added = self.repair.need(block, need, echo);
@@ -214,7 +216,7 @@ impl Transmitter {
                 .max(live);
             let due = self
                 .repair
-                .missing(from, spans, below.min(self.stream.nxt), judged);
+                .missing(from, spans, below.min(self.stream.nxt).min(alloc), judged);
             asked += due as u64;
             self.rate.note_missing(index, due as u64);
         }

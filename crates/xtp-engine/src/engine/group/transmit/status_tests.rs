@@ -2,7 +2,7 @@
 
 use super::super::scripted::*;
 use crate::group::{CastOptions, DropReason, Fec, GroupEvent, MemberId, MemberState};
-use xtp_wire::{GnackBlock, Options, Span, Spans, ToGroup};
+use xtp_wire::{GnackBlock, Options, Span, Spans, ToGroup, ToMember};
 
 const BLOCK: u64 = 8 * 1_416;
 
@@ -159,4 +159,66 @@ fn who_rejects_is_out_with_its_words() {
     let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
     assert_eq!(reports[0].state, MemberState::Dropped(DropReason::Rejected));
     assert!(reports[0].text.starts_with("because") && reports[0].text.len() <= 255);
+}
+
+#[test]
+fn whoever_is_done_may_go_at_once() {
+    let (mut stage, mut one, _) = stage(true);
+    stage.finish();
+    stage.run(20 * MS);
+    let echo = newest(&stage.heard);
+    one.status(&mut stage, 30_000, echo, Options::RCLOSE);
+    stage.take();
+    stage.flush();
+    let told: Vec<_> = stage
+        .heard
+        .iter()
+        .filter_map(|heard| match heard.to_member() {
+            Some(ToMember::End(control)) => Some((heard.to, control.echo)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [(one.at, one.sync)]);
+    assert_eq!(
+        stage.count(|said| matches!(said, ToGroup::End)),
+        0,
+        "the other is not"
+    );
+}
+
+#[test]
+fn what_there_is_no_room_for_is_not_sent_again() {
+    let fec = Some(Fec {
+        symbols: 8,
+        rows: 8,
+        proactive: 0,
+    });
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        fec,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    other.room = 2 * BLOCK;
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(5 * BLOCK as usize);
+    for _ in 0..150 {
+        stage.run(20 * MS);
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        one.status(&mut stage, sent, echo, Options::empty());
+    }
+    assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));
+    assert_eq!(stage.position(), 5 * BLOCK);
+    let needs = [GnackBlock::new(2, 3, 8)];
+    let echo = newest(&stage.heard);
+    other.need(&mut stage, 0, echo, &needs);
+    stage.run(20 * MS);
+    assert_eq!(rows(&stage), 0);
+    other.room = 3 * BLOCK;
+    other.need(&mut stage, 0, echo, &needs);
+    stage.run(20 * MS);
+    assert_eq!(rows(&stage), 3);
 }
