@@ -71,7 +71,8 @@ fn run(shared: &Shared, stop: &AtomicBool) {
 fn round(shared: &Shared) -> bool {
     let mut state = shared.lock();
     let now = state.core.now();
-    if state.is_driven(now) && !state.core.is_due(now) {
+    // What is due while a caller drives the endpoint is that caller's.
+    if state.has_leader() || state.is_driven(now) && !state.core.is_due(now) {
         // Whoever sleeps on the socket will be there for a while; whoever is awake may leave it any moment.
         if !shared.rest(state, LONGEST) {
             std::thread::sleep(DRIVER_PATIENCE);

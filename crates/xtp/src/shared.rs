@@ -88,6 +88,11 @@ impl State {
         }
     }
 
+    /// Whether a caller drives the socket at this moment.
+    pub(crate) fn has_leader(&self) -> bool {
+        self.leader
+    }
+
     /// Whether callers drive the endpoint themselves, so that a driver should keep away.
     pub(crate) fn is_driven(&self, now: Time) -> bool {
         self.leader || now.since(self.driven) < DRIVER_PATIENCE
