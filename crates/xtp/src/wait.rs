@@ -47,8 +47,9 @@ const GROUP_NAP: Duration = Duration::from_micros(450);
 const BULK: u64 = 1 << 20;
 const MOST_BULK: u64 = 2 << 20;
 const ANSWERED: u64 = 128 << 10;
-/// Less than this after a nap, and it was in vain.
+/// Less than this after a nap, and it was in vain; for groups, where the processor is what naps save, hardly anything is too little.
 const LITTLE: u64 = 32 << 10;
+const GROUP_LITTLE: u64 = 4 << 10;
 /// One poll in this many gives the core away for a moment when there is enough of them.
 const YIELD_EVERY: u32 = 8;
 /// Polls of the socket between two looks at the clock and the timers, on a core of one's own.
@@ -157,14 +158,16 @@ impl Habit {
             .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
     }
 
-    /// So many datagrams came to one who waited, after `rest`; `at_once`: at the first look.
-    fn came(&self, count: usize, rest: Rest, at_once: bool, traffic: Traffic) {
+    /// So many datagrams came to one who waited, after `rest`, for which less than `little` octets are too few; `at_once`: at
+    /// the first look.
+    fn came(&self, count: usize, (rest, little): (Rest, u64), at_once: bool, traffic: Traffic) {
         // No exchange in one step: whoever drives the endpoint is alone, and a locked instruction waits for all before it.
         let sent = traffic
             .sendings
             .wrapping_sub(self.sendings.load(Ordering::Relaxed));
         self.sendings.store(traffic.sendings, Ordering::Relaxed);
-        self.weigh(rest != Rest::None, sent, traffic.octets);
+        let little = if rest == Rest::None { 0 } else { little };
+        self.weigh(little, sent, traffic.octets);
         let rested = rest == Rest::Stream;
         let less = u32::try_from(sent).unwrap_or(u32::MAX).saturating_mul(ANSWER);
         let few = count <= 2;
@@ -184,14 +187,14 @@ impl Habit {
     }
 
     /// Long trains that are hardly answered are a transfer.
-    fn weigh(&self, rested: bool, sent: u64, octets: u64) {
+    fn weigh(&self, little: u64, sent: u64, octets: u64) {
         let before = self.bulk.load(Ordering::Relaxed);
         let more = octets.wrapping_sub(self.octets.load(Ordering::Relaxed));
         if more == 0 && before == 0 {
             return;
         }
         self.octets.store(octets, Ordering::Relaxed);
-        let in_vain = u64::from(rested && more < LITTLE);
+        let in_vain = u64::from(more < little);
         let less = (sent + in_vain).saturating_mul(ANSWERED);
         let after = before.saturating_add(more).saturating_sub(less).min(MOST_BULK);
         self.bulk.store(after, Ordering::Relaxed);
@@ -201,7 +204,7 @@ impl Habit {
     #[inline]
     pub(crate) fn met(&self, count: usize, wait: Wait, traffic: Traffic) {
         if wait == Wait::Adaptive {
-            self.came(count, Rest::None, false, traffic);
+            self.came(count, (Rest::None, 0), false, traffic);
         }
     }
 
@@ -262,6 +265,8 @@ pub(crate) struct Patience<'a> {
     nap: Duration,
     /// The same for long trains.
     bulk_nap: Duration,
+    /// What is too little for one.
+    little: u64,
 }
 
 impl<'a> Patience<'a> {
@@ -284,6 +289,7 @@ impl<'a> Patience<'a> {
             stepped: false,
             nap: NAP,
             bulk_nap: BULK_NAP,
+            little: LITTLE,
         }
     }
 
@@ -316,7 +322,7 @@ impl<'a> Patience<'a> {
 
     /// What comes may come to groups.
     pub(crate) fn has_groups(&mut self) {
-        self.bulk_nap = GROUP_NAP;
+        (self.bulk_nap, self.little) = (GROUP_NAP, GROUP_LITTLE);
     }
 
     /// How long to rest.
@@ -385,7 +391,8 @@ impl<'a> Patience<'a> {
             if self.rest == Rest::Stream && self.nap <= NAP && (count >= CROWD || count <= FEW) {
                 self.habit.crowded.store(count >= CROWD, Ordering::Relaxed);
             }
-            self.habit.came(count, self.rest, !self.stepped, traffic);
+            self.habit
+                .came(count, (self.rest, self.little), !self.stepped, traffic);
         }
     }
 

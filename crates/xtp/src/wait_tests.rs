@@ -326,4 +326,16 @@ fn what_comes_to_groups_gathers_longer() {
     patience.has_groups();
     assert_eq!(empty(&mut patience, 0), Step::Nap);
     assert!(patience.nap() > BULK_NAP && patience.nap() <= Duration::from_micros(500));
+    // A train that gathered meanwhile is worth the next one.
+    let mut traffic = Traffic {
+        octets: habit.octets.load(Ordering::Relaxed),
+        sendings: habit.sendings.load(Ordering::Relaxed),
+    };
+    for _ in 0..100 {
+        traffic.octets += 8_000;
+        patience.came(6, traffic);
+        patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+        patience.has_groups();
+        assert_eq!(empty(&mut patience, 0), Step::Nap);
+    }
 }

@@ -13,6 +13,8 @@ use crate::error::Result;
 
 /// Octets asked for as the buffer of a group's socket: a receiver that rests, or whose disk does, loses what comes beyond.
 const BUFFER: usize = 16 << 20;
+/// Batches of a group's socket that are taken at once, where each is full: 128 datagrams.
+const BATCHES: usize = 8;
 
 /// What a group's socket listens to. Subscriptions with the same share a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +134,8 @@ impl Carrier {
         }
     }
 
-    /// Takes one batch of each group's socket without waiting; returns how many datagrams came and when the last did.
+    /// Takes what is in each group's socket without waiting, some batches of it at most; returns how many datagrams came and
+    /// when the last did.
     pub(crate) fn receive_groups(
         &mut self,
         clock: Clock,
@@ -142,17 +145,22 @@ impl Carrier {
         let batch = groups.batch.get_or_insert_default();
         let (mut total, mut taken, mut at) = (0, 0, None);
         for joined in &groups.joined {
-            let count = counted(joined.socket.recv_within(batch, 1))?;
-            if count == 0 {
-                continue;
+            for _ in 0..BATCHES {
+                let count = counted(joined.socket.recv_within(batch, 1))?;
+                if count == 0 {
+                    break;
+                }
+                let now = clock.now();
+                let local = joined.membership.group;
+                let mut arrivals = Batch::new(batch, self.trace.as_ref(), local, None, 0);
+                driver.receive_from_group(now, local, &mut arrivals);
+                taken += arrivals.taken;
+                total += count;
+                at = Some(now);
+                if !batch.is_full() {
+                    break;
+                }
             }
-            let now = clock.now();
-            let local = joined.membership.group;
-            let mut arrivals = Batch::new(batch, self.trace.as_ref(), local, None, 0);
-            driver.receive_from_group(now, local, &mut arrivals);
-            taken += arrivals.taken;
-            total += count;
-            at = Some(now);
         }
         self.taken += taken;
         Ok(at.map(|at| (total, at)))
