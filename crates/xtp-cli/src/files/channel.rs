@@ -210,14 +210,14 @@ impl<'a> Inbox<'a> {
     }
 
     fn decode(&mut self) -> Result<Record, Fault> {
-        match Record::decode(&mut self.message)? {
-            Record::Fatal { problem } => Err(Fault::Peer(problem)),
-            record @ (Record::End { hash, .. } | Record::Whole { hash, .. }) => {
-                self.digest.add(hash);
-                Ok(record)
-            }
-            record => Ok(record),
+        let record = Record::decode(&mut self.message)?;
+        if let Record::Fatal { problem } = record {
+            return Err(Fault::Peer(problem));
         }
+        if let Record::End { hash, .. } | Record::Whole { hash, .. } = &record {
+            self.digest.add(*hash);
+        }
+        Ok(record)
     }
 
     /// The hash of everything that came.

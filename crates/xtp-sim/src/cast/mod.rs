@@ -2,7 +2,7 @@
 //!
 //! Every host has one link to a bridge and one from it. What the transmitter sends to the group crosses its uplink once
 //! (what is lost there everybody lacks) and is copied onto the downlink of every receiver (what is lost there only that one
-//! lacks). [`CastPlan`] is what a seed draws, [`GroupWorld`] is where it happens, and [`run`] says what was wrong.
+//! lacks). [`CastPlan`] is what a seed draws, [`GroupWorld`] is where it happens, and `run` says what was wrong.
 
 mod draw;
 mod judge;
