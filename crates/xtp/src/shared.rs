@@ -462,13 +462,6 @@ impl Shared {
         }
     }
 
-    fn wake_driver(&self, state: &State) {
-        match &state.core.driver {
-            Some(task) => task.wake_by_ref(),
-            None => self.waker.wake(),
-        }
-    }
-
     /// Whether the last handle is gone, so that a driver has nothing left to do.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)

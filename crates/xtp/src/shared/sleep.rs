@@ -38,6 +38,13 @@ impl Slept {
 }
 
 impl Shared {
+    pub(super) fn wake_driver(&self, state: &State) {
+        match &state.core.driver {
+            Some(task) => task.wake_by_ref(),
+            None => self.waker.wake(),
+        }
+    }
+
     /// Wakes whoever sleeps on the sockets: there is one more of them.
     pub(crate) fn rouse(&self) {
         let mut state = self.lock();
