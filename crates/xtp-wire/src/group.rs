@@ -38,13 +38,16 @@ pub enum ToGroup<'a> {
     Poll(GroupPoll),
     /// GNACK: these rows are going to be sent.
     Rows(&'a [GnackBlock]),
+    /// CNTL {SREQ}: all answer to the group, and the answers are collected in a bucket (mode B).
+    Question,
     /// CNTL: the transmitter lives; `seq` says where it is.
     Position,
     /// CNTL {END}: the group is over; `seq` is where the stream ended.
     End,
 }
 
-/// From a receiver to the transmitter; the key is the one the transmitter chose (in a join the group's), RTN is 1.
+/// From a receiver to the transmitter; the key is the one the transmitter chose (in a join the group's), RTN is 1. In mode
+/// B a status goes to the group, with the group's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToTransmitter<'a> {
     /// JCNTL. With SREQ somebody asks whether the transmitter lives; with RCLOSE it is the confirmation of a datagram.
@@ -128,6 +131,7 @@ impl<'a> ToGroup<'a> {
                 Ok(Self::Rows(gnack.blocks))
             }
             Body::Cntl(_) if options.contains(Options::END) => Ok(Self::End),
+            Body::Cntl(_) if options.contains(Options::SREQ) => Ok(Self::Question),
             Body::Cntl(_) => Ok(Self::Position),
             _ => Err(WireError::BadGroup),
         }
@@ -143,7 +147,12 @@ impl<'a> ToGroup<'a> {
             Self::Parity(parity) => (Body::Parity(parity), ALWAYS, Options::empty()),
             Self::Poll(poll) => (Body::Xcntl(question(poll)), Options::SREQ, Options::empty()),
             Self::Rows(blocks) => (Body::Gnack(Gnack::announcement(blocks)), ALWAYS, Options::empty()),
-            Self::Position => (Body::Cntl(Control::default()), ALWAYS, Options::END),
+            Self::Question => (Body::Cntl(Control::default()), Options::SREQ, Options::END),
+            Self::Position => (
+                Body::Cntl(Control::default()),
+                ALWAYS,
+                Options::END | Options::SREQ,
+            ),
             Self::End => (Body::Cntl(Control::default()), Options::END, Options::empty()),
         };
         packet(header, Key::own(header.key), body, set, clear)

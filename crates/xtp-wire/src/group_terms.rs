@@ -1,6 +1,8 @@
 //! What the parties of a group tell each other in the specifiers of FIRST and JCNTL (§9.1, §9.3).
 
-use crate::{EncodeError, ExtendedTrafficBuilder, FecAgreement, GroupPoint, Tlv, Tlvs, WireError};
+use crate::{
+    EncodeError, ExtendedTrafficBuilder, FecAgreement, GroupBuckets, GroupPoint, Tlv, Tlvs, WireError,
+};
 
 /// The TLVs of a group, each of them at most once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +21,8 @@ pub struct GroupTerms<'a> {
     pub socket_buffer: Option<u32>,
     /// By which name a receiver wants to be known (TLV 18).
     pub name: Option<&'a str>,
+    /// How questions are answered in mode B (TLV 19).
+    pub buckets: Option<GroupBuckets>,
 }
 
 impl<'a> GroupTerms<'a> {
@@ -38,6 +42,7 @@ impl<'a> GroupTerms<'a> {
                 Tlv::Catchup(point) => once(&mut terms.point, point),
                 Tlv::SockBuf(octets) => once(&mut terms.socket_buffer, octets),
                 Tlv::Name(name) => once(&mut terms.name, name),
+                Tlv::Buckets(buckets) => once(&mut terms.buckets, buckets),
                 _ => Ok(()),
             }?;
         }
@@ -58,6 +63,7 @@ impl<'a> GroupTerms<'a> {
             self.point.map(Tlv::Catchup),
             self.socket_buffer.map(Tlv::SockBuf),
             self.name.map(Tlv::Name),
+            self.buckets.map(Tlv::Buckets),
         ];
         for tlv in tlvs.iter().flatten() {
             specifier.tlv(tlv)?;

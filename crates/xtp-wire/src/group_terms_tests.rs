@@ -5,7 +5,7 @@ use std::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{ExtendedTraffic, Traffic};
+use crate::{ExtendedTraffic, GroupBuckets, Traffic};
 
 fn fec() -> impl Strategy<Value = FecAgreement> {
     (any::<u8>(), any::<[u16; 3]>(), any::<u64>()).prop_map(|(scheme, [k, pmax, symbol_len], origin)| {
@@ -26,11 +26,14 @@ proptest! {
         fec in proptest::option::of(fec()),
         point in any::<Option<[u64; 3]>>(),
         name in proptest::option::of("\\PC{1,16}"),
+        buckets in any::<Option<[u32; 2]>>(),
         pad in 0_usize..300,
     ) {
         let [size, feedback_rate, grtt_us, socket_buffer] = numbers;
         let point = point.map(|[group, at, live]| GroupPoint { group, at, live });
-        let terms = GroupTerms { size, feedback_rate, grtt_us, fec, point, socket_buffer, name: name.as_deref() };
+        let buckets = buckets.map(|[spread_us, flags]| GroupBuckets { spread_us, flags });
+        let name = name.as_deref();
+        let terms = GroupTerms { size, feedback_rate, grtt_us, fec, point, socket_buffer, name, buckets };
         let mut specifier = ExtendedTrafficBuilder::new(ExtendedTraffic::default());
         terms.add_to(&mut specifier).unwrap();
         specifier.tlv(&Tlv::EcntlMax(32)).unwrap().pad_to(pad);
@@ -65,6 +68,7 @@ fn none_is_said_twice() {
         Tlv::Catchup(point),
         Tlv::SockBuf(4),
         Tlv::Name("five"),
+        Tlv::Buckets(GroupBuckets::default()),
     ];
     for twice in all {
         let mut octets = [0; 256];

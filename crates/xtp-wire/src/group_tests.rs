@@ -82,6 +82,7 @@ fn to_group(which: usize) -> Option<ToGroup<'static>> {
         ToGroup::Parity(parity(&[1; 12])),
         ToGroup::Poll(POLL),
         ToGroup::Rows(BLOCKS),
+        ToGroup::Question,
         ToGroup::Position,
         ToGroup::End,
     ];
@@ -111,7 +112,7 @@ fn to_transmitter(which: usize) -> Option<ToTransmitter<'static>> {
 proptest! {
     /// Whatever a user asks for besides, what is made is what is understood, on the wire too.
     #[test]
-    fn what_is_made_is_understood(bits in any::<u32>(), which in 0_usize..8, key in 1_u64.., sync in any::<u32>()) {
+    fn what_is_made_is_understood(bits in any::<u32>(), which in 0_usize..9, key in 1_u64.., sync in any::<u32>()) {
         let unnamed = Options::BTAG | Options::END | Options::EOM | Options::SREQ | Options::WCLOSE;
         let options = Options::from_bits_truncate(bits) - unnamed;
         let header = GroupHeader { key, sync, seq: 58, options };
@@ -201,6 +202,9 @@ fn what_is_missing_makes_another_packet_or_none() {
     let mut end = ToGroup::End.packet(HEADER);
     end.header.options -= Options::END;
     assert_eq!(ToGroup::of(&end), Ok(ToGroup::Position));
+    let mut question = ToGroup::Question.packet(HEADER);
+    question.header.options -= Options::SREQ;
+    assert_eq!(ToGroup::of(&question), Ok(ToGroup::Position));
 
     let asked = Gnack::answer(CONTROL, 1, 2, BLOCKS);
     let announced = Body::Gnack(Gnack::announcement(BLOCKS));

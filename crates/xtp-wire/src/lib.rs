@@ -142,7 +142,7 @@ pub use poll::{GroupPoll, POLL_LEN};
 pub use run::Run;
 pub use serial::{serial_gt, serial_max};
 pub use spans::{ECNTL_LEN, SPAN_LEN, Span, Spans};
-pub use tlv::{ClientId, FecAgreement, GroupPoint, MAX_NAME_LEN, Tlv, TlvIter, Tlvs};
+pub use tlv::{ClientId, FecAgreement, GroupBuckets, GroupPoint, MAX_NAME_LEN, Tlv, TlvIter, Tlvs};
 pub use tlv_writer::{ExtendedTrafficBuilder, MAX_TLVS, TlvWriter};
 pub use token::{TOKEN_LEN, Token};
 pub use traffic::{

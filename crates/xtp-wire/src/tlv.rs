@@ -35,6 +35,7 @@ mod kind {
     pub(super) const GRTT_US: u16 = 15;
     pub(super) const INSTANCE: u16 = 16;
     pub(super) const NAME: u16 = 18;
+    pub(super) const BUCKETS: u16 = 19;
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -84,6 +85,22 @@ pub struct GroupPoint {
     pub at: u64,
     /// In JCNTL the first octet for which the group repairs what this member lacks, or [`Self::NEVER`]. 0 in FIRST.
     pub live: u64,
+}
+
+/// TLV 19: how receivers of a group in mode B answer its questions (§9.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct GroupBuckets {
+    /// Answers are spread over so many microseconds.
+    pub spread_us: u32,
+    /// [`DAMPING`](Self::DAMPING), [`GO_BACK_N`](Self::GO_BACK_N); others are not looked at.
+    pub flags: u32,
+}
+
+impl GroupBuckets {
+    /// Who hears an answer that says as much as its own keeps it.
+    pub const DAMPING: u32 = 1;
+    /// What is missing is sent again with all that follows it: receivers keep nothing beyond a hole.
+    pub const GO_BACK_N: u32 = 2;
 }
 
 impl FecAgreement {
@@ -157,6 +174,8 @@ pub enum Tlv<'a> {
     Instance(u64),
     /// Type 18: by which name a receiver of a group wants to be known (§9.3): 1 to 64 octets of UTF-8.
     Name(&'a str),
+    /// Type 19: how questions of a group in mode B are answered (§9.3).
+    Buckets(GroupBuckets),
     /// Any other type; to be skipped.
     Unknown {
         /// The type.
@@ -205,6 +224,10 @@ impl<'a> Tlv<'a> {
             kind::GRTT_US => Self::GrttUs(u32_value(value)?),
             kind::INSTANCE => Self::Instance(U64::read_from_bytes(value).ok()?.get()),
             kind::NAME => Self::Name(name(value)?),
+            kind::BUCKETS => {
+                let [spread_us, flags] = <[U32; 2]>::read_from_bytes(value).ok()?.map(U32::get);
+                Self::Buckets(GroupBuckets { spread_us, flags })
+            }
             kind => Self::Unknown { kind, value },
         })
     }
@@ -231,6 +254,7 @@ impl<'a> Tlv<'a> {
             Self::GrttUs(_) => kind::GRTT_US,
             Self::Instance(_) => kind::INSTANCE,
             Self::Name(_) => kind::NAME,
+            Self::Buckets(_) => kind::BUCKETS,
             Self::Unknown { kind, .. } => kind,
         }
     }
@@ -264,7 +288,7 @@ impl<'a> Tlv<'a> {
             | Self::SockBuf(_)
             | Self::FbRate(_)
             | Self::GrttUs(_) => 4,
-            Self::GroupKey(_) | Self::Instance(_) => 8,
+            Self::GroupKey(_) | Self::Instance(_) | Self::Buckets(_) => 8,
             Self::Nonce(_) | Self::Fec(_) => 16,
             Self::Client(_) | Self::Catchup(_) => 24,
         }
@@ -310,6 +334,7 @@ impl<'a> Tlv<'a> {
             | Self::GrttUs(value) => writer.put(&U32::new(value)),
             Self::GroupKey(value) | Self::Instance(value) => writer.put(&U64::new(value)),
             Self::Name(text) => writer.put(name(text.as_bytes()).ok_or(EncodeError::Invalid)?.as_bytes()),
+            Self::Buckets(buckets) => writer.put(&[buckets.spread_us, buckets.flags].map(U32::new)),
             Self::Nonce(value) => writer.put(&value),
             Self::Client(id) => writer.put(&[id.client, id.n, id.low].map(U64::new)),
             Self::Catchup(point) => writer.put(&[point.group, point.at, point.live].map(U64::new)),

@@ -4,7 +4,7 @@ use super::*;
 use std::vec;
 use std::vec::Vec;
 
-fn one_of_each() -> [Tlv<'static>; 19] {
+fn one_of_each() -> [Tlv<'static>; 20] {
     [
         Tlv::Pad(5),
         Tlv::Token(Token {
@@ -47,6 +47,10 @@ fn one_of_each() -> [Tlv<'static>; 19] {
             value: b"odd",
         },
         Tlv::Name("Grünau"),
+        Tlv::Buckets(GroupBuckets {
+            spread_us: 2_000,
+            flags: GroupBuckets::DAMPING,
+        }),
     ]
 }
 

@@ -158,10 +158,17 @@ impl Buckets {
         bucket.map(|bucket| bucket.file(reply)).is_some()
     }
 
-    /// Takes the oldest bucket if it is ripe: all of `members` answered, or it is older than `patience`.
+    /// Takes the oldest bucket if it is ripe: all of `members` answered, or it is older than `patience`. As long as nobody
+    /// answered any question they stay: answers may be later than anybody thought.
     pub fn ripe(&mut self, now: Time, members: u64, patience: Duration) -> Option<Bucket> {
-        let oldest = self.ring.front()?;
+        let oldest = self.ring.front().filter(|_| !self.is_unanswered())?;
         is_ripe(oldest, now, members, patience).then(|| self.ring.pop_front())?
+    }
+
+    /// Whether there is one, and nobody answered any question that is left.
+    #[must_use]
+    pub fn is_unanswered(&self) -> bool {
+        !self.ring.is_empty() && self.ring.iter().all(|bucket| bucket.answered == 0)
     }
 
     /// Whether some bucket waits for answers: while one does, a blocked transmitter opens no other.
@@ -172,10 +179,18 @@ impl Buckets {
             .any(|bucket| !is_ripe(bucket, now, members, patience))
     }
 
-    /// When the oldest becomes ripe whoever answers; `None` if there is none.
+    /// When all are ripe if nobody answers any more; `None` if all of `members` answered every question.
+    #[must_use]
+    pub fn all_ripe_at(&self, members: u64, patience: Duration) -> Option<Time> {
+        let unanswered = self.ring.iter().filter(|bucket| members & !bucket.answered != 0);
+        unanswered.map(|bucket| bucket.opened + patience).max()
+    }
+
+    /// When the oldest becomes ripe whoever answers; `None` if there is none, or nobody answered any.
     #[must_use]
     pub fn deadline(&self, patience: Duration) -> Option<Time> {
-        self.ring.front().map(|bucket| bucket.opened + patience)
+        let oldest = self.ring.front().filter(|_| !self.is_unanswered());
+        oldest.map(|bucket| bucket.opened + patience)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Groups as their users see them: one transmitter, few receivers, and every loss and order of the first packets.
 
 mod behind;
+mod buckets;
 mod orders;
 mod several;
 mod subsets;

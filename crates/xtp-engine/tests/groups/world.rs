@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use xtp_engine::group::{
-    CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, MemberReport, MemberState, Target,
+    CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, MemberReport, MemberState, Mode, Target,
 };
 use xtp_engine::{Datagram, Driver, Engine, EngineConfig, Outlet, Read, Time, TransmitBatch};
 use xtp_wire::{Format, Packet};
@@ -144,6 +144,10 @@ impl<'a> World<'a> {
     /// A transmitter on `host`.
     pub(crate) fn cast(&mut self, host: usize, target: Target, options: CastOptions) -> GroupId {
         let host = &mut self.hosts[host];
+        if let (Target::Group(group), Mode::Bucket(_)) = (&target, options.mode) {
+            // Its members answer to the group.
+            host.groups.insert(*group);
+        }
         let id = host.engine.cast(self.now, target, options).unwrap();
         host.parties.insert(id, Party::default());
         id

@@ -156,7 +156,7 @@ impl LightReceiver {
                 }
             }
             ToGroup::End => self.over = self.first == self.have.len(),
-            ToGroup::Position => self.progress.packet(sync, header.seq),
+            ToGroup::Question | ToGroup::Position => self.progress.packet(sync, header.seq),
             ToGroup::Datagram(_) => {}
         }
         if let Some(after) = self.look(now, random) {

@@ -28,6 +28,7 @@ const TERMS: GroupTerms<'static> = GroupTerms {
     point: None,
     socket_buffer: None,
     name: None,
+    buckets: None,
 };
 
 fn of(key: u64, options: Options, sync: u32, seq: u64) -> GroupHeader {

@@ -246,7 +246,9 @@ impl Engine {
     /// What came to a group is for all receivers of that group; each knows its own transmitter.
     fn hand_to_receivers(&mut self, group: Option<SocketAddr>, packet: &Packet<'_>, datagram: &Datagram<'_>) {
         let mut taken = false;
-        if let Ok(said) = ToGroup::of(packet) {
+        if packet.header.key.is_returned() {
+            taken = self.hand_to_overhearers(group, packet, datagram);
+        } else if let Ok(said) = ToGroup::of(packet) {
             for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
                 if let Some((id, Party::Receiver(receiver))) = entry
                     && receiver.group() == group
@@ -257,6 +259,35 @@ impl Engine {
             }
         }
         self.stats.unmatched += u64::from(!taken);
+    }
+
+    /// What a receiver said to the whole group is for its transmitter, and for the other receivers of that transmitter (§9.17).
+    fn hand_to_overhearers(
+        &mut self,
+        group: Option<SocketAddr>,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        let (Some(group), Ok(said)) = (group, ToTransmitter::of(packet)) else {
+            return false;
+        };
+        let (header, mut taken) = (&packet.header, false);
+        let key = header.key.value();
+        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+            let Some((id, party)) = entry else { continue };
+            let mut env = env!(self, slot as u32, *id);
+            match party {
+                Party::Transmitter(transmitter) if transmitter.collects(group, key) => {
+                    transmitter.overhear(datagram, header, &said, &mut env);
+                    taken = true;
+                }
+                Party::Receiver(receiver) if receiver.group() == Some(group) => {
+                    taken |= receiver.overhear(key, &said);
+                }
+                _ => {}
+            }
+        }
+        taken
     }
 
     /// The carrier says "port unreachable" for a datagram sent to `peer`.

@@ -42,6 +42,7 @@ impl Receiver {
             self.outbox.status = true;
             self.outbox.asked = true;
         }
+        self.group_report_due(env.now);
         if is_due(self.close.at) {
             self.close.at = None;
             self.outbox.status = true;

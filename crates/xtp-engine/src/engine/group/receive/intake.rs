@@ -75,7 +75,9 @@ impl Receiver {
         if header.options.contains(Options::WCLOSE) {
             self.learn_end(end, env);
         }
-        self.take(datagram, header, segment, end, env);
+        if !self.throws_away(header.seq) {
+            self.take(datagram, header, segment, end, env);
+        }
         self.judge_if_farther(env);
     }
 

@@ -7,8 +7,8 @@ use crate::time::Time;
 use crate::transmit::Datagram;
 use core::time::Duration;
 use xtp_wire::{
-    Caps, ExtendedTraffic, First, GroupPoint, GroupTerms, HEADER_LEN, Header, Options, ToGroup, Traffic,
-    serial_gt, service,
+    Caps, ExtendedTraffic, First, GroupBuckets, GroupPoint, GroupTerms, HEADER_LEN, Header, Options, ToGroup,
+    Traffic, serial_gt, service,
 };
 
 /// First wait for an answer; it doubles.
@@ -45,6 +45,7 @@ struct Terms {
     service: u8,
     layout: Option<Layout>,
     supplies: bool,
+    buckets: Option<GroupBuckets>,
     /// Nobody is asked to join: whoever hears it takes what comes.
     is_open: bool,
 }
@@ -115,6 +116,7 @@ impl Receiver {
             service: traffic.service,
             layout,
             supplies: traffic.caps.contains(Caps::CATCHUP),
+            buckets: terms.buckets,
             is_open: traffic.service == service::MULTICAST_UNACKNOWLEDGED
                 && header.options.contains(Options::NOERR),
         })
@@ -136,6 +138,7 @@ impl Receiver {
             member: 0,
             service: terms.service,
             supplies: terms.supplies,
+            buckets: terms.buckets,
         });
         self.blocks = terms.layout.map(super::Blocks::new);
         self.joining.since = env.now;
@@ -193,6 +196,7 @@ impl Receiver {
             && let Ok(terms) = GroupTerms::read(traffic.tlvs)
         {
             self.feedback = feedback(&terms, Some(self.feedback));
+            self.learn_buckets(terms.buckets);
         }
         self.called_to_join(env);
         if header.options.contains(Options::DREQ) {
@@ -260,6 +264,7 @@ impl Receiver {
         self.joining.newest = Some(header.sync);
         bound.member = xkey;
         self.feedback = feedback(&terms, Some(self.feedback));
+        self.learn_buckets(terms.buckets);
         self.admitted(header.seq, point, env);
     }
 
@@ -303,7 +308,7 @@ impl Receiver {
             service: self.bound.as_ref().map_or(0, |bound| bound.service),
             maxdata: u32::try_from(self.options.datagram.saturating_sub(HEADER_LEN)).unwrap_or(u32::MAX),
             credit: self.alloc(),
-            caps: Caps::XCNTL | Caps::FEC | Caps::CATCHUP,
+            caps: Caps::XCNTL | Caps::FEC | Caps::CATCHUP | Caps::MB,
             ..ExtendedTraffic::default()
         }
     }

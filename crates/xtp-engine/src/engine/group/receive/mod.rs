@@ -7,6 +7,7 @@
 mod answer;
 mod behind;
 mod blocks;
+mod bucket;
 mod catch_up;
 mod close;
 mod intake;
@@ -27,13 +28,14 @@ use crate::transmit::{Datagram, TransmitBatch};
 use answer::Asked;
 use behind::Behind;
 use blocks::Blocks;
+use bucket::Answering;
 use close::Close;
 use core::net::SocketAddr;
 use join::Joining;
 use need::Needs;
 use packets::Outbox;
 use watch::Watch;
-use xtp_wire::{Diag, DiagCode, Format, Header, MAX_NAME_LEN, Options, ToGroup, ToMember};
+use xtp_wire::{Diag, DiagCode, Format, GroupBuckets, Header, MAX_NAME_LEN, Options, ToGroup, ToMember};
 
 /// Largest buffer of a receiver.
 const MOST_CAPACITY: u64 = 1 << 40;
@@ -70,6 +72,8 @@ struct Bound {
     service: u8,
     /// Whether it lets those who fell behind fetch what they lack.
     supplies: bool,
+    /// Whether questions are answered to the whole group, and how.
+    buckets: Option<GroupBuckets>,
 }
 
 impl Bound {
@@ -107,6 +111,7 @@ pub(super) struct Receiver {
     blocks: Option<Blocks>,
     joining: Joining,
     asked: Asked,
+    answering: Answering,
     needs: Needs,
     behind: Behind,
     close: Close,
@@ -146,6 +151,7 @@ impl Receiver {
             blocks: None,
             joining: Joining::default(),
             asked: Asked::default(),
+            answering: Answering::default(),
             needs: Needs::default(),
             behind: Behind::default(),
             close: Close::default(),
@@ -187,6 +193,7 @@ impl Receiver {
             ToGroup::Parity(parity) => self.parity(datagram, header, parity, env),
             ToGroup::Poll(poll) => self.polled(header, poll, env),
             ToGroup::Rows(blocks) => self.rows_announced(header, blocks, env),
+            ToGroup::Question => self.questioned(header, env),
             ToGroup::Position => self.positioned(header, env),
             ToGroup::End => self.group_ended(header, env),
         }
@@ -281,6 +288,7 @@ impl Receiver {
         let times = [
             self.joining.at,
             self.asked.at,
+            self.answering.at,
             self.needs.deadline(),
             self.close.at,
             self.behind_at(),
@@ -355,6 +363,7 @@ impl Receiver {
         self.blocks = None;
         self.joining = Joining::default();
         self.asked = Asked::default();
+        self.answering = Answering::default();
         self.needs = Needs::default();
         self.behind = Behind::default();
         self.close = Close::default();

@@ -144,7 +144,7 @@ impl Receiver {
 
     /// If something is missing of which nobody has spoken, it will be reported after a while.
     pub(super) fn judge(&mut self, env: &mut GroupEnv<'_>) {
-        let idle = self.stage != Stage::Member || self.needs.unheard >= MOST_UNHEARD;
+        let idle = self.stage != Stage::Member || self.is_anonymous() || self.needs.unheard >= MOST_UNHEARD;
         if idle || self.needs.at.is_some() || self.stream.next() >= self.sure() {
             return;
         }

@@ -13,7 +13,7 @@ use xtp_wire::{
 };
 
 /// Most ranges in a status packet.
-const SPANS: usize = 32;
+pub(super) const SPANS: usize = 32;
 /// The rate is measured over no less than this.
 const MEASURE: core::time::Duration = core::time::Duration::from_millis(10);
 /// Units of the rate in a GNACK.
@@ -33,6 +33,8 @@ pub(super) struct Outbox {
     pub(super) status: bool,
     pub(super) asked: bool,
     pub(super) asks: bool,
+    /// A status to the whole group.
+    pub(super) to_all: bool,
     /// What is missing and not spoken of.
     pub(super) need: bool,
     /// This receiver is out, because.
@@ -48,7 +50,12 @@ impl Outbox {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        !(self.join || self.status || self.need || self.answer.is_some() || self.reject.is_some())
+        !(self.join
+            || self.status
+            || self.need
+            || self.to_all
+            || self.answer.is_some()
+            || self.reject.is_some())
     }
 
     /// Nothing of what was due is said; the numbers go on.
@@ -82,6 +89,9 @@ impl Receiver {
             if self.outbox.status || self.outbox.need {
                 self.send_report(env, out);
             }
+            if self.outbox.to_all {
+                self.send_to_all(env, out);
+            }
         }
         self.outbox.clear();
     }
@@ -95,16 +105,29 @@ impl Receiver {
         out: &mut TransmitBatch,
     ) {
         let Some(bound) = &self.bound else { return };
-        self.outbox.sync = self.outbox.sync.wrapping_add(1);
         let of_group = bound.member == 0 || matches!(said, ToTransmitter::Join { .. });
+        let key = if of_group { bound.key } else { bound.member };
+        self.send_to((bound.address, key), said, options, env, out);
+    }
+
+    /// The same to that address, with that key.
+    pub(super) fn send_to(
+        &mut self,
+        (dst, key): (SocketAddr, u64),
+        said: ToTransmitter<'_>,
+        options: Options,
+        env: &GroupEnv<'_>,
+        out: &mut TransmitBatch,
+    ) {
+        self.outbox.sync = self.outbox.sync.wrapping_add(1);
         let packet = said.packet(GroupHeader {
-            key: if of_group { bound.key } else { bound.member },
+            key,
             sync: self.outbox.sync,
             seq: 0,
             options,
         });
         let route = Route {
-            dst: bound.address,
+            dst,
             src: None,
             ecn: Ecn::NotEct,
         };
@@ -120,7 +143,7 @@ impl Receiver {
         self.watch.spoke(env.now);
     }
 
-    fn control(&self, echo: u32) -> Control {
+    pub(super) fn control(&self, echo: u32) -> Control {
         Control {
             rseq: self.stream.next(),
             alloc: self.alloc(),
@@ -128,11 +151,11 @@ impl Receiver {
         }
     }
 
-    fn echo(&self) -> u32 {
+    pub(super) fn echo(&self) -> u32 {
         self.heard.progress.newest().unwrap_or(0)
     }
 
-    fn rclose(&self) -> Options {
+    pub(super) fn rclose(&self) -> Options {
         match self.may_confirm() {
             true => Options::RCLOSE,
             false => Options::empty(),
@@ -182,10 +205,7 @@ impl Receiver {
     /// One packet that answers a poll, and says what is missing.
     fn send_report(&mut self, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
         let asked = self.outbox.asked;
-        let delay_us = match asked {
-            true => u32::try_from(env.now.since(self.heard.newest_at).as_micros()).unwrap_or(DELAY_NONE - 1),
-            false => DELAY_NONE,
-        };
+        let delay_us = if asked { self.delay_us(env) } else { DELAY_NONE };
         self.measure(env);
         let control = self.control(self.echo());
         let missing = match self.outbox.need || asked {
@@ -209,7 +229,27 @@ impl Receiver {
         self.send_spans(control, delay_us, env, out);
     }
 
+    /// How long ago the newest packet of the group came.
+    pub(super) fn delay_us(&self, env: &GroupEnv<'_>) -> u32 {
+        let micros = env.now.since(self.heard.newest_at).as_micros();
+        u32::try_from(micros).unwrap_or(DELAY_NONE - 1)
+    }
+
     fn send_spans(&mut self, control: Control, delay_us: u32, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+        let Some(bound) = &self.bound else { return };
+        let to = (bound.address, bound.member);
+        self.send_status(to, control, delay_us, env, out);
+    }
+
+    /// A status with what is here beyond the gaps.
+    pub(super) fn send_status(
+        &mut self,
+        to: (SocketAddr, u64),
+        control: Control,
+        delay_us: u32,
+        env: &GroupEnv<'_>,
+        out: &mut TransmitBatch,
+    ) {
         let mut ranges = SmallVec::new();
         self.stream.spans(SPANS, &mut ranges);
         let spans: SmallVec<[Span; SPANS]> = ranges
@@ -236,11 +276,11 @@ impl Receiver {
         });
         let mut options = self.rclose();
         options.set(Options::SREQ, self.outbox.asks);
-        self.send(said, options, env, out);
+        self.send_to(to, said, options, env, out);
     }
 
     /// Octets a second of the group's packets since the last report.
-    fn measure(&mut self, env: &GroupEnv<'_>) {
+    pub(super) fn measure(&mut self, env: &GroupEnv<'_>) {
         let (since, octets) = self.heard.since;
         let time = env.now.since(since);
         if time < MEASURE {

@@ -11,14 +11,17 @@ use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use xtp_wire::{
     Address, Body, Caps, Control, DataSegment, Diag, DiagCode, DiagValue, EXTENDED_TRAFFIC_LEN,
-    ExtendedTraffic, ExtendedTrafficBuilder, FecAgreement, First, GnackBlock, GroupHeader, GroupPoint,
-    GroupPoll, GroupTerms, Options, Packet, Parity, Tlvs, ToGroup, ToMember, ToTransmitter, Traffic, service,
+    ExtendedTraffic, ExtendedTrafficBuilder, FecAgreement, First, GnackBlock, GroupBuckets, GroupHeader,
+    GroupPoint, GroupPoll, GroupTerms, Options, Packet, Parity, Tlvs, ToGroup, ToMember, ToTransmitter,
+    Traffic, service,
 };
 
 pub(super) const GROUP: SocketAddr =
     SocketAddr::new(IpAddr::V4(core::net::Ipv4Addr::new(239, 1, 2, 3)), 36_036);
 pub(super) const TRANSMITTER: SocketAddr =
     SocketAddr::new(IpAddr::V4(core::net::Ipv4Addr::new(10, 0, 0, 1)), 5_000);
+/// Another receiver.
+const OTHER: SocketAddr = SocketAddr::new(IpAddr::V4(core::net::Ipv4Addr::new(10, 0, 0, 9)), 5_000);
 /// Key of the group, and of the receiver at its transmitter.
 pub(super) const K: u64 = 77;
 pub(super) const T: u64 = 88;
@@ -66,6 +69,10 @@ pub(super) struct Script {
     pub(super) size: u32,
     pub(super) service: u8,
     pub(super) caps: Caps,
+    /// How questions to all are to be answered.
+    pub(super) buckets: Option<GroupBuckets>,
+    /// Packets that the receiver sent to the group.
+    pub(super) to_all: usize,
     /// The receiver's key, once it was heard.
     pub(super) receiver: u64,
     member_sync: u32,
@@ -109,6 +116,8 @@ impl Script {
             size: 1,
             service: service::MULTICAST_RELIABLE,
             caps: Caps::XCNTL | Caps::FEC,
+            buckets: None,
+            to_all: 0,
             receiver: 0,
             member_sync: 50,
         }
@@ -172,6 +181,7 @@ impl Script {
             feedback_rate: Some(2_000),
             grtt_us: Some(1_000),
             fec: self.fec,
+            buckets: self.buckets,
             ..GroupTerms::default()
         }
     }
@@ -229,6 +239,17 @@ impl Script {
             backing: None,
         };
         self.engine.receive_group(self.now, GROUP, datagram);
+    }
+
+    /// Another receiver says to the group what it has.
+    pub(super) fn overhear(&mut self, key: u64, said: ToTransmitter<'_>) {
+        let header = GroupHeader {
+            key,
+            ..GroupHeader::default()
+        };
+        let transmitter = core::mem::replace(&mut self.from, OTHER);
+        self.deliver(&said.packet(header), true);
+        self.from = transmitter;
     }
 
     /// JCNTL to the receiver.
@@ -467,8 +488,11 @@ impl Script {
         self.engine.flush(self.now, &mut out);
         let mut said = Vec::new();
         out.for_each_datagram(|train, octets| {
-            assert_eq!(train.dst, self.from);
             let packet = Packet::parse(octets).expect("well-formed");
+            let to_all = train.dst == GROUP;
+            assert!(to_all || train.dst == self.from);
+            assert!(!to_all || packet.header.key.value() == self.key);
+            self.to_all += usize::from(to_all);
             said.push(understood(&packet));
         });
         for each in &said {

@@ -10,7 +10,7 @@ use crate::transmit::Datagram;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::BTreeMap;
-use xtp_wire::{Control, DiagCode, DiagValue, GroupTerms, Header, Traffic};
+use xtp_wire::{Caps, Control, DiagCode, DiagValue, GroupTerms, Header, Traffic};
 
 /// Step 3 is repeated after this time, twice as long each time up to the second, and for the third in all.
 const FIRST_REPEAT: Duration = Duration::from_millis(100);
@@ -132,6 +132,8 @@ struct Asker<'a> {
     maxdata: u32,
     in_rate: u64,
     service: Option<u16>,
+    /// It answers to the whole group where that is asked for.
+    answers_all: bool,
 }
 
 impl Transmitter {
@@ -161,6 +163,7 @@ impl Transmitter {
             maxdata: specifier.maxdata,
             in_rate: specifier.inrate,
             service: port,
+            answers_all: specifier.caps.contains(Caps::MB),
         };
         if self.is_datagram() {
             return self.take_datagram_join(datagram, header, key, &terms, env);
@@ -220,7 +223,8 @@ impl Transmitter {
             return Err(None);
         }
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
-        if asker.maxdata < self.terms.maxdata || room < 2 * self.block_len() {
+        let silent = self.buckets.is_some() && !asker.answers_all;
+        if silent || asker.maxdata < self.terms.maxdata || room < 2 * self.block_len() {
             return Err(Some(DiagValue::TrafficRefused));
         }
         if self.is_ending() || (self.options.slow == Slow::Drop && self.is_late(asker.control.rseq)) {

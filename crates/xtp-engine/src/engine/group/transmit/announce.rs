@@ -29,7 +29,10 @@ impl Transmitter {
         // Padded to a full packet: who can not receive one never joins.
         let at_least = (self.options.datagram - HEADER_LEN - address.encoded_len()) & !7;
         let mut room = core::mem::take(&mut self.room);
-        if let Some(traffic) = self.terms.specifier(&self.feedback(), None, at_least, &mut room) {
+        if let Some(traffic) =
+            self.terms
+                .specifier(&self.feedback(), (None, self.bucket_terms()), at_least, &mut room)
+        {
             let first = First {
                 address,
                 traffic,

@@ -46,7 +46,7 @@ impl Transmitter {
         let mut room = Vec::new();
         let specifier = transmitter
             .terms
-            .specifier(&transmitter.feedback(), None, 0, &mut room)
+            .specifier(&transmitter.feedback(), (None, None), 0, &mut room)
             .map_or(0, |traffic| traffic.encoded_len());
         let max = (transmitter.options.datagram - HEADER_LEN).saturating_sub(address + specifier);
         if data.len() > max {
@@ -109,7 +109,7 @@ impl Transmitter {
             (false, true) => Options::SREQ | Options::DREQ,
         };
         let mut room = core::mem::take(&mut self.room);
-        if let Some(traffic) = self.terms.specifier(&self.feedback(), None, 0, &mut room) {
+        if let Some(traffic) = self.terms.specifier(&self.feedback(), (None, None), 0, &mut room) {
             let said = ToGroup::Datagram(First {
                 address: self.line.address(self.options.port),
                 traffic,

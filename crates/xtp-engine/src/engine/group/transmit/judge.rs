@@ -153,15 +153,17 @@ impl Transmitter {
         if rest.is_some_and(|since| now.since(since) > trickle) {
             return Some(MemberState::Dropped(DropReason::TooSlow));
         }
-        if member.rseq < self.stream.lowest() {
+        if member.rseq < self.stream.lowest() && self.is_known(member.heard) {
             return Some(MemberState::Dropped(DropReason::Behind));
         }
         if slow == Slow::Wait || !member.is_holder() {
             return None;
         }
+        // Of an anonymous one only what it said itself counts (§9.17).
+        let until = if self.is_anonymous() { member.heard } else { now };
         let behind = member
             .behind
-            .is_some_and(|since| now.since(since) >= BEHIND.max(4 * self.round_trip));
+            .is_some_and(|since| until.since(since) >= BEHIND.max(4 * self.round_trip));
         let falls = silent || behind || self.is_lossy(index, usual);
         match (falls, slow, silent) {
             (false, ..) => None,
@@ -198,7 +200,7 @@ impl Transmitter {
 
     /// Since when each holder is more than half a window below the quorum.
     fn note_behind(&mut self, now: Time) {
-        let Some(quorum) = self.members.quorum() else {
+        let Some(quorum) = self.members.quorum().filter(|_| !self.is_anonymous()) else {
             return;
         };
         let half = self.window() / 2;

@@ -101,6 +101,11 @@ impl Line {
         self.routes.len() as u64
     }
 
+    /// Whether this is where packets go.
+    pub(super) fn leads_to(&self, group: SocketAddr) -> bool {
+        self.routes.iter().any(|route| route.dst == group)
+    }
+
     /// Whether a receiver can have seen it: it is none that is still to come.
     pub(super) fn has_left(&self, sync: u32) -> bool {
         !serial_gt(sync, self.sync)

@@ -221,6 +221,14 @@ impl Members {
         self.by_peer.get(&(address, key)).copied()
     }
 
+    /// Who of those that are neither done nor dropped has this address, and whether nobody else has; of several the first.
+    pub(super) fn by_address(&self, address: SocketAddr) -> Option<(u32, bool)> {
+        let open = self.iter().filter(|(_, member)| member.is_open());
+        let mut there = open.filter(|(_, member)| member.address == address);
+        let (first, _) = there.next()?;
+        Some((first, there.next().is_none()))
+    }
+
     /// Whether a member of this name and address is among those without whom nothing is done.
     pub(super) fn is_required(&self, name: &str, address: SocketAddr) -> bool {
         match &self.require {

@@ -7,6 +7,7 @@
 
 mod admit;
 mod announce;
+mod bucket;
 mod catch_up;
 mod close;
 mod datagram;
@@ -30,6 +31,7 @@ use crate::group::{
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use admit::Joins;
+use bucket::Collector;
 use bytes::Bytes;
 use close::Phase;
 use core::net::SocketAddr;
@@ -72,6 +74,8 @@ pub(super) struct Transmitter {
     polls: Polls,
     judge: Judge,
     rate: RateControl,
+    /// Replies to the whole group (mode B).
+    buckets: Option<Collector>,
     /// The one message of an acknowledged datagram, or of one that nobody answers.
     message: Option<Message>,
     /// When the next announcement leaves, and the first one did.
@@ -101,7 +105,7 @@ impl Transmitter {
         let maxdata = (options.datagram - HEADER_LEN) as u32;
         let agreement = options
             .fec
-            .filter(|_| !nobody)
+            .filter(|_| !nobody && options.mode == Mode::Unicast)
             .map(|fec| agreement(&fec, maxdata));
         let layout = match &agreement {
             Some(agreement) => Some(Layout::new(agreement, maxdata, options.window).map_err(|_| {
@@ -140,6 +144,7 @@ impl Transmitter {
             polls: Polls::new(env.now),
             judge: Judge::default(),
             rate: RateControl::new(&options, most as u64, line.copies(), env.now),
+            buckets: bucket::collector(&options, env.now),
             message: None,
             announce: env.now,
             began: env.now,
@@ -228,6 +233,7 @@ impl Transmitter {
             return self.send_replies(env, out);
         }
         self.gather(env);
+        self.serve_buckets(env.now);
         if self.judge.next.is_some_and(|at| at <= env.now) {
             self.judge(env);
         }
@@ -257,6 +263,7 @@ impl Transmitter {
             self.judge.next,
             self.polls.next_over(),
             self.poll_at(),
+            self.bucket_at(),
             self.end_at(),
             self.stream_at(),
         ];
@@ -369,7 +376,9 @@ impl Transmitter {
 
     /// After somebody's report, or somebody's leaving: what that changes for all.
     fn after_report(&mut self, env: &mut GroupEnv<'_>) {
-        if let Some(position) = self.members.acknowledged() {
+        if self.is_anonymous() {
+            // Buckets move the window (§9.17).
+        } else if let Some(position) = self.members.acknowledged() {
             self.acknowledged = self.acknowledged.max(position);
         } else if self.members.nobody_to_wait_for() && self.members.all_settled() && self.members.len() > 0 {
             self.acknowledged = self.stream.nxt;
@@ -382,7 +391,7 @@ impl Transmitter {
     /// Lets go of what nobody needs any more.
     fn forget_acknowledged(&mut self) {
         self.stream
-            .release(self.acknowledged.saturating_sub(self.options.keep));
+            .release(self.acknowledged.saturating_sub(self.kept_beyond()));
         // Who came late holds the window from below what the others acknowledged, and asks about all that is kept.
         let least = self.stream.lowest();
         let block = match &self.stream.layout {
@@ -448,10 +457,9 @@ fn check(target: &Target, options: &CastOptions) -> Result<(), Error> {
             require: Require::List(list),
             ..
         } if list.is_empty() => invalid("a list of nobody"),
-        CastOptions {
-            mode: Mode::Bucket(_),
-            ..
-        } => invalid("mode: buckets are not built yet"),
+        options if bucket::refusal(target, options).is_some() => {
+            invalid(bucket::refusal(target, options).unwrap_or_default())
+        }
         CastOptions { fec: Some(fec), .. }
             if fec.symbols == 0 || fec.rows < fec.symbols || fec.proactive > fec.rows =>
         {

@@ -424,6 +424,13 @@ impl RateControl {
         Some(asked + if much { Duration::ZERO } else { self.interval })
     }
 
+    /// It reported without having been asked alone.
+    pub(super) fn reported_unasked(&mut self, index: u32, now: Time) {
+        if self.pacemaker.member == Some(index) {
+            (self.pacemaker.asked, self.pacemaker.asked_at) = (Some(now), self.sent);
+        }
+    }
+
     pub(super) fn pacemaker(&self) -> Option<u32> {
         self.pacemaker.member
     }

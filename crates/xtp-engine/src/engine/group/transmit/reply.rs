@@ -114,7 +114,8 @@ impl Transmitter {
             at: self.stream.lowest(),
             live,
         };
-        if let Some(traffic) = self.terms.specifier(&self.feedback(), Some(point), 0, &mut room) {
+        let told = (Some(point), self.bucket_terms());
+        if let Some(traffic) = self.terms.specifier(&self.feedback(), told, 0, &mut room) {
             let answer = ToMember::Answer {
                 control: Control {
                     echo: letter.echo,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
 use xtp_wire::{
-    Address, Body, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Gnack, GnackBlock, GroupHeader,
+    Address, Body, Caps, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Gnack, GnackBlock, GroupHeader,
     Options, Packet, Spans, Tlv, TlvWriter, ToGroup, ToMember, ToTransmitter, Traffic, Xcntl,
 };
 
@@ -170,6 +170,7 @@ pub(super) struct Actor {
     pub(super) room: u64,
     pub(super) maxdata: u32,
     pub(super) port: u16,
+    pub(super) caps: Caps,
     name: Option<&'static str>,
 }
 
@@ -184,6 +185,7 @@ impl Actor {
             room: 1 << 30,
             maxdata: 65_000,
             port: 0,
+            caps: Caps::XCNTL | Caps::MB,
             name: None,
         }
     }
@@ -230,6 +232,7 @@ impl Actor {
                 src_port: 0,
             },
             traffic: Traffic::Extended(ExtendedTraffic {
+                caps: self.caps,
                 service: xtp_wire::service::MULTICAST_RELIABLE,
                 maxdata: self.maxdata,
                 tlvs,

@@ -19,7 +19,7 @@ impl Transmitter {
             return u64::MAX;
         }
         let window = self.acknowledged.saturating_add(self.window());
-        window.min(self.members.credit())
+        window.min(self.credit())
     }
 
     /// Whether new octets may leave at all: without a holder nothing does [D-72].
@@ -72,7 +72,7 @@ impl Transmitter {
     }
 
     /// A window or credit that has just closed is asked about at once.
-    fn note_blocked(&mut self) {
+    pub(super) fn note_blocked(&mut self) {
         let waits = self.is_flowing() && self.stream.nxt < self.stream.end();
         let blocked = waits && self.stream.nxt >= self.limit();
         if blocked && !self.blocked {
@@ -145,6 +145,9 @@ impl Transmitter {
         self.line.stats.data_packets += 1;
         let (from, to) = (portion.seq, portion.end());
         self.stream.nxt = to;
+        if portion.eom {
+            self.note_message_end();
+        }
         match self.repairs_nothing() {
             true => {
                 self.acknowledged = to;
@@ -201,9 +204,10 @@ impl Transmitter {
         let feedback = self.feedback();
         let situation = self.situation();
         let far = situation == Situation::Flowing && self.polls.is_far(self.stream.nxt, self.window() / 4);
-        let slices = match far {
-            true => self.polls.earliest(&feedback),
-            false => self.polls.due(situation, &feedback),
+        let slices = match (self.question_at(), far) {
+            (Some(question), _) => question,
+            (None, true) => self.polls.earliest(&feedback),
+            (None, false) => self.polls.due(situation, &feedback),
         };
         let alone = self.rate.poll_at().filter(|_| self.is_flowing());
         Some(alone.map_or(slices, |alone| alone.min(slices)))
@@ -232,6 +236,9 @@ impl Transmitter {
         }
         if self.poll_at().is_none_or(|at| at > env.now) {
             return;
+        }
+        if self.question_at().is_some() {
+            return self.say_question(env, out);
         }
         let missing: Vec<u64> = match self.stream.is_sent() {
             true => self.holders().take(8).collect(),

@@ -7,6 +7,7 @@ use crate::group::{DropReason, GroupEvent, MemberId, MemberState};
 use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
+use smallvec::SmallVec;
 use xtp_wire::{
     Control, DELAY_NONE, Diag, DiagCode, Gnack, GnackBlock, Header, Options, Spans, Xcntl, XcntlFlags,
     serial_gt,
@@ -19,7 +20,7 @@ const MOST_TEXT: usize = 255;
 
 /// A report of any format.
 pub(super) struct Report<'a> {
-    control: Control,
+    pub(super) control: Control,
     /// How long the question waited, if this answers one.
     delay: Option<Duration>,
     /// Octets a second; 0 unknown.
@@ -79,6 +80,12 @@ impl<'a> Report<'a> {
             (*from, *to) = (above, below);
         }
         self
+    }
+
+    /// What it has beyond `rseq`.
+    pub(super) fn held(&self) -> SmallVec<[(u64, u64); 4]> {
+        let spans = self.spans.map_or(Spans::EMPTY, |(spans, ..)| spans);
+        spans.iter().collect()
     }
 
     pub(super) fn need(gnack: &Gnack<'a>) -> Self {
@@ -184,6 +191,9 @@ impl Transmitter {
     fn take_needs(&mut self, index: u32, report: &Report<'_>) {
         if self.is_ending() || self.repairs_nothing() {
             return;
+        }
+        if self.is_anonymous() {
+            return self.note_losses(index, report.control, &report.held());
         }
         let member = self.members.get(index);
         let (live, echo) = (member.live, report.control.echo);

@@ -2,8 +2,8 @@
 
 use crate::group::Feedback;
 use xtp_wire::{
-    Caps, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, ExtendedTrafficBuilder, FecAgreement, GroupPoint,
-    GroupTerms, Tlvs, Traffic,
+    Caps, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, ExtendedTrafficBuilder, FecAgreement, GroupBuckets,
+    GroupPoint, GroupTerms, Tlvs, Traffic,
 };
 
 /// What does not change while the group lives.
@@ -24,7 +24,7 @@ impl Terms {
     pub(super) fn specifier<'a>(
         &self,
         feedback: &Feedback,
-        point: Option<GroupPoint>,
+        (point, buckets): (Option<GroupPoint>, Option<GroupBuckets>),
         at_least: usize,
         room: &'a mut Vec<u8>,
     ) -> Option<Traffic<'a>> {
@@ -34,11 +34,13 @@ impl Terms {
             grtt_us: Some(u32::try_from(feedback.round_trip.as_micros()).unwrap_or(u32::MAX)),
             fec: self.fec,
             point,
+            buckets,
             ..GroupTerms::default()
         };
         let mut caps = Caps::XCNTL;
         caps.set(Caps::CATCHUP, self.supplies);
         caps.set(Caps::FEC, self.fec.is_some());
+        caps.set(Caps::MB, buckets.is_some());
         let fixed = ExtendedTraffic {
             service: self.service,
             maxdata: self.maxdata,

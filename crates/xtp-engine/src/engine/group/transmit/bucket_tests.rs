@@ -1,0 +1,215 @@
+//! What moves the window when members answer to all.
+
+use super::super::scripted::*;
+use crate::group::{BucketOptions, CastOptions, DropReason, GroupEvent, MemberId, Mode};
+use crate::{Datagram, Ecn};
+use xtp_wire::{Caps, Control, GroupHeader, Options, Span, Spans, ToGroup, ToTransmitter, Xcntl};
+
+const PACKET: u64 = 1_440;
+const WINDOW: u64 = 10 * PACKET;
+
+/// Two members that answer at once, and a window that is closed.
+fn stage(buckets: BucketOptions) -> (Stage, Actor, Actor) {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        mode: Mode::Bucket(buckets),
+        window: WINDOW,
+        keep: 0,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(100_000);
+    // The question has left, and is not so old that one answer would do.
+    stage.run(5 * MS / 4);
+    assert_eq!(stage.position(), WINDOW);
+    (stage, one, other)
+}
+
+fn ripe() -> BucketOptions {
+    BucketOptions::default()
+}
+
+fn questions(stage: &Stage) -> usize {
+    stage.count(|said| matches!(said, ToGroup::Question))
+}
+
+/// Somebody says to the group what it has.
+fn to_all(stage: &mut Stage, from: &Actor, (key, echo): (u64, u32), rseq: u64, spans: &[(u64, u64)]) {
+    let spans: Vec<Span> = spans.iter().map(|held| Span::new(held.0, held.1)).collect();
+    let said = ToTransmitter::Extended(Xcntl {
+        control: Control {
+            rseq,
+            alloc: 1 << 30,
+            echo,
+        },
+        delay_us: 0,
+        spans: Spans::new(rseq, &spans).expect("sound"),
+        ..Xcntl::default()
+    });
+    let packet = said.packet(GroupHeader {
+        key,
+        ..GroupHeader::default()
+    });
+    let mut octets = vec![0; packet.encoded_len()];
+    packet.encode(&mut octets).expect("well-formed");
+    let datagram = Datagram {
+        src: from.at,
+        dst: None,
+        ecn: Ecn::NotEct,
+        data: &octets,
+        backing: None,
+    };
+    stage.engine.receive_group(stage.now, group(), datagram);
+    stage.flush();
+}
+
+fn answer(stage: &mut Stage, from: &Actor, rseq: u64, spans: &[(u64, u64)]) {
+    let now = (from.group, newest(&stage.heard));
+    to_all(stage, from, now, rseq, spans);
+}
+
+#[test]
+fn who_can_not_answer_to_all_does_not_join() {
+    let (mut stage, one, _) = stage(ripe());
+    let mut mute = Actor::new(3, one.group);
+    mute.caps = Caps::XCNTL;
+    mute.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    assert!(mute.answer(&stage.take()).is_none());
+}
+
+#[test]
+fn a_bucket_moves_the_window_when_all_have_answered() {
+    let (mut stage, one, other) = stage(ripe());
+    assert!(questions(&stage) > 0);
+    answer(&mut stage, &one, 10 * PACKET, &[]);
+    assert_eq!(stage.position(), WINDOW, "one of two");
+    answer(&mut stage, &other, 7 * PACKET, &[]);
+    assert_eq!(stage.position(), WINDOW + 7 * PACKET, "as far as both");
+}
+
+#[test]
+fn a_bucket_is_ripe_after_a_while_and_frees_nothing() {
+    let (mut stage, one, other) = stage(ripe());
+    answer(&mut stage, &one, 10 * PACKET, &[]);
+    stage.run(SECOND);
+    assert_eq!(
+        stage.position(),
+        2 * WINDOW,
+        "nobody waits for who does not answer"
+    );
+    answer(&mut stage, &one, 20 * PACKET, &[]);
+    stage.run(SECOND);
+    assert_eq!(stage.position(), 3 * WINDOW);
+    let before = stage.heard.len();
+    answer(&mut stage, &other, 10 * PACKET, &[]);
+    answer(&mut stage, &one, 30 * PACKET, &[]);
+    stage.run(SECOND);
+    let again = data(&stage.heard[before..]);
+    let lowest = again.iter().map(|(position, ..)| *position).min();
+    assert_eq!(lowest, Some(10 * PACKET), "a window beyond is kept");
+    // One that lacks what is no longer kept is out, and told so.
+    answer(&mut stage, &other, 9 * PACKET, &[]);
+    let out = GroupEvent::Dropped(MemberId(1), DropReason::Behind);
+    assert!(stage.events.contains(&out), "{:?}", stage.events);
+}
+
+#[test]
+fn what_others_say_moves_nothing() {
+    let (mut stage, mut one, other) = stage(ripe());
+    let (key, echo) = (one.group, newest(&stage.heard));
+    let stranger = Actor::new(9, key);
+    for (from, key, echo, rseq) in [
+        (&stranger, key, echo, WINDOW),
+        (&other, key + 1, echo, WINDOW),
+        (&other, key, echo + 100, WINDOW),
+        (&other, key, echo, WINDOW + 1),
+        (&other, key, echo - 50, WINDOW),
+    ] {
+        to_all(&mut stage, from, (key, echo), rseq, &[]);
+        answer(&mut stage, &one, WINDOW, &[]);
+        assert_eq!(stage.position(), WINDOW, "{:?} {key} {echo} {rseq}", from.at);
+    }
+    // What one says for itself is for the controller, not for the window.
+    one.status(&mut stage, WINDOW, echo, Options::empty());
+    let mut both = other.clone();
+    both.status(&mut stage, WINDOW, echo, Options::empty());
+    assert_eq!(stage.position(), WINDOW);
+    answer(&mut stage, &other, WINDOW, &[]);
+    assert_eq!(stage.position(), 2 * WINDOW);
+}
+
+#[test]
+fn classic_buckets_wait_for_their_turn() {
+    let classic = BucketOptions {
+        classic: true,
+        ..ripe()
+    };
+    let (mut stage, one, other) = stage(classic);
+    let asked = questions(&stage);
+    for _ in 0..20 {
+        answer(&mut stage, &one, WINDOW, &[]);
+        answer(&mut stage, &other, WINDOW, &[]);
+        if stage.position() > WINDOW {
+            break;
+        }
+        stage.run(5 * MS);
+    }
+    assert!(stage.position() > WINDOW);
+    assert!(
+        questions(&stage) >= asked + 3,
+        "four buckets: three others open before the first is applied"
+    );
+}
+
+/// What was sent again after two members lacked something, in two ways.
+fn again(go_back_n: bool) -> Vec<u64> {
+    let (mut stage, one, other) = stage(BucketOptions { go_back_n, ..ripe() });
+    let before = stage.heard.len();
+    answer(&mut stage, &one, 3 * PACKET, &[(4 * PACKET, WINDOW)]);
+    answer(&mut stage, &other, 6 * PACKET, &[(7 * PACKET, WINDOW)]);
+    stage.run(MS / 2);
+    let left = data(&stage.heard[before..]);
+    left.iter()
+        .map(|(position, ..)| position / PACKET)
+        .filter(|number| *number < 10)
+        .collect()
+}
+
+#[test]
+fn the_union_of_what_is_missing_is_sent_again_or_all_that_follows() {
+    assert_eq!(again(false), [3, 6]);
+    assert_eq!(again(true), [3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn what_was_sent_again_since_the_question_is_not_sent_again() {
+    let (mut stage, one, other) = stage(ripe());
+    let early = newest(&stage.heard);
+    let before = stage.heard.len();
+    for _ in 0..3 {
+        for from in [&one, &other] {
+            to_all(&mut stage, from, (one.group, early), 9 * PACKET, &[]);
+        }
+        stage.run(MS / 2);
+    }
+    let copies = data(&stage.heard[before..]);
+    let copies = copies.iter().filter(|(position, ..)| *position == 9 * PACKET);
+    assert_eq!(copies.count(), 1);
+}
+
+#[test]
+fn a_blocked_window_asks_no_faster_than_answers_come() {
+    let (mut stage, ..) = stage(ripe());
+    let asked = questions(&stage);
+    stage.run(SECOND);
+    let asked = questions(&stage) - asked;
+    assert!(
+        (2..=100).contains(&asked),
+        "{asked} in a second in which nobody answers"
+    );
+}
