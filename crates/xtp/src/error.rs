@@ -151,7 +151,9 @@ impl Error {
         )
     }
 
-    fn kind(&self) -> io::ErrorKind {
+    /// What kind of failure it is, as the standard library names them: `InvalidInput` for options that can not be had, `TimedOut`,
+    /// `Interrupted`, ...
+    pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::Socket(error) => error.io().kind(),
             Self::Carrier { source, .. }

@@ -139,6 +139,15 @@ impl CastOptions {
         self
     }
 
+    /// Buckets without the rule of ripe ones: each waits for its turn, as in 1991 (mode B).
+    #[must_use]
+    pub fn classic(mut self) -> Self {
+        let others = self.bucket_options();
+        let classic = true;
+        self.group.mode = Mode::Bucket(BucketOptions { classic, ..others });
+        self
+    }
+
     fn bucket_options(&self) -> BucketOptions {
         match self.group.mode {
             Mode::Bucket(options) => options,
@@ -162,6 +171,8 @@ pub struct JoinOptions {
     pub group: group::JoinOptions,
     /// Where the group is listened to. Default: where the route leads.
     pub interface: Interface,
+    /// How many links answers to the whole group may cross (mode B); 0 is taken as 1. Default 1: this link only.
+    pub hops: u8,
 }
 
 impl JoinOptions {
@@ -181,6 +192,8 @@ impl JoinOptions {
         confirm(Confirm) => group.confirm;
         /// Where the group is listened to.
         interface(Interface) => interface;
+        /// How many links answers to the whole group may cross (mode B).
+        hops(u8) => hops;
     }
 
     /// Take only what this host transmits (source-specific).
@@ -252,25 +265,49 @@ pub(crate) fn begin_cast(endpoint: &Endpoint, target: Target, mut options: CastO
         options.group.datagram = DATAGRAM_V6;
     }
     let sending = options.sending();
-    endpoint.shared.command(|core, now| {
+    // Who collects answers to the whole group receives the group.
+    let membership = match (&target, options.group.mode) {
+        (Target::Group(group), Mode::Bucket(_)) if multicast => Some(Membership {
+            group: xtp_io::canonical(*group),
+            interface: options.interface.clone(),
+            source: None,
+        }),
+        _ => None,
+    };
+    let (socket, collects) = (&endpoint.shared.config.socket, membership.is_some());
+    let begun = endpoint.shared.command(|core, now| {
         core.check_carrier()?;
         if multicast && !core.carrier.send_to_groups(&sending)? {
             return Err(Error::GroupSending);
         }
-        let holds = if multicast { Holds::Sending } else { Holds::Nothing };
+        let joined = membership.as_ref().map(|group| core.carrier.join(group, socket));
+        let holds = match (multicast, membership) {
+            (_, Some(membership)) => match joined {
+                Some(Err(error)) => {
+                    core.carrier.sends_no_more();
+                    return Err(error);
+                }
+                _ => Holds::Both(membership),
+            },
+            (true, None) => Holds::Sending,
+            (false, None) => Holds::Nothing,
+        };
         match core.engine.cast(now, target, options.group) {
             Ok(id) => {
                 core.groups.insert(id, GroupSlot::new(holds));
                 Ok(id)
             }
             Err(error) => {
-                if multicast {
-                    core.carrier.sends_no_more();
-                }
+                core.give_back(holds);
                 Err(error.into())
             }
         }
-    })
+    });
+    if collects {
+        // Whoever sleeps on the sockets does not sleep on a new one yet.
+        endpoint.shared.rouse();
+    }
+    begun
 }
 
 /// Makes a receiver; the tokio module shares it.
@@ -285,9 +322,15 @@ pub(crate) fn begin_join(
         interface: options.interface.clone(),
         source: options.group.source,
     });
+    let sending = GroupSending {
+        interface: options.interface.clone(),
+        hops: options.hops.max(1),
+        loopback: true,
+    };
     let joined = endpoint.shared.command(|core, now| {
         core.check_carrier()?;
         if let Some(membership) = &membership {
+            core.carrier.answer_to_groups(&sending)?;
             let buffer = core.carrier.join(membership, socket)?;
             options.group.socket_buffer = u32::try_from(buffer).unwrap_or(u32::MAX);
             options.group.group = Some(membership.group);
@@ -304,9 +347,7 @@ pub(crate) fn begin_join(
                 Ok(id)
             }
             Err(error) => {
-                if let Some(membership) = &membership {
-                    core.carrier.leave(membership);
-                }
+                core.give_back(membership.map_or(Holds::Nothing, Holds::Membership));
                 Err(error.into())
             }
         }

@@ -48,6 +48,10 @@ pub(crate) struct CastCommon {
     /// recv: take only what this host sends (source-specific); send: send from this address
     #[arg(long, value_name = "ADDR")]
     pub(crate) source: Option<std::net::IpAddr>,
+
+    /// Links that packets to the group may cross
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) ttl: u8,
 }
 
 /// Send FILE, DIR or standard input (-) to everybody who joins
@@ -64,10 +68,6 @@ pub(crate) struct CastSendArgs {
 
     #[command(flatten)]
     pub(crate) both: CastCommon,
-
-    /// Links that packets to the group may cross
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
-    pub(crate) ttl: u8,
 
     /// Begin when so many have joined
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "to")]
@@ -101,19 +101,20 @@ pub(crate) struct CastSendArgs {
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub(crate) keep: Option<usize>,
 
-    /// How receivers report: each to the sender (unicast, u), or to the whole group, collected in buckets (bucket, b)
+    /// How receivers report: each to the sender (unicast, u), or to the whole group, collected in buckets (bucket, b): at most 64 receivers
+    /// of a multicast group of any source, repaired by what was lost itself
     #[arg(long, value_name = "MODE", value_enum, default_value_t = ModeArg::Unicast)]
     pub(crate) mode: ModeArg,
 
-    /// Buckets (with --mode bucket)
+    /// How many buckets (with --mode bucket) [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) buckets: Option<u8>,
 
-    /// When a bucket is opened (with --mode bucket)
+    /// When a bucket is opened (with --mode bucket) [default: timer]
     #[arg(long, value_name = "WHEN", value_enum)]
     pub(crate) cycle: Option<CycleArg>,
 
-    /// Buckets without the rule of ripe ones, as in 1994 (with --mode bucket)
+    /// Buckets without the rule of ripe ones, as in 1991 (with --mode bucket)
     #[arg(long)]
     pub(crate) classic: bool,
 

@@ -147,6 +147,16 @@ fn what_is_no_way_to_say_it() {
         (&["send", "file", "nowhere"][..], "is no group"),
         (&["send", "file", "239.77.4.7,239.77.4.8"], "stands alone"),
         (&["send", "file", "239.77.4.7", "--buckets", "4"], "--mode bucket"),
+        (
+            &["send", "file", "239.77.4.7", "--mode", "b", "--proactive", "1"],
+            "--proactive",
+        ),
+        (
+            &["send", "file", "239.77.4.7", "--mode", "b", "--buckets", "65"],
+            "65",
+        ),
+        (&["send", "file", "232.77.4.7", "--mode", "b"], "any source"),
+        (&["send", "file", "127.0.0.1", "--mode", "b"], "any source"),
         (&["send", "file", "239.77.4.7", "--expect", "0"], "0"),
         (
             &["send", "file", "239.77.4.7", "--expect", "1", "--for", "1s"],

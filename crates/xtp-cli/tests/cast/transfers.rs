@@ -10,7 +10,7 @@ use tempfile::tempdir;
 use crate::support::{Running, content, recv, send};
 
 /// One file to three receivers; each has a directory and says what it has.
-fn to_three(group: &str, own: [&str; 3]) {
+fn to_three(group: &str, own: [&str; 3], how: &[&str]) {
     let dir = tempdir().expect("a directory");
     let data = content(1, 700_000);
     fs::write(dir.path().join("big.bin"), &data).expect("written");
@@ -23,13 +23,13 @@ fn to_three(group: &str, own: [&str; 3]) {
             recv(own, name, &["--name", name], dir.path())
         })
         .collect();
-    let sent = send("big.bin", group, &["--expect", "3"], dir.path())
+    let sent = send("big.bin", group, &[&["--expect", "3"], how].concat(), dir.path())
         .end()
         .expect(0);
     let report = sent.report();
     assert_eq!(report["ok"], true, "{report}");
     assert_eq!(report["bytes"], 700_000);
-    assert!(report["data_packets"].as_u64() >= Some(495), "{report}");
+    assert!(report["data_packets"].as_u64() >= Some(487), "{report}");
     assert!(report["wire_bytes"].as_u64() >= Some(700_000), "{report}");
     assert!(
         report["seconds"].is_f64()
@@ -69,13 +69,28 @@ fn to_three(group: &str, own: [&str; 3]) {
 
 #[test]
 fn a_file_by_multicast() {
-    to_three("239.77.3.1", ["239.77.3.1"; 3]);
+    to_three("239.77.3.1", ["239.77.3.1"; 3], &[]);
 }
 
 #[test]
 fn a_file_by_copies() {
     let own = ["127.0.0.1:36131", "127.0.0.1:36132", "127.0.0.1:36133"];
-    to_three(&own.join(","), own);
+    to_three(&own.join(","), own, &[]);
+}
+
+#[test]
+fn a_file_with_answers_to_the_group() {
+    let group = "239.77.3.21";
+    to_three(
+        group,
+        [group; 3],
+        &["--mode", "b", "--buckets", "2", "--cycle", "message"],
+    );
+    to_three(
+        group,
+        [group; 3],
+        &["--mode", "bucket", "--classic", "--limit", "100mbit"],
+    );
 }
 
 #[test]

@@ -124,6 +124,14 @@ impl Carrier {
         Ok(true)
     }
 
+    /// Has the endpoint's socket send what a receiver says to a group in this way, unless a transmitter told it another.
+    pub(crate) fn answer_to_groups(&self, sending: &GroupSending) -> Result<()> {
+        if self.groups.sending.is_none() {
+            self.socket.send_to_groups(sending)?;
+        }
+        Ok(())
+    }
+
     /// One transmitter less.
     pub(crate) fn sends_no_more(&mut self) {
         if let Some((_, users)) = &mut self.groups.sending {

@@ -26,6 +26,8 @@ pub(crate) enum Holds {
     Sending,
     /// A receiver of a group: its socket.
     Membership(Membership),
+    /// Who receives from a group and sends to it: both.
+    Both(Membership),
     /// Neither: packets to and from single addresses.
     Nothing,
 }
@@ -137,10 +139,21 @@ impl Core {
     /// The user lets go of a party.
     pub(crate) fn release_group(&mut self, now: Time, id: GroupId) {
         let _ = self.engine.group_release(now, id);
-        match self.groups.remove(&id).map(|slot| slot.holds) {
-            Some(Holds::Sending) => self.carrier.sends_no_more(),
-            Some(Holds::Membership(membership)) => self.carrier.leave(&membership),
-            Some(Holds::Nothing) | None => {}
+        if let Some(slot) = self.groups.remove(&id) {
+            self.give_back(slot.holds);
+        }
+    }
+
+    /// Gives back what a party held.
+    pub(crate) fn give_back(&mut self, holds: Holds) {
+        match holds {
+            Holds::Sending => self.carrier.sends_no_more(),
+            Holds::Membership(membership) => self.carrier.leave(&membership),
+            Holds::Both(membership) => {
+                self.carrier.sends_no_more();
+                self.carrier.leave(&membership);
+            }
+            Holds::Nothing => {}
         }
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 
 fn plain() -> CastCommon {
     CastCommon {
+        ttl: 1,
         interface: None,
         source: None,
     }
@@ -69,6 +70,7 @@ fn what_is_no_group() {
 #[test]
 fn the_option_goes_first() {
     let both = CastCommon {
+        ttl: 1,
         interface: Some("10.0.0.9".to_owned()),
         source: None,
     };

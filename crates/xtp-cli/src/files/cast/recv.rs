@@ -124,6 +124,7 @@ fn options(args: &CastRecvArgs, common: &Common, group: &Group) -> JoinOptions {
     let mut options = JoinOptions::new()
         .port(ports::FILES)
         .interface(group.interface.clone())
+        .hops(args.both.ttl)
         .confirm(Confirm::Delivered);
     options.group.source = args.both.source;
     options.group.name = args.name.clone().unwrap_or_default();

@@ -25,9 +25,6 @@ use crate::files::sender::{changed, check_unchanged};
 use crate::files::tally::Tally;
 use crate::files::walk::{Source, Walk};
 
-/// Reports to the whole group, collected in buckets. Not built yet.
-const BUCKETS: bool = false;
-
 /// Waits so long for receivers where nothing says whom.
 const JOINERS: Duration = Duration::from_secs(2);
 /// Waits so long for those who are expected.
@@ -40,10 +37,19 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     let content = Content::open(&args.path, common)?;
     let endpoint = common.endpoint(common.config(Some(group.bind(args.both.source))))?;
     let doing = format!("cannot send to {}", args.group);
-    let failed = |error: &Error| Failure::of(&doing, error);
+    let failed = |error: &Error| match error {
+        // Flags that do not go together, or not with this group.
+        Error::Command(command) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            Failure::usage(format!("{doing}: {command}"))
+        }
+        other => Failure::of(&doing, other),
+    };
     let began = Instant::now();
     let cast = endpoint
-        .cast(group.target, options.interface(group.interface).hops(args.ttl))
+        .cast(
+            group.target,
+            options.interface(group.interface).hops(args.both.ttl),
+        )
         .map_err(|error| failed(&error))?;
     // Of each wait: for receivers, for room, for the last of them.
     cast.set_timeout(common.timeout());
@@ -88,23 +94,20 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
 
 /// What the flags say.
 fn options(args: &CastSendArgs, common: &Common) -> Result<CastOptions, Failure> {
-    let unbuilt = |flag: &str, what: &str| {
-        Err(Failure::usage(format!(
-            "{flag}: {what} is not built yet; leave it out"
-        )))
-    };
-    let mode = match (args.mode, BUCKETS) {
-        (ModeArg::Bucket, false) => {
-            return unbuilt("--mode bucket", "the mode of reports to the whole group");
-        }
-        (ModeArg::Bucket, true) => Mode::Bucket(buckets(args)),
-        (ModeArg::Unicast, _) if args.buckets.is_some() || args.cycle.is_some() || args.classic => {
+    let mode = match args.mode {
+        ModeArg::Bucket => Mode::Bucket(buckets(args)),
+        ModeArg::Unicast if args.buckets.is_some() || args.cycle.is_some() || args.classic => {
             return Err(Failure::usage(
                 "--buckets, --cycle and --classic belong to --mode bucket; give it, or leave them out",
             ));
         }
-        (ModeArg::Unicast, _) => Mode::Unicast,
+        ModeArg::Unicast => Mode::Unicast,
     };
+    if args.mode == ModeArg::Bucket && args.proactive.is_some() {
+        return Err(Failure::usage(
+            "--proactive: --mode bucket repairs by what was lost itself; leave one of them out",
+        ));
+    }
     let slow = match args.slow {
         Some(SlowArg::Wait) => Slow::Wait,
         Some(SlowArg::Drop) => Slow::Drop,
