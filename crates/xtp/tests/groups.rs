@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use xtp::{
-    Cast, CastOptions, Config, Confirm, DropReason, Endpoint, Error, GroupClose, GroupEvent, Interface,
-    JoinOptions, MemberReport, MemberState, Require, Subscription,
+    Cast, CastOptions, Config, Confirm, Cycle, DropReason, Endpoint, Error, GroupClose, GroupEvent,
+    Interface, JoinOptions, MemberReport, MemberState, Require, Subscription,
 };
 
 fn here() -> Endpoint {
@@ -75,7 +75,7 @@ fn all_done(members: &[MemberReport], count: usize, octets: u64) {
     }
 }
 
-fn everybody_gets_the_same(group: Option<&str>) {
+fn everybody_gets_the_same(group: Option<&str>, options: CastOptions) {
     let (parties, target) = parties(3, group);
     let data = octets(300_000);
     let receiving: Vec<_> = parties
@@ -91,7 +91,7 @@ fn everybody_gets_the_same(group: Option<&str>) {
         })
         .collect();
     let transmitter = here();
-    let mut cast = transmitter.cast(target, cast_options(3)).expect("cast");
+    let mut cast = transmitter.cast(target, options).expect("cast");
     cast.write_all(&data).expect("written");
     let members = cast.finish().expect("finished");
     all_done(&members, 3, data.len() as u64);
@@ -109,12 +109,20 @@ fn everybody_gets_the_same(group: Option<&str>) {
 
 #[test]
 fn everybody_of_a_list_gets_the_same() {
-    everybody_gets_the_same(None);
+    everybody_gets_the_same(None, cast_options(3));
 }
 
 #[test]
 fn everybody_of_a_group_gets_the_same() {
-    everybody_gets_the_same(Some("239.77.1.1:36036"));
+    everybody_gets_the_same(Some("239.77.1.1:36036"), cast_options(3));
+}
+
+/// Receivers answer to the group, which their transmitter receives as well (mode B).
+#[test]
+fn everybody_answers_to_the_group() {
+    let options = cast_options(3).buckets(2).cycle(Cycle::Message).classic();
+    everybody_gets_the_same(Some("239.77.1.9:36209"), options.rate(20_000_000));
+    everybody_gets_the_same(Some("239.77.1.9:36210"), cast_options(3).buckets(8));
 }
 
 #[test]
