@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::time::Duration;
 use xtp_engine::group::{
     BucketOptions, CastOptions, Cycle, DropReason, GroupClose, GroupId, JoinOptions, MemberState, Mode,
-    Require, Target,
+    Require, Slow, Target,
 };
 use xtp_engine::{Engine, EngineConfig, Rate, Time};
 use xtp_wire::Format;
@@ -228,7 +228,7 @@ fn one_that_dies_holds_nobody_up() {
 /// What one says to the group is never heard: the window moves without it, and in the end it is whole all the same.
 #[test]
 fn one_that_nobody_hears_is_whole_in_the_end() {
-    for slow in [xtp_engine::group::Slow::Wait, xtp_engine::group::Slow::CatchUp] {
+    for slow in [Slow::Wait, Slow::CatchUp] {
         let mut world = World::new(5, |copy: &Copy| {
             let unheard = copy.from == 3 && copy.multicast;
             let holes = copy.to == 3 && copy.format == Format::Data && copy.packet.is_multiple_of(10);
@@ -294,5 +294,51 @@ fn what_can_not_be_collected_is_refused() {
             matches!(refused, Err(xtp_engine::Error::InvalidOption(_))),
             "{target:?}"
         );
+    }
+}
+
+/// Many ways to collect, sizes of groups, losses and delays; everything is kept, so all are whole, and it is known.
+#[test]
+fn whole_whatever_is_lost() {
+    for seed in 0..60_u64 {
+        let how = BucketOptions {
+            buckets: [1, 2, 4, 8][(seed / 4 % 4) as usize],
+            cycle: match seed.is_multiple_of(3) {
+                true => Cycle::Message,
+                false => Cycle::Timer,
+            },
+            classic: seed.is_multiple_of(5),
+            slotting: !seed.is_multiple_of(7),
+            damping: !seed.is_multiple_of(11),
+            go_back_n: seed.is_multiple_of(13),
+        };
+        let (count, lost) = (2 + (seed % 5) as usize, [5, 20, 60, 120][(seed % 4) as usize]);
+        let mut world = World::new(count + 1, move |copy: &Copy| {
+            let number = drawn(seed, copy);
+            match number % 1_000 < lost {
+                true => Fate::Lost,
+                false => Fate::After(Duration::from_micros(300 + number / 1_000 % 2_000)),
+            }
+        });
+        let mut options = options(count as u32, how);
+        options.slow = match seed.is_multiple_of(2) {
+            true => Slow::Wait,
+            false => Slow::CatchUp,
+        };
+        options.keep = u64::MAX;
+        let cast = world.cast(0, Target::Group(group(1)), options);
+        let receivers: Vec<_> = (1..=count).map(|host| (host, world.join(host, join()))).collect();
+        write(&mut world, cast, 4_096);
+        let began = world.now;
+        assert!(world.run(), "seed {seed}: {how:?}");
+        assert!(
+            world.now.since(began) < Duration::from_secs(5),
+            "seed {seed}: {how:?}"
+        );
+        for (host, id) in receivers {
+            assert_whole(&world, host, id, 4_096);
+        }
+        let members = world.members(0, cast);
+        assert!(members.iter().all(is_done), "seed {seed}: {members:?}");
     }
 }

@@ -341,23 +341,25 @@ impl Transmitter {
         if !self.is_anonymous() || control.rseq > self.stream.nxt || !self.line.has_left(control.echo) {
             return;
         }
-        if is_alone && self.members.get(index).is_open() && control.rseq < self.stream.lowest() {
+        // An answer that was overtaken by a later one says less than is known.
+        let member = self.members.get(index);
+        if is_alone && member.is_open() && member.rseq < self.stream.lowest() {
             return self.drop_member(index, DropReason::Behind, env);
         }
         self.rate.reported_unasked(index, env.now);
         if is_alone {
-            self.note_place(index, control.rseq, env.now);
+            self.note_place(index, env.now);
         }
         self.file(index, control, &report);
         self.serve_buckets(env.now);
     }
 
     /// Since when a member is half a window below the quorum, by what it says itself: what others say it does not.
-    fn note_place(&mut self, index: u32, rseq: u64, now: Time) {
+    fn note_place(&mut self, index: u32, now: Time) {
         let (quorum, half) = (self.members.quorum().unwrap_or(0), self.window() / 2);
         let member = self.members.get_mut(index);
         if member.is_holder() {
-            let behind = quorum.saturating_sub(rseq) > half;
+            let behind = quorum.saturating_sub(member.rseq) > half;
             member.behind = if behind { member.behind.or(Some(now)) } else { None };
         }
     }

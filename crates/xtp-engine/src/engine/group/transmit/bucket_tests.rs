@@ -113,7 +113,9 @@ fn a_bucket_is_ripe_after_a_while_and_frees_nothing() {
     let lowest = again.iter().map(|(position, ..)| *position).min();
     assert_eq!(lowest, Some(10 * PACKET), "a window beyond is kept");
     // One that lacks what is no longer kept is out, and told so.
-    answer(&mut stage, &other, 9 * PACKET, &[]);
+    answer(&mut stage, &one, 30 * PACKET, &[]);
+    stage.run(SECOND);
+    answer(&mut stage, &other, 10 * PACKET, &[]);
     let out = GroupEvent::Dropped(MemberId(1), DropReason::Behind);
     assert!(stage.events.contains(&out), "{:?}", stage.events);
 }
