@@ -22,6 +22,8 @@ pub(super) type Missing = SmallVec<[GnackBlock; MAX_GNACK_BLOCKS]>;
 pub(super) struct Needs {
     /// When they are reported, if they are still there.
     at: Option<Time>,
+    /// The last of the blocks that they were about when that was decided.
+    until: u32,
     quiet: QuietBlocks,
     /// Most rows of any block in the last announcement.
     most: u16,
@@ -149,7 +151,8 @@ impl Receiver {
             return;
         }
         let fresh = self.missing(false, env.now);
-        if let Some(need) = fresh.iter().map(|block| block.get().1).max() {
+        if let (Some(need), Some(last)) = (fresh.iter().map(|block| block.get().1).max(), fresh.last()) {
+            self.needs.until = last.get().0;
             let most = self.needs.most.max(1);
             let delay = self.feedback.need_delay(need, most, env.random());
             self.needs.at = Some(env.now + delay);
@@ -161,7 +164,10 @@ impl Receiver {
         if self.needs.deadline().is_none_or(|at| at > env.now) {
             return;
         }
-        if self.needs.at.take().is_some() && !self.missing(false, env.now).is_empty() {
+        // What was to be said may have been said by others; what is missing since then has its own time.
+        let until = self.needs.until;
+        let is_due = |missing: &Missing| missing.first().is_some_and(|block| block.get().0 <= until);
+        if self.needs.at.take().is_some() && is_due(&self.missing(false, env.now)) {
             self.outbox.need = true;
             self.needs.unheard += 1;
         }

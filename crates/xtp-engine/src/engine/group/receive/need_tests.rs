@@ -81,6 +81,23 @@ fn announced_rows_keep_quiet_who_needs_no_more() {
 }
 
 #[test]
+fn what_others_have_said_is_not_the_time_to_say_more() {
+    let mut script = Script::member(options());
+    script.block_without(0, &[1]);
+    script.poll_nobody(BLOCK);
+    assert_eq!(needs(&script.run(2)), 0);
+    script.block_without(1, &[1]);
+    script.announce_rows(&[(0, 1)]);
+    script.poll_nobody(2 * BLOCK);
+    assert_eq!(needs(&script.run(4)), 0, "another one asked for block 0");
+    assert_eq!(
+        need(&script.run(4)).map(|need| need.1),
+        Some(&[(1, 1, 4)][..]),
+        "block 1 had its own time"
+    );
+}
+
+#[test]
 fn after_the_last_row_of_a_repair_it_is_judged_anew() {
     let mut script = Script::member(options());
     script.block_without(0, &[0, 1, 2]);

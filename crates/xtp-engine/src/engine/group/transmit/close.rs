@@ -52,7 +52,6 @@ impl Transmitter {
         }
         if complete || (waited && here > 0) {
             self.phase = Phase::Sending;
-            self.polls.press();
             env.tell(GroupEvent::Started);
         }
     }

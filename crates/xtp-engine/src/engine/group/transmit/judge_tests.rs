@@ -101,7 +101,7 @@ fn a_port_nobody_listens_on_is_out_at_once() {
 fn a_laggard_that_is_near_is_back() {
     let (mut stage, mut one, mut other) = stage(CastOptions::default());
     stage.write(500_000);
-    one_answers(&mut stage, &mut one, 2 * SECOND);
+    one_answers(&mut stage, &mut one, 2_200 * MS);
     assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));
     let (sent, echo) = (stage.position(), newest(&stage.heard));
     other.status(&mut stage, 100, echo, Options::empty());

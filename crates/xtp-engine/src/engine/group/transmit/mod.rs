@@ -407,6 +407,7 @@ impl Transmitter {
         match () {
             () if self.stream.is_sent() => Situation::Closing,
             () if self.blocked || outstanding > self.window() / 4 * 3 => Situation::Tight,
+            () if outstanding > 0 && self.stream.nxt < self.stream.end() => Situation::Filling,
             () if outstanding > 0 => Situation::Flowing,
             () => Situation::Idle,
         }

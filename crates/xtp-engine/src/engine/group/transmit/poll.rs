@@ -10,6 +10,8 @@ use xtp_wire::GroupPoll;
 const LONGEST_CLOSING: Duration = Duration::from_secs(1);
 /// Interval while something is unacknowledged and the window is no matter.
 const LAZY: Duration = Duration::from_millis(500);
+/// The same while more waits to be sent: what was lost of a block is found when the next one is finished, without a poll.
+const FILLING: Duration = Duration::from_secs(1);
 /// Interval while nothing is unacknowledged: the transmitter is never silent for longer.
 const IDLE: Duration = Duration::from_secs(2);
 /// Questions whose answers are still awaited; of more the oldest count as answered.
@@ -41,6 +43,8 @@ pub(super) enum Situation {
     Closing,
     /// Three quarters of the window and more are unacknowledged, or it is closed.
     Tight,
+    /// Something is unacknowledged, and more waits to be sent.
+    Filling,
     /// Something is unacknowledged.
     Flowing,
     /// Nothing is.
@@ -93,6 +97,7 @@ impl Polls {
         let interval = match situation {
             Situation::Closing => (least * (1 << self.vain.min(8))).min(LONGEST_CLOSING.max(least)),
             Situation::Tight => least,
+            Situation::Filling => least.max(FILLING),
             Situation::Flowing => least.max(LAZY),
             Situation::Idle => IDLE,
         };

@@ -22,6 +22,7 @@ fn intervals_by_what_is_waited_for() {
     let polls = Polls::new(at(0));
     let few = feedback(4);
     assert_eq!(polls.due(Situation::Tight, &few), at(25));
+    assert_eq!(polls.due(Situation::Filling, &few), at(1_000));
     assert_eq!(polls.due(Situation::Flowing, &few), at(500));
     assert_eq!(polls.due(Situation::Idle, &few), at(2_000));
     // Of 10 000 a slice answers within 50 ms.

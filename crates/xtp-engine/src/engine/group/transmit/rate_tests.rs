@@ -47,6 +47,23 @@ fn loss_of_one_in_a_hundred_slows_nobody_down() {
     assert!(times < 1.10, "{times}");
 }
 
+#[test]
+#[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
+fn ten_receivers_of_twelve_thousand_packets_say_little() {
+    for (loss, most) in [(0, 130), (10, 210), (50, 260)] {
+        let way = Way {
+            rate: FIFTY_MBIT,
+            queue: 16 << 20,
+            loss,
+            slow: (Duration::ZERO, Duration::ZERO),
+        };
+        let mut bridge = Bridge::new(way, options(10), 10, 16 << 20);
+        bridge.run(Duration::from_secs(60));
+        let feedback = bridge.feedback;
+        assert!(feedback <= most, "{feedback} packets at {loss} of 1 000 lost");
+    }
+}
+
 /// Ten gigabits a second: whatever keeps the group back is no network.
 fn wide(slow: (Duration, Duration)) -> Way {
     Way {

@@ -203,7 +203,8 @@ impl Transmitter {
         }
         let feedback = self.feedback();
         let situation = self.situation();
-        let far = situation == Situation::Flowing && self.polls.is_far(self.stream.nxt, self.window() / 4);
+        let flows = matches!(situation, Situation::Filling | Situation::Flowing);
+        let far = flows && self.polls.is_far(self.stream.nxt, self.window() / 4);
         let slices = match (self.question_at(), far) {
             (Some(question), _) => question,
             (None, true) => self.polls.earliest(&feedback),
