@@ -76,10 +76,11 @@ impl Feedback {
         self.spread(modulus).mul_f64(share(random))
     }
 
-    /// When one who heard an announcement joins, or says for the last time that it is complete.
+    /// When one who heard an announcement joins, or says for the last time that it is complete: over an eighth more than it takes the
+    /// transmitter to hear everybody, for some are lost and come again.
     #[must_use]
     pub fn once(&self, random: u64) -> Duration {
-        self.slot(1, random)
+        (self.slot(1, random) * 9 / 8).min(LONGEST)
     }
 
     /// When one who needs `need` symbols of a block says so unasked, if `most` rows of a block were in the last announcement: most

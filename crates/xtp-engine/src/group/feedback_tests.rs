@@ -102,7 +102,10 @@ fn joins_of_ten_thousand_come_at_the_rate_that_is_taken() {
     let mut dice = Dice(7);
     let joins = (0..10_000).map(|_| group(10_000).once(dice.next())).collect();
     let most = most_in_a_second(joins);
-    assert!((1_900..=2_200).contains(&most), "{most}");
+    assert!(
+        (1_700..=2_000).contains(&most),
+        "{most}: those that are lost come again"
+    );
 }
 
 #[test]

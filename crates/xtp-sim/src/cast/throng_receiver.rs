@@ -66,7 +66,8 @@ pub(super) struct LightReceiver {
     progress: Progress,
     quiet: QuietBlocks,
     most: u16,
-    armed: bool,
+    /// Blocks of which it is going to tell a need.
+    about: Vec<u32>,
     looks: bool,
     asked: Option<Time>,
     confirmed: bool,
@@ -90,7 +91,7 @@ impl LightReceiver {
             progress: Progress::default(),
             quiet: QuietBlocks::default(),
             most: 1,
-            armed: false,
+            about: Vec::new(),
             looks: false,
             asked: None,
             confirmed: false,
@@ -208,7 +209,7 @@ impl LightReceiver {
 
     /// When it tells a need, if it has one.
     fn look(&mut self, now: Time, random: u64) -> Option<(Duration, Act)> {
-        if self.own == 0 || self.armed || self.over || self.first == self.have.len() {
+        if self.own == 0 || !self.about.is_empty() || self.over || self.first == self.have.len() {
             return None;
         }
         let finished = (self.progress.past() / self.block()) as usize;
@@ -218,7 +219,7 @@ impl LightReceiver {
         self.quiet.release(self.first as u32, now);
         let needs = self.needs(now, false);
         if let Some(most) = needs.iter().map(|block| block.get().1).max() {
-            self.armed = true;
+            self.about = needs.iter().map(|block| block.get().0).collect();
             return Some((self.feedback.need_delay(most, self.most, random), Act::Need));
         }
         if self.looks {
@@ -265,9 +266,9 @@ impl LightReceiver {
                 leaving.push((said, Vec::new(), self.status(&needs, delay, now)));
             }
             Act::Need if !self.over => {
-                self.armed = false;
+                let about = core::mem::take(&mut self.about);
                 let needs = self.needs(now, false);
-                if !needs.is_empty() {
+                if needs.iter().any(|block| about.contains(&block.get().0)) {
                     let blocks = needs.iter().map(|block| block.get().0).collect();
                     leaving.push((Said::Need, blocks, self.status(&needs, DELAY_NONE, now)));
                 }

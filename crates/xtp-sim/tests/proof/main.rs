@@ -23,5 +23,6 @@ mod repair;
 mod round_trips;
 mod seeds;
 mod soak;
+mod throng;
 mod urgency;
 mod wan;

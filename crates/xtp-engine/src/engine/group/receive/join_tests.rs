@@ -55,7 +55,7 @@ fn joins_of_a_large_group_are_spread() {
         script.announce();
         let said = script.run(6_000);
         let at = joins(&said)[0];
-        assert!(at <= 5_000, "10 000 members at 2 000 a second: {at}");
+        assert!(at <= 5_625, "9/8 of 10 000 members at 2 000 a second: {at}");
         latest = latest.max(at);
     }
     assert!(latest > 3_000, "over all of that time: {latest}");

@@ -167,7 +167,7 @@ impl Receiver {
         // What was to be said may have been said by others; what is missing since then has its own time.
         let until = self.needs.until;
         let is_due = |missing: &Missing| missing.first().is_some_and(|block| block.get().0 <= until);
-        if self.needs.at.take().is_some() && is_due(&self.missing(false, env.now)) {
+        if self.needs.at.take_if(|at| *at <= env.now).is_some() && is_due(&self.missing(false, env.now)) {
             self.outbox.need = true;
             self.needs.unheard += 1;
         }

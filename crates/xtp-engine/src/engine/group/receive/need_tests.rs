@@ -214,3 +214,22 @@ fn a_pending_answer_keeps_its_slot() {
         .filter(|each| matches!(each.1, Said::Spans { asked: true, .. }));
     assert_eq!(answers.count(), 1);
 }
+
+#[test]
+fn each_block_waits_for_itself() {
+    let after = |script: &mut Script| need(&script.run(100)).map(|(at, blocks)| (at, blocks.to_vec()));
+    let mut alone = Script::member(options());
+    alone.block_without(0, &[1]);
+    alone.block_without(1, &[]);
+    let (at, _) = after(&mut alone).expect("it is said");
+    assert!(at >= 4, "after {at} ms");
+    let mut script = Script::member(options());
+    script.block_without(0, &[1]);
+    script.block_without(1, &[2]);
+    assert_eq!(needs(&script.run(at - 1)), 0);
+    // Others were quicker about the first; the second is finished only now, and others are to have the time to ask for it.
+    script.announce_rows(&[(0, 1)]);
+    script.block_without(2, &[]);
+    assert_eq!(needs(&script.run(at - 2)), 0);
+    assert_eq!(after(&mut script), Some((2 * at, vec![(1, 1, 4)])));
+}
