@@ -22,10 +22,11 @@ const HANG_SECONDS: u32 = 60;
 const MEMORY_MIB: u32 = 1_024;
 
 /// Inputs of a target in a fixed run: about 20 s of one core.
-const RUNS: [(&str, u32); 9] = [
+const RUNS: [(&str, u32); 10] = [
     ("cli_input", 5_000_000),
     ("engine_exchange", 45_000),
     ("engine_first", 300_000),
+    ("engine_groups", 20_000),
     ("engine_reassembly", 230_000),
     ("engine_receive", 25_000),
     ("link_units", 6_000_000),
