@@ -20,7 +20,6 @@ use crate::pacer::Pacer;
 use crate::path::PathValidation;
 use crate::rate::TokenBucket;
 use crate::recv::ReceiverWindow;
-use crate::send::Reordering;
 use crate::stats::ContextStats;
 use std::sync::Arc;
 use xtp_wire::{Caps, Token};
@@ -34,8 +33,6 @@ pub(crate) struct Parked {
     opening: Option<Box<Opening>>,
     /// A window, and the pacer that goes with it; without one the controller has no state.
     pace: Option<Box<(Control, Pacer)>>,
-    /// Once something was lost or overtaken.
-    reordering: Option<Box<Reordering>>,
     rare: Option<Box<Rare>>,
 }
 
@@ -93,7 +90,6 @@ impl Parked {
             tuning: tunings.intern(&context.tuning),
             opening: context.opening.take().map(Box::new),
             rare: (!plain).then(|| rare(context)),
-            reordering: context.writer.reordering.take(),
             pace: match context.writer.control {
                 Control::Fixed(_) => None,
                 _ => Some(Box::new((
@@ -111,7 +107,6 @@ impl Parked {
         context.walk(&mut FieldReader::new(&self.octets));
         context.opening = self.opening.map(|opening| *opening);
         context.peer.paths = PathValidation::new(context.peer.addr);
-        context.writer.reordering = self.reordering;
         if let Some(pace) = self.pace {
             (context.writer.control, context.writer.pacer) = *pace;
         }
@@ -415,8 +410,7 @@ impl Writer {
             forced_judgement,
             // Read by LTIMER alone, which does not run.
             evidence: _,
-            // Packed beside the walk.
-            reordering: _,
+            reordering,
             max_data,
             wants_room,
             ecn,
@@ -444,6 +438,7 @@ impl Writer {
             fields.small(number);
         }
         fields.option(final_seq, Fields::number);
+        fields.option(reordering, |fields, order| order.walk(fields));
         fields.option(blocked_alloc, Fields::number);
         let Requests {
             open: _,

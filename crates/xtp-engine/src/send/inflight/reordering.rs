@@ -10,6 +10,7 @@ use core::time::Duration;
 use xtp_wire::serial_gt;
 
 use super::Inflight;
+use crate::fields::Fields;
 use crate::time::Time;
 
 /// Steps in a round trip by which the window grows.
@@ -93,6 +94,24 @@ impl Reordering {
             self.seen[0] = Some(window.min(rtt));
         }
         self.window().is_some() && (before.is_none() || self.window() >= before)
+    }
+
+    /// Every field in a fixed order, for an association that is packed.
+    pub(crate) fn walk(&mut self, fields: &mut impl Fields) {
+        let Self {
+            seen,
+            lost,
+            grown,
+            rounds,
+        } = self;
+        for seen in seen {
+            fields.option(seen, Fields::span);
+        }
+        fields.option(lost, Fields::time);
+        fields.option(grown, Fields::time);
+        let mut count = u32::from(*rounds);
+        fields.small(&mut count);
+        *rounds = u8::try_from(count).unwrap_or(u8::MAX);
     }
 
     /// Something was declared lost.
