@@ -6,7 +6,7 @@ fn play(receivers: usize) -> ThrongFigures {
     let throng = Throng {
         receivers,
         loss: 0.05,
-        blocks: 8,
+        blocks: 20,
         symbols: 64,
         told: true,
         rate: 5_000_000,
