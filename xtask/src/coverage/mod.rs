@@ -17,8 +17,41 @@ use tools::Tools;
 
 /// The folder whose files count.
 const COVERED: &str = "crates/xtp-engine/src/";
-/// Except these: no program uses them before the simulator has groups (decision 0035).
-const NOT_YET_SIMULATED: &str = "crates/xtp-engine/src/group/";
+/// Files that may stay below the limit of a file, and why; they count among all lines.
+const EXCUSED: [(&str, &str); 12] = [
+    (
+        "admit/shedding.rs",
+        "thousands of strangers at once: crates/xtp/tests/flood.rs",
+    ),
+    (
+        "engine/group/receive/bucket.rs",
+        "seeds draw no answers to the whole group",
+    ),
+    (
+        "engine/group/receive/intake.rs",
+        "seeds draw no datagrams to groups",
+    ),
+    ("engine/group/tombstones.rs", "more groups than a seed draws"),
+    (
+        "engine/group/transmit/bucket.rs",
+        "seeds draw no answers to the whole group",
+    ),
+    (
+        "engine/group/transmit/close.rs",
+        "seeds draw no datagrams to groups",
+    ),
+    (
+        "engine/group/transmit/datagram.rs",
+        "seeds draw no datagrams to groups",
+    ),
+    ("event.rs", "a number for facades"),
+    ("group/bucket.rs", "seeds draw no answers to the whole group"),
+    ("group/event.rs", "a number for facades"),
+    ("group/members.rs", "more members than a seed draws"),
+    ("group/options.rs", "conversions for facades"),
+];
+/// Classes of seeds, as `seeds` names them: associations, and groups.
+const CLASSES: [Option<&str>; 2] = [None, Some("--cast")];
 
 const USAGE: &str = "\
 Usage: cargo xtask coverage [--seeds N] [--first SEED] [--whole PERCENT] [--file PERCENT] [--missed [FILE...]]
@@ -26,7 +59,7 @@ Usage: cargo xtask coverage [--seeds N] [--first SEED] [--whole PERCENT] [--file
 Runs seeds of the simulator and says which share of the engine's lines they ran, by file.
 Without arguments, as `.ci/run` calls it, it demands 92 % of all lines and 80 % of the lines of each file, and fails below.
 
-  --seeds N         how many seeds [default: 2000]
+  --seeds N         how many seeds of associations, and as many of groups [default: 2000]
   --first SEED      the first of them [default: 1]
   --whole PERCENT   least share of all lines [default: 92]
   --file PERCENT    least share of the lines of each file [default: 80]
@@ -50,10 +83,12 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
         std::fs::remove_dir_all(&profiles).map_err(|error| format!("{}: {error}", profiles.display()))?;
     }
     let program = build(root, &place)?;
-    run_seeds(root, &program, &profiles, &arguments)?;
+    for class in CLASSES {
+        run_seeds(root, &program, &profiles, &arguments, class)?;
+    }
     let text = export(&tools, &program, &profiles)?;
     let mut files = lcov::parse(&text, COVERED)?;
-    files.retain(|file| !file.lines.is_empty() && !file.path.starts_with(NOT_YET_SIMULATED));
+    files.retain(|file| !file.lines.is_empty());
     report(&files, &arguments)
 }
 
@@ -79,7 +114,13 @@ fn build(root: &Path, place: &Path) -> Result<PathBuf, String> {
 }
 
 /// One process a core: counters that threads share would be slow, and not exact.
-fn run_seeds(root: &Path, program: &Path, profiles: &Path, arguments: &Arguments) -> Result<(), String> {
+fn run_seeds(
+    root: &Path,
+    program: &Path,
+    profiles: &Path,
+    arguments: &Arguments,
+    class: Option<&str>,
+) -> Result<(), String> {
     let processes = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let share = arguments.seeds.div_ceil(processes).max(1);
     let mut running: Vec<Child> = Vec::new();
@@ -88,6 +129,7 @@ fn run_seeds(root: &Path, program: &Path, profiles: &Path, arguments: &Arguments
         let count = share.min(arguments.seeds - begin);
         let child = Command::new(program)
             .args([arguments.first.wrapping_add(begin).to_string(), count.to_string()])
+            .args(class)
             .current_dir(root)
             .env("LLVM_PROFILE_FILE", profiles.join("seeds-%p.profraw"))
             .spawn()
@@ -133,25 +175,29 @@ fn export(tools: &Tools, program: &Path, profiles: &Path) -> Result<String, Stri
 fn report(files: &[FileLines], arguments: &Arguments) -> Result<(), String> {
     let mut below = Vec::new();
     for file in files {
-        let remark = if file.percent() < arguments.file {
-            below.push(file.path.as_str());
-            "  below the limit"
-        } else {
-            ""
+        let name = file.path.strip_prefix(COVERED).unwrap_or(&file.path);
+        let excuse = EXCUSED.iter().find(|(excused, _)| *excused == name);
+        let remark = match (file.percent() < arguments.file, excuse) {
+            (false, _) => String::new(),
+            (true, Some((_, why))) => format!("  excused: {why}"),
+            (true, None) => {
+                below.push(name);
+                "  below the limit".to_owned()
+            }
         };
         println!(
             "{:6.1} %  {:5} of {:5}  {}{remark}",
             file.percent(),
             file.covered(),
             file.lines.len(),
-            file.path.strip_prefix(COVERED).unwrap_or(&file.path)
+            name
         );
     }
     let covered: usize = files.iter().map(FileLines::covered).sum();
     let lines: usize = files.iter().map(|file| file.lines.len()).sum();
     let whole = lcov::percent(covered, lines);
     println!(
-        "{whole:6.1} %  {covered:5} of {lines:5}  all {} files, by {} seeds from {}",
+        "{whole:6.1} %  {covered:5} of {lines:5}  all {} files, by {} seeds of each class from {}",
         files.len(),
         arguments.seeds,
         arguments.first
