@@ -315,6 +315,7 @@ impl AtMostOnce {
     }
 
     /// When [`expire`](Self::expire) has something to do.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
         match self.changed {
             true => self.find_soonest(),
@@ -323,6 +324,7 @@ impl AtMostOnce {
     }
 
     /// Finds the deadline anew if records changed since: it is asked for at every turn.
+    #[inline]
     pub(crate) fn refresh(&mut self) {
         if std::mem::take(&mut self.changed) {
             self.soonest = self.find_soonest();

@@ -327,6 +327,7 @@ impl Template {
     }
 
     /// The packet, into `out`.
+    #[inline]
     fn write(&self, launch: &Launch, out: &mut TransmitBatch) {
         let Prepared {
             identity, opening, ..

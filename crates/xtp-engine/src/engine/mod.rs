@@ -330,6 +330,7 @@ impl Engine {
     }
 
     /// A key of 63 bits that no live context has (§2.1).
+    #[inline]
     fn fresh_key(&mut self) -> u64 {
         loop {
             let key = self.rng.next_u64() >> 1;

@@ -254,6 +254,7 @@ impl Likeness {
 
 impl Answer {
     /// Whether a FIRST is like the one this answered but for what differs from one to the next; then what it claims.
+    #[inline]
     fn is_like(
         &self,
         header: &Header,
