@@ -33,6 +33,7 @@ fn run(command: &Command, common: &Common) -> Outcome {
         Command::Demo(args) => commands::demo::run(args, common),
         Command::Serve(args) => files::serve(args, common),
         Command::Cp(args) => files::cp(args, common),
+        Command::Ls(args) => files::ls(args, common),
         Command::Cast(args) => files::cast(args, common),
         Command::Ping(args) => commands::ping::run(args, common),
         Command::Send(args) => commands::send::run(args, common),

@@ -8,19 +8,63 @@ const EXAMPLES: &str = "\
 Examples:
   xtp cp xtp://127.0.0.1/big.iso .       fetch a file
   xtp cp photos xtp://server/backup      send a directory with everything in it
-  xtp cp a b c xtp://[::1]:4000/         several sources, another UDP port
-  xtp cp --limit 50mbit big.iso xtp://server/
+  xtp cp 'xtp://server/logs/*.gz' .      what a pattern stands for on the server: * ? [a-z]
+  xtp cp -n --delete --exclude '*.o' src/. xtp://server/src
+                                         say what would make it a mirror, and do nothing
+  tar c . | xtp cp - xtp://server/x.tar  from standard input; the other way: xtp cp xtp://... -
+  xtp cp --limit 50mbit --timeout 10m big.iso xtp://server/
 
 Copies as `rsync -a` would: directories with their content, modes and times kept, symbolic
-links as links if they stay inside. A file replaces another only after it was verified; an
-unchanged one is skipped. Run it again after an interruption and it continues where it
-stopped.";
+links as links if they stay inside (others are named and left out). A file replaces another
+only after it was verified; an unchanged one is skipped; holes stay holes.
+
+An outage of up to --timeout (60 s if not given) is waited for, and the copy goes on where it
+stopped: a link that is down, a server that is stopped or started anew. What an interrupted
+copy left is continued by the next one. A file that arrives damaged is fetched again. One
+that changes while it is copied is copied again; if it changes each time, what was read is
+put in place, and the exit status is 1.
+
+-v prints the name of each file copied. With -n standard output has the names alone.";
 
 /// Copy files and directories to or from `xtp serve`, verified and resumable
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CpArgs {
-    /// Sources, then the target; either all sources or the target are xtp://host[:port]/path
+    /// Say what would be copied and deleted, and do nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+
+    /// Leave out what has such a name: *.o at any depth, /a/b from the top of a source, a/ directories only
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<OsString>,
+
+    /// Remove from the directories copied what the source does not have; nothing that is excluded, and nothing at all
+    /// if not everything could be copied
+    #[arg(long)]
+    pub(crate) delete: bool,
+
+    /// Do not wait until files are on the disk: faster, and gone if the system crashes soon after
+    #[arg(long)]
+    pub(crate) no_sync: bool,
+
+    /// Make holes of zeros as well (holes of the source stay holes without it)
+    #[arg(long)]
+    pub(crate) sparse: bool,
+
+    /// Everything: owner, group, set-ID and sticky bits too, where the receiver is root (a server: with --owner); all
+    /// else is kept without it
+    #[arg(short, long)]
+    pub(crate) archive: bool,
+
+    /// As cp -r, rsync -r: directories with everything in them; so it is without it
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+
+    /// As cp -p, scp -p: keep modes and times; so it is without it
+    #[arg(short, long)]
+    pub(crate) preserve: bool,
+
+    /// Sources, then the target; either all sources or the target are xtp://host[:port]/path, - is standard input or output
     #[arg(value_names = ["SRC", "DST"], required = true, num_args = 2.., value_hint = clap::ValueHint::AnyPath)]
     pub(crate) paths: Vec<OsString>,
 }

@@ -14,6 +14,7 @@ mod demo;
 mod doctor;
 mod linkem;
 mod listen;
+mod ls;
 mod man;
 mod ping;
 mod send;
@@ -35,6 +36,7 @@ pub(crate) use demo::{DemoArgs, DemoReceiverArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use linkem::{LinkemArgs, Pair, Until, Way};
 pub(crate) use listen::ListenArgs;
+pub(crate) use ls::LsArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use ping::PingArgs;
 pub(crate) use send::SendArgs;
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Serve(ServeArgs),
     Cp(CpArgs),
+    Ls(LsArgs),
     Cast(CastArgs),
     Ping(PingArgs),
     Send(SendArgs),

@@ -14,7 +14,7 @@ Examples:
 Prints `listening on ADDR` on standard error when ready. Ends with SIGINT (status
 130) or SIGTERM (status 0).";
 
-/// Offer a directory to `xtp cp`
+/// Offer a directory to `xtp cp` and `xtp ls`
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
@@ -25,6 +25,11 @@ pub(crate) struct ServeArgs {
     /// Let nobody write
     #[arg(long)]
     pub(crate) read_only: bool,
+
+    /// Set owner, group, set-ID and sticky bits where a client asks for it (cp -a): whoever reaches the server can then
+    /// make programs that run as root; needs root
+    #[arg(long)]
+    pub(crate) owner: bool,
 
     /// The directory; no path leads out of it
     #[arg(value_name = "DIR", default_value = ".", value_hint = clap::ValueHint::DirPath)]

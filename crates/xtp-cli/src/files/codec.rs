@@ -2,7 +2,7 @@
 
 use bytes::{Buf, Bytes};
 
-use super::problem::{Code, Problem};
+use super::problem::{Code, Problem, violation};
 
 /// Appends fields to a message under construction.
 pub(crate) struct Put<'a>(pub(crate) &'a mut Vec<u8>);
@@ -50,10 +50,7 @@ impl Put<'_> {
 pub(crate) struct Take<'a>(pub(crate) &'a mut Bytes);
 
 fn truncated() -> Problem {
-    Problem::new(
-        Code::Protocol,
-        "the peer sent a record that ends too early; use the same version of xtp on both sides",
-    )
+    violation("sent a record that ends too early")
 }
 
 impl Take<'_> {

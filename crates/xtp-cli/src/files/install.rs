@@ -3,8 +3,7 @@
 
 use super::partial::Partial;
 use super::problem::{Code, Problem};
-use super::record::{Entry, Stamp};
-use super::root::Folder;
+use super::root::{Attributes, Folder};
 
 /// Threads that synchronise files: the file system joins what they ask for into few writes.
 const SYNC_THREADS: usize = 16;
@@ -12,31 +11,30 @@ const SYNC_THREADS: usize = 16;
 pub(crate) struct Complete {
     id: u64,
     partial: Partial,
-    mode: u32,
-    modified: Stamp,
+    attributes: Attributes,
 }
 
 impl Complete {
-    /// The file of `entry`, whose content is in `partial` and was verified.
-    pub(crate) fn new(partial: Partial, entry: &Entry) -> Self {
+    /// The file of offer `id`, whose content is in `partial` and was verified.
+    pub(crate) fn new(id: u64, partial: Partial, attributes: Attributes) -> Self {
         Self {
-            id: entry.id,
+            id,
             partial,
-            mode: entry.mode,
-            modified: entry.modified,
+            attributes,
         }
     }
 }
 
-/// Synchronises files and renames them; says for each one how it went.
-pub(crate) fn install(batch: Vec<Complete>) -> Vec<(u64, Result<(), Problem>)> {
-    let sealed = seal_all(&batch);
+/// Synchronises files, unless they are to be `unsynced`, and renames them; says for each one how it went.
+pub(crate) fn install(batch: Vec<Complete>, unsynced: bool) -> Vec<(u64, Result<(), Problem>)> {
+    let sealed = seal_all(&batch, unsynced);
     let mut folders: Vec<((u64, u64), Folder)> = Vec::new();
     let mut outcomes = Vec::with_capacity(batch.len());
     for (complete, sealed) in batch.into_iter().zip(sealed) {
         let folder = complete.partial.folder().clone();
         let outcome = sealed.and_then(|()| complete.partial.install());
         if outcome.is_ok()
+            && !unsynced
             && let Ok(identity) = folder.identity()
             && folders.iter().all(|(known, _)| *known != identity)
         {
@@ -51,9 +49,9 @@ pub(crate) fn install(batch: Vec<Complete>) -> Vec<(u64, Result<(), Problem>)> {
 }
 
 /// Synchronises the files of a batch side by side.
-fn seal_all(batch: &[Complete]) -> Vec<Result<(), Problem>> {
-    let seal = |complete: &Complete| complete.partial.seal(complete.mode, complete.modified);
-    if batch.len() <= 1 {
+fn seal_all(batch: &[Complete], unsynced: bool) -> Vec<Result<(), Problem>> {
+    let seal = |complete: &Complete| complete.partial.seal(&complete.attributes, !unsynced);
+    if batch.len() <= 1 || unsynced {
         return batch.iter().map(seal).collect();
     }
     let share = batch.len().div_ceil(SYNC_THREADS);

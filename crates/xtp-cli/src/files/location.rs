@@ -39,7 +39,7 @@ pub(crate) enum Plan {
 }
 
 impl Location {
-    fn parse(text: &OsStr) -> Result<Self, Failure> {
+    pub(crate) fn parse(text: &OsStr) -> Result<Self, Failure> {
         let octets = text.as_bytes();
         if octets.len() < SCHEME.len() || !octets[..SCHEME.len()].eq_ignore_ascii_case(SCHEME) {
             return Ok(Self::Here(text.to_owned()));
@@ -85,8 +85,14 @@ impl Plan {
                         "both sides are xtp:// addresses; copy to this machine first, then on",
                     )),
                 });
+                let sources: Vec<_> = sources.collect::<Result<_, _>>()?;
+                if sources.len() > 1 && sources.iter().any(|source| source == "-") {
+                    return Err(Failure::usage(
+                        "standard input (-) is copied alone; a file of that name is written ./-",
+                    ));
+                }
                 Ok(Self::Put {
-                    sources: sources.collect::<Result<_, _>>()?,
+                    sources,
                     authority,
                     target: path,
                 })
@@ -120,6 +126,16 @@ impl Plan {
             sources: paths,
             target,
         })
+    }
+
+    /// Whether standard input is copied.
+    pub(crate) fn is_from_stdin(&self) -> bool {
+        matches!(self, Self::Put { sources, .. } if sources.iter().any(|source| source == "-"))
+    }
+
+    /// Whether it is copied to standard output.
+    pub(crate) fn is_to_stdout(&self) -> bool {
+        matches!(self, Self::Get { target, .. } if target == "-")
     }
 
     /// Where the server is.

@@ -11,10 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{FlockOperation, flock};
 use xtp::Bytes;
 
+use super::content_hash::ContentHash;
 use super::names::partial_name;
 use super::problem::{Code, Fault, Problem};
-use super::record::Stamp;
-use super::root::{Folder, Seen, Shape, seal};
+use super::root::{Attributes, Folder, Seen, Shape, synchronise};
+use super::sparse::{Run, Runs};
 use super::tally::Tally;
 
 /// A directory's identity and the partial file's name in it.
@@ -88,18 +89,29 @@ impl Partial {
     ///
     /// # Errors
     /// If it was taken over or cannot be read, or if the session is to stop.
-    pub(crate) fn hash(&self, hasher: &mut blake3::Hasher, tally: &Tally) -> Result<u64, Fault> {
+    pub(crate) fn hash(&self, hash: &mut ContentHash, tally: &Tally) -> Result<u64, Fault> {
         let mut buffer = vec![0; 256 << 10];
-        let mut total = 0;
-        loop {
-            let count = self.with(|file| file.read(&mut buffer))?;
-            if count == 0 {
-                return Ok(total);
+        let (size, mut runs) = self.with(|file| Ok((Seen::of(file)?.size(), Runs::of(file)?)))?;
+        let mut at = 0;
+        while at < size {
+            match self.with(|file| runs.next(file, at, size))? {
+                Run::Hole(len) => {
+                    hash.update_zeros(len);
+                    at += len;
+                }
+                Run::Data(len) => {
+                    let part = usize::try_from(len).unwrap_or(buffer.len()).min(buffer.len());
+                    let count = self.with(|file| file.read(&mut buffer[..part]))?;
+                    if count == 0 {
+                        break;
+                    }
+                    hash.update(&buffer[..count]);
+                    at += count as u64;
+                }
             }
-            hasher.update(&buffer[..count]);
-            total += count as u64;
             tally.check()?;
         }
+        Ok(at)
     }
 
     /// Empties it.
@@ -121,12 +133,23 @@ impl Partial {
         self.with(|file| content.iter().try_for_each(|part| file.write_all(part)))
     }
 
-    /// Gives it its permission bits and time and waits until it is on the disk.
+    /// Appends a hole that ends at `end`.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub(crate) fn extend(&self, end: u64) -> Result<(), Problem> {
+        self.with(|file| file.set_len(end))
+    }
+
+    /// Gives it what it has besides its content and, if `synced`, waits until it is on the disk.
     ///
     /// # Errors
     /// If it was taken over, or the system refuses.
-    pub(crate) fn seal(&self, mode: u32, modified: Stamp) -> Result<(), Problem> {
-        self.with(|file| seal(file, mode, modified))
+    pub(crate) fn seal(&self, attributes: &Attributes, synced: bool) -> Result<(), Problem> {
+        self.with(|file| {
+            attributes.set(&*file)?;
+            if synced { synchronise(file) } else { Ok(()) }
+        })
     }
 
     /// Gives it its final name, in place of what has it.

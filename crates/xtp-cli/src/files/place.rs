@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::names::{RelPath, check_name, is_partial};
+use super::pattern::Excludes;
 use super::problem::{Code, Problem, violation};
-use super::record::{Entry, Kind};
+use super::record::{CopyOptions, Entry, Kind};
 use super::root::{Folder, Root, Shape};
 
 /// Where one thing goes.
@@ -14,7 +15,8 @@ pub(crate) struct Place {
     pub(crate) path: RelPath,
     /// What messages call it.
     pub(crate) label: String,
-    /// Its directory, and its name there; `None` for the root itself.
+    /// Its directory, and its name there; `None` for the root itself, and where a copy that only says what it would do
+    /// has not made the directory.
     pub(crate) at: Option<(Folder, Vec<u8>)>,
 }
 
@@ -31,6 +33,9 @@ pub(crate) struct Target {
     pub(crate) prefix: String,
     /// The names of the sources, if this end asked for them: nothing else may arrive at the target.
     pub(crate) names: Option<Vec<Vec<u8>>>,
+    pub(crate) options: CopyOptions,
+    /// What was left out at the source, and is left alone here.
+    pub(crate) excludes: Excludes,
 }
 
 /// Finds the places of entries, source after source.
@@ -42,6 +47,8 @@ pub(crate) struct Places {
     folder: Option<(RelPath, Folder)>,
     /// A directory that could not be made: what is in it has no place.
     broken: Option<RelPath>,
+    /// The target, where a copy that only says what it would do would make it a directory.
+    imagined: Option<RelPath>,
 }
 
 impl Places {
@@ -51,6 +58,7 @@ impl Places {
             current: None,
             folder: None,
             broken: None,
+            imagined: None,
         }
     }
 
@@ -94,12 +102,30 @@ impl Places {
             let text = format!("{label}: names like this are for files under construction; choose another");
             return Err(Problem::new(Code::InTheWay, text));
         }
-        let (name, folder) = (name.to_vec(), self.folder(&parent)?);
-        Ok(Place {
-            path,
-            label,
-            at: Some((folder, name)),
-        })
+        let name = name.to_vec();
+        let at = match self.folder(&parent) {
+            Err(problem)
+                if problem.code == Code::NotFound
+                    && self.target.options.dry_run
+                    && (!below.is_root() || self.imagined.as_ref() == Some(&parent)) =>
+            {
+                None
+            }
+            folder => Some((folder?, name)),
+        };
+        Ok(Place { path, label, at })
+    }
+
+    /// Where `path` below a source goes; `None` if that source has no place now.
+    ///
+    /// # Errors
+    /// [`Code::Protocol`] if it is no path.
+    pub(crate) fn path_of(&self, source: u32, path: &[u8]) -> Result<Option<RelPath>, Problem> {
+        let below = RelPath::from_peer(path)?;
+        match &self.current {
+            Some((current, base)) if *current == source => base.append(&below).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// The directory `place` could not be made: nothing in it has a place.
@@ -147,6 +173,10 @@ impl Places {
             return target.join(&entry.name);
         }
         let wants_directory = self.target.several || (self.target.slash && entry.kind != Kind::Directory);
+        if wants_directory && self.target.options.dry_run {
+            self.imagined = Some(target.clone());
+            return target.join(&entry.name);
+        }
         if wants_directory {
             let (parent, name) = target.split().ok_or_else(|| violation("named no target"))?;
             self.folder(&parent)?

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::record::Stamp;
+use super::super::record::{Owner, Stamp};
 use super::*;
 
 fn entry(source: u32, name: &str, path: &str, kind: Kind) -> Entry {
@@ -13,7 +13,9 @@ fn entry(source: u32, name: &str, path: &str, kind: Kind) -> Entry {
         path: path.into(),
         name: name.into(),
         kind,
+        stored: None,
         mode: 0o644,
+        owner: Owner::default(),
         modified: Stamp { seconds: 0, nanos: 0 },
     }
 }
@@ -26,6 +28,8 @@ fn target(top: &Path, path: &str, several: bool, slash: bool) -> Places {
         slash,
         prefix: "out/".to_owned(),
         names: None,
+        options: CopyOptions::default(),
+        excludes: Excludes::default(),
     })
 }
 

@@ -45,10 +45,13 @@ pub(crate) enum Code {
     Limit = 16,
     /// The directory above had a problem, which was reported.
     Parent = 17,
+    /// Left out, and the copy is complete without it: below a source, something that is neither file, directory nor a
+    /// link that stays inside.
+    Skipped = 18,
 }
 
 impl Code {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Io,
         Self::NotFound,
         Self::Permission,
@@ -66,6 +69,7 @@ impl Code {
         Self::Protocol,
         Self::Limit,
         Self::Parent,
+        Self::Skipped,
     ];
 
     /// The code of a number; numbers of the future are [`Io`](Self::Io).
@@ -105,6 +109,7 @@ impl Code {
             Self::Protocol => "protocol",
             Self::Limit => "limit",
             Self::Parent => "parent",
+            Self::Skipped => "skipped",
         }
     }
 }
@@ -212,7 +217,7 @@ impl From<Problem> for Fault {
 pub(crate) fn violation(what: impl Display) -> Problem {
     Problem::new(
         Code::Protocol,
-        format!("the other side {what}; use the same version of xtp on both sides"),
+        format!("the other side {what}: damaged on the way, or a defect of xtp; copy it again"),
     )
 }
 

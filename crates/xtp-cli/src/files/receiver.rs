@@ -85,7 +85,6 @@ fn take(
             Record::Piece { id, len } => {
                 inbox.content(len, |content| hand_on(Job::Content { id, content }))?;
             }
-            Record::Note { problem } => tally.problem(tally.told(problem)),
             Record::Finish => {
                 hand_on(Job::Record(Record::Finish))?;
                 return Ok(());
@@ -94,6 +93,8 @@ fn take(
             | Record::Whole { .. }
             | Record::Begin { .. }
             | Record::End { .. }
+            | Record::Hole { .. }
+            | Record::Note { .. }
             | Record::Withdraw { .. }) => hand_on(Job::Record(record))?,
             _ => return Err(violation("sent a record that a sender does not send").into()),
         }

@@ -7,7 +7,9 @@ use super::names::{NAME_LIMIT, PATH_LIMIT};
 use super::problem::{Code, Problem, TEXT_LIMIT, violation};
 
 /// The version of the protocol both sides must speak.
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
+/// Highest version that is taken for one; anything above is damage.
+const PLAUSIBLE: u16 = 255;
 /// Largest file whose content stands in a record, octets.
 pub(crate) const INLINE_LIMIT: u64 = 64 << 10;
 /// Largest piece of content behind a record, octets.
@@ -17,6 +19,21 @@ pub(crate) const MESSAGE_LIMIT: usize = 512 << 10;
 
 /// A BLAKE3 hash.
 pub(crate) type Hash = [u8; 32];
+
+/// How a copy is to be made.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CopyOptions {
+    /// Nothing is written; it is only said what would be.
+    pub(crate) dry_run: bool,
+    /// What the sender does not have is removed from the directories that are copied.
+    pub(crate) delete: bool,
+    /// Files get their names before they are on the disk.
+    pub(crate) unsynced: bool,
+    /// Owner, group, and the set-ID and sticky bits are kept as well.
+    pub(crate) owner: bool,
+    /// Zeros become holes, not only what is one at the source.
+    pub(crate) sparse: bool,
+}
 
 /// What the client wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +45,15 @@ pub(crate) enum Wish {
         several: bool,
         /// The target was written with a slash at its end.
         slash: bool,
+        options: CopyOptions,
     },
     /// The server sends; the paths follow as [`Record::Source`].
-    Get,
+    Get { options: CopyOptions },
+    /// The server says what there is; paths and patterns follow as [`Record::Source`].
+    List {
+        /// Directories themselves, not what is in them.
+        itself: bool,
+    },
     /// A transmitter sends to its group; nobody answers.
     Cast {
         /// One stream of octets without name and size.
@@ -60,6 +83,15 @@ pub(crate) enum Kind {
     Link {
         target: Vec<u8>,
     },
+    /// A file whose size is not known before its end.
+    Stream,
+}
+
+/// Whom something belongs to, by number.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) user: u32,
+    pub(crate) group: u32,
 }
 
 /// One file, directory or link that the sender offers.
@@ -74,8 +106,11 @@ pub(crate) struct Entry {
     /// Name of the source, for the source itself; empty if its content belongs right into the target.
     pub(crate) name: Vec<u8>,
     pub(crate) kind: Kind,
-    /// Permission bits, 0 to 0o777.
+    /// Of a file with holes: the octets it takes on the sender's disk.
+    pub(crate) stored: Option<u64>,
+    /// Permission, set-ID and sticky bits, 0 to 0o7777.
     pub(crate) mode: u32,
+    pub(crate) owner: Owner,
     pub(crate) modified: Stamp,
 }
 
@@ -88,7 +123,9 @@ pub(crate) enum Record {
     Welcome { version: u16 },
     /// Client: a path to get.
     Source { path: Vec<u8> },
-    /// Client: all paths were named.
+    /// Client: names to leave out.
+    Exclude { pattern: Vec<u8> },
+    /// Client: all was said.
     Start,
     /// Sender: something to copy.
     Entry(Entry),
@@ -98,12 +135,18 @@ pub(crate) enum Record {
     Begin { id: u64, offset: u64 },
     /// Sender: the next message is this many octets of content.
     Piece { id: u64, len: u32 },
+    /// Sender: this many octets are a hole.
+    Hole { id: u64, len: u64 },
     /// Sender: the content is complete.
     End { id: u64, hash: Hash },
     /// Sender: the content cannot be had.
     Withdraw { id: u64, problem: Problem },
-    /// Sender: something could not be offered.
-    Note { problem: Problem },
+    /// Sender: something at this path of a source is not offered.
+    Note {
+        source: u32,
+        path: Vec<u8>,
+        problem: Problem,
+    },
     /// Sender: nothing follows, and everything was answered.
     Finish,
     /// Receiver: send it, from `offset` on if `prefix` is the hash of what comes before.
@@ -114,6 +157,8 @@ pub(crate) enum Record {
     Done { id: u64 },
     /// Receiver: it cannot be put in place.
     Failed { id: u64, problem: Problem },
+    /// Receiver: something the sender does not have was removed.
+    Deleted { path: Vec<u8> },
     /// Receiver: everything is in its final state.
     Finished,
     /// Either: this ends the session.
@@ -124,6 +169,7 @@ const HELLO: u8 = 1;
 const WELCOME: u8 = 2;
 const SOURCE: u8 = 3;
 const START: u8 = 4;
+const EXCLUDE: u8 = 5;
 const ENTRY: u8 = 16;
 const WHOLE: u8 = 17;
 const BEGIN: u8 = 18;
@@ -132,23 +178,35 @@ const END: u8 = 20;
 const WITHDRAW: u8 = 21;
 const NOTE: u8 = 22;
 const FINISH: u8 = 23;
+const HOLE: u8 = 24;
 const WANT: u8 = 32;
 const SKIP: u8 = 33;
 const DONE: u8 = 34;
 const FAILED: u8 = 35;
 const FINISHED: u8 = 36;
+const DELETED: u8 = 37;
 const FATAL: u8 = 48;
 
 const WISH_PUT: u8 = 1;
 const WISH_GET: u8 = 2;
 const WISH_CAST: u8 = 3;
-const FLAG_SEVERAL: u8 = 1;
-const FLAG_SLASH: u8 = 2;
+const WISH_LIST: u8 = 4;
+const FLAG_SEVERAL: u16 = 1;
+const FLAG_SLASH: u16 = 2;
+const FLAG_DRY_RUN: u16 = 4;
+const FLAG_DELETE: u16 = 8;
+const FLAG_UNSYNCED: u16 = 16;
+const FLAG_OWNER: u16 = 32;
+const FLAG_SPARSE: u16 = 64;
+const FLAGS: u16 = 127;
 const FLAG_UNNAMED: u8 = 1;
+const FLAG_ITSELF: u8 = 1;
 
 const KIND_DIRECTORY: u8 = 1;
 const KIND_FILE: u8 = 2;
 const KIND_LINK: u8 = 3;
+const KIND_STREAM: u8 = 4;
+const KIND_FILE_WITH_HOLES: u8 = 5;
 
 impl Record {
     /// Appends the record to a message.
@@ -158,6 +216,7 @@ impl Record {
             Self::Hello { version, wish } => encode_hello(put, *version, wish),
             Self::Welcome { version } => drop(put.u8(WELCOME).u16(*version)),
             Self::Source { path } => drop(put.u8(SOURCE).short(path)),
+            Self::Exclude { pattern } => drop(put.u8(EXCLUDE).short(pattern)),
             Self::Start => drop(put.u8(START)),
             Self::Entry(entry) => entry.encode(put),
             Self::Whole { id, hash, content } => {
@@ -166,14 +225,20 @@ impl Record {
             }
             Self::Begin { id, offset } => drop(put.u8(BEGIN).u64(*id).u64(*offset)),
             Self::Piece { id, len } => drop(put.u8(PIECE).u64(*id).u32(*len)),
+            Self::Hole { id, len } => drop(put.u8(HOLE).u64(*id).u64(*len)),
             Self::End { id, hash } => drop(put.u8(END).u64(*id).raw(hash)),
             Self::Withdraw { id, problem } => encode_problem(put.u8(WITHDRAW).u64(*id), problem),
-            Self::Note { problem } => encode_problem(put.u8(NOTE), problem),
+            Self::Note {
+                source,
+                path,
+                problem,
+            } => encode_problem(put.u8(NOTE).u32(*source).short(path), problem),
             Self::Finish => drop(put.u8(FINISH)),
             Self::Want { id, offset, prefix } => drop(put.u8(WANT).u64(*id).u64(*offset).raw(prefix)),
             Self::Skip { id } => drop(put.u8(SKIP).u64(*id)),
             Self::Done { id } => drop(put.u8(DONE).u64(*id)),
             Self::Failed { id, problem } => encode_problem(put.u8(FAILED).u64(*id), problem),
+            Self::Deleted { path } => drop(put.u8(DELETED).short(path)),
             Self::Finished => drop(put.u8(FINISHED)),
             Self::Fatal { problem } => encode_problem(put.u8(FATAL), problem),
         }
@@ -191,6 +256,9 @@ impl Record {
             SOURCE => Self::Source {
                 path: take.short(PATH_LIMIT)?.to_vec(),
             },
+            EXCLUDE => Self::Exclude {
+                pattern: take.short(PATH_LIMIT)?.to_vec(),
+            },
             START => Self::Start,
             ENTRY => Self::Entry(Entry::decode(&mut take)?),
             WHOLE => decode_whole(&mut take)?,
@@ -199,6 +267,10 @@ impl Record {
                 offset: take.u64()?,
             },
             PIECE => decode_piece(&mut take)?,
+            HOLE => Self::Hole {
+                id: take.u64()?,
+                len: take.u64()?,
+            },
             END => Self::End {
                 id: take.u64()?,
                 hash: take.array()?,
@@ -208,6 +280,8 @@ impl Record {
                 problem: decode_problem(&mut take)?,
             },
             NOTE => Self::Note {
+                source: take.u32()?,
+                path: take.short(PATH_LIMIT)?.to_vec(),
                 problem: decode_problem(&mut take)?,
             },
             FINISH => Self::Finish,
@@ -221,6 +295,9 @@ impl Record {
             FAILED => Self::Failed {
                 id: take.u64()?,
                 problem: decode_problem(&mut take)?,
+            },
+            DELETED => Self::Deleted {
+                path: take.short(PATH_LIMIT)?.to_vec(),
             },
             FINISHED => Self::Finished,
             FATAL => Self::Fatal {
@@ -242,11 +319,13 @@ fn encode_hello(put: Put<'_>, version: u16, wish: &Wish) {
             target,
             several,
             slash,
+            options,
         } => {
-            let flags = u8::from(*several) * FLAG_SEVERAL + u8::from(*slash) * FLAG_SLASH;
-            put.u8(WISH_PUT).u8(flags).short(target);
+            let how = u16::from(*several) * FLAG_SEVERAL + u16::from(*slash) * FLAG_SLASH;
+            put.u8(WISH_PUT).u16(how | options.flags()).short(target);
         }
-        Wish::Get => drop(put.u8(WISH_GET)),
+        Wish::Get { options } => drop(put.u8(WISH_GET).u16(options.flags())),
+        Wish::List { itself } => drop(put.u8(WISH_LIST).u8(u8::from(*itself) * FLAG_ITSELF)),
         Wish::Cast { unnamed, total } => {
             put.u8(WISH_CAST)
                 .u8(u8::from(*unnamed) * FLAG_UNNAMED)
@@ -257,6 +336,9 @@ fn encode_hello(put: Put<'_>, version: u16, wish: &Wish) {
 
 fn decode_hello(take: &mut Take<'_>) -> Result<Record, Problem> {
     let version = take.u16()?;
+    if version > PLAUSIBLE {
+        return Err(violation(format_args!("greeted with the version {version}")));
+    }
     if version != VERSION {
         return Err(Problem::new(
             Code::Version,
@@ -267,14 +349,20 @@ fn decode_hello(take: &mut Take<'_>) -> Result<Record, Problem> {
     }
     let wish = match take.u8()? {
         WISH_PUT => {
-            let flags = take.u8()?;
+            let flags = take.u16()?;
             Wish::Put {
                 target: take.short(PATH_LIMIT)?.to_vec(),
                 several: flags & FLAG_SEVERAL != 0,
                 slash: flags & FLAG_SLASH != 0,
+                options: CopyOptions::from_flags(flags)?,
             }
         }
-        WISH_GET => Wish::Get,
+        WISH_GET => Wish::Get {
+            options: CopyOptions::from_flags(take.u16()?)?,
+        },
+        WISH_LIST => Wish::List {
+            itself: take.u8()? & FLAG_ITSELF != 0,
+        },
         WISH_CAST => Wish::Cast {
             unnamed: take.u8()? & FLAG_UNNAMED != 0,
             total: take.u64()?,
@@ -321,18 +409,50 @@ fn decode_problem(take: &mut Take<'_>) -> Result<Problem, Problem> {
     })
 }
 
+impl CopyOptions {
+    fn flags(self) -> u16 {
+        u16::from(self.dry_run) * FLAG_DRY_RUN
+            + u16::from(self.delete) * FLAG_DELETE
+            + u16::from(self.unsynced) * FLAG_UNSYNCED
+            + u16::from(self.owner) * FLAG_OWNER
+            + u16::from(self.sparse) * FLAG_SPARSE
+    }
+
+    /// A flag nobody knows may ask for anything: better nothing is done than something else.
+    fn from_flags(flags: u16) -> Result<Self, Problem> {
+        if flags & !FLAGS != 0 {
+            return Err(violation(format_args!(
+                "asked for the unknown options {flags:#x}"
+            )));
+        }
+        Ok(Self {
+            dry_run: flags & FLAG_DRY_RUN != 0,
+            delete: flags & FLAG_DELETE != 0,
+            unsynced: flags & FLAG_UNSYNCED != 0,
+            owner: flags & FLAG_OWNER != 0,
+            sparse: flags & FLAG_SPARSE != 0,
+        })
+    }
+}
+
 impl Entry {
     fn encode(&self, put: Put<'_>) {
         let put = put.u8(ENTRY).u64(self.id).u32(self.source);
         let put = put.short(&self.path).short(&self.name);
         let put = put
             .u32(self.mode)
+            .u32(self.owner.user)
+            .u32(self.owner.group)
             .i64(self.modified.seconds)
             .u32(self.modified.nanos);
-        match &self.kind {
-            Kind::Directory => drop(put.u8(KIND_DIRECTORY)),
-            Kind::File { size } => drop(put.u8(KIND_FILE).u64(*size)),
-            Kind::Link { target } => drop(put.u8(KIND_LINK).short(target)),
+        match (&self.kind, self.stored) {
+            (Kind::Directory, _) => drop(put.u8(KIND_DIRECTORY)),
+            (Kind::File { size }, None) => drop(put.u8(KIND_FILE).u64(*size)),
+            (Kind::File { size }, Some(stored)) => {
+                put.u8(KIND_FILE_WITH_HOLES).u64(*size).u64(stored);
+            }
+            (Kind::Link { target }, _) => drop(put.u8(KIND_LINK).short(target)),
+            (Kind::Stream, _) => drop(put.u8(KIND_STREAM)),
         }
     }
 
@@ -342,23 +462,34 @@ impl Entry {
         let path = take.short(PATH_LIMIT)?.to_vec();
         let name = take.short(NAME_LIMIT)?.to_vec();
         let mode = take.u32()?;
+        let owner = Owner {
+            user: take.u32()?,
+            group: take.u32()?,
+        };
         let modified = Stamp {
             seconds: take.i64()?,
             nanos: take.u32()?,
         };
+        let mut stored = None;
         let kind = match take.u8()? {
             KIND_DIRECTORY => Kind::Directory,
             KIND_FILE => Kind::File { size: take.u64()? },
             KIND_LINK => Kind::Link {
                 target: take.short(PATH_LIMIT)?.to_vec(),
             },
+            KIND_STREAM => Kind::Stream,
+            KIND_FILE_WITH_HOLES => {
+                let size = take.u64()?;
+                stored = Some(take.u64()?);
+                Kind::File { size }
+            }
             other => {
                 return Err(violation(format_args!(
                     "offered something of the unknown kind {other}"
                 )));
             }
         };
-        if mode > 0o777 || modified.nanos >= 1_000_000_000 || i64::try_from(kind.size()).is_err() {
+        if mode > 0o7777 || modified.nanos >= 1_000_000_000 || i64::try_from(kind.size()).is_err() {
             return Err(violation("sent a mode, time or size that no file can have"));
         }
         Ok(Self {
@@ -367,18 +498,20 @@ impl Entry {
             path,
             name,
             kind,
+            stored,
             mode,
+            owner,
             modified,
         })
     }
 }
 
 impl Kind {
-    /// Octets of content.
+    /// Octets of content, as far as they are known before.
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::File { size } => *size,
-            Self::Directory | Self::Link { .. } => 0,
+            Self::Directory | Self::Link { .. } | Self::Stream => 0,
         }
     }
 }

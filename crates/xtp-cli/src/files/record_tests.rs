@@ -12,7 +12,12 @@ fn entry(kind: Kind, path: &[u8]) -> Record {
         path: path.to_vec(),
         name: b"n\xff".to_vec(),
         kind,
+        stored: None,
         mode: 0o640,
+        owner: Owner {
+            user: 1_000,
+            group: 7,
+        },
         modified: Stamp {
             seconds: -5,
             nanos: 999_999_999,
@@ -20,16 +25,37 @@ fn entry(kind: Kind, path: &[u8]) -> Record {
     })
 }
 
+/// A file with holes.
+fn holes(size: u64, stored: u64) -> Record {
+    let Record::Entry(mut entry) = entry(Kind::File { size }, b"h") else {
+        unreachable!("it makes entries");
+    };
+    entry.stored = Some(stored);
+    Record::Entry(entry)
+}
+
+fn get(options: CopyOptions) -> Wish {
+    Wish::Get { options }
+}
+
+fn every_option() -> CopyOptions {
+    CopyOptions {
+        dry_run: true,
+        delete: true,
+        unsynced: true,
+        owner: true,
+        sparse: true,
+    }
+}
+
 fn every_record() -> Vec<Record> {
     let problem = Problem::new(Code::NoSpace, "full");
-    let wish = |several, slash| Wish::Put {
-        target: b"a/b".to_vec(),
-        several,
-        slash,
-    };
     let mut records = vec![
         Record::Welcome { version: VERSION },
         Record::Source { path: b"x".to_vec() },
+        Record::Exclude {
+            pattern: b"*.o".to_vec(),
+        },
         Record::Start,
         entry(Kind::Directory, b""),
         entry(Kind::File { size: 1 << 40 }, b"a/b"),
@@ -39,6 +65,8 @@ fn every_record() -> Vec<Record> {
             },
             b"a/l",
         ),
+        entry(Kind::Stream, b""),
+        holes(1 << 40, 1 << 20),
         Record::Whole {
             id: 1,
             hash: [3; 32],
@@ -49,12 +77,15 @@ fn every_record() -> Vec<Record> {
             id: 2,
             len: PIECE_LIMIT,
         },
+        Record::Hole { id: 2, len: 1 << 32 },
         Record::End { id: 2, hash: [4; 32] },
         Record::Withdraw {
             id: 2,
             problem: problem.clone(),
         },
         Record::Note {
+            source: 3,
+            path: b"a/l".to_vec(),
             problem: problem.clone(),
         },
         Record::Finish,
@@ -69,19 +100,37 @@ fn every_record() -> Vec<Record> {
             id: 9,
             problem: problem.clone(),
         },
+        Record::Deleted {
+            path: b"gone".to_vec(),
+        },
         Record::Finished,
         Record::Fatal { problem },
     ];
-    for wish in [
+    records.extend(every_greeting());
+    records
+}
+
+fn every_greeting() -> Vec<Record> {
+    let wish = |several, slash| Wish::Put {
+        target: b"a/b".to_vec(),
+        several,
+        slash,
+        options: CopyOptions {
+            delete: true,
+            ..CopyOptions::default()
+        },
+    };
+    let wishes = [
         wish(false, false),
         wish(true, false),
         wish(false, true),
-        Wish::Get,
-    ] {
-        let version = VERSION;
-        records.push(Record::Hello { version, wish });
-    }
-    records
+        get(CopyOptions::default()),
+        get(every_option()),
+        Wish::List { itself: false },
+        Wish::List { itself: true },
+    ];
+    let version = VERSION;
+    wishes.map(|wish| Record::Hello { version, wish }).into()
 }
 
 fn encoded(record: &Record) -> Vec<u8> {
@@ -139,18 +188,28 @@ fn values_out_of_range_are_refused() {
         Err(Code::Protocol)
     );
     assert_eq!(code(vec![200]), Err(Code::Protocol));
-    let (version, wish) = (VERSION + 1, Wish::Get);
-    assert_eq!(
-        code(encoded(&Record::Hello { version, wish })),
-        Err(Code::Version)
-    );
+    let hello = |version| {
+        let wish = get(CopyOptions::default());
+        encoded(&Record::Hello { version, wish })
+    };
+    // Of another version nothing but the number is read.
+    assert_eq!(code(hello(VERSION + 1)[..3].to_vec()), Err(Code::Version));
+    assert_eq!(code(hello(VERSION - 1)[..3].to_vec()), Err(Code::Version));
+    assert_eq!(code(hello(16_386)), Err(Code::Protocol));
+    let mut unknown = hello(VERSION);
+    *unknown.last_mut().expect("flags") |= 128;
+    assert_eq!(code(unknown), Err(Code::Protocol));
 }
 
 #[test]
 fn what_strangers_say_is_cut_and_cleaned() {
     let problem = Problem::new(Code::Io, format!("\u{1b}[31m{}", "ä".repeat(TEXT_LIMIT)));
-    let mut message = Bytes::from(encoded(&Record::Note { problem }));
-    let Ok(Record::Note { problem }) = Record::decode(&mut message) else {
+    let mut message = Bytes::from(encoded(&Record::Note {
+        source: 0,
+        path: Vec::new(),
+        problem,
+    }));
+    let Ok(Record::Note { problem, .. }) = Record::decode(&mut message) else {
         panic!("a note comes back as a note");
     };
     assert!(problem.text.starts_with("\\u{1b}[31mä") && problem.text.ends_with('ä'));

@@ -21,6 +21,16 @@ struct Object {
     links: u64,
     /// Things that could not be copied.
     failed: u64,
+    /// Things that were left out, because they cannot be copied and nobody asked for them by name.
+    skipped: u64,
+    /// Things that were removed because the source does not have them.
+    deleted: u64,
+    /// Files that this end has waited for until they were on the disk.
+    synced: u64,
+    /// Files that arrived damaged and were asked for again.
+    damaged: u64,
+    /// Times that the copy went on after an outage.
+    outages: u64,
     /// Octets of all files named, copied or not.
     bytes: u64,
     /// Octets of content that went over the network this time.
@@ -43,11 +53,25 @@ pub(crate) struct Viewer<'a> {
     bar: ProgressBar,
     tally: &'a Tally,
     told: usize,
+    out: Option<&'a Output>,
 }
 
 impl<'a> Viewer<'a> {
     pub(crate) fn new(bar: ProgressBar, tally: &'a Tally) -> Self {
-        Self { bar, tally, told: 0 }
+        Self {
+            bar,
+            tally,
+            told: 0,
+            out: None,
+        }
+    }
+
+    /// One that also prints what the tally lists.
+    pub(crate) fn listing(bar: ProgressBar, tally: &'a Tally, out: &'a Output) -> Self {
+        Self {
+            out: Some(out),
+            ..Self::new(bar, tally)
+        }
     }
 
     /// One look.
@@ -56,8 +80,15 @@ impl<'a> Viewer<'a> {
         self.bar.set_position(self.tally.settled.get());
         let news = self.tally.problems(self.told);
         self.told += news.len();
-        if !news.is_empty() {
+        let lines = self.tally.lines();
+        if !news.is_empty() || !lines.is_empty() {
             self.bar.suspend(|| {
+                if let Some(out) = self.out
+                    && !lines.is_empty()
+                {
+                    // If nobody reads them there is nobody to tell.
+                    let _ = out.line(lines.join("\n"));
+                }
                 for problem in &news {
                     say(problem);
                 }
@@ -82,8 +113,15 @@ fn say(problem: &Problem) {
 ///
 /// # Errors
 /// If anything was not copied, with the status that fits the worst of it.
-pub(crate) fn conclude(out: &Output, tally: &Tally, began: Instant, broken: Option<Failure>) -> Outcome {
+pub(crate) fn conclude(
+    out: &Output,
+    tally: &Tally,
+    began: Instant,
+    broken: Option<Failure>,
+    dry_run: bool,
+) -> Outcome {
     let span = began.elapsed();
+    let totals = tally.totals();
     let problems = tally.problems(0);
     let outcome = match broken {
         Some(failure) => Err(failure),
@@ -110,20 +148,27 @@ pub(crate) fn conclude(out: &Output, tally: &Tally, began: Instant, broken: Opti
         }
         out.object(&Object {
             ok: outcome.is_ok(),
-            files: tally.files.get(),
-            unchanged: tally.unchanged.get(),
+            files: totals.files,
+            unchanged: totals.unchanged,
             directories: tally.directories.get(),
-            links: tally.links.get(),
+            links: totals.links,
             failed: tally.failed.get(),
+            skipped: tally.skipped.get(),
+            deleted: tally.deleted.get(),
+            synced: tally.synced.get(),
+            damaged: tally.damaged.get(),
+            outages: totals.outages,
             bytes: tally.offered.get(),
             sent_bytes: tally.sent.get(),
-            resumed_from: tally.resumed.get(),
+            resumed_from: totals.resumed,
             seconds: span.as_secs_f64(),
             errors,
             exit_status: status,
         })?;
     }
-    if outcome.is_ok() || tally.files.get() > 0 {
+    if dry_run && outcome.is_ok() {
+        out.note(rehearsed(tally));
+    } else if outcome.is_ok() || totals.files > 0 {
         out.note(summary(tally, span));
     }
     outcome
@@ -138,6 +183,8 @@ fn worst(problems: &[Problem]) -> Option<Status> {
     };
     problems
         .iter()
+        // What was left out does not make a copy a failure.
+        .filter(|problem| problem.code != Code::Skipped)
         .max_by_key(|problem| weight(problem.code))
         .map(|problem| problem.code.status())
 }
@@ -152,8 +199,20 @@ fn word(status: Status) -> &'static str {
     }
 }
 
+/// What a copy would have done.
+fn rehearsed(tally: &Tally) -> String {
+    let totals = tally.totals();
+    format!(
+        "dry run: {} to copy, {} unchanged, {} to delete",
+        totals.files + totals.links,
+        totals.unchanged,
+        tally.deleted.get()
+    )
+}
+
 fn summary(tally: &Tally, span: Duration) -> String {
-    let files = tally.files.get();
+    let totals = tally.totals();
+    let files = totals.files;
     let plural = if files == 1 { "" } else { "s" };
     let mut text = format!(
         "{files} file{plural} copied, {} in {} ({})",
@@ -162,18 +221,23 @@ fn summary(tally: &Tally, span: Duration) -> String {
         rate_text(tally.sent.get(), span)
     );
     for (count, what) in [
-        (tally.unchanged.get(), "unchanged"),
+        (totals.unchanged, "unchanged"),
         (tally.failed.get(), "failed"),
+        (tally.skipped.get(), "skipped"),
+        (tally.deleted.get(), "deleted"),
+        (tally.damaged.get(), "arrived damaged and were sent again"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));
         }
     }
-    if tally.resumed.get() > 0 {
-        text.push_str(&format!(
-            ", {} were there already",
-            size_text(tally.resumed.get())
-        ));
+    if totals.resumed > 0 {
+        text.push_str(&format!(", {} were there already", size_text(totals.resumed)));
+    }
+    match totals.outages {
+        0 => {}
+        1 => text.push_str(", after an outage"),
+        more => text.push_str(&format!(", after {more} outages")),
     }
     text
 }

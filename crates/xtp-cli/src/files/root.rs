@@ -12,13 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, fchmod, fsync,
-    futimens, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, chownat,
+    fchmod, fchown, fsync, futimens, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
+    utimensat,
 };
 use rustix::io::Errno;
 
 use super::names::RelPath;
-use super::record::Stamp;
+use super::record::{Owner, Stamp};
 
 /// The top of what can be reached.
 #[derive(Debug)]
@@ -172,7 +173,7 @@ impl Folder {
     /// # Errors
     /// If it cannot be made.
     pub(crate) fn make_folder(&self, name: &[u8], mode: u32) -> io::Result<()> {
-        Ok(mkdirat(&*self.0, name, bits(mode | 0o700))?)
+        Ok(mkdirat(&*self.0, name, bits(mode & 0o777 | 0o700))?)
     }
 
     /// Makes a symbolic link.
@@ -220,13 +221,39 @@ impl Folder {
         Ok(fchmod(open, bits(mode))?)
     }
 
-    /// Sets permission bits and time of this directory itself.
+    /// Sets the owner of `name`, itself.
+    ///
+    /// # Errors
+    /// If the process may not.
+    pub(crate) fn set_owner(&self, name: &[u8], owner: Owner) -> io::Result<()> {
+        let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
+        Ok(chownat(
+            &*self.0,
+            name,
+            Some(user),
+            Some(group),
+            AtFlags::SYMLINK_NOFOLLOW,
+        )?)
+    }
+
+    /// Sets owner, permission bits and time of this directory itself.
     ///
     /// # Errors
     /// If it is not ours.
-    pub(crate) fn finish(&self, mode: u32, modified: Stamp) -> io::Result<()> {
-        fchmod(&*self.0, bits(mode))?;
-        Ok(futimens(&*self.0, &times(modified))?)
+    pub(crate) fn finish(&self, attributes: &Attributes) -> io::Result<()> {
+        attributes.set(&*self.0)
+    }
+
+    /// Removes the directory `name`; one that is not empty stays, and that is no error.
+    ///
+    /// # Errors
+    /// If it cannot be removed for another reason.
+    pub(crate) fn remove_folder(&self, name: &[u8]) -> io::Result<bool> {
+        match unlinkat(&*self.0, name, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Sets the time of the link `name`.
@@ -278,13 +305,36 @@ impl Folder {
     }
 }
 
-/// Sets permission bits and time of an open file and waits until all of it is on the disk.
+/// What a file or directory has besides its content.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Attributes {
+    pub(crate) mode: u32,
+    pub(crate) modified: Stamp,
+    /// `None` leaves it as it is.
+    pub(crate) owner: Option<Owner>,
+}
+
+impl Attributes {
+    /// Gives them to an open file or directory.
+    ///
+    /// # Errors
+    /// If it is not ours.
+    pub(crate) fn set(&self, open: impl AsFd) -> io::Result<()> {
+        if let Some(owner) = self.owner {
+            // Before the mode: a new owner costs a file its set-ID bits.
+            let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
+            fchown(&open, Some(user), Some(group))?;
+        }
+        fchmod(&open, bits(self.mode))?;
+        Ok(futimens(&open, &times(self.modified))?)
+    }
+}
+
+/// Waits until all of an open file is on the disk.
 ///
 /// # Errors
-/// If the system refuses.
-pub(crate) fn seal(file: &File, mode: u32, modified: Stamp) -> io::Result<()> {
-    fchmod(file, bits(mode))?;
-    futimens(file, &times(modified))?;
+/// If it is not.
+pub(crate) fn synchronise(file: &File) -> io::Result<()> {
     Ok(fsync(file)?)
 }
 
@@ -325,9 +375,21 @@ impl Seen {
         u64::try_from(self.0.st_size).unwrap_or(0)
     }
 
-    /// Permission bits, without set-user-ID, set-group-ID and sticky: a stranger's word is not enough for those.
+    /// Permission, set-ID and sticky bits.
     pub(crate) fn mode(&self) -> u32 {
-        self.0.st_mode as u32 & 0o777
+        self.0.st_mode as u32 & 0o7777
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        Owner {
+            user: self.0.st_uid,
+            group: self.0.st_gid,
+        }
+    }
+
+    /// Octets it takes on the disk: fewer than its size where it has holes.
+    pub(crate) fn stored(&self) -> u64 {
+        u64::try_from(self.0.st_blocks).unwrap_or(0).saturating_mul(512)
     }
 
     pub(crate) fn modified(&self) -> Stamp {
@@ -352,7 +414,7 @@ pub(crate) fn same_time(here: Stamp, there: Stamp) -> bool {
 }
 
 fn bits(mode: u32) -> Mode {
-    Mode::from_raw_mode((mode & 0o777) as rustix::fs::RawMode)
+    Mode::from_raw_mode((mode & 0o7777) as rustix::fs::RawMode)
 }
 
 fn times(modified: Stamp) -> Timestamps {

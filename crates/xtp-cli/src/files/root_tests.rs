@@ -62,7 +62,13 @@ fn files_are_made_renamed_and_removed_by_name() {
         seconds: 1_000_000_000,
         nanos: 123_456_789,
     };
-    seal(&file, 0o644, modified).expect("ours");
+    let attributes = Attributes {
+        mode: 0o644,
+        modified,
+        owner: None,
+    };
+    attributes.set(&file).expect("ours");
+    synchronise(&file).expect("ours");
     folder.rename(b"part", b"whole").expect("ours");
     let seen = folder.look(b"whole").expect("there");
     assert_eq!((seen.shape(), seen.mode()), (Shape::File, 0o644));

@@ -8,16 +8,23 @@ use std::io::{Seek, SeekFrom};
 use xtp::Stream;
 
 use super::channel::{Inbox, Outbox};
+use super::content_hash::{ContentHash, is_zero};
 use super::names::RelPath;
+use super::pattern::Excludes;
 use super::pool::{BUFFER, Pool};
 use super::problem::{Code, Fault, Problem, violation};
-use super::record::{Entry, Hash, INLINE_LIMIT, Kind, Record};
+use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record};
 use super::root::{Seen, Shape};
+use super::sparse::{Run, Runs};
 use super::tally::Tally;
-use super::walk::{Source, Walk};
+use super::walk::{Holes, Missed, Source, Walk};
 
 /// Offers that may be unanswered. Bounds what the answers take as well, so they always find room on their way here.
 const AHEAD: usize = 512;
+/// How often a file that changes under way is offered anew. Then what was read of it is what is copied, and that is told.
+const ANEW: u32 = 2;
+/// Octets of a piece where zeros are to become holes: runs of zeros shorter than that stay what they are.
+const SPARSE_PIECE: u64 = 64 << 10;
 
 /// A file the receiver asked for.
 struct Wanted {
@@ -31,6 +38,21 @@ struct Offered {
     entry: Entry,
     /// Its content cannot be had; the receiver knows.
     withdrawn: bool,
+    /// How often it was offered anew because it had changed.
+    anew: u32,
+    /// Its content was under way before.
+    begun: bool,
+    /// Octets of it that count as sent.
+    settled: u64,
+}
+
+/// What a sender offers.
+pub(crate) struct Offer {
+    pub(crate) sources: Vec<Source>,
+    /// Sources that could not be found.
+    pub(crate) missed: Vec<Problem>,
+    pub(crate) excludes: Excludes,
+    pub(crate) options: CopyOptions,
 }
 
 /// The role's state.
@@ -45,24 +67,28 @@ pub(crate) struct Sender<'a> {
     wanted: VecDeque<Wanted>,
     pool: Pool,
     tally: &'a Tally,
-    /// Problems with sources are told to the receiver, whose user does not see this end.
-    tells: bool,
+    missed: Vec<Problem>,
+    /// Zeros become holes.
+    sparse: bool,
 }
 
 impl<'a> Sender<'a> {
-    /// A sender of `sources`. With `tells`, the receiver's end is the one with the user.
-    pub(crate) fn new(stream: &'a Stream, sources: Vec<Source>, tally: &'a Tally, tells: bool) -> Self {
+    /// A sender of what `offer` names.
+    pub(crate) fn new(stream: &'a Stream, offer: Offer, tally: &'a Tally) -> Self {
+        let sparse = offer.options.sparse;
+        let holes = if sparse { Holes::Made } else { Holes::Kept };
         Self {
             outbox: Outbox::new(stream),
             inbox: Inbox::new(stream),
-            walk: Walk::new(sources),
+            walk: Walk::new(offer.sources, offer.excludes, holes),
             walked: false,
             next_id: 0,
             open: HashMap::new(),
             wanted: VecDeque::new(),
             pool: Pool::default(),
             tally,
-            tells,
+            missed: offer.missed,
+            sparse,
         }
     }
 
@@ -82,6 +108,13 @@ impl<'a> Sender<'a> {
     }
 
     fn work(&mut self) -> Result<(), Fault> {
+        for problem in std::mem::take(&mut self.missed) {
+            self.note(Missed {
+                source: u32::MAX,
+                path: Vec::new(),
+                problem,
+            })?;
+        }
         loop {
             self.tally.check()?;
             self.offer()?;
@@ -101,6 +134,7 @@ impl<'a> Sender<'a> {
         loop {
             match self.inbox.expect()? {
                 Record::Finished => return Ok(()),
+                Record::Deleted { path } => self.deleted(&path),
                 // A directory whose mode or time could not be set in the end.
                 Record::Failed { problem, .. } => self.tally.problem(self.tally.told(problem)),
                 _ => return Err(violation("answered after the end").into()),
@@ -113,13 +147,7 @@ impl<'a> Sender<'a> {
         while !self.walked && self.open.len() < AHEAD {
             match self.walk.next() {
                 None => self.walked = true,
-                Some(Err(problem)) => {
-                    if self.tells {
-                        let problem = problem.clone();
-                        self.outbox.push(&Record::Note { problem })?;
-                    }
-                    self.tally.problem(problem);
-                }
+                Some(Err(missed)) => self.note(missed)?,
                 Some(Ok(mut entry)) => {
                     entry.id = self.next_id;
                     self.next_id += 1;
@@ -127,13 +155,40 @@ impl<'a> Sender<'a> {
                     let record = Record::Entry(entry);
                     self.outbox.push(&record)?;
                     if let Record::Entry(entry) = record {
-                        let withdrawn = false;
-                        self.open.insert(entry.id, Offered { entry, withdrawn });
+                        let offered = Offered {
+                            entry,
+                            withdrawn: false,
+                            anew: 0,
+                            begun: false,
+                            settled: 0,
+                        };
+                        self.open.insert(offered.entry.id, offered);
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Says that something is not offered, or is not as it should be: here, and to the other end, whose user may be the
+    /// one who wants to know.
+    fn note(&mut self, missed: Missed) -> Result<(), Fault> {
+        let Missed {
+            source,
+            path,
+            problem,
+        } = missed;
+        self.tally.problem(problem.clone());
+        self.outbox.push(&Record::Note {
+            source,
+            path,
+            problem,
+        })
+    }
+
+    fn deleted(&self, path: &[u8]) {
+        self.tally.deleted.add(1);
+        self.tally.list_deleted(&self.tally.there(path));
     }
 
     fn take_answers(&mut self) -> Result<(), Fault> {
@@ -146,13 +201,15 @@ impl<'a> Sender<'a> {
     fn answer(&mut self, record: Record) -> Result<(), Fault> {
         match record {
             Record::Want { id, offset, prefix } => {
-                let offered = self.open.get(&id).ok_or_else(unknown)?;
+                let offered = self.open.get_mut(&id).ok_or_else(unknown)?;
                 if !matches!(offered.entry.kind, Kind::File { size } if offset <= size) {
                     return Err(violation("wants what was not offered").into());
                 }
                 if self.wanted.iter().any(|wanted| wanted.id == id) {
                     return Err(violation("wants a file twice").into());
                 }
+                // What was sent before is wanted once more.
+                self.tally.settled.take(std::mem::take(&mut offered.settled));
                 self.wanted.push_back(Wanted { id, offset, prefix });
             }
             Record::Skip { id } => {
@@ -160,11 +217,23 @@ impl<'a> Sender<'a> {
                 self.tally.settled.add(offered.entry.kind.size());
                 self.tally.unchanged.add(1);
             }
-            Record::Done { id } => match self.settle(id)?.entry.kind {
-                Kind::Directory => self.tally.directories.add(1),
-                Kind::File { .. } => self.tally.files.add(1),
-                Kind::Link { .. } => self.tally.links.add(1),
-            },
+            Record::Done { id } => {
+                let offered = self.settle(id)?;
+                match offered.entry.kind {
+                    Kind::Directory => {
+                        self.tally.directories.add(1);
+                        return Ok(());
+                    }
+                    Kind::Link { .. } => self.tally.links.add(1),
+                    Kind::File { .. } | Kind::Stream => self.tally.files.add(1),
+                }
+                // Of a copy that only says what it would do nothing was sent.
+                let left = offered.entry.kind.size().saturating_sub(offered.settled);
+                self.tally.settled.add(left);
+                let source = self.walk.source(offered.entry.source);
+                self.tally.list(&source.shown(&offered.entry.path));
+            }
+            Record::Deleted { path } => self.deleted(&path),
             Record::Failed { id, problem } => {
                 let withdrawn = self.settle(id)?.withdrawn;
                 self.wanted.retain(|wanted| wanted.id != id);
@@ -208,49 +277,93 @@ impl<'a> Sender<'a> {
         let source = self.walk.source(entry.source);
         let label = source.shown(&entry.path);
         let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
-        let mut file = source
-            .root
-            .file(&path)
-            .map_err(|error| Problem::io(&label, &error))?;
-        check_unchanged(&file, entry, &label)?;
+        let failed = |error: std::io::Error| Problem::io(&label, &error);
+        let mut file = source.root.file(&path).map_err(failed)?;
+        if self.offers_anew(wanted.id, &file, &label)? {
+            return Ok(());
+        }
         let size = entry.kind.size();
         if size <= INLINE_LIMIT {
             return self.whole(wanted.id, entry, &mut file, &label);
         }
-        let (mut hasher, offset) = self.prefix(&mut file, wanted, &label)?;
+        let (mut hash, mut at) = self.prefix(&mut file, wanted, entry, &label)?;
         self.outbox.push(&Record::Begin {
             id: wanted.id,
-            offset,
+            offset: at,
         })?;
-        self.tally.resumed.add(offset);
-        self.tally.settled.add(offset);
-        let mut left = size - offset;
-        while left > 0 {
-            let content = self
-                .pool
-                .read(&mut file, left)
-                .map_err(|error| Problem::io(&label, &error))?;
-            if content.is_empty() {
-                return Err(changed(&label).into());
+        self.began(wanted.id, at);
+        let mut runs = match entry.stored {
+            Some(_) => Some(Runs::of(&file).map_err(failed)?),
+            None => None,
+        };
+        while at < size {
+            let run = match &mut runs {
+                Some(runs) => runs.next(&mut file, at, size).map_err(failed)?,
+                None => Run::Data(size - at),
+            };
+            let octets = match run {
+                Run::Hole(len) => self.hole(wanted.id, &mut hash, len)?,
+                Run::Data(len) => self.piece(wanted.id, &mut hash, &mut file, len, &label)?,
+            };
+            if octets == 0 {
+                // It has become shorter.
+                break;
             }
-            let octets = content.len() as u64;
-            left -= octets;
-            // Sent first and hashed then: the network works meanwhile.
-            self.outbox.piece(wanted.id, content.clone())?;
-            hasher.update(&content);
-            self.tally.sent.add(octets);
-            self.tally.settled.add(octets);
+            at += octets;
             self.tally.check()?;
             self.take_answers()?;
             if !self.open.contains_key(&wanted.id) {
                 // The receiver cannot store it and said so.
-                self.tally.settled.add(left);
+                self.tally.settled.add(size - at);
                 return Ok(());
             }
         }
-        check_unchanged(&file, entry, &label)?;
-        let hash = *hasher.finalize().as_bytes();
-        self.outbox.push(&Record::End { id: wanted.id, hash })
+        if self.offers_anew(wanted.id, &file, &label)? {
+            return Ok(());
+        }
+        if at < size {
+            return Err(changed(&label).into());
+        }
+        let hash = hash.value();
+        self.outbox.push(&Record::End { id: wanted.id, hash })?;
+        self.tell_change(entry, &file, label)
+    }
+
+    /// Sends a hole.
+    fn hole(&mut self, id: u64, hash: &mut ContentHash, len: u64) -> Result<u64, Fault> {
+        self.outbox.push(&Record::Hole { id, len })?;
+        hash.update_zeros(len);
+        self.settled(id, len);
+        Ok(len)
+    }
+
+    /// Sends the next of `len` octets; says how many: none at the end of the file.
+    fn piece(
+        &mut self,
+        id: u64,
+        hash: &mut ContentHash,
+        file: &mut File,
+        len: u64,
+        label: &str,
+    ) -> Result<u64, Fault> {
+        let limit = if self.sparse { len.min(SPARSE_PIECE) } else { len };
+        let content = self
+            .pool
+            .read(file, limit)
+            .map_err(|error| Problem::io(label, &error))?;
+        let octets = content.len() as u64;
+        if octets == 0 {
+            return Ok(0);
+        }
+        if self.sparse && is_zero(&content) {
+            return self.hole(id, hash, octets);
+        }
+        // Sent first and hashed then: the network works meanwhile.
+        self.outbox.piece(id, content.clone())?;
+        hash.update(&content);
+        self.tally.sent.add(octets);
+        self.settled(id, octets);
+        Ok(octets)
     }
 
     fn whole(&mut self, id: u64, entry: &Entry, file: &mut File, label: &str) -> Result<(), Fault> {
@@ -259,35 +372,108 @@ impl<'a> Sender<'a> {
             .pool
             .read(file, size)
             .map_err(|error| Problem::io(label, &error))?;
+        if self.offers_anew(id, file, label)? {
+            return Ok(());
+        }
         if content.len() as u64 != size {
             return Err(changed(label).into());
         }
-        check_unchanged(file, entry, label)?;
         let hash = *blake3::hash(&content).as_bytes();
         self.tally.sent.add(size);
-        self.tally.settled.add(size);
-        self.outbox.push(&Record::Whole { id, hash, content })
+        self.settled(id, size);
+        self.outbox.push(&Record::Whole { id, hash, content })?;
+        self.tell_change(entry, file, label.to_owned())
+    }
+
+    /// The receiver has this much of it. Only the first time that is from an earlier copy.
+    fn began(&mut self, id: u64, at: u64) {
+        if let Some(offered) = self.open.get_mut(&id)
+            && !std::mem::replace(&mut offered.begun, true)
+        {
+            self.tally.resumed.add(at);
+        }
+        self.settled(id, at);
+    }
+
+    /// Octets of an offer are sent, or need not be.
+    fn settled(&mut self, id: u64, octets: u64) {
+        if let Some(offered) = self.open.get_mut(&id) {
+            offered.settled += octets;
+            self.tally.settled.add(octets);
+        }
+    }
+
+    /// Offers a file anew if it is not what was offered any more, unless that was done often enough; whether it did.
+    fn offers_anew(&mut self, id: u64, file: &File, label: &str) -> Result<bool, Fault> {
+        let Some(offered) = self.open.get_mut(&id) else {
+            return Ok(false);
+        };
+        let seen = Seen::of(file).map_err(|error| Problem::io(label, &error))?;
+        if offered.anew >= ANEW || is_unchanged(&seen, &offered.entry) || seen.shape() != Shape::File {
+            return Ok(false);
+        }
+        tracing::info!("{label}: changed while it was copied; it is copied again");
+        offered.anew += 1;
+        self.tally.offered.take(offered.entry.kind.size());
+        self.tally.settled.take(std::mem::take(&mut offered.settled));
+        offered.entry = self.walk.renewed(&offered.entry, &seen);
+        self.tally.offered.add(seen.size());
+        let record = Record::Entry(offered.entry.clone());
+        self.outbox.push(&record)?;
+        Ok(true)
+    }
+
+    /// Says so if what was sent of a file is not what it is now.
+    fn tell_change(&mut self, entry: &Entry, file: &File, label: String) -> Result<(), Fault> {
+        let seen = Seen::of(file).map_err(|error| Problem::io(&label, &error))?;
+        if is_unchanged(&seen, entry) {
+            return Ok(());
+        }
+        let text = format!(
+            "{label}: changed each time it was copied; what was read is in place, with the time it had before, so              that the next copy takes it again"
+        );
+        self.note(Missed {
+            source: entry.source,
+            path: entry.path.clone(),
+            problem: Problem::new(Code::Changed, text),
+        })
     }
 
     /// Hashes what the receiver says it has. If that is not the beginning of this file, it is sent from the start.
-    fn prefix(&self, file: &mut File, wanted: &Wanted, label: &str) -> Result<(blake3::Hasher, u64), Fault> {
+    fn prefix(
+        &self,
+        file: &mut File,
+        wanted: &Wanted,
+        entry: &Entry,
+        label: &str,
+    ) -> Result<(ContentHash, u64), Fault> {
         let failed = |error: std::io::Error| Problem::io(label, &error);
-        let mut hasher = blake3::Hasher::new();
-        let mut left = wanted.offset;
-        while left > 0 {
-            let content = self.pool.read(file, left.min(BUFFER as u64)).map_err(failed)?;
-            if content.is_empty() {
-                return Err(changed(label).into());
+        let mut hash = ContentHash::new(entry.stored.is_some());
+        let mut runs = Runs::of(file).map_err(failed)?;
+        let mut at = 0;
+        while at < wanted.offset {
+            match runs.next(file, at, wanted.offset).map_err(failed)? {
+                Run::Hole(len) => {
+                    hash.update_zeros(len);
+                    at += len;
+                }
+                Run::Data(len) => {
+                    let content = self.pool.read(file, len.min(BUFFER as u64)).map_err(failed)?;
+                    if content.is_empty() {
+                        return Err(changed(label).into());
+                    }
+                    hash.update(&content);
+                    at += content.len() as u64;
+                }
             }
-            hasher.update(&content);
-            left -= content.len() as u64;
             self.tally.check()?;
         }
-        if *hasher.finalize().as_bytes() == wanted.prefix {
-            return Ok((hasher, wanted.offset));
+        if hash.value() == wanted.prefix {
+            return Ok((hash, at));
         }
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        Ok((blake3::Hasher::new(), 0))
+        hash.reset();
+        Ok((hash, 0))
     }
 }
 
@@ -305,10 +491,12 @@ pub(super) fn changed(label: &str) -> Problem {
 /// Fails if the open file is not the one that was offered any more.
 pub(super) fn check_unchanged(file: &File, entry: &Entry, label: &str) -> Result<(), Problem> {
     let seen = Seen::of(file).map_err(|error| Problem::io(label, &error))?;
-    let same =
-        seen.shape() == Shape::File && seen.size() == entry.kind.size() && seen.modified() == entry.modified;
-    if !same {
+    if !is_unchanged(&seen, entry) {
         return Err(changed(label));
     }
     Ok(())
+}
+
+fn is_unchanged(seen: &Seen, entry: &Entry) -> bool {
+    seen.shape() == Shape::File && seen.size() == entry.kind.size() && seen.modified() == entry.modified
 }

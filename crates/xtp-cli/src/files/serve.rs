@@ -15,7 +15,7 @@ use super::partial::Claims;
 use super::problem::{Code, Fault, Problem};
 use super::receiver::STACK;
 use super::root::Root;
-use super::session::{GREETING, Service, configure, tuning};
+use super::session::{GREETING, PATIENCE, Service, configure, tuning};
 use super::tally::Tally;
 use crate::args::ServeArgs;
 use crate::common::{Address, Common, Failure, Outcome};
@@ -49,6 +49,11 @@ struct Totals {
 pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
     let directory = args.directory.display();
     survive_size_limits()?;
+    if args.owner && !rustix::process::geteuid().is_root() {
+        return Err(Failure::usage(
+            "--owner: only root can give files away; leave it out",
+        ));
+    }
     let root = Root::open(&args.directory).map_err(|error| {
         let problem = Problem::io(format_args!("cannot serve {directory}"), &error);
         Failure::failed(problem.text)
@@ -58,7 +63,7 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
     configure(&mut config);
     let endpoint = common.server(config)?;
     let mut options = ListenOptions::streams(ports::FILES);
-    options.tuning = tuning();
+    options.tuning = tuning(PATIENCE);
     common.tune(&mut options.tuning);
     let listener = endpoint
         .listen_with(options)
@@ -72,6 +77,7 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
         root: Arc::new(root),
         read_only: args.read_only,
         claims: Claims::default(),
+        owner: args.owner,
     });
     let (mut door, mut sessions) = (Door::default(), Sessions::default());
     let mut served = Served::default();

@@ -6,46 +6,49 @@ use std::time::Duration;
 use xtp::{OpenOptions, Stream, Tuning, ports};
 
 use super::channel::{Inbox, Outbox};
+use super::list;
 use super::location::last_name;
 use super::names::{RelPath, shown};
 use super::partial::Claims;
+use super::pattern::{Excludes, PATTERN_LIMIT};
 use super::place::Target;
 use super::problem::{Code, Fault, Problem, violation};
 use super::receiver::receive;
 use super::record::{MESSAGE_LIMIT, Record, VERSION, Wish};
 use super::root::Root;
-use super::sender::Sender;
+use super::sender::{Offer, Sender};
 use super::tally::Tally;
 use super::walk::Source;
 
 /// Longest wait for the greeting of a client.
 pub(crate) const GREETING: Duration = Duration::from_secs(20);
 /// Paths one client may name.
-const SOURCE_LIMIT: usize = 65_536;
+pub(crate) const SOURCE_LIMIT: usize = 65_536;
 /// Octets of paths one client may name.
 const SOURCE_MEMORY: usize = 16 << 20;
 
 /// Octets under way in each direction.
 const WINDOW: u64 = 8 << 20;
-/// Silence after which the other side is asked whether it lives, and how long it may take to answer: together less
-/// than the 15 s in which a dead peer is to be noticed.
+/// Silence after which the other side is asked whether it lives.
 const KEEPALIVE: Duration = Duration::from_secs(3);
-const PATIENCE: Duration = Duration::from_secs(9);
+/// How long a server waits for an answer, and a client that was told nothing else: a link may be down, the other side
+/// stopped, and the copy goes on.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The options of an end of a file association.
-pub(crate) fn tuning() -> Tuning {
+/// The options of an end of a file association that waits `patience` for the other one.
+pub(crate) fn tuning(patience: Duration) -> Tuning {
     let mut tuning = Tuning::default();
     tuning.recv_capacity = WINDOW;
     tuning.send_capacity = WINDOW;
     tuning.keepalive = Some(KEEPALIVE);
-    tuning.timeout = PATIENCE;
+    tuning.timeout = patience;
     tuning
 }
 
 /// How a client opens the association.
-pub(crate) fn open_options() -> OpenOptions {
+pub(crate) fn open_options(patience: Duration) -> OpenOptions {
     let mut options = OpenOptions::new(ports::FILES);
-    options.tuning = tuning();
+    options.tuning = tuning(patience);
     options
 }
 
@@ -59,6 +62,8 @@ pub(crate) struct Service {
     pub(crate) root: Arc<Root>,
     pub(crate) read_only: bool,
     pub(crate) claims: Claims,
+    /// Owners and set-ID bits are kept where a client asks for it.
+    pub(crate) owner: bool,
 }
 
 impl Service {
@@ -84,7 +89,8 @@ impl Service {
         outbox.flush()?;
         match job {
             Job::Receive(target) => receive(outbox, &mut inbox, target, &self.claims, tally),
-            Job::Send(sources) => Sender::new(stream, sources, tally, true).run(),
+            Job::Send(offer) => Sender::new(stream, offer, tally).run(),
+            Job::List(paths, itself) => list::send(&mut outbox, &self.root, &paths, itself, tally),
         }
     }
 
@@ -92,50 +98,78 @@ impl Service {
         let Record::Hello { wish, .. } = inbox.expect()? else {
             return Err(violation("began without a greeting").into());
         };
+        if matches!(wish, Wish::Put { .. }) && self.read_only {
+            let text = "the server takes no files (it was started with --read-only)";
+            return Err(Problem::new(Code::ReadOnly, text).into());
+        }
+        let (paths, excludes) = named(inbox)?;
         match wish {
-            Wish::Put { .. } if self.read_only => {
-                let text = "the server takes no files (it was started with --read-only)";
-                Err(Problem::new(Code::ReadOnly, text).into())
-            }
             Wish::Put {
                 target,
                 several,
                 slash,
-            } => Ok(Job::Receive(Target {
-                root: Arc::clone(&self.root),
-                path: RelPath::from_user(&target)?,
-                several,
-                slash,
-                prefix: String::new(),
-                names: None,
-            })),
-            Wish::Get => self.sources(inbox),
+                mut options,
+            } => {
+                options.owner &= self.owner;
+                Ok(Job::Receive(Target {
+                    root: Arc::clone(&self.root),
+                    path: RelPath::from_user(&target)?,
+                    several,
+                    slash,
+                    prefix: String::new(),
+                    names: None,
+                    options,
+                    excludes,
+                }))
+            }
+            Wish::Get { options } => {
+                let sources = paths.iter().map(|path| self.source(path));
+                Ok(Job::Send(Offer {
+                    sources: sources.collect::<Result<_, _>>()?,
+                    missed: Vec::new(),
+                    excludes,
+                    options,
+                }))
+            }
+            Wish::List { itself } => Ok(Job::List(paths, itself)),
             Wish::Cast { .. } => Err(violation("greeted as the transmitter of a group does").into()),
         }
     }
 
-    fn sources(&self, inbox: &mut Inbox<'_>) -> Result<Job, Fault> {
-        let mut sources = Vec::new();
-        let mut memory = 0;
-        loop {
-            match inbox.expect()? {
-                Record::Source { path } => {
-                    memory += path.len();
-                    if sources.len() >= SOURCE_LIMIT || memory > SOURCE_MEMORY {
-                        let text = "too many sources in one copy; name directories, or copy parts";
-                        return Err(Problem::new(Code::Limit, text).into());
-                    }
-                    let start = RelPath::from_user(&path)?;
-                    sources.push(Source {
-                        root: Arc::clone(&self.root),
-                        label: shown(start.as_bytes()),
-                        start,
-                        name: source_name(&path),
-                    });
+    fn source(&self, path: &[u8]) -> Result<Source, Problem> {
+        let start = RelPath::from_user(path)?;
+        Ok(Source {
+            root: Arc::clone(&self.root),
+            label: shown(start.as_bytes()),
+            start,
+            name: source_name(path),
+        })
+    }
+}
+
+/// What a client names after its greeting: paths, and what to leave out.
+fn named(inbox: &mut Inbox<'_>) -> Result<(Vec<Vec<u8>>, Excludes), Fault> {
+    let (mut paths, mut excludes) = (Vec::new(), Excludes::default());
+    let mut memory = 0;
+    loop {
+        match inbox.expect()? {
+            Record::Source { path } => {
+                memory += path.len();
+                if paths.len() >= SOURCE_LIMIT || memory > SOURCE_MEMORY {
+                    let text = "too many sources in one copy; name directories, or copy parts";
+                    return Err(Problem::new(Code::Limit, text).into());
                 }
-                Record::Start => return Ok(Job::Send(sources)),
-                _ => return Err(violation("named something else than a source").into()),
+                paths.push(path);
             }
+            Record::Exclude { pattern } => {
+                if excludes.len() >= PATTERN_LIMIT {
+                    let text = format!("more than {PATTERN_LIMIT} patterns to leave out");
+                    return Err(Problem::new(Code::Limit, text).into());
+                }
+                excludes.add(&pattern);
+            }
+            Record::Start => return Ok((paths, excludes)),
+            _ => return Err(violation("named something else than a source").into()),
         }
     }
 }
@@ -143,7 +177,8 @@ impl Service {
 /// What a session does after the greeting.
 enum Job {
     Receive(Target),
-    Send(Vec<Source>),
+    Send(Offer),
+    List(Vec<Vec<u8>>, bool),
 }
 
 /// What a source is called at the target: both ends derive it in the same way from the path as it was written.

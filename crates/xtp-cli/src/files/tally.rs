@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::names::shown;
 use super::problem::{Code, Fault, Problem};
 
 /// Problems kept in words; further ones are counted.
@@ -17,9 +18,39 @@ impl Count {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
+    /// Takes back what was added.
+    pub(crate) fn take(&self, less: u64) {
+        self.0.fetch_sub(less, Ordering::Relaxed);
+    }
+
+    fn empty(&self) -> u64 {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// What earlier sessions of a copy did that the next one finds done.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+struct Before {
+    sessions: u64,
+    files: u64,
+    links: u64,
+    /// There before the first one.
+    resumed: u64,
+}
+
+/// What a whole copy did, over all its sessions.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Sessions after the first one.
+    pub(crate) outages: u64,
+    pub(crate) files: u64,
+    pub(crate) links: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) resumed: u64,
 }
 
 /// The counters of one session, the same in both roles.
@@ -38,17 +69,32 @@ pub(crate) struct Tally {
     pub(crate) directories: Count,
     pub(crate) links: Count,
     pub(crate) failed: Count,
+    /// Things that were left out, and nothing is the worse for it.
+    pub(crate) skipped: Count,
+    /// Things that were removed because the sender does not have them.
+    pub(crate) deleted: Count,
+    /// Files that were on the disk before they got their names.
+    pub(crate) synced: Count,
+    /// Times that content arrived damaged and was asked for again.
+    pub(crate) damaged: Count,
     /// What stands before paths at the other side; only the end with the user has a word for it.
     remote: Option<String>,
     problems: Mutex<Vec<Problem>>,
+    /// What earlier sessions of this copy did.
+    before: Mutex<Before>,
+    /// What was copied and removed, if somebody wants to see it.
+    lines: Option<Mutex<Vec<String>>>,
     stopped: AtomicBool,
 }
 
 impl Tally {
     /// The tally of a client of `remote`: `xtp://host:port/`.
-    pub(crate) fn of_client(remote: String) -> Self {
+    ///
+    /// With `lists` it keeps the names of what was copied and removed for [`lines`](Self::lines).
+    pub(crate) fn of_client(remote: String, lists: bool) -> Self {
         Self {
             remote: Some(remote),
+            lines: lists.then(Mutex::default),
             ..Self::default()
         }
     }
@@ -61,16 +107,69 @@ impl Tally {
         problem
     }
 
+    /// What this end's user calls `path` of the other side.
+    pub(crate) fn there(&self, path: &[u8]) -> String {
+        format!("{}{}", self.remote.as_deref().unwrap_or_default(), shown(path))
+    }
+
     /// Takes note of a problem. What follows from one that was noted before is not.
     pub(crate) fn problem(&self, problem: Problem) {
         if problem.code == Code::Parent {
             return;
         }
         tracing::info!(code = problem.code.word(), "{}", problem.text);
-        self.failed.add(1);
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let again = self
+            .before
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .sessions
+            > 0;
+        if again && problems.contains(&problem) {
+            return;
+        }
+        match problem.code {
+            Code::Skipped => self.skipped.add(1),
+            _ => self.failed.add(1),
+        }
         if problems.len() < KEPT {
             problems.push(problem);
+        }
+    }
+
+    /// The session broke off and another one begins, which finds done what was done.
+    pub(crate) fn begin_again(&self) {
+        let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        if before.sessions == 0 {
+            before.resumed = self.resumed.get();
+        }
+        before.sessions += 1;
+        before.files += self.files.empty();
+        before.links += self.links.empty();
+        for count in [
+            &self.offered,
+            &self.settled,
+            &self.resumed,
+            &self.unchanged,
+            &self.directories,
+        ] {
+            count.empty();
+        }
+    }
+
+    /// What all sessions did.
+    pub(crate) fn totals(&self) -> Totals {
+        let before = *self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        let resumed = match before.sessions {
+            0 => self.resumed.get(),
+            _ => before.resumed,
+        };
+        Totals {
+            outages: before.sessions,
+            files: before.files + self.files.get(),
+            links: before.links + self.links.get(),
+            unchanged: self.unchanged.get().saturating_sub(before.files + before.links),
+            resumed,
         }
     }
 
@@ -78,6 +177,30 @@ impl Tally {
     pub(crate) fn problems(&self, from: usize) -> Vec<Problem> {
         let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         problems[from.min(problems.len())..].to_vec()
+    }
+
+    /// `label` was copied, or would be.
+    pub(crate) fn list(&self, label: &str) {
+        self.line(|| label.to_owned());
+    }
+
+    /// `label` was removed, or would be.
+    pub(crate) fn list_deleted(&self, label: &str) {
+        self.line(|| format!("deleting {label}"));
+    }
+
+    fn line(&self, text: impl FnOnce() -> String) {
+        if let Some(lines) = &self.lines {
+            lines.lock().unwrap_or_else(PoisonError::into_inner).push(text());
+        }
+    }
+
+    /// What was listed since the last call.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let Some(lines) = &self.lines else {
+            return Vec::new();
+        };
+        std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Asks everybody to stop.

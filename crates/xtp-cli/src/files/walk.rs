@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::names::{RelPath, is_partial, shown, stays_inside};
+use super::pattern::Excludes;
 use super::problem::{Code, Problem};
-use super::record::{Entry, Kind};
+use super::record::{Entry, INLINE_LIMIT, Kind};
 use super::root::{Folder, Root, Seen, Shape};
 
 /// One source argument.
@@ -39,17 +40,43 @@ struct Level {
     names: std::vec::IntoIter<Vec<u8>>,
 }
 
+/// Something that is there and not offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Missed {
+    /// Number of the source.
+    pub(crate) source: u32,
+    /// Below the source.
+    pub(crate) path: Vec<u8>,
+    pub(crate) problem: Problem,
+}
+
 /// The walk: an iterator of entries (without their numbers) and of problems on the way.
 pub(crate) struct Walk {
     sources: Vec<Source>,
+    excludes: Excludes,
+    /// Whether files that take less of the disk than their size are offered as files with holes, and whether all are.
+    holes: Holes,
     next_source: usize,
     levels: Vec<Level>,
 }
 
+/// Which files are offered as files with holes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Holes {
+    /// None: whoever receives cannot make any.
+    Never,
+    /// Those that have some.
+    Kept,
+    /// All, because zeros become holes.
+    Made,
+}
+
 impl Walk {
-    pub(crate) fn new(sources: Vec<Source>) -> Self {
+    pub(crate) fn new(sources: Vec<Source>, excludes: Excludes, holes: Holes) -> Self {
         Self {
             sources,
+            excludes,
+            holes,
             next_source: 0,
             levels: Vec::new(),
         }
@@ -58,6 +85,29 @@ impl Walk {
     /// The source with this number.
     pub(crate) fn source(&self, number: u32) -> &Source {
         &self.sources[number as usize]
+    }
+
+    /// The offer of a file anew, as it is `seen` now.
+    pub(crate) fn renewed(&self, offered: &Entry, seen: &Seen) -> Entry {
+        let size = seen.size();
+        Entry {
+            kind: Kind::File { size },
+            stored: self.stored(size, seen),
+            mode: seen.mode(),
+            owner: seen.owner(),
+            modified: seen.modified(),
+            ..offered.clone()
+        }
+    }
+
+    /// Of a file with holes: what it takes of the disk.
+    fn stored(&self, size: u64, seen: &Seen) -> Option<u64> {
+        let has_holes = match self.holes {
+            Holes::Never => false,
+            Holes::Kept => seen.stored() < size,
+            Holes::Made => true,
+        };
+        (has_holes && size > INLINE_LIMIT).then(|| seen.stored().min(size))
     }
 
     /// The source itself; `None` if nobody should see it.
@@ -71,9 +121,8 @@ impl Walk {
         let Some(name) = name else {
             let seen = folder.seen().map_err(failed)?;
             self.descend(number, folder, RelPath::default())?;
-            return Ok(Some(entry(
+            return Ok(Some(self.entry(
                 number,
-                &source,
                 &RelPath::default(),
                 &seen,
                 Kind::Directory,
@@ -102,6 +151,16 @@ impl Walk {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_root() => return Ok(None),
             Err(error) => return Err(Problem::io(label(), &error)),
         };
+        let below = if path.is_root() { name } else { path.as_bytes() };
+        if self.excludes.leave_out(below, seen.shape() == Shape::Directory) {
+            return Ok(None);
+        }
+        // What was named and cannot be copied is a failure; below it, it is left out.
+        let skipped = if path.is_root() {
+            Code::Special
+        } else {
+            Code::Skipped
+        };
         let kind = match seen.shape() {
             Shape::Directory => {
                 let inner = folder.enter(name).map_err(|error| Problem::io(label(), &error))?;
@@ -119,16 +178,38 @@ impl Walk {
                         label(),
                         shown(&target)
                     );
-                    return Err(Problem::new(Code::Special, text));
+                    return Err(Problem::new(skipped, text));
                 }
                 Kind::Link { target }
             }
             Shape::Other => {
                 let text = format!("{}: is a socket, fifo or device; skipped", label());
-                return Err(Problem::new(Code::Special, text));
+                return Err(Problem::new(skipped, text));
             }
         };
-        Ok(Some(entry(number, &source, path, &seen, kind)))
+        Ok(Some(self.entry(number, path, &seen, kind)))
+    }
+
+    fn entry(&self, number: usize, path: &RelPath, seen: &Seen, kind: Kind) -> Entry {
+        let stored = match &kind {
+            Kind::File { size } => self.stored(*size, seen),
+            _ => None,
+        };
+        Entry {
+            id: 0,
+            source: u32::try_from(number).unwrap_or(u32::MAX),
+            path: path.as_bytes().to_vec(),
+            name: if path.is_root() {
+                self.sources[number].name.clone()
+            } else {
+                Vec::new()
+            },
+            kind,
+            stored,
+            mode: seen.mode(),
+            owner: seen.owner(),
+            modified: seen.modified(),
+        }
     }
 
     fn descend(&mut self, number: usize, folder: Folder, path: RelPath) -> Result<(), Problem> {
@@ -145,11 +226,11 @@ impl Walk {
 }
 
 impl Iterator for Walk {
-    type Item = Result<Entry, Problem>;
+    type Item = Result<Entry, Missed>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let found = match self.levels.last_mut() {
+            let (found, path) = match self.levels.last_mut() {
                 Some(level) => match level.names.next() {
                     None => {
                         self.levels.pop();
@@ -158,37 +239,31 @@ impl Iterator for Walk {
                     Some(name) if is_partial(&name) => continue,
                     Some(name) => {
                         let (folder, path) = (level.folder.clone(), level.path.join(&name));
-                        path.and_then(|path| self.visit(self.next_source - 1, &folder, &name, &path))
+                        let above = level.path.clone();
+                        match path {
+                            Ok(path) => (self.visit(self.next_source - 1, &folder, &name, &path), path),
+                            Err(problem) => (Err(problem), above),
+                        }
                     }
                 },
                 None if self.next_source < self.sources.len() => {
                     self.next_source += 1;
-                    self.visit_source(self.next_source - 1)
+                    (self.visit_source(self.next_source - 1), RelPath::default())
                 }
                 None => return None,
             };
             match found {
                 Ok(None) => {}
                 Ok(Some(entry)) => return Some(Ok(entry)),
-                Err(problem) => return Some(Err(problem)),
+                Err(problem) => {
+                    return Some(Err(Missed {
+                        source: u32::try_from(self.next_source - 1).unwrap_or(u32::MAX),
+                        path: path.as_bytes().to_vec(),
+                        problem,
+                    }));
+                }
             }
         }
-    }
-}
-
-fn entry(number: usize, source: &Source, path: &RelPath, seen: &Seen, kind: Kind) -> Entry {
-    Entry {
-        id: 0,
-        source: u32::try_from(number).unwrap_or(u32::MAX),
-        path: path.as_bytes().to_vec(),
-        name: if path.is_root() {
-            source.name.clone()
-        } else {
-            Vec::new()
-        },
-        kind,
-        mode: seen.mode(),
-        modified: seen.modified(),
     }
 }
 

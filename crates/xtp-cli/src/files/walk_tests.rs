@@ -16,7 +16,7 @@ fn source(top: &Path, start: &str, name: &str) -> Source {
 }
 
 /// What was found, a line each.
-fn walked(sources: Vec<Source>) -> Vec<String> {
+fn walked_without(sources: Vec<Source>, excludes: Excludes) -> Vec<String> {
     let line = |found| match found {
         Ok(Entry {
             source,
@@ -29,12 +29,17 @@ fn walked(sources: Vec<Source>) -> Vec<String> {
                 Kind::Directory => "directory".to_owned(),
                 Kind::File { size } => format!("file of {size}"),
                 Kind::Link { target } => format!("link to {}", shown(&target)),
+                Kind::Stream => "stream".to_owned(),
             };
             format!("{source} {} [{}] {kind}", shown(&path), shown(&name))
         }
-        Err(Problem { code, text }) => format!("{code:?} {text}"),
+        Err(Missed { problem, .. }) => format!("{:?} {}", problem.code, problem.text),
     };
-    Walk::new(sources).map(line).collect()
+    Walk::new(sources, excludes, Holes::Kept).map(line).collect()
+}
+
+fn walked(sources: Vec<Source>) -> Vec<String> {
+    walked_without(sources, Excludes::default())
 }
 
 #[test]
@@ -61,13 +66,13 @@ fn directories_come_before_what_is_in_them() {
             "0 sub/a [] file of 0",
             "0 sub/deep [] directory",
             "0 sub/link [] link to ../b",
-            "Special src/t/sub/loose: is a symbolic link that leads outside (../../b); skipped",
+            "Skipped src/t/sub/loose: is a symbolic link that leads outside (../../b); skipped",
             "NotFound src/missing: no such file or directory; check the name",
             "2  [] directory",
             "2 a [] file of 0",
             "2 deep [] directory",
-            "Special src/t/sub/link: is a symbolic link that leads outside (../b); skipped",
-            "Special src/t/sub/loose: is a symbolic link that leads outside (../../b); skipped",
+            "Skipped src/t/sub/link: is a symbolic link that leads outside (../b); skipped",
+            "Skipped src/t/sub/loose: is a symbolic link that leads outside (../../b); skipped",
         ]
     );
 }
@@ -87,4 +92,41 @@ fn partial_files_are_not_sources() {
             "1  [all] directory",
         ]
     );
+}
+
+#[test]
+fn what_is_excluded_is_neither_offered_nor_entered() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let top = dir.path();
+    fs::create_dir_all(top.join("t/target/deep")).expect("made");
+    for name in ["t/a.o", "t/a.c", "t/target/deep/x"] {
+        fs::write(top.join(name), "").expect("written");
+    }
+    symlink("/etc/passwd", top.join("t/out.o")).expect("linked");
+    let mut excludes = Excludes::default();
+    excludes.add(b"target/");
+    excludes.add(b"*.o");
+    let sources = vec![source(top, "t", "t"), source(top, "t/a.o", "a.o")];
+    assert_eq!(
+        walked_without(sources, excludes),
+        ["0  [t] directory", "0 a.c [] file of 0"]
+    );
+}
+
+#[test]
+fn files_with_holes_are_known() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let sparse = fs::File::create(dir.path().join("sparse")).expect("made");
+    sparse.set_len(1 << 30).expect("made longer");
+    fs::write(dir.path().join("whole"), vec![1; 1 << 20]).expect("written");
+    fs::write(dir.path().join("small"), "x").expect("written");
+    let stored = |holes| -> Vec<_> {
+        let walk = Walk::new(vec![source(dir.path(), "", "")], Excludes::default(), holes);
+        walk.map(|found| found.expect("readable").stored.is_some())
+            .collect()
+    };
+    // The directory, the small file, the sparse one, the whole one.
+    assert_eq!(stored(Holes::Never), [false; 4]);
+    assert_eq!(stored(Holes::Kept), [false, false, true, false]);
+    assert_eq!(stored(Holes::Made), [false, false, true, true]);
 }

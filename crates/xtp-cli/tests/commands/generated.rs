@@ -37,6 +37,7 @@ fn every_command_has_a_page() {
         "doctor",
         "linkem",
         "listen",
+        "ls",
         "man",
         "ping",
         "send",

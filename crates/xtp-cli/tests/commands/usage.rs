@@ -2,10 +2,11 @@
 
 use crate::support::{nobody, xtp};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "demo",
     "serve",
     "cp",
+    "ls",
     "cast",
     "ping",
     "send",

@@ -1,9 +1,17 @@
 //! `xtp serve` and `xtp cp` as people run them: real processes of the built command on loopback.
 #![cfg(unix)]
 
+mod changes;
+mod damage;
 mod faults;
 mod limited;
 mod links;
+mod lists;
+mod mirrors;
+mod options;
+mod outages;
+mod pipes;
 mod resume;
+mod sparse;
 mod support;
 mod trees;

@@ -66,7 +66,14 @@ fn a_killed_server_is_noticed_and_the_copy_resumes() {
     let (local, served) = prepare(dir.path());
     let mut server = Server::start(&served, &[]);
     let arguments = [text(&local), server.url("")];
-    let first = begin(&[&SLOW[..], &arguments.each_ref().map(String::as_str)].concat());
+    let first = begin(
+        &[
+            &SLOW[..],
+            &["--timeout", "1s"],
+            &arguments.each_ref().map(String::as_str),
+        ]
+        .concat(),
+    );
     let partial = served.join(".file.xtp-part");
     grown(&partial, 12 << 20);
     server.kill();

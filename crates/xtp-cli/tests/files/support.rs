@@ -87,6 +87,16 @@ impl Server {
         self.lines.recv_timeout(PATIENCE).ok()
     }
 
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        signal_to(&self.child, signal);
+    }
+
+    /// Waits until it has ended.
+    pub(crate) fn wait(&mut self) {
+        self.child.wait().expect("it ends");
+    }
+
     /// Kills it the hard way.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it runs");
@@ -125,6 +135,12 @@ impl Copied {
         assert_eq!(self.status, Some(0), "{} {}", self.report, self.errors);
         assert_eq!(self.report["ok"], Value::Bool(true));
         self
+    }
+
+    /// It ended with `status` before it had anything to report, and said `words`.
+    pub(crate) fn expect_failure_without_report(self, status: i32, words: &str) {
+        assert_eq!(self.status, Some(status), "{} {}", self.report, self.errors);
+        assert!(self.errors.contains(words), "'{words}' in {}", self.errors);
     }
 
     /// It ended with `status`, and said `words`.
@@ -186,6 +202,33 @@ pub(crate) fn finish(mut child: Child) -> Copied {
         report: serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")),
         errors: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Sends a process a signal: `STOP`, `CONT`, `INT`, ...
+pub(crate) fn signal_to(child: &Child, signal: &str) {
+    let status = Command::new("kill")
+        .args([&format!("-{signal}"), &child.id().to_string()])
+        .status();
+    assert!(status.expect("kill runs").success());
+}
+
+/// Runs the command with standard input, and takes what it prints.
+pub(crate) fn piped<S: AsRef<std::ffi::OsStr>>(arguments: &[S], input: &[u8]) -> Output {
+    let mut child = xtp()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Whoever ends early does not read it all.
+            let _ = std::io::Write::write_all(&mut stdin, input);
+        });
+        child.wait_with_output().expect("it ends")
+    })
 }
 
 /// Octets that look random, different for each seed.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -16,18 +16,19 @@ use crate::common::{
     Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
 };
 use crate::files::channel::{Inbox, Origin, Outbox, Sink};
-use crate::files::copy::Watch;
 use crate::files::names::RelPath;
 use crate::files::partial::{Claims, Partial};
+use crate::files::pattern::Excludes;
 use crate::files::place;
 use crate::files::problem::{Code, Fault, Problem, violation};
 use crate::files::receiver::receive;
-use crate::files::record::{Hash, Record, Stamp, Wish};
+use crate::files::record::{CopyOptions, Hash, Record, Stamp, Wish};
 use crate::files::report::Viewer;
-use crate::files::root::Root;
+use crate::files::root::{Attributes, Root};
 use crate::files::serve::survive_size_limits;
 use crate::files::session::configure;
 use crate::files::tally::Tally;
+use crate::files::watch::Watch;
 
 /// What a stream without a name is called in a directory.
 const UNNAMED: &[u8] = b"stdin";
@@ -160,12 +161,7 @@ impl Receiver<'_> {
             .out
             .note(format_args!("waiting for a sender to {}", self.args.group));
         let tally = Tally::default();
-        let watch = Watch {
-            endpoint: self.endpoint,
-            deadline: common.timeout().map(|span| Instant::now() + span),
-            late: AtomicBool::new(false),
-            done: AtomicBool::new(false),
-        };
+        let watch = Watch::new(self.endpoint, common.timeout().map(|span| Instant::now() + span));
         let mut began = Instant::now();
         let end = std::thread::scope(|scope| {
             let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, &self.args.group);
@@ -232,6 +228,8 @@ impl Receiver<'_> {
                         slash: true,
                         prefix: prefix.clone(),
                         names: None,
+                        options: CopyOptions::default(),
+                        excludes: Excludes::default(),
                     };
                     let nobody = Outbox::to(Sink::Nobody);
                     receive(nobody, inbox, target, &Claims::default(), tally)?;
@@ -269,7 +267,12 @@ impl Receiver<'_> {
                     seconds: i64::try_from(now.as_secs()).unwrap_or(0),
                     nanos: now.subsec_nanos(),
                 };
-                partial.seal(0o644, modified)?;
+                let attributes = Attributes {
+                    mode: 0o644,
+                    modified,
+                    owner: None,
+                };
+                partial.seal(&attributes, true)?;
                 partial.install()?;
                 tally.files.add(1);
                 Ok(())
@@ -341,6 +344,8 @@ impl Receiver<'_> {
 /// The worst of what went wrong with single files.
 fn verdict(tally: &Tally) -> Result<(), Fault> {
     let mut problems = tally.problems(0);
+    // What was left out is missed by nobody.
+    problems.retain(|problem| problem.code != Code::Skipped);
     let worst = problems
         .iter()
         .position(|problem| problem.code == Code::Mismatch)
@@ -398,7 +403,10 @@ fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
                 write_out(&[content])?;
             }
             Record::Begin { .. } => body(inbox, tally, "the file", write_out)?,
-            Record::Note { problem } | Record::Withdraw { problem, .. } => return Err(Fault::Peer(problem)),
+            Record::Note { problem, .. } if problem.code == Code::Skipped => tally.problem(problem),
+            Record::Note { problem, .. } | Record::Withdraw { problem, .. } => {
+                return Err(Fault::Peer(problem));
+            }
             Record::Finish => {
                 tally.files.add(files);
                 return Ok(());

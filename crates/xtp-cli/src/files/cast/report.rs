@@ -6,6 +6,7 @@ use serde::Serialize;
 use xtp::{Cast, CastStats, MemberReport, MemberState};
 
 use crate::common::{Failure, Outcome, Output, Status, peer_text, rate_text, size_text, span_text};
+use crate::files::problem::Code;
 use crate::files::tally::Tally;
 
 /// What was wanted.
@@ -147,6 +148,8 @@ impl SendReport {
         for problem in &problems {
             out.error(&problem.text);
         }
+        // What was left out is missed by nobody.
+        let failed = problems.iter().any(|problem| problem.code != Code::Skipped);
         let without: Vec<_> = self
             .receivers
             .iter()
@@ -166,7 +169,7 @@ impl SendReport {
                     .collect::<Vec<_>>()
                     .join("; ")
             ))),
-            None if !problems.is_empty() => Err(Failure::new(Status::Failed, "")),
+            None if failed => Err(Failure::new(Status::Failed, "")),
             None => Ok(()),
         };
         self.ok = outcome.is_ok();

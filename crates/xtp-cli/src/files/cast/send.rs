@@ -16,14 +16,15 @@ use super::view::View;
 use crate::args::{CastSendArgs, CycleArg, ModeArg, SlowArg, WaitArg};
 use crate::common::{Common, Failure, Input, Outcome, Piece, Status};
 use crate::files::channel::{Digest, Outbox, Sink};
-use crate::files::copy::local_source;
+use crate::files::local::local_source;
 use crate::files::names::RelPath;
+use crate::files::pattern::Excludes;
 use crate::files::pool::Pool;
 use crate::files::problem::{Code, Fault, Problem};
 use crate::files::record::{Entry, INLINE_LIMIT, Kind, Record, VERSION, Wish};
 use crate::files::sender::{changed, check_unchanged};
 use crate::files::tally::Tally;
-use crate::files::walk::{Source, Walk};
+use crate::files::walk::{Holes, Missed, Source, Walk};
 
 /// Waits so long for receivers where nothing says whom.
 const JOINERS: Duration = Duration::from_secs(2);
@@ -177,12 +178,12 @@ impl Content {
             |problem: Problem| Failure::new(problem.code.status(), format!("cannot send {}", problem.text));
         let source = local_source(path).map_err(failed)?;
         let mut total = 0;
-        for (number, found) in Walk::new(vec![source.clone()]).enumerate() {
+        for (number, found) in walk(source.clone()).enumerate() {
             common.check()?;
             match found {
                 Ok(entry) => total += entry.kind.size(),
                 // The one thing that was named.
-                Err(problem) if number == 0 => return Err(failed(problem)),
+                Err(missed) if number == 0 => return Err(failed(missed.problem)),
                 Err(_) => {}
             }
         }
@@ -245,6 +246,11 @@ fn stream(outbox: &mut Outbox<'_>, tally: &Tally, common: &Common) -> Result<(),
     outbox.flush()
 }
 
+/// Everything below a source. The stream to a group has no holes.
+fn walk(source: Source) -> Walk {
+    Walk::new(vec![source], Excludes::default(), Holes::Never)
+}
+
 /// Files one after the other, each entry followed by its content.
 struct Files<'a> {
     walk: Walk,
@@ -257,7 +263,7 @@ struct Files<'a> {
 impl<'a> Files<'a> {
     fn new(source: Source, outbox: Outbox<'a>, tally: &'a Tally) -> Self {
         Self {
-            walk: Walk::new(vec![source]),
+            walk: walk(source),
             outbox,
             tally,
             pool: Pool::default(),
@@ -271,11 +277,17 @@ impl<'a> Files<'a> {
             self.tally.check()?;
             let mut entry = match found {
                 Ok(entry) => entry,
-                Err(problem) => {
+                Err(Missed {
+                    source,
+                    path,
+                    problem,
+                }) => {
+                    self.tally.problem(problem.clone());
                     self.outbox.push(&Record::Note {
-                        problem: problem.clone(),
+                        source,
+                        path,
+                        problem,
                     })?;
-                    self.tally.problem(problem);
                     continue;
                 }
             };

@@ -40,32 +40,14 @@ fn targets_are_directories_or_names_in_them() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let top = dir.path().to_str().expect("text").to_owned();
     let sources = [b"/x".to_vec()];
-    let found =
-        |path: &str| local_target(OsStr::new(path), &sources).map(|target| (target.path, target.prefix));
+    let found = |path: &str| {
+        let (options, excludes) = (CopyOptions::default(), Excludes::default());
+        local_target(OsStr::new(path), &sources, options, excludes).map(|target| (target.path, target.prefix))
+    };
     assert_eq!(found(&top), Ok((RelPath::default(), format!("{top}/"))));
     let named = RelPath::from_user(b"new").expect("clean");
     assert_eq!(found(&format!("{top}/new")), Ok((named, format!("{top}/"))));
     assert_eq!(found("."), Ok((RelPath::default(), String::new())));
     let failed = found(&format!("{top}/none/new")).expect_err("no such directory");
     assert_eq!(failed.code, super::super::problem::Code::NotFound);
-}
-
-#[test]
-fn broken_connections_are_unreachable_and_say_what_to_do() {
-    let lost = Fault::Net(Error::Closed(CloseReason::Lost));
-    let args = <crate::args::Cli as clap::Parser>::parse_from(["xtp", "demo"]).common;
-    let Ok(common) = Common::new(args) else {
-        panic!("default options are good");
-    };
-    let failure = explain("cannot copy", lost, false, &common);
-    assert_eq!(failure.status, Status::Unreachable);
-    assert!(failure.message.contains("run it again"), "{}", failure.message);
-    assert_eq!(
-        explain("cannot copy", Fault::Stopped, true, &common).status,
-        Status::Unreachable
-    );
-    assert_eq!(
-        explain("cannot copy", Fault::Stopped, false, &common).status,
-        Status::Interrupted
-    );
 }

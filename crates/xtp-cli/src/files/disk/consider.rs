@@ -1,0 +1,237 @@
+//! What becomes of an offer: made at once, skipped, asked for, or refused.
+
+use super::*;
+
+impl Disk<'_> {
+    /// Decides about an offer.
+    pub(super) fn consider(&mut self, entry: Entry) -> Result<(), Fault> {
+        let place = self.places.place(&entry)?;
+        if let Some(mirror) = &mut self.mirror {
+            mirror.offered(&entry, &place)?;
+        }
+        if self.options.dry_run {
+            return self.rehearse(&entry, &place);
+        }
+        match entry.kind.clone() {
+            Kind::Directory => {
+                let made = self.make_directory(&entry, &place);
+                if made.is_err() {
+                    self.places.breaks(&place.path);
+                }
+                made
+            }
+            Kind::Link { target } => self.make_link(&entry, &place, &target),
+            Kind::File { .. } => self.consider_file(entry, place, false),
+            Kind::Stream => self.want(entry, place, false),
+        }
+    }
+
+    /// What a file or directory is to have besides its content.
+    pub(super) fn attributes(&self, entry: &Entry) -> Attributes {
+        Attributes {
+            mode: self.mode(entry),
+            modified: entry.modified,
+            owner: self.options.owner.then_some(entry.owner),
+        }
+    }
+
+    /// Permission bits. Set-user-ID, set-group-ID and sticky bits belong to an owner: without that one a stranger's word is
+    /// not enough for them.
+    fn mode(&self, entry: &Entry) -> u32 {
+        let kept = if self.options.owner { 0o7777 } else { 0o777 };
+        entry.mode & kept
+    }
+
+    /// Whether what is there has the size and time of what is offered.
+    pub(super) fn is_same(&self, entry: &Entry, seen: &Seen) -> bool {
+        !self.one_way
+            && seen.shape() == Shape::File
+            && entry.kind == Kind::File { size: seen.size() }
+            && same_time(seen.modified(), entry.modified)
+    }
+
+    fn make_directory(&mut self, entry: &Entry, place: &Place) -> Result<(), Fault> {
+        if let Some((folder, name)) = &place.at {
+            let failed = |error: std::io::Error| Problem::io(&place.label, &error);
+            match folder.make_folder(name, entry.mode) {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    if !is_directory(&self.root, &place.path, folder, name).map_err(failed)? {
+                        let text = format!("{}: is in the way of a directory; move it", place.label);
+                        return Err(Problem::new(Code::InTheWay, text).into());
+                    }
+                }
+                Err(error) => return Err(failed(error).into()),
+            }
+            self.directory_memory += place.path.as_bytes().len() + size_of::<Directory>();
+            if self.directory_memory > DIRECTORY_MEMORY {
+                let text = format!(
+                    "{}: too many directories in one copy; copy parts of it",
+                    place.label
+                );
+                return Err(Problem::new(Code::Limit, text).into());
+            }
+            self.directories.push(Directory {
+                path: place.path.clone(),
+                attributes: self.attributes(entry),
+            });
+        }
+        self.tally.directories.add(1);
+        self.outbox.push(&Record::Done { id: entry.id })
+    }
+
+    fn make_link(&mut self, entry: &Entry, place: &Place, target: &[u8]) -> Result<(), Fault> {
+        let (folder, name) = named(place)?;
+        check_link(entry, place, target)?;
+        let failed = |error: std::io::Error| Problem::io(&place.label, &error);
+        if let Some(seen) = folder.find(name).map_err(failed)? {
+            match seen.shape() {
+                Shape::Directory => return Err(in_the_way(place).into()),
+                Shape::Link if folder.link_target(name).is_ok_and(|there| there == target) => {
+                    self.tally.unchanged.add(1);
+                    return self.outbox.push(&Record::Skip { id: entry.id });
+                }
+                _ => {}
+            }
+        }
+        let hidden = super::super::names::partial_name(name);
+        let made = folder
+            .remove(&hidden)
+            .and_then(|()| folder.make_link(&hidden, target));
+        made.map_err(failed)?;
+        if self.options.owner {
+            folder.set_owner(&hidden, entry.owner).map_err(failed)?;
+        }
+        folder.set_link_time(&hidden, entry.modified).map_err(failed)?;
+        folder.rename(&hidden, name).map_err(failed)?;
+        self.tally.links.add(1);
+        self.tally.list(&place.label);
+        self.outbox.push(&Record::Done { id: entry.id })
+    }
+
+    pub(super) fn consider_file(&mut self, entry: Entry, place: Place, anew: bool) -> Result<(), Fault> {
+        let (folder, name) = named(&place)?;
+        let failed = |error: std::io::Error| Problem::io(&place.label, &error);
+        if let Some(seen) = folder.find(name).map_err(failed)? {
+            if seen.shape() == Shape::Directory {
+                return Err(in_the_way(&place).into());
+            }
+            if self.is_same(&entry, &seen) {
+                // Before the mode: a new owner costs a file its set-ID bits.
+                let owned = !self.options.owner || seen.owner() == entry.owner;
+                if !owned {
+                    folder.set_owner(name, entry.owner).map_err(failed)?;
+                }
+                let kept = if self.options.owner { 0o7777 } else { 0o777 };
+                if !owned || seen.mode() & kept != self.mode(&entry) {
+                    folder.set_mode(name, self.mode(&entry)).map_err(failed)?;
+                }
+                self.tally.unchanged.add(1);
+                self.tally.settled.add(entry.kind.size());
+                return self.outbox.push(&Record::Skip { id: entry.id });
+            }
+        }
+        self.want(entry, place, anew)
+    }
+
+    /// Asks for content, of large files when it is their turn.
+    fn want(&mut self, entry: Entry, place: Place, anew: bool) -> Result<(), Fault> {
+        named(&place)?;
+        let id = entry.id;
+        let content = if is_large(&entry) {
+            self.deferred.push_back(id);
+            Content::Deferred
+        } else {
+            let prefix = ContentHash::default().value();
+            self.outbox.push(&Record::Want {
+                id,
+                offset: 0,
+                prefix,
+            })?;
+            Content::Inline
+        };
+        let expected = Expected {
+            entry,
+            place,
+            content,
+            attempts: 0,
+            anew,
+        };
+        self.expected.insert(id, expected);
+        self.want_deferred()
+    }
+
+    /// Asks for large files, as many as may be under way.
+    pub(super) fn want_deferred(&mut self) -> Result<(), Fault> {
+        while self.large < LARGE_AHEAD
+            && let Some(id) = self.deferred.pop_front()
+        {
+            let Some(mut expected) = self.expected.remove(&id) else {
+                continue;
+            };
+            match self.prepare(&expected) {
+                Ok((content, offset, prefix)) => {
+                    expected.content = content;
+                    self.expected.insert(id, expected);
+                    self.large += 1;
+                    self.outbox.push(&Record::Want { id, offset, prefix })?;
+                    // The hash of a long beginning takes its time; the sender may start meanwhile.
+                    self.outbox.flush()?;
+                }
+                Err(Fault::Here(problem)) => self.refuse(id, expected.entry.kind.size(), problem)?,
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the partial file and finds out what it holds.
+    fn prepare(&self, expected: &Expected) -> Result<(Content, u64, Hash), Fault> {
+        let (folder, name) = named(&expected.place)?;
+        let entry = &expected.entry;
+        let size = entry.kind.size();
+        let partial = Partial::open(self.claims, folder, name, &expected.place.label)?;
+        let mut at = partial.len()?;
+        let mut hasher = Box::new(ContentHash::new(entry.stored.is_some()));
+        // What a stream brought last time is gone at its source.
+        if at > size || self.one_way || entry.kind == Kind::Stream {
+            partial.clear()?;
+            at = 0;
+        }
+        if at > 0 {
+            at = partial.hash(&mut hasher, self.tally)?;
+        }
+        let missing = (size - at).min(entry.stored.unwrap_or(u64::MAX));
+        check_room(folder, missing, &expected.place.label)?;
+        let prefix = hasher.value();
+        Ok((Content::Ready { partial, hasher, at }, at, prefix))
+    }
+}
+
+/// Whether the content of a file comes in pieces.
+pub(super) fn is_large(entry: &Entry) -> bool {
+    entry.kind == Kind::Stream || entry.kind.size() > INLINE_LIMIT
+}
+
+/// Fails if a link would lead out of its source.
+pub(super) fn check_link(entry: &Entry, place: &Place, target: &[u8]) -> Result<(), Problem> {
+    let depth = RelPath::from_peer(&entry.path)?.depth().saturating_sub(1);
+    if !stays_inside(target, depth) {
+        let text = format!("{}: is a symbolic link that leads outside; skipped", place.label);
+        return Err(Problem::new(Code::Outside, text));
+    }
+    Ok(())
+}
+
+/// Fails early if the file system has no room for what is missing.
+fn check_room(folder: &Folder, missing: u64, label: &str) -> Result<(), Problem> {
+    match folder.room() {
+        Some(room) if room < missing => {
+            let text = format!(
+                "{label}: no space left on the device: {missing} octets are missing, {room} are free; make room and copy again"
+            );
+            Err(Problem::new(Code::NoSpace, text))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,210 @@
+//! Content on its way into files: what may come, and whether it is what was sent.
+
+use super::*;
+
+/// How often content that arrived damaged is asked for again.
+const AGAIN: u32 = 3;
+
+impl Disk<'_> {
+    pub(super) fn take_whole(&mut self, id: u64, hash: &Hash, content: Bytes) -> Result<(), Fault> {
+        let Some(expected) = self.expected.remove(&id) else {
+            return self.unwanted("sent a file nobody wants");
+        };
+        let size = content.len() as u64;
+        if !matches!(expected.content, Content::Inline) || expected.entry.kind.size() != size {
+            return Err(violation("sent another file than it offered").into());
+        }
+        self.tally.sent.add(size);
+        if blake3::hash(&content) != *hash {
+            return self.mismatched(expected);
+        }
+        self.tally.settled.add(size);
+        let (folder, name) = named(&expected.place)?;
+        let stored = Partial::open(self.claims, folder, name, &expected.place.label).and_then(|partial| {
+            partial.clear()?;
+            partial.write(&[content])?;
+            Ok(partial)
+        });
+        match stored {
+            Ok(partial) => self.completed(expected, partial),
+            Err(problem) => self.refuse(id, 0, problem)?,
+        }
+        Ok(())
+    }
+
+    /// A file is verified and waits for its name.
+    fn completed(&mut self, expected: Expected, partial: Partial) {
+        self.tally.list(&expected.place.label);
+        let attributes = self.attributes(&expected.entry);
+        self.complete
+            .push(Complete::new(expected.entry.id, partial, attributes));
+    }
+
+    /// What arrived is not what was sent: it is asked for again, from its beginning.
+    fn mismatched(&mut self, mut expected: Expected) -> Result<(), Fault> {
+        let id = expected.entry.id;
+        expected.attempts += 1;
+        // A transmitter to a group hears nothing, and standard input comes only once.
+        if self.one_way || expected.attempts > AGAIN || expected.entry.kind == Kind::Stream {
+            let size = expected.entry.kind.size();
+            return self.refuse(id, size, mismatch(&expected.place.label, expected.attempts));
+        }
+        self.tally.damaged.add(1);
+        tracing::info!("{}: arrived damaged; asked for again", expected.place.label);
+        if is_large(&expected.entry) {
+            expected.content = Content::Deferred;
+            self.deferred.push_back(id);
+        } else {
+            let prefix = ContentHash::default().value();
+            let offset = 0;
+            self.outbox.push(&Record::Want { id, offset, prefix })?;
+        }
+        self.expected.insert(id, expected);
+        Ok(())
+    }
+
+    /// Content that was not asked for: of a transmitter that does not hear what was refused.
+    fn unwanted(&self, what: &str) -> Result<(), Fault> {
+        match self.one_way {
+            true => Ok(()),
+            false => Err(violation(what).into()),
+        }
+    }
+
+    pub(super) fn begin(&mut self, id: u64, offset: u64) -> Result<(), Fault> {
+        let Some(mut expected) = self.expected.remove(&id) else {
+            return self.unwanted("begins a file nobody wants");
+        };
+        let Content::Ready {
+            partial,
+            mut hasher,
+            mut at,
+        } = expected.content
+        else {
+            return Err(violation("begins a file out of turn").into());
+        };
+        if offset != at {
+            if offset != 0 {
+                return Err(violation("begins a file in the wrong place").into());
+            }
+            // What is here is not the beginning of this file.
+            hasher.reset();
+            at = 0;
+            if let Err(problem) = partial.clear() {
+                self.large -= 1;
+                return self.refuse(id, expected.entry.kind.size(), problem);
+            }
+        }
+        if expected.attempts == 0 && !expected.anew {
+            self.tally.resumed.add(offset);
+        }
+        self.tally.settled.add(offset);
+        expected.content = Content::Growing { partial, hasher, at };
+        self.expected.insert(id, expected);
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, id: u64, content: &[Bytes]) -> Result<(), Fault> {
+        let octets = content.iter().map(|part| part.len() as u64).sum();
+        self.tally.sent.add(octets);
+        self.grow(id, octets, |partial, hash| {
+            partial.write(content)?;
+            for part in content {
+                hash.update(part);
+            }
+            Ok(())
+        })
+    }
+
+    /// The content goes on with a hole.
+    pub(super) fn hole(&mut self, id: u64, octets: u64) -> Result<(), Fault> {
+        let plain = |expected: &Expected| expected.entry.stored.is_none();
+        if self.expected.get(&id).is_some_and(plain) {
+            return Err(violation("sent a hole in a file without any").into());
+        }
+        self.grow(id, octets, |partial, hash| {
+            partial.extend(partial.len()? + octets)?;
+            hash.update_zeros(octets);
+            Ok(())
+        })
+    }
+
+    /// A file under construction gets more octets.
+    fn grow(
+        &mut self,
+        id: u64,
+        octets: u64,
+        add: impl FnOnce(&Partial, &mut ContentHash) -> Result<(), Problem>,
+    ) -> Result<(), Fault> {
+        // Content of a file that was refused meanwhile may still be under way.
+        let Some(expected) = self.expected.get_mut(&id) else {
+            return Ok(());
+        };
+        let Content::Growing { partial, hasher, at } = &mut expected.content else {
+            return Err(violation("sent content out of turn").into());
+        };
+        let size = match expected.entry.kind {
+            Kind::Stream => u64::MAX >> 1,
+            _ => expected.entry.kind.size(),
+        };
+        if octets > size - *at {
+            return Err(violation("sent more of a file than it offered").into());
+        }
+        match add(partial, hasher) {
+            Ok(()) => {
+                *at += octets;
+                self.tally.settled.add(octets);
+                Ok(())
+            }
+            Err(problem) => {
+                let left = expected.entry.kind.size().saturating_sub(*at);
+                self.expected.remove(&id);
+                self.large -= 1;
+                self.refuse(id, left, problem)?;
+                // The sender should hear it before it has sent much more.
+                self.outbox.flush()?;
+                self.want_deferred()
+            }
+        }
+    }
+
+    pub(super) fn end(&mut self, id: u64, hash: &Hash) -> Result<(), Fault> {
+        let Some(mut expected) = self.expected.remove(&id) else {
+            return Ok(());
+        };
+        let content = std::mem::replace(&mut expected.content, Content::Deferred);
+        let Content::Growing { partial, hasher, at } = content else {
+            return Err(violation("ends a file out of turn").into());
+        };
+        self.large -= 1;
+        if expected.entry.kind == Kind::Stream {
+            // Its size is known now.
+            expected.entry.kind = Kind::File { size: at };
+            self.tally.offered.add(at);
+        }
+        if at != expected.entry.kind.size() {
+            return Err(violation("ends a file too early").into());
+        }
+        if hasher.value() == *hash {
+            self.completed(expected, partial);
+        } else {
+            partial.discard();
+            self.tally.settled.take(at);
+            self.mismatched(expected)?;
+        }
+        self.want_deferred()
+    }
+}
+
+fn mismatch(label: &str, attempts: u32) -> Problem {
+    let times = match attempts {
+        1 => String::new(),
+        more => format!(", {more} times"),
+    };
+    Problem::new(
+        Code::Mismatch,
+        format!(
+            "{label}: the content that arrived differs from what was sent{times}; look for a fault in memory, disk or network, and copy it again"
+        ),
+    )
+}

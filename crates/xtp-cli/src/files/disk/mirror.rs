@@ -1,0 +1,181 @@
+//! `--delete`: what the sender does not have goes from the directories that are copied, when all else is done.
+//!
+//! Nothing goes if anything at the source could not be looked at: what was not seen there may be there. What is left
+//! out, by a pattern or because it cannot be copied, is left alone here as well.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::names::is_partial;
+use super::*;
+use crate::files::pattern::Excludes;
+
+/// Octets of names kept until the end.
+const NAME_MEMORY: usize = 256 << 20;
+/// What a name costs besides its octets.
+const NAME_COST: usize = 48;
+
+/// A directory that is copied.
+struct Known {
+    /// Where it is below its source, for patterns.
+    below: RelPath,
+    /// What the sender has in it.
+    names: HashSet<Vec<u8>>,
+}
+
+/// What the sender has.
+pub(super) struct Mirror {
+    excludes: Excludes,
+    folders: HashMap<RelPath, Known>,
+    memory: usize,
+    /// Why nothing is to be removed.
+    blocked: bool,
+}
+
+impl Mirror {
+    pub(super) fn new(excludes: Excludes) -> Self {
+        Self {
+            excludes,
+            folders: HashMap::new(),
+            memory: 0,
+            blocked: false,
+        }
+    }
+
+    /// The sender has this.
+    ///
+    /// # Errors
+    /// If there is more than can be kept in mind.
+    pub(super) fn offered(&mut self, entry: &Entry, place: &Place) -> Result<(), Problem> {
+        self.keep(&place.path)?;
+        if entry.kind == Kind::Directory && !self.folders.contains_key(&place.path) {
+            let below = RelPath::from_peer(&entry.path)?;
+            self.remember(place.path.as_bytes().len() + below.as_bytes().len() + size_of::<Known>())?;
+            let names = HashSet::new();
+            self.folders.insert(place.path.clone(), Known { below, names });
+        }
+        Ok(())
+    }
+
+    /// What is at `path` stays.
+    ///
+    /// # Errors
+    /// As [`offered`](Self::offered).
+    pub(super) fn keep(&mut self, path: &RelPath) -> Result<(), Problem> {
+        let Some((above, name)) = path.split() else {
+            return Ok(());
+        };
+        if let Some(known) = self.folders.get_mut(&above)
+            && known.names.insert(name.to_vec())
+        {
+            self.remember(name.len() + NAME_COST)?;
+        }
+        Ok(())
+    }
+
+    /// Not all of the source was seen: nothing is removed.
+    pub(super) fn block(&mut self) {
+        self.blocked = true;
+    }
+
+    fn remember(&mut self, octets: usize) -> Result<(), Problem> {
+        self.memory += octets;
+        if self.memory > NAME_MEMORY {
+            self.blocked = true;
+            let text = "more names than --delete can compare; nothing is deleted; copy parts of the tree";
+            return Err(Problem::new(Code::Limit, text));
+        }
+        Ok(())
+    }
+}
+
+impl Disk<'_> {
+    /// Something is at the source and is not offered.
+    pub(super) fn missed(&mut self, source: u32, path: &[u8], problem: Problem) -> Result<(), Fault> {
+        if let Some(mirror) = &mut self.mirror {
+            match self.places.path_of(source, path)? {
+                Some(path) if problem.code == Code::Skipped => mirror.keep(&path)?,
+                _ => mirror.block(),
+            }
+        }
+        self.tally.problem(self.tally.told(problem));
+        Ok(())
+    }
+
+    /// Removes what the sender does not have.
+    pub(super) fn prune(&mut self) -> Result<(), Fault> {
+        let Some(mirror) = self.mirror.take() else {
+            return Ok(());
+        };
+        if mirror.blocked || self.refused {
+            let text = "nothing was deleted, because not everything could be copied";
+            return self.refuse(u64::MAX, 0, Problem::new(Code::Skipped, text));
+        }
+        // In order, so that it is told in order.
+        let mut folders: Vec<_> = mirror.folders.iter().collect();
+        folders.sort_unstable_by_key(|(path, _)| *path);
+        for (path, known) in folders {
+            self.tally.check()?;
+            let folder = match self.root.folder(path) {
+                Ok(folder) => folder,
+                // A copy that only says what it would do has not made it.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(Problem::io(self.places.label(path), &error).into()),
+            };
+            let outcome = self.prune_folder(&folder, path, &known.below, &known.names, &mirror.excludes);
+            match outcome {
+                Err(Fault::Here(problem)) => self.refuse(u64::MAX, 0, problem)?,
+                outcome => drop(outcome?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what is in a directory and not among `kept`; whether nothing stayed.
+    fn prune_folder(
+        &mut self,
+        folder: &Folder,
+        path: &RelPath,
+        below: &RelPath,
+        kept: &HashSet<Vec<u8>>,
+        excludes: &Excludes,
+    ) -> Result<bool, Fault> {
+        let label = self.places.label(path);
+        let names = folder.names().map_err(|error| Problem::io(&label, &error))?;
+        let mut empty = true;
+        for name in names {
+            self.tally.check()?;
+            if kept.contains(&name) || is_partial(&name) {
+                empty = false;
+                continue;
+            }
+            let (inner, inner_below) = (path.join(&name)?, below.join(&name)?);
+            let failed = |error: std::io::Error| Problem::io(inner.to_string(), &error);
+            let Some(seen) = folder.find(&name).map_err(failed)? else {
+                continue;
+            };
+            let is_folder = seen.shape() == Shape::Directory;
+            if excludes.leave_out(inner_below.as_bytes(), is_folder) {
+                empty = false;
+                continue;
+            }
+            if is_folder {
+                let open = folder.enter(&name).map_err(failed)?;
+                let nothing = HashSet::new();
+                let emptied = self.prune_folder(&open, &inner, &inner_below, &nothing, excludes)?;
+                if !emptied || !(self.options.dry_run || folder.remove_folder(&name).map_err(failed)?) {
+                    empty = false;
+                    continue;
+                }
+            } else if !self.options.dry_run {
+                folder.remove(&name).map_err(failed)?;
+            }
+            self.tally.deleted.add(1);
+            let label = self.places.label(&inner);
+            self.tally.list_deleted(&label);
+            let mut path = label.into_bytes();
+            path.truncate(super::super::names::PATH_LIMIT);
+            self.outbox.push(&Record::Deleted { path })?;
+        }
+        Ok(empty)
+    }
+}
