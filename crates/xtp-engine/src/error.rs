@@ -20,6 +20,15 @@ pub enum CloseReason {
         /// Octets of ours that were not confirmed.
         unconfirmed: u64,
     },
+    /// A program rejected the association with a reason of its own (DIAG code 2 with END, §6.6): the peer's, or at the
+    /// responder this end's.
+    #[error("rejected by the other side: {}", rejection(*.code, .text))]
+    Rejected {
+        /// The program's number. Those below 256 are the protocol's (§1.9) where it has a name for them.
+        code: u32,
+        /// The program's words, at most [`LONGEST_REASON`] octets. They come from the peer: escape them before they are shown.
+        text: Box<str>,
+    },
     /// The peer's reader refused the rest of our stream and the association is over.
     #[error("refused by the reader: {not_taken} octets were not taken")]
     RefusedByReader {
@@ -55,6 +64,31 @@ pub enum CloseReason {
     /// The peer violated the protocol.
     #[error("protocol error of the peer: {0}")]
     Protocol(&'static str),
+}
+
+/// Octets of the text of a rejection at most.
+pub const LONGEST_REASON: usize = 256;
+
+impl CloseReason {
+    /// A rejection with as much of `text` as may be told.
+    pub(crate) fn rejected(code: u32, text: &str) -> Self {
+        let fits = |end: &usize| text.is_char_boundary(*end);
+        let end = (0..=text.len().min(LONGEST_REASON)).rev().find(fits).unwrap_or(0);
+        Self::Rejected {
+            code,
+            text: text[..end].into(),
+        }
+    }
+}
+
+/// What a program says, on one line.
+fn rejection(code: u32, text: &str) -> String {
+    match (text.is_empty(), code) {
+        (true, 0) => "it gives no reason".to_owned(),
+        (true, code) => format!("code {code}"),
+        (false, 0) => text.escape_debug().to_string(),
+        (false, code) => format!("{} (code {code})", text.escape_debug()),
+    }
 }
 
 /// The val of a DIAG with its meaning in words.

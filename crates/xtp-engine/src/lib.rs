@@ -41,7 +41,7 @@ mod transmit;
 pub use config::EngineConfig;
 pub use driver::{Arrivals, Arrived, Driver, Expectation, Outlet, Parting, Reply};
 pub use engine::{Engine, Read, Store, Welcomed};
-pub use error::{CloseReason, DiagReason, Error};
+pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
 pub use event::{ContextId, Event, ListenerId, MarkId};
 pub use frames::{Framed, Frames};
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Tuning};

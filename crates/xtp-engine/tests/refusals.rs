@@ -4,8 +4,8 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
-    CloseReason, ContextId, Datagram, DiagReason, Ecn, Engine, EngineConfig, Event, ListenOptions,
-    OpenOptions, Read, Time, TransmitBatch, paradigm,
+    CloseReason, ContextId, Datagram, DiagReason, Ecn, Engine, EngineConfig, Event, LONGEST_REASON,
+    ListenOptions, OpenOptions, Read, Time, TransmitBatch, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -20,6 +20,10 @@ struct World {
     ends: [Engine; 2],
     ids: [Option<ContextId>; 2],
     closed: [Option<CloseReason>; 2],
+    /// So many datagrams of the server are lost.
+    lost: usize,
+    /// Datagrams the server has sent.
+    said: usize,
 }
 
 impl World {
@@ -31,6 +35,8 @@ impl World {
             ends,
             ids: [None; 2],
             closed: [None, None],
+            lost: 0,
+            said: 0,
         }
     }
 
@@ -70,6 +76,12 @@ impl World {
         let src = SocketAddr::from(([10, 0, 0, 1 + from as u8], 36_036));
         let mut said = Vec::new();
         out.for_each_datagram(|_, octets| said.push(octets.to_vec()));
+        if from == 1 {
+            self.said += said.len();
+            let lost = self.lost.min(said.len());
+            self.lost -= lost;
+            said.drain(..lost);
+        }
         for data in &said {
             let datagram = Datagram {
                 src,
@@ -222,4 +234,80 @@ fn who_is_never_answered_does_without_credit() {
         out.for_each_datagram(|_, datagram| octets += datagram.len());
         assert!(octets > 20_000, "service {service}: {octets} octets left");
     }
+}
+
+/// Why a program rejects a request reaches who made it, though the first packet that says so is lost.
+#[test]
+fn a_rejection_tells_its_reason() {
+    for (text, lost) in [("no such table", 0), ("no such table", 2), ("", 0), ("", 1)] {
+        let mut world = World::send(ListenOptions::new(PORT), paradigm::transaction(PORT), 100);
+        let id = world.ids[1].expect("accepted");
+        assert_eq!(world.taken(), 100);
+        (world.lost, world.said) = (lost, 0);
+        world.ends[1].reject(world.now, id, 1_000, text).expect("there");
+        world.ends[1].release(world.now, id).expect("there");
+        // One whose answer was lost asks less and less often.
+        for _ in 0..4 {
+            world.run();
+        }
+        let expected = CloseReason::Rejected {
+            code: 1_000,
+            text: text.into(),
+        };
+        assert_eq!(world.closed[0], Some(expected), "{text:?} with {lost} lost");
+        assert!(
+            world.said > lost && world.said <= lost + 1,
+            "{} packets",
+            world.said
+        );
+    }
+}
+
+/// What is told is cut between two characters, and where the address is not proved, to three times what came.
+#[test]
+fn a_long_reason_is_cut() {
+    for (request, expected) in [(2_000, LONGEST_REASON - 1), (1, 0)] {
+        let mut world = World::new(ListenOptions::new(PORT));
+        let peer = SocketAddr::from(([10, 0, 0, 2], 36_036));
+        let id = world.ends[0]
+            .open(world.now, peer, paradigm::transaction(PORT))
+            .expect("in range");
+        let octets = Bytes::from(vec![7; request]);
+        assert_eq!(world.ends[0].send(world.now, id, octets, true), Ok(request));
+        world.ends[0].close_writer(world.now, id).expect("open");
+        while world.ids[1].is_none() {
+            assert!(world.carry(0) | world.carry(1));
+        }
+        let id = world.ids[1].expect("accepted");
+        let text = "\u{20ac}".repeat(200);
+        world.ends[1].reject(world.now, id, 256, &text).expect("there");
+        world.run();
+        let Some(CloseReason::Rejected {
+            code: 256,
+            text: told,
+        }) = &world.closed[0]
+        else {
+            panic!("{:?}", world.closed);
+        };
+        assert!(
+            text.starts_with(&**told) && told.len() <= LONGEST_REASON,
+            "{told}"
+        );
+        assert!(told.len() >= expected, "{} octets of {request}", told.len());
+    }
+}
+
+/// Who opened an association has nobody to reject.
+#[test]
+fn an_initiator_that_rejects_aborts() {
+    let mut world = World::send(ListenOptions::streams(PORT), paradigm::stream(PORT), 10);
+    let id = world.ids[0].expect("open");
+    world.ends[0].reject(world.now, id, 256, "no").expect("there");
+    world.run();
+    assert_eq!(world.closed[0], Some(CloseReason::LocalAbort));
+    assert!(
+        matches!(world.closed[1], Some(CloseReason::Aborted { .. })),
+        "{:?}",
+        world.closed
+    );
 }

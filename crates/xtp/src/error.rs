@@ -116,12 +116,13 @@ impl Error {
         )
     }
 
-    /// The peer said no: to the association, or to the rest of a stream.
+    /// The peer said no: to the association, to what its program read of it, or to the rest of a stream.
     pub fn is_refused(&self) -> bool {
         matches!(
             self,
-            Self::Closed(CloseReason::Refused(_) | CloseReason::RefusedByReader { .. })
-                | Self::Command(xtp_engine::Error::RefusedByPeer)
+            Self::Closed(
+                CloseReason::Refused(_) | CloseReason::Rejected { .. } | CloseReason::RefusedByReader { .. }
+            ) | Self::Command(xtp_engine::Error::RefusedByPeer)
         )
     }
 
@@ -177,7 +178,9 @@ impl Error {
 fn kind_of_close(reason: &CloseReason) -> io::ErrorKind {
     match reason {
         CloseReason::Unreachable => io::ErrorKind::TimedOut,
-        CloseReason::NobodyListens | CloseReason::Refused(_) => io::ErrorKind::ConnectionRefused,
+        CloseReason::NobodyListens | CloseReason::Refused(_) | CloseReason::Rejected { .. } => {
+            io::ErrorKind::ConnectionRefused
+        }
         CloseReason::LocalAbort => io::ErrorKind::ConnectionAborted,
         CloseReason::Normal | CloseReason::RefusedByReader { .. } => io::ErrorKind::BrokenPipe,
         _ => io::ErrorKind::ConnectionReset,

@@ -117,9 +117,15 @@ impl Incoming {
         self.queue_response(response.into(), true)
     }
 
-    /// Refuses the association: the peer's call fails at once.
-    pub fn reject(self) {
-        self.stream.abort_now();
+    /// Refuses the association: the peer's call fails at once with
+    /// [`CloseReason::Rejected`](crate::CloseReason::Rejected), which carries `code` and `text`.
+    ///
+    /// Both are the program's own; 0 and `""` say nothing. Codes below 256 are better left to the protocol, which has names for
+    /// some of them (§1.9). Of `text` at most [`LONGEST_REASON`](crate::LONGEST_REASON) octets are told, and less to somebody
+    /// whose address is not proved and who sent little. Who sent a datagram learns nothing: nobody answers those.
+    pub fn reject(self, code: u32, text: &str) {
+        self.stream
+            .end_now(|core, now, id| core.engine.reject(now, id, code, text));
     }
 
     fn queue_response(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {

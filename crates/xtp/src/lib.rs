@@ -168,7 +168,7 @@ pub use mark::Mark;
 pub use poll_set::PollSet;
 pub use resolve::resolve;
 pub use stats::EndpointStats;
-pub use stream::{Chunk, Retained, Stream};
+pub use stream::{Chunk, Reader, Retained, Stream, Writer};
 pub use subscription::Subscription;
 pub use xtp_engine::group::{
     BucketOptions, CastStats, Cycle, DropReason, Fec, GroupClose, GroupEvent, MemberId, MemberReport,
@@ -176,7 +176,7 @@ pub use xtp_engine::group::{
 };
 pub use xtp_engine::{
     CloseReason, Confirm, CongestionKind, ContextStats, DiagReason, EngineConfig, EngineStats, ErrorControl,
-    ListenOptions, Octets, OpenOptions, Rate, Tuning, paradigm,
+    LONGEST_REASON, ListenOptions, Octets, OpenOptions, Rate, Tuning, paradigm,
 };
 pub use xtp_io::{Backend, Capabilities, Counters, Interface, SocketOptions};
 pub use xtp_wire::{UDP_PORT, ports, service};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use xtp_engine::{Expectation, ListenerId};
@@ -59,7 +59,8 @@ impl Listener {
     /// Waits for the next association.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](crate::Error::Interrupted), [`Error::Carrier`](crate::Error::Carrier).
+    /// [`Error::Interrupted`](crate::Error::Interrupted), [`Error::Carrier`](crate::Error::Carrier), [`Error::Command`] once the
+    /// listener was [closed](Self::close).
     pub fn accept(&self) -> Result<Incoming> {
         self.accept_within(None)
     }
@@ -108,11 +109,40 @@ impl Listener {
         }
     }
 
+    /// As [`recv_message`](Self::recv_message), and waits `timeout` at most.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], else as [`accept`](Self::accept).
+    pub fn recv_message_timeout(&self, timeout: Duration) -> Result<(Bytes, Incoming)> {
+        let until = Instant::now() + timeout;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.arrival_within(Some(left)) {
+                Ok(Arrival::Message(message, incoming)) => return Ok((message, incoming)),
+                Ok(Arrival::Failed(peer, error)) => {
+                    tracing::debug!(%peer, %error, "an incomplete message was dropped");
+                }
+                Err(Error::Timeout { what, .. }) => return Err(Error::Timeout { what, after: timeout }),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Stops listening, for a listener that others hold as well, in an [`Arc`]: their calls, and those that wait here already,
+    /// end with [`Error::Command`]. Associations that were not accepted are aborted. Dropping a listener does the same.
+    pub fn close(&self) {
+        self.shared.command(|core, now| core.unlisten(now, self.id));
+    }
+
     /// As [`recv_message`](Self::recv_message), but what would be passed over is told too.
     ///
     /// # Errors
     /// As [`accept`](Self::accept).
     pub fn arrival(&self) -> Result<Arrival> {
+        self.arrival_within(None)
+    }
+
+    fn arrival_within(&self, timeout: Option<Duration>) -> Result<Arrival> {
         let terms = self.terms();
         let expects = || Expectation::Message {
             listener: self.id,
@@ -120,7 +150,7 @@ impl Listener {
         };
         let arrived = self
             .shared
-            .wait_expecting("a message", None, expects, |core, now| match core.came() {
+            .wait_expecting("a message", timeout, expects, |core, now| match core.came() {
                 Some((came, message)) => Poll::Ready(Ok(Arrived::Message(came, message))),
                 None => arrivals::arrived(core, now, self.id, terms),
             })?;
@@ -148,6 +178,6 @@ impl fmt::Debug for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.shared.command(|core, now| core.unlisten(now, self.id));
+        self.close();
     }
 }

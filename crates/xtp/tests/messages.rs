@@ -366,15 +366,22 @@ fn a_rejected_call_fails_at_once() {
     let (server, address, client) = pair();
     let listener = server.listen(PORT).expect("a free number");
     let answering = thread::spawn(move || {
-        listener.accept().expect("an association").reject();
+        let incoming = listener.accept().expect("an association");
+        incoming.reject(4_711, "not on\nSundays");
         server
     });
     let error = client
         .call(address, PORT, "hello", &CallOptions::within(LONG))
         .expect_err("rejected");
-    assert!(
-        matches!(error.close_reason(), Some(CloseReason::Aborted { .. })),
-        "{error}"
+    let expected = CloseReason::Rejected {
+        code: 4_711,
+        text: "not on\nSundays".into(),
+    };
+    assert_eq!(error.close_reason(), Some(&expected));
+    assert!(error.is_refused());
+    assert_eq!(
+        error.to_string(),
+        "rejected by the other side: not on\\nSundays (code 4711)"
     );
     drop(answering.join().expect("no panic"));
 }

@@ -13,7 +13,7 @@ Examples:
   xtp answer 0.0.0.0:4000 --jobs 8 -- ./app  from the network, up to eight at a time
 
 The program's standard output is the answer. If it ends with another status than 0, the
-caller is told that its request failed. A program that runs longer than --timeout is
+caller is told so. A program that runs longer than --timeout is
 stopped. Prints `listening on ADDR` on standard error when ready. The other side is `xtp
 call`.";
 

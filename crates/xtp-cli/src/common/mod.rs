@@ -22,7 +22,7 @@ mod text;
 pub(crate) use address::Address;
 pub(crate) use host::{host_name, system_text};
 pub(crate) use input::{Input, Piece};
-pub(crate) use outcome::{Failure, Outcome, Status};
+pub(crate) use outcome::{Failure, Outcome, REJECTED, Status};
 pub(crate) use output::Output;
 pub(crate) use progress::{ProgressUnit, progress_bar};
 pub(crate) use samples::{Samples, Spread};

@@ -10,6 +10,9 @@ use xtp::{CloseReason, Error};
 
 use super::Output;
 
+/// The code with which a command rejects an association whose text says everything.
+pub(crate) const REJECTED: u32 = 256;
+
 /// What every command returns.
 pub(crate) type Outcome = Result<(), Failure>;
 
@@ -135,6 +138,9 @@ impl Failure {
                 format!(
                     "{doing}: the receiver did not want the last {not_taken} octets; look at its messages"
                 )
+            }
+            Error::Closed(CloseReason::Rejected { text, .. }) if !text.is_empty() => {
+                format!("{doing}: rejected by the other side: {}", text.escape_debug())
             }
             Error::Closed(CloseReason::Aborted { .. }) => {
                 format!("{doing}: the other side gave up; look at its messages")

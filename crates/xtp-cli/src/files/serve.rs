@@ -18,7 +18,7 @@ use super::root::Root;
 use super::session::{GREETING, PATIENCE, Service, configure, tuning};
 use super::tally::Tally;
 use crate::args::ServeArgs;
-use crate::common::{Address, Common, Failure, Outcome};
+use crate::common::{Address, Common, Failure, Outcome, REJECTED};
 
 /// Clients at a time whose addresses are proved, and so many others; each one has two threads.
 const SESSIONS: usize = 64;
@@ -145,7 +145,7 @@ impl Door {
             while self.waiting.front().is_some_and(late)
                 && let Some((incoming, _)) = self.waiting.pop_front()
             {
-                incoming.reject();
+                incoming.reject(REJECTED, "no greeting came in time");
             }
             if common.signals.caught() {
                 return Err(xtp::Error::Interrupted);
@@ -158,7 +158,7 @@ impl Door {
         if self.waiting.len() >= STRANGERS
             && let Some((oldest, _)) = self.waiting.pop_front()
         {
-            oldest.reject();
+            oldest.reject(REJECTED, "too many wait; try again");
         }
         self.waiting.push_back((incoming, Instant::now()));
     }

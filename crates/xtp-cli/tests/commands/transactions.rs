@@ -49,7 +49,10 @@ fn a_failing_program_is_status_4_here_and_a_remark_there() {
         Running::listener(&["answer", "127.0.0.1:0", "--", "sh", "-c", "echo no; exit 3"]);
     let done = xtp(&["call", "-m", "x", &address]).expect(4);
     assert_eq!(done.stdout, b"");
-    assert!(done.sentence().contains("its program failed"), "{done:?}");
+    assert!(
+        done.sentence().contains("the program ended with status 3"),
+        "{done:?}"
+    );
     let remark = answer.wait_for("request from ");
     assert!(remark.contains("'sh' ended with status 3"), "{remark}");
     // It goes on.

@@ -101,7 +101,9 @@ impl Context {
         self.reader.note_sync(header.sync, false, env.now);
         self.timers.last_answer = Some(env.now);
         match self.closed {
-            Some(CloseReason::LocalAbort | CloseReason::Protocol(_)) => self.emit_abort(env, out),
+            Some(CloseReason::LocalAbort | CloseReason::Protocol(_) | CloseReason::Rejected { .. }) => {
+                self.emit_abort(env, out);
+            }
             _ if self.has_untaken() && asks_for_delivery(header.options) => self.emit_abort(env, out),
             _ => self.emit_final(env, out),
         }
@@ -222,14 +224,7 @@ impl Context {
             }
             Ok(DiagCode::ContextAbandoned) if header.options.contains(Options::END) => {
                 self.end_received = true;
-                let unconfirmed = self.unconfirmed().max(self.undelivered());
-                self.finish(
-                    CloseReason::Aborted {
-                        missing: 0,
-                        unconfirmed,
-                    },
-                    env,
-                );
+                self.finish(CloseReason::rejected(val, text), env);
             }
             Ok(DiagCode::InvalidContext) if !opening => self.raise_doubt(),
             Ok(DiagCode::MaximumPacketSize) => {
@@ -324,6 +319,17 @@ impl Context {
         }
         self.abort_pending = !self.only_listens() && (self.state.heard() || self.state == State::Opening);
         self.finish(CloseReason::LocalAbort, env);
+    }
+
+    /// The user rejects what a peer began, and says why (§6.6).
+    pub(crate) fn reject(&mut self, code: u32, text: &str, env: &mut Env<'_>) {
+        if !self.is_responder() || !self.state.is_live() {
+            // Nobody would believe it of an initiator, whose key the peer has not asked for.
+            self.abort(env);
+            return;
+        }
+        self.abort_pending = !self.only_listens();
+        self.finish(CloseReason::rejected(code, text), env);
     }
 
     /// It takes a pure datagram, which nothing ever answers, whatever its user asks for [D-19].

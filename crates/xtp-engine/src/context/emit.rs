@@ -312,7 +312,7 @@ impl Context {
     }
 
     /// The unconfirmed response as sent, for repeats of FIRST (§6.5).
-    fn keep_for_replay(&mut self, out: &TransmitBatch, octets: usize, payload: &[Bytes]) {
+    pub(super) fn keep_for_replay(&mut self, out: &TransmitBatch, octets: usize, payload: &[Bytes]) {
         let by_reference: usize = match payload.iter().map(Bytes::len).sum() {
             small if small <= super::packets::COPY_LIMIT => 0,
             large => large,

@@ -4,12 +4,16 @@ use super::packets::{Draft, Travel};
 use super::reader::{NakRecord, Owed, PeerDreq, ReaderState, Refusal};
 use super::writer::WriterState;
 use super::{Context, Env, Role};
+use crate::error::CloseReason;
 use crate::options::ErrorControl;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use smallvec::SmallVec;
-use xtp_wire::{CONTROL_LEN, Caps, DELAY_NONE, Format, HEADER_LEN, Options, Span, Spans, Xcntl, XcntlFlags};
+use xtp_wire::{
+    CONTROL_LEN, Caps, DELAY_NONE, DIAG_LEN, Diag, DiagCode, Format, HEADER_LEN, Options, Span, Spans, Xcntl,
+    XcntlFlags,
+};
 
 /// Why a status packet leaves.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -278,6 +282,9 @@ impl Context {
 
     /// CNTL {END} without RCLOSE: forced close (§6.6).
     pub(super) fn emit_abort(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
+        if self.emit_rejection(env, out) {
+            return;
+        }
         let control = self.control_segment(None);
         let sync = self.next_sync();
         let seq = self.writer.nxt;
@@ -291,6 +298,49 @@ impl Context {
         let body = |body: &mut [u8]| control.encode(body).unwrap_or(0);
         self.put(env, out, &draft, CONTROL_LEN, body, &[]);
         self.stats.control_sent += 1;
+    }
+
+    /// The abort of a user who says why: DIAG(2) with END, as much of its words as the 3x limit lets out (§7.3). It is kept
+    /// for those who did not get it. False if there is no reason to tell, or no room for any.
+    fn emit_rejection(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) -> bool {
+        let Some(CloseReason::Rejected { code, text }) = self.closed.clone() else {
+            return false;
+        };
+        // A least peer knows DIAG as an answer to its FIRST only (docs/protocol/10-least-peer.md).
+        if !self.extended_first {
+            return false;
+        }
+        let bare = (HEADER_LEN + DIAG_LEN) as u64;
+        let Some(room) = (0..=text.len())
+            .rev()
+            .find(|room| text.is_char_boundary(*room) && self.peer.allows_control(bare + *room as u64))
+        else {
+            return false;
+        };
+        let diag = Diag {
+            code: DiagCode::ContextAbandoned.to_wire(),
+            val: code,
+            text: &text[..room],
+        };
+        let draft = Draft {
+            format: Format::Diag,
+            options: Options::END,
+            sync: 0,
+            seq: 0,
+            travel: Travel::default(),
+        };
+        let length = diag.encoded_len();
+        let octets = self.put(
+            env,
+            out,
+            &draft,
+            length,
+            |body| diag.encode(body).unwrap_or(0),
+            &[],
+        );
+        self.keep_for_replay(out, octets, &[]);
+        self.stats.control_sent += 1;
+        true
     }
 
     fn control_draft(

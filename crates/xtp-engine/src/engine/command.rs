@@ -340,6 +340,18 @@ impl Engine {
         self.command(now, id, |context, env| context.abort(env))
     }
 
+    /// As [`abort`](Self::abort) of an association the peer began, and the peer's user is told why:
+    /// [`CloseReason::Rejected`](crate::CloseReason::Rejected). Of `text` it gets
+    /// [`LONGEST_REASON`](crate::LONGEST_REASON) octets at most, and less while its address is not proved. One that this end
+    /// began is aborted and no more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn reject(&mut self, now: Time, id: ContextId, code: u32, text: &str) -> Result<(), Error> {
+        self.command(now, id, |context, env| context.reject(code, text, env))
+    }
+
     /// The user forgets the context; `id` means nothing afterwards. A live one is closed in the background: its
     /// writer gracefully, its reader by refusal.
     ///

@@ -108,7 +108,10 @@ impl Engine {
         let Ok(mut header) = Header::parse(packet) else {
             return;
         };
-        header.sync = numbers.sync;
+        // A rejection belongs to no context and counts in none.
+        if header.format != Format::Diag {
+            header.sync = numbers.sync;
+        }
         header.check = 0;
         let at = self.replies.arena.len();
         self.replies.arena.extend_from_slice(packet);

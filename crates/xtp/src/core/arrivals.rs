@@ -237,7 +237,10 @@ impl Core {
             return;
         }
         self.watch.remove(Source::Listener(id));
-        if let Some(queue) = self.queues.remove(&id) {
+        if let Some(mut queue) = self.queues.remove(&id) {
+            // Whoever waits there learns that nobody will come.
+            self.news += 1;
+            queue.wake();
             for waiting in queue.waiting.into_iter().flatten() {
                 self.give_up(now, waiting.accepted.id);
             }

@@ -51,6 +51,9 @@ impl Core {
                     known.1 = true;
                 }
             }
+            Event::Writable if slot.writer_left && used_by == Use::User => {
+                super::ops::leave_writer(self, now, id);
+            }
             // What was taken over from a caller follows whether or not somebody still waits for it.
             Event::Writable if slot.holds() && used_by == Use::User => {
                 let _ = super::ops::clear_backlog(self, now, id);

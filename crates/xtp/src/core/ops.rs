@@ -501,6 +501,18 @@ pub(crate) fn close_writer(core: &mut Core, now: Time, id: ContextId) -> Poll<Re
     Poll::Ready(result)
 }
 
+/// The writer was let go of, and nobody waits: it is closed behind everything it was given, at once or when there is room.
+pub(crate) fn leave_writer(core: &mut Core, now: Time, id: ContextId) {
+    if !core.slot(id).is_ok_and(|slot| slot.started) {
+        // Nothing says that it exists, and nothing should.
+        return;
+    }
+    let ready = close_writer(core, now, id).is_ready();
+    if let Ok(slot) = core.slot(id) {
+        slot.writer_left = !ready;
+    }
+}
+
 /// Ready when the association is over: well, or with the error it ended with.
 pub(crate) fn closed(core: &mut Core, id: ContextId) -> Poll<Result<()>> {
     match core.ended(id) {

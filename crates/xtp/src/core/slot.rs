@@ -47,6 +47,8 @@ pub(crate) struct Slot {
     pub(crate) started: bool,
     /// The writer was closed by its user.
     pub(crate) writer_closed: bool,
+    /// The writer was let go of with octets that find no room yet; it is closed behind them.
+    pub(crate) writer_left: bool,
     /// A gap lies in the message being read: what is left of it is passed over.
     pub(crate) mutilated: bool,
     /// On the list of what the echo service has to look at.
@@ -86,6 +88,7 @@ impl Slot {
             heard: false,
             started: false,
             writer_closed: false,
+            writer_left: false,
             mutilated: false,
             echo_due: false,
             corked: false,

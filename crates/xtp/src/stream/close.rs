@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use xtp_engine::{CloseReason, Confirm};
+use xtp_engine::{CloseReason, Confirm, ContextId, Time};
 
 use super::{Stream, from_nanos};
-use crate::core::ops;
+use crate::core::{Core, ops};
 use crate::error::{Error, Result};
 use crate::mark::Mark;
 
@@ -49,10 +49,15 @@ impl Stream {
     }
 
     pub(crate) fn abort_now(&self) {
+        self.end_now(|core, now, id| core.engine.abort(now, id));
+    }
+
+    /// Ends the association by what `end` does with it.
+    pub(crate) fn end_now(&self, end: impl Fn(&mut Core, Time, ContextId) -> Result<(), xtp_engine::Error>) {
         self.shared.command(|core, now| {
-            // Nothing to tell a peer that never heard of it.
+            // Nothing to tell a peer that never heard of it. One that is gone has ended already.
             if core.slot(self.id).is_ok_and(|slot| slot.started) {
-                let _ = core.engine.abort(now, self.id);
+                let _ = end(core, now, self.id);
             }
             core.forget(now, self.id);
         });
@@ -78,6 +83,19 @@ impl Stream {
     /// [`Error::Closed`] with the reason if the association ended without confirmation; with
     /// [`CloseReason::Unconfirmed`] and the number of octets if the time was over first.
     pub fn close_within(self, deadline: Duration) -> Result<()> {
+        self.close_by(deadline)
+    }
+
+    /// As [`close`](Self::close), for a stream that others hold as well, in an [`Arc`](std::sync::Arc): their calls end as at the
+    /// end of the stream.
+    ///
+    /// # Errors
+    /// As [`close`](Self::close).
+    pub fn close_shared(&self) -> Result<()> {
+        self.close_by(self.shared.config.close_timeout)
+    }
+
+    fn close_by(&self, deadline: Duration) -> Result<()> {
         if !self.is_started() {
             return Ok(());
         }
@@ -108,6 +126,25 @@ impl Stream {
             }
             Err(error @ Error::Closed(CloseReason::RefusedByReader { .. })) => Err(error),
             _ => Ok(()),
+        }
+    }
+
+    /// Ends this end's stream and waits up to `deadline` until everything sent is confirmed; what comes is left to others.
+    pub(super) fn close_writer(&self, deadline: Duration) -> Result<()> {
+        if !self.is_started() {
+            return self.shutdown_write();
+        }
+        let mark = match self.begin_close(deadline) {
+            Ok(Some(mark)) => mark,
+            Ok(None) | Err(Error::Closed(CloseReason::Normal)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        match mark.wait(Some(deadline)) {
+            Err(Error::Timeout { .. }) => {
+                let octets = self.shared.look(|core| core.unacknowledged(self.id));
+                Err(Error::Closed(CloseReason::Unconfirmed { octets }))
+            }
+            outcome => outcome,
         }
     }
 

@@ -19,6 +19,7 @@ mod close;
 mod io;
 mod retained;
 mod send;
+mod split;
 
 #[cfg(feature = "tokio")]
 pub(crate) use close::COURTESY;
@@ -27,6 +28,7 @@ pub(crate) use retained::Pool;
 pub(crate) use send::refuse_empty;
 
 pub use retained::Retained;
+pub use split::{Reader, Writer};
 
 /// Default size of a read where the caller names none.
 pub(crate) const CHUNK: usize = 256 << 10;
@@ -70,8 +72,8 @@ pub enum Chunk {
 
 /// A full-duplex association: octets, messages, or both.
 ///
-/// All methods take `&self`: share a stream between threads by reference or in an `Arc`, one reading and one
-/// writing. Dropping it closes the writer in the background, discards what has come and refuses what has not; use
+/// All methods take `&self`: share a stream between threads by reference or in an `Arc`, whose clones are cheap, and end it
+/// with [`close_shared`](Self::close_shared); or [`split`](Self::split) it into a reader and a writer. Dropping it closes the writer in the background, discards what has come and refuses what has not; use
 /// [`close`](Self::close) to know that everything was confirmed.
 ///
 /// # Copies
@@ -236,14 +238,26 @@ impl Stream {
     /// [`Error::MessageTooLong`] beyond [`Config::message_limit`](crate::Config::message_limit),
     /// [`Error::Incomplete`] if the stream ends inside a message, [`Error::Closed`], [`Error::Timeout`].
     pub fn recv_message(&self) -> Result<Option<Bytes>> {
+        self.message_within(from_nanos(&self.read_timeout))
+    }
+
+    fn message_within(&self, timeout: Option<Duration>) -> Result<Option<Bytes>> {
         let limit = self.shared.config.message_limit;
-        let timeout = from_nanos(&self.read_timeout);
         if let Some(message) = self.shared.brief_message(self.id, limit, timeout) {
             return Ok(Some(message));
         }
         self.wait("receiving a message", timeout, |core, now, id| {
             ops::message(core, now, id, limit)
         })
+    }
+
+    /// As [`recv_message`](Self::recv_message), and waits `timeout` at most, whatever the read timeout is. A call that times
+    /// out loses nothing.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], else as [`recv_message`](Self::recv_message).
+    pub fn recv_message_timeout(&self, timeout: Duration) -> Result<Option<Bytes>> {
+        self.message_within(Some(timeout))
     }
 
     /// The next whole message if it is there.

@@ -54,6 +54,19 @@ impl Listener {
         }
     }
 
+    /// As [`crate::Listener::recv_message_timeout`]. Cancel-safe: none is lost.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn recv_message_timeout(&self, timeout: Duration) -> Result<(Bytes, Incoming)> {
+        within("a message", Some(timeout), self.recv_message()).await
+    }
+
+    /// As [`crate::Listener::close`].
+    pub fn close(&self) {
+        self.inner.close();
+    }
+
     /// As [`recv_message`](Self::recv_message), but what would be passed over is told too.
     ///
     /// # Errors
@@ -172,9 +185,9 @@ impl Incoming {
         self.into_stream().close_within(deadline).await
     }
 
-    /// Refuses the association.
-    pub fn reject(self) {
-        self.inner.reject();
+    /// As [`crate::Incoming::reject`].
+    pub fn reject(self, code: u32, text: &str) {
+        self.inner.reject(code, text);
     }
 
     async fn answer(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {

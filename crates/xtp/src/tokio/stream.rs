@@ -191,6 +191,14 @@ impl Stream {
             .await
     }
 
+    /// As [`crate::Stream::recv_message_timeout`]. Cancel-safe.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn recv_message_timeout(&self, timeout: Duration) -> Result<Option<Bytes>> {
+        within("receiving a message", Some(timeout), self.recv_message()).await
+    }
+
     /// Asks the peer to confirm everything sent so far, and returns a mark.
     ///
     /// # Errors
@@ -254,6 +262,18 @@ impl Stream {
     /// # Errors
     /// As [`crate::Stream::close_within`].
     pub async fn close_within(self, deadline: Duration) -> Result<()> {
+        self.close_by(deadline).await
+    }
+
+    /// As [`crate::Stream::close_shared`].
+    ///
+    /// # Errors
+    /// As [`crate::Stream::close`].
+    pub async fn close_shared(&self) -> Result<()> {
+        self.close_by(self.inner.shared().config.close_timeout).await
+    }
+
+    async fn close_by(&self, deadline: Duration) -> Result<()> {
         let id = self.inner.id();
         if !self.inner.is_started() {
             return Ok(());

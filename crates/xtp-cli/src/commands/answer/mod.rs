@@ -9,7 +9,7 @@ use serde::Serialize;
 use xtp::{Arrival, Bytes, Endpoint, Error, Incoming, ListenOptions, Listener, ports, service};
 
 use crate::args::AnswerArgs;
-use crate::common::{Address, Common, Failure, Outcome, peer_text, span_text};
+use crate::common::{Address, Common, Failure, Outcome, REJECTED, peer_text, span_text};
 
 mod program;
 
@@ -154,16 +154,15 @@ impl Office<'_> {
         let answer = match ended {
             Ended::Answer(answer) => answer,
             Ended::Failed(why) => {
-                self.remark(
-                    &peer,
-                    format_args!("{why}; the caller was told that its request failed"),
-                );
-                incoming.reject();
+                self.remark(&peer, format_args!("{why}; the caller was told"));
+                // The caller need not know what is run here.
+                let name = self.args.program[0].to_string_lossy();
+                incoming.reject(REJECTED, &why.replace(&format!("'{name}'"), "the program"));
                 return false;
             }
             Ended::Unwanted => {
                 self.remark(&peer, "stopped, because the caller has gone or a signal came");
-                incoming.reject();
+                incoming.reject(REJECTED, "the server ends");
                 return false;
             }
         };

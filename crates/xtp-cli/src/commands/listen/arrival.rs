@@ -192,7 +192,7 @@ impl Arrival {
     /// Lets go of it: in good order if it was complete, else so that the sender notices.
     pub(super) fn leave(self, complete: bool) {
         if !complete {
-            self.incoming.reject();
+            self.incoming.reject(0, "");
         }
     }
 
