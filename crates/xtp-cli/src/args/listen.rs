@@ -8,8 +8,15 @@ const EXAMPLES: &str = "\
 Examples:
   xtp listen                        on 127.0.0.1: what arrives goes to standard output
   xtp listen --once > received      until the first message or stream is complete
-  xtp listen --lines 0.0.0.0:4000   from the network, a newline behind each message
+  xtp listen --lines 0.0.0.0:4000   from the network, line by line from everybody
+  xtp listen -o inbox/              a file for each message or stream: inbox/000001-10.0.0.7-40312
   xtp listen 127.0.0.1/77           another service number
+
+Octets of several senders are never mixed. A message is written when it is complete. A
+stream is written as it comes, and what others send waits until it ends; standard error
+says so. With --lines streams take turns, by lines or by their messages. With --output and
+a directory nobody waits: each has its own file, named when it is complete (.part behind the
+name: it was cut off), and nothing that is there is overwritten.
 
 Prints `listening on ADDR` on standard error when ready. With --timeout it ends with
 status 3 when nothing has arrived for so long. The other side is `xtp send`.";
@@ -30,12 +37,12 @@ pub(crate) struct ListenArgs {
     #[arg(long)]
     pub(crate) keep: bool,
 
-    /// Write a newline behind each message
+    /// Let streams take turns line by line, and write a newline behind each message that has none
     #[arg(long)]
     pub(crate) lines: bool,
 
-    /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    /// Write to this file instead of standard output; of a directory, to a file for each in it
+    #[arg(short, long, value_name = "FILE|DIR", value_hint = clap::ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
 
     /// Longest message accepted

@@ -120,3 +120,101 @@ fn details_are_told_when_asked_for() {
     let done = xtp(&["send", "-v", "-m", "x", &address]).expect(0);
     assert!(done.stderr.contains("2 packets out, 1 in"), "{done:?}");
 }
+
+/// Waits until a file has these contents; returns what it has if that never happens within the patience of the tests.
+fn until_written(path: &std::path::Path, wanted: &str) {
+    while std::fs::read_to_string(path).expect("the file") != wanted {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn octets_of_streams_are_not_mixed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("arrived");
+    let (mut listen, address) =
+        Running::listener(&["listen", "-o", path.to_str().expect("text"), "127.0.0.1:0"]);
+    let mut first = Running::start(&["send", "--stream", &address]);
+    first.write(b"first, ");
+    until_written(&path, "first, ");
+    let mut second = Running::start(&["send", "--stream", &address]);
+    second.write(b"second, ");
+    listen.wait_for("from 127.0.0.1");
+    // More than waits in memory: its sender is slowed down, and loses nothing.
+    let more = vec![b'2'; 3 << 20];
+    let feeding = std::thread::spawn(move || {
+        second.feed(&more);
+        second.finish().expect(0);
+    });
+    // A message waits as well.
+    xtp(&["send", "-m", "message, ", &address]).expect(0);
+    first.write(b"and its end, ");
+    first.finish().expect(0);
+    feeding.join().expect("sends");
+    listen.interrupt().expect(130);
+    let arrived = std::fs::read_to_string(&path).expect("the file");
+    let twos = "2".repeat(3 << 20);
+    assert!(
+        arrived == format!("first, and its end, message, second, {twos}"),
+        "{}",
+        &arrived[..80]
+    );
+}
+
+#[test]
+fn lines_take_turns() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("arrived");
+    let (listen, address) = Running::listener(&[
+        "listen",
+        "--lines",
+        "-o",
+        path.to_str().expect("text"),
+        "127.0.0.1:0",
+    ]);
+    let mut streams = [1, 2].map(|_| Running::start(&["send", "--stream", &address]));
+    streams[0].write(b"one\nbegun ");
+    until_written(&path, "one\n");
+    streams[1].write(b"two\nalso ");
+    until_written(&path, "one\ntwo\n");
+    streams[0].write(b"and ended\nno newline");
+    until_written(&path, "one\ntwo\nbegun and ended\n");
+    let [first, second] = streams;
+    first.finish().expect(0);
+    until_written(&path, "one\ntwo\nbegun and ended\nno newline\n");
+    second.finish().expect(0);
+    listen.interrupt().expect(130);
+    let arrived = std::fs::read_to_string(&path).expect("the file");
+    assert_eq!(arrived, "one\ntwo\nbegun and ended\nno newline\nalso \n");
+}
+
+#[test]
+fn each_stream_has_a_file_of_its_own() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let inbox = directory.path().join("inbox/");
+    let (listen, address) = Running::listener(&[
+        "listen",
+        "--json",
+        "-o",
+        inbox.to_str().expect("text"),
+        "127.0.0.1:0",
+    ]);
+    let mut streams = ["first", "second"].map(|text| {
+        let mut send = Running::start(&["send", "--stream", &address]);
+        send.write(text.as_bytes());
+        send
+    });
+    streams[1].feed(b" and more");
+    let [first, second] = streams;
+    second.finish().expect(0);
+    first.finish().expect(0);
+    let object = listen.interrupt().expect(130).json();
+    let files = object["items"].as_array().expect("a list").iter();
+    let texts: Vec<String> = files
+        .map(|item| {
+            std::fs::read_to_string(inbox.join(item["file"].as_str().expect("a name"))).expect("reads")
+        })
+        .collect();
+    assert_eq!(texts, ["second and more", "first"]);
+    assert_eq!(std::fs::read_dir(&inbox).expect("reads").count(), 2);
+}

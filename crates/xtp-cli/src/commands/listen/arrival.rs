@@ -6,7 +6,7 @@ use bytes::Bytes;
 use xtp::{Chunk, Error, Incoming, PollSet, service};
 
 use super::sink::Sink;
-use crate::common::{Failure, Outcome, peer_text, size_text, span_text};
+use crate::common::{Common, Failure, Outcome, REJECTED, peer_text, size_text, span_text};
 
 /// Octets taken in one turn, so that many senders are served alike.
 const TURN: usize = 256 << 10;
@@ -22,6 +22,8 @@ pub(super) enum Step {
     Nothing,
     /// Octets came.
     Moved,
+    /// What came fills its memory, and another stream is being written: nothing more is taken until that is over.
+    Waits,
     /// It is over; with a failure if something is missing.
     Ended(Option<Failure>),
 }
@@ -36,7 +38,10 @@ pub(super) struct Arrival {
     pub(super) messages: u64,
     /// The beginning, for `--json`.
     pub(super) shown: Vec<u8>,
+    /// Octets of a message, line or stream that is not complete, and not written yet.
     pending: Vec<u8>,
+    /// The last octet of the message or line that is under way; `None` before its first.
+    last: Option<u8>,
     since: Instant,
     /// Its address was proved when it was asked last.
     pub(super) proved: bool,
@@ -51,6 +56,7 @@ impl Arrival {
             messages: 0,
             shown: Vec::new(),
             pending: Vec::new(),
+            last: None,
             since: Instant::now(),
             proved: incoming.is_proved(),
             incoming,
@@ -61,6 +67,15 @@ impl Arrival {
     pub(super) fn is_proved_now(&mut self) -> bool {
         self.proved |= self.incoming.is_proved();
         self.proved
+    }
+
+    /// Has its address proved, if it can be: a peer has to answer a change of the rate it may send at (§1.7), which here is none.
+    pub(super) fn ask_for_proof(&self, common: &Common) {
+        // One that is over is found to be so when it is read.
+        let _ = self
+            .incoming
+            .stream()
+            .set_in_rate(common.rate().unwrap_or_default());
     }
 
     /// Whether all of it is there.
@@ -110,9 +125,12 @@ impl Arrival {
     ///
     /// # Errors
     /// If the output fails; what is wrong with the association ends the association only.
-    pub(super) fn step(&mut self, sink: &mut Sink<'_>, limit: usize) -> Result<Step, Failure> {
+    pub(super) fn step(&mut self, key: u64, sink: &mut Sink<'_>, limit: usize) -> Result<Step, Failure> {
         let mut moved = 0;
         while moved < TURN {
+            if !self.whole && self.pending.len() > HELD && !self.release(key, sink)? {
+                return Ok(Step::Waits);
+            }
             match self.incoming.stream().try_recv_chunk(TURN) {
                 Ok(Some(Chunk::Data {
                     bytes,
@@ -123,7 +141,7 @@ impl Arrival {
                     if self.whole && self.pending.len() + bytes.len() > limit {
                         return Ok(Step::Ended(Some(self.too_long(limit))));
                     }
-                    self.take(&bytes, end_of_message, sink)?;
+                    self.take(key, &bytes, end_of_message, sink)?;
                 }
                 // Nobody asked this program to understand tags.
                 Ok(Some(Chunk::Tag { .. })) => moved += 1,
@@ -135,15 +153,18 @@ impl Arrival {
                     ));
                 }
                 Ok(Some(_)) => moved += 1,
-                Ok(None) => return self.complete(sink).map(|()| Step::Ended(None)),
+                Ok(None) => return self.complete(key, sink).map(|()| Step::Ended(None)),
                 Err(Error::WouldBlock) => {
-                    if !self.whole {
-                        self.release(sink)?;
+                    // What may be followed by more of the same line waits for it, if lines are what is wanted.
+                    if !self.whole && !sink.by_lines() {
+                        self.release(key, sink)?;
                     }
                     return Ok(if moved > 0 { Step::Moved } else { Step::Nothing });
                 }
                 Err(error) => {
-                    self.release(sink)?;
+                    if !self.whole {
+                        self.finish(key, sink)?;
+                    }
                     let doing = format!("from {}: incomplete after {} octets", self.peer, self.octets);
                     return Ok(Step::Ended(Some(Failure::of(&doing, &error))));
                 }
@@ -152,47 +173,68 @@ impl Arrival {
         Ok(Step::Moved)
     }
 
-    fn take(&mut self, bytes: &Bytes, end_of_message: bool, sink: &mut Sink<'_>) -> Outcome {
+    fn take(&mut self, key: u64, bytes: &Bytes, end_of_message: bool, sink: &mut Sink<'_>) -> Outcome {
         self.octets += bytes.len() as u64;
         sink.keep(&mut self.shown, bytes);
         self.pending.extend_from_slice(bytes);
+        self.last = bytes.last().copied().or(self.last);
         if self.whole {
             return Ok(());
         }
         if end_of_message {
             self.messages += 1;
-            sink.message(&self.pending)?;
-            self.pending.clear();
-        } else if self.pending.len() > HELD {
-            self.release(sink)?;
+            return self.end_message(key, sink);
+        }
+        if sink.by_lines()
+            && let Some(end) = self.pending.iter().rposition(|octet| *octet == b'\n')
+        {
+            let rest = self.pending.split_off(end + 1);
+            sink.complete(key, &mut self.pending)?;
+            self.pending = rest;
         }
         Ok(())
     }
 
-    /// Writes the beginning of a message whose end is not there yet. What is there of a whole message is dropped.
-    fn release(&mut self, sink: &mut Sink<'_>) -> Outcome {
-        if self.whole || self.pending.is_empty() {
-            return Ok(());
+    /// Writes the beginning of what is not complete yet if no other is being written. What is there of a whole message
+    /// stays.
+    fn release(&mut self, key: u64, sink: &mut Sink<'_>) -> Result<bool, Failure> {
+        match self.pending.is_empty() {
+            true => Ok(true),
+            false => sink.begin(key, &self.peer, &mut self.pending),
         }
-        sink.octets_of_stream(&self.pending)?;
-        self.pending.clear();
-        Ok(())
     }
 
-    fn complete(&mut self, sink: &mut Sink<'_>) -> Outcome {
+    /// A message ends here.
+    fn end_message(&mut self, key: u64, sink: &mut Sink<'_>) -> Outcome {
+        if sink.by_lines() && self.last != Some(b'\n') {
+            self.pending.push(b'\n');
+        }
+        self.last = None;
+        sink.complete(key, &mut self.pending)
+    }
+
+    /// Nothing follows what is pending of a stream. A line without its newline gets one where lines of others may follow.
+    pub(super) fn finish(&mut self, key: u64, sink: &mut Sink<'_>) -> Outcome {
+        match self.last {
+            Some(_) => self.end_message(key, sink),
+            None => sink.complete(key, &mut self.pending),
+        }
+    }
+
+    fn complete(&mut self, key: u64, sink: &mut Sink<'_>) -> Outcome {
         if !self.whole {
-            return self.release(sink);
+            return self.finish(key, sink);
         }
         self.messages = 1;
-        sink.message(&self.pending)?;
-        self.pending = Vec::new();
-        Ok(())
+        self.end_message(key, sink)
     }
 
-    /// Lets go of it: in good order if it was complete, else so that the sender notices.
-    pub(super) fn leave(self, complete: bool) {
-        if !complete {
-            self.incoming.reject(0, "");
+    /// Lets go of it: in good order if it was complete, else so that the sender learns why.
+    pub(super) fn leave(self, failure: Option<&str>) {
+        if let Some(why) = failure {
+            // What is behind the name of the sender concerns the sender.
+            let why = why.strip_prefix(&format!("from {}: ", self.peer)).unwrap_or(why);
+            self.incoming.reject(REJECTED, why);
         }
     }
 

@@ -1,4 +1,4 @@
-//! `xtp listen`: what arrives goes to standard output, in the order in which it began to arrive.
+//! `xtp listen`: what arrives goes to standard output, one message or stream after the other.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use crate::common::{Address, Common, Failure, Outcome, Status, peer_text, span_t
 
 mod arrival;
 mod sink;
+mod target;
 
 use arrival::{Arrival, Step};
 use sink::{Entry, Sink};
@@ -23,6 +24,8 @@ const TURN: usize = 64;
 const LOOK: Duration = Duration::from_secs(3_600);
 /// Longest wait while something is under way.
 const GLANCE: Duration = Duration::from_secs(1);
+/// How long whoever keeps others waiting has to prove its address.
+const PROOF: Duration = Duration::from_secs(1);
 /// What the listener is called among the arrivals.
 const LISTENER: u64 = u64::MAX;
 
@@ -106,17 +109,41 @@ impl Hall<'_> {
                 if moved {
                     quiet_since = Instant::now();
                 }
+                self.let_others_begin()?;
                 if self.args.once && self.sink.finished() > 0 {
                     return self.sink.first_outcome();
                 }
             }
             self.end_late()?;
+            self.displace_stranger()?;
+            self.let_others_begin()?;
+        }
+    }
+
+    /// Whoever keeps others waiting has to prove its address: otherwise anybody could keep all of them waiting in anybody's
+    /// name.
+    fn displace_stranger(&mut self) -> Outcome {
+        let Some((key, asked)) = self.sink.wanted() else {
+            return Ok(());
+        };
+        let Some(arrival) = self.arrivals.get_mut(&key) else {
+            return Ok(());
+        };
+        match asked {
+            _ if arrival.is_proved_now() => Ok(()),
+            None => {
+                *asked = Some(Instant::now());
+                arrival.ask_for_proof(self.common);
+                Ok(())
+            }
+            Some(since) if since.elapsed() < PROOF => Ok(()),
+            Some(_) => self.give_up(key, Arrival::displaced),
         }
     }
 
     /// Whether no more who proved their addresses are served.
     fn is_full(&self) -> bool {
-        self.arrivals.values().filter(|arrival| arrival.proved).count() >= AT_ONCE
+        self.sink.is_full() || self.arrivals.values().filter(|arrival| arrival.proved).count() >= AT_ONCE
     }
 
     fn accept(&mut self) -> Result<bool, Failure> {
@@ -166,7 +193,8 @@ impl Hall<'_> {
     /// Takes what is there of one.
     fn step(&mut self, key: u64) -> Result<bool, Failure> {
         let limit = self.args.max_size;
-        let held: usize = self.arrivals.values().map(Arrival::held).sum();
+        let held: usize = self.arrivals.values().map(Arrival::held).sum::<usize>() + self.sink.queued();
+        let must_wait = self.sink.must_wait(key);
         let oldest = self.arrivals.iter().find(|(_, arrival)| arrival.held() > 0);
         let is_oldest = oldest.is_none_or(|(oldest, _)| *oldest >= key);
         let Some(arrival) = self.arrivals.get_mut(&key) else {
@@ -174,26 +202,59 @@ impl Hall<'_> {
         };
         // Whole messages wait in memory. Beyond a limit only the oldest goes on, and what is complete; the others are
         // slowed down.
-        if held > limit && !is_oldest && !arrival.is_complete() {
-            arrival.unwatch(&self.set);
-            self.held_back.push(key);
+        let too_much = held > limit && !is_oldest && !arrival.is_complete();
+        // The only one of `--once` is the one that is being written. Who is being written is never in anybody's way.
+        let is_late = must_wait && (self.args.once || self.sink.is_full());
+        let has_floor = self.sink.has_floor(key);
+        if (too_much && !has_floor) || is_late {
+            self.hold_back(key);
             return Ok(false);
         }
         let before = arrival.held();
-        let step = arrival.step(&mut self.sink, limit)?;
+        let step = arrival.step(key, &mut self.sink, limit)?;
         if arrival.held() < before {
             self.let_go_on()?;
         }
         match step {
             Step::Nothing => Ok(false),
             Step::Moved => Ok(true),
+            Step::Waits => {
+                self.hold_back(key);
+                Ok(true)
+            }
             Step::Ended(failure) => {
                 if let Some(arrival) = self.take_out(key)? {
-                    self.ended(arrival, failure);
+                    self.ended(key, arrival, failure)?;
                 }
                 Ok(true)
             }
         }
+    }
+
+    /// Looks at one no more until there is room.
+    fn hold_back(&mut self, key: u64) {
+        if let Some(arrival) = self.arrivals.get(&key) {
+            arrival.unwatch(&self.set);
+            self.held_back.push(key);
+            self.sink.want();
+        }
+    }
+
+    /// What was being written is complete: the oldest that waited is next, and with it those that take turns.
+    fn let_others_begin(&mut self) -> Outcome {
+        while self.sink.was_freed() {
+            self.let_go_on()?;
+            if !self.is_full() {
+                self.watch_listener()?;
+            }
+            let begun = self.arrivals.iter().filter(|(_, arrival)| arrival.held() > 0);
+            let mut begun: Vec<(bool, u64)> = begun.map(|(key, arrival)| (!arrival.proved, *key)).collect();
+            begun.sort_unstable();
+            for (_, key) in begun {
+                self.step(key)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes one out of those that are served.
@@ -217,12 +278,11 @@ impl Hall<'_> {
         };
         let failure = why(&arrival);
         if !self.args.once {
-            self.ended(arrival, Some(failure));
-            return Ok(());
+            return self.ended(key, arrival, Some(failure));
         }
         self.common.out.note(&failure.message);
-        arrival.leave(false);
-        Ok(())
+        arrival.leave(Some(&failure.message));
+        self.sink.yield_floor(key)
     }
 
     /// Those held back are looked at again.
@@ -261,7 +321,7 @@ impl Hall<'_> {
         Ok(())
     }
 
-    fn ended(&mut self, arrival: Arrival, failure: Option<Failure>) {
+    fn ended(&mut self, key: u64, arrival: Arrival, failure: Option<Failure>) -> Outcome {
         // The failure of the only one is how the command ends.
         if let Some(failure) = failure.as_ref().filter(|_| !self.args.once) {
             self.common.out.note(&failure.message);
@@ -269,13 +329,14 @@ impl Hall<'_> {
         self.common
             .out
             .detail(format_args!("from {}: {} octets", arrival.peer, arrival.octets));
-        let complete = failure.is_none();
-        self.sink.finish(&arrival, failure);
-        arrival.leave(complete);
+        let why = failure.as_ref().map(|failure| failure.message.clone());
+        let written = self.sink.finish(key, &arrival, failure);
+        arrival.leave(why.as_deref());
+        written
     }
 
     /// Waits for what is ready.
-    fn wait(&self, address: &Address, quiet_since: Instant, ready: &mut Vec<u64>) -> Outcome {
+    fn wait(&mut self, address: &Address, quiet_since: Instant, ready: &mut Vec<u64>) -> Outcome {
         let patience = self.common.timeout().unwrap_or(LOOK);
         let left = patience.saturating_sub(quiet_since.elapsed());
         if left.is_zero() && self.common.timeout().is_some() {
@@ -289,6 +350,7 @@ impl Hall<'_> {
         }
         let left = match self.arrivals.is_empty() {
             true => left,
+            false if self.sink.wanted().is_some() => left.min(PROOF / 10),
             false => left.min(GLANCE),
         };
         match self.set.wait(ready, Some(left.max(Duration::from_millis(1)))) {
@@ -302,7 +364,15 @@ impl Hall<'_> {
         if !self.args.once {
             outcome = self.common.end_of_server(outcome);
         }
+        // Nothing more comes: what waited is written behind what was begun, as far as it is there.
         self.sink.flush()?;
+        for (key, mut arrival) in std::mem::take(&mut self.arrivals) {
+            // Of a stranger it is not known whether it is who it says.
+            if !arrival.whole && arrival.is_proved_now() {
+                arrival.finish(key, &mut self.sink)?;
+            }
+            self.sink.cut(key, &arrival)?;
+        }
         if self.common.out.is_json() {
             self.common.out.object(&Report {
                 ok: outcome.is_ok(),

@@ -1,0 +1,150 @@
+//! Where octets go: standard output, one file, a file for each in a directory, or the object of `--json`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::common::{Failure, Outcome};
+
+/// Behind the name of a file that is not complete.
+const PARTIAL: &str = "part";
+
+/// One of them.
+pub(super) enum Target {
+    Standard,
+    Object,
+    File(File),
+    Directory(Directory),
+}
+
+/// A file for each message or stream.
+pub(super) struct Directory {
+    path: PathBuf,
+    /// The greatest number of a file that was there before.
+    before: u64,
+    open: BTreeMap<u64, File>,
+}
+
+impl Target {
+    /// A path that is a directory, or ends as one, is a directory.
+    pub(super) fn open(path: Option<&Path>, json: bool) -> Result<Self, Failure> {
+        let Some(path) = path else {
+            return Ok(if json { Self::Object } else { Self::Standard });
+        };
+        let failed = |error| Failure::io(format_args!("cannot write {}", path.display()), &error);
+        let slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if slash || path.is_dir() {
+            fs::create_dir_all(path).map_err(failed)?;
+            return Ok(Self::Directory(Directory {
+                path: path.to_owned(),
+                before: greatest(path).map_err(failed)?,
+                open: BTreeMap::new(),
+            }));
+        }
+        File::create(path).map(Self::File).map_err(failed)
+    }
+
+    /// Whether all go to the same place.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self, Self::Standard | Self::File(_))
+    }
+
+    /// Appends octets of the one with this number.
+    pub(super) fn write(&mut self, key: u64, octets: &[u8]) -> Outcome {
+        match self {
+            Self::Directory(directory) => {
+                // One without an octet has its file when it ends.
+                if octets.is_empty() {
+                    return Ok(());
+                }
+                let written = directory.file(key).and_then(|mut file| file.write_all(octets));
+                written.map_err(|error| cannot_write(&error))
+            }
+            _ => self.write_shared(octets),
+        }
+    }
+
+    /// Appends octets to the place that is everybody's.
+    pub(super) fn write_shared(&mut self, octets: &[u8]) -> Outcome {
+        let written = match self {
+            Self::Object | Self::Directory(_) => Ok(()),
+            Self::File(file) => file.write_all(octets),
+            Self::Standard => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(octets).and_then(|()| stdout.flush())
+            }
+        };
+        written.map_err(|error| cannot_write(&error))
+    }
+
+    /// Whether there is a file of the one with this number that has no name yet.
+    pub(super) fn is_open(&self, key: u64) -> bool {
+        matches!(self, Self::Directory(directory) if directory.open.contains_key(&key))
+    }
+
+    /// Nothing more comes of the one with this number; returns the name of its file.
+    pub(super) fn end(&mut self, key: u64, peer: &str, complete: bool) -> Result<Option<String>, Failure> {
+        match self {
+            Self::Directory(directory) => directory
+                .end(key, peer, complete)
+                .map(Some)
+                .map_err(|error| cannot_write(&error)),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn cannot_write(error: &io::Error) -> Failure {
+    Failure::io("cannot write what arrived", error)
+}
+
+impl Directory {
+    fn partial(&self, key: u64) -> PathBuf {
+        self.path.join(format!(".{}-{key}.{PARTIAL}", std::process::id()))
+    }
+
+    fn file(&mut self, key: u64) -> io::Result<&File> {
+        let path = self.partial(key);
+        match self.open.entry(key) {
+            std::collections::btree_map::Entry::Occupied(open) => Ok(open.into_mut()),
+            std::collections::btree_map::Entry::Vacant(place) => Ok(place.insert(File::create(path)?)),
+        }
+    }
+
+    /// Gives it the name of its peer and the first number that is free: nothing that is there is overwritten.
+    fn end(&mut self, key: u64, peer: &str, complete: bool) -> io::Result<String> {
+        self.file(key)?;
+        self.open.remove(&key);
+        let peer = peer.replace(['[', ']'], "").replace([':', '%', '/'], "-");
+        let tail = if complete { "" } else { ".part" };
+        let mut number = self.before + key + 1;
+        loop {
+            let name = format!("{number:06}-{peer}{tail}");
+            let path = self.path.join(&name);
+            // The name is taken first: a rename alone would replace what somebody put there meanwhile.
+            match File::create_new(&path) {
+                Ok(_) => return fs::rename(self.partial(key), path).map(|()| name),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// The greatest number at the beginning of a name in there.
+fn greatest(directory: &Path) -> io::Result<u64> {
+    let mut most = 0;
+    for entry in fs::read_dir(directory)? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        let number = name.split_once('-').and_then(|(number, _)| number.parse().ok());
+        most = most.max(number.unwrap_or(0));
+    }
+    // A name somebody chose does not use up the numbers.
+    Ok(most.min(u64::from(u32::MAX)))
+}
+
+#[cfg(test)]
+#[path = "target_tests.rs"]
+mod tests;

@@ -1,0 +1,41 @@
+//! Names in a directory.
+
+use super::Target;
+
+#[test]
+fn each_has_a_file_and_nothing_is_overwritten() {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("000007-older"), "old").expect("writes");
+    let mut target = Target::open(Some(directory.path()), false).expect("a directory");
+    assert!(!target.is_shared());
+    target.write(0, b"first ").expect("writes");
+    target.write(1, b"second").expect("writes");
+    target.write(0, b"and last").expect("writes");
+    // Somebody takes the name meanwhile.
+    std::fs::write(directory.path().join("000008-127.0.0.1-9"), "his").expect("writes");
+    let mut end = |key, peer, complete| target.end(key, peer, complete).expect("ends").expect("a name");
+    assert_eq!(end(1, "[fe80::1%2]:40", false), "000009-fe80--1-2-40.part");
+    assert_eq!(end(0, "127.0.0.1:9", true), "000009-127.0.0.1-9");
+    assert_eq!(end(2, "127.0.0.1:9", true), "000010-127.0.0.1-9");
+    let read = |name| std::fs::read_to_string(directory.path().join(name)).expect("reads");
+    assert_eq!(read("000008-127.0.0.1-9"), "his");
+    assert_eq!(read("000009-127.0.0.1-9"), "first and last");
+    assert_eq!(read("000009-fe80--1-2-40.part"), "second");
+    assert_eq!(read("000010-127.0.0.1-9"), "");
+    assert_eq!(std::fs::read_dir(directory.path()).expect("reads").count(), 5);
+}
+
+#[test]
+fn a_path_that_ends_as_a_directory_is_made() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("new/in box/");
+    assert!(matches!(
+        Target::open(Some(&path), false),
+        Ok(Target::Directory(_))
+    ));
+    assert!(path.is_dir());
+    let path = directory.path().join("file");
+    assert!(matches!(Target::open(Some(&path), true), Ok(Target::File(_))));
+    assert!(matches!(Target::open(None, true), Ok(Target::Object)));
+    assert!(matches!(Target::open(None, false), Ok(Target::Standard)));
+}
