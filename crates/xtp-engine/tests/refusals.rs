@@ -311,3 +311,52 @@ fn an_initiator_that_rejects_aborts() {
         world.closed
     );
 }
+
+/// A port that the peer's host refuses is reported as soon as that is certain: after two packets and a tenth of a second, not after
+/// the second WTIMER begins with.
+#[test]
+fn a_refused_port_is_known_soon() {
+    let begin = Time::from_nanos(1_000_000_000);
+    let peer = SocketAddr::from(([10, 0, 0, 2], 36_036));
+    for (open, is_stream) in paradigms() {
+        for patient in [false, true] {
+            let mut open = open.clone();
+            open.wait_for_listener = patient;
+            let mut engine = Engine::new(EngineConfig::new([1; 32])).expect("in range");
+            let id = engine.open(begin, peer, open.clone()).expect("in range");
+            assert_eq!(
+                engine.send(begin, id, Bytes::from(vec![7; 10]), !is_stream),
+                Ok(10)
+            );
+            if !is_stream {
+                engine.close_writer(begin, id).expect("open");
+            }
+            let (mut now, mut sent, mut closed) = (begin, 0, None);
+            while closed.is_none() && now < begin + Duration::from_secs(3) {
+                let mut out = TransmitBatch::new();
+                engine.flush(now, &mut out);
+                let before = sent;
+                out.for_each_datagram(|_, _| sent += 1);
+                if sent > before {
+                    now = now + Duration::from_micros(50);
+                    engine.port_unreachable(now, peer);
+                }
+                while let Some((_, event)) = engine.poll_event() {
+                    if let Event::Closed(reason) = event {
+                        closed = Some(reason);
+                    }
+                }
+                if sent == before {
+                    now = engine.deadline().expect("it waits");
+                }
+            }
+            let expected = (!patient).then_some(CloseReason::NobodyListens);
+            assert_eq!(closed, expected, "{open:?}");
+            if !patient {
+                assert_eq!(sent, 2, "{open:?}");
+                let took = now.since(begin);
+                assert!(took < Duration::from_millis(150), "{took:?} {open:?}");
+            }
+        }
+    }
+}

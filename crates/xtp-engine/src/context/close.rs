@@ -18,6 +18,9 @@ use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, Packet, service};
 /// An inactive context answers at most once in this time (§6.8).
 pub(super) const ANSWER_SPACING: Duration = Duration::from_millis(5);
 
+/// How long nobody has to be listening at a port to be taken for nobody: a server that starts anew needs a moment.
+const CERTAINTY: Duration = Duration::from_millis(100);
+
 impl Context {
     /// The association is over for this end.
     pub(crate) fn finish(&mut self, reason: CloseReason, env: &mut Env<'_>) {
@@ -293,13 +296,24 @@ impl Context {
             return;
         }
         if self.state == State::Opening {
-            let first = *self.unreachable_since.get_or_insert(env.now);
             let patient = self
                 .opening
                 .as_ref()
                 .is_some_and(|opening| opening.wait_for_listener);
-            if !patient && env.now.since(first) >= Duration::from_millis(100) {
-                self.finish(CloseReason::NobodyListens, env);
+            match self.unreachable_since {
+                _ if patient => {}
+                None => {
+                    self.unreachable_since = Some(env.now);
+                    // The second report comes of the next FIRST, so that must not be a whole WTIMER away.
+                    let soon = env.now + CERTAINTY;
+                    let due = self.timers.get(Timer::Wait);
+                    self.timers
+                        .set(Timer::Wait, due.map_or(soon, |due| due.min(soon)));
+                }
+                Some(first) if env.now.since(first) >= CERTAINTY => {
+                    self.finish(CloseReason::NobodyListens, env);
+                }
+                Some(_) => {}
             }
             return;
         }
