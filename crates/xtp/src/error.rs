@@ -73,6 +73,9 @@ pub enum Error {
     /// The association is over.
     #[error("{0}")]
     Closed(CloseReason),
+    /// Who is answered has gone, and gets no answer: it gave up, its time was over, or it cannot be reached any more.
+    #[error("the caller has gone before it was answered; it may ask again")]
+    CallerGone(CloseReason),
     /// The group is over for this end: its transmitter or its receiver.
     #[error("{0}")]
     Group(GroupClose),
@@ -126,6 +129,19 @@ impl Error {
         )
     }
 
+    /// Nobody is there any more to be answered.
+    pub fn is_caller_gone(&self) -> bool {
+        matches!(self, Self::CallerGone(_))
+    }
+
+    /// What it is to who answers.
+    pub(crate) fn of_answer(self) -> Self {
+        match self {
+            Self::Closed(reason) => Self::CallerGone(reason),
+            other => other,
+        }
+    }
+
     /// A `try_` call had nothing to do.
     pub fn is_would_block(&self) -> bool {
         matches!(self, Self::WouldBlock)
@@ -139,7 +155,7 @@ impl Error {
     /// How the association ended, if it ended.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         match self {
-            Self::Closed(reason) => Some(reason),
+            Self::Closed(reason) | Self::CallerGone(reason) => Some(reason),
             _ => None,
         }
     }
@@ -164,7 +180,7 @@ impl Error {
             Self::Timeout { .. } => io::ErrorKind::TimedOut,
             Self::WouldBlock => io::ErrorKind::WouldBlock,
             Self::Interrupted => io::ErrorKind::Interrupted,
-            Self::Closed(reason) => kind_of_close(reason),
+            Self::Closed(reason) | Self::CallerGone(reason) => kind_of_close(reason),
             Self::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
             Self::MessageTooLong { .. } => io::ErrorKind::InvalidData,
             Self::Command(error) => kind_of_command(error),

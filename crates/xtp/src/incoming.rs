@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::core::{Accepted, ops};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::shared::Handle;
 use crate::stream::Stream;
 
@@ -93,7 +93,8 @@ impl Incoming {
     /// in the background, by later calls on the endpoint.
     ///
     /// # Errors
-    /// [`Error::Closed`](crate::Error::Closed) if the association is over.
+    /// [`Error::CallerGone`](crate::Error::CallerGone) if who asked is known to have given up. One whose farewell is still under
+    /// way is not; [`respond_confirmed`](Self::respond_confirmed) tells of it.
     pub fn respond(self, response: impl Into<Bytes>) -> Result<()> {
         self.queue_response(response.into(), false)
     }
@@ -104,7 +105,7 @@ impl Incoming {
     /// As [`Stream::close_within`].
     pub fn respond_confirmed(self, response: impl Into<Bytes>, deadline: Duration) -> Result<()> {
         self.queue_response(response.into(), false)?;
-        self.stream.close_within(deadline)
+        self.stream.close_within(deadline).map_err(Error::of_answer)
     }
 
     /// Answers a request without asking for confirmation if the response fits one packet: two packets for the whole
@@ -134,8 +135,9 @@ impl Incoming {
             return Ok(());
         }
         // Response and close are queued together, so that they leave in one packet.
-        self.stream.shared().wait("responding", None, |core, now| {
+        let responded = self.stream.shared().wait("responding", None, |core, now| {
             ops::respond(core, now, id, &mut response, unconfirmed)
-        })
+        });
+        responded.map_err(Error::of_answer)
     }
 }

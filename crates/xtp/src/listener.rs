@@ -74,9 +74,9 @@ impl Listener {
     }
 
     fn accept_within(&self, timeout: Option<Duration>) -> Result<Incoming> {
-        let accepted = self
-            .shared
-            .wait("accepting", timeout, |core, _| arrivals::accept(core, self.id))?;
+        let accepted = self.shared.wait("accepting", timeout, |core, now| {
+            arrivals::accept(core, now, self.id)
+        })?;
         Ok(self.incoming(accepted))
     }
 
@@ -85,7 +85,9 @@ impl Listener {
     /// # Errors
     /// [`Error::WouldBlock`](crate::Error::WouldBlock) if none does.
     pub fn try_accept(&self) -> Result<Incoming> {
-        let accepted = self.shared.attempt(|core, _| arrivals::accept(core, self.id))?;
+        let accepted = self
+            .shared
+            .attempt(|core, now| arrivals::accept(core, now, self.id))?;
         Ok(self.incoming(accepted))
     }
 

@@ -454,3 +454,45 @@ fn groups_of_tasks() {
         }
     });
 }
+
+#[test]
+fn waits_end_when_they_should() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = std::sync::Arc::new(server.listen(PORT).expect("a free number"));
+        let short = Duration::from_millis(20);
+        let error = listener
+            .recv_message_timeout(short)
+            .await
+            .expect_err("nobody came");
+        assert!(error.is_timeout(), "{error}");
+        // A caller that gives up is not answered, and one that is rejected learns why.
+        let patience = CallOptions::within(short);
+        let calling = client.call(address, PORT, "given up", &patience);
+        assert!(calling.await.expect_err("nobody answers").is_timeout());
+        let rejecting = {
+            let listener = std::sync::Arc::clone(&listener);
+            ::tokio::spawn(async move {
+                let (request, incoming) = listener.recv_message().await.expect("a request");
+                incoming.reject(1_000, "no");
+                request
+            })
+        };
+        let options = CallOptions::default();
+        let error = client.call(address, PORT, "a question", &options).await;
+        let reason = xtp::CloseReason::Rejected {
+            code: 1_000,
+            text: "no".into(),
+        };
+        assert_eq!(error.expect_err("rejected").close_reason(), Some(&reason));
+        assert_eq!(rejecting.await.expect("no panic"), "a question");
+        let waiting = {
+            let listener = std::sync::Arc::clone(&listener);
+            ::tokio::spawn(async move { listener.accept().await.map(drop) })
+        };
+        ::tokio::task::yield_now().await;
+        listener.close();
+        let error = waiting.await.expect("no panic").expect_err("nobody will come");
+        assert!(matches!(error, Error::Command(_)), "{error:?}");
+    });
+}

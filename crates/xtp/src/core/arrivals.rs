@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use smallvec::SmallVec;
 use xtp_engine::{CloseReason, ContextId, Event, ListenOptions, ListenerId, Time};
+use xtp_wire::service;
 
 use super::{Accepted, Core, Slot, Source, Use, ops};
 use crate::error::{Error, Result};
@@ -326,6 +327,13 @@ impl Core {
         }
     }
 
+    /// Why a request need not be carried out any more: its caller gave up while it waited here.
+    fn caller_gone(&self, accepted: Accepted) -> Option<Error> {
+        let is_request = accepted.service == service::TRANSACTION;
+        let reason = self.close_reason(accepted.id).filter(|_| is_request)?;
+        Some(Error::CallerGone(reason.clone()))
+    }
+
     /// Takes one out of its queue for its user.
     fn hand_over(&mut self, accepted: Accepted) -> Accepted {
         if let Some(slot) = self.slots.get_mut(&accepted.id) {
@@ -362,6 +370,10 @@ impl Core {
             }
             Poll::Ready(Ok(message)) => {
                 let accepted = queue.take(number)?;
+                if let Some(error) = self.caller_gone(accepted) {
+                    self.give_up(now, id);
+                    return Some(Arrived::Failed(peer, error));
+                }
                 Some(Arrived::Message(self.hand_over(accepted), message))
             }
             Poll::Ready(Err(error)) => {
@@ -415,17 +427,20 @@ fn left_behind(most: &mut usize, left: usize) -> bool {
 }
 
 /// The next association of a listener.
-pub(crate) fn accept(core: &mut Core, listener: ListenerId) -> Poll<Result<Accepted>> {
+pub(crate) fn accept(core: &mut Core, now: Time, listener: ListenerId) -> Poll<Result<Accepted>> {
     if let Err(error) = core.check_carrier() {
         return Poll::Ready(Err(error));
     }
-    let Some(queue) = core.queues.get_mut(&listener) else {
+    if !core.queues.contains_key(&listener) {
         return Poll::Ready(Err(Error::Command(xtp_engine::Error::NoListener)));
-    };
-    match queue.take_oldest() {
-        Some(accepted) => Poll::Ready(Ok(core.hand_over(accepted))),
-        None => Poll::Pending,
     }
+    while let Some(accepted) = core.queues.get_mut(&listener).and_then(Queue::take_oldest) {
+        if core.caller_gone(accepted).is_none() {
+            return Poll::Ready(Ok(core.hand_over(accepted)));
+        }
+        core.give_up(now, accepted.id);
+    }
+    Poll::Pending
 }
 
 /// The next association of a listener whose message is complete, or that was given up.

@@ -35,7 +35,7 @@ impl Listener {
     /// [`Error::Carrier`](crate::Error::Carrier) if the socket failed.
     pub async fn accept(&self) -> Result<Incoming> {
         let id = self.inner.id();
-        let accepted = self.ask(|core, _| arrivals::accept(core, id)).await?;
+        let accepted = self.ask(|core, now| arrivals::accept(core, now, id)).await?;
         Ok(self.incoming(accepted))
     }
 
@@ -182,7 +182,8 @@ impl Incoming {
     /// As [`crate::Stream::close_within`].
     pub async fn respond_confirmed(self, response: impl Into<Bytes>, deadline: Duration) -> Result<()> {
         self.answer(response.into(), false).await?;
-        self.into_stream().close_within(deadline).await
+        let closed = self.into_stream().close_within(deadline).await;
+        closed.map_err(Error::of_answer)
     }
 
     /// As [`crate::Incoming::reject`].
@@ -193,9 +194,9 @@ impl Incoming {
     async fn answer(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {
         let stream = self.inner.stream();
         let id = stream.id();
-        super::ask(stream.shared(), id, move |core, now| {
+        let responded = super::ask(stream.shared(), id, move |core, now| {
             ops::respond(core, now, id, &mut response, unconfirmed)
-        })
-        .await
+        });
+        responded.await.map_err(Error::of_answer)
     }
 }
