@@ -91,7 +91,7 @@ fn pattern(len: usize) -> Bytes {
 /// Takes one message and lets the sender finish.
 fn take(lab: &Lab) -> Outcome {
     let (_, incoming) = lab.listener.recv_message()?;
-    incoming.into_stream().close_within(DEADLINE)?;
+    incoming.into_stream().close_timeout(DEADLINE)?;
     Ok(())
 }
 
@@ -159,7 +159,7 @@ fn transaction_slow(lab: &Lab) -> Outcome {
     lab.both(
         |lab| {
             let (request, incoming) = lab.listener.recv_message()?;
-            lab.server.progress_for(Duration::from_millis(50))?;
+            lab.server.progress_timeout(Duration::from_millis(50))?;
             Ok(incoming.respond_confirmed(request, DEADLINE)?)
         },
         |lab| {
@@ -186,7 +186,7 @@ fn echo(lab: &Lab) -> Outcome {
             _ => {}
         }
     }
-    Ok(stream.close_within(DEADLINE)?)
+    Ok(stream.close_timeout(DEADLINE)?)
 }
 
 /// Writes with `write`, ends the stream, and reads everything that comes back.
@@ -195,7 +195,7 @@ fn exchange(lab: &Lab, options: OpenOptions, write: fn(&xtp::Stream) -> xtp::Res
     write(&stream)?;
     stream.shutdown_write()?;
     while stream.recv_chunk()?.is_some() {}
-    Ok(stream.close_within(DEADLINE)?)
+    Ok(stream.close_timeout(DEADLINE)?)
 }
 
 fn byte_stream(lab: &Lab) -> Outcome {
@@ -291,7 +291,7 @@ fn losses(lab: &Lab) -> Outcome {
         stream.send(pattern(LARGE))?;
         stream.shutdown_write()?;
         while stream.recv_chunk()?.is_some() {}
-        stream.close_within(DEADLINE)?;
+        stream.close_timeout(DEADLINE)?;
         serving.join().map_err(|_| "the server's thread panicked")?
     })
 }

@@ -1,11 +1,10 @@
 //! A chat between two terminals: `chat listen 127.0.0.1:36036`, then `chat join 127.0.0.1:36036`.
 //!
-//! One association, one message a line, both directions at once: the reader is a thread of its own on the same
-//! stream. Without arguments both ends run in this process and say a few words.
+//! One association, one message a line, both directions at once: what reads and what writes are
+//! things of their own, each with its own thread and end. Without arguments both ends run in this process and say a few words.
 #![forbid(unsafe_code)]
 
 use std::io::{BufRead, BufReader, Read};
-use std::sync::Arc;
 use std::thread;
 
 use xtp::{Config, Endpoint, Stream, paradigm, ports};
@@ -33,10 +32,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Sends lines as messages and prints messages as lines, until either side has nothing more to say.
 fn talk(stream: Stream, input: impl Read, peer: &'static str) -> Result<(), Box<dyn std::error::Error>> {
-    let stream = Arc::new(stream);
-    let reading = Arc::clone(&stream);
-    let reader = thread::spawn(move || -> xtp::Result<()> {
-        while let Some(message) = reading.recv_message()? {
+    let (reader, writer) = stream.split();
+    let printing = thread::spawn(move || -> xtp::Result<()> {
+        while let Some(message) = reader.recv_message()? {
             println!("{peer}: {}", String::from_utf8_lossy(&message));
         }
         println!("* {peer} left");
@@ -45,15 +43,11 @@ fn talk(stream: Stream, input: impl Read, peer: &'static str) -> Result<(), Box<
     for line in BufReader::new(input).lines() {
         let line = line?;
         if !line.is_empty() {
-            stream.send_message(line)?;
+            writer.send_message(line)?;
         }
     }
-    stream.shutdown_write()?;
-    reader.join().map_err(|_| "the reader panicked")??;
-    // The reader's handle is gone, so this is the last one.
-    if let Some(stream) = Arc::into_inner(stream) {
-        stream.close()?;
-    }
+    writer.close()?;
+    printing.join().map_err(|_| "the reader panicked")??;
     Ok(())
 }
 

@@ -30,7 +30,7 @@ fn echo(address: &str) -> Outcome {
     endpoint.enable_echo()?;
     println!("listening on {}", endpoint.local_addr());
     loop {
-        endpoint.progress_for(PATIENCE)?;
+        endpoint.progress_timeout(PATIENCE)?;
     }
 }
 
@@ -84,7 +84,7 @@ fn exchange(host: &str, port: u16, octets: u64, rate: u64) -> Outcome {
         return Err(format!("{back} of {octets} octets came back").into());
     }
     println!("{back} {}", stream.stats()?.max_data);
-    Ok(stream.close_within(PATIENCE)?)
+    Ok(stream.close_timeout(PATIENCE)?)
 }
 
 fn main() -> ExitCode {

@@ -82,7 +82,7 @@ fn measure(number: usize, child: &mut Child) -> Outcome<()> {
     let took = start.elapsed();
     let until = Instant::now() + REST;
     while Instant::now() < until {
-        client.progress_for(Duration::from_millis(10))?;
+        client.progress_timeout(Duration::from_millis(10))?;
     }
     let (after, end) = (resident()?, ask()?);
     let stats = client.stats().engine;

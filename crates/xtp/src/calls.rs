@@ -47,8 +47,8 @@ impl CallOptions {
         }
     }
 
-    pub(crate) fn open(&self, port: u16) -> OpenOptions {
-        let mut options = paradigm::transaction(port);
+    pub(crate) fn open(&self, service: u16) -> OpenOptions {
+        let mut options = paradigm::transaction(service);
         options.expected_answer = self.expected_answer;
         options.status_on_first = self.slow_server;
         options.repeatable = self.repeatable;
@@ -78,9 +78,14 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Resolve`], [`Error::Command`] if it is too long, [`Error::NoRoute`].
-    pub fn send_datagram(&self, peer: impl ToSocketAddrs, port: u16, data: impl Into<Bytes>) -> Result<()> {
+    pub fn send_datagram(
+        &self,
+        peer: impl ToSocketAddrs,
+        service: u16,
+        data: impl Into<Bytes>,
+    ) -> Result<()> {
         let peer = first(&peer)?;
-        let stream = self.queue(peer, paradigm::datagram(port), data.into())?;
+        let stream = self.queue(peer, paradigm::datagram(service), data.into())?;
         match stream.failure() {
             Some(error @ Error::NoRoute { .. }) => Err(error),
             _ => Ok(()),
@@ -95,11 +100,11 @@ impl Endpoint {
     pub fn send_acknowledged(
         &self,
         peer: impl ToSocketAddrs,
-        port: u16,
+        service: u16,
         data: impl Into<Bytes>,
         confirm: Confirm,
     ) -> Result<()> {
-        let mut options = paradigm::acknowledged_datagram(port);
+        let mut options = paradigm::acknowledged_datagram(service);
         options.confirm = confirm;
         self.deliver(peer, options, data, None).map(drop)
     }
@@ -109,8 +114,9 @@ impl Endpoint {
     ///
     /// # Errors
     /// As [`deliver`](Self::deliver).
-    pub fn send_message(&self, peer: impl ToSocketAddrs, port: u16, data: impl Into<Bytes>) -> Result<()> {
-        self.deliver(peer, paradigm::one_shot(port), data, None).map(drop)
+    pub fn send_message(&self, peer: impl ToSocketAddrs, service: u16, data: impl Into<Bytes>) -> Result<()> {
+        self.deliver(peer, paradigm::one_shot(service), data, None)
+            .map(drop)
     }
 
     /// Sends one message with options of your choice and waits for its confirmation; returns what it cost. Of a
@@ -149,11 +155,11 @@ impl Endpoint {
     pub fn call(
         &self,
         peer: impl ToSocketAddrs,
-        port: u16,
+        service: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
     ) -> Result<Bytes> {
-        self.call_for_answer(peer, port, request, options)
+        self.call_for_answer(peer, service, request, options)
             .map(|answer| answer.response)
     }
 
@@ -168,7 +174,7 @@ impl Endpoint {
     pub fn call_for_answer(
         &self,
         peer: impl ToSocketAddrs,
-        port: u16,
+        service: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
     ) -> Result<Answer> {
@@ -180,7 +186,7 @@ impl Endpoint {
             self.exchange(
                 ("the answer", options.timeout),
                 peer,
-                options.open(port),
+                options.open(service),
                 request,
                 (limit, std::convert::identity),
                 whole,

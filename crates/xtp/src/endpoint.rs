@@ -111,21 +111,21 @@ impl Endpoint {
         Ok(Stream::new(Arc::clone(&self.shared), id))
     }
 
-    /// Listens on service number `port` for whole messages: datagrams, one-shot messages and requests. A peer that
+    /// Listens on service number `service` for whole messages: datagrams, one-shot messages and requests. A peer that
     /// opens a stream is told at once that nobody provides that here ([`listen_streams`](Self::listen_streams) does).
     ///
     /// # Errors
     /// [`Error::Command`] if the number is taken.
-    pub fn listen(&self, port: u16) -> Result<Listener> {
-        self.listen_with(ListenOptions::new(port))
+    pub fn listen(&self, service: u16) -> Result<Listener> {
+        self.listen_with(ListenOptions::new(service))
     }
 
-    /// Listens on service number `port` for streams of octets or messages, and for nothing else.
+    /// Listens on service number `service` for streams of octets or messages, and for nothing else.
     ///
     /// # Errors
     /// [`Error::Command`] if the number is taken.
-    pub fn listen_streams(&self, port: u16) -> Result<Listener> {
-        self.listen_with(ListenOptions::streams(port))
+    pub fn listen_streams(&self, service: u16) -> Result<Listener> {
+        self.listen_with(ListenOptions::streams(service))
     }
 
     /// Listens with options of your choice. What the program does not serve it should not take: name what it does
@@ -160,6 +160,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Carrier`] if the socket failed, [`Error::Interrupted`] by [`interrupt`](Self::interrupt).
+    pub fn progress_timeout(&self, timeout: Duration) -> Result<usize> {
+        self.shared.progress(timeout)
+    }
+
+    /// As [`progress_timeout`](Self::progress_timeout), which is its name.
+    #[doc(hidden)]
     pub fn progress_for(&self, timeout: Duration) -> Result<usize> {
         self.shared.progress(timeout)
     }
@@ -197,14 +203,14 @@ impl Endpoint {
         })
     }
 
-    /// Waits until everything sent by handles dropped before is confirmed, up to `deadline`, and says what was
+    /// Waits until everything sent by handles dropped before is confirmed, up to `timeout`, and says what was
     /// not. Associations whose handles still exist are left alone and not reported.
     ///
     /// # Errors
     /// [`Error::Carrier`] if the socket failed.
-    pub fn shutdown(&self, deadline: Duration) -> Result<ShutdownReport> {
+    pub fn shutdown(&self, timeout: Duration) -> Result<ShutdownReport> {
         Ok(ShutdownReport {
-            unconfirmed: self.shared.settle(deadline)?,
+            unconfirmed: self.shared.settle(timeout)?,
         })
     }
 }

@@ -32,12 +32,18 @@ impl Incoming {
         self.accepted.peer
     }
 
-    /// The service it says it is (see [`service`](crate::service)): a hint.
+    /// What kind of service it says it is (see [`service`](crate::service)), which is no number of one: a hint.
     pub fn service(&self) -> u8 {
         self.accepted.service
     }
 
     /// The service number it was opened to; 0 if it named none.
+    pub fn service_number(&self) -> u16 {
+        self.accepted.port
+    }
+
+    /// As [`service_number`](Self::service_number), which says what it is.
+    #[doc(hidden)]
     pub fn port(&self) -> u16 {
         self.accepted.port
     }
@@ -102,10 +108,10 @@ impl Incoming {
     /// As [`respond`](Self::respond), and waits until the caller has confirmed the response.
     ///
     /// # Errors
-    /// As [`Stream::close_within`].
-    pub fn respond_confirmed(self, response: impl Into<Bytes>, deadline: Duration) -> Result<()> {
+    /// As [`Stream::close_timeout`].
+    pub fn respond_confirmed(self, response: impl Into<Bytes>, timeout: Duration) -> Result<()> {
         self.queue_response(response.into(), false)?;
-        self.stream.close_within(deadline).map_err(Error::of_answer)
+        self.stream.close_timeout(timeout).map_err(Error::of_answer)
     }
 
     /// Answers a request without asking for confirmation if the response fits one packet: two packets for the whole

@@ -105,6 +105,28 @@
 //! [`paradigm`] has two more (one-shot messages, streams that do not repeat what is lost), and every option of an
 //! association can be set one by one ([`OpenOptions`], [`Tuning`]).
 //!
+//! # What to read first
+//!
+//! | to | everyday |
+//! | --- | --- |
+//! | have a socket | [`Endpoint::client`], [`Endpoint::bind`] with [`Config::server`] |
+//! | send one thing | [`send_datagram`](Endpoint::send_datagram), [`send_message`](Endpoint::send_message), [`send_acknowledged`](Endpoint::send_acknowledged), [`call`](Endpoint::call) |
+//! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
+//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::split`] |
+//! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
+//! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
+//! | know what went wrong | [`Error`], [`CloseReason`] |
+//!
+//! Everything else is for those who measured: the module [`tuning`] has it apart. A program that works needs none of it.
+//!
+//! **Waiting.** A call waits as long as it takes; of the same name with `_timeout` at the end it waits so long at most and then
+//! fails with [`Error::Timeout`]; with `try_` before it it does not wait and fails with [`Error::WouldBlock`]. Where a time limit is
+//! an `Option`, `None` is as long as it takes. A stream's [`set_read_timeout`](Stream::set_read_timeout) and
+//! [`set_write_timeout`](Stream::set_write_timeout) are what its calls without a limit of their own wait at most.
+//!
+//! **Numbers.** A UDP port leads to an endpoint, a *service number* to a listener of it. Some numbers have names in [`ports`];
+//! a program's own begin at 1 000.
+//!
 //! # Progress, threads, waiting
 //!
 //! There is no thread behind an endpoint: calls do the work, on the caller's own thread. What that means for peers
@@ -149,17 +171,22 @@ pub mod tokio;
 mod wait;
 mod wake;
 
+pub mod tuning;
+
 pub use self::core::Unconfirmed;
 pub use bytes::Bytes;
 pub use calls::{Answer, CallOptions};
+#[doc(hidden)]
 pub use capture::{Framing, Trace};
 pub use cast::Cast;
 pub use completion::{Completion, CompletionQueue};
 pub use config::{Config, Wait};
+#[doc(hidden)]
 pub use cork::Cork;
 pub use driver::Driver;
 pub use endpoint::{Endpoint, ShutdownReport};
 pub use error::{Error, Result};
+#[doc(hidden)]
 pub use frames::{FrameBuffer, FrameBytes};
 pub use group::{CastOptions, JoinOptions};
 pub use incoming::Incoming;
@@ -167,18 +194,27 @@ pub use listener::{Arrival, Listener};
 pub use mark::Mark;
 pub use poll_set::PollSet;
 pub use resolve::resolve;
+#[doc(hidden)]
 pub use stats::EndpointStats;
-pub use stream::{Chunk, Reader, Retained, Stream, Writer};
+#[doc(hidden)]
+pub use stream::Retained;
+pub use stream::{Chunk, Reader, Stream, Writer};
 pub use subscription::Subscription;
+#[doc(hidden)]
+pub use xtp_engine::group::{BucketOptions, CastStats, Cycle, Fec, Mode, SubscriptionStats};
 pub use xtp_engine::group::{
-    BucketOptions, CastStats, Cycle, DropReason, Fec, GroupClose, GroupEvent, MemberId, MemberReport,
-    MemberState, Mode, Require, Slow, SubscriptionStats, Target,
+    DropReason, GroupClose, GroupEvent, MemberId, MemberReport, MemberState, Require, Slow, Target,
 };
 pub use xtp_engine::{
-    CloseReason, Confirm, CongestionKind, ContextStats, DiagReason, EngineConfig, EngineStats, ErrorControl,
-    LONGEST_REASON, ListenOptions, Octets, OpenOptions, Rate, Tuning, paradigm,
+    CloseReason, Confirm, DiagReason, LONGEST_REASON, ListenOptions, OpenOptions, paradigm,
 };
-pub use xtp_io::{Backend, Capabilities, Counters, Interface, SocketOptions};
+#[doc(hidden)]
+pub use xtp_engine::{
+    CongestionKind, ContextStats, EngineConfig, EngineStats, ErrorControl, Octets, Rate, Tuning,
+};
+pub use xtp_io::Interface;
+#[doc(hidden)]
+pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
 pub use xtp_wire::{UDP_PORT, ports, service};
 
 /// The example of the repository's front page is compiled and run with the others.

@@ -52,6 +52,12 @@ impl Listener {
     }
 
     /// The service number; `None` for a wildcard.
+    pub fn service_number(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// As [`service_number`](Self::service_number), which says what it is.
+    #[doc(hidden)]
     pub fn port(&self) -> Option<u16> {
         self.port
     }

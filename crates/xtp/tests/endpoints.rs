@@ -183,7 +183,7 @@ fn a_close_without_answer_says_how_much_is_unconfirmed() {
         .expect("options in range");
     stream.send("lost").expect("room");
     let error = stream
-        .close_within(Duration::from_millis(30))
+        .close_timeout(Duration::from_millis(30))
         .expect_err("nobody answers");
     assert_eq!(
         error.close_reason(),
@@ -301,7 +301,7 @@ fn progress_alone_serves_a_peer() {
         let call = scope.spawn(|| client.call(address, ports::ECHO, "hello", &CallOptions::within(LONG)));
         while !call.is_finished() {
             server
-                .progress_for(Duration::from_millis(5))
+                .progress_timeout(Duration::from_millis(5))
                 .expect("a working socket");
         }
         assert_eq!(call.join().expect("no panic").expect("an echo"), "hello");

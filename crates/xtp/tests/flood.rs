@@ -195,7 +195,7 @@ fn whoever_proved_its_address_waits_for_no_number_of_strangers() {
     });
     // The places of strangers are full, so it is asked who it is, and comes back.
     while server.stats().engine.contexts <= BACKLOG {
-        server.progress_for(LONG).expect("loopback");
+        server.progress_timeout(LONG).expect("loopback");
     }
     for _ in 0..2 {
         let (message, incoming) = listener.recv_message().expect("a message");

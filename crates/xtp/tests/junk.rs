@@ -228,7 +228,7 @@ fn transfer(client: &Endpoint, server: SocketAddr, under_attack: &AtomicBool) ->
         assert!(answer.is_some_and(|answer| answer == message), "message {count}");
         count += 1;
     }
-    stream.close_within(LONG).expect("confirmed");
+    stream.close_timeout(LONG).expect("confirmed");
     count
 }
 
@@ -262,7 +262,7 @@ fn under_attack(
         scope.spawn(|| {
             let stream = listener.accept_timeout(LONG).expect("the client").into_stream();
             echo(&stream);
-            stream.close_within(LONG).expect("confirmed");
+            stream.close_timeout(LONG).expect("confirmed");
         });
         let transferring = scope.spawn(|| transfer(&client, proxy.front, &attacked));
         let mut attacker = Attacker {
@@ -283,7 +283,7 @@ fn under_attack(
     });
     assert!(exchanged >= 20);
     for _ in 0..20 {
-        let _ = server.progress_for(Duration::from_millis(10));
+        let _ = server.progress_timeout(Duration::from_millis(10));
         strangers.iter_mut().for_each(Stranger::hear);
     }
     proxy.finish();

@@ -88,7 +88,7 @@ fn a_one_shot_message_costs_three_packets() {
             let (message, incoming) = listener.recv_message().expect("a message");
             let stream = incoming.into_stream();
             // The receiver learns that the sender knows.
-            stream.close_within(LONG).expect("confirmed");
+            stream.close_timeout(LONG).expect("confirmed");
             (message, server)
         });
         client.send_message(address, PORT, "hello").expect("confirmed");

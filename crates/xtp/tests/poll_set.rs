@@ -107,7 +107,7 @@ fn room_and_marks_are_told_once() {
     set.add(&stream, 1).expect("its own stream");
     let mark = stream.mark(Confirm::Received).expect("open");
     while !mark.is_reached().expect("open") {
-        client.progress_for(LONG).expect("a socket");
+        client.progress_timeout(LONG).expect("a socket");
     }
     assert_eq!(wait(&set), [1]);
     assert!(is_quiet(&set));

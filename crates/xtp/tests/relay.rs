@@ -91,7 +91,7 @@ fn echo(stream: &Stream) {
 fn echo_and_close(incoming: Incoming) {
     let stream = incoming.into_stream();
     echo(&stream);
-    stream.close_within(LONG).expect("confirmed");
+    stream.close_timeout(LONG).expect("confirmed");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn byte_streams_both_ways() {
             }
             assert!(back == data, "what came back is what was sent");
         });
-        stream.close_within(LONG).expect("confirmed");
+        stream.close_timeout(LONG).expect("confirmed");
     });
     rough.finish();
 }
@@ -145,7 +145,7 @@ fn messages_and_tags_keep_their_bounds() {
         }
         stream.shutdown_write().expect("open");
         assert!(matches!(stream.recv_chunk(), Ok(None)));
-        stream.close_within(LONG).expect("confirmed");
+        stream.close_timeout(LONG).expect("confirmed");
     });
     rough.finish();
 }
@@ -268,7 +268,7 @@ fn an_unreliable_stream_shows_its_gaps() {
         for piece in data.chunks(16 << 10) {
             stream.send(piece.to_vec()).expect("room");
         }
-        stream.close_within(LONG).expect("the end is confirmed");
+        stream.close_timeout(LONG).expect("the end is confirmed");
     });
     rough.finish();
 }

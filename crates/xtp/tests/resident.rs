@@ -55,7 +55,7 @@ fn memory_goes_back_to_the_system_after_a_flood() {
                 socket.send_to(&packet, address).expect("loopback");
             }
             while server.stats().engine.received < number {
-                server.progress_for(LONG).expect("loopback");
+                server.progress_timeout(LONG).expect("loopback");
             }
         }
         most = resident();
@@ -64,7 +64,9 @@ fn memory_goes_back_to_the_system_after_a_flood() {
         take(there - taken);
         taken = there;
         // A moment to rest.
-        server.progress_for(Duration::from_millis(50)).expect("loopback");
+        server
+            .progress_timeout(Duration::from_millis(50))
+            .expect("loopback");
         if before == 0 {
             before = resident();
         }

@@ -97,7 +97,7 @@ fn settle(client: &Endpoint, server: &Endpoint, associations: usize) {
             parked(client),
             parked(server)
         );
-        let _ = client.progress_for(Duration::from_millis(10));
+        let _ = client.progress_timeout(Duration::from_millis(10));
     }
 }
 
@@ -106,7 +106,7 @@ fn ten_thousand_associations_exchange_a_message_a_second() {
     let (server, client) = (endpoint(), endpoint());
     server.enable_echo().expect("nobody has the number");
     let serving = server.clone();
-    let driver = thread::spawn(move || while serving.progress_for(LONG).is_ok() {});
+    let driver = thread::spawn(move || while serving.progress_timeout(LONG).is_ok() {});
 
     let mut streams = Vec::with_capacity(ASSOCIATIONS);
     // What every endpoint needs once is no matter of associations.

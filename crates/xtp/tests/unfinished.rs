@@ -28,7 +28,9 @@ fn options() -> CallOptions {
 /// Waits until the server took `count` FIRSTs.
 fn wait_for(server: &Endpoint, count: usize) {
     while server.stats().engine.contexts < count {
-        server.progress_for(Duration::from_millis(20)).expect("loopback");
+        server
+            .progress_timeout(Duration::from_millis(20))
+            .expect("loopback");
     }
 }
 
@@ -75,7 +77,7 @@ fn long_messages_of_several_peers_are_collected_side_by_side() {
     // The last to begin ends first.
     for stream in begun.into_iter().rev() {
         stream.send_message(data[200_000..].to_vec()).expect("room");
-        stream.close_within(LONG).expect("confirmed");
+        stream.close_timeout(LONG).expect("confirmed");
     }
     drop(serving.join().expect("no panic"));
 }
@@ -97,7 +99,9 @@ fn what_is_not_complete_in_time_is_given_up_and_told() {
 
 fn wait_until_gone(server: &Endpoint) {
     while server.stats().engine.contexts > 0 {
-        server.progress_for(Duration::from_millis(20)).expect("loopback");
+        server
+            .progress_timeout(Duration::from_millis(20))
+            .expect("loopback");
     }
 }
 
@@ -135,7 +139,9 @@ fn unfinished_messages_hold_no_more_than_the_limit_together() {
         });
         let mut most = 0;
         while !serving.is_finished() {
-            client.progress_for(Duration::from_millis(20)).expect("loopback");
+            client
+                .progress_timeout(Duration::from_millis(20))
+                .expect("loopback");
             let open = streams.iter().filter(|stream| stream.close_reason().is_none());
             let taken = open.filter_map(|stream| stream.stats().ok());
             most = most.max(taken.map(|stats| stats.octets_acknowledged).sum::<u64>());

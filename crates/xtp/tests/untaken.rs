@@ -65,7 +65,7 @@ fn a_reader_that_is_shut_delivers_nothing() {
 #[test]
 fn a_close_that_throws_away_what_came_delivers_nothing() {
     assert_untold(told(500, |stream| {
-        drop(stream.close_within(Duration::from_secs(1)))
+        drop(stream.close_timeout(Duration::from_secs(1)))
     }));
 }
 

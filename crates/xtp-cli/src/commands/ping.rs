@@ -112,7 +112,9 @@ impl Pinger<'_> {
             if left.is_zero() {
                 return Ok(());
             }
-            endpoint.progress_for(left).map_err(|error| self.failed(&error))?;
+            endpoint
+                .progress_timeout(left)
+                .map_err(|error| self.failed(&error))?;
         }
     }
 

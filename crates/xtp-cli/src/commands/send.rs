@@ -233,7 +233,9 @@ impl Sender<'_> {
         }
         sent.stats = stream.stats().ok();
         let deadline = self.common.timeout().unwrap_or(CLOSE);
-        stream.close_within(deadline).map_err(|error| self.failed(&error))
+        stream
+            .close_timeout(deadline)
+            .map_err(|error| self.failed(&error))
     }
 }
 

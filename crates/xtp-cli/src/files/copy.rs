@@ -110,7 +110,7 @@ impl Job {
             let fault = match self.session(client, plan, &stream, tally, &mut written) {
                 Ok(()) => {
                     // Everything was confirmed by the other side's program; the close is a courtesy.
-                    let _ = stream.close_within(FAREWELL);
+                    let _ = stream.close_timeout(FAREWELL);
                     return Ok(());
                 }
                 Err(fault) => fault,

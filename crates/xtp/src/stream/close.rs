@@ -67,13 +67,13 @@ impl Stream {
     /// [`Config::close_timeout`](crate::Config::close_timeout), until everything sent is confirmed.
     ///
     /// # Errors
-    /// As [`close_within`](Self::close_within).
+    /// As [`close_timeout`](Self::close_timeout).
     pub fn close(self) -> Result<()> {
         let timeout = self.shared.config.close_timeout;
-        self.close_within(timeout)
+        self.close_timeout(timeout)
     }
 
-    /// Ends the association gracefully and waits up to `deadline` until everything sent is confirmed.
+    /// Ends the association gracefully and waits up to `timeout` until everything sent is confirmed.
     ///
     /// Read first what you want to read: what arrives during the close is discarded. A peer that still writes 0.2 s
     /// after everything was confirmed is told that nothing more is wanted. An association that was never used ends
@@ -82,8 +82,14 @@ impl Stream {
     /// # Errors
     /// [`Error::Closed`] with the reason if the association ended without confirmation; with
     /// [`CloseReason::Unconfirmed`] and the number of octets if the time was over first.
-    pub fn close_within(self, deadline: Duration) -> Result<()> {
-        self.close_by(deadline)
+    pub fn close_timeout(self, timeout: Duration) -> Result<()> {
+        self.close_by(timeout)
+    }
+
+    /// As [`close_timeout`](Self::close_timeout), which is its name.
+    #[doc(hidden)]
+    pub fn close_within(self, timeout: Duration) -> Result<()> {
+        self.close_by(timeout)
     }
 
     /// As [`close`](Self::close), for a stream that others hold as well, in an [`Arc`](std::sync::Arc): their calls end as at the

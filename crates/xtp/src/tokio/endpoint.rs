@@ -81,20 +81,20 @@ impl Endpoint {
         self.inner.open(peer, options).map(Stream::new)
     }
 
-    /// Listens on service number `port` for whole messages.
+    /// Listens on service number `service` for whole messages.
     ///
     /// # Errors
     /// As [`crate::Endpoint::listen`].
-    pub fn listen(&self, port: u16) -> Result<Listener> {
-        self.inner.listen(port).map(Listener::new)
+    pub fn listen(&self, service: u16) -> Result<Listener> {
+        self.inner.listen(service).map(Listener::new)
     }
 
-    /// Listens on service number `port` for streams.
+    /// Listens on service number `service` for streams.
     ///
     /// # Errors
     /// As [`crate::Endpoint::listen_streams`].
-    pub fn listen_streams(&self, port: u16) -> Result<Listener> {
-        self.inner.listen_streams(port).map(Listener::new)
+    pub fn listen_streams(&self, service: u16) -> Result<Listener> {
+        self.inner.listen_streams(service).map(Listener::new)
     }
 
     /// Listens with options of your choice.

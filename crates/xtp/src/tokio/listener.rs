@@ -25,8 +25,8 @@ impl Listener {
     }
 
     /// The service number; `None` for a wildcard.
-    pub fn port(&self) -> Option<u16> {
-        self.inner.port()
+    pub fn service_number(&self) -> Option<u16> {
+        self.inner.service_number()
     }
 
     /// Waits for the next association. Cancel-safe: none is lost.
@@ -129,8 +129,8 @@ impl Incoming {
     }
 
     /// The service number it was opened to.
-    pub fn port(&self) -> u16 {
-        self.inner.port()
+    pub fn service_number(&self) -> u16 {
+        self.inner.service_number()
     }
 
     /// The association as a stream.
@@ -179,10 +179,10 @@ impl Incoming {
     /// Answers a request and waits until the caller has confirmed the response.
     ///
     /// # Errors
-    /// As [`crate::Stream::close_within`].
-    pub async fn respond_confirmed(self, response: impl Into<Bytes>, deadline: Duration) -> Result<()> {
+    /// As [`crate::Stream::close_timeout`].
+    pub async fn respond_confirmed(self, response: impl Into<Bytes>, timeout: Duration) -> Result<()> {
         self.answer(response.into(), false).await?;
-        let closed = self.into_stream().close_within(deadline).await;
+        let closed = self.into_stream().close_timeout(timeout).await;
         closed.map_err(Error::of_answer)
     }
 

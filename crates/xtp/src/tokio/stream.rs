@@ -254,15 +254,15 @@ impl Stream {
     /// As [`crate::Stream::close`].
     pub async fn close(self) -> Result<()> {
         let deadline = self.inner.shared().config.close_timeout;
-        self.close_within(deadline).await
+        self.close_timeout(deadline).await
     }
 
-    /// Ends the association gracefully and waits up to `deadline` until everything sent is confirmed.
+    /// Ends the association gracefully and waits up to `timeout` until everything sent is confirmed.
     ///
     /// # Errors
-    /// As [`crate::Stream::close_within`].
-    pub async fn close_within(self, deadline: Duration) -> Result<()> {
-        self.close_by(deadline).await
+    /// As [`crate::Stream::close_timeout`].
+    pub async fn close_timeout(self, timeout: Duration) -> Result<()> {
+        self.close_by(timeout).await
     }
 
     /// As [`crate::Stream::close_shared`].

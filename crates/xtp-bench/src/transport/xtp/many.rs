@@ -73,7 +73,7 @@ fn open(job: &Job) -> Worked<Outcome> {
     let seconds = begin.elapsed().as_secs_f64();
     let end = Instant::now() + HOLD;
     while Instant::now() < end {
-        endpoint.progress_for(Duration::from_millis(10))?;
+        endpoint.progress_timeout(Duration::from_millis(10))?;
     }
     let opened = Opened {
         number,

@@ -77,7 +77,7 @@ impl Sender<'_> {
         }
         stream.send(payload)?;
         stream.flush_acknowledged()?;
-        stream.close_within(PATIENCE)
+        stream.close_timeout(PATIENCE)
     }
 
     /// Open, messages one after the other, each answered, close.
@@ -88,7 +88,7 @@ impl Sender<'_> {
             let answer = stream.recv_message()?.unwrap_or_default();
             same(&answer, payload)?;
         }
-        stream.close_within(PATIENCE)
+        stream.close_timeout(PATIENCE)
     }
 
     /// Open without retransmission, messages one after the other, close.
@@ -97,7 +97,7 @@ impl Sender<'_> {
         for _ in 0..MESSAGES {
             stream.send_message(payload.clone())?;
         }
-        stream.close_within(PATIENCE)
+        stream.close_timeout(PATIENCE)
     }
 }
 

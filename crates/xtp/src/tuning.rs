@@ -1,0 +1,37 @@
+//! For those who measured: what changes how something is done, and what it cost.
+//!
+//! Every association has a [`Tuning`], in its [`OpenOptions`](crate::OpenOptions), [`ListenOptions`](crate::ListenOptions) or
+//! [`CallOptions`](crate::CallOptions): memory, rates, priority, error control, and the congestion control. An endpoint has its own
+//! in [`Config`](crate::Config). The defaults are those that were best over the paths in `docs/performance.md`.
+//!
+//! ```
+//! use xtp::tuning::CongestionKind;
+//! use xtp::{Config, Endpoint, paradigm};
+//!
+//! let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+//! let listener = server.listen_streams(100)?;
+//! let receiving = std::thread::spawn(move || listener.accept()?.into_stream().recv_message());
+//!
+//! // The receiver computes the window and ships it, as in the transport library of 1995.
+//! let mut options = paradigm::stream(100);
+//! options.tuning.congestion = CongestionKind::Kdd;
+//! let stream = Endpoint::client()?.open(server.local_addr(), options)?;
+//! stream.send_message("under another control")?;
+//! stream.close()?;
+//! assert_eq!(receiving.join().unwrap()?.as_deref(), Some(&b"under another control"[..]));
+//! # Ok::<(), xtp::Error>(())
+//! ```
+//!
+//! Memory that packets leave from without a copy: [`FrameBuffer`], [`Retained`], [`Octets`]. Several calls in one system call:
+//! [`Cork`]. What was sent and received: [`EndpointStats`], [`ContextStats`], a [`Trace`] for Wireshark.
+
+pub use crate::capture::{Framing, Trace};
+pub use crate::cork::Cork;
+pub use crate::frames::{FrameBuffer, FrameBytes};
+pub use crate::stats::EndpointStats;
+pub use crate::stream::Retained;
+pub use xtp_engine::group::{BucketOptions, CastStats, Cycle, Fec, Mode, SubscriptionStats};
+pub use xtp_engine::{
+    CongestionKind, ContextStats, EngineConfig, EngineStats, ErrorControl, Octets, Rate, Tuning,
+};
+pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
