@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::plan::{Plan, Rivals};
+use crate::plan::{Experiment, Plan, Rivals};
+use crate::remote;
 use crate::sizes::LONGEST;
 use crate::transport;
 
@@ -36,6 +37,13 @@ impl Plan {
             return Err(Error::Plan(
                 "there are 1 to 1000 rounds; choose another --runs".into(),
             ));
+        }
+        let far = |experiment: &&Experiment| !remote::is_between_hosts(**experiment);
+        if self.to.is_some()
+            && let Some(experiment) = self.experiments.iter().find(far)
+        {
+            let text = format!("'{experiment}' is not measured between two hosts; leave --to out");
+            return Err(Error::Plan(text));
         }
         if let Some(size) = self.sizes.iter().find(|&&size| size == 0 || size > LONGEST) {
             return Err(Error::Plan(format!(

@@ -154,6 +154,8 @@ pub struct Plan {
     pub quick: bool,
     /// Options of single experiments, by name; what an experiment does not know it does not look at.
     pub options: BTreeMap<String, String>,
+    /// A server on another host ([`Serve`](crate::Serve)) instead of paths on this one.
+    pub to: Option<std::net::SocketAddr>,
     /// The command line, for the report.
     pub command: String,
 }
@@ -170,6 +172,7 @@ impl Plan {
             runs: 5,
             quick: false,
             options: BTreeMap::new(),
+            to: None,
             command: String::new(),
         }
     }

@@ -1,6 +1,8 @@
 //! Rounds: in each every transport runs once, in an order that rotates, so that what the host does meanwhile hits
 //! all alike. Figures are medians over rounds, ratios medians of the ratios within rounds.
 
+use std::net::SocketAddr;
+
 use crate::context::Context;
 use crate::delivery::Delivery;
 use crate::distance::Distance;
@@ -9,6 +11,7 @@ use crate::fitting::Timings;
 use crate::job::{Job, Role};
 use crate::launch::{Pair, pair};
 use crate::plan::{Experiment, Path};
+use crate::remote::{self, Far};
 use crate::row::Row;
 use crate::sizes::{ITERATIONS, PAPER_SIZES, ROUND_TRIPS, TIMINGS};
 use crate::stage::Stage;
@@ -161,7 +164,10 @@ pub(crate) fn rows(template: &Row, main: Main, rounds: &Rounds) -> Vec<Row> {
 pub(crate) fn run(context: &mut Context<'_>, experiment: Experiment) -> Result<(), Error> {
     let plan = context.plan;
     let sizes = sizes(&plan.sizes, experiment);
-    let transports = transport::chosen(&plan.rivals, experiment);
+    let mut transports = transport::chosen(&plan.rivals, experiment);
+    if let Some(server) = plan.to {
+        return between_hosts(context, experiment, server, &mut transports);
+    }
     let per_size = u64::from(plan.runs) * transports.len() as u64;
     context.expect(per_size * (sizes.len() * plan.paths.len()) as u64);
     for &path in &plan.paths {
@@ -183,6 +189,61 @@ pub(crate) fn run(context: &mut Context<'_>, experiment: Experiment) -> Result<(
         context.report.fits.extend(fits);
     }
     Ok(())
+}
+
+/// The same with a server on another host.
+fn between_hosts(
+    context: &mut Context<'_>,
+    experiment: Experiment,
+    server: SocketAddr,
+    transports: &mut Vec<&'static Transport>,
+) -> Result<(), Error> {
+    let plan = context.plan;
+    for transport in transports.extract_if(.., |transport| !remote::reaches(transport.name)) {
+        context.note(format!(
+            "{} is left out: not measured between two hosts",
+            transport.name
+        ));
+    }
+    let mut far = Far::new(server)?;
+    let sizes = sizes(&plan.sizes, experiment);
+    context.expect(u64::from(plan.runs) * (transports.len() * sizes.len()) as u64);
+    let names: Vec<&str> = transports.iter().map(|transport| transport.name).collect();
+    for size in sizes {
+        let job = job(context, experiment, size, names.len())?;
+        let what = format!("{experiment} {size} to {server}");
+        let rounds = alternate(context, &what, &names, |context, name, _| {
+            let job = Job {
+                transport: name.to_owned(),
+                ..job.clone()
+            };
+            Ok(figures(experiment, &far.pair(context.launcher, &job)?))
+        })?;
+        let template = template(context, experiment, size, "remote");
+        context
+            .report
+            .rows
+            .extend(rows(&template, main_of(experiment), &rounds));
+    }
+    Ok(())
+}
+
+/// What all rows of a cell share.
+fn template(context: &Context<'_>, experiment: Experiment, size: u64, path: &str) -> Row {
+    Row {
+        experiment: experiment.name().to_owned(),
+        path: path.to_owned(),
+        size: Some(size),
+        wait: Some(context.plan.wait.name().to_owned()),
+        ..Row::default()
+    }
+}
+
+fn main_of(experiment: Experiment) -> Main {
+    match experiment {
+        Experiment::Bulk => Main::Throughput,
+        _ => Main::Time,
+    }
 }
 
 fn sizes(wanted: &[u64], experiment: Experiment) -> Vec<u64> {
@@ -218,19 +279,11 @@ fn one_size(
         timings.add(name, size, &pair.client.samples_ns);
         Ok(figures(experiment, &pair))
     })?;
-    let template = Row {
-        experiment: experiment.name().to_owned(),
-        path: path.name().to_owned(),
-        size: Some(size),
-        wait: Some(context.plan.wait.name().to_owned()),
-        ..Row::default()
-    };
-    let main = if experiment == Experiment::Bulk {
-        Main::Throughput
-    } else {
-        Main::Time
-    };
-    context.report.rows.extend(rows(&template, main, &rounds));
+    let template = template(context, experiment, size, path.name());
+    context
+        .report
+        .rows
+        .extend(rows(&template, main_of(experiment), &rounds));
     Ok(())
 }
 

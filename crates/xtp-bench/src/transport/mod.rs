@@ -1,5 +1,7 @@
 //! The transports, by name.
 
+use ::xtp::CongestionKind;
+
 use crate::console::Console;
 use crate::error::{Error, Worked};
 use crate::job::{Job, Outcome};
@@ -21,6 +23,15 @@ mod udp;
 pub(crate) mod waiting;
 mod xtp;
 
+/// Congestion controllers of xtp by name.
+const CONTROLLERS: [(&str, CongestionKind); 5] = [
+    ("auto", CongestionKind::Auto),
+    ("fixed", CongestionKind::Fixed),
+    ("cubic", CongestionKind::Cubic),
+    ("model", CongestionKind::Model),
+    ("kdd", CongestionKind::Kdd),
+];
+
 /// A transport that can be measured.
 pub(crate) struct Transport {
     /// Its name on the command line and in the result.
@@ -39,6 +50,8 @@ static ALL: &[&Transport] = &[
     &xtp::PLAIN,
     &xtp::CUBIC,
     &xtp::GBN,
+    &xtp::KDD,
+    &xtp::KDD_GBN,
     &udp::UDP,
     &exchange::R_UDP,
     &exchange::T_UDP,
@@ -82,6 +95,18 @@ pub(crate) fn find(name: &str) -> Result<&'static Transport, Error> {
     found.ok_or_else(|| Error::UnknownTransport {
         name: name.to_owned(),
         known: names().join(", "),
+    })
+}
+
+/// The congestion controller of this name.
+///
+/// # Errors
+/// [`Error::Plan`], which lists those there are.
+pub(crate) fn controller(name: &str) -> Result<CongestionKind, Error> {
+    let found = CONTROLLERS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, kind)| *kind).ok_or_else(|| {
+        let known = CONTROLLERS.map(|(name, _)| name).join(", ");
+        Error::Plan(format!("there is no controller '{name}'; choose of {known}"))
     })
 }
 

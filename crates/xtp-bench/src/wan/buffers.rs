@@ -1,6 +1,7 @@
 //! Throughput against round-trip time for 1, 2, 4 and 8 retained application buffers, as the 1995 library was
 //! measured (its figure 6): the sender has so many buffers of 512 000 octets, and one that was sent is his again when
-//! all of it is acknowledged.
+//! all of it is acknowledged. These rows run under the library's congestion control (`kdd`); xtp's own and TCP's beside them
+//! are what the same link carries without either.
 
 use super::cell::{Cell, list};
 use super::flow::option;
@@ -35,7 +36,8 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
         let what = format!("buffers {}", cell.name());
         let rounds = alternate(context, &what, &names, |context, name, round| {
             let count = COUNTS.iter().find(|(named, _)| *named == name);
-            let transport = if count.is_some() { "xtp" } else { name };
+            // What is compared with the paper's curves runs under the paper's controller.
+            let transport = if count.is_some() { "xtp-kdd" } else { name };
             let mut job = job(context, transport, seconds);
             if let Some((_, count)) = count {
                 job.options.insert(option::BUFFERS.to_owned(), count.to_string());

@@ -1,5 +1,5 @@
 //! Long, slow and lossy links: whole runs over a grid of them, flows that share one, and the experiments of the
-//! 1995 library (retained buffers, error recovery, rate control).
+//! paper of 1995 (retained buffers, error recovery, rate control).
 
 mod buffers;
 mod cell;

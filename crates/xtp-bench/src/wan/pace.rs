@@ -1,5 +1,5 @@
-//! Rate control on and off, from a fast to a slow machine, as the 1995 library was measured (its table 2): 10 Mbit/s,
-//! and a receiver whose way in holds 53 kB, what a socket held then. No congestion control, so that the rate is all
+//! Rate control on and off, from a fast to a slow machine, after table 2 of the paper of 1995 and not with all of its library:
+//! 10 Mbit/s, and a receiver whose way in holds 53 kB, what a socket held then. No congestion control, so that the rate is all
 //! that protects the receiver; with it on, the receiver says what it can take.
 
 use super::cell::Cell;

@@ -1,4 +1,5 @@
-//! Go-back-N against selective repeat under bit errors, as the 1995 library was measured (its figure 7). Receivers
+//! Go-back-N against selective repeat under bit errors: under the congestion control of the 1995 library (`kdd`), as it was
+//! measured (its figure 7), and under xtp's own. Receivers
 //! compare every octet, so that a figure is one of correct transfers.
 
 use super::buffers::{Curves, RATE, round_trips};
@@ -16,7 +17,7 @@ const BIT_ERRORS: [f64; 3] = [1e-8, 1e-7, 1e-6];
 
 pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
     let seconds = seconds(context.plan, SECONDS)?;
-    let names = ["xtp", "xtp-gbn"];
+    let names = ["xtp", "xtp-gbn", "xtp-kdd", "xtp-kdd-gbn"];
     let rtts = round_trips(context, &[0, 40, 80, 120, 160, 200])?;
     let rates = list(context.plan, "ber", |text| {
         xtp_linkem::units::parse_fraction(text).ok()

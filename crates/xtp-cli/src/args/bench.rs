@@ -25,6 +25,14 @@ Examples:
   xtp bench --from wan.json --from all.json --html page.html
   xtp bench --from all.json --page docs/performance.md    the table and plots of that page
 
+Between two hosts, as iperf3 is used:
+  xtp bench serve --listen 10.0.0.2          there: from the network only if told, one client at a time
+  xtp bench pingpong --to 10.0.0.2           here: also oneshot, transaction, bulk; --json and --html as ever
+  xtp bench bulk --to 10.0.0.2 --rivals tcp --runs 3
+
+A server does nothing for a client but to be its other party, for a minute at most, on a port
+of its own for each transport; UDP and TCP have to pass.
+
 Every party is a process of its own on a processor of its own. In each round every transport
 runs once; figures are medians over rounds, ratios medians of the ratios within rounds. An
 experiment at one size and path ends within 15 seconds, bulk within 40. Paths other than
@@ -34,8 +42,12 @@ A run that is interrupted reports the rows that were complete; --from puts runs 
 Exit status 0 if everything about xtp was measured (rivals that cannot be are noted), 1 if
 not, 2 usage, 130 interrupted.";
 
+/// What `--controller` may be.
+const CONTROLLERS: [&str; 5] = ["auto", "fixed", "cubic", "model", "kdd"];
+
 /// What `EXPERIMENT` may be.
-const EXPERIMENTS: [&str; 11] = [
+const EXPERIMENTS: [&str; 12] = [
+    "serve",
     "pingpong",
     "oneshot",
     "transaction",
@@ -53,7 +65,7 @@ const EXPERIMENTS: [&str; 11] = [
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// What to measure
+    /// What to measure; `serve`: let another host measure against this one
     #[arg(
         value_name = "EXPERIMENT",
         value_parser = PossibleValuesParser::new(EXPERIMENTS),
@@ -73,6 +85,18 @@ pub(crate) struct BenchArgs {
     /// What to compare with: names separated by commas, all or none
     #[arg(short, long, value_name = "NAMES", default_value = "all")]
     pub(crate) rivals: String,
+
+    /// Measure against `xtp bench serve` on another host, host[:udpport]: pingpong, oneshot, transaction, bulk
+    #[arg(long, value_name = "ADDR", conflicts_with = "path")]
+    pub(crate) to: Option<String>,
+
+    /// Serve: where, host[:udpport] [default: 127.0.0.1:36039]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+
+    /// Congestion control of xtp's streams: auto, fixed, cubic, model, kdd (the receiver computes the window)
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(CONTROLLERS))]
+    pub(crate) controller: Option<String>,
 
     /// Rounds; in each every transport runs once
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]

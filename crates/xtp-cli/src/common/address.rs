@@ -24,6 +24,14 @@ impl Address {
     /// # Errors
     /// A usage error that says what is wrong.
     pub(crate) fn parse(text: &str, service: u16) -> Result<Self, Failure> {
+        Self::with_port(text, service, UDP_PORT)
+    }
+
+    /// As [`parse`](Self::parse), with another UDP port where none is given.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn with_port(text: &str, service: u16, default: u16) -> Result<Self, Failure> {
         let wrong = |what: &str| {
             Failure::usage(format!(
                 "'{text}' is no address: {what}; write host[:udpport][/service], IPv6 in brackets"
@@ -64,7 +72,7 @@ impl Address {
             }
         };
         let udp_port = match port {
-            None => UDP_PORT,
+            None => default,
             Some(port) => port
                 .parse()
                 .map_err(|_| wrong("the UDP port must be a number up to 65535"))?,

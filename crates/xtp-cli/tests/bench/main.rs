@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod flows;
+mod hosts;
 mod interrupted;
 mod run;
 mod single;

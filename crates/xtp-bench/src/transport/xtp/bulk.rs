@@ -3,7 +3,7 @@
 use std::io::repeat;
 
 use bytes::Bytes;
-use xtp::{Chunk, FrameBytes, Stream, paradigm};
+use xtp::{Chunk, FrameBytes, Stream};
 
 use crate::console::Console;
 use crate::error::Worked;
@@ -27,7 +27,7 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 fn client(job: &Job) -> Worked<Outcome> {
     let mut sending = Sending::new(job);
     let endpoint = super::endpoint(job)?;
-    let stream = endpoint.open(super::peer(job)?, paradigm::stream(super::SERVICE))?;
+    let stream = endpoint.open(super::peer(job)?, super::stream(job)?)?;
     if job.transport == super::PLAIN.name {
         let message = Bytes::from(vec![7; job.size as usize]);
         while sending.more() {

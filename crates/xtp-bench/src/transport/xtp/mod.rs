@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 
-use ::xtp::{Config, Endpoint, Wait};
+use ::xtp::{Config, Endpoint, OpenOptions, Wait, paradigm};
 
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::{Experiment, WaitPolicy};
-use crate::transport::{Transport, always};
+use crate::transport::{Transport, always, controller};
 
 mod bulk;
 mod many;
@@ -48,6 +48,31 @@ pub(super) static GBN: Transport = Transport {
     obstacle: always,
     work,
 };
+
+/// With the controller of the 1995 library: the receiver computes the window.
+pub(super) static KDD: Transport = Transport {
+    name: "xtp-kdd",
+    experiments: &[],
+    obstacle: always,
+    work,
+};
+
+/// The same with receivers that discard what comes out of order.
+pub(super) static KDD_GBN: Transport = Transport {
+    name: "xtp-kdd-gbn",
+    experiments: &[],
+    obstacle: always,
+    work,
+};
+
+/// A stream under the controller the job names.
+fn stream(job: &Job) -> Worked<OpenOptions> {
+    let mut options = paradigm::stream(SERVICE);
+    if let Some(name) = job.options.get("controller") {
+        options.tuning.congestion = controller(name)?;
+    }
+    Ok(options)
+}
 
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {

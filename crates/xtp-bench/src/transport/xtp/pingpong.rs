@@ -1,7 +1,6 @@
 //! Round trips over one association.
 
 use bytes::Bytes;
-use xtp::paradigm;
 
 use crate::console::Console;
 use crate::error::{Problem, Worked};
@@ -17,7 +16,7 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 
 fn client(job: &Job) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
-    let stream = endpoint.open(super::peer(job)?, paradigm::stream(super::SERVICE))?;
+    let stream = endpoint.open(super::peer(job)?, super::stream(job)?)?;
     let message = Bytes::from(vec![7; job.size as usize]);
     let mut timing = Timing::new(job);
     loop {

@@ -15,6 +15,7 @@ use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::WaitPolicy;
+use crate::transport::controller;
 
 /// The service number measured.
 const SERVICE: u16 = 100;
@@ -165,10 +166,19 @@ fn tuning(job: &Job) -> Worked<Tuning> {
     let mut tuning = Tuning::default();
     tuning.recv_capacity = option_of(job, option::CAPACITY)?.unwrap_or(CAPACITY);
     tuning.send_capacity = tuning.recv_capacity;
+    if let Some(name) = job.options.get("controller") {
+        tuning.congestion = controller(name)?;
+    }
+    // A row that is named after a controller is of that one.
     match job.transport.as_str() {
         "xtp-cubic" => tuning.congestion = CongestionKind::Cubic,
         "xtp-fixed" => tuning.congestion = CongestionKind::Fixed,
         "xtp-gbn" => tuning.error_control = ErrorControl::GoBackN,
+        "xtp-kdd" => tuning.congestion = CongestionKind::Kdd,
+        "xtp-kdd-gbn" => {
+            tuning.congestion = CongestionKind::Kdd;
+            tuning.error_control = ErrorControl::GoBackN;
+        }
         _ => {}
     }
     if let Some(rate) = option_of::<u64>(job, option::RATE)? {

@@ -2,6 +2,7 @@
 
 mod page;
 mod saved;
+mod serve;
 
 use std::fs;
 use std::path::Path as File;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use xtp_bench::{Error, Experiment, Launcher, Path, Plan, Progress, Report, WaitPolicy};
 
 use crate::args::{BenchArgs, BenchWorkerArgs, WaitArg};
-use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
+use crate::common::{Address, Common, Failure, Outcome, ProgressUnit, progress_bar};
 
 /// What takes less is over before a bar would be read.
 const UNSEEN: Duration = Duration::from_secs(1);
@@ -24,8 +25,6 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
         writable(args)?;
         return write(args, common, &report);
     }
-    let plan = plan(args, common)?;
-    writable(args)?;
     let launcher = Launcher {
         program: std::env::current_exe().map_err(|error| Failure::io("cannot find this program", &error))?,
         args: vec!["bench-worker".to_owned()],
@@ -35,6 +34,14 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
     common
         .signals
         .on_caught(move || interrupted.store(true, Ordering::Relaxed));
+    if args.experiment.as_deref() == Some("serve") {
+        return serve::run(args, common, &launcher);
+    }
+    if args.listen.is_some() {
+        return Err(Failure::usage("--listen is an option of `xtp bench serve`"));
+    }
+    let plan = plan(args, common)?;
+    writable(args)?;
     let begin = Instant::now();
     let bar = progress_bar(&common.out, ProgressUnit::Items, 0, "measuring");
     let mut show = |progress: &Progress| {
@@ -96,6 +103,16 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
     }
     let paths = args.path.split(',').map(|path| path.trim().parse());
     plan.paths = paths.collect::<Result<Vec<Path>, Error>>().map_err(usage)?;
+    if let Some(server) = &args.to {
+        let address = Address::with_port(server, xtp_bench::REMOTE_SERVICE, xtp_bench::REMOTE_PORT)?;
+        if address.host.is_empty() {
+            return Err(Failure::usage("--to names a host: host[:udpport]"));
+        }
+        plan.to = address.resolve()?.first().copied();
+    }
+    if let Some(controller) = &args.controller {
+        plan.options.insert("controller".to_owned(), controller.clone());
+    }
     plan.rivals = args.rivals.parse().map_err(usage)?;
     plan.runs = args.runs;
     plan.quick = args.quick;

@@ -1,0 +1,247 @@
+//! `xtp bench serve` and `xtp bench ... --to`: over loopback, and between two network namespaces where that is allowed.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::run::{Done, bench, finish, start};
+use serde_json::Value;
+
+/// A server in the background, and where it is.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(mut command: Command, listen: &str) -> Self {
+        command
+            .args(["bench", "serve", "--json", "-", "--listen", listen])
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let address = loop {
+            let line = lines.next().expect("a line").expect("text");
+            if let Some(address) = line.strip_prefix("listening on ") {
+                break address.to_owned();
+            }
+        };
+        // Nobody may be kept waiting by a full pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address }
+    }
+
+    fn here() -> Self {
+        Self::start(Command::new(env!("CARGO_BIN_EXE_xtp")), "127.0.0.1:0")
+    }
+
+    /// Ends it as a service manager does.
+    fn stop(self) -> Done {
+        let kill = format!("kill -TERM {}", self.child.id());
+        let killed = Command::new("sh").args(["-c", &kill]).status().expect("a shell");
+        assert!(killed.success());
+        finish(self.child)
+    }
+}
+
+/// The rows of a run, each with something measured.
+#[track_caller]
+fn rows(done: &Done) -> Vec<Value> {
+    let rows: Vec<Value> =
+        serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"));
+    for row in &rows {
+        let figure = row["p50_us"].as_f64().or(row["gbit_s"].as_f64());
+        assert!(figure.is_some_and(|figure| figure > 0.0), "{row}");
+        assert_eq!(row["path"], "remote");
+    }
+    rows
+}
+
+#[test]
+fn all_that_two_hosts_can_measure_is_measured() {
+    let server = Server::here();
+    let common = [
+        "--to",
+        &server.address,
+        "--runs",
+        "1",
+        "--rivals",
+        "tcp,udp",
+        "--json",
+        "-",
+    ];
+    for (experiment, transports) in [
+        ("pingpong", &["xtp", "udp", "tcp"][..]),
+        ("transaction", &["xtp", "tcp"]),
+        ("oneshot", &["xtp", "tcp"]),
+        ("bulk", &["xtp", "tcp"]),
+    ] {
+        let mut args = vec![experiment];
+        args.extend(common);
+        if experiment != "bulk" {
+            args.extend(["--size", "64"]);
+        }
+        let rows = rows(&bench(&args, 0));
+        let measured: Vec<&str> = rows.iter().filter_map(|row| row["transport"].as_str()).collect();
+        for transport in transports {
+            assert!(measured.contains(transport), "{experiment} {measured:?}");
+        }
+    }
+    let kdd = [
+        "bulk",
+        "--to",
+        &server.address,
+        "--runs",
+        "1",
+        "--rivals",
+        "none",
+        "--controller",
+        "kdd",
+        "--json",
+        "-",
+    ];
+    assert_eq!(rows(&bench(&kdd, 0)).len(), 1);
+    let done = server.stop();
+    assert_eq!(done.status, Some(0), "{done:?}");
+    let object: Value = serde_json::from_str(&done.stdout).expect("one object");
+    assert!(object["measurements"].as_u64() >= Some(9), "{object}");
+    assert_eq!(object["refused"], 0);
+}
+
+#[test]
+fn what_two_hosts_cannot_measure_is_said() {
+    let server = Server::here();
+    let done = bench(&["scale", "--to", &server.address], 2);
+    assert!(done.stderr.contains("between two hosts"), "{done:?}");
+    let done = bench(&["pingpong", "--to", &server.address, "--path", "veth"], 2);
+    assert!(done.stderr.contains("--path"), "{done:?}");
+    let done = bench(&["pingpong", "--listen", "127.0.0.1"], 2);
+    assert!(done.stderr.contains("serve"), "{done:?}");
+    drop(server.stop());
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said() {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let nobody = socket.local_addr().expect("bound").to_string();
+    drop(socket);
+    let done = bench(&["pingpong", "--to", &nobody, "--rivals", "none"], 1);
+    assert!(done.stderr.contains("xtp bench serve"), "{done:?}");
+}
+
+/// A client that vanishes in the middle keeps nobody else from measuring.
+#[test]
+fn a_client_that_vanishes_is_forgotten() {
+    let server = Server::here();
+    let mut gone = start(&[
+        "bulk",
+        "--to",
+        &server.address,
+        "--rivals",
+        "none",
+        "--runs",
+        "1000",
+    ]);
+    let bar = std::time::Instant::now();
+    while bar.elapsed() < std::time::Duration::from_millis(500) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    gone.kill().expect("a child");
+    gone.wait().expect("ended");
+    let args = [
+        "pingpong",
+        "--to",
+        &server.address,
+        "--runs",
+        "1",
+        "--rivals",
+        "none",
+        "--size",
+        "64",
+        "--json",
+        "-",
+    ];
+    assert_eq!(rows(&bench(&args, 0)).len(), 1);
+    drop(server.stop());
+}
+
+/// A network namespace that ends with whoever made it.
+struct Namespace(Child);
+
+impl Namespace {
+    fn new() -> Option<Self> {
+        let mut holder = Command::new("unshare")
+            .args(["--net", "sh", "-c", "ip link set lo up && echo up && cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let mut line = String::new();
+        let mut stdout = BufReader::new(holder.stdout.take()?);
+        stdout.read_line(&mut line).ok()?;
+        if line != "up\n" {
+            let _ = holder.wait();
+            return None;
+        }
+        Some(Self(holder))
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command
+            .arg(format!("--net=/proc/{}/ns/net", self.0.id()))
+            .arg("--")
+            .arg(program);
+        command
+    }
+
+    fn run(&self, line: &str) {
+        let status = self.command("sh").args(["-c", line]).status().expect("a shell");
+        assert!(status.success(), "{line}");
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn two_hosts_measure() {
+    let (Some(near), Some(far)) = (Namespace::new(), Namespace::new()) else {
+        eprintln!("not root: no network namespaces, nothing was tested");
+        return;
+    };
+    near.run(&format!(
+        "ip link add to-far type veth peer name to-near netns {}",
+        far.0.id()
+    ));
+    near.run("ip address add 10.37.0.1/24 dev to-far && ip link set to-far up");
+    far.run("ip address add 10.37.0.2/24 dev to-near && ip link set to-near up");
+    // To all addresses: its parties are reached at the one the client knows.
+    let server = Server::start(far.command(env!("CARGO_BIN_EXE_xtp")), "*");
+    let mut client = near.command(env!("CARGO_BIN_EXE_xtp"));
+    client
+        .args(["bench", "transaction", "--to", "10.37.0.2", "--runs", "1"])
+        .args(["--rivals", "tcp,quinn", "--size", "64", "--json", "-"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let done = finish(client.spawn().expect("the command starts"));
+    assert_eq!(done.status, Some(0), "{done:?}");
+    let rows = rows(&done);
+    let ours = rows.iter().find(|row| row["transport"] == "xtp").expect("a row");
+    // Three packets each, counted where they leave and come.
+    assert!(
+        ours["packets_per_op"]
+            .as_f64()
+            .is_some_and(|packets| packets >= 3.0),
+        "{ours}"
+    );
+    drop(server.stop());
+}
