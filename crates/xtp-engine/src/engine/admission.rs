@@ -182,7 +182,10 @@ impl Engine {
             return Err(Rejection::Diag(DiagValue::Unspecified));
         }
         if let Some(point) = claim.point {
-            return self.groups.catch_up_listener(point).map_err(Rejection::Diag);
+            return self
+                .groups
+                .catch_up_listener(point, datagram.src)
+                .map_err(Rejection::Diag);
         }
         let wanted = first.traffic.service();
         self.listeners

@@ -54,19 +54,19 @@ impl MissingUnion {
     }
 
     /// Takes a report of somebody who had `rseq` and `spans` when packet `echo` had come, about octets below `upto`; returns
-    /// how many packets became due by it.
-    pub fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, echo: u32) -> usize {
+    /// how many packets became due by it: no more than `most`, the lowest ones.
+    pub fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, (echo, most): (u32, usize)) -> usize {
         let before = self.due;
         let mut begin = rseq;
         for (left, right) in spans.iter() {
-            self.gap(begin, left.min(upto), echo);
+            self.gap(begin, left.min(upto), echo, before.saturating_add(most));
             begin = right;
         }
-        self.gap(begin, upto, echo);
+        self.gap(begin, upto, echo, before.saturating_add(most));
         self.due - before
     }
 
-    fn gap(&mut self, from: u64, to: u64, echo: u32) {
+    fn gap(&mut self, from: u64, to: u64, echo: u32, most: usize) {
         if from >= to {
             return;
         }
@@ -76,6 +76,9 @@ impl MissingUnion {
             .range_mut(first..)
             .take_while(|sent| sent.stretch.from < to);
         for sent in touched.filter(|sent| !sent.due && !serial_gt(sent.sync, echo)) {
+            if self.due == most {
+                return;
+            }
             sent.due = true;
             self.due += 1;
             self.lowest = self.lowest.min(sent.stretch.from);

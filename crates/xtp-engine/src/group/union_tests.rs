@@ -23,13 +23,13 @@ fn the_union_of_two_reports_leaves_once() {
     let mut union = five();
     let spans = [Span::new(20, 30)];
     assert_eq!(
-        union.report(10, Spans::new(10, &spans).unwrap(), 50, 5),
+        union.report(10, Spans::new(10, &spans).unwrap(), 50, (5, usize::MAX)),
         3,
         "10, 30 and 40"
     );
     let spans = [Span::new(40, 50)];
     assert_eq!(
-        union.report(20, Spans::new(20, &spans).unwrap(), 50, 5),
+        union.report(20, Spans::new(20, &spans).unwrap(), 50, (5, usize::MAX)),
         1,
         "20; 30 is due already"
     );
@@ -39,12 +39,12 @@ fn the_union_of_two_reports_leaves_once() {
         [stretch(10, 20), stretch(20, 30), stretch(30, 40), stretch(40, 50)]
     );
     assert_eq!(
-        union.report(10, Spans::default(), 50, 5),
+        union.report(10, Spans::default(), 50, (5, usize::MAX)),
         0,
         "they left after what the report had seen"
     );
     assert_eq!(
-        union.report(10, Spans::default(), 50, 7),
+        union.report(10, Spans::default(), 50, (7, usize::MAX)),
         2,
         "the first two it should have seen"
     );
@@ -54,12 +54,12 @@ fn the_union_of_two_reports_leaves_once() {
 fn what_can_not_have_arrived_is_not_missed() {
     let mut union = five();
     assert_eq!(
-        union.report(0, Spans::default(), 50, 2),
+        union.report(0, Spans::default(), 50, (2, usize::MAX)),
         2,
         "it had seen two packets"
     );
     assert_eq!(
-        union.report(0, Spans::default(), 25, 5),
+        union.report(0, Spans::default(), 25, (5, usize::MAX)),
         1,
         "it answers about the first 25 octets"
     );
@@ -86,17 +86,35 @@ fn what_lies_before_others_is_not_noted() {
     assert_eq!(union.len(), 6);
 }
 
+#[test]
+fn no_more_than_so_many_are_due_by_one_report() {
+    let mut union = five();
+    let spans = [Span::new(10, 20)];
+    let spans = Spans::new(0, &spans).unwrap();
+    assert_eq!(union.report(0, spans, 50, (5, 2)), 2, "0 and 20");
+    assert_eq!(union.report(0, spans, 50, (5, 0)), 0);
+    assert_eq!(
+        union.report(0, spans, 50, (5, 1)),
+        1,
+        "30, beside those that are due already"
+    );
+    let sent: Vec<_> = (6..).map_while(|sync| union.send(sync)).collect();
+    assert_eq!(sent, [stretch(0, 10), stretch(20, 30), stretch(30, 40)]);
+}
+
 /// For each octet the packet in which it left last, and whether it is due.
 struct Octets(Vec<(u32, bool)>);
 
 impl Octets {
-    fn report(&mut self, had: &[bool], upto: usize, echo: u32, pieces: &[Stretch]) {
+    fn report(&mut self, had: &[bool], upto: usize, (echo, most): (u32, usize), pieces: &[Stretch]) {
+        let mut due = 0;
         for piece in pieces {
             let range = piece.from as usize..piece.to as usize;
             let missing = range
                 .clone()
                 .any(|octet| octet < upto && !had[octet] && self.0[octet].0 <= echo);
-            if missing {
+            if missing && due < most && !self.0[range.start].1 {
+                due += 1;
                 self.0[range].iter_mut().for_each(|octet| octet.1 = true);
             }
         }
@@ -118,11 +136,16 @@ fn spans_of(had: &[bool]) -> (u64, Vec<Span>) {
     (rseq as u64, spans.collect())
 }
 
+/// How many may become due by one report.
+fn most() -> impl Strategy<Value = usize> {
+    prop_oneof![2 => Just(usize::MAX), 1 => 0_usize..4]
+}
+
 proptest! {
     #[test]
     fn as_a_record_of_every_octet(
         lengths in prop::collection::vec(1_u64..5, 1..12),
-        reports in prop::collection::vec((prop::collection::vec(any::<bool>(), 60), 0_u32..40, 0_usize..60, 0_usize..6), 0..12),
+        reports in prop::collection::vec((prop::collection::vec(any::<bool>(), 60), (0_u32..40, most()), 0_usize..60, 0_usize..6), 0..12),
     ) {
         let (mut union, mut pieces, mut model, mut sync) = (MissingUnion::new(), Vec::new(), Octets(Vec::new()), 0_u32);
         for length in lengths {
@@ -132,12 +155,12 @@ proptest! {
             union.sent(stretch(from, from + length), sync);
             model.0.resize((from + length) as usize, (sync, false));
         }
-        for (had, echo, upto, sends) in reports {
+        for (had, seen, upto, sends) in reports {
             let had = &had[..model.0.len()];
             let (rseq, spans) = spans_of(had);
             let upto = upto.min(had.len());
-            union.report(rseq, Spans::new(rseq, &spans).unwrap(), upto as u64, echo);
-            model.report(had, upto, echo, &pieces);
+            union.report(rseq, Spans::new(rseq, &spans).unwrap(), upto as u64, seen);
+            model.report(had, upto, seen, &pieces);
             for _ in 0..sends {
                 sync += 1;
                 let expected = pieces.iter().find(|piece| model.0[piece.from as usize].1);

@@ -2,6 +2,7 @@
 
 mod behind;
 mod buckets;
+mod hostile;
 mod orders;
 mod several;
 mod subsets;

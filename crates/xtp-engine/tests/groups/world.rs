@@ -46,6 +46,15 @@ pub(crate) enum Fate {
 /// It arrives as usual.
 pub(crate) const ARRIVES: Fate = Fate::After(DELAY);
 
+/// A packet that left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) src: SocketAddr,
+    pub(crate) dst: SocketAddr,
+    pub(crate) octets: Vec<u8>,
+}
+
 /// A party and what its user knows of it.
 #[derive(Debug, Default)]
 pub(crate) struct Party {
@@ -59,9 +68,21 @@ pub(crate) struct Party {
     pub(crate) ended: bool,
     /// What it was told.
     pub(crate) events: Vec<GroupEvent>,
+    /// When it was told that it has everything, and that it is over.
+    pub(crate) complete_at: Option<Time>,
+    pub(crate) closed_at: Option<Time>,
 }
 
 impl Party {
+    fn told(&mut self, event: GroupEvent, now: Time) {
+        match &event {
+            GroupEvent::Complete => self.complete_at = Some(now),
+            GroupEvent::Closed(_) => self.closed_at = Some(now),
+            _ => {}
+        }
+        self.events.push(event);
+    }
+
     /// How it ended.
     pub(crate) fn closed(&self) -> Option<&GroupClose> {
         self.events.iter().find_map(|event| match event {
@@ -102,6 +123,8 @@ pub(crate) struct World<'a> {
     pub(crate) now: Time,
     /// Packets that left, by the host that sent them and their format.
     pub(crate) counts: BTreeMap<(usize, u8), usize>,
+    /// Every packet that left, where that is to be known.
+    pub(crate) tap: Option<Vec<Sent>>,
     hosts: Vec<Host>,
     wire: BTreeMap<(Time, usize), Travelling>,
     copies: usize,
@@ -122,8 +145,22 @@ pub(crate) fn address(host: usize) -> SocketAddr {
 impl<'a> World<'a> {
     /// So many hosts; `judge` is asked about every copy.
     pub(crate) fn new(hosts: usize, judge: impl FnMut(&Copy) -> Fate + 'a) -> Self {
+        Self::with(hosts, |_| {}, judge)
+    }
+
+    /// The same of engines whose configurations `change` changes.
+    pub(crate) fn with(
+        hosts: usize,
+        change: impl Fn(&mut EngineConfig),
+        judge: impl FnMut(&Copy) -> Fate + 'a,
+    ) -> Self {
+        let engine = |number: usize| {
+            let mut config = EngineConfig::new([number as u8 + 1; 32]);
+            change(&mut config);
+            Driver::new(Engine::new(config).unwrap())
+        };
         let host = |number: usize| Host {
-            engine: Driver::new(Engine::new(EngineConfig::new([number as u8 + 1; 32])).unwrap()),
+            engine: engine(number),
             address: address(number),
             groups: BTreeSet::new(),
             parties: BTreeMap::new(),
@@ -133,6 +170,7 @@ impl<'a> World<'a> {
         Self {
             now: Time::from_nanos(1_000_000_000),
             counts: BTreeMap::new(),
+            tap: None,
             hosts: (0..hosts).map(host).collect(),
             wire: BTreeMap::new(),
             copies: 0,
@@ -149,6 +187,23 @@ impl<'a> World<'a> {
             host.groups.insert(*group);
         }
         let id = host.engine.cast(self.now, target, options).unwrap();
+        host.parties.insert(id, Party::default());
+        id
+    }
+
+    /// A transmitter of one datagram on `host`.
+    pub(crate) fn datagram(
+        &mut self,
+        host: usize,
+        target: Target,
+        options: CastOptions,
+        data: Bytes,
+    ) -> GroupId {
+        let host = &mut self.hosts[host];
+        let id = host
+            .engine
+            .cast_datagram(self.now, target, options, data)
+            .unwrap();
         host.parties.insert(id, Party::default());
         id
     }
@@ -193,6 +248,20 @@ impl<'a> World<'a> {
         host.readers.retain(|reader| *reader != id);
     }
 
+    /// A datagram arrives now at the host, or the group, that has the address `dst`; nobody here need have sent it.
+    pub(crate) fn inject(&mut self, src: SocketAddr, dst: SocketAddr, octets: &[u8]) {
+        for to in 0..self.hosts.len() {
+            if self.hosts[to].address == dst || self.hosts[to].groups.contains(&dst) {
+                self.arrive(to, src, dst, octets);
+            }
+        }
+    }
+
+    /// The same at one of the hosts only.
+    pub(crate) fn inject_at(&mut self, to: usize, src: SocketAddr, dst: SocketAddr, octets: &[u8]) {
+        self.arrive(to, src, dst, octets);
+    }
+
     /// Runs until every party is over; whether all are.
     pub(crate) fn run(&mut self) -> bool {
         let end = self.now + LIMIT;
@@ -211,7 +280,7 @@ impl<'a> World<'a> {
         self.now = end;
     }
 
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         let mut parties = self.hosts.iter().flat_map(|host| host.parties.values());
         parties.all(|party| party.closed().is_some())
     }
@@ -271,6 +340,15 @@ impl<'a> World<'a> {
         let (src, packet) = (self.hosts[from].address, self.hosts[from].sent);
         self.hosts[from].sent += 1;
         self.packets += 1;
+        if let Some(tap) = &mut self.tap {
+            let octets = octets.to_vec();
+            tap.push(Sent {
+                at: self.now,
+                src,
+                dst,
+                octets,
+            });
+        }
         assert!(self.packets < STORM, "a storm of packets");
         for to in 0..self.hosts.len() {
             let multicast = self.hosts[to].groups.contains(&dst);
@@ -298,11 +376,7 @@ impl<'a> World<'a> {
         let now = self.now;
         let host = &mut self.hosts[number];
         while let Some((id, event)) = host.engine.poll_group_event() {
-            host.parties
-                .get_mut(&id)
-                .expect("a known party")
-                .events
-                .push(event);
+            host.parties.get_mut(&id).expect("a known party").told(event, now);
         }
         for id in &host.readers {
             let party = host.parties.get_mut(id).expect("a known party");

@@ -16,7 +16,8 @@ const BURST: u32 = 32 << 10;
 /// One member that is supplied.
 struct Supplying {
     association: ContextId,
-    group: Option<GroupId>,
+    /// The engine was told that it is ours.
+    begun: bool,
     reader: RangeReader,
     /// From, and one past.
     ranges: VecDeque<(u64, u64)>,
@@ -44,7 +45,7 @@ impl Supplies {
     pub(super) fn begin(&mut self, id: ContextId) {
         self.0.push(Supplying {
             association: id,
-            group: None,
+            begun: false,
             reader: RangeReader::new(),
             ranges: VecDeque::new(),
             said: false,
@@ -81,11 +82,12 @@ impl Supplying {
         if self.closed {
             return;
         }
-        if self.group.is_none() {
+        if !self.begun {
             let _ = engine.accepted(self.association);
-            self.group = engine.catch_up_of(self.association);
+            self.begun = true;
         }
-        let Some(group) = self.group else {
+        // It was not let in, or its member began another one since.
+        let Some(group) = engine.catch_up_of(self.association) else {
             let _ = engine.abort(now, self.association);
             return;
         };

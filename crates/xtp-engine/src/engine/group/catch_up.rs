@@ -76,16 +76,25 @@ struct CatchUp {
 }
 
 impl Groups {
-    /// Who takes a FIRST of a catch-up, if it is one of a group of this engine.
-    pub(in crate::engine) fn catch_up_listener(&self, point: GroupPoint) -> Result<ListenerId, DiagValue> {
-        let slot = self.keys.find(point.group);
-        let known = slot.is_some() && self.keys.find(point.at) == slot;
-        let (true, Some(listener)) = (known, self.catch_ups.listener) else {
+    /// Who takes a FIRST of a catch-up that came from `src`, if it is one of a member of a group of this engine.
+    pub(in crate::engine) fn catch_up_listener(
+        &self,
+        point: GroupPoint,
+        src: SocketAddr,
+    ) -> Result<ListenerId, DiagValue> {
+        let party = self
+            .keys
+            .find(point.group)
+            .and_then(|slot| self.parties[slot as usize].as_ref());
+        let (Some((group, Party::Transmitter(transmitter))), Some(listener)) =
+            (party, self.catch_ups.listener)
+        else {
             return Err(DiagValue::JoinDenied);
         };
-        let group = slot.and_then(|slot| self.parties[slot as usize].as_ref().map(|(id, _)| *id));
-        let open = self.catch_ups.open.iter().filter(|one| Some(one.group) == group);
-        match open.count() < AT_ONCE {
+        let member = transmitter.member_at(point.at, src)?;
+        // A member that begins another one gives up the one before: nobody has two places.
+        let of_others = |one: &&CatchUp| one.group == *group && one.member != member;
+        match self.catch_ups.open.iter().filter(of_others).count() < AT_ONCE {
             true => Ok(listener),
             false => Err(DiagValue::NoResource),
         }
@@ -120,7 +129,9 @@ impl Engine {
             Party::Receiver(_) => Err(DiagValue::JoinDenied),
         });
         if let Ok(Ok(member)) = admitted {
-            self.groups.catch_ups.open.push(CatchUp {
+            let open = &mut self.groups.catch_ups.open;
+            open.retain(|one| (one.group, one.member) != (group, member));
+            open.push(CatchUp {
                 association: id,
                 group,
                 member,
@@ -174,10 +185,6 @@ impl Engine {
             return;
         };
         let CatchUp { group, member, .. } = open.swap_remove(at);
-        // The same member may have begun another one, which is still served.
-        if open.iter().any(|one| (one.group, one.member) == (group, member)) {
-            return;
-        }
         let _ = self.with_party(group, |party, env| {
             if let Party::Transmitter(transmitter) = party {
                 transmitter.catch_up_ended(member, env);

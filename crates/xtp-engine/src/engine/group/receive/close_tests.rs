@@ -81,6 +81,21 @@ fn a_host_that_forgot_a_whole_one_does_not_make_it_join_again() {
     script.events_end_with(GroupClose::Normal);
 }
 
+/// Anybody makes that host say it, of a key that nobody has.
+#[test]
+fn keys_of_others_are_no_word_about_this_one() {
+    let mut script = whole(options(), Options::empty());
+    assert_eq!(confirms(&script.run(100)).len(), 1);
+    script.disown(T ^ 2);
+    assert_eq!(
+        confirms(&script.run(1_100)).len(),
+        1,
+        "it waits for its answer, and says so again"
+    );
+    script.disown(T);
+    script.events_end_with(GroupClose::Normal);
+}
+
 #[test]
 fn in_a_large_group_it_is_said_again_no_faster_than_the_transmitter_takes_it() {
     let mut script = whole(options(), Options::empty());

@@ -238,13 +238,17 @@ impl Receiver {
         }
         if bound.key == key {
             self.lost(env);
-        } else if self.close.said {
+            return true;
+        }
+        // Whoever sends in this receiver's name makes that host say so of keys that nobody has.
+        if bound.member != key || key == 0 {
+            return false;
+        }
+        if self.close.said {
             self.close_normally(env);
-        } else if bound.member == key && key != 0 {
+        } else {
             bound.member = 0;
             self.join_again(env);
-        } else {
-            return false;
         }
         true
     }

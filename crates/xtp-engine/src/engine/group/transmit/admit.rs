@@ -16,6 +16,9 @@ use xtp_wire::{Caps, Control, DiagCode, DiagValue, GroupTerms, Header, Traffic};
 const FIRST_REPEAT: Duration = Duration::from_millis(100);
 const LONGEST_REPEAT: Duration = Duration::from_secs(2);
 const GIVEN_UP: Duration = Duration::from_secs(8);
+/// Who was answered and has said nothing for so long gives its place to another one, if all are taken: so those who ask from
+/// addresses at which they do not listen keep nobody out for long.
+const GIVES_WAY: Duration = Duration::from_millis(500);
 /// A late one that lacks no more than leaves in so long is repaired by the group, where it could fetch that by itself.
 const LITTLE: Duration = Duration::from_millis(100);
 /// Or no more than so many blocks.
@@ -60,6 +63,10 @@ impl Joins {
         self.pending.len()
     }
 
+    pub(super) fn has(&self, own: u64) -> bool {
+        self.pending.contains_key(&own)
+    }
+
     pub(super) fn get_mut(&mut self, own: u64) -> Option<&mut Pending> {
         self.pending.get_mut(&own)
     }
@@ -77,6 +84,12 @@ impl Joins {
         let pending = self.pending.remove(&own)?;
         self.by_peer.remove(&(pending.address, pending.key));
         Some(pending)
+    }
+
+    /// Who was answered first, if that was long enough ago for it to have said something.
+    fn longest_unheard(&self, now: Time) -> Option<u64> {
+        let (own, first) = self.pending.iter().min_by_key(|(_, pending)| pending.asked)?;
+        (now.since(first.asked) >= GIVES_WAY).then_some(*own)
     }
 
     /// Whether another join may be answered in this second.
@@ -219,7 +232,7 @@ impl Transmitter {
         if self.members.alive() + self.joins.len() >= most || self.members.len() >= most.saturating_mul(4) {
             return Err(Some(DiagValue::NoResource));
         }
-        if self.joins.len() >= env.config.max_half_open {
+        if self.joins.len() >= env.config.max_half_open && self.joins.longest_unheard(env.now).is_none() {
             return Err(None);
         }
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
@@ -258,7 +271,7 @@ impl Transmitter {
     }
 
     /// Octets of a block, or of a packet where nothing is coded.
-    fn block_len(&self) -> u64 {
+    pub(super) fn block_len(&self) -> u64 {
         self.stream
             .layout
             .map_or(u64::from(self.terms.maxdata), |layout| layout.block_len())
@@ -273,6 +286,11 @@ impl Transmitter {
     }
 
     fn admit(&mut self, asker: &Asker<'_>, env: &mut GroupEnv<'_>) {
+        if self.joins.len() >= env.config.max_half_open
+            && let Some(unheard) = self.joins.longest_unheard(env.now)
+        {
+            self.give_up(unheard, env);
+        }
         let late = self.options.slow == Slow::CatchUp && self.is_late(asker.control.rseq);
         let own = env.fresh_key();
         let pending = Pending {

@@ -283,7 +283,7 @@ impl Transmitter {
         let spans: SmallVec<[Span; 8]> = held.iter().map(|held| Span::new(held.0, held.1)).collect();
         let mut due = 0;
         if let Ok(spans) = Spans::new(rseq, &spans) {
-            due = self.repair.missing(rseq, spans, nxt, bucket.sync);
+            due = self.repair.missing(rseq, spans, nxt, (bucket.sync, usize::MAX));
         }
         if all.options.go_back_n
             && due > 0
@@ -354,14 +354,10 @@ impl Transmitter {
         self.serve_buckets(env.now);
     }
 
-    /// Since when a member is half a window below the quorum, by what it says itself: what others say it does not.
+    /// Since when a member keeps the others waiting, by what it says itself: what others say it does not.
     fn note_place(&mut self, index: u32, now: Time) {
-        let (quorum, half) = (self.members.quorum().unwrap_or(0), self.window() / 2);
-        let member = self.members.get_mut(index);
-        if member.is_holder() {
-            let behind = quorum.saturating_sub(member.rseq) > half;
-            member.behind = if behind { member.behind.or(Some(now)) } else { None };
-        }
+        let marks = self.marks();
+        self.members.get_mut(index).note_place(&marks, now);
     }
 
     fn file(&mut self, index: u32, control: Control, report: &Report<'_>) {

@@ -3,6 +3,7 @@
 use super::Transmitter;
 use crate::engine::group::{GroupEnv, Supplied, Supply};
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState};
+use core::net::SocketAddr;
 use smallvec::SmallVec;
 use xtp_wire::{DiagValue, TAG_LEN};
 
@@ -10,6 +11,25 @@ use xtp_wire::{DiagValue, TAG_LEN};
 const SHARE: u64 = 33;
 
 impl Transmitter {
+    /// The member that goes by this T, and speaks from that address. One that has not said yet that it heard the answer to its
+    /// join tries again.
+    pub(in crate::engine::group) fn member_at(
+        &self,
+        own: u64,
+        src: SocketAddr,
+    ) -> Result<MemberId, DiagValue> {
+        let Some(index) = self.members.by_own(own) else {
+            return Err(match self.joins.has(own) {
+                true => DiagValue::NoResource,
+                false => DiagValue::JoinDenied,
+            });
+        };
+        match self.members.get(index).address == src {
+            true => Ok(MemberId(index)),
+            false => Err(DiagValue::JoinDenied),
+        }
+    }
+
     /// A member begins to fetch what it lacks: it no longer holds the window.
     pub(in crate::engine::group) fn admit_catch_up(
         &mut self,

@@ -44,14 +44,16 @@ impl Transmitter {
             .is_some_and(|expected| self.members.required_here() >= expected);
         let waited = env.now >= until;
         if waited && here == 0 {
-            if self.joins.len() == 0 {
+            // Somebody may be about to join, but nobody can hold up the end by joining for ever.
+            let since = *self.quiet_since.get_or_insert(env.now);
+            if self.joins.len() == 0 || env.now.since(since) >= JOINING {
                 return self.end_without_anybody(env);
             }
-            // Somebody is about to join.
             self.phase = Phase::Gathering(env.now + STEPS);
         }
         if complete || (waited && here > 0) {
             self.phase = Phase::Sending;
+            self.quiet_since = None;
             env.tell(GroupEvent::Started);
         }
     }

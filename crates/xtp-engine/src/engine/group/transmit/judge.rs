@@ -1,6 +1,7 @@
 //! Who is silent, who is behind, who is out (§9.10).
 
 use super::Transmitter;
+use super::members::Member;
 use super::poll::Asked;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
@@ -30,6 +31,24 @@ const LOSSY_TIMES: u64 = 4;
 /// Symbols that count at least.
 const LEAST_COVERED: u64 = 64;
 
+/// Below which position a holder is behind, and beyond which it must have room: where others have it, and octets wait.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Marks {
+    least: u64,
+    room: Option<u64>,
+}
+
+impl Member {
+    /// Notes since when this holder keeps others waiting: because it is half a window below the quorum, or because it has no room and
+    /// half of them have.
+    pub(super) fn note_place(&mut self, marks: &Marks, now: Time) {
+        if self.is_holder() {
+            let behind = self.rseq < marks.least || marks.room.is_some_and(|nxt| self.alloc <= nxt);
+            self.behind = if behind { self.behind.or(Some(now)) } else { None };
+        }
+    }
+}
+
 /// When everybody is looked at next.
 #[derive(Debug, Default)]
 pub(super) struct Judge {
@@ -38,6 +57,8 @@ pub(super) struct Judge {
     pub(super) rest_since: Option<Time>,
     /// What each of the slow ones lacked then: so much time it is given, however near its end it has come.
     lacked: BTreeMap<u32, u64>,
+    /// Since when everything has left.
+    sent_since: Option<Time>,
     /// Since when only laggards are left although there is more to send.
     only_laggards_since: Option<Time>,
     /// What members usually asked for, when everybody was looked at last.
@@ -114,6 +135,8 @@ impl Transmitter {
 
     /// When all that was left to do became waiting for the slow ones.
     fn note_rest(&mut self, now: Time) {
+        let sent = self.stream.is_sent();
+        self.judge.sent_since = self.judge.sent_since.or(sent.then_some(now));
         let rest = self.is_ending() || (self.stream.is_sent() && self.members.nobody_to_wait_for());
         if rest && self.judge.rest_since.is_none() {
             let nxt = self.stream.nxt;
@@ -150,7 +173,15 @@ impl Transmitter {
         let now_missing = self.stream.nxt.saturating_sub(member.rseq);
         let missing = self.judge.lacked.get(&index).copied().unwrap_or(now_missing);
         let trickle = patience + Duration::from_secs(missing / TRICKLE);
-        if rest.is_some_and(|since| now.since(since) > trickle) {
+        // One that holds the window to the end and does not come nearer to it, however often it is heard, is no other case.
+        let waits = slow != Slow::Wait && member.is_holder() && now_missing > 0;
+        let stands = self.judge.sent_since.filter(|_| waits);
+        let stands = stands.map(|since| since.max(member.progressed));
+        if [rest, stands]
+            .into_iter()
+            .flatten()
+            .any(|since| now.since(since) > trickle)
+        {
             return Some(MemberState::Dropped(DropReason::TooSlow));
         }
         if member.rseq < self.stream.lowest() && self.is_known(member.heard) {
@@ -184,31 +215,58 @@ impl Transmitter {
         asked.get(asked.len().saturating_sub(1) / 2).copied().unwrap_or(0)
     }
 
-    /// Whether it asked for more than a quarter of what was sent, and a block, and far more than is usual. One that is alone is
-    /// as usual as can be.
-    fn is_lossy(&self, index: u32, usual: u64) -> bool {
+    /// How many symbols a member may ask for: a quarter of what was sent, and a block, or far more than is usual. One that is alone
+    /// is as usual as can be.
+    fn most_asked(&self, index: u32, usual: u64) -> u64 {
+        if self.members.present() <= 1 {
+            return u64::MAX;
+        }
         let member = self.members.get(index);
         let (symbol, block) = match &self.stream.layout {
             Some(layout) => (u64::from(layout.symbol_len()), layout.block_len()),
             None => (self.terms.maxdata.into(), 64 * u64::from(self.terms.maxdata)),
         };
         let covered = (self.stream.nxt.saturating_sub(member.since) / symbol).max(LEAST_COVERED);
-        self.members.present() > 1
-            && member.asked > covered / LOSSY_SHARE + block / symbol
-            && member.asked > LOSSY_TIMES * usual
+        (covered / LOSSY_SHARE + block / symbol).max(LOSSY_TIMES * usual)
     }
 
-    /// Since when each holder is more than half a window below the quorum.
+    /// Whether it asked for more.
+    fn is_lossy(&self, index: u32, usual: u64) -> bool {
+        self.members.get(index).asked > self.most_asked(index, usual)
+    }
+
+    /// How many symbols are sent again for a member before everybody is looked at again: one that asks for everything at once is not
+    /// given it in the meantime.
+    pub(super) fn still_given(&self, index: u32) -> u64 {
+        if self.options.slow == Slow::Wait {
+            return u64::MAX;
+        }
+        let most = self.most_asked(index, self.judge.usual).saturating_add(1);
+        most.saturating_sub(self.members.get(index).asked)
+    }
+
+    /// Since when each holder keeps the others waiting.
     fn note_behind(&mut self, now: Time) {
-        let Some(quorum) = self.members.quorum().filter(|_| !self.is_anonymous()) else {
+        if self.is_anonymous() {
             return;
-        };
-        let half = self.window() / 2;
+        }
+        let marks = self.marks();
         for (_, member) in self.members.iter_mut() {
-            if member.is_holder() {
-                let behind = quorum.saturating_sub(member.rseq) > half;
-                member.behind = if behind { member.behind.or(Some(now)) } else { None };
-            }
+            member.note_place(&marks, now);
+        }
+    }
+
+    /// What a holder must have, and have room for, so as not to keep the others waiting.
+    pub(super) fn marks(&self) -> Marks {
+        let half = self.window() / 2;
+        let nxt = self.stream.nxt;
+        let waits = nxt < self.stream.end() && self.members.credit_quorum().is_some_and(|room| room > nxt);
+        Marks {
+            least: self
+                .members
+                .quorum()
+                .map_or(0, |quorum| quorum.saturating_sub(half)),
+            room: waits.then_some(nxt),
         }
     }
 
@@ -268,10 +326,11 @@ impl Transmitter {
         let near = rseq >= quorum.saturating_sub(self.window() / 4);
         let whole = live == GroupPoint::NEVER || rseq >= live;
         let lossy = self.is_lossy(index, self.judge.usual);
-        if !(alone || (whole && near && !lossy)) {
+        let nxt = self.stream.nxt;
+        let has_room = self.stream.is_sent() || member.alloc >= nxt.saturating_add(self.block_len());
+        if !(alone || (whole && near && has_room && !lossy)) {
             return;
         }
-        let nxt = self.stream.nxt;
         // Rows are of whole blocks: of the one it is in it asks for as many as it lacks.
         let block = self.stream.layout.as_ref().and_then(|layout| {
             let place = layout.place(rseq)?;

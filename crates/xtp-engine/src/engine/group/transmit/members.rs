@@ -42,6 +42,8 @@ pub(super) struct Member {
     pub(super) live: u64,
     /// Since when it is too far behind to hold the window.
     pub(super) behind: Option<Time>,
+    /// When it last had more than before.
+    pub(super) progressed: Time,
     /// It was a laggard once.
     pub(super) lagged: bool,
     /// It fetches what it lacks by an association of its own.
@@ -84,6 +86,7 @@ impl Member {
             ended: None,
             live: 0,
             behind: None,
+            progressed: now,
             lagged: false,
             fetches: false,
             asked: 0,
@@ -319,6 +322,11 @@ impl Members {
     /// One past what all of these have room for.
     pub(super) fn credit(&self) -> u64 {
         self.credit.reached_by(self.counted()).unwrap_or(u64::MAX)
+    }
+
+    /// What half of these have room for.
+    pub(super) fn credit_quorum(&self) -> Option<u64> {
+        self.credit.quorum()
     }
 
     /// What half of those who hold the window or are done have.

@@ -81,9 +81,15 @@ impl Repair {
         }
     }
 
-    /// Takes what somebody has beyond `rseq`, about octets below `upto`; says how many packets are due by it.
-    pub(super) fn missing(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, echo: u32) -> usize {
-        self.union.report(rseq, spans, upto, echo)
+    /// Takes what somebody has beyond `rseq`, about octets below `upto`; says how many packets are due by it, `most` at most.
+    pub(super) fn missing(
+        &mut self,
+        rseq: u64,
+        spans: Spans<'_>,
+        upto: u64,
+        (echo, most): (u32, usize),
+    ) -> usize {
+        self.union.report(rseq, spans, upto, (echo, most))
     }
 
     /// Whether something waits to be sent again.

@@ -138,6 +138,7 @@ impl Transmitter {
         self.take_needs(index, report);
         self.take_echo(index, report, (before, env.now));
         if self.members.advance(index, control.rseq, control.alloc) {
+            self.members.get_mut(index).progressed = env.now;
             self.polls.progress();
         }
         if header.options.contains(Options::RCLOSE)
@@ -198,7 +199,8 @@ impl Transmitter {
         let member = self.members.get(index);
         let (live, echo) = (member.live, report.control.echo);
         let alloc = report.control.alloc.max(member.alloc);
-        let mut asked = 0;
+        let mut given = self.still_given(index);
+        let before = given;
         for block in report.needs {
             let (block, need, total) = block.get();
             let start = self.stream.layout.map_or(0, |layout| layout.start(block));
@@ -208,8 +210,8 @@ impl Transmitter {
             if !sound || start < live || end > alloc {
                 continue;
             }
-            let added = self.repair.need(block, need, echo);
-            asked += u64::from(added);
+            let most = u16::try_from(given).unwrap_or(u16::MAX);
+            given -= u64::from(self.repair.need(block, need.min(most), echo));
             self.rate.note_need(index, block, need);
         }
         if let Some((spans, above, below)) = report.spans {
@@ -224,13 +226,13 @@ impl Transmitter {
                 .max(above)
                 .max(self.stream.open_block())
                 .max(live);
-            let due = self
-                .repair
-                .missing(from, spans, below.min(self.stream.nxt).min(alloc), judged);
-            asked += due as u64;
-            self.rate.note_missing(index, due as u64);
+            let most = usize::try_from(given).unwrap_or(usize::MAX);
+            let upto = below.min(self.stream.nxt).min(alloc);
+            let due = self.repair.missing(from, spans, upto, (judged, most)) as u64;
+            given -= due;
+            self.rate.note_missing(index, due);
         }
-        self.members.get_mut(index).asked += asked;
+        self.members.get_mut(index).asked += before - given;
     }
 
     /// A member has everything and says so. It is let go at once: whatever others still lack is no matter of its (§9.10).
