@@ -127,6 +127,73 @@ fn any_reply(member: u32) -> impl Strategy<Value = (Reply, BTreeSet<u64>)> {
     })
 }
 
+const PATIENCE: Duration = Duration::from_millis(7);
+
+/// A question, and all replies to it.
+#[derive(Debug, Clone, Default)]
+struct Question {
+    sync: u32,
+    at: Time,
+    replies: Vec<(u32, u64)>,
+    taken: bool,
+}
+
+impl Question {
+    fn who(&self) -> u64 {
+        self.replies.iter().fold(0, |who, (member, _)| who | 1 << member)
+    }
+
+    fn is_ripe(&self, now: Time, members: u64) -> bool {
+        members & !self.who() == 0 || now >= self.at + PATIENCE
+    }
+}
+
+#[derive(Debug, Default)]
+struct Questions {
+    asked: Vec<Question>,
+}
+
+impl Questions {
+    fn open(&self) -> Vec<Question> {
+        self.asked.iter().filter(|asked| !asked.taken).cloned().collect()
+    }
+
+    /// Takes the oldest that is open if so; its number, who answered, and the least they have.
+    fn take_if(&mut self, so: impl Fn(&[Question]) -> bool) -> Option<(u32, u64, u64)> {
+        let open = self.open();
+        if !so(&open) {
+            return None;
+        }
+        let oldest = self.asked.iter_mut().find(|asked| !asked.taken)?;
+        oldest.taken = true;
+        let least = oldest.replies.iter().map(|(_, rseq)| *rseq).min();
+        Some((oldest.sync, oldest.who(), least.unwrap_or(u64::MAX)))
+    }
+}
+
+fn seen(bucket: &Bucket) -> (u32, u64, u64) {
+    (bucket.sync, bucket.answered, bucket.rseq)
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Open,
+    Reply(Reply),
+    Ripe(u64),
+    Wait(u32),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let said =
+        (0_u32..2, 0_u32..30, 0_u64..50).prop_map(|(member, echo, rseq)| reply(member, echo, rseq, &[]));
+    prop_oneof![
+        3 => Just(Step::Open),
+        5 => said.prop_map(Step::Reply),
+        2 => (1_u64..4).prop_map(Step::Ripe),
+        2 => (0_u32..5).prop_map(Step::Wait),
+    ]
+}
+
 proptest! {
     /// What a bucket says everybody has is what is in all sets.
     #[test]
@@ -158,6 +225,43 @@ proptest! {
                 (bucket.rseq, bucket.alloc, bucket.spans())
             };
             prop_assert_eq!(filed(&[&heard.0]), filed(&[&heard.0, &mine.0]));
+        }
+    }
+
+    /// The ring against a list of all questions that forgets nothing, and of all replies to each.
+    #[test]
+    fn as_a_list_of_all_questions(count in 1_usize..5, steps in prop::collection::vec(step(), 0..80)) {
+        let (mut buckets, mut model, mut now) = (Buckets::new(count), Questions::default(), Time::ZERO);
+        for step in steps {
+            match step {
+                Step::Open => {
+                    model.asked.push(Question { sync: model.asked.len() as u32 + 1, at: now, ..Question::default() });
+                    let oldest = model.take_if(|open| open.len() > count);
+                    let opened = buckets.open(model.asked.len() as u32, now);
+                    prop_assert_eq!(opened.map(|bucket| seen(&bucket)), oldest.filter(|(_, who, _)| *who != 0));
+                }
+                Step::Reply(said) => {
+                    let to = model.asked.iter_mut().rev().find(|asked| !asked.taken && asked.sync <= said.echo);
+                    prop_assert_eq!(buckets.reply(&said), to.is_some());
+                    if let Some(asked) = to {
+                        asked.replies.push((said.member, said.rseq));
+                    }
+                }
+                Step::Ripe(members) => {
+                    let ripe = model.take_if(|open| {
+                        open.iter().any(|one| one.who() != 0) && open.first().is_some_and(|one| one.is_ripe(now, members))
+                    });
+                    prop_assert_eq!(buckets.ripe(now, members, PATIENCE).map(|bucket| seen(&bucket)), ripe);
+                }
+                Step::Wait(time) => now = now + MS * time,
+            }
+            let open = model.open();
+            prop_assert_eq!(buckets.is_unanswered(), !open.is_empty() && open.iter().all(|one| one.who() == 0));
+            prop_assert_eq!(buckets.has_unripe(now, 0b11, PATIENCE), open.iter().any(|one| !one.is_ripe(now, 0b11)));
+            let late = open.iter().filter(|one| one.who() & 0b11 != 0b11).map(|one| one.at + PATIENCE).max();
+            prop_assert_eq!(buckets.all_ripe_at(0b11, PATIENCE), late);
+            let first = open.first().filter(|_| !buckets.is_unanswered()).map(|one| one.at + PATIENCE);
+            prop_assert_eq!(buckets.deadline(PATIENCE), first);
         }
     }
 }

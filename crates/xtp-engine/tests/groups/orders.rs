@@ -2,7 +2,7 @@
 
 use crate::world::{ARRIVES, DELAY, Fate, World, group, is_done};
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, Fec, GroupClose, JoinOptions, Target};
+use xtp_engine::group::{BucketOptions, CastOptions, Fec, GroupClose, JoinOptions, Mode, Target};
 use xtp_wire::Format;
 
 const DATAGRAM: usize = 576;
@@ -25,8 +25,8 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-fn play(order: &[usize], fec: Option<Fec>) {
-    let what = format!("{order:?}, parity {}", fec.is_some());
+fn play(order: &[usize], fec: Option<Fec>, mode: Mode) {
+    let what = format!("{order:?}, parity {}, {mode:?}", fec.is_some());
     let places = order.to_vec();
     let mut data = 0;
     // The first receiver gets the data in this order, the second as it was sent.
@@ -44,6 +44,7 @@ fn play(order: &[usize], fec: Option<Fec>) {
     options.expect = Some(2);
     options.datagram = DATAGRAM;
     options.fec = fec;
+    options.mode = mode;
     options.window = 32 * DATAGRAM as u64;
     let cast = world.cast(0, Target::Group(group(1)), options);
     let mut join = JoinOptions::default();
@@ -71,15 +72,14 @@ fn play(order: &[usize], fec: Option<Fec>) {
 fn every_order_is_put_right() {
     for count in 1..=6 {
         for order in orders(count) {
-            play(&order, None);
-            play(
-                &order,
-                Some(Fec {
-                    symbols: 4,
-                    rows: 4,
-                    proactive: 0,
-                }),
-            );
+            let fec = Some(Fec {
+                symbols: 4,
+                rows: 4,
+                proactive: 0,
+            });
+            play(&order, None, Mode::Unicast);
+            play(&order, fec, Mode::Unicast);
+            play(&order, None, Mode::Bucket(BucketOptions::default()));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, Fec, GroupClose, JoinOptions, Slow, Target};
+use xtp_engine::group::{
+    BucketOptions, CastOptions, Fec, GroupClose, JoinOptions, MemberState, Mode, Slow, Target,
+};
 use xtp_wire::Format;
 
 /// Receivers are hosts 1 to 3.
@@ -27,6 +29,8 @@ enum Which {
     DataApart,
     /// The first copies of all, whoever sent them and for whom.
     Copies,
+    /// The first copies of data: each receiver loses others.
+    DataCopies,
     /// What the receivers send.
     Answers,
 }
@@ -38,6 +42,7 @@ struct Loss {
     /// Packets of the group so far that count: their numbers at the sender.
     counted: Vec<usize>,
     answers: u32,
+    copies: u32,
     data: bool,
 }
 
@@ -48,6 +53,7 @@ impl Loss {
             mask,
             counted: Vec::new(),
             answers: 0,
+            copies: 0,
             data: false,
         }
     }
@@ -55,6 +61,11 @@ impl Loss {
     fn judge(&mut self, copy: &Copy) -> Fate {
         let index = match self.which {
             Which::Copies => Some(copy.copy as u32),
+            Which::DataCopies if copy.format == Format::Data => {
+                self.copies += 1;
+                Some(self.copies - 1)
+            }
+            Which::DataCopies => None,
             Which::Answers if copy.from != 0 => {
                 self.answers += 1;
                 Some(self.answers - 1)
@@ -75,7 +86,9 @@ impl Loss {
             return ARRIVES;
         };
         let mask = match (self.which, copy.to) {
-            (Which::One, 1) | (Which::Shared | Which::Copies | Which::Answers, _) => self.mask,
+            (Which::One, 1) | (Which::Shared | Which::Copies | Which::DataCopies | Which::Answers, _) => {
+                self.mask
+            }
             (Which::One, _) => 0,
             (_, 1) => self.mask,
             (_, 2) => !self.mask,
@@ -88,23 +101,30 @@ impl Loss {
     }
 }
 
-fn options(slow: Slow, fec: Option<Fec>) -> CastOptions {
+/// What is sent again, and how what is missing is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    Plain,
+    Coded,
+    Buckets,
+}
+
+fn options(slow: Slow, how: How) -> CastOptions {
     let mut options = CastOptions::default();
     options.expect = Some(RECEIVERS as u32);
     options.datagram = DATAGRAM;
     options.slow = slow;
-    options.fec = fec;
-    options.patience = Duration::from_secs(10);
-    options.window = 32 * DATAGRAM as u64;
-    options
-}
-
-fn parity() -> Option<Fec> {
-    Some(Fec {
+    options.fec = (how == How::Coded).then_some(Fec {
         symbols: 4,
         rows: 8,
         proactive: 0,
-    })
+    });
+    if how == How::Buckets {
+        options.mode = Mode::Bucket(BucketOptions::default());
+    }
+    options.patience = Duration::from_secs(10);
+    options.window = 32 * DATAGRAM as u64;
+    options
 }
 
 fn message() -> Vec<u8> {
@@ -113,12 +133,12 @@ fn message() -> Vec<u8> {
         .collect()
 }
 
-/// Runs one world; everybody ends, nobody says what is not so, and whoever the policy waits for is whole.
-fn play(which: Which, mask: u32, slow: Slow, fec: Option<Fec>) {
-    let what = format!("{which:?} mask {mask:#012b} {slow:?} parity {}", fec.is_some());
+/// Runs one world; everybody ends, nobody says what is not so, and whoever the policy waits for is whole. Says how many are.
+fn play(which: Which, mask: u32, slow: Slow, how: How) -> usize {
+    let what = format!("{which:?} mask {mask:#012b} {slow:?} {how:?}");
     let mut loss = Loss::new(which, mask);
     let mut world = World::new(RECEIVERS + 1, move |copy| loss.judge(copy));
-    let cast = world.cast(0, Target::Group(group(1)), options(slow, fec));
+    let cast = world.cast(0, Target::Group(group(1)), options(slow, how));
     let mut join = JoinOptions::default();
     join.group = Some(group(1));
     let receivers: Vec<_> = (1..=RECEIVERS)
@@ -130,6 +150,7 @@ fn play(which: Which, mask: u32, slow: Slow, fec: Option<Fec>) {
     world.engine(0).group_finish(now, cast).unwrap();
     assert!(world.run(), "{what}: not everybody ended");
     let reports = world.members(0, cast);
+    let mut all_whole = 0;
     for (host, id) in receivers {
         let party = world.party(host, id);
         let report = reports
@@ -148,7 +169,10 @@ fn play(which: Which, mask: u32, slow: Slow, fec: Option<Fec>) {
             message.starts_with(&party.octets),
             "{what}: receiver {host} read something else"
         );
-        if slow == Slow::Wait {
+        let out = report.is_some_and(|report| matches!(report.state, MemberState::Dropped(_)));
+        if slow == Slow::Drop {
+            assert!(whole || out, "{what}: receiver {host}: {closed:?}, {report:?}");
+        } else {
             assert!(
                 whole && party.ended,
                 "{what}: receiver {host}: {closed:?}, {report:?}"
@@ -158,57 +182,86 @@ fn play(which: Which, mask: u32, slow: Slow, fec: Option<Fec>) {
                 "{what}: receiver {host} is whole, and the report says {report:?}"
             );
         }
+        all_whole += usize::from(whole);
     }
     let closed = world.party(0, cast).closed();
     assert_eq!(closed, Some(&GroupClose::Normal), "{what}");
+    all_whole
 }
 
-fn all(which: Which, slow: Slow, fec: Option<Fec>) {
-    for mask in 0..1 << FIRST {
-        play(which, mask, slow, fec);
+/// Every mask; how many receivers were whole in all of them together.
+fn all(which: Which, slow: Slow, how: How) -> usize {
+    (0..1 << FIRST).map(|mask| play(which, mask, slow, how)).sum()
+}
+
+const EVERYBODY: usize = RECEIVERS << FIRST;
+
+fn all_are_whole(which: Which) {
+    for slow in [Slow::Wait, Slow::CatchUp] {
+        for how in [How::Plain, How::Coded] {
+            assert_eq!(all(which, slow, how), EVERYBODY);
+        }
     }
 }
 
 #[test]
 fn what_everybody_lacks_is_sent_again() {
-    all(Which::Shared, Slow::Wait, None);
-    all(Which::Shared, Slow::Wait, parity());
+    all_are_whole(Which::Shared);
 }
 
 #[test]
 fn what_one_lacks_is_sent_again() {
-    all(Which::One, Slow::Wait, None);
-    all(Which::One, Slow::Wait, parity());
+    all_are_whole(Which::One);
 }
 
 #[test]
 fn each_lacks_something_else() {
-    all(Which::Apart, Slow::Wait, None);
-    all(Which::Apart, Slow::Wait, parity());
+    all_are_whole(Which::Apart);
 }
 
 #[test]
 fn each_lacks_other_data() {
-    all(Which::DataApart, Slow::Wait, None);
-    all(Which::DataApart, Slow::Wait, parity());
+    all_are_whole(Which::DataApart);
 }
 
 #[test]
 fn every_subset_of_the_first_copies_is_lost() {
-    all(Which::Copies, Slow::Wait, None);
-    all(Which::Copies, Slow::Wait, parity());
+    all_are_whole(Which::Copies);
+}
+
+#[test]
+fn every_subset_of_the_first_copies_of_data_is_lost() {
+    all_are_whole(Which::DataCopies);
 }
 
 #[test]
 fn every_subset_of_the_first_answers_is_lost() {
-    all(Which::Answers, Slow::Wait, None);
-    all(Which::Answers, Slow::Wait, parity());
+    all_are_whole(Which::Answers);
+}
+
+/// Whoever is not whole is said to be out; without long silences hardly anybody is.
+#[test]
+fn who_drops_slow_ones_says_so() {
+    for which in [
+        Which::DataApart,
+        Which::One,
+        Which::Copies,
+        Which::DataCopies,
+        Which::Answers,
+    ] {
+        for how in [How::Plain, How::Coded] {
+            let whole = all(which, Slow::Drop, how);
+            assert!(whole >= EVERYBODY * 9 / 10, "{which:?} {how:?}: {whole}");
+        }
+    }
 }
 
 #[test]
-fn who_drops_slow_ones_says_so() {
-    all(Which::DataApart, Slow::Drop, None);
-    all(Which::DataApart, Slow::Drop, parity());
-    all(Which::One, Slow::Drop, None);
-    all(Which::One, Slow::Drop, parity());
+fn buckets_find_what_is_missing() {
+    for which in [Which::Copies, Which::DataCopies, Which::Answers] {
+        assert_eq!(all(which, Slow::Wait, How::Buckets), EVERYBODY);
+        assert_eq!(all(which, Slow::CatchUp, How::Buckets), EVERYBODY);
+        let whole = all(which, Slow::Drop, How::Buckets);
+        assert!(whole >= EVERYBODY * 9 / 10, "{which:?}: {whole}");
+    }
 }
