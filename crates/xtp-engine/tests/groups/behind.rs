@@ -1,6 +1,6 @@
 //! Those who fall behind or come late fetch what they lack by associations of their own.
 
-use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
+use crate::world::{ARRIVES, Copy, Fate, World, address, group, is_done};
 use std::cell::Cell;
 use std::time::Duration;
 use xtp_engine::Rate;
@@ -234,4 +234,65 @@ fn those_who_are_done_wait_for_nobody() {
     assert!(world.run());
     assert_whole(&world, 3, receivers[2].1);
     assert!(world.members(0, cast).iter().all(is_done));
+}
+
+/// While the group has something to send, who fetches gets a small share of its rate.
+#[test]
+fn who_fetches_takes_little_from_the_group() {
+    let cut = Cell::new(false);
+    let mut world = World::new(4, unless_cut(&cut));
+    let cast = world.cast(0, Target::Group(group(1)), options(3));
+    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_millis(500));
+    cut.set(true);
+    world.run_for(Duration::from_millis(1_000));
+    cut.set(false);
+    world.tap = Some(Vec::new());
+    let woke = world.now;
+    while world.party(1, receivers[0].1).complete_at.is_none() {
+        world.run_for(Duration::from_millis(5));
+    }
+    let span = world.now.since(woke);
+    let fetched = world.tap.take().unwrap_or_default();
+    let fetched = fetched.iter().filter(|sent| sent.dst == address(3));
+    let octets: usize = fetched.map(|sent| sent.octets.len()).sum();
+    let share = (RATE as f64 / 33.0 * span.as_secs_f64()) as usize;
+    // What may leave at once, and packets that are none of the stream.
+    let most = 2 * share + (40 << 10);
+    assert!(span > Duration::from_secs(1), "{span:?}");
+    assert!(
+        (1..=most).contains(&octets),
+        "{octets} in {span:?}, at most {most}"
+    );
+    assert!(world.run());
+    for (host, id) in receivers {
+        assert_whole(&world, host, id);
+    }
+}
+
+/// No more than eight fetch at a time; the others try again, and all are whole.
+#[test]
+fn no_more_than_eight_fetch_at_a_time() {
+    let cut = Cell::new(false);
+    let mut world = World::new(12, |copy: &Copy| {
+        match cut.get() && (copy.to > 1 || copy.from > 1) {
+            true => Fate::Lost,
+            false => ARRIVES,
+        }
+    });
+    let cast = world.cast(0, Target::Group(group(1)), options(11));
+    let receivers: Vec<_> = (1..12).map(|host| (host, world.join(host, join()))).collect();
+    write(&mut world, 0, cast);
+    world.run_for(Duration::from_secs(1));
+    cut.set(true);
+    world.run_for(Duration::from_millis(1_200));
+    cut.set(false);
+    assert!(world.run());
+    for (host, id) in receivers {
+        assert_whole(&world, host, id);
+    }
+    assert!(world.members(0, cast).iter().all(is_done));
+    let refused = world.counts.get(&(0, Format::Diag as u8)).copied().unwrap_or(0);
+    assert!((2..=200).contains(&refused), "{refused}");
 }
