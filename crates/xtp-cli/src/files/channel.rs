@@ -79,6 +79,7 @@ impl Origin<'_> {
 pub(crate) struct Outbox<'a> {
     sink: Sink<'a>,
     message: Vec<u8>,
+    sent: u64,
 }
 
 impl<'a> Outbox<'a> {
@@ -90,7 +91,13 @@ impl<'a> Outbox<'a> {
         Self {
             sink,
             message: Vec::new(),
+            sent: 0,
         }
+    }
+
+    /// Messages of records that have left.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
     }
 
     /// Whether nobody hears what is written.
@@ -119,6 +126,7 @@ impl<'a> Outbox<'a> {
             return Ok(());
         }
         let message = std::mem::take(&mut self.message);
+        self.sent += 1;
         self.sink.message(message)
     }
 

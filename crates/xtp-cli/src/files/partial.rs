@@ -43,6 +43,8 @@ pub(crate) struct Partial {
     name: Vec<u8>,
     /// What messages call it.
     label: String,
+    /// There was nothing in it when it was opened.
+    was_empty: bool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -57,23 +59,26 @@ impl Partial {
     pub(crate) fn open(claims: &Claims, folder: &Folder, name: &[u8], label: &str) -> Result<Self, Problem> {
         let failed = |error: io::Error| Problem::io(label, &error);
         let hidden = partial_name(name);
-        let partial = Self {
+        let mut partial = Self {
             claims: claims.clone(),
             claim: Arc::default(),
             key: (folder.identity().map_err(failed)?, hidden),
             folder: folder.clone(),
             name: name.to_vec(),
             label: label.to_owned(),
+            was_empty: false,
         };
         // Held until the file is open, so that whoever comes next finds all of it or nothing.
-        let mut file = lock(&partial.claim.file);
+        let claim = Arc::clone(&partial.claim);
+        let mut file = lock(&claim.file);
         let before = lock(&claims.0).insert(partial.key.clone(), Arc::clone(&partial.claim));
         if let Some(before) = before {
             // Waits for the write that is under way, and gives the lock on the file back.
             drop(lock(&before.file).take());
         }
-        *file = Some(open_locked(folder, &partial.key.1, label)?);
-        drop(file);
+        let (opened, octets) = open_locked(folder, &partial.key.1, label)?;
+        *file = Some(opened);
+        partial.was_empty = octets == 0;
         Ok(partial)
     }
 
@@ -123,6 +128,18 @@ impl Partial {
             file.set_len(0)?;
             io::Seek::rewind(file)
         })
+    }
+
+    /// Makes `content` all it has. It must not have been touched since it was opened.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub(crate) fn fill(&self, content: &Bytes) -> Result<(), Problem> {
+        // Nearly always it was made a moment ago.
+        if !self.was_empty {
+            self.clear()?;
+        }
+        self.with(|file| file.write_all(content))
     }
 
     /// Appends content.
@@ -206,8 +223,8 @@ impl Drop for Partial {
 }
 
 /// Opens and locks the file. It may be renamed or removed by its owner between the two steps; then the name stands
-/// for another file, or none, and it must not be touched.
-fn open_locked(folder: &Folder, hidden: &[u8], label: &str) -> Result<File, Problem> {
+/// for another file, or none, and it must not be touched. Says how many octets are in it as well.
+fn open_locked(folder: &Folder, hidden: &[u8], label: &str) -> Result<(File, u64), Problem> {
     let failed = |error: io::Error| Problem::io(label, &error);
     for _ in 0..16 {
         let file = match folder.collect_into(hidden) {
@@ -227,7 +244,7 @@ fn open_locked(folder: &Folder, hidden: &[u8], label: &str) -> Result<File, Prob
         if opened.shape() != Shape::File {
             folder.remove(hidden).map_err(failed)?;
         } else if named.is_some_and(|named| named.identity() == opened.identity()) {
-            return Ok(file);
+            return Ok((file, opened.size()));
         }
     }
     Err(Problem::new(

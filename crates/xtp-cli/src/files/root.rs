@@ -6,10 +6,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, chownat,
@@ -31,7 +31,27 @@ pub(crate) struct Root {
 
 /// An open directory below a [`Root`].
 #[derive(Clone, Debug)]
-pub(crate) struct Folder(Arc<OwnedFd>);
+pub(crate) struct Folder(Arc<Open>);
+
+#[derive(Debug)]
+struct Open {
+    handle: OwnedFd,
+    /// Device and number, once somebody has asked: each file in it does.
+    identity: OnceLock<(u64, u64)>,
+}
+
+impl From<OwnedFd> for Folder {
+    fn from(handle: OwnedFd) -> Self {
+        let identity = OnceLock::new();
+        Self(Arc::new(Open { handle, identity }))
+    }
+}
+
+impl AsFd for Open {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// A fifo without a writer must not hold us up.
@@ -57,8 +77,7 @@ impl Root {
     /// # Errors
     /// If there is none, or if it is outside (`EXDEV` or `ELOOP`).
     pub(crate) fn folder(&self, path: &RelPath) -> io::Result<Folder> {
-        let open = self.resolve(path, DIRECTORY)?;
-        Ok(Folder(Arc::new(open)))
+        Ok(self.resolve(path, DIRECTORY)?.into())
     }
 
     /// The file at `path` for reading; a link is not followed.
@@ -292,7 +311,11 @@ impl Folder {
     /// # Errors
     /// If the system does not say.
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
-        Ok(self.seen()?.identity())
+        if let Some(known) = self.0.identity.get() {
+            return Ok(*known);
+        }
+        let identity = self.seen()?.identity();
+        Ok(*self.0.identity.get_or_init(|| identity))
     }
 
     /// The directory `name` in it; a link is not followed.
@@ -300,8 +323,7 @@ impl Folder {
     /// # Errors
     /// If it is no directory.
     pub(crate) fn enter(&self, name: &[u8]) -> io::Result<Self> {
-        let open = openat(&*self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
-        Ok(Self(Arc::new(open)))
+        Ok(openat(&*self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?.into())
     }
 }
 

@@ -115,10 +115,15 @@ impl<'a> Sender<'a> {
                 problem,
             })?;
         }
+        let mut asked = 0;
         loop {
             self.tally.check()?;
             self.offer()?;
-            self.take_answers()?;
+            // Small files that wait for company in a message change nothing at the other end: it has nothing new to say.
+            if self.wanted.is_empty() || self.outbox.sent() != asked {
+                self.take_answers()?;
+                asked = self.outbox.sent();
+            }
             if let Some(wanted) = self.wanted.pop_front() {
                 self.transmit(&wanted)?;
             } else if self.walked && self.open.is_empty() {
@@ -279,12 +284,12 @@ impl<'a> Sender<'a> {
         let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
         let failed = |error: std::io::Error| Problem::io(&label, &error);
         let mut file = source.root.file(&path).map_err(failed)?;
-        if self.offers_anew(wanted.id, &file, &label)? {
-            return Ok(());
-        }
         let size = entry.kind.size();
         if size <= INLINE_LIMIT {
             return self.whole(wanted.id, entry, &mut file, &label);
+        }
+        if self.offers_anew(wanted.id, &see(&file, &label)?, &label)? {
+            return Ok(());
         }
         let (mut hash, mut at) = self.prefix(&mut file, wanted, entry, &label)?;
         self.outbox.push(&Record::Begin {
@@ -318,7 +323,8 @@ impl<'a> Sender<'a> {
                 return Ok(());
             }
         }
-        if self.offers_anew(wanted.id, &file, &label)? {
+        let seen = see(&file, &label)?;
+        if self.offers_anew(wanted.id, &seen, &label)? {
             return Ok(());
         }
         if at < size {
@@ -326,7 +332,7 @@ impl<'a> Sender<'a> {
         }
         let hash = hash.value();
         self.outbox.push(&Record::End { id: wanted.id, hash })?;
-        self.tell_change(entry, &file, label)
+        self.tell_change(entry, &seen, &label)
     }
 
     /// Sends a hole.
@@ -372,7 +378,9 @@ impl<'a> Sender<'a> {
             .pool
             .read(file, size)
             .map_err(|error| Problem::io(label, &error))?;
-        if self.offers_anew(id, file, label)? {
+        // One look after it was read says that it was what was offered all the time.
+        let seen = see(file, label)?;
+        if self.offers_anew(id, &seen, label)? {
             return Ok(());
         }
         if content.len() as u64 != size {
@@ -382,7 +390,7 @@ impl<'a> Sender<'a> {
         self.tally.sent.add(size);
         self.settled(id, size);
         self.outbox.push(&Record::Whole { id, hash, content })?;
-        self.tell_change(entry, file, label.to_owned())
+        self.tell_change(entry, &seen, label)
     }
 
     /// The receiver has this much of it. Only the first time that is from an earlier copy.
@@ -404,19 +412,18 @@ impl<'a> Sender<'a> {
     }
 
     /// Offers a file anew if it is not what was offered any more, unless that was done often enough; whether it did.
-    fn offers_anew(&mut self, id: u64, file: &File, label: &str) -> Result<bool, Fault> {
+    fn offers_anew(&mut self, id: u64, seen: &Seen, label: &str) -> Result<bool, Fault> {
         let Some(offered) = self.open.get_mut(&id) else {
             return Ok(false);
         };
-        let seen = Seen::of(file).map_err(|error| Problem::io(label, &error))?;
-        if offered.anew >= ANEW || is_unchanged(&seen, &offered.entry) || seen.shape() != Shape::File {
+        if offered.anew >= ANEW || is_unchanged(seen, &offered.entry) || seen.shape() != Shape::File {
             return Ok(false);
         }
         tracing::info!("{label}: changed while it was copied; it is copied again");
         offered.anew += 1;
         self.tally.offered.take(offered.entry.kind.size());
         self.tally.settled.take(std::mem::take(&mut offered.settled));
-        offered.entry = self.walk.renewed(&offered.entry, &seen);
+        offered.entry = self.walk.renewed(&offered.entry, seen);
         self.tally.offered.add(seen.size());
         let record = Record::Entry(offered.entry.clone());
         self.outbox.push(&record)?;
@@ -424,9 +431,8 @@ impl<'a> Sender<'a> {
     }
 
     /// Says so if what was sent of a file is not what it is now.
-    fn tell_change(&mut self, entry: &Entry, file: &File, label: String) -> Result<(), Fault> {
-        let seen = Seen::of(file).map_err(|error| Problem::io(&label, &error))?;
-        if is_unchanged(&seen, entry) {
+    fn tell_change(&mut self, entry: &Entry, seen: &Seen, label: &str) -> Result<(), Fault> {
+        if is_unchanged(seen, entry) {
             return Ok(());
         }
         let text = format!(
@@ -475,6 +481,10 @@ impl<'a> Sender<'a> {
         hash.reset();
         Ok((hash, 0))
     }
+}
+
+fn see(file: &File, label: &str) -> Result<Seen, Problem> {
+    Seen::of(file).map_err(|error| Problem::io(label, &error))
 }
 
 fn unknown() -> Problem {

@@ -11,6 +11,8 @@ use tempfile::tempdir;
 use crate::support::{Server, assert_same, begin, content, cp, finish, grown, text};
 
 const SLOW: [&str; 2] = ["--limit", "12MiB"];
+/// For files that are copied several times: long enough under way, beyond what the sender reads ahead, to be seen to change.
+const BRISK: [&str; 2] = ["--limit", "48MiB"];
 
 #[test]
 fn a_file_that_has_grown_is_copied_as_it_is_then() {
@@ -55,7 +57,7 @@ fn a_file_that_changes_all_the_time_is_in_place_and_named() {
     let dir = tempdir().expect("a directory");
     let (local, served) = (dir.path().join("busy"), dir.path().join("served"));
     fs::create_dir(&served).expect("made");
-    fs::write(&local, content(1, 4 << 20)).expect("written");
+    fs::write(&local, content(1, 24 << 20)).expect("written");
     let server = Server::start(&served, &[]);
     let done = AtomicBool::new(false);
     let write = || {
@@ -70,9 +72,9 @@ fn a_file_that_changes_all_the_time_is_in_place_and_named() {
     let back = dir.path().join("back");
     let (up, down) = std::thread::scope(|scope| {
         scope.spawn(write);
-        let up = cp(&[&SLOW[..], &[&text(&local), &server.url("")]].concat());
+        let up = cp(&[&BRISK[..], &[&text(&local), &server.url("")]].concat());
         let other = Server::start(dir.path(), &[]);
-        let down = cp(&[&SLOW[..], &[&other.url("busy"), &text(&back)]].concat());
+        let down = cp(&[&BRISK[..], &[&other.url("busy"), &text(&back)]].concat());
         done.store(true, Ordering::Relaxed);
         (up, down)
     });
@@ -114,13 +116,13 @@ fn a_file_that_becomes_shorter_all_the_time_leaves_what_was_there() {
     let dir = tempdir().expect("a directory");
     let (local, served) = (dir.path().join("file"), dir.path().join("served"));
     fs::create_dir(&served).expect("made");
-    fs::write(&local, content(1, 4 << 20)).expect("written");
+    fs::write(&local, content(1, 24 << 20)).expect("written");
     fs::write(served.join("file"), "old").expect("written");
     let server = Server::start(&served, &[]);
     let done = AtomicBool::new(false);
     let shrink = || {
         let file = File::options().write(true).open(&local).expect("ours");
-        let mut size = 4 << 20;
+        let mut size = 24 << 20;
         while !done.load(Ordering::Relaxed) {
             size -= 1;
             file.set_len(size).expect("ours");
@@ -129,7 +131,7 @@ fn a_file_that_becomes_shorter_all_the_time_leaves_what_was_there() {
     };
     let up = std::thread::scope(|scope| {
         scope.spawn(shrink);
-        let up = cp(&[&SLOW[..], &[&text(&local), &server.url("")]].concat());
+        let up = cp(&[&BRISK[..], &[&text(&local), &server.url("")]].concat());
         done.store(true, Ordering::Relaxed);
         up
     });

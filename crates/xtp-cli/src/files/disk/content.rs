@@ -21,8 +21,7 @@ impl Disk<'_> {
         self.tally.settled.add(size);
         let (folder, name) = named(&expected.place)?;
         let stored = Partial::open(self.claims, folder, name, &expected.place.label).and_then(|partial| {
-            partial.clear()?;
-            partial.write(&[content])?;
+            partial.fill(&content)?;
             Ok(partial)
         });
         match stored {
