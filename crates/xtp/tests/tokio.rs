@@ -470,6 +470,10 @@ fn waits_end_when_they_should() {
         let patience = CallOptions::within(short);
         let calling = client.call(address, PORT, "given up", &patience);
         assert!(calling.await.expect_err("nobody answers").is_timeout());
+        // Known is what the driver has read: request and farewell.
+        while server.stats().engine.received < 2 {
+            ::tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         let rejecting = {
             let listener = std::sync::Arc::clone(&listener);
             ::tokio::spawn(async move {

@@ -124,7 +124,7 @@ pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Resul
             _ => return Err(violation("sent a record that a list does not have").into()),
         }
     }
-    let _ = stream.close_within(FAREWELL);
+    let _ = stream.close_timeout(FAREWELL);
     Ok(listed)
 }
 

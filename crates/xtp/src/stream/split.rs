@@ -46,6 +46,8 @@ impl Stream {
     /// });
     ///
     /// let client = Endpoint::client()?;
+    /// // Somebody acknowledges while no thread waits here.
+    /// let driver = client.spawn_driver()?;
     /// let (reader, writer) = client.open(server.local_addr(), paradigm::stream(100))?.split();
     /// let writing = std::thread::spawn(move || -> xtp::Result<()> {
     ///     writer.send_message("one")?;
@@ -55,6 +57,7 @@ impl Stream {
     /// assert_eq!(reader.recv_message()?.as_deref(), Some(&b"2 messages"[..]));
     /// writing.join().unwrap()?;
     /// counting.join().unwrap()?;
+    /// drop(driver);
     /// # Ok::<(), xtp::Error>(())
     /// ```
     pub fn split(self) -> (Reader, Writer) {
