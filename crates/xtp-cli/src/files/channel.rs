@@ -187,6 +187,11 @@ impl<'a> Inbox<'a> {
         self.decode().map(Some)
     }
 
+    /// Whether all of the last message was taken.
+    pub(crate) fn is_between_messages(&self) -> bool {
+        self.message.is_empty()
+    }
+
     /// The next record where there must be one; that the other side ends the session is a fault.
     ///
     /// # Errors

@@ -19,8 +19,12 @@ const WAITING: usize = 16;
 
 /// What the network hands to the disk.
 pub(crate) enum Job {
-    Record(Record),
-    Content { id: u64, content: Vec<Bytes> },
+    /// All of one message: a thread that is woken for each small file costs more than the file.
+    Records(Vec<Record>),
+    Content {
+        id: u64,
+        content: Vec<Bytes>,
+    },
 }
 
 /// Octets of the stacks of a session's threads: a server has many, and its address space may be limited.
@@ -79,15 +83,17 @@ fn take(
             Fault::Stopped
         })
     };
+    let mut records = Vec::new();
     loop {
         tally.check()?;
-        match inbox.expect()? {
+        let record = inbox.expect()?;
+        let finishes = record == Record::Finish;
+        match record {
             Record::Piece { id, len } => {
+                if !records.is_empty() {
+                    hand_on(Job::Records(std::mem::take(&mut records)))?;
+                }
                 inbox.content(len, |content| hand_on(Job::Content { id, content }))?;
-            }
-            Record::Finish => {
-                hand_on(Job::Record(Record::Finish))?;
-                return Ok(());
             }
             record @ (Record::Entry(_)
             | Record::Whole { .. }
@@ -95,8 +101,15 @@ fn take(
             | Record::End { .. }
             | Record::Hole { .. }
             | Record::Note { .. }
-            | Record::Withdraw { .. }) => hand_on(Job::Record(record))?,
+            | Record::Withdraw { .. }
+            | Record::Finish) => records.push(record),
             _ => return Err(violation("sent a record that a sender does not send").into()),
+        }
+        if inbox.is_between_messages() && !records.is_empty() || finishes {
+            hand_on(Job::Records(std::mem::take(&mut records)))?;
+        }
+        if finishes {
+            return Ok(());
         }
     }
 }

@@ -146,17 +146,25 @@ impl<'a> Disk<'a> {
                 // The network thread knows why.
                 None => return self.install_complete(),
                 Some(Job::Content { id, content }) => self.store(id, &content)?,
-                Some(Job::Record(Record::Finish)) => return self.finish(),
-                Some(Job::Record(Record::Note {
-                    source,
-                    path,
-                    problem,
-                })) => self.missed(source, &path, problem)?,
-                Some(Job::Record(record)) => self.take(record)?,
+                Some(Job::Records(records)) => {
+                    for record in records {
+                        if record == Record::Finish {
+                            return self.finish();
+                        }
+                        self.take(record)?;
+                        self.install_many()?;
+                    }
+                }
             }
-            if self.complete.len() >= BATCH {
-                self.install_complete()?;
-            }
+            self.install_many()?;
+        }
+    }
+
+    /// Gives complete files their names when they are many.
+    fn install_many(&mut self) -> Result<(), Fault> {
+        match self.complete.len() >= BATCH {
+            true => self.install_complete(),
+            false => Ok(()),
         }
     }
 
@@ -166,6 +174,11 @@ impl<'a> Disk<'a> {
             Record::Whole { id, hash, content } => self.take_whole(id, &hash, content),
             Record::Begin { id, offset } => self.begin(id, offset),
             Record::Hole { id, len } => self.hole(id, len),
+            Record::Note {
+                source,
+                path,
+                problem,
+            } => self.missed(source, &path, problem),
             Record::End { id, hash } => self.end(id, &hash),
             Record::Withdraw { id, problem } => self.withdrawn(id, problem),
             _ => Err(violation("sent a record out of place").into()),
