@@ -8,13 +8,31 @@ use xtp_engine::Time;
 use xtp_engine::group::{Feedback, Progress, QuietBlocks};
 use xtp_wire::{
     Address, Control, DELAY_NONE, ExtendedTraffic, Gnack, GnackBlock, GnackFlags, GroupHeader, GroupTerms,
-    Header, Options, Packet, Parity, Spans, Tlvs, ToGroup, ToTransmitter, Traffic, Xcntl, XcntlFlags,
+    Header, Options, Packet, Parity, Span, Spans, Tlvs, ToGroup, ToTransmitter, Traffic, Xcntl, XcntlFlags,
 };
 
 use super::throng::nothing_told;
 
 /// Most blocks a GNACK names.
 const MOST: usize = 64;
+/// Most ranges of a status.
+const SPANS: usize = 32;
+
+/// What is here of a block: which symbols, and how many rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Have {
+    symbols: u128,
+    rows: u8,
+}
+
+impl Have {
+    /// Symbols of `all` that are not needed any more.
+    fn count(self, all: u8) -> u8 {
+        (self.symbols.count_ones() as u8)
+            .saturating_add(self.rows)
+            .min(all)
+    }
+}
 
 /// Something a receiver does later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +78,7 @@ pub(super) struct LightReceiver {
     answered: u32,
     symbols: u8,
     symbol: u64,
-    have: Vec<u8>,
+    have: Vec<Have>,
     first: usize,
     feedback: Feedback,
     progress: Progress,
@@ -85,7 +103,7 @@ impl LightReceiver {
             answered: 0,
             symbols,
             symbol,
-            have: vec![0; blocks as usize],
+            have: vec![Have::default(); blocks as usize],
             first: 0,
             feedback: nothing_told(),
             progress: Progress::default(),
@@ -130,12 +148,15 @@ impl LightReceiver {
             ToGroup::Data(data) => {
                 let end = header.seq + data.data.len() as u64;
                 self.progress.packet(sync, end);
-                self.take((header.seq / self.block()) as usize);
+                let symbol = header.seq % self.block() / self.symbol;
+                self.take((header.seq / self.block()) as usize, |have| {
+                    have.symbols |= 1 << symbol
+                });
             }
             ToGroup::Parity(parity) => {
                 let block = (header.seq / self.block()) as usize;
                 self.progress.packet(sync, 0);
-                self.take(block);
+                self.take(block, |have| have.rows = have.rows.saturating_add(1));
                 let last = parity.flags & Parity::LAST != 0;
                 self.quiet.row(block as u32, last, now, self.feedback.quiet());
             }
@@ -180,15 +201,38 @@ impl LightReceiver {
         }
     }
 
-    /// A symbol or row that it had not.
-    fn take(&mut self, block: usize) {
-        let symbols = self.symbols;
+    /// A symbol or a row came.
+    fn take(&mut self, block: usize, add: impl FnOnce(&mut Have)) {
         if let Some(have) = self.have.get_mut(block) {
-            *have = symbols.min(*have + 1);
+            add(have);
         }
-        while self.have.get(self.first).is_some_and(|&have| have == symbols) {
+        while self.first < self.have.len() && self.lacks(self.first) == 0 {
             self.first += 1;
         }
+    }
+
+    /// Symbols that a block lacks.
+    fn lacks(&self, block: usize) -> u16 {
+        u16::from(self.symbols - self.have[block].count(self.symbols))
+    }
+
+    /// What is here without a gap, and what is here beyond of the block that it is in: of the one that is being sent only that is
+    /// said, and what is not said is sent again.
+    fn position(&self) -> (u64, Vec<Span>) {
+        let start = self.first as u64 * self.block();
+        let Some(have) = self.have.get(self.first) else {
+            return (start, Vec::new());
+        };
+        let at = |symbol: u32| start + u64::from(symbol) * self.symbol;
+        let here = have.symbols.trailing_ones();
+        let mut spans = Vec::new();
+        let mut from = here;
+        while from < 128 && have.symbols >> from != 0 && spans.len() < SPANS {
+            let left = from + (have.symbols >> from).trailing_zeros();
+            from = left + (have.symbols >> left).trailing_ones();
+            spans.push(Span::new(at(left), at(from)));
+        }
+        (at(here), spans)
     }
 
     /// Blocks of which it needs something and about which it may speak.
@@ -196,7 +240,7 @@ impl LightReceiver {
         let finished = (self.progress.past() / self.block()) as usize;
         let mut needs = Vec::new();
         for block in self.first..finished.min(self.have.len()) {
-            let need = u16::from(self.symbols - self.have[block]);
+            let need = self.lacks(block);
             if need > 0 && (all || self.quiet.may_speak(block as u32, need, now)) {
                 needs.push(GnackBlock::new(block as u32, need, self.symbols.into()));
             }
@@ -288,7 +332,7 @@ impl LightReceiver {
     }
 
     fn control(&self, echo: u32) -> Control {
-        let rseq = self.first as u64 * self.block();
+        let (rseq, _) = self.position();
         Control {
             rseq,
             alloc: rseq + (1 << 30),
@@ -302,13 +346,14 @@ impl LightReceiver {
         }
         let control = self.control(self.progress.newest().unwrap_or(0));
         if needs.is_empty() {
+            let (rseq, ranges) = self.position();
             return self.send(
                 self.own,
                 ToTransmitter::Extended(Xcntl {
                     control,
                     flags: XcntlFlags::empty(),
                     delay_us,
-                    spans: Spans::EMPTY,
+                    spans: Spans::new(rseq, &ranges).unwrap_or(Spans::EMPTY),
                     ..Xcntl::default()
                 }),
             );

@@ -34,3 +34,46 @@ fn ten_thousand_do_not_drown_their_transmitter() {
         "{many} needs a block, {few} of a quarter as many receivers"
     );
 }
+
+/// Who loses nothing is sent nothing again, and says so of the block that is being sent, too.
+#[test]
+fn without_loss_nothing_is_repaired() {
+    for receivers in [2, 4, 10] {
+        let throng = Throng {
+            receivers,
+            loss: 0.0,
+            blocks: 20,
+            symbols: 64,
+            told: true,
+            rate: 5_000_000,
+            seed: 1,
+        };
+        let figures = throng.play().expect("sound options");
+        assert_eq!((figures.done, figures.stats.repair_packets), (receivers, 0));
+    }
+}
+
+/// Few receivers of a slow stream are whole soon after its last octet, as many as there are.
+#[test]
+fn few_are_whole_as_soon_as_many() {
+    for (receivers, rate) in [(4, 100_000), (4, 1_000_000), (3, 200_000)] {
+        let throng = Throng {
+            receivers,
+            loss: 0.01,
+            blocks: 20,
+            symbols: 64,
+            told: true,
+            rate,
+            seed: 1,
+        };
+        let octets = u64::from(throng.blocks) * 64 * 1_472;
+        let figures = throng.play().expect("sound options");
+        let (after, _) = figures.closed.expect("it ends");
+        let sent = std::time::Duration::from_millis(octets * 1_000 / rate);
+        assert_eq!(figures.done, receivers);
+        assert!(
+            after < sent * 11 / 10 + std::time::Duration::from_secs(2),
+            "{after:?}"
+        );
+    }
+}
