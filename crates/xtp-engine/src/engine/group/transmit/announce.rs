@@ -7,7 +7,9 @@ use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::{DataSegment, First, HEADER_LEN, Options, ToGroup};
 
-/// Announcements follow one another so closely at first, for so long, and then so.
+/// While members are awaited the first announcements follow one another so closely, each pause as long as all before it: one that
+/// is lost keeps everybody waiting who is here already. Then they leave at these intervals, the first of them for so long.
+const FIRST: Duration = Duration::from_millis(20);
 const SOON: Duration = Duration::from_millis(250);
 const YOUNG: Duration = Duration::from_secs(10);
 const LATER: Duration = Duration::from_secs(1);
@@ -23,8 +25,13 @@ impl Transmitter {
         if self.announcement_at().is_none_or(|at| at > env.now) {
             return;
         }
-        let young = env.now.since(self.began) < YOUNG;
-        self.announce = env.now + if young { SOON } else { LATER };
+        let age = env.now.since(self.began);
+        let pause = match () {
+            () if age >= YOUNG => LATER,
+            () if self.is_gathering() => age.clamp(FIRST, SOON),
+            () => SOON,
+        };
+        self.announce = env.now + pause;
         let address = self.line.address(self.options.port);
         // Padded to a full packet: who can not receive one never joins.
         let at_least = (self.options.datagram - HEADER_LEN - address.encoded_len()) & !7;

@@ -130,3 +130,20 @@ fn one_train_is_followed_by_the_next_at_once() {
     let due = stage.engine.deadline();
     assert!(due.is_some_and(|at| at <= stage.now), "{due:?}");
 }
+
+#[test]
+fn who_waits_for_members_calls_them_soon_again() {
+    let announcements = |require: Require| {
+        let mut stage = Stage::new(CastOptions { require, ..options() });
+        let mut counts = Vec::new();
+        for span in [10 * MS, 90 * MS, 900 * MS] {
+            stage.run(span);
+            counts.push(stage.count(|said| matches!(said, ToGroup::Announcement(_))));
+        }
+        counts
+    };
+    // At 0, 20, 40, 80, 160, 320, 570 and 820 ms.
+    assert_eq!(announcements(Require::All), [1, 4, 8]);
+    // At 0, 250, 500, 750 and 1 000 ms.
+    assert_eq!(announcements(Require::Nobody), [1, 1, 5]);
+}
