@@ -70,6 +70,32 @@ fn patience_counts_from_when_all_others_are_done() {
 }
 
 #[test]
+fn the_end_comes_a_second_after_the_patience_at_most() {
+    let (mut stage, mut one, mut other) = stage(CastOptions::default());
+    stage.write(1_000_000);
+    stage.finish();
+    // Its host is switched off while octets leave; the other goes on for three seconds.
+    let echo = newest(&stage.heard);
+    other.status(&mut stage, 0, echo, Options::empty());
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    let (sent, echo) = (stage.position(), newest(&stage.heard));
+    assert_eq!(sent, 1_000_000);
+    one.status(&mut stage, sent, echo, Options::RCLOSE);
+    stage.flush();
+    let done = stage.now;
+    let ended = loop {
+        stage.run(10 * MS);
+        if let Some(GroupEvent::Closed(how)) = stage.events.last() {
+            assert_eq!(*how, GroupClose::Normal);
+            break stage.now.since(done);
+        }
+        assert!(stage.now.since(done) < 60 * SECOND, "never");
+    };
+    let patience = CastOptions::default().patience;
+    assert!(patience <= ended && ended <= patience + SECOND, "{ended:?}");
+}
+
+#[test]
 fn who_waits_waits_from_the_last_word() {
     let (mut stage, mut one, _) = stage(CastOptions {
         slow: Slow::Wait,
