@@ -51,6 +51,12 @@ impl EcnSender {
         }
     }
 
+    /// Another peer is listened to from now on, by another path; its totals were these when it was heard last.
+    pub(crate) fn listen_to(&mut self, [ect0, ect1, ce]: [u32; 3]) {
+        self.on_path_change();
+        (self.ect0, self.ect1, self.ce) = (ect0, ect1, ce);
+    }
+
     /// The peer's totals, in a report that counts as one acknowledged packet if anything left marked since the last.
     /// Returns by how much CE grew.
     pub(crate) fn on_status(&mut self, ect0: u32, ect1: u32, ce: u32) -> u32 {

@@ -73,6 +73,8 @@ pub(crate) trait Controller {
     /// Another member of a group is listened to from now on: at most so many octets a second reach it, and its least round
     /// trip is this. What was learnt beyond that still holds.
     fn on_other_member(&mut self, _rate: u64, _least: Option<Duration>, _now: Time) {}
+    /// So many octets a second arrive at most, whatever was found before.
+    fn on_bandwidth(&mut self, _most: u64) {}
     /// Largest data segment from now on, octets.
     fn set_segment(&mut self, maxdata: u32);
     /// A packet with data leaves.
@@ -114,6 +116,14 @@ impl Control {
     /// Whether it wants to know what leaves and when it could be more.
     pub(crate) fn is_model(&self) -> bool {
         matches!(self, Self::Model(_))
+    }
+
+    /// Whether it sends faster than the path was seen to carry.
+    pub(crate) fn is_probing(&self) -> bool {
+        match self {
+            Self::Model(model) => model.is_probing(),
+            _ => false,
+        }
     }
 
     /// Octets that may lie between the oldest unacknowledged one and the newest sent, where that is limited.
@@ -176,6 +186,10 @@ impl Controller for Control {
 
     fn on_other_member(&mut self, rate: u64, least: Option<Duration>, now: Time) {
         each!(self, inner => inner.on_other_member(rate, least, now));
+    }
+
+    fn on_bandwidth(&mut self, most: u64) {
+        each!(self, inner => inner.on_bandwidth(most));
     }
 
     fn set_segment(&mut self, maxdata: u32) {

@@ -90,6 +90,8 @@ pub struct CastStats {
     pub control_packets: u64,
     /// Packets of members that came in.
     pub feedback_packets: u64,
+    /// Packets that came to the pacemaker with a mark of congestion, by its reports.
+    pub ce_reported: u64,
     /// Octets of UDP payload that left for the group or for members of it, catch-ups apart.
     pub octets_sent: u64,
     /// Octets the stream has had so far.

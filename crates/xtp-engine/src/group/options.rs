@@ -157,6 +157,9 @@ pub struct CastOptions {
     pub fec: Option<Fec>,
     /// Most that leaves, whatever the members can take. Default no limit.
     pub rate: Rate,
+    /// Whether packets of the stream leave with ECT(0), and marks of congestion that the pacemaker reports slow the group down. Default
+    /// `true`.
+    pub ecn: bool,
     /// Octets of UDP payload of a full packet, 576..=65 507: who can not receive such packets never joins.
     /// Default 1 472.
     pub datagram: usize,
@@ -187,6 +190,7 @@ impl Default for CastOptions {
             mode: Mode::Unicast,
             fec: Some(Fec::default()),
             rate: Rate::default(),
+            ecn: true,
             datagram: 1_472,
             window: 16 << 20,
             send_capacity: 4 << 20,

@@ -123,6 +123,11 @@ impl Model {
         }
     }
 
+    /// Whether it sends faster than the path was seen to carry, to see whether it carries more.
+    pub(super) fn is_probing(&self) -> bool {
+        matches!(self.cycle.phase, Phase::Startup | Phase::Up)
+    }
+
     fn initial(&self) -> u64 {
         INITIAL_PACKETS * self.segment
     }
@@ -406,6 +411,10 @@ impl Controller for Model {
     fn on_other_member(&mut self, rate: u64, least: Option<Duration>, now: Time) {
         self.bandwidth.cap(rate);
         self.least.renew(least, now);
+    }
+
+    fn on_bandwidth(&mut self, most: u64) {
+        self.bandwidth.cap(most);
     }
 
     fn set_segment(&mut self, maxdata: u32) {

@@ -91,6 +91,8 @@ struct Heard {
     ect0: u32,
     ect1: u32,
     ce: u32,
+    /// What of `ce` was told last.
+    ce_told: u32,
     packets: u64,
     octets: u64,
     decoded: u64,

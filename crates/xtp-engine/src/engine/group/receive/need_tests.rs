@@ -233,3 +233,28 @@ fn each_block_waits_for_itself() {
     assert_eq!(needs(&script.run(at - 2)), 0);
     assert_eq!(after(&mut script), Some((2 * at, vec![(1, 1, 4)])));
 }
+
+#[test]
+fn marks_of_congestion_are_told_beside_a_need() {
+    let mut script = Script::member(options());
+    let marks = |said: &[(crate::Time, Said)]| -> Vec<u32> {
+        let marks = said.iter().filter_map(|(_, said)| match said {
+            Said::Spans { ce, asked: true, .. } => Some(*ce),
+            _ => None,
+        });
+        marks.collect()
+    };
+    script.ecn = crate::Ecn::Ce;
+    script.block_without(0, &[1]);
+    script.ecn = crate::Ecn::NotEct;
+    script.poll(BLOCK, Options::empty());
+    let said = script.run(5);
+    assert_eq!((needs(&said), marks(&said)), (1, vec![3]), "{said:?}");
+    script.poll(BLOCK, Options::empty());
+    let said = script.run(5);
+    assert_eq!((needs(&said), marks(&said)), (1, vec![]), "no news: {said:?}");
+    script.ecn = crate::Ecn::Ce;
+    script.poll(BLOCK, Options::empty());
+    let said = script.run(5);
+    assert_eq!((needs(&said), marks(&said)), (1, vec![4]), "{said:?}");
+}

@@ -221,7 +221,12 @@ impl Receiver {
                 true => Gnack::answer(control, delay_us, rate, &missing),
                 false => Gnack::unsolicited(control, rate, &missing),
             };
-            return self.send(ToTransmitter::Need(gnack), Options::empty(), env, out);
+            self.send(ToTransmitter::Need(gnack), Options::empty(), env, out);
+            // A GNACK has no room for marks.
+            if asked && self.heard.ce != self.heard.ce_told {
+                self.send_spans(control, delay_us, env, out);
+            }
+            return;
         }
         if self.outbox.need && missing.is_empty() && !self.outbox.status {
             return;
@@ -262,6 +267,7 @@ impl Receiver {
         let mut flags = XcntlFlags::empty();
         flags.set(XcntlFlags::DREQ_OR_UNSOLICITED, delay_us == DELAY_NONE);
         flags.set(XcntlFlags::LATER_SPANS, self.stream.span_count() > SPANS);
+        self.heard.ce_told = self.heard.ce;
         let said = ToTransmitter::Extended(Xcntl {
             control,
             flags,

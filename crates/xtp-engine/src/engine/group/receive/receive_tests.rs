@@ -32,6 +32,7 @@ fn a_stream_in_order_is_read_confirmed_and_closed() {
                 options,
                 spans,
                 asked: true,
+                ..
             },
         ),
     ] = &said[..]

@@ -49,6 +49,7 @@ pub(super) enum Said {
         options: Options,
         spans: Vec<(u64, u64)>,
         asked: bool,
+        ce: u32,
     },
     Need {
         control: Control,
@@ -76,6 +77,8 @@ pub(super) struct Script {
     /// The receiver's key, once it was heard.
     pub(super) receiver: u64,
     member_sync: u32,
+    /// What packets come with.
+    pub(super) ecn: Ecn,
 }
 
 pub(super) fn code() -> FecAgreement {
@@ -120,6 +123,7 @@ impl Script {
             to_all: 0,
             receiver: 0,
             member_sync: 50,
+            ecn: Ecn::NotEct,
         }
     }
 
@@ -160,7 +164,7 @@ impl Script {
         let datagram = Datagram {
             src: self.from,
             dst: None,
-            ecn: Ecn::NotEct,
+            ecn: self.ecn,
             data: &octets,
             backing: None,
         };
@@ -579,6 +583,7 @@ fn understood(packet: &Packet<'_>) -> Said {
             options,
             spans: status.spans.iter().collect(),
             asked: status.delay_us != xtp_wire::DELAY_NONE,
+            ce: status.ce,
         },
         ToTransmitter::Need(gnack) => Said::Need {
             control: gnack.control,

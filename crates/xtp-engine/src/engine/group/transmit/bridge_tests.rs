@@ -2,7 +2,7 @@
 //! some packets.
 
 use crate::engine::{Engine, Read};
-use crate::group::{CastOptions, GroupEvent, GroupId, JoinOptions, Target};
+use crate::group::{CastOptions, CastStats, GroupEvent, GroupId, JoinOptions, Target};
 use crate::{Datagram, Ecn, EngineConfig, Time, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
@@ -24,10 +24,25 @@ pub(super) struct Way {
     pub(super) loss: u32,
     /// For so long the transmitter's host takes so much time for a train; then it takes none.
     pub(super) slow: (Duration, Duration),
+    /// A packet that finds so many octets before it gets a mark of congestion, if it may.
+    pub(super) marked_above: u64,
+}
+
+impl Way {
+    /// A link of so many octets a second and with a queue of so many octets, that loses nothing besides.
+    pub(super) fn of(rate: u64, queue: u64) -> Self {
+        Self {
+            rate,
+            queue,
+            loss: 0,
+            slow: (Duration::ZERO, Duration::ZERO),
+            marked_above: u64::MAX,
+        }
+    }
 }
 
 /// At whom (0 is the transmitter), from whom, whether to the group, and what.
-type Travelling = (usize, SocketAddr, bool, Vec<u8>);
+type Travelling = (usize, SocketAddr, bool, (Ecn, Vec<u8>));
 
 struct Party {
     engine: Engine,
@@ -56,6 +71,9 @@ pub(super) struct Bridge {
     pub(super) feedback: u64,
     pub(super) dropped: u64,
     pub(super) longest_queue: Duration,
+    /// Packets that left able to be marked, and those that were.
+    pub(super) able: u64,
+    pub(super) marked: u64,
     pub(super) group_octets: u64,
 }
 
@@ -107,6 +125,8 @@ impl Bridge {
             feedback: 0,
             dropped: 0,
             longest_queue: Duration::ZERO,
+            able: 0,
+            marked: 0,
             group_octets: 0,
         }
     }
@@ -143,6 +163,10 @@ impl Bridge {
         }
     }
 
+    pub(super) fn stats(&mut self) -> CastStats {
+        self.transmitter.cast_stats(self.now, self.id).expect("known")
+    }
+
     pub(super) fn report(&mut self) -> String {
         let stats = self.transmitter.cast_stats(self.now, self.id);
         let members = self.transmitter.group_members(self.now, self.id);
@@ -156,11 +180,11 @@ impl Bridge {
             .first_entry()
             .filter(|entry| entry.key().0 <= self.now)
         {
-            let (to, src, of_group, data) = entry.remove();
+            let (to, src, of_group, (ecn, data)) = entry.remove();
             let datagram = Datagram {
                 src,
                 dst: None,
-                ecn: Ecn::NotEct,
+                ecn,
                 data: &data,
                 backing: None,
             };
@@ -175,10 +199,11 @@ impl Bridge {
         }
     }
 
-    fn put(&mut self, at: Time, to: usize, src: SocketAddr, of_group: bool, data: &[u8]) {
+    fn put(&mut self, at: Time, to: usize, src: SocketAddr, of_group: bool, data: (Ecn, &[u8])) {
         self.number += 1;
+        let data = (data.0, data.1.to_vec());
         self.under_way
-            .insert((at, self.number), (to, src, of_group, data.to_vec()));
+            .insert((at, self.number), (to, src, of_group, data));
     }
 
     fn serve_transmitter(&mut self) {
@@ -191,9 +216,9 @@ impl Bridge {
             let mut batch = TransmitBatch::new();
             self.transmitter.flush_parties(self.now, &mut batch);
             let mut datagrams = Vec::new();
-            batch.for_each_datagram(|train, octets| datagrams.push((train.dst, octets.to_vec())));
-            for (dst, octets) in datagrams {
-                self.uplink(dst, &octets);
+            batch.for_each_datagram(|train, octets| datagrams.push((train.dst, train.ecn, octets.to_vec())));
+            for (dst, ecn, octets) in datagrams {
+                self.uplink(dst, ecn, &octets);
             }
             while let Some((_, event)) = self.transmitter.poll_group_event() {
                 if event == GroupEvent::Writable {
@@ -228,13 +253,19 @@ impl Bridge {
         }
     }
 
-    fn uplink(&mut self, dst: SocketAddr, octets: &[u8]) {
+    fn uplink(&mut self, dst: SocketAddr, ecn: Ecn, octets: &[u8]) {
         let wire = octets.len() as u64 + AROUND;
         let waiting = self.free.since(self.now);
-        if u128::from(self.way.rate) * waiting.as_nanos() / 1_000_000_000 > u128::from(self.way.queue) {
+        let before = u128::from(self.way.rate) * waiting.as_nanos() / 1_000_000_000;
+        if before > u128::from(self.way.queue) {
             self.dropped += 1;
             return;
         }
+        let able = ecn == Ecn::Ect0;
+        let marks = able && before > u128::from(self.way.marked_above);
+        let ecn = if marks { Ecn::Ce } else { ecn };
+        self.able += u64::from(able);
+        self.marked += u64::from(marks);
         let takes = Duration::from_nanos(wire * 1_000_000_000 / self.way.rate);
         self.free = self.free.max(self.now) + takes;
         self.longest_queue = self.longest_queue.max(self.free.since(self.now));
@@ -245,7 +276,7 @@ impl Bridge {
         for index in 0..self.parties.len() {
             let concerned = of_group || dst == host(index as u8 + 1);
             if concerned && !self.is_lost(index) {
-                self.put(at, index + 1, src, of_group, octets);
+                self.put(at, index + 1, src, of_group, (ecn, octets));
             }
         }
     }
@@ -274,7 +305,7 @@ impl Bridge {
         for octets in datagrams {
             let at = self.now + DELAY;
             if !self.is_lost(index) {
-                self.put(at, 0, src, false, &octets);
+                self.put(at, 0, src, false, (Ecn::NotEct, &octets));
             }
         }
     }

@@ -70,6 +70,8 @@ pub(super) struct Line {
     pub(super) ending: Options,
     /// Payloads of data are covered by the checksum.
     pub(super) covers_data: bool,
+    /// What packets of the stream carry (§9.11).
+    mark: Ecn,
     pub(super) stats: CastStats,
 }
 
@@ -92,6 +94,7 @@ impl Line {
             modes: Options::empty(),
             ending: Options::empty(),
             covers_data: false,
+            mark: Ecn::NotEct,
             stats: CastStats::default(),
         }
     }
@@ -116,6 +119,11 @@ impl Line {
         self.sync.wrapping_add(1)
     }
 
+    /// Packets of the stream carry this from now on; all others carry nothing.
+    pub(super) fn mark_stream(&mut self, mark: Ecn) {
+        self.mark = mark;
+    }
+
     /// Sends it; returns the octets of one copy.
     pub(super) fn say(
         &mut self,
@@ -126,7 +134,12 @@ impl Line {
         out: &mut TransmitBatch,
     ) -> u64 {
         self.sync = self.next_sync();
-        let covered = self.covers_data || !matches!(said, ToGroup::Data(_) | ToGroup::Parity(_));
+        let of_stream = matches!(said, ToGroup::Data(_) | ToGroup::Parity(_));
+        let covered = self.covers_data || !of_stream;
+        let ecn = if of_stream { self.mark } else { Ecn::NotEct };
+        if self.routes.first().is_some_and(|route| route.ecn != ecn) {
+            self.routes.iter_mut().for_each(|route| route.ecn = ecn);
+        }
         let packet = said.packet(GroupHeader {
             key: self.key,
             sync: self.sync,

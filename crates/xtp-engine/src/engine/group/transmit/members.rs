@@ -32,6 +32,8 @@ pub(super) struct Member {
     pub(super) least_round_trip: Duration,
     /// What it says it receives, octets a second; 0 unknown.
     pub(super) rate: u64,
+    /// Packets that came to it as ECT(0), ECT(1) and CE, by what it said last.
+    pub(super) marks: [u32; 3],
     /// Polls in a row that it did not answer.
     pub(super) misses: u32,
     pub(super) heard: Time,
@@ -80,6 +82,7 @@ impl Member {
             round_trip,
             least_round_trip: round_trip.unwrap_or(Duration::MAX),
             rate: 0,
+            marks: [0; 3],
             misses: 0,
             heard: now,
             joined: now,

@@ -5,15 +5,18 @@
 //! as late as the interval of the start, so its windows cover what is sent meanwhile; how long a queue is stays as it was.
 
 use super::line::Departure;
+use super::losses::Losses;
 use super::members::{Member, Members};
+use super::received::{MEASURED, Received};
 use crate::congestion::{Ack, Control, Controller, Sent};
-use crate::group::CastOptions;
+use crate::ecn::EcnSender;
+use crate::group::{CastOptions, Require};
 use crate::pacer::Pacer;
 use crate::rate::TokenBucket;
 use crate::time::Time;
-use crate::{CongestionKind, Rate};
+use crate::{CongestionKind, Ecn, Rate};
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use xtp_wire::HEADER_LEN;
 
 /// The round trip while nothing is known of it.
@@ -29,17 +32,14 @@ const START: Duration = Duration::from_millis(120);
 const LATE: Duration = Duration::from_millis(4);
 /// Packets a train (§9.11).
 const TRAIN: u64 = 16;
-/// Who receives less than 4 in 5 of what the pacemaker receives is slower; measured over no less than this.
+/// Who receives less than 4 in 5 of what the pacemaker receives is slower.
 const SLOWER: (u64, u64) = (4, 5);
-const MEASURED: Duration = Duration::from_millis(100);
 /// A queue that is twice as long as the pacemaker's, and by so much longer at least, is another bottleneck.
 const QUEUE: Duration = Duration::from_millis(50);
 /// Another pacemaker is chosen for such reasons at most so often.
 const SWITCH: Duration = Duration::from_millis(500);
 /// Members that are few enough to be looked at whenever one changes.
 const FEW: usize = 64;
-/// Reports of the pacemaker that are remembered.
-const MOST_REPORTS: usize = 64;
 /// Without a report for so many intervals the rate is halved, and again each interval.
 const UNHEARD: u32 = 4;
 /// Blocks of which the pacemaker's needs are remembered.
@@ -63,33 +63,9 @@ struct Pacemaker {
     lost: u64,
     least: Option<Duration>,
     queue: Duration,
-    /// Octets it had received when it reported, by what it says.
-    received: VecDeque<(Time, u64)>,
+    received: Received,
     /// Since when it is the one.
     since: Time,
-}
-
-impl Pacemaker {
-    /// Octets a second it received from then on; `None` if that is too long ago.
-    fn rate_since(&self, from: Time) -> Option<u64> {
-        let (until, all) = self.received.back()?;
-        let index = self
-            .received
-            .partition_point(|(at, _)| *at <= from)
-            .checked_sub(1)?;
-        let (at, before) = self.received[index];
-        let nanos = until.since(at).as_nanos();
-        (nanos > 0).then(|| (u128::from(all - before) * 1_000_000_000 / nanos) as u64)
-    }
-
-    fn note_rate(&mut self, rate: u64, now: Time) {
-        let (at, before) = self.received.back().copied().unwrap_or((now, 0));
-        let octets = u128::from(rate) * now.since(at).as_nanos() / 1_000_000_000;
-        if self.received.len() == MOST_REPORTS {
-            self.received.pop_front();
-        }
-        self.received.push_back((now, before + octets as u64));
-    }
 }
 
 /// What may leave.
@@ -99,6 +75,9 @@ pub(super) struct RateControl {
     own: Rate,
     copies: u64,
     control: Control,
+    /// Whether packets of the stream are marked, and what the pacemaker's totals mean.
+    ecn: EcnSender,
+    losses: Losses,
     pacer: Pacer,
     /// Octets of a full packet, and of a symbol.
     packet: u64,
@@ -127,6 +106,9 @@ impl RateControl {
             own: options.rate,
             copies,
             control: Control::new(CongestionKind::Model, (options.datagram - HEADER_LEN) as u32),
+            // Who hears of no marks must not ask for them.
+            ecn: EcnSender::new(options.ecn && options.require != Require::Nobody),
+            losses: Losses::new(packet - HEADER_LEN as u64),
             pacer: Pacer::new(),
             packet,
             symbol,
@@ -308,6 +290,7 @@ impl RateControl {
         self.blocked = false;
         let Some((index, member)) = to else { return };
         self.pacemaker.member = Some(index);
+        self.ecn.listen_to(member.marks);
         self.round_trip = member.round_trip.unwrap_or(self.round_trip);
         let least = Some(member.least_round_trip).filter(|least| *least < Duration::MAX);
         self.pacemaker.least = least;
@@ -343,7 +326,7 @@ impl RateControl {
         });
         let slow = now.since(before) >= MEASURED
             && member.rate > 0
-            && self.pacemaker.rate_since(before).is_some_and(|pace| {
+            && self.pacemaker.received.rate_since(before).is_some_and(|pace| {
                 u128::from(member.rate) * u128::from(SLOWER.1) < u128::from(pace) * u128::from(SLOWER.0)
             });
         if slow || queue > 2 * self.pacemaker.queue + QUEUE {
@@ -356,7 +339,6 @@ impl RateControl {
         self.round_trip = member.round_trip.unwrap_or(self.round_trip);
         let pacemaker = &mut self.pacemaker;
         pacemaker.heard = Some(now);
-        pacemaker.note_rate(member.rate, now);
         if let Some(sample) = sample {
             let least = pacemaker.least.map_or(sample, |least| least.min(sample));
             pacemaker.least = Some(least);
@@ -365,14 +347,19 @@ impl RateControl {
         let came = after.octets.saturating_sub(pacemaker.seen);
         pacemaker.seen = pacemaker.seen.max(after.octets);
         pacemaker.seen_sync = member.echo;
+        pacemaker.received.note(member.rate, pacemaker.seen, now);
         let lost = core::mem::take(&mut pacemaker.lost);
         self.blocked = false;
         if came == 0 {
             return;
         }
         // The controller counts octets of data.
-        let data = |octets: u64| octets * (self.packet - HEADER_LEN as u64) / self.packet;
-        let arrived = data(came).saturating_sub(lost);
+        let packet = self.packet;
+        let data = |octets: u64| octets * (packet - HEADER_LEN as u64) / packet;
+        let left = data(came);
+        self.losses.note(left, lost, self.control.is_probing());
+        // What was lost by chance, behind whatever queue there is, has passed it like all that came.
+        let arrived = left.saturating_sub(lost) + self.losses.of_chance(left).min(lost);
         let in_flight = data(self.in_flight());
         let rate = self.control.pacing_rate(self.late_round_trip()).unwrap_or(0);
         let unreported = rate / 1_000 * LATE.as_millis() as u64;
@@ -388,6 +375,34 @@ impl RateControl {
             in_flight_before: in_flight + unreported + arrived,
             app_limited: false,
         });
+        if !self.losses.are_even()
+            && let Some(most) = self.pacemaker.received.most_where_much_is_lost()
+        {
+            self.control.on_bandwidth(data(most));
+        }
+    }
+
+    /// Whether what is lost is lost by chance, and not because it was sent too fast.
+    pub(super) fn loses_by_chance(&self) -> bool {
+        self.losses.are_chance()
+    }
+
+    /// What the next packet of the stream carries.
+    pub(super) fn mark(&mut self) -> Ecn {
+        self.ecn.mark()
+    }
+
+    /// A member says how many packets came to it with which mark; the newest that it may have had left at `sent`. Says how many more
+    /// of them said that there is congestion, if it is the pacemaker.
+    pub(super) fn on_marks(&mut self, index: u32, [ect0, ect1, ce]: [u32; 3], sent: Time, now: Time) -> u32 {
+        if self.pacemaker.member != Some(index) {
+            return 0;
+        }
+        let marked = self.ecn.on_status(ect0, ect1, ce);
+        if marked > 0 {
+            self.control.on_ce(now, sent);
+        }
+        marked
     }
 
     /// The pacemaker lacks so many symbols of a block.

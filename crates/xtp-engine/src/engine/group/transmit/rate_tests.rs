@@ -1,7 +1,7 @@
 //! Tests of how fast a group is served.
 
 use super::super::bridge::{Bridge, Way};
-use crate::group::CastOptions;
+use crate::group::{CastOptions, Slow};
 use core::time::Duration;
 
 const FIFTY_MBIT: u64 = 50_000_000 / 8;
@@ -24,13 +24,7 @@ fn measure(way: Way, members: u8, octets: usize) -> f64 {
 #[test]
 #[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
 fn a_narrow_uplink_is_filled_without_a_rate() {
-    let way = Way {
-        rate: FIFTY_MBIT,
-        queue: 16 << 20,
-        loss: 0,
-        slow: (Duration::ZERO, Duration::ZERO),
-    };
-    let times = measure(way, 4, 16 << 20);
+    let times = measure(Way::of(FIFTY_MBIT, 16 << 20), 4, 16 << 20);
     assert!(times < 1.05, "{times}");
 }
 
@@ -38,10 +32,8 @@ fn a_narrow_uplink_is_filled_without_a_rate() {
 #[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
 fn loss_of_one_in_a_hundred_slows_nobody_down() {
     let way = Way {
-        rate: FIFTY_MBIT,
-        queue: 16 << 20,
         loss: 10,
-        slow: (Duration::ZERO, Duration::ZERO),
+        ..Way::of(FIFTY_MBIT, 16 << 20)
     };
     let times = measure(way, 10, 16 << 20);
     assert!(times < 1.10, "{times}");
@@ -52,10 +44,8 @@ fn loss_of_one_in_a_hundred_slows_nobody_down() {
 fn ten_receivers_of_twelve_thousand_packets_say_little() {
     for (loss, most) in [(0, 130), (10, 210), (50, 260)] {
         let way = Way {
-            rate: FIFTY_MBIT,
-            queue: 16 << 20,
             loss,
-            slow: (Duration::ZERO, Duration::ZERO),
+            ..Way::of(FIFTY_MBIT, 16 << 20)
         };
         let mut bridge = Bridge::new(way, options(10), 10, 16 << 20);
         bridge.run(Duration::from_secs(60));
@@ -67,10 +57,8 @@ fn ten_receivers_of_twelve_thousand_packets_say_little() {
 /// Ten gigabits a second: whatever keeps the group back is no network.
 fn wide(slow: (Duration, Duration)) -> Way {
     Way {
-        rate: 10_000_000_000 / 8,
-        queue: 16 << 20,
-        loss: 0,
         slow,
+        ..Way::of(10_000_000_000 / 8, 16 << 20)
     }
 }
 
@@ -91,4 +79,101 @@ fn who_is_served_fast_is_asked_after_each_mebibyte() {
     let took = bridge.run(Duration::from_secs(60));
     assert!(took < Duration::from_secs(1), "{took:?}");
     assert!(bridge.feedback >= 64, "{}", bridge.feedback);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
+fn marks_of_congestion_keep_the_queue_short() {
+    let way = || Way {
+        marked_above: 40 << 10,
+        ..Way::of(FIFTY_MBIT, 16 << 20)
+    };
+    let play = |options: CastOptions| {
+        let mut bridge = Bridge::new(way(), options, 10, 16 << 20);
+        let took = bridge.run(Duration::from_secs(60));
+        (bridge, took)
+    };
+    let (deaf, _) = play(CastOptions {
+        ecn: false,
+        ..options(10)
+    });
+    assert_eq!((deaf.able, deaf.marked), (0, 0));
+    let (mut bridge, took) = play(options(10));
+    let stats = bridge.stats();
+    let of_stream = stats.data_packets + stats.repair_packets;
+    assert_eq!(
+        bridge.able, of_stream,
+        "data and rows are marked, and nothing else is"
+    );
+    assert!(
+        stats.ce_reported > 0 && stats.ce_reported <= bridge.marked,
+        "{stats:?}"
+    );
+    assert!(took < Duration::from_millis(2_960), "{took:?}");
+    let (long, short) = (deaf.longest_queue, bridge.longest_queue);
+    assert!(2 * short < long, "{short:?} with marks, {long:?} without");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
+fn who_reports_needs_tells_of_marks_too() {
+    let way = Way {
+        loss: 50,
+        marked_above: 40 << 10,
+        ..Way::of(FIFTY_MBIT, 16 << 20)
+    };
+    let mut bridge = Bridge::new(way, options(10), 10, 16 << 20);
+    bridge.run(Duration::from_secs(60));
+    let reported = bridge.stats().ce_reported;
+    assert!(2 * reported > bridge.marked, "{reported} of {}", bridge.marked);
+}
+
+/// What a queue of so many octets throws away while so many of a thousand are lost besides, and how long it takes.
+fn overflow(queue: u64, loss: u32) -> (u64, Duration) {
+    let way = Way {
+        loss,
+        ..Way::of(FIFTY_MBIT, queue)
+    };
+    let waits = CastOptions {
+        slow: Slow::Wait,
+        ..options(10)
+    };
+    let mut bridge = Bridge::new(way, waits, 10, 16 << 20);
+    let took = bridge.run(Duration::from_secs(60));
+    assert!(bridge.octets().iter().all(|have| *have == 16 << 20));
+    (bridge.dropped, took)
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
+fn a_short_queue_that_overflows_is_seen_and_slows_the_group_down() {
+    for (kibioctets, loss, most, longest) in [
+        (16, 0, 600, 2_950),
+        (32, 0, 500, 2_950),
+        (32, 10, 500, 3_100),
+        (64, 20, 2_000, 3_150),
+        (100, 0, 600, 2_950),
+        (32, 50, 600, 3_600),
+    ] {
+        let (dropped, took) = overflow(kibioctets << 10, loss);
+        assert!(
+            dropped <= most && took < Duration::from_millis(longest),
+            "{kibioctets} KiB and {loss} of 1 000 lost: {dropped} dropped, {took:?}"
+        );
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
+fn loss_of_one_in_twenty_costs_little_more_than_its_repair() {
+    let way = Way {
+        loss: 50,
+        ..Way::of(FIFTY_MBIT, 16 << 20)
+    };
+    let mut bridge = Bridge::new(way, options(10), 10, 16 << 20);
+    let took = bridge.run(Duration::from_secs(60));
+    let stats = bridge.stats();
+    let times = (stats.data_packets + stats.repair_packets) as f64 / stats.data_packets as f64;
+    assert!(times < 1.12, "{times}");
+    assert!(took < Duration::from_millis(3_450), "{took:?}");
 }

@@ -1,7 +1,10 @@
 //! What is sent again: parity rows of finished blocks, octets of the others (§9.10).
 
+use super::latest::Latest;
 use super::stream::{Source, Stream};
 use crate::group::{MissingUnion, RowAccount, Stretch, encode_row};
+use crate::time::Time;
+use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use xtp_wire::{GnackBlock, MAX_GNACK_BLOCKS, Spans, TAG_LEN};
 
@@ -27,6 +30,7 @@ pub(super) struct Repair {
     unasked: BTreeSet<u32>,
     /// Blocks of which rows were added since the last announcement.
     added: BTreeSet<u32>,
+    latest: Latest,
     /// Packets that can be sent again as they were: all without parity, those of the open block with it.
     pub(super) union: MissingUnion,
     /// Symbols with more marks than fit a descriptor: their DATA leaves with each repair of their block.
@@ -44,6 +48,7 @@ impl Repair {
             due: BTreeSet::new(),
             unasked: BTreeSet::new(),
             added: BTreeSet::new(),
+            latest: Latest::default(),
             union: MissingUnion::new(),
             again: VecDeque::new(),
             sources: None,
@@ -60,6 +65,7 @@ impl Repair {
             .or_insert_with(|| RowAccount::new(rows));
         let added = account.report(need, echo);
         if added > 0 {
+            self.latest.asked(block, added);
             self.due.insert(block);
             self.unasked.remove(&block);
             self.added.insert(block);
@@ -67,8 +73,14 @@ impl Repair {
         added
     }
 
+    /// How many rows the next block will need at least, as the latest show it whose needs are known after so long.
+    pub(super) fn foreseen(&mut self, known_after: Duration, now: Time) -> u8 {
+        self.latest.least(self.rows, known_after, now)
+    }
+
     /// Rows of a block that was just filled, of which nobody knows yet whether somebody needs them.
-    pub(super) fn schedule(&mut self, block: u32, rows: u8) {
+    pub(super) fn schedule(&mut self, block: u32, rows: u8, now: Time) {
+        self.latest.finished(block, rows, now);
         if rows > 0 {
             let most = self.rows;
             let account = self

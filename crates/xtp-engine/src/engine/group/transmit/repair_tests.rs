@@ -76,7 +76,7 @@ fn symbols_of_many_marks_come_along() {
 fn rows_that_nobody_asked_for_say_so() {
     let stream = stream(200, false);
     let mut repair = Repair::new(4);
-    repair.schedule(0, 2);
+    repair.schedule(0, 2, Time::ZERO);
     let first = repair.next_row(11, &stream).expect("one of two");
     assert!(first.proactive && !first.last);
     repair.need(0, 4, 10);

@@ -57,6 +57,7 @@ impl Transmitter {
         self.rate.refill(now);
         let mut sent = 0;
         while sent < TRAIN && self.has_something() && self.rate.may_send() {
+            self.line.mark_stream(self.rate.mark());
             let octets = self.send_repair(now, out).or_else(|| self.send_new(now, out));
             let Some(octets) = octets else { break };
             self.rate
@@ -155,7 +156,7 @@ impl Transmitter {
             }
             false => {
                 self.repair.union.sent(Stretch { from, to }, self.line.sync);
-                self.finish_block(from, to);
+                self.finish_block(from, to, now);
             }
         }
         if self.stream.is_sent() {
@@ -165,8 +166,9 @@ impl Transmitter {
         Some(octets)
     }
 
-    /// New octets may have filled a block: its rows that nobody asked for follow, and its packets are not sent again.
-    fn finish_block(&mut self, from: u64, to: u64) {
+    /// New octets may have filled a block: its rows that nobody asked for follow, and its packets are not sent again. As many as
+    /// every one of the latest blocks needed would be asked for anyway; but not while a full queue may be why they are needed.
+    fn finish_block(&mut self, from: u64, to: u64, now: Time) {
         let (Some(layout), Some(fec)) = (self.stream.layout, self.options.fec) else {
             return;
         };
@@ -174,7 +176,14 @@ impl Transmitter {
             return;
         };
         if self.stream.is_finished(place.block) && (place.block != next.block || self.stream.is_sent()) {
-            self.repair.schedule(place.block, fec.proactive);
+            let foreseen = match self.rate.loses_by_chance() {
+                true => self.repair.foreseen(self.feedback().quiet(), now),
+                false => 0,
+            };
+            let (symbols, _) = self.stream.extent(place.block);
+            let part = (u32::from(foreseen) * u32::from(symbols)).div_ceil(u32::from(fec.symbols));
+            let rows = fec.proactive.max(part as u8);
+            self.repair.schedule(place.block, rows, now);
             self.repair.union.release(self.stream.open_block());
         }
     }

@@ -25,6 +25,8 @@ pub(super) struct Report<'a> {
     delay: Option<Duration>,
     /// Octets a second; 0 unknown.
     rate: u64,
+    /// How many packets came as ECT(0), ECT(1) and CE, if it says so.
+    marks: Option<[u32; 3]>,
     needs: &'a [GnackBlock],
     /// What it has beyond `rseq`, and between which positions that is all.
     spans: Option<(Spans<'a>, u64, u64)>,
@@ -43,6 +45,7 @@ impl<'a> Report<'a> {
             control,
             delay: None,
             rate: 0,
+            marks: None,
             needs: &[],
             spans: None,
             answers_letter: true,
@@ -71,6 +74,7 @@ impl<'a> Report<'a> {
         Self {
             delay: delay(status.delay_us),
             rate: status.rxrate,
+            marks: Some([status.ect0, status.ect1, status.ce]),
             ..Self::spans(status.control, status.spans).within(above, below)
         }
     }
@@ -136,6 +140,7 @@ impl Transmitter {
         let before = core::mem::replace(&mut member.heard, env.now);
         member.misses = 0;
         self.take_needs(index, report);
+        self.take_marks(index, report, env.now);
         self.take_echo(index, report, (before, env.now));
         if self.members.advance(index, control.rseq, control.alloc) {
             self.members.get_mut(index).progressed = env.now;
@@ -186,6 +191,18 @@ impl Transmitter {
             member.round_trip = Some(smoothed);
         }
         self.rate.on_echo((index, member), (before, sent), sample, now);
+    }
+
+    /// Marks of congestion that came to it: those of the pacemaker count.
+    fn take_marks(&mut self, index: u32, report: &Report<'_>, now: Time) {
+        let Some(marks) = report.marks else { return };
+        let member = self.members.get_mut(index);
+        member.marks = marks;
+        let sent = self.line.log.get(report.control.echo);
+        let marked = self
+            .rate
+            .on_marks(index, marks, sent.map_or(now, |sent| sent.at), now);
+        self.line.stats.ce_reported += u64::from(marked);
     }
 
     /// What of it the group sends again.
