@@ -3,9 +3,9 @@
 use crate::world::{Sent, address, group};
 use std::net::SocketAddr;
 use xtp_wire::{
-    Address, Caps, Control, DELAY_NONE, DataSegment, Diag, DiagCode, DiagValue, ExtendedTraffic, First,
-    Gnack, GnackBlock, GroupHeader, GroupPoint, GroupPoll, Options, Packet, Parity, Span, Spans, Tlv,
-    TlvWriter, ToGroup, ToMember, ToTransmitter, Traffic, Xcntl, service,
+    Address, Body, Caps, Control, DELAY_NONE, DataSegment, Diag, DiagCode, DiagValue, ExtendedTraffic, First,
+    Format, Gnack, GnackBlock, GroupHeader, GroupPoint, GroupPoll, Header, Key, MissingRange, Options,
+    Packet, Parity, Span, Spans, Tlv, TlvWriter, ToGroup, ToMember, ToTransmitter, Traffic, Xcntl, service,
 };
 
 /// A member as its packets show it.
@@ -246,6 +246,49 @@ impl View {
             seq: 0,
             options: Options::empty(),
         }))
+    }
+
+    /// FIRST of a catch-up in the name of the member that goes by `own`; it asks for one range, and names no client and no time.
+    pub(super) fn catch_up(&self, own: u64, key: u64) -> Vec<u8> {
+        let point = GroupPoint {
+            group: self.key,
+            at: own,
+            live: 0,
+        };
+        let mut room = [0; 64];
+        let mut tlvs = TlvWriter::new(&mut room);
+        tlvs.tlv(&Tlv::Catchup(point)).expect("it fits");
+        let tlvs = tlvs.finish().expect("it fits");
+        let record = MissingRange::new(0, 1_000).expect("some octets").encode();
+        let data = DataSegment {
+            tag: None,
+            data: &record,
+        };
+        let traffic = Traffic::Extended(ExtendedTraffic {
+            service: service::STREAM,
+            tlvs,
+            ..traffic()
+        });
+        let first = First {
+            address: target(),
+            traffic,
+            data,
+        };
+        let header = Header {
+            key: Key::own(key),
+            options: Options::SREQ,
+            format: Format::First,
+            dlen: 0,
+            check: 0,
+            sort: 0,
+            sync: 1,
+            seq: 0,
+        };
+        octets(&Packet {
+            header,
+            body: Body::First(first),
+            padding: 0,
+        })
     }
 
     /// A join under the receiver's key `key`; with a name if one is given.
