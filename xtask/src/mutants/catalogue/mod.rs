@@ -3,6 +3,10 @@
 mod amplification;
 mod close;
 mod flow;
+mod group_beside;
+mod group_joins;
+mod group_judging;
+mod group_repair;
 mod instances;
 mod loss;
 mod memory;
@@ -28,7 +32,7 @@ pub(super) const CANARY: Mutant = Mutant::new(
 
 /// Every mutant but the canary, with the concern it belongs to: the name of its file here.
 pub(super) fn all() -> Vec<(&'static str, &'static Mutant)> {
-    let tables: [(&'static str, &'static [Mutant]); 14] = [
+    let tables: [(&'static str, &'static [Mutant]); 18] = [
         ("wire", wire::MUTANTS),
         ("flow", flow::MUTANTS),
         ("loss", loss::MUTANTS),
@@ -43,6 +47,10 @@ pub(super) fn all() -> Vec<(&'static str, &'static Mutant)> {
         ("round_trips", round_trips::MUTANTS),
         ("shortcuts", shortcuts::MUTANTS),
         ("one_shots", one_shots::MUTANTS),
+        ("group_joins", group_joins::MUTANTS),
+        ("group_repair", group_repair::MUTANTS),
+        ("group_judging", group_judging::MUTANTS),
+        ("group_beside", group_beside::MUTANTS),
     ];
     let one_by_one = |(concern, table): (&'static str, &'static [Mutant])| {
         table.iter().map(move |mutant| (concern, mutant))

@@ -1,0 +1,111 @@
+//! What members fetch beside the group, and answers to the whole group (mode B).
+
+use crate::mutants::Mutant;
+
+pub(super) const MUTANTS: &[Mutant] = &[
+    Mutant::new(
+        "catch-ups-from-anywhere",
+        "xtp-engine/src/engine/group/transmit/catch_up.rs",
+        "match «self.members.get(index).address == src»",
+        "true",
+        "whoever knows a key fetches in the name of its owner",
+    ),
+    Mutant::new(
+        "one-member-takes-all-places",
+        "xtp-engine/src/engine/group/catch_up.rs",
+        "«open.retain(|one| (one.group, one.member) != (group, member));» open.push",
+        "();",
+        "a member has as many catch-ups as it begins",
+    ),
+    Mutant::new(
+        "bucket-by-the-oldest-question",
+        "xtp-engine/src/group/bucket.rs",
+        "let bucket = «self.ring.iter_mut().rev().find(seen)»;",
+        "self.ring.iter_mut().find(seen)",
+        "a reply is filed by the oldest question it has seen",
+    ),
+    Mutant::new(
+        "bucket-of-questions-to-come",
+        "xtp-engine/src/group/bucket.rs",
+        "|bucket: &&mut Bucket| known && «!serial_gt(bucket.sync, reply.echo)»",
+        "true",
+        "a reply is filed by a question it has not seen",
+    ),
+    Mutant::new(
+        "bucket-greatest-rseq",
+        "xtp-engine/src/group/bucket.rs",
+        "self.rseq = «self.rseq.min(reply.rseq)»;",
+        "self.rseq.min(u64::MAX - 1).max(reply.rseq)",
+        "a bucket says what the fastest has",
+    ),
+    Mutant::new(
+        "bucket-union-of-spans",
+        "xtp-engine/src/group/bucket.rs",
+        "self.held = «both(&self.held, &reply.held())»;",
+        "self.held.clone()",
+        "a bucket forgets what a reply lacks",
+    ),
+    Mutant::new(
+        "bucket-ripe-never",
+        "xtp-engine/src/group/bucket.rs",
+        "members & !bucket.answered == 0 || «now >= bucket.opened + patience»",
+        "false",
+        "a bucket waits for one that never answers",
+    ),
+    Mutant::new(
+        "damping-without-limit",
+        "xtp-engine/src/engine/group/receive/bucket.rs",
+        "self.answering.at.is_some() && «self.answering.kept < MOST_KEPT»",
+        "true",
+        "made-up answers silence everybody for good",
+    ),
+    Mutant::new(
+        "damping-of-newer-questions",
+        "xtp-engine/src/group/bucket.rs",
+        "let as_new = «!serial_gt(mine.echo, self.echo)»;",
+        "true",
+        "an answer to an old question silences one to a new one",
+    ),
+    Mutant::new(
+        "damping-of-gaps",
+        "xtp-engine/src/group/bucket.rs",
+        "&& «self.held().iter().all(within)»",
+        "true",
+        "who has other gaps than was said keeps quiet",
+    ),
+    Mutant::new(
+        "buckets-free-the-window",
+        "xtp-engine/src/engine/group/transmit/bucket.rs",
+        "Some(_) => «self.options.keep.max(self.window())»,",
+        "self.options.keep",
+        "what a bucket says frees what others lack",
+    ),
+    Mutant::new(
+        "classic-buckets-are-ripe",
+        "xtp-engine/src/engine/group/transmit/bucket.rs",
+        "self.blocked && self.is_anonymous() && «self.buckets.as_ref().is_some_and(|all| !all.options.classic)»",
+        "true",
+        "classic buckets do not wait for their turn",
+    ),
+    Mutant::new(
+        "answers-of-who-is-behind-to-all",
+        "xtp-engine/src/engine/group/receive/bucket.rs",
+        "match «self.is_behind()» { true => (self.outbox.status",
+        "false",
+        "who is behind answers all, and silences them",
+    ),
+    Mutant::new(
+        "anonymous-to-the-end",
+        "xtp-engine/src/engine/group/receive/bucket.rs",
+        "self.bucket_terms().is_some() && «self.close.end.is_none()»",
+        "true",
+        "what is missing at the end is not said",
+    ),
+    Mutant::new(
+        "kept-beyond-a-hole",
+        "xtp-engine/src/engine/group/receive/bucket.rs",
+        "«goes_back && position > self.stream.next() && !self.is_behind()»",
+        "false",
+        "where repair goes back octets beyond a hole are kept",
+    ),
+];
