@@ -21,6 +21,12 @@ pub struct Delivery {
     /// the sender, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed_s: Option<f64>,
+    /// `seconds` of the same run without what was done to one receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undisturbed_s: Option<f64>,
+    /// By how much the others were slower than then, percent: median over rounds of the ratio within a round, less one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others_slower_percent: Option<f64>,
     /// Octets the sender's interface sent, less the headers of its packets, over the octets of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire_ratio: Option<f64>,
@@ -33,6 +39,13 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// Sets the run beside the same one in which nothing was done to anybody.
+    pub(crate) fn compare(&mut self, undisturbed: &Self) {
+        self.undisturbed_s = undisturbed.seconds;
+        let both = self.seconds.zip(undisturbed.seconds);
+        self.others_slower_percent = both.map(|(with, without)| 100.0 * (with / without - 1.0));
+    }
+
     /// The median of each figure.
     pub(crate) fn median<'a>(rounds: impl Iterator<Item = &'a Self>) -> Self {
         let rounds: Vec<&Self> = rounds.collect();
@@ -45,6 +58,8 @@ impl Delivery {
             seconds_spread: spread(&values(|round| round.seconds)),
             sender_s: middle(|round| round.sender_s),
             disturbed_s: middle(|round| round.disturbed_s),
+            undisturbed_s: middle(|round| round.undisturbed_s),
+            others_slower_percent: middle(|round| round.others_slower_percent),
             wire_ratio: middle(|round| round.wire_ratio),
             data_packets: middle(|round| round.data_packets),
             feedback_packets: middle(|round| round.feedback_packets),

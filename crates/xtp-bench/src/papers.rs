@@ -185,6 +185,78 @@ pub const BEST_MBIT_S: &[Printed] = &[
     },
 ];
 
+/// The plots of [`VIRGINIA`]'s figures about groups, repeated: names of ours, in the order of the thesis.
+pub const GROUP_PLOTS: [&str; 8] = [
+    "Figure 3.9: throughput over 4 Mbit/s, against message size",
+    "Figure 3.10: throughput over 10 Mbit/s, against message size",
+    "Figure 3.11: what all receivers get, against one by unicast",
+    "Figure 3.12: the longest pause that buckets make, 1-to-4",
+    "Figure 3.13: throughput by the number of buckets, 1-to-4",
+    "Figure 3.14: slotting, damping and control packets, 1-to-4",
+    "Figure 3.14 for 1-to-10: slotting, damping and control packets",
+    "Figure 3.15: slotting, damping and throughput, 1-to-4",
+];
+
+/// [`VIRGINIA`], section 3.3: throughput as the transmitter sees it, Mbit/s.
+pub const GROUP_MBIT_S: &[Printed] = &[
+    Printed {
+        transport: "xtp",
+        variant: "Token Ring, unicast",
+        size: Some(4096),
+        value: 0.991,
+        place: "section 3.3.2.1, Figure 3.9",
+    },
+    Printed {
+        transport: "xtp",
+        variant: "Token Ring, 1-to-4",
+        size: Some(4096),
+        value: 0.985,
+        place: "section 3.3.2.1, Figure 3.9",
+    },
+    Printed {
+        transport: "xtp",
+        variant: "Ethernet, unicast",
+        size: Some(2048),
+        value: 2.53,
+        place: "section 3.3.3.1, Figure 3.10",
+    },
+    Printed {
+        transport: "xtp",
+        variant: "Ethernet, 1-to-6",
+        size: Some(2048),
+        value: 0.985,
+        place: "section 3.3.3.1, Figure 3.10",
+    },
+];
+
+/// [`VIRGINIA`], Figure 3.11: what six receivers get together, percent of unicast.
+pub const GROUP_EFFICIENCY_PERCENT: Printed = Printed {
+    transport: "xtp",
+    variant: "Ethernet, 1-to-6",
+    size: Some(1024),
+    value: 221.0,
+    place: "section 3.3.3.1, Figure 3.11",
+};
+
+/// [`VIRGINIA`], Figure 3.12: the pause of four buckets with messages of half a ring of 32 Kbytes, milliseconds.
+pub const BUCKET_PAUSE_MS: Printed = Printed {
+    transport: "xtp",
+    variant: "4 buckets",
+    size: Some(16_384),
+    value: 165.0,
+    place: "section 3.3.3.2, Figure 3.12",
+};
+
+/// [`VIRGINIA`], Figure 3.14: control packets of receivers that slotting with damping saves, percent, mean over message
+/// sizes, 1-to-4.
+pub const SAVED_CONTROL_PERCENT: Printed = Printed {
+    transport: "xtp",
+    variant: "1-to-4",
+    size: None,
+    value: 21.0,
+    place: "section 3.3.3.3, Figure 3.14",
+};
+
 /// The capacity that limited [`KDD`]: what ATM cells carry over DS-3, Mbit/s (section 4.1).
 pub const KDD_LINK_MBIT_S: f64 = 36.864;
 

@@ -44,7 +44,7 @@ pub fn table(report: &Report) -> String {
 /// Heading of a column and its figure.
 type Column = (&'static str, fn(&Row) -> Option<f64>);
 
-const COLUMNS: [Column; 21] = [
+const COLUMNS: [Column; 23] = [
     ("p50 us", |row| row.p50_us),
     ("p99 us", |row| row.p99_us),
     ("Gbit/s", |row| row.gbit_s),
@@ -62,6 +62,8 @@ const COLUMNS: [Column; 21] = [
     ("seconds", |row| row.delivery.seconds),
     ("sender s", |row| row.delivery.sender_s),
     ("recovery s", |row| row.delivery.disturbed_s),
+    ("without s", |row| row.delivery.undisturbed_s),
+    ("others +%", |row| row.delivery.others_slower_percent),
     ("wire x", |row| row.delivery.wire_ratio),
     ("packets", |row| row.delivery.data_packets),
     ("feedback", |row| row.delivery.feedback_packets),

@@ -39,6 +39,7 @@ mod series;
 pub mod serving;
 pub mod shrink;
 pub mod trace;
+pub mod transfer;
 pub mod trouble;
 mod usage;
 mod users;

@@ -10,7 +10,7 @@ fn sound(value: f64) -> bool {
     value.is_finite() && value.abs() <= GREATEST
 }
 
-/// Fits and points may be negative, figures may not.
+/// Fits, points and differences may be negative, figures may not.
 fn sensible(value: &mut Option<f64>) {
     *value = value.filter(|value| sound(*value) && *value >= 0.0);
 }
@@ -44,11 +44,14 @@ fn row(row: &mut Row) {
         &mut row.delivery.seconds,
         &mut row.delivery.sender_s,
         &mut row.delivery.disturbed_s,
+        &mut row.delivery.undisturbed_s,
         &mut row.delivery.wire_ratio,
         &mut row.delivery.data_packets,
         &mut row.delivery.feedback_packets,
     ];
     figures.into_iter().for_each(sensible);
+    let slower = &mut row.delivery.others_slower_percent;
+    *slower = slower.filter(|slower| sound(*slower));
     spread(&mut row.p50_us_spread);
     spread(&mut row.gbit_s_spread);
     spread(&mut row.delivery.seconds_spread);

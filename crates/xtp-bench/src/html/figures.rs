@@ -104,7 +104,7 @@ pub(super) fn is_ours(transport: &str) -> bool {
 pub(super) fn on_link(experiment: &str) -> bool {
     matches!(
         experiment,
-        "wan" | "sharing" | "buffers" | "gbn" | "ratecontrol" | "multicast"
+        "wan" | "sharing" | "buffers" | "gbn" | "ratecontrol" | "multicast" | "messages"
     )
 }
 
@@ -125,6 +125,7 @@ pub(super) fn title(experiment: &str) -> String {
         "bag" => "Bag of tasks",
         "phases" => "Phases",
         "multicast" => "One to many",
+        "messages" => "Messages to a group",
         other => other,
     }
     .to_owned()

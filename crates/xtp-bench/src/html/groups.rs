@@ -94,6 +94,7 @@ pub(super) fn experiments(rows: &[Row]) -> Vec<&str> {
         "bag",
         "phases",
         "multicast",
+        "messages",
     ];
     let mut names: Vec<&str> = Vec::new();
     for row in rows {

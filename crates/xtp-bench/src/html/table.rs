@@ -192,6 +192,16 @@ const FIELDS: &[Field] = &[
         spread: none,
     },
     Field {
+        name: "the same run without it, s",
+        value: |row| row.delivery.undisturbed_s,
+        spread: none,
+    },
+    Field {
+        name: "others slower by, %",
+        value: |row| row.delivery.others_slower_percent,
+        spread: none,
+    },
+    Field {
         name: "octets sent / octets",
         value: |row| row.delivery.wire_ratio,
         spread: none,

@@ -32,6 +32,11 @@ fn definition(experiment: &str) -> &'static str {
             "A file from one sender to many receivers, each a host of its own: goodput to each, from the start of the \
              sender to the end of the last receiver. Named are receivers, size, uplink, and loss of each receiver."
         }
+        "messages" => {
+            "Messages of one size after the other from one sender to a group: from the first octet to the last confirmation. \
+             xtp: members report by name (mode U); xtp-bucket: to everybody, collected in buckets (mode B); xtp-stream: an \
+             association with one receiver."
+        }
         _ => "",
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct Cell {
     pub(crate) octets: u64,
     /// Bits a second of the sender's uplink, link-layer headers included; `None`: what the host can do.
     pub(crate) rate: Option<u64>,
-    /// Probability that a receiver loses a packet sent to a group.
+    /// Probability that a receiver loses a packet sent to a group, or one of its copy over TCP.
     pub(crate) loss: f64,
     pub(crate) event: Event,
 }
@@ -119,6 +119,14 @@ impl Cell {
             rate,
             loss,
             event,
+        })
+    }
+
+    /// The same with nothing done to anybody; `None` if nothing is.
+    pub(crate) fn undisturbed(&self) -> Option<Self> {
+        (self.event != Event::Calm).then(|| Self {
+            event: Event::Calm,
+            ..self.clone()
         })
     }
 

@@ -65,3 +65,11 @@ fn sending_takes_what_the_uplink_needs() {
     assert_eq!(floor("4-1000000-8mbit-0%"), 1.0);
     assert_eq!(floor("4-1000000-max-0%"), 0.0);
 }
+
+#[test]
+fn an_accident_has_a_case_without_it() {
+    let cell = |name| Cell::parse(name).expect(name);
+    let without = cell("4-1MiB-max-0%-late").undisturbed();
+    assert_eq!(without, Some(cell("4-1MiB-max-0%")));
+    assert_eq!(cell("4-1MiB-max-0%").undisturbed(), None);
+}

@@ -1,10 +1,10 @@
-//! Who is measured in which case.
+//! What is chosen of the experiment, and what its parties are told.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::{Cell, option, programs, transports};
+use super::{option, parts, programs};
 use crate::job::{Job, Role};
-use crate::plan::{Experiment, Plan, Rivals};
+use crate::plan::{Experiment, Plan};
 use crate::stage::Place;
 
 /// The job of a party on loopback.
@@ -18,17 +18,20 @@ pub(super) fn job(transport: &str, role: Role, options: &[(&str, String)]) -> Jo
 }
 
 #[test]
-fn rivals_are_measured_where_they_make_sense() {
+fn parts_are_chosen_by_name() {
     let mut plan = Plan::new(Experiment::Multicast);
-    let of = |plan: &Plan, name: &str| transports(plan, &Cell::parse(name).expect(name));
-    let everybody = ["xtp", "uftp", "udpcast", "tcp", "raw"];
-    assert_eq!(of(&plan, "4-1MiB-max-0%"), everybody);
-    assert_eq!(of(&plan, "4-1MiB-max-1%"), ["xtp", "uftp", "udpcast", "raw"]);
-    assert_eq!(of(&plan, "4-1MiB-max-0%-late"), ["xtp", "uftp", "udpcast"]);
-    plan.rivals = Rivals::None;
-    assert_eq!(of(&plan, "4-1MiB-max-0%"), ["xtp"]);
-    plan.rivals = "tcp,uftp".parse().expect("names");
-    assert_eq!(of(&plan, "4-1MiB-max-0%"), ["xtp", "uftp", "tcp"]);
+    let chosen = |plan: &Plan| -> Vec<&str> {
+        let parts = parts(plan).expect("known");
+        parts.into_iter().map(|part| part.0).collect()
+    };
+    assert_eq!(chosen(&plan), ["files", "messages", "thesis"]);
+    plan.options.insert("cells".into(), "4-1MiB-max-0%".into());
+    assert_eq!(chosen(&plan), ["files"]);
+    plan.options.insert("part".into(), "thesis, files".into());
+    assert_eq!(chosen(&plan), ["thesis", "files"]);
+    plan.options.insert("part".into(), "else".into());
+    let refused = parts(&plan).map(|_| ()).expect_err("unknown").to_string();
+    assert!(refused.contains("files, messages, thesis, all"), "{refused}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::cell::{Cell, Event};
+use super::cell::Cell;
 use super::party::is_installed;
 use crate::error::Error;
 use crate::stage::{Namespace, Place, is_root};
@@ -129,16 +129,7 @@ impl Network {
     /// # Errors
     /// [`Error::Tool`], [`Error::Plan`] for losses without `nft`.
     pub(super) fn reset(&self, cell: &Cell) -> Result<(), Error> {
-        // Without a queue there is none to delete.
-        script(
-            &self.sender,
-            &format!("tc qdisc del dev {INTERFACE} root 2>/dev/null || true"),
-        )?;
-        if let Some(rate) = cell.rate {
-            let rate = format!("{rate}bit");
-            let queue = ["qdisc", "add", "dev", INTERFACE, "root", "tbf", "rate", &rate];
-            self.sender.run("tc", &[&queue[..], &QUEUE[..]].concat())?;
-        }
+        self.shape(cell.rate)?;
         let threshold = (cell.loss * DICE).round();
         if threshold > 0.0 && !self.filters {
             return Err(Error::Plan(
@@ -147,18 +138,35 @@ impl Network {
             ));
         }
         for receiver in &self.receivers {
+            // What goes to one receiver alone is not lost, but for copies, which have nothing else.
             let lossy = format!(
                 "nft 'add table inet loss; delete table inet loss; add table inet loss; \
                  add chain inet loss arriving {{ type filter hook input priority 0; }}; \
                  add rule inet loss arriving ip daddr 224.0.0.0/4 meta l4proto udp \
-                 numgen random mod {DICE} < {threshold} drop'"
+                 numgen random mod {DICE} < {threshold} drop; \
+                 add rule inet loss arriving meta l4proto tcp numgen random mod {DICE} < {threshold} drop'"
             );
             if threshold > 0.0 {
                 script(receiver, &lossy)?;
             }
         }
-        if cell.event == Event::Off {
-            self.connect_last(true)?;
+        self.connect_last(true)
+    }
+
+    /// Gives the sender's uplink this rate, bits a second, or no limit; nothing is queued afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Tool`].
+    pub(super) fn shape(&self, rate: Option<u64>) -> Result<(), Error> {
+        // Without a queue there is none to delete.
+        script(
+            &self.sender,
+            &format!("tc qdisc del dev {INTERFACE} root 2>/dev/null || true"),
+        )?;
+        if let Some(rate) = rate {
+            let rate = format!("{rate}bit");
+            let queue = ["qdisc", "add", "dev", INTERFACE, "root", "tbf", "rate", &rate];
+            self.sender.run("tc", &[&queue[..], &QUEUE[..]].concat())?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::error::Error;
+use crate::job::{Outcome, Said};
 use crate::launch::Launcher;
 use crate::stage::Place;
 
@@ -155,6 +156,11 @@ impl Party {
         std::fs::read(&self.log).map_or(String::new(), |text| String::from_utf8_lossy(&text).into_owned())
     }
 
+    /// Whether it ended without success.
+    pub(super) fn has_failed(&self) -> bool {
+        self.ended.is_some_and(|ended| !ended.status.success())
+    }
+
     /// A failure, with its last words.
     pub(super) fn failed(&self, what: &str) -> Error {
         let said = self.said();
@@ -219,6 +225,15 @@ fn process_ticks(stat: &str) -> u64 {
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks = fields.split_ascii_whitespace().skip(11).take(2);
     ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+}
+
+/// What a party of our own measured, in its last words.
+pub(super) fn outcome(said: &str) -> Option<Outcome> {
+    let mut lines = said.lines().rev();
+    match lines.find_map(|line| serde_json::from_str(line).ok())? {
+        Said::Outcome(outcome) => Some(*outcome),
+        _ => None,
+    }
 }
 
 /// Whether the program is in the search path.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::{Line, Party, is_installed, process_ticks, watch};
+use super::{Line, Party, is_installed, outcome, process_ticks, watch};
 use crate::error::Error;
 use crate::launch::Launcher;
 use crate::stage::Place;
@@ -81,4 +81,12 @@ fn ticks_are_read_behind_the_name() {
 fn what_is_not_there_is_not_installed() {
     assert!(is_installed("sh"));
     assert!(!is_installed("no-such-program-here"));
+}
+
+#[test]
+fn octets_are_in_the_last_words() {
+    let said = "{\"ready\":{\"address\":\"x\"}}\n{\"outcome\":{\"octets\":7}}\n";
+    assert_eq!(outcome(said).map(|outcome| outcome.octets), Some(7));
+    assert_eq!(outcome("{\"error\":\"no\"}\n"), None);
+    assert_eq!(outcome("words\n"), None);
 }

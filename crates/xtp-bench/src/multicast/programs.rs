@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::cell::Event;
 use super::disk::NAME;
@@ -11,6 +12,7 @@ use super::run::Run;
 use super::{GROUP, PORT};
 use crate::error::Error;
 use crate::job::{Job, Role};
+use crate::launch::Launcher;
 use crate::plan::{Experiment, WaitPolicy};
 use crate::stage::Place;
 
@@ -20,6 +22,16 @@ const UFTP_GROUPS: [&str; 2] = ["239.36.36.37", "239.36.36.38"];
 const UFTP_SHARE: f64 = 0.985;
 /// Octets of a block: its packets are as long as the others.
 const UFTP_BLOCK: usize = 1_400;
+/// The group of NORM, with its port.
+const NORM_GROUP: &str = "239.36.36.39/6003";
+/// Symbols of a block of NORM, and parity symbols it may repair with: it has none unless it is told to. These send fewest octets.
+const NORM_FEC: &str = "block 128 parity 64";
+/// Octets of a symbol of NORM: with its headers a packet is as long as the others' (1 497 octets without the link's).
+const NORM_SEGMENT: usize = 1_440;
+/// What NORM is told of an uplink; it counts its messages, not the 42 octets before them.
+const NORM_SHARE: f64 = 0.97;
+/// What a receiver of NORM says when it has a file.
+const NORM_DONE: &str = "completed reception of";
 /// Buffers of sockets asked for, octets: what xtp asks for.
 const BUFFER: usize = 4 << 20;
 
@@ -28,8 +40,31 @@ pub(super) struct Receiving {
     pub(super) line: Line,
     /// The file it makes of what it receives, if it keeps it.
     pub(super) file: Option<PathBuf>,
-    /// A file that appears when it has everything, where the program serves on.
-    pub(super) mark: Option<PathBuf>,
+    /// How it is known that it has everything, where the program serves on.
+    pub(super) mark: Option<Mark>,
+}
+
+/// What a program that serves on leaves when it has everything.
+#[derive(Debug, PartialEq)]
+pub(super) enum Mark {
+    /// A file that appears.
+    Appears(PathBuf),
+    /// A word in what it prints into this file.
+    Says(PathBuf, &'static str),
+}
+
+impl Mark {
+    /// When that was; `None` as long as it is not so.
+    pub(super) fn left(&self) -> Option<SystemTime> {
+        let file = match self {
+            Self::Appears(file) => file,
+            Self::Says(file, word) => {
+                let said = fs::read(file).ok()?;
+                String::from_utf8_lossy(&said).contains(word).then_some(file)?
+            }
+        };
+        fs::metadata(file).ok()?.modified().ok()
+    }
 }
 
 /// Why a transport cannot be measured.
@@ -37,6 +72,7 @@ pub(super) fn obstacle(transport: &str) -> Option<String> {
     let (program, package) = match transport {
         "uftp" => ("uftpd", "uftp"),
         "udpcast" => ("udp-sender", "udpcast"),
+        "norm" => ("normCast", "the source of norm, among its examples"),
         _ => return None,
     };
     (!is_installed(program)).then(|| format!("'{program}' is not installed (Debian has it in {package})"))
@@ -80,8 +116,19 @@ pub(super) fn receiver(run: &Run<'_>, index: usize) -> Result<Receiving, Error> 
                     script.display()
                 ),
             );
-            mark = Some(whole);
+            mark = Some(Mark::Appears(whole));
             line
+        }
+        "norm" => {
+            mark = Some(Mark::Says(run.disk.log(&receiver_name(index)), NORM_DONE));
+            Line::new(
+                "normCast",
+                &format!(
+                    "id {} addr {NORM_GROUP} interface {} rxsockbuffer {BUFFER} recv {folder_text}",
+                    norm_number(index),
+                    place.interface
+                ),
+            )
         }
         "udpcast" => Line::new(
             "udp-receiver",
@@ -91,7 +138,7 @@ pub(super) fn receiver(run: &Run<'_>, index: usize) -> Result<Receiving, Error> 
             ),
         ),
         transport => worker(
-            run,
+            run.launcher,
             &job(
                 transport,
                 place,
@@ -157,6 +204,25 @@ pub(super) fn sender(run: &Run<'_>) -> Result<Line, Error> {
                  --min-receivers {expected} --file {file_text}"
             ),
         ),
+        "norm" => {
+            // A rate where the uplink's is known, and its congestion control where nobody can know.
+            let pace = match run.cell.rate {
+                Some(rate) => format!("rate {:.0}", rate as f64 * NORM_SHARE),
+                None => "cc".to_owned(),
+            };
+            let numbers: Vec<String> = (0..expected)
+                .map(|index| norm_number(index).to_string())
+                .collect();
+            let more = run.option("norm").unwrap_or_default();
+            Line::new(
+                "normCast",
+                &format!(
+                    "id 1 addr {NORM_GROUP} interface {interface} segment {NORM_SEGMENT} {NORM_FEC} {pace} \
+                     txsockbuffer {BUFFER} {more} ack {} send {file_text}",
+                    numbers.join(",")
+                ),
+            )
+        }
         transport => {
             let peers = run.network.receivers.iter();
             let peers: Vec<String> = peers.map(|peer| format!("{}:{PORT}", peer.address)).collect();
@@ -165,9 +231,19 @@ pub(super) fn sender(run: &Run<'_>) -> Result<Line, Error> {
                 ("octets", run.cell.octets.to_string()),
                 ("peers", peers.join(",")),
             ];
-            worker(run, &job(transport, place, Role::Client, &options))?
+            worker(run.launcher, &job(transport, place, Role::Client, &options))?
         }
     })
+}
+
+/// By which name the notes of a receiver are kept.
+pub(super) fn receiver_name(index: usize) -> String {
+    format!("receiver-{index}")
+}
+
+/// The number NORM knows a receiver by; the sender's is 1.
+fn norm_number(index: usize) -> usize {
+    index + 2
 }
 
 /// The name uftp gives a host: its address in hexadecimal digits.
@@ -179,11 +255,14 @@ fn identity(place: &Place) -> String {
 }
 
 /// A party of our own.
-fn worker(run: &Run<'_>, job: &Job) -> Result<Line, Error> {
+///
+/// # Errors
+/// [`Error::Io`].
+pub(super) fn worker(launcher: &Launcher, job: &Job) -> Result<Line, Error> {
     let input = serde_json::to_string(job).map_err(|error| Error::io("write a job", error.into()))?;
     Ok(Line {
-        program: run.launcher.program.clone(),
-        args: run.launcher.args.clone(),
+        program: launcher.program.clone(),
+        args: launcher.args.clone(),
         input: input + "\n",
     })
 }
@@ -212,3 +291,7 @@ pub(super) fn job(transport: &str, place: &Place, role: Role, options: &[(&str, 
         options,
     }
 }
+
+#[cfg(test)]
+#[path = "programs_tests.rs"]
+mod tests;

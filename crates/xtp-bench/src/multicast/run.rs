@@ -1,7 +1,6 @@
 //! One run: receivers, then a sender, what happens meanwhile, and what came of it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::Signal;
@@ -10,11 +9,10 @@ use serde::Deserialize;
 use super::cell::{Cell, Event};
 use super::disk::Disk;
 use super::network::{Counters, Network};
-use super::party::{Party, watch};
+use super::party::{Party, outcome, watch};
 use super::programs::{self, Receiving};
 use crate::delivery::Delivery;
 use crate::error::Error;
-use crate::job::Said;
 use crate::launch::Launcher;
 use crate::plan::Plan;
 use crate::rounds::Figures;
@@ -58,13 +56,9 @@ impl Receiver {
         let ended = self.party.as_ref().and_then(|party| party.ended);
         self.done = match &self.receiving.mark {
             None => ended.map(|ended| ended.at.saturating_duration_since(begin)),
-            Some(mark) => modified(mark).map(|at| at.duration_since(wall).unwrap_or_default()),
+            Some(mark) => mark.left().map(|at| at.duration_since(wall).unwrap_or_default()),
         };
     }
-}
-
-fn modified(file: &PathBuf) -> Option<SystemTime> {
-    std::fs::metadata(file).ok()?.modified().ok()
 }
 
 impl Run<'_> {
@@ -115,8 +109,9 @@ impl Run<'_> {
     }
 
     fn start(&self, index: usize, receiving: &Receiving) -> Result<Party, Error> {
-        let name = format!("{} receiver-{index}", self.transport);
-        let log = self.disk.log(&format!("receiver-{index}"));
+        let receiver = programs::receiver_name(index);
+        let name = format!("{} {receiver}", self.transport);
+        let log = self.disk.log(&receiver);
         Party::start(name, &self.network.receivers[index], &receiving.line, log)
     }
 
@@ -240,6 +235,7 @@ impl Run<'_> {
                 wire_ratio: Some(payload / cell.octets as f64),
                 data_packets: Some(counters.packets as f64),
                 feedback_packets: counters.feedback.map(|packets| packets as f64),
+                ..Delivery::default()
             },
             note: self.note(sender, disturbed_s, received),
             ..Figures::default()
@@ -335,19 +331,8 @@ fn raw_octets(receivers: &[Receiver]) -> f64 {
     let octets = receivers
         .iter()
         .filter_map(|one| outcome(&one.party.as_ref()?.said()));
+    let octets = octets.map(|outcome| outcome.octets);
     octets.sum::<u64>() as f64 / receivers.len().max(1) as f64
-}
-
-/// Octets in the last words of a party of our own.
-fn outcome(said: &str) -> Option<u64> {
-    let said = said
-        .lines()
-        .rev()
-        .find_map(|line| serde_json::from_str(line).ok())?;
-    match said {
-        Said::Outcome(outcome) => Some(outcome.octets),
-        _ => None,
-    }
 }
 
 /// What `xtp cast send --json` says about receivers that are not simply complete.

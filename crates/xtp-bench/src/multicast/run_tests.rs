@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Action, actions, outcome, states};
+use super::{Action, actions, states};
 use crate::multicast::cell::Event;
 
 #[test]
@@ -12,14 +12,6 @@ fn a_stopped_receiver_goes_on_ten_seconds_later() {
     let times: Vec<Duration> = stopped.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [Duration::from_secs(1), Duration::from_secs(11)]);
     assert_eq!(actions(Event::Late), [(Duration::from_secs(1), Action::Start)]);
-}
-
-#[test]
-fn octets_are_in_the_last_words() {
-    let said = "{\"ready\":{\"address\":\"x\"}}\n{\"outcome\":{\"octets\":7}}\n";
-    assert_eq!(outcome(said), Some(7));
-    assert_eq!(outcome("{\"error\":\"no\"}\n"), None);
-    assert_eq!(outcome("words\n"), None);
 }
 
 #[test]

@@ -19,6 +19,8 @@ const fn named(name: &'static str) -> Transport {
 pub(super) static UFTP: Transport = named("uftp");
 /// udp-sender and udp-receiver.
 pub(super) static UDPCAST: Transport = named("udpcast");
+/// normCast, for both sides.
+pub(super) static NORM: Transport = named("norm");
 /// Datagrams to a group that nobody keeps.
 pub(super) static RAW: Transport = named("raw");
 

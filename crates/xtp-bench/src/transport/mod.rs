@@ -73,6 +73,7 @@ static ALL: &[&Transport] = &[
     &patterns::TCP_PER_PHASE,
     &groups::UFTP,
     &groups::UDPCAST,
+    &groups::NORM,
     &groups::RAW,
 ];
 

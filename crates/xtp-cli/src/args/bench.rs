@@ -18,8 +18,10 @@ Examples:
   xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
   xtp bench wan --part sharing,papers        shares of a link, and the experiments of 1995
   xtp bench stencil --ranks 4,8              halo exchange with 8 and 26 neighbours
-  xtp bench multicast --quick                a file to ten hosts beside uftp, udpcast, TCP copies (root)
+  xtp bench multicast --quick                a file to ten hosts beside uftp, udpcast, norm, TCP (root)
   xtp bench multicast --cells 4-1MiB-50mbit-1%,10-64MiB-max-0%,10-16MiB-50mbit-0%-stopped
+  xtp bench multicast --part thesis --html groups.html    the figures of 1991 about groups, in virtual time
+  xtp bench multicast --part messages --size 64,1024,16384    throughput by size of messages, 1 to 10 receivers
   xtp bench all --json all.json --html all.html
   xtp bench wan --report wan.json            everything found, to make a page of later:
   xtp bench --from wan.json --from all.json --html page.html
@@ -158,11 +160,12 @@ pub(crate) struct BenchArgs {
     pub(crate) wan: WanArgs,
 }
 
-/// What only `wan` looks at
+/// What only `wan` looks at, and some of it `multicast`
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Options of wan, and --cells of multicast")]
+#[command(next_help_heading = "Options of wan; --part and --cells of multicast, too")]
 pub(crate) struct WanArgs {
-    /// What to measure: wan (the grid of links), sharing, buffers, gbn, ratecontrol, papers (the last three), all
+    /// What to measure: wan (the grid of links), sharing, buffers, gbn, ratecontrol, papers (the last three), all; of multicast files
+    /// (beside rivals), messages (of many sizes), thesis (the figures of 1991 in virtual time), all [default: wan; all of multicast]
     #[arg(long, value_name = "PARTS")]
     pub(crate) part: Option<String>,
 

@@ -3,6 +3,7 @@
 
 mod bars;
 mod distance;
+mod group;
 mod latency;
 
 use super::element::{Element, el};
@@ -22,6 +23,7 @@ pub(super) fn section(report: &Report, palette: &Palette) -> Option<Element> {
         distance::buffers(report, palette).map(|part| (part, &papers::KDD)),
         distance::recovery(report, palette).map(|part| (part, &papers::KDD)),
         distance::rate_control(report, palette).map(|part| (part, &papers::KDD)),
+        group::figures(report).map(|part| (part, &papers::VIRGINIA)),
         bars::user_level(report, palette).map(|part| (part, &papers::MARYLAND)),
     ]
     .into_iter()
@@ -54,7 +56,10 @@ pub(super) fn section(report: &Report, palette: &Palette) -> Option<Element> {
 
 /// Whether a plot stands here, beside the paper's.
 pub(super) fn shows(plot: &str) -> bool {
-    distance::is_buffers(plot) || distance::is_recovery(plot) || distance::is_rate_control(plot)
+    group::is_group(plot)
+        || distance::is_buffers(plot)
+        || distance::is_recovery(plot)
+        || distance::is_rate_control(plot)
 }
 
 /// Heading of what `paper` printed.
