@@ -49,7 +49,7 @@ local CAPABILITIES = {
 local TLVS = {
   [0] = "pad", [1] = "TOKEN", [2] = "CTRL_PORT", [3] = "DATA_PORTS", [4] = "GROUP_KEY", [5] = "GROUP_SIZE", [6] = "NONCE",
   [7] = "PSK_ID", [8] = "APPBUF", [9] = "SOCKBUF", [10] = "ECNTL_MAX", [11] = "CLIENT", [12] = "FEC", [13] = "CATCHUP",
-  [14] = "FB_RATE", [15] = "GRTT_US", [16] = "INSTANCE",
+  [14] = "FB_RATE", [15] = "GRTT_US", [16] = "INSTANCE", [18] = "NAME", [19] = "BUCKETS",
 }
 -- §1.9
 local DIAG_CODES = {

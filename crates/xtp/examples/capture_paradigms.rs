@@ -2,7 +2,7 @@
 //!
 //! Two endpoints in this process, on two loopback addresses of their own at the standard port. The client's
 //! capture shows packets as IP protocol 36 (`NAME.ip.pcap`), the server's as UDP datagrams (`NAME.udp.pcap`).
-//! Each paradigm runs with everything the engine offers and once more as plain XTP 4.0 (`NAME-legacy`).
+//! Each paradigm runs with everything the engine offers and, but for groups, once more as plain XTP 4.0 (`NAME-legacy`).
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -12,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use xtp::{
-    Bytes, CallOptions, Chunk, Config, Confirm, Endpoint, Framing, ListenOptions, Listener, OpenOptions,
-    Trace, UDP_PORT, Wait, paradigm,
+    Bytes, CallOptions, CastOptions, Chunk, Config, Confirm, Endpoint, Fec, Framing, Interface, JoinOptions,
+    ListenOptions, Listener, OpenOptions, Target, Trace, UDP_PORT, Wait, paradigm,
 };
 use xtp_link::relay::{Relay, RelayConfig};
 use xtp_link::{LinkConfig, Loss};
@@ -296,6 +296,53 @@ fn losses(lab: &Lab) -> Outcome {
     })
 }
 
+/// The group of this process, on the loopback interface alone.
+fn group_address() -> SocketAddr {
+    let [.., high, low] = std::process::id().to_be_bytes();
+    SocketAddr::from((Ipv4Addr::new(239, 255, high, low), UDP_PORT))
+}
+
+fn loopback() -> Interface {
+    Interface::Address(Ipv4Addr::LOCALHOST.into())
+}
+
+/// A stream to a group of one, who joined `group` or is sent a copy.
+fn cast(lab: &Lab, group: Option<SocketAddr>, options: CastOptions) -> Outcome {
+    let joined = lab.server.join(group, JoinOptions::new().interface(loopback()))?;
+    let target = group.map_or_else(|| Target::Each(vec![lab.address]), Target::Group);
+    thread::scope(|scope| {
+        let receiving = scope.spawn(move || -> Outcome {
+            while joined.recv_chunk()?.is_some() {}
+            Ok(joined.close()?)
+        });
+        let cast = lab.client.cast(target, options.expect(1).interface(loopback()))?;
+        cast.tag(0x0066_6565_6466_6163)?;
+        cast.send_message(SMALL)?;
+        cast.send(pattern(LARGE))?;
+        cast.finish()?;
+        receiving.join().map_err(|_| "the receiver's thread panicked")?
+    })
+}
+
+/// Members report by name; some parity follows each block unasked.
+fn group(lab: &Lab) -> Outcome {
+    let fec = Fec {
+        proactive: 1,
+        ..Fec::default()
+    };
+    cast(lab, Some(group_address()), CastOptions::new().fec(Some(fec)))
+}
+
+/// Answers go to everybody, and are collected in buckets.
+fn buckets(lab: &Lab) -> Outcome {
+    cast(lab, Some(group_address()), CastOptions::new().buckets(4))
+}
+
+/// A group without multicast.
+fn copies(lab: &Lab) -> Outcome {
+    cast(lab, None, CastOptions::new())
+}
+
 /// What happens between the two ends.
 type Scene = fn(&Lab) -> Outcome;
 
@@ -317,6 +364,8 @@ const SCENES: &[(&str, Scene)] = &[
     ("refusal", refusal),
     ("losses", losses),
 ];
+/// Plain XTP 4.0 has no such groups.
+const GROUPS: &[(&str, Scene)] = &[("group", group), ("buckets", buckets), ("copies", copies)];
 
 fn capture(folder: &Path, name: &str, scene: Scene, change: fn(&mut Config)) -> Outcome {
     let lab = Lab::new(folder, name, change)?;
@@ -335,6 +384,9 @@ fn main() -> Outcome {
         capture(&folder, &format!("{name}-legacy"), *scene, |config| {
             config.engine.legacy = true
         })?;
+    }
+    for (name, scene) in GROUPS {
+        capture(&folder, name, *scene, |_| ())?;
     }
     // Payloads covered by the protocol's own checksum, as without UDP.
     capture(&folder, "checksum", byte_stream, |config| {

@@ -25,8 +25,9 @@ const FIELDS: &[&str] = &[
     "_ws.expert.severity",
     "_ws.expert.message",
 ];
-/// Formats the captures of the paradigms must show: DATA, CNTL, FIRST, ECNTL, TCNTL, DIAG, PATH, XCNTL, COOKIE, XDATA.
-const FORMATS: &[u8] = &[0, 1, 2, 3, 5, 8, 16, 17, 18, 19];
+/// Formats the captures of the paradigms must show: DATA, CNTL, FIRST, ECNTL, TCNTL, JCNTL, DIAG, PATH, XCNTL, COOKIE, XDATA,
+/// PARITY.
+const FORMATS: &[u8] = &[0, 1, 2, 3, 5, 7, 8, 16, 17, 18, 19, 20];
 /// The first format the dissector does not know.
 const FIRST_EXTENSION: u8 = 16;
 /// The reference packets with an IPv6 address or none: the dissector reads IPv4 addresses only.

@@ -15,8 +15,11 @@ const SCRIPT: &str = include_str!("../../../docs/wireshark/xtp.lua");
 const HEADER: usize = 32;
 const DLEN: std::ops::Range<usize> = 12..16;
 const CHECK: std::ops::Range<usize> = 16..18;
-/// Formats the captures of the paradigms must show: DATA, CNTL, FIRST, ECNTL, TCNTL, DIAG, PATH, XCNTL, COOKIE, XDATA.
-const FORMATS: &[&str] = &["0", "1", "2", "3", "5", "8", "16", "17", "18", "19"];
+/// Formats the captures of the paradigms must show: DATA, CNTL, FIRST, ECNTL, TCNTL, JCNTL, DIAG, PATH, XCNTL, COOKIE, XDATA,
+/// PARITY.
+const FORMATS: &[&str] = &["0", "1", "2", "3", "5", "7", "8", "16", "17", "18", "19", "20"];
+/// Formats of groups: captures must show each of them with MULTI set.
+const GROUP_FORMATS: &[&str] = &["0", "2", "7", "17", "20"];
 /// Of some reference packets the values of fields, as `crates/xtp-wire/tests/vectors.rs` has them.
 const VALUES: &[(&str, &[(&str, &str)])] = &[
     (
@@ -145,23 +148,41 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
     let script = folder.join("xtp.lua");
     write(&script, SCRIPT.as_bytes())?;
     let vectors = vectors()?;
-    let (count, _) = inspect(&script, &capture(&folder, "vectors.pcap", &vectors)?)?;
+    let count = inspect(&script, &capture(&folder, "vectors.pcap", &vectors)?)?.len();
     if count != vectors.len() {
         return Err(format!("{count} of {} reference packets dissect", vectors.len()));
     }
     let values = check_values(&script, &folder, &vectors)?;
     let cut = check_cut(&script, &folder, &vectors)?;
-    let (mut packets, mut formats) = (0, BTreeSet::new());
+    let mut packets = Vec::new();
     for (path, _) in paradigms(host, &folder)? {
-        let (count, seen) = inspect(&script, &path)?;
-        packets += count;
-        formats.extend(seen);
+        packets.extend(inspect(&script, &path)?);
     }
-    match FORMATS.iter().find(|format| !formats.contains(**format)) {
-        Some(missing) => Err(format!("no capture shows packet format {missing}")),
-        None => Ok(format!(
-            "{packets} packets of all paradigms, {values} values of reference packets, {cut} packets cut short"
-        )),
+    let of_groups = shown(&packets)?;
+    Ok(format!(
+        "{} packets of all paradigms, {of_groups} of them of groups, {values} values of reference packets, {cut} packets cut \
+         short",
+        packets.len()
+    ))
+}
+
+/// A packet as it was shown: its format, and whether its association is a group.
+type Shown = (String, bool);
+
+/// Every format must be there, those of groups with MULTI; how many packets of groups there are.
+fn shown(packets: &[Shown]) -> Result<usize, String> {
+    let formats: BTreeSet<&str> = packets.iter().map(|(format, _)| format.as_str()).collect();
+    if let Some(missing) = FORMATS.iter().find(|format| !formats.contains(**format)) {
+        return Err(format!("no capture shows packet format {missing}"));
+    }
+    let of_groups: Vec<&str> = packets
+        .iter()
+        .filter(|(_, multi)| *multi)
+        .map(|(format, _)| format.as_str())
+        .collect();
+    match GROUP_FORMATS.iter().find(|format| !of_groups.contains(format)) {
+        Some(missing) => Err(format!("no capture shows packet format {missing} with MULTI")),
+        None => Ok(of_groups.len()),
     }
 }
 
@@ -176,24 +197,26 @@ fn fields(script: &Path, path: &Path, names: &[&str]) -> Result<Vec<Vec<String>>
         .collect())
 }
 
-/// No packet may be wrong; how many there are, and their formats.
-fn inspect(script: &Path, path: &Path) -> Result<(usize, BTreeSet<String>), String> {
-    let mut formats = BTreeSet::new();
-    let lines = fields(
-        script,
-        path,
-        &["xtp4.format", "xtp4.check_good", "_ws.expert.message"],
-    )?;
+/// No packet may be wrong; what each is.
+fn inspect(script: &Path, path: &Path) -> Result<Vec<Shown>, String> {
+    let mut packets = Vec::new();
+    let names = [
+        "xtp4.format",
+        "xtp4.check_good",
+        "_ws.expert.message",
+        "xtp4.option.multi",
+    ];
+    let lines = fields(script, path, &names)?;
     for (number, line) in (1..).zip(&lines) {
-        let [format, good, message] = &line[..] else {
+        let [format, good, message, multi] = &line[..] else {
             return Err(format!("{}: packet {number} gives {line:?}", path.display()));
         };
         if format.is_empty() || !is_true(good) || !message.is_empty() {
             return Err(format!("{}: packet {number}: {line:?}", path.display()));
         }
-        formats.insert(format.clone());
+        packets.push((format.clone(), is_true(multi)));
     }
-    Ok((lines.len(), formats))
+    Ok(packets)
 }
 
 /// Compares [`VALUES`]; how many there are.
