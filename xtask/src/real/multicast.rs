@@ -1,7 +1,8 @@
 //! Suite `multicast`: `xtp bench multicast` with a few receivers, and what it leaves when it is interrupted.
 //!
 //! A row is a file that reached every receiver octet by octet. What is looked at is that there is a row for each
-//! transport, and that neither namespaces nor files stay behind; no figure of time is judged.
+//! transport, that slotting and damping save control packets (mode B), and that neither namespaces nor files stay behind; no figure of
+//! time is judged.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -17,6 +18,11 @@ const HANGS: Duration = Duration::from_secs(60);
 /// How often it is looked whether something is so.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Sizes of messages to groups in mode B, and what slotting with damping has to save of the control packets without them, percent:
+/// the mean over these sizes.
+const SIZES: &str = "64,1024,4096";
+const SAVED: f64 = 15.0;
+
 /// Receivers, file, uplink, loss.
 const CLEAN: &str = "3-1MiB-20mbit-0%";
 const LOSSY: &str = "3-256KiB-max-5%";
@@ -30,12 +36,11 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
         cells = format!("{CLEAN},{LOSSY}");
         shown.push("with loss");
     }
-    let child = start(&program, &cells, &rows)?;
+    let child = start(&program, &["--cells", &cells], &rows)?;
     let json = finish(child).and_then(|()| read(&rows))?;
-    // Copies over TCP lose nothing that was sent to a group.
     let expected = [
         ("xtp", shown.len()),
-        ("tcp", 1),
+        ("tcp", shown.len()),
         ("raw", shown.len()),
         ("uftp", 0),
     ];
@@ -46,16 +51,62 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
     }
     interrupt(&program, &rows)?;
     shown.push("interrupted");
+    let child = start(
+        &program,
+        &["--part", "messages", "--quick", "--size", SIZES],
+        &rows,
+    )?;
+    let json = finish(child).and_then(|()| read(&rows))?;
+    let saved = [4, 10].map(|receivers| saved(&json, receivers));
+    let [four, ten] = saved;
     Ok(format!(
-        "a file to three hosts, every octet compared: {}",
-        shown.join(", ")
+        "a file to three hosts, every octet compared: {}; slotting and damping save {:.0} % of the control packets of four, {:.0} % of ten",
+        shown.join(", "),
+        four?,
+        ten?
     ))
+}
+
+/// How many percent of the control packets slotting with damping saves with so many receivers, mean over the sizes.
+fn saved(json: &str, receivers: usize) -> Result<f64, String> {
+    let path = format!("\"path\": \"1-to-{receivers} 10mbit\"");
+    let control = |transport: &str| -> Vec<f64> {
+        let transport = format!("\"transport\": \"{transport}\"");
+        let rows = json
+            .split("\n  {")
+            .filter(|row| row.contains(&path) && row.contains(&transport));
+        rows.filter_map(|row| number(row, "feedback_packets")).collect()
+    };
+    let (with, without) = (control("xtp-bucket"), control("xtp-bucket-plain"));
+    let sizes = SIZES.split(',').count();
+    if (with.len(), without.len()) != (sizes, sizes) {
+        return Err(format!(
+            "not a row for each size of messages to {receivers}: {json}"
+        ));
+    }
+    let saved = with
+        .iter()
+        .zip(&without)
+        .map(|(with, without)| 1.0 - with / without);
+    let mean = 100.0 * saved.sum::<f64>() / sizes as f64;
+    match mean >= SAVED {
+        true => Ok(mean),
+        false => Err(format!(
+            "1 to {receivers}: {with:?} control packets, and {without:?} without slotting and damping"
+        )),
+    }
+}
+
+/// A number of a row.
+fn number(row: &str, field: &str) -> Option<f64> {
+    let (_, rest) = row.split_once(&format!("\"{field}\": "))?;
+    rest.split([',', '\n']).next()?.trim().parse().ok()
 }
 
 /// A run that is told to end ends, and leaves nothing.
 fn interrupt(program: &Path, rows: &Path) -> Result<(), String> {
     // At this rate it would take minutes.
-    let child = start(program, "2-16MiB-1mbit-0%", rows)?;
+    let child = start(program, &["--cells", "2-16MiB-1mbit-0%"], rows)?;
     let begin = Instant::now();
     let process = child.id();
     while left(process).is_none() {
@@ -79,10 +130,10 @@ fn interrupt(program: &Path, rows: &Path) -> Result<(), String> {
     }
 }
 
-fn start(program: &Path, cells: &str, rows: &Path) -> Result<Child, String> {
+fn start(program: &Path, what: &[&str], rows: &Path) -> Result<Child, String> {
     let mut command = Command::new(program);
     command.args(["-q", "bench", "multicast", "--runs", "1", "--rivals", "tcp,raw"]);
-    command.args(["--cells", cells, "--json"]).arg(rows);
+    command.args(what).arg("--json").arg(rows);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     child.map_err(|error| format!("xtp: {error}"))
 }
@@ -114,3 +165,7 @@ fn left(process: u32) -> Option<String> {
 fn read(file: &Path) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
+
+#[cfg(test)]
+#[path = "multicast_tests.rs"]
+mod tests;

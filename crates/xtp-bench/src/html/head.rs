@@ -24,19 +24,18 @@ pub(super) fn head(report: &Report) -> Element {
     }
     el("header")
         .child(el("h1").text("xtp beside its rivals"))
-        .child(
-            el("p")
-                .class("lead")
-                .text(format!("{}{date}", extent(&report.rows))),
-        )
+        .child(el("p").class("lead").text(format!("{}{date}", extent(report))))
         .child(command)
         .child(list)
 }
 
 /// How much was measured, in a sentence.
-fn extent(rows: &[Row]) -> String {
-    if rows.is_empty() {
-        return "No figures".to_owned();
+fn extent(report: &Report) -> String {
+    let rows = &report.rows;
+    match (rows.len(), report.series.len()) {
+        (0, 0) => return "No figures".to_owned(),
+        (0, curves) => return format!("{curves} curves"),
+        _ => {}
     }
     let count = |pick: fn(&Row) -> &str| {
         let mut names: Vec<&str> = rows.iter().map(pick).collect();

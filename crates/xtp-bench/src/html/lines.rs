@@ -54,10 +54,15 @@ const LABEL_STEP: f64 = 14.0;
 pub(super) fn draw(chart: &LineChart) -> Option<Element> {
     let points = || chart.curves.iter().flat_map(|curve| curve.points.iter());
     points().next()?;
-    let names = chart.curves.iter().map(|curve| &curve.label);
-    let names = names.chain(chart.reference.iter().map(|(_, name)| name));
-    let longest = names.map(|name| name.chars().count()).max();
-    let right = WIDTH - 26.0 - 6.6 * longest.unwrap_or(0).min(28) as f64;
+    // Our own name is written in bold.
+    let wide = |class: &str| if class == "c-xtp" { 8.2 } else { 6.6 };
+    let curves = chart.curves.iter();
+    let curves = curves.map(|curve| wide(&curve.class) * curve.label.chars().count().min(28) as f64);
+    let references = chart
+        .reference
+        .iter()
+        .map(|(_, name)| 6.6 * name.chars().count().min(28) as f64);
+    let right = WIDTH - 26.0 - curves.chain(references).fold(0.0, f64::max);
     let x = Axis::over(points().map(|point| point.x), chart.x, LEFT, right);
     let references = chart.reference.iter().map(|(value, _)| *value);
     let spread = |point: &Point| point.spread.unwrap_or([point.y; 2]);

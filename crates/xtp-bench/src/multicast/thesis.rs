@@ -10,7 +10,17 @@ use crate::report::Series;
 use xtp::{BucketOptions, Cycle};
 
 /// Octets of a message.
-const SIZES: [usize; 7] = [16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10];
+const SIZES: [usize; 9] = [
+    16,
+    64,
+    256,
+    1 << 10,
+    2 << 10,
+    4 << 10,
+    8 << 10,
+    16 << 10,
+    64 << 10,
+];
 /// Octets a second of the thesis's networks.
 const TOKEN_RING: u64 = 500_000;
 const ETHERNET: u64 = 1_250_000;
@@ -125,11 +135,13 @@ fn throughput(plot: &'static str, rate: u64) -> Vec<Curve> {
         rate,
         value: megabits,
     };
-    let mut curves = vec![curve(UNICAST.to_owned(), 1, Way::Stream)];
-    for receivers in [2, FOUR, 6, TEN] {
+    let mut curves = vec![
+        curve("1-to-6 as in 1991".to_owned(), 6, bucket(classic)),
+        curve(UNICAST.to_owned(), 1, Way::Stream),
+    ];
+    for receivers in [2, TEN, FOUR, 6] {
         curves.push(curve(format!("1-to-{receivers}"), receivers, bucket(|_| ())));
     }
-    curves.push(curve("1-to-6 as in 1991".to_owned(), 6, bucket(classic)));
     curves
 }
 

@@ -146,9 +146,10 @@ fn explained(index: usize, series: &[&Series]) -> String {
             now("unicast", 4096)
         ),
         1 => format!(
-            "{year}: 0.985 Mbit/s to six with 2 KB, unicast 2.53. Here with 4 KiB {} and {}",
-            now("1-to-6", 4096),
-            now("unicast", 4096)
+            "{year}: 0.985 Mbit/s to six with 2 KB, unicast 2.53. Here {} and {}; in the way of {year} {}",
+            now("1-to-6", 2048),
+            now("unicast", 2048),
+            now("1-to-6 as in 1991", 2048)
         ),
         2 => format!(
             "{year}: six receivers got 221 % of unicast with 1 KB. Here {} %",

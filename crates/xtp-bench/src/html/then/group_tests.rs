@@ -7,7 +7,7 @@ use crate::report::{Report, Series};
 fn report() -> Report {
     let mut report = Report::default();
     let mut add = |plot: &str, transport: &str, y_label: &str, at: f64| {
-        let points = [1_024.0, 4_096.0, 16_384.0].map(|size| (size, at));
+        let points = [1_024.0, 2_048.0, 16_384.0].map(|size| (size, at));
         report.series.push(Series {
             plot: plot.to_owned(),
             transport: transport.to_owned(),
@@ -28,7 +28,9 @@ fn each_plot_that_was_measured_is_drawn_with_both_numbers() {
     let drawn = figures(&report()).expect("two plots").to_string();
     assert_eq!(drawn.matches("<svg").count(), 2);
     assert!(
-        drawn.contains("0.985 Mbit/s to six with 2 KB, unicast 2.53. Here with 4 KiB 9.50 and 9.80"),
+        drawn.contains(
+            "0.985 Mbit/s to six with 2 KB, unicast 2.53. Here 9.50 and 9.80; in the way of 1991 –"
+        ),
         "{drawn}"
     );
     assert!(drawn.contains("1991: 1-to-6") && drawn.contains("1991: unicast"));
