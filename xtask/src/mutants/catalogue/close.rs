@@ -140,8 +140,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "straggler-of-an-abort",
         "xtp-engine/src/context/close.rs",
-        "Some(CloseReason::LocalAbort | CloseReason::Protocol(_)) => «self.emit_abort(env, out)»,",
-        "self.emit_final(env, out)",
+        "CloseReason::Rejected { .. }) => { «self.emit_abort(env, out);» }",
+        "self.emit_final(env, out);",
         "stragglers of an aborted association are told of an orderly end",
     ),
     Mutant::new(
