@@ -118,6 +118,29 @@ fn the_sender_is_interrupted() {
     assert!(is_empty(&dir.path().join("out")), "nothing of it looks whole");
 }
 
+/// A sender that is gone without a word: its host says so when it is asked whether it lives, and that ends the wait.
+#[test]
+fn the_sender_is_killed() {
+    let dir = place(10);
+    let receiver = recv("239.77.4.8", "out", &[], dir.path());
+    let arguments = [
+        "send",
+        "-",
+        "239.77.4.8",
+        "--interface",
+        "127.0.0.1",
+        "--expect",
+        "1",
+    ];
+    let mut sender = Running::start(&arguments, dir.path(), Stdio::piped());
+    sender.until("joined");
+    sender.signal("KILL");
+    let ended = receiver.end().expect(3);
+    assert!(ended.said.contains("lost"), "{}", ended.said);
+    assert_eq!(ended.report()["ok"], false);
+    assert!(is_empty(&dir.path().join("out")), "nothing of it looks whole");
+}
+
 fn is_empty(directory: &Path) -> bool {
     fs::read_dir(directory).expect("there").all(|entry| {
         entry

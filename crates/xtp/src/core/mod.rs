@@ -319,6 +319,10 @@ impl Core {
         self.last_errors = now;
         self.carrier.receive_errors(now, &mut self.engine);
         self.settle(now);
+        if !self.groups.is_empty() {
+            // It may be the end of a group: nothing is due of that, so no turn would come to tell who waits.
+            self.dispatch_groups();
+        }
     }
 
     /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of
