@@ -191,14 +191,17 @@ impl Repair {
         let symbol = u64::from(layout.symbol_len());
         let (_, end) = stream.extent(block);
         let overfull = (0..).zip(sources).filter(|(_, source)| source.is_overfull());
+        let mut done = 0;
         self.again.extend(overfull.map(|(index, _): (u64, _)| {
             let from = layout.start(block) + index * symbol;
             let to = (from + symbol).min(end);
-            // A tag that lies across the border leaves whole.
-            Stretch {
-                from: stream.tag_across(from).unwrap_or(from),
+            // A tag that lies across the border leaves whole, and once if both symbols leave.
+            let stretch = Stretch {
+                from: stream.tag_across(from).unwrap_or(from).max(done),
                 to: stream.tag_across(to).map_or(to, |tag| tag + TAG_LEN as u64),
-            }
+            };
+            done = stretch.to;
+            stretch
         }));
     }
 

@@ -73,6 +73,26 @@ fn symbols_of_many_marks_come_along() {
 }
 
 #[test]
+fn a_tag_between_two_such_symbols_leaves_once() {
+    let mut stream = stream(0, true);
+    let write = |stream: &mut Stream, octets| {
+        for _ in 0..octets {
+            stream.write(Bytes::from_static(&[3]), true).expect("open");
+        }
+    };
+    write(&mut stream, 12);
+    stream.tag(9).expect("open");
+    write(&mut stream, 44);
+    stream.nxt = stream.end();
+    let mut repair = Repair::new(4);
+    repair.need(0, 1, 10);
+    assert!(repair.next_row(11, &stream).is_some());
+    let again: Vec<_> = core::iter::from_fn(|| repair.next_stretch(12)).collect();
+    let edges: Vec<_> = again.iter().map(|stretch| (stretch.from, stretch.to)).collect();
+    assert_eq!(edges, [(0, 20), (20, 32), (32, 48), (48, 64)]);
+}
+
+#[test]
 fn rows_that_nobody_asked_for_say_so() {
     let stream = stream(200, false);
     let mut repair = Repair::new(4);
