@@ -297,6 +297,24 @@ fn what_can_not_be_collected_is_refused() {
     }
 }
 
+/// All that was sent is acknowledged when another one comes: no question is asked, and it is helped all the same.
+#[test]
+fn who_comes_when_all_is_acknowledged_is_helped_by_name() {
+    let mut world = World::new(3, |_| ARRIVES);
+    let cast = world.cast(0, Target::Group(group(1)), options(1, BucketOptions::default()));
+    let first = world.join(1, join());
+    world.write(0, cast, &message()[..5_000], true);
+    world.run_for(Duration::from_secs(1));
+    let second = world.join(2, join());
+    world.run_for(Duration::from_secs(5));
+    for (host, id) in [(1, first), (2, second)] {
+        assert!(
+            world.party(host, id).octets == message()[..5_000],
+            "the octets of host {host}"
+        );
+    }
+}
+
 /// Many ways to collect, sizes of groups, losses and delays; everything is kept, so all are whole, and it is known.
 #[test]
 fn whole_whatever_is_lost() {

@@ -121,6 +121,18 @@ fn a_bucket_is_ripe_after_a_while_and_frees_nothing() {
 }
 
 #[test]
+fn whom_nobody_hears_holds_up_no_end() {
+    let (mut stage, one, _) = stage(ripe());
+    answer(&mut stage, &one, 10 * PACKET, &[]);
+    // Both hosts are gone; questions to all ask nobody by name.
+    stage.run(45 * SECOND);
+    for member in [MemberId(0), MemberId(1)] {
+        let out = GroupEvent::Dropped(member, DropReason::Silent);
+        assert!(stage.events.contains(&out), "{:?}", stage.events);
+    }
+}
+
+#[test]
 fn what_others_say_moves_nothing() {
     let (mut stage, mut one, other) = stage(ripe());
     let (key, echo) = (one.group, newest(&stage.heard));

@@ -19,6 +19,8 @@ const MISSED_SHARE: u32 = 4;
 /// Somebody silent or behind is told where it stands after this time, and then after the second (§9.10).
 const FIRST_TOLD: Duration = Duration::from_millis(250);
 const TOLD: Duration = Duration::from_millis(500);
+/// An anonymous one that is asked alone has so long to answer.
+const ASKED_ALONE: Duration = Duration::from_secs(2);
 /// Of many silent ones so many are asked at a time.
 const PROBES: usize = 64;
 /// Who is heard, but slow, is waited for so many octets a second longer.
@@ -96,7 +98,8 @@ impl Transmitter {
             if !member.is_open() {
                 continue;
             }
-            let silent = self.feedback().is_silent(member.misses, now.since(member.heard));
+            let quiet = now.since(member.heard);
+            let silent = self.feedback().is_silent(member.misses, quiet) || self.is_unheard(quiet);
             if let Some(verdict) = self.verdict(index, silent, lossy, now) {
                 verdicts.push((index, verdict));
             } else if (silent
@@ -116,6 +119,13 @@ impl Transmitter {
         self.tell_some(&tell);
         self.note_behind(now);
         self.after_report(env);
+    }
+
+    /// Whether an anonymous member, whom no poll asks by name, is silent: what was said to it alone for so long was not answered
+    /// either (§9.17).
+    fn is_unheard(&self, quiet: Duration) -> bool {
+        let patience = self.options.patience;
+        self.is_anonymous() && quiet >= (patience / MISSED_SHARE + ASKED_ALONE).min(patience)
     }
 
     /// Whether somebody was not heard for so long that it is to be asked by itself: of a short patience few polls fit, and losing

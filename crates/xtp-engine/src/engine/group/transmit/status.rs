@@ -210,7 +210,8 @@ impl Transmitter {
         if self.is_ending() || self.repairs_nothing() {
             return;
         }
-        if self.is_anonymous() {
+        // Where all is acknowledged nobody is asked but by name: one that came later is helped by what it says itself.
+        if self.is_anonymous() && self.stream.nxt > self.acknowledged {
             return self.note_losses(index, report.control, &report.held());
         }
         let member = self.members.get(index);
