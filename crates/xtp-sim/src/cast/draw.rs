@@ -47,6 +47,8 @@ impl CastPlan {
             options,
             target,
             messages,
+            is_datagram: false,
+            is_compared: false,
             members: Vec::new(),
             troubles: Vec::new(),
         };
@@ -55,7 +57,9 @@ impl CastPlan {
             plan.members.push(member);
         }
         plan.draw_late_ones(rng);
+        plan.draw_manner(&mut Rng::new(seed, 52));
         plan.draw_troubles(&mut Rng::new(seed, 51));
+        plan.draw_comparison(&mut Rng::new(seed, 53));
         plan
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use xtp_engine::group::{DropReason, GroupClose, MemberState, Require, Slow};
+use xtp_engine::group::{DropReason, GroupClose, MemberState, Mode, Require, Slow};
 use xtp_link::Loss;
 
 use super::machine::Gone;
@@ -49,7 +49,7 @@ impl GroupWorld {
             link.min(reader).max(1)
         };
         let least = self.plan.members.iter().map(of).min().unwrap_or(u64::MAX);
-        Duration::from_micros(octets.saturating_mul(3_000_000) / least.min(1 << 40))
+        Duration::from_micros(octets.saturating_mul(3_000_000) / least.min(1 << 40)) + self.plan.rounds()
     }
 
     fn transmitter_patience(&self) -> Duration {
@@ -340,7 +340,10 @@ impl GroupWorld {
                     && link.jitter.is_zero()
                     && link.reorder == 0.0
                     && member.plan.socket_buffer > 1 << 20
-            });
+                    && (!self.plan.is_collected() || member.plan.join.capacity >= self.plan.octets())
+            })
+            // Whoever goes back has everything sent again from a hole on; and who is not heard in a bucket may have no room.
+            && !matches!(options.mode, Mode::Bucket(buckets) if buckets.go_back_n);
         if !calm {
             return Ok(());
         }
@@ -402,3 +405,7 @@ fn share(loss: &Loss) -> f64 {
         Loss::GilbertElliott { .. } => 1.0,
     }
 }
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

@@ -99,10 +99,13 @@ impl Receiving {
         !self.is_alive() || self.now.closed.is_some()
     }
 
-    /// The program that had this address.
-    pub fn instance(&self, address: SocketAddr) -> Option<&Instance> {
-        let mut all = self.before.iter().chain([&self.now]).rev();
-        all.find(|instance| instance.address == address)
+    /// The program that had this address; of several the newest that had so many octets, if there is one.
+    pub fn instance(&self, address: SocketAddr, octets: u64) -> Option<&Instance> {
+        let all = self.before.iter().chain([&self.now]).rev();
+        let mut its = all.filter(|instance| instance.address == address);
+        its.clone()
+            .find(|instance| instance.had == octets)
+            .or_else(|| its.next())
     }
 
     /// Joins if it is time.
@@ -110,7 +113,7 @@ impl Receiving {
     /// # Errors
     /// What the engine refuses.
     pub fn begin(&mut self, world: u64) -> Result<(), String> {
-        if self.id.is_some() || self.left || world < self.now.began {
+        if self.id.is_some() || self.left || self.plan.left_out || world < self.now.began {
             return Ok(());
         }
         let now = self.machine.local(world);
@@ -121,7 +124,7 @@ impl Receiving {
 
     /// When its user wants to act.
     pub fn user_at(&self) -> u64 {
-        if self.left {
+        if self.left || self.plan.left_out {
             return u64::MAX;
         }
         if self.id.is_none() {

@@ -4,13 +4,17 @@
 //! (what is lost there everybody lacks) and is copied onto the downlink of every receiver (what is lost there only that one
 //! lacks). [`CastPlan`] is what a seed draws, [`GroupWorld`] is where it happens, and `run` says what was wrong.
 
+mod accidents;
 mod draw;
+mod healthy;
 mod judge;
 mod machine;
+mod manner;
 mod member;
 mod network;
 mod part;
 mod plan;
+mod requests;
 mod run;
 mod sender;
 mod throng;

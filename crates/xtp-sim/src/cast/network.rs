@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use bytes::Bytes;
 use xtp_engine::Ecn;
-use xtp_link::{ConfigError, Link, LinkConfig, Outcome};
+use xtp_link::{ConfigError, Link, LinkConfig, LinkStats, Outcome};
 
 /// What a datagram costs beside its octets: IPv4 and UDP.
 pub(super) const OVERHEAD: usize = 28;
@@ -67,6 +67,11 @@ impl Bridge {
     /// The link from the bridge to a host.
     pub fn down_mut(&mut self, host: usize) -> &mut Link<Travelling> {
         &mut self.down[host]
+    }
+
+    /// What happened on the link of a host to the bridge, and on the one from it.
+    pub fn stats(&self, host: usize) -> (&LinkStats, &LinkStats) {
+        (self.up[host].stats(), self.down[host].stats())
     }
 
     /// Hands a datagram of `host` to its link; whether it will arrive at the bridge.

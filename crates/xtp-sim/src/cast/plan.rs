@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use xtp_engine::group::{CastOptions, JoinOptions};
+use xtp_engine::group::{CastOptions, JoinOptions, Mode};
 use xtp_link::LinkConfig;
 
 use crate::clock::Clock;
@@ -16,6 +16,10 @@ pub struct CastPlan {
     pub target: Target,
     /// What it writes.
     pub messages: Vec<Message>,
+    /// That is one datagram, and there is no stream.
+    pub is_datagram: bool,
+    /// It runs once more without the troubles, and those to whom nothing happens are as fast.
+    pub is_compared: bool,
     /// Its link to the bridge: what is lost here everybody lacks.
     pub uplink: LinkConfig,
     /// The link from the bridge to it.
@@ -215,6 +219,11 @@ impl CastPlan {
     pub fn octets(&self) -> u64 {
         let of = |message: &Message| u64::from(message.octets) + if message.tag.is_some() { 8 } else { 0 };
         self.messages.iter().map(of).sum()
+    }
+
+    /// Whether receivers answer to the whole group (§9.17).
+    pub fn is_collected(&self) -> bool {
+        matches!(self.options.mode, Mode::Bucket(_))
     }
 
     /// When the last trouble is over.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use xtp_engine::group::{MemberState, Require};
 
+use super::healthy::Comparison;
 use super::plan::CastPlan;
 use super::world::GroupWorld;
 use crate::report::SeedReport;
@@ -33,7 +34,7 @@ pub fn run_plan(plan: &CastPlan, seed: u64, traces: bool) -> (SeedReport, Option
         octets_checked: world.members.iter().map(|member| member.check.checked).sum(),
         simulated: Duration::from_nanos(world.now),
         flows: plan.members.len() as u64,
-        faults: world.happened.iter().map(|trouble| trouble.what.name()).collect(),
+        faults: world.accidents(),
         ..SeedReport::default()
     };
     let seen = world.watch.options;
@@ -46,6 +47,14 @@ pub fn run_plan(plan: &CastPlan, seed: u64, traces: bool) -> (SeedReport, Option
                 report.excused = excuses.values().sum();
                 report.excuses = excuses;
             }
+            Err(what) => world.fail(&what),
+        }
+    }
+    if plan.is_compared && world.failure.is_none() {
+        report.faults.insert("group: compared");
+        match world.compare_with_calm(seed) {
+            Ok(Comparison::AsFast) => {}
+            Ok(Comparison::HeldUp) => _ = report.faults.insert("group: held up"),
             Err(what) => world.fail(&what),
         }
     }
@@ -63,6 +72,9 @@ pub fn run_plan(plan: &CastPlan, seed: u64, traces: bool) -> (SeedReport, Option
 
 fn kind(plan: &CastPlan) -> &'static str {
     match (&plan.options.require, plan.options.fec) {
+        (Require::Nobody, _) if plan.is_datagram => "group, datagram nobody answers",
+        _ if plan.is_datagram => "group, datagram answered",
+        _ if plan.is_collected() => "group, buckets",
         (Require::Nobody, _) => "group, nobody required",
         (Require::All, Some(_)) => "group, all, parity",
         (Require::All, None) => "group, all, no parity",

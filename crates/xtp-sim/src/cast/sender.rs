@@ -81,6 +81,15 @@ impl Sending {
         }
     }
 
+    /// A transmitter whose user has handed over one datagram.
+    pub fn of_datagram(machine: Machine, id: GroupId, octets: u64, key: u64) -> Self {
+        let mut sending = Self::new(machine, id, Vec::new(), key);
+        sending.ledger.data(0, octets, true);
+        sending.ledger.closed = true;
+        sending.finished = true;
+        sending
+    }
+
     /// Whether its user has written everything.
     pub fn has_finished(&self) -> bool {
         self.finished

@@ -7,6 +7,7 @@ use xtp_wire::{Body, Format, GroupTerms, Header, Options, Packet, Traffic};
 use super::member::Receiving;
 use super::network::Travelling;
 use super::plan::{CastPlan, Target};
+use super::requests::Requests;
 use super::sender::Sending;
 use super::world::{GroupWorld, group_address};
 use crate::check::stream::Promise;
@@ -55,6 +56,8 @@ pub struct Watch {
     pub busiest: usize,
     /// Option bits seen.
     pub options: u32,
+    /// What was asked for, and what is sent again.
+    requests: Requests,
     /// Every packet, if wanted.
     pub trace: Option<Vec<String>>,
     limit: usize,
@@ -81,6 +84,7 @@ impl Watch {
             answers: 0,
             busiest: 0,
             options: 0,
+            requests: Requests::default(),
             trace: None,
             // Answers to polls and needs each fill the rate at most; small groups answer at once (§9.13).
             limit: 2 * plan.options.feedback_rate as usize + 40 * members.min(16) + 8 * members,
@@ -133,11 +137,22 @@ impl Watch {
                     self.places.insert(self.number, self.firsts.len());
                     self.firsts.push(FirstCopy { seq, len, lost: 0 });
                     self.data += 1;
+                    self.requests.sent(seq, seq + len, packet.header.sync);
                 } else {
                     self.repairs += 1;
+                    let coding = self.coding;
+                    let blocks = coding.map(|coding| [seq, seq + len - 1].map(|at| at / coding.block));
+                    self.requests
+                        .again((seq, seq + len), packet.header.sync, blocks)?;
                 }
             }
-            Body::Parity(_) => self.repairs += 1,
+            Body::Parity(parity) => {
+                self.repairs += 1;
+                let unasked = parity.flags & xtp_wire::Parity::PROACTIVE != 0;
+                let coding = self.coding.ok_or("parity, and nobody said how it is coded")?;
+                self.requests
+                    .row(packet.header.seq / coding.block, packet.header.sync, unasked)?;
+            }
             Body::First(first) => {
                 self.count_control(now)?;
                 let Traffic::Extended(traffic) = first.traffic else {
@@ -211,6 +226,16 @@ impl Watch {
                 self.members
             )),
             false => Ok(()),
+        }
+    }
+
+    /// A datagram of a receiver reached the transmitter's socket.
+    pub fn reported(&mut self, datagram: &Travelling) {
+        if let Ok(packet) = Packet::parse(&datagram.data)
+            && packet.header.options.contains(Options::MULTI)
+            && packet.header.key.is_returned()
+        {
+            self.requests.reported(&packet);
         }
     }
 
@@ -316,6 +341,16 @@ impl GroupWorld {
         }
     }
 
+    /// What is wrong with that news.
+    #[cfg(test)]
+    pub(super) fn news_of(&mut self, news: &[xtp_engine::group::GroupEvent]) -> Option<String> {
+        let mut results = news.iter().map(|event| match event {
+            xtp_engine::group::GroupEvent::Done(member) => self.judge_done(*member).err(),
+            _ => None,
+        });
+        results.find_map(|wrong| wrong)
+    }
+
     /// Whoever is done has everything, and where it was asked its user has had it.
     fn judge_done(&mut self, id: xtp_engine::group::MemberId) -> Result<(), String> {
         let now = xtp_engine::Time::ZERO;
@@ -334,7 +369,7 @@ impl GroupWorld {
         receiving.measure()?;
         let (confirms, read) = (receiving.plan.join.confirm, receiving.check.next);
         let instance = receiving
-            .instance(report.address)
+            .instance(report.address, written)
             .ok_or_else(|| format!("{id:?} at {} never was", report.address))?;
         if instance.had != written {
             return Err(format!(

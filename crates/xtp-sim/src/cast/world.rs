@@ -15,6 +15,7 @@ use super::sender::Sending;
 use super::watch::Watch;
 use crate::app::nanos;
 use crate::check::stream::Promise;
+use crate::content;
 use crate::rng::Rng;
 
 /// Port of the group and of the transmitter.
@@ -73,6 +74,8 @@ pub struct GroupWorld {
     pub watch: Watch,
     /// When the transmitter's program or host ended.
     pub sender_gone: Option<u64>,
+    /// Datagrams that found a receiver's socket full.
+    pub full_sockets: u64,
     /// Troubles that had an effect.
     pub happened: Vec<Trouble>,
     troubles: VecDeque<(u64, Trouble, bool)>,
@@ -106,7 +109,7 @@ impl GroupWorld {
             members.push(Receiving::new(machine, member.clone(), promise));
         }
         let config = EngineConfig::new(rng.entropy());
-        let mut machine = Machine::new(config, transmitter_address(), plan.clock, plan.socket_buffer, 0)
+        let machine = Machine::new(config, transmitter_address(), plan.clock, plan.socket_buffer, 0)
             .map_err(refused)?;
         let addresses = match plan.target {
             Target::Group => Addresses::Group(group_address()),
@@ -116,10 +119,7 @@ impl GroupWorld {
                     .collect(),
             ),
         };
-        let now = machine.local(0);
-        let id = machine.driver.cast(now, addresses, plan.options.clone());
-        let id = id.map_err(refused)?;
-        let sender = Sending::new(machine, id, plan.messages.clone(), rng.number());
+        let sender = transmitter(&plan, machine, addresses, rng.number()).map_err(refused)?;
         let mut world = Self {
             now: 0,
             watch: Watch::new(&plan),
@@ -130,6 +130,7 @@ impl GroupWorld {
             members,
             failure: None,
             sender_gone: None,
+            full_sockets: 0,
             happened: Vec::new(),
             refusals: VecDeque::new(),
             rng,
@@ -250,10 +251,14 @@ impl GroupWorld {
     fn distribute(&mut self, datagram: Travelling) {
         let now = self.now;
         if datagram.dst == group_address() {
-            for member in 0..self.members.len() {
+            let whose = self.owner(datagram.src);
+            for member in (0..self.members.len()).filter(|member| whose != Some(*member)) {
                 if !self.bridge.forward(now, member + 1, datagram.clone()) {
                     self.watch.lost(datagram.number, member);
                 }
+            }
+            if whose.is_some() {
+                self.hear_answer(datagram);
             }
         } else if datagram.dst == transmitter_address() {
             if let Err(what) = self.watch.feedback(now, &datagram) {
@@ -265,6 +270,14 @@ impl GroupWorld {
         {
             self.watch.lost(datagram.number, member);
         }
+    }
+
+    /// An answer to the whole group is one to the transmitter, too.
+    fn hear_answer(&mut self, datagram: Travelling) {
+        if let Err(what) = self.watch.feedback(self.now, &datagram) {
+            self.fail(&what);
+        }
+        self.bridge.forward(self.now, 0, datagram);
     }
 
     fn owner(&self, address: SocketAddr) -> Option<usize> {
@@ -295,10 +308,13 @@ impl GroupWorld {
             }
             return;
         }
-        if !machine.deliver(datagram)
-            && let Some(member) = host.checked_sub(1)
-        {
-            self.watch.lost(number, member);
+        match (machine.deliver(datagram.clone()), host.checked_sub(1)) {
+            (true, None) => self.watch.reported(&datagram),
+            (false, Some(member)) => {
+                self.full_sockets += 1;
+                self.watch.lost(number, member);
+            }
+            _ => {}
         }
     }
 
@@ -390,6 +406,10 @@ impl GroupWorld {
             if let Err(what) = self.watch.answers(now, member, &datagram) {
                 self.fail(&format!("receiver {member}: {what}"));
             }
+            if datagram.dst == group_address() {
+                // Whoever sends to a group it listens to hears itself.
+                self.members[member].machine.deliver(datagram.clone());
+            }
             self.bridge.send(now, member + 1, datagram);
         }
     }
@@ -477,6 +497,24 @@ impl GroupWorld {
         }
         Ok(())
     }
+}
+
+/// The transmitter begins at once; of a datagram that is all its user does.
+fn transmitter(
+    plan: &CastPlan,
+    mut machine: Machine,
+    addresses: Addresses,
+    key: u64,
+) -> Result<Sending, Error> {
+    let (now, options) = (machine.local(0), plan.options.clone());
+    if !plan.is_datagram {
+        let id = machine.driver.cast(now, addresses, options)?;
+        return Ok(Sending::new(machine, id, plan.messages.clone(), key));
+    }
+    let octets = plan.octets();
+    let data = content::make(key, 0, octets as usize);
+    let id = machine.driver.cast_datagram(now, addresses, options, data)?;
+    Ok(Sending::of_datagram(machine, id, octets, key))
 }
 
 fn receiver_machine(plan: &CastPlan, member: usize, instance: u16, rng: &mut Rng) -> Result<Machine, Error> {

@@ -6,6 +6,7 @@ mod excuses;
 mod exhaustive;
 mod golden;
 mod goodput;
+mod groups;
 mod hostile;
 mod injected;
 mod kdd;

@@ -1,0 +1,65 @@
+//! What went wrong in a group, as far as it had an effect: so it can be counted whether everything is drawn that may happen.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use xtp_link::LinkStats;
+
+use super::member::Receiving;
+use super::plan::Reading;
+use super::world::GroupWorld;
+use crate::app::nanos;
+
+impl GroupWorld {
+    /// Names of troubles and accidents that had an effect.
+    pub fn accidents(&self) -> BTreeSet<&'static str> {
+        let mut names: BTreeSet<_> = self.happened.iter().map(|trouble| trouble.what.name()).collect();
+        let mut add = |holds: bool, name: &'static str| {
+            if holds {
+                names.insert(name);
+            }
+        };
+        let (uplink, _) = self.bridge.stats(0);
+        let links: Vec<_> = (1..=self.members.len())
+            .map(|host| self.bridge.stats(host))
+            .collect();
+        let on_way_down = |is: fn(&LinkStats) -> bool| links.iter().any(|(_, down)| is(down));
+        add(uplink.dropped.loss > 0, "group: shared loss");
+        add(
+            on_way_down(|link| link.dropped.loss > 0),
+            "receiver loses by itself",
+        );
+        add(
+            links.iter().any(|(up, _)| up.dropped.loss > 0),
+            "receiver's answers lost",
+        );
+        add(on_way_down(|link| link.reordered > 0), "receiver: reordering");
+        add(on_way_down(|link| link.duplicated > 0), "receiver: duplication");
+        add(
+            on_way_down(|link| link.dropped.queue_full > 0),
+            "receiver: queue full",
+        );
+        add(self.full_sockets > 0, "receiver: socket full");
+        let started = self.sender.started;
+        let any = |is: &dyn Fn(&Receiving) -> bool| self.members.iter().any(is);
+        let late = |member: &Receiving| {
+            member.found && started.is_some_and(|started| nanos(member.plan.at) > started)
+        };
+        add(any(&late), "receiver joins late");
+        add(any(&|member| member.now.rejected), "receiver rejects");
+        add(
+            any(&|member| member.plan.down.rate_bits_per_s.is_some()),
+            "receiver: slow link",
+        );
+        add(
+            any(&|member| matches!(member.plan.reading, Reading::Slow { .. })),
+            "receiver reads slowly",
+        );
+        add(
+            any(&|member| member.plan.down.jitter > Duration::ZERO),
+            "receiver: jitter",
+        );
+        add(!self.sender.laggards.is_empty(), "receiver is behind");
+        names
+    }
+}
