@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
@@ -147,7 +147,7 @@ impl Partial {
     /// # Errors
     /// If it was taken over, or there is no room.
     pub(crate) fn write(&self, content: &[Bytes]) -> Result<(), Problem> {
-        self.with(|file| content.iter().try_for_each(|part| file.write_all(part)))
+        self.with(|file| write_all(file, content))
     }
 
     /// Appends a hole that ends at `end`.
@@ -220,6 +220,23 @@ impl Drop for Partial {
             claims.remove(&self.key);
         }
     }
+}
+
+/// Writes all parts with as few calls as the system makes of it.
+fn write_all(file: &mut File, content: &[Bytes]) -> io::Result<()> {
+    let mut parts: Vec<_> = content.iter().map(|part| IoSlice::new(part)).collect();
+    let mut left = &mut parts[..];
+    // Empty parts at the front are passed over.
+    IoSlice::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        match file.write_vectored(left) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => IoSlice::advance_slices(&mut left, count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Opens and locks the file. It may be renamed or removed by its owner between the two steps; then the name stands
