@@ -3,20 +3,18 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::Time;
-use xtp_engine::group::{CastStats, GroupClose, GroupEvent, GroupId, MemberReport};
+use xtp_engine::group::{CastStats, GroupEvent, GroupId, MemberReport};
 
-use crate::core::{Core, group};
+use crate::core::group;
 use crate::error::{Error, Result};
+use crate::party::Party;
 use crate::shared::Handle;
 
-/// Octets that [`io::Write`] copies at once.
-const PIECE: usize = 256 << 10;
+/// Octets that writing copies at once.
+pub(crate) const PIECE: usize = 256 << 10;
 
 /// One stream to all members of a group: octets, messages, or both. Made by [`Endpoint::cast`](crate::Endpoint::cast).
 ///
@@ -24,55 +22,28 @@ const PIECE: usize = 256 << 10;
 /// takes that holds the window. [`finish`](Self::finish) says who has everything; a cast that is dropped before ends there
 /// and then, and its receivers are told so.
 pub struct Cast {
-    shared: Arc<Handle>,
-    id: GroupId,
-    /// Nanoseconds; `u64::MAX` for none.
-    timeout: AtomicU64,
+    party: Party,
 }
 
 impl Cast {
     pub(crate) fn new(shared: Arc<Handle>, id: GroupId) -> Self {
         Self {
-            shared,
-            id,
-            timeout: AtomicU64::new(u64::MAX),
+            party: Party::new(shared, id),
         }
     }
 
-    #[cfg(feature = "tokio")]
-    pub(crate) fn shared(&self) -> &Arc<Handle> {
-        &self.shared
-    }
-
-    #[cfg(feature = "tokio")]
-    pub(crate) fn id(&self) -> GroupId {
-        self.id
+    pub(crate) fn party(&self) -> &Party {
+        &self.party
     }
 
     /// A number unique among the groups of this endpoint, for logs.
     pub fn number(&self) -> u64 {
-        self.id.as_u64()
+        self.party.number()
     }
 
     /// Longest time a call waits for room; `None`, the default, for ever (until the group is over).
     pub fn set_timeout(&self, timeout: Option<Duration>) {
-        let nanos = timeout.map_or(u64::MAX, |span| {
-            u64::try_from(span.as_nanos()).unwrap_or(u64::MAX - 1)
-        });
-        self.timeout.store(nanos, Ordering::Relaxed);
-    }
-
-    fn wait<T>(
-        &self,
-        what: &'static str,
-        mut question: impl FnMut(&mut Core, Time, GroupId) -> Poll<Result<T>>,
-    ) -> Result<T> {
-        let timeout = match self.timeout.load(Ordering::Relaxed) {
-            u64::MAX => None,
-            nanos => Some(Duration::from_nanos(nanos)),
-        };
-        self.shared
-            .wait(what, timeout, |core, now| question(core, now, self.id))
+        self.party.set_timeout(timeout);
     }
 
     /// Waits until those who are expected have joined, or the time to wait for them is over.
@@ -80,7 +51,8 @@ impl Cast {
     /// # Errors
     /// [`Error::Group`] with [`GroupClose::Nobody`] if nobody came; [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
     pub fn wait_started(&self) -> Result<()> {
-        self.wait("waiting for members", |core, _, id| group::started(core, id))
+        self.party
+            .wait("waiting for members", |core, _, id| group::started(core, id))
     }
 
     /// Sends all of `data` without copying it; waits for room.
@@ -93,7 +65,7 @@ impl Cast {
         if data.is_empty() {
             return Ok(());
         }
-        self.wait("sending", |core, now, id| {
+        self.party.wait("sending", |core, now, id| {
             group::send(core, now, id, &mut data, false)
         })
     }
@@ -105,7 +77,7 @@ impl Cast {
     pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
         let mut data = data.into();
         crate::stream::refuse_empty(data.len())?;
-        self.wait("sending", |core, now, id| {
+        self.party.wait("sending", |core, now, id| {
             group::send(core, now, id, &mut data, true)
         })
     }
@@ -117,8 +89,8 @@ impl Cast {
     pub fn try_send(&self, data: impl Into<Bytes>) -> Result<usize> {
         let mut data = data.into();
         let taken = self
-            .shared
-            .command(|core, now| group::offer(core, now, self.id, &mut data, false))?;
+            .party
+            .command(|core, now, id| group::offer(core, now, id, &mut data, false))?;
         if taken == 0 && !data.is_empty() {
             return Err(Error::WouldBlock);
         }
@@ -130,7 +102,8 @@ impl Cast {
     /// # Errors
     /// As [`send`](Self::send).
     pub fn tag(&self, tag: u64) -> Result<()> {
-        self.wait("sending", |core, now, id| group::tag(core, now, id, tag))
+        self.party
+            .wait("sending", |core, now, id| group::tag(core, now, id, tag))
     }
 
     /// The members in the order in which they joined, those that are out among them.
@@ -138,8 +111,8 @@ impl Cast {
     /// # Errors
     /// [`Error::Carrier`] if the socket failed.
     pub fn members(&self) -> Result<Vec<MemberReport>> {
-        self.shared
-            .command(|core, now| Ok(core.engine.group_members(now, self.id)?))
+        self.party
+            .command(|core, now, id| Ok(core.engine.group_members(now, id)?))
     }
 
     /// Counters.
@@ -147,8 +120,8 @@ impl Cast {
     /// # Errors
     /// As [`members`](Self::members).
     pub fn stats(&self) -> Result<CastStats> {
-        self.shared
-            .command(|core, now| Ok(core.engine.cast_stats(now, self.id)?))
+        self.party
+            .command(|core, now, id| Ok(core.engine.cast_stats(now, id)?))
     }
 
     /// Waits for the next thing that happens to a member; `None` when nothing will any more. Only the last 65 536 are kept for
@@ -157,9 +130,7 @@ impl Cast {
     /// # Errors
     /// [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
     pub fn event(&self, timeout: Option<Duration>) -> Result<Option<GroupEvent>> {
-        let what = "waiting for news of a group";
-        self.shared
-            .wait(what, timeout, |core, _| group::event(core, self.id))
+        self.party.event(timeout)
     }
 
     /// What happened and was not told yet, without waiting.
@@ -167,7 +138,7 @@ impl Cast {
     /// # Errors
     /// [`Error::WouldBlock`] if nothing did, [`Error::Carrier`].
     pub fn try_event(&self) -> Result<Option<GroupEvent>> {
-        self.shared.attempt(|core, _| group::event(core, self.id))
+        self.party.try_event()
     }
 
     /// Says that nothing more will be written, without waiting.
@@ -175,8 +146,8 @@ impl Cast {
     /// # Errors
     /// [`Error::Command`] if the group is gone.
     pub fn begin_finish(&self) -> Result<()> {
-        self.shared
-            .command(|core, now| Ok(core.engine.group_finish(now, self.id)?))
+        self.party
+            .command(|core, now, id| Ok(core.engine.group_finish(now, id)?))
     }
 
     /// Ends the stream and waits until every member has everything or is given up; says what became of each. How long that
@@ -186,10 +157,13 @@ impl Cast {
     /// [`Error::Group`] with [`GroupClose::Nobody`] if nobody joined; as [`send`](Self::send).
     pub fn finish(&self) -> Result<Vec<MemberReport>> {
         self.begin_finish()?;
-        match self.wait("finishing", |core, _, id| group::closed(core, id))? {
-            GroupClose::Normal => self.members(),
-            reason => Err(Error::Group(reason)),
-        }
+        self.confirmed()
+    }
+
+    /// Waits for the end, and says what became of each.
+    pub(crate) fn confirmed(&self) -> Result<Vec<MemberReport>> {
+        self.party.end("finishing")?;
+        self.members()
     }
 }
 
@@ -200,12 +174,9 @@ impl Write for &Cast {
             return Ok(0);
         }
         let mut data = Bytes::copy_from_slice(&octets[..octets.len().min(PIECE)]);
-        let taken = self.wait("writing", |core, now, id| {
-            match group::offer(core, now, id, &mut data, false) {
-                Ok(0) => Poll::Pending,
-                outcome => Poll::Ready(outcome),
-            }
-        })?;
+        let taken = self
+            .party
+            .wait("writing", |core, now, id| group::write(core, now, id, &mut data))?;
         Ok(taken)
     }
 
@@ -227,14 +198,6 @@ impl Write for Cast {
 
 impl fmt::Debug for Cast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Drop for Cast {
-    fn drop(&mut self) {
-        self.shared.command(|core, now| core.release_group(now, self.id));
+        self.party.describe("Cast", f)
     }
 }

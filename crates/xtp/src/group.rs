@@ -4,8 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use xtp_engine::Confirm;
-use xtp_engine::group::{self, BucketOptions, Cycle, Fec, GroupId, Mode, Require, Slow, Target};
+use xtp_engine::group::{
+    self, BucketOptions, Cycle, Fec, GroupId, HistoryItem, MemberReport, Mode, Require, Slow, Target,
+};
 use xtp_io::{GroupSending, Interface};
 
 use crate::carrier::Membership;
@@ -13,6 +16,7 @@ use crate::cast::Cast;
 use crate::core::group::{GroupSlot, Holds};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
+use crate::history::{Historian, History};
 use crate::subscription::Subscription;
 
 /// Octets of UDP payload of a full packet on a link of 1 500 octets, by family.
@@ -38,6 +42,8 @@ pub struct CastOptions {
     pub hops: u8,
     /// Receivers on this host do not get them. Default `false`.
     pub not_here: bool,
+    /// Who gives back what is no longer kept. Default: nobody.
+    pub history: Option<History>,
 }
 
 /// Methods that set one thing each.
@@ -61,51 +67,90 @@ impl CastOptions {
     setters! {
         /// Service number: receivers that joined with another one do not answer. Default 0.
         port(u16) => group.port;
-        /// Who must have everything before the transmitter is done. Default: everybody who joined.
+        /// Who must have everything before the transmitter is done. Default: everybody who joined. [`Require::AnyOf`] 0 and an empty
+        /// [`Require::List`] are refused.
         require(Require) => group.require;
-        /// How long to wait for those who are expected; where no number is given, for anybody. Default 30 s.
+        /// How long to wait for those who are expected; where no number is given, for anybody. Default 30 s; zero: nobody is waited
+        /// for.
         wait(Duration) => group.wait;
         /// What becomes of a member that is slower than the others. Default: it fetches what it lacks by itself.
         slow(Slow) => group.slow;
-        /// For how long a silent member is waited for. Default 30 s.
+        /// For how long a silent member is waited for, once only slow ones are left. Default 30 s.
         patience(Duration) => group.patience;
-        /// Octets kept for those who fell behind, beyond what is unacknowledged. Default 64 MiB; `u64::MAX`: everything.
+        /// Octets kept for those who fell behind, beyond what is unacknowledged. Default 64 MiB; `u64::MAX`: everything. What is no
+        /// longer kept may still be had from [`history`](Self::history).
         keep(u64) => group.keep;
-        /// What "has everything" means: received, or confirmed by its program ([`Subscription::confirm`]).
+        /// What "has everything" means: received (the default), or taken by its program ([`JoinOptions::confirm`] says what that is).
         confirm(Confirm) => group.confirm;
-        /// How receivers report.
+        /// How receivers report. Default: each to the transmitter ([`Mode::Unicast`]). [`Mode::Bucket`] is refused for a list of
+        /// receivers, for a source-specific group, and with more than 64 buckets.
         mode(Mode) => group.mode;
-        /// Parity repair; `None`: what is lost is sent again as it was.
+        /// Parity repair: 1..=128 symbols a block, rows from as many as there are symbols to 256 less those, of which at most all are
+        /// proactive; `None`: what is lost is sent again as it was. Default 64 symbols, 64 rows, none proactive. Mode B has none.
         fec(Option<Fec>) => group.fec;
         /// Octets of UDP payload of a full packet, 576..=65 507. Default: what a link of 1 500 octets carries.
         datagram(usize) => group.datagram;
-        /// Octets that may be unacknowledged. Default 16 MiB.
+        /// Octets that may be unacknowledged, at least two blocks. Default 16 MiB.
         window(u64) => group.window;
-        /// Most members at once. Default 65 536.
+        /// Most members at once, at least 1; 64 in mode B. Default 65 536.
         max_members(usize) => group.max_members;
         /// A late one gets everything that is kept (`true`, the default), or what is sent from then on.
         from_start(bool) => group.from_start;
-        /// Where packets to a group leave.
+        /// Where packets to a group leave. Default: where the route leads.
         interface(Interface) => interface;
-        /// How many links they may cross.
+        /// How many links they may cross; 0 is taken as 1. Default 1.
         hops(u8) => hops;
     }
 
-    /// How many are expected: data leaves when they have joined.
+    /// Whoever is farther behind than what is [kept](Self::keep), or comes too late for it, gets that from `supply(position, most)`
+    /// instead of being out, where slow ones fetch what they lack ([`Slow::CatchUp`]). It returns what was sent at that position of
+    /// the stream, as a receiver would read it there: octets, at least one and of use up to `most`, of the message that the position
+    /// lies in, or the tag that begins there. `None`: it is not to be had, and who lacks it is out
+    /// ([`DropReason::Behind`](crate::DropReason::Behind)). A position counts all octets written before it, and eight for each tag.
+    ///
+    /// The function is called in a thread that is there as long as the [`Cast`], one call at a time; it may take its time, and use
+    /// the endpoint. What it gives back must be what was sent: nobody checks that, and who was sent something else has a mixture.
+    ///
+    /// ```
+    /// use std::os::unix::fs::FileExt;
+    /// use xtp::{Bytes, CastOptions};
+    ///
+    /// # let file = std::fs::File::open("/dev/null").unwrap();
+    /// // A file that is sent as it is, from its beginning, needs no memory for those who come late.
+    /// let options = CastOptions::new().keep(0).history(move |position, most| {
+    ///     let mut octets = vec![0; most];
+    ///     let count = file.read_at(&mut octets, position).ok()?;
+    ///     octets.truncate(count);
+    ///     Some(Bytes::from(octets).into())
+    /// });
+    /// # drop(options);
+    /// ```
+    #[must_use]
+    pub fn history(
+        mut self,
+        supply: impl Fn(u64, usize) -> Option<HistoryItem> + Send + Sync + 'static,
+    ) -> Self {
+        self.history = Some(History::new(supply));
+        self
+    }
+
+    /// How many are expected: data leaves when they have joined. Default: as many as there are addresses in a list of receivers;
+    /// of a group nobody knows, and [`wait`](Self::wait) is waited for others.
     #[must_use]
     pub fn expect(mut self, members: u32) -> Self {
         self.group.expect = Some(members);
         self
     }
 
-    /// Members the group will have, as far as known.
+    /// Members the group will have, as far as known: their answers are spread over time accordingly. Default: those who are expected,
+    /// else 1 024 until joins tell more.
     #[must_use]
     pub fn size(mut self, members: u32) -> Self {
         self.group.size = Some(members);
         self
     }
 
-    /// Most that leaves, octets a second.
+    /// Most that leaves, octets of UDP payload a second, whatever receivers and the path can take; 0, the default: no limit.
     #[must_use]
     pub fn rate(mut self, octets_per_second: u64) -> Self {
         self.group.rate.octets_per_second = octets_per_second;
@@ -123,7 +168,7 @@ impl CastOptions {
         self
     }
 
-    /// Receivers report to the whole group, and the transmitter collects that in so many buckets (mode B).
+    /// Receivers report to the whole group, and the transmitter collects that in so many buckets, 1..=64 (mode B). Default 4.
     #[must_use]
     pub fn buckets(mut self, buckets: u8) -> Self {
         let others = self.bucket_options();
@@ -131,7 +176,7 @@ impl CastOptions {
         self
     }
 
-    /// When a bucket is opened (mode B).
+    /// When a bucket is opened (mode B). Default: at intervals.
     #[must_use]
     pub fn cycle(mut self, cycle: Cycle) -> Self {
         let others = self.bucket_options();
@@ -184,11 +229,14 @@ impl JoinOptions {
     setters! {
         /// Service number, as [`CastOptions::port`].
         port(u16) => group.port;
-        /// By which name the transmitter knows this receiver, at most 64 octets. Default: by its address.
+        /// By which name the transmitter knows this receiver, at most 64 octets. Default: by its address. A second one of the same
+        /// name takes the place of the first if that is silent.
         name(String) => group.name;
-        /// Octets buffered for the program. Default 32 MiB.
+        /// Octets buffered for the program, 1..=2^40; a transmitter refuses whoever has room for less than two of its blocks. Default
+        /// 32 MiB.
         capacity(u64) => group.capacity;
-        /// Whether completeness counts only when the program confirmed it.
+        /// Whether completeness counts as soon as everything is here (or read, where the transmitter asks for that; the default), or only
+        /// when the program [confirmed](Subscription::confirm) it.
         confirm(Confirm) => group.confirm;
         /// Where the group is listened to.
         interface(Interface) => interface;
@@ -239,7 +287,60 @@ impl Endpoint {
     /// [`Error::Command`] for options out of range, [`Error::Socket`] for an interface that is not there,
     /// [`Error::GroupSending`] if this endpoint transmits to another group in another way.
     pub fn cast(&self, group: impl Into<Target>, options: CastOptions) -> Result<Cast> {
-        let id = begin_cast(self, group.into(), options)?;
+        let id = begin_cast(self, group.into(), options, None)?;
+        Ok(Cast::new(Arc::clone(&self.shared), id))
+    }
+
+    /// Sends one message to a group in one packet, and waits until all who are required have confirmed it; says who did. So it
+    /// costs one packet, one of each receiver, and one that ends it, where nothing is lost. Where it is known how many will answer
+    /// ([`CastOptions::expect`], a list of names or of addresses) it waits for them, at most [`CastOptions::patience`]; else for
+    /// whoever answers within [`CastOptions::wait`]. Who is not in the list that is returned has not confirmed it. With [`Require::Nobody`] the packet leaves once, nobody answers, and the list is
+    /// empty.
+    ///
+    /// A receiver takes it from a [`Subscription`] as the one message of its stream. What is sent often goes as a
+    /// stream of messages ([`cast`](Self::cast)): each datagram is a transmission of its own, for which receivers
+    /// [join](Self::join) anew.
+    ///
+    /// ```
+    /// use xtp::{CastOptions, Config, Endpoint, JoinOptions};
+    ///
+    /// let (mut addresses, mut receiving) = (Vec::new(), Vec::new());
+    /// for _ in 0..2 {
+    ///     let receiver = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+    ///     addresses.push(receiver.local_addr());
+    ///     let group = receiver.join(None, JoinOptions::new())?;
+    ///     receiving.push(std::thread::spawn(move || {
+    ///         let message = group.recv_message()?;
+    ///         group.close()?;
+    ///         Ok::<_, xtp::Error>(message)
+    ///     }));
+    /// }
+    /// let transmitter = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+    /// let confirmed = transmitter.cast_datagram(addresses, "doors open", &CastOptions::new().expect(2))?;
+    /// assert_eq!(confirmed.len(), 2);
+    /// for receiver in receiving {
+    ///     assert_eq!(receiver.join().unwrap()?.as_deref(), Some(&b"doors open"[..]));
+    /// }
+    /// # Ok::<(), xtp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Group`] with [`GroupClose::Nobody`](crate::GroupClose::Nobody) if nobody confirmed it; [`Error::Command`] for an
+    /// empty message, for one that does not fit [`CastOptions::datagram`] and for options out of range, [`Error::Interrupted`],
+    /// [`Error::Carrier`]; as [`cast`](Self::cast).
+    pub fn cast_datagram(
+        &self,
+        group: impl Into<Target>,
+        data: impl Into<Bytes>,
+        options: &CastOptions,
+    ) -> Result<Vec<MemberReport>> {
+        self.begin_datagram(group.into(), data.into(), options)?
+            .confirmed()
+    }
+
+    /// The message has left once, or is about to; [`Cast::confirmed`] waits for the rest.
+    pub(crate) fn begin_datagram(&self, group: Target, data: Bytes, options: &CastOptions) -> Result<Cast> {
+        let id = begin_cast(self, group, options.clone(), Some(data))?;
         Ok(Cast::new(Arc::clone(&self.shared), id))
     }
 
@@ -255,14 +356,24 @@ impl Endpoint {
     }
 }
 
-/// Makes a transmitter; the tokio module shares it.
-pub(crate) fn begin_cast(endpoint: &Endpoint, target: Target, mut options: CastOptions) -> Result<GroupId> {
+/// Makes a transmitter: of a stream, or of one message.
+fn begin_cast(
+    endpoint: &Endpoint,
+    target: Target,
+    mut options: CastOptions,
+    message: Option<Bytes>,
+) -> Result<GroupId> {
     let (multicast, six) = match &target {
         Target::Group(group) => (true, group.is_ipv6()),
         Target::Each(each) => (false, each.iter().any(SocketAddr::is_ipv6)),
     };
     if six && options.group.datagram == DATAGRAM_V4 {
         options.group.datagram = DATAGRAM_V6;
+    }
+    if let (Target::Each(each), Require::All) = (&target, &options.group.require) {
+        // Nobody else can come.
+        let listed = u32::try_from(each.len()).unwrap_or(u32::MAX);
+        options.group.expect = options.group.expect.or(Some(listed));
     }
     let sending = options.sending();
     // Who collects answers to the whole group receives the group.
@@ -274,6 +385,12 @@ pub(crate) fn begin_cast(endpoint: &Endpoint, target: Target, mut options: CastO
         }),
         _ => None,
     };
+    options.group.history = options.history.is_some();
+    let historian = options
+        .history
+        .take()
+        .map(|history| Historian::start(history, endpoint.shared.for_driver()))
+        .transpose()?;
     let (socket, collects) = (&endpoint.shared.config.socket, membership.is_some());
     let begun = endpoint.shared.command(|core, now| {
         core.check_carrier()?;
@@ -292,9 +409,15 @@ pub(crate) fn begin_cast(endpoint: &Endpoint, target: Target, mut options: CastO
             (true, None) => Holds::Sending,
             (false, None) => Holds::Nothing,
         };
-        match core.engine.cast(now, target, options.group) {
+        let made = match message {
+            Some(data) => core.engine.cast_datagram(now, target, options.group, data),
+            None => core.engine.cast(now, target, options.group),
+        };
+        match made {
             Ok(id) => {
-                core.groups.insert(id, GroupSlot::new(holds));
+                let mut slot = GroupSlot::new(holds);
+                slot.history = historian;
+                core.groups.insert(id, slot);
                 Ok(id)
             }
             Err(error) => {
@@ -310,12 +433,8 @@ pub(crate) fn begin_cast(endpoint: &Endpoint, target: Target, mut options: CastO
     begun
 }
 
-/// Makes a receiver; the tokio module shares it.
-pub(crate) fn begin_join(
-    endpoint: &Endpoint,
-    group: Option<SocketAddr>,
-    mut options: JoinOptions,
-) -> Result<GroupId> {
+/// Makes a receiver.
+fn begin_join(endpoint: &Endpoint, group: Option<SocketAddr>, mut options: JoinOptions) -> Result<GroupId> {
     let socket = &endpoint.shared.config.socket;
     let membership = group.map(|group| Membership {
         group: xtp_io::canonical(group),
@@ -356,3 +475,7 @@ pub(crate) fn begin_join(
     endpoint.shared.rouse();
     joined
 }
+
+#[cfg(test)]
+#[path = "group_tests.rs"]
+mod tests;

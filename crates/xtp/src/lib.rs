@@ -157,9 +157,12 @@ mod error;
 mod exchange;
 mod frames;
 mod group;
+mod history;
 mod incoming;
+mod limit;
 mod listener;
 mod mark;
+mod party;
 mod poll_set;
 mod resolve;
 mod shared;
@@ -189,6 +192,7 @@ pub use error::{Error, Result};
 #[doc(hidden)]
 pub use frames::{FrameBuffer, FrameBytes};
 pub use group::{CastOptions, JoinOptions};
+pub use history::History;
 pub use incoming::Incoming;
 pub use listener::{Arrival, Listener};
 pub use mark::Mark;
@@ -203,7 +207,8 @@ pub use subscription::Subscription;
 #[doc(hidden)]
 pub use xtp_engine::group::{BucketOptions, CastStats, Cycle, Fec, Mode, SubscriptionStats};
 pub use xtp_engine::group::{
-    DropReason, GroupClose, GroupEvent, MemberId, MemberReport, MemberState, Require, Slow, Target,
+    DropReason, GroupClose, GroupEvent, HistoryItem, MemberId, MemberReport, MemberState, Require, Slow,
+    Target,
 };
 pub use xtp_engine::{
     CloseReason, Confirm, DiagReason, LONGEST_REASON, ListenOptions, OpenOptions, paradigm,

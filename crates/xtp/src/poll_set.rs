@@ -1,4 +1,4 @@
-//! Waiting for whichever of many associations has something.
+//! Waiting for whichever of many associations, listeners and groups has something.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use xtp_engine::Expectation;
 
+use crate::cast::Cast;
 use crate::core::Source;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::listener::Listener;
 use crate::shared::Handle;
 use crate::stream::Stream;
+use crate::subscription::Subscription;
 
-/// Associations and listeners of one endpoint that a thread waits for together.
+/// Associations, listeners, and transmitters and receivers of groups of one endpoint that a thread waits for together.
 ///
 /// Waiting costs what is ready, not what was added: a set may hold a hundred thousand idle associations. Made by
-/// [`Endpoint::poll_set`]. A stream or listener is in one set at most; it leaves when it is dropped.
+/// [`Endpoint::poll_set`]. Each of them is in one set at most; it leaves when it is dropped.
 ///
 /// ```
 /// use xtp::{Config, Endpoint, paradigm};
@@ -96,6 +98,23 @@ impl PollSet {
         self.put(listener.shared(), Source::Listener(listener.id()), key)
     }
 
+    /// Adds a transmitter of a group under a `key` of the caller's choice, or gives it another one.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if it is another endpoint's.
+    pub fn add_cast(&self, cast: &Cast, key: u64) -> Result<()> {
+        self.put(cast.party().shared(), cast.party().source(), key)
+    }
+
+    /// Adds a receiver of a group under a `key` of the caller's choice, or gives it another one.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if it is another endpoint's.
+    pub fn add_subscription(&self, subscription: &Subscription, key: u64) -> Result<()> {
+        let party = subscription.party();
+        self.put(party.shared(), party.source(), key)
+    }
+
     fn put(&self, owner: &Arc<Handle>, source: Source, key: u64) -> Result<()> {
         if !Arc::ptr_eq(owner, &self.shared) {
             return Err(Error::Command(xtp_engine::Error::NoContext));
@@ -110,14 +129,26 @@ impl PollSet {
 
     /// Takes a stream out of the set; does nothing if it is in none.
     pub fn remove(&self, stream: &Stream) {
-        self.shared
-            .look(|core| core.watch.remove(Source::Stream(stream.id())));
+        self.drop_out(Source::Stream(stream.id()));
     }
 
     /// Takes a listener out of the set; does nothing if it is in none.
     pub fn remove_listener(&self, listener: &Listener) {
-        self.shared
-            .look(|core| core.watch.remove(Source::Listener(listener.id())));
+        self.drop_out(Source::Listener(listener.id()));
+    }
+
+    /// Takes a transmitter of a group out of the set; does nothing if it is in none.
+    pub fn remove_cast(&self, cast: &Cast) {
+        self.drop_out(cast.party().source());
+    }
+
+    /// Takes a receiver of a group out of the set; does nothing if it is in none.
+    pub fn remove_subscription(&self, subscription: &Subscription) {
+        self.drop_out(subscription.party().source());
+    }
+
+    fn drop_out(&self, source: Source) {
+        self.shared.look(|core| core.watch.remove(source));
     }
 
     /// Waits until at least one is ready and appends the keys of those that are. Ready is
@@ -125,7 +156,12 @@ impl PollSet {
     /// * a stream with something to read, or at its end: told with every call until it was read or left the set;
     /// * a stream that was refused octets and has room now, that reached a mark, or whose peer was heard for the
     ///   first time: told once;
-    /// * a listener with an association to accept: told with every call until it was accepted.
+    /// * a listener with an association to accept: told with every call until it was accepted;
+    /// * a receiver of a group with something to read, or whose group is over: told with every call until it was read or left the
+    ///   set;
+    /// * a transmitter to a group that was refused octets and has room now: told once; whose group is over: told with every call
+    ///   until it left the set;
+    /// * either of them with an [event](Cast::event) that it was not told of: told once for all there are.
     ///
     /// Part of a message counts as something to read, so [`Stream::try_recv_message`] may still find no whole one;
     /// what it found is put aside and no longer counts.

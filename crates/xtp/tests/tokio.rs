@@ -500,3 +500,29 @@ fn waits_end_when_they_should() {
         assert!(matches!(error, Error::Command(_)), "{error:?}");
     });
 }
+
+#[test]
+fn a_datagram_to_tasks() {
+    use xtp::{CastOptions, JoinOptions};
+    run(async {
+        let (mut addresses, mut receiving) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            let receiver = endpoint();
+            addresses.push(receiver.local_addr());
+            let subscription = receiver.join(None, JoinOptions::new()).unwrap();
+            receiving.push(::tokio::spawn(async move {
+                let message = subscription.recv_message().await.unwrap();
+                subscription.close().await.unwrap();
+                message
+            }));
+        }
+        let confirmed = endpoint()
+            .cast_datagram(addresses, "to each task", &CastOptions::new())
+            .await
+            .unwrap();
+        assert_eq!(confirmed.len(), 3);
+        for receiver in receiving {
+            assert_eq!(receiver.await.unwrap().as_deref(), Some(&b"to each task"[..]));
+        }
+    });
+}

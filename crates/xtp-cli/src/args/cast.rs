@@ -97,7 +97,8 @@ pub(crate) struct CastSendArgs {
     #[arg(long, value_name = "D", default_value = "30s", value_parser = units::duration)]
     pub(crate) patience: Duration,
 
-    /// Octets kept for receivers that fell behind [default: everything; 64MiB of standard input]
+    /// Octets kept in memory for receivers that fall behind or come late; who lacks more gets it from the files again, of standard
+    /// input not [default: 64MiB]
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub(crate) keep: Option<usize>,
 

@@ -3,6 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use xtp::{Cast, Chunk, Stream, Subscription};
 
+use super::cast::Past;
 use super::problem::{Fault, Problem, violation};
 use super::record::{Hash, Record};
 
@@ -18,18 +19,25 @@ const TOGETHER: usize = 256 << 10;
 pub(crate) enum Sink<'a> {
     /// To the other end of an association.
     Stream(&'a Stream),
-    /// To all receivers of a group.
-    Cast(&'a Cast),
+    /// To all receivers of a group; what was sent is noted for those who come late.
+    Cast(&'a Cast, Option<&'a Past>),
     /// To nobody: a receiver of a group has no way back.
     Nobody,
 }
 
-impl Sink<'_> {
+impl<'a> Sink<'a> {
     fn message(self, message: impl Into<Bytes>) -> Result<(), Fault> {
         match self {
             Self::Stream(stream) => Ok(stream.send_message(message)?),
-            Self::Cast(cast) => Ok(cast.send_message(message)?),
+            Self::Cast(cast, _) => Ok(cast.send_message(message)?),
             Self::Nobody => Ok(()),
+        }
+    }
+
+    pub(crate) fn past(&self) -> Option<&'a Past> {
+        match self {
+            Self::Cast(_, past) => *past,
+            _ => None,
         }
     }
 }
@@ -111,6 +119,13 @@ impl<'a> Outbox<'a> {
     /// If the association is over.
     pub(crate) fn push(&mut self, record: &Record) -> Result<(), Fault> {
         record.encode(&mut self.message);
+        if let Some(past) = self.sink.past() {
+            let content = match record {
+                Record::Whole { content, .. } => content.len(),
+                _ => 0,
+            };
+            past.collected(self.message.len(), content);
+        }
         if self.message.len() >= COLLECT {
             self.flush()?;
         }
@@ -127,6 +142,9 @@ impl<'a> Outbox<'a> {
         }
         let message = std::mem::take(&mut self.message);
         self.sent += 1;
+        if let Some(past) = self.sink.past() {
+            past.sends(&message);
+        }
         self.sink.message(message)
     }
 
@@ -138,6 +156,9 @@ impl<'a> Outbox<'a> {
         let len = u32::try_from(content.len()).map_err(|_| violation("made a piece too long"))?;
         Record::Piece { id, len }.encode(&mut self.message);
         self.flush()?;
+        if let Some(past) = self.sink.past() {
+            past.sends_content(&content);
+        }
         self.sink.message(content)
     }
 

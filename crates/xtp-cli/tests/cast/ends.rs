@@ -58,6 +58,21 @@ fn one_of_two_who_are_named_does_not_come() {
     receiver.end().expect(0);
 }
 
+/// A list names those who are expected: one that is not there is waited for, and missed.
+#[test]
+fn one_of_a_list_does_not_come() {
+    let dir = place(10_000);
+    let receiver = recv("127.0.0.1:36141", "out", &[], dir.path());
+    let group = "127.0.0.1:36141,127.0.0.1:36142";
+    let sent = send("file", group, &["--wait", "500ms"], dir.path())
+        .end()
+        .expect(1);
+    let report = sent.report();
+    assert_eq!(states(&report), [("", "complete"), ("", "absent")]);
+    assert_eq!(report["receivers"][1]["address"], "127.0.0.1:36142");
+    receiver.end().expect(0);
+}
+
 #[test]
 fn any_of_those_who_come_will_do() {
     let dir = place(10_000);

@@ -2,5 +2,6 @@
 #![cfg(target_os = "linux")]
 
 mod ends;
+mod late;
 mod support;
 mod transfers;

@@ -10,6 +10,7 @@ mod expectation;
 mod input;
 mod message;
 
+pub use catch_up::HistoryWish;
 pub use expectation::{Expectation, Reply};
 pub use input::{Arrivals, Arrived};
 pub use message::Parting;

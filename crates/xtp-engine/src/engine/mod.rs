@@ -25,7 +25,7 @@ mod stay;
 mod stores;
 mod turn;
 
-pub(crate) use group::{Fetch, Supplied};
+pub(crate) use group::{Fetch, Supplied, Supply};
 pub use guest::Welcomed;
 pub use stores::Store;
 

@@ -9,6 +9,7 @@ mod bucket;
 mod event;
 mod feedback;
 mod field;
+mod history;
 mod layout;
 mod members;
 mod options;
@@ -24,6 +25,7 @@ pub use event::{
     SubscriptionStats,
 };
 pub use feedback::{Feedback, LONGEST, hold};
+pub use history::HistoryItem;
 pub use layout::{Layout, LayoutError, RowPlace, SymbolPlace};
 pub use members::{MemberIndex, Place};
 pub use options::{BucketOptions, CastOptions, Cycle, Fec, JoinOptions, Mode, Require, Slow, Target};

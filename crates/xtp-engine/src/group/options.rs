@@ -149,6 +149,10 @@ pub struct CastOptions {
     pub patience: Duration,
     /// Octets kept for those who fell behind, beyond what is unacknowledged; `u64::MAX` = everything. Default 64 MiB.
     pub keep: u64,
+    /// The user has what is no longer kept, and gives it back when it is asked
+    /// ([`Driver::poll_history`](crate::Driver::poll_history)): with [`Slow::CatchUp`] nobody is too far behind or too late. Default
+    /// `false`.
+    pub history: bool,
     /// Whether who is done has received everything, or its user has confirmed it.
     pub confirm: Confirm,
     /// How receivers report.
@@ -186,6 +190,7 @@ impl Default for CastOptions {
             slow: Slow::CatchUp,
             patience: Duration::from_secs(30),
             keep: 64 << 20,
+            history: false,
             confirm: Confirm::Received,
             mode: Mode::Unicast,
             fec: Some(Fec::default()),

@@ -2,6 +2,7 @@
 
 mod behind;
 mod buckets;
+mod history;
 mod hostile;
 mod orders;
 mod several;

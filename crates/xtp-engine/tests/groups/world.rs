@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use xtp_engine::group::{
-    CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, MemberReport, MemberState, Mode, Target,
+    CastOptions, GroupClose, GroupEvent, GroupId, HistoryItem, JoinOptions, MemberReport, MemberState, Mode,
+    Target,
 };
 use xtp_engine::{Datagram, Driver, Engine, EngineConfig, Outlet, Read, Time, TransmitBatch};
 use xtp_wire::{Format, Packet};
@@ -114,6 +115,9 @@ impl Outlet for Leaving {
 
 type Judge<'a> = Box<dyn FnMut(&Copy) -> Fate + 'a>;
 
+/// What the user of a transmitter gives back of its past.
+type History<'a> = Box<dyn FnMut(u64, usize) -> Option<HistoryItem> + 'a>;
+
 /// A packet on its way: to which host, from where, to where, and its octets.
 type Travelling = (usize, SocketAddr, SocketAddr, Vec<u8>);
 
@@ -130,6 +134,7 @@ pub(crate) struct World<'a> {
     copies: usize,
     packets: usize,
     judge: Judge<'a>,
+    history: Option<History<'a>>,
 }
 
 /// A group's address.
@@ -176,7 +181,13 @@ impl<'a> World<'a> {
             copies: 0,
             packets: 0,
             judge: Box::new(judge),
+            history: None,
         }
+    }
+
+    /// Transmitters' users have the past of their streams.
+    pub(crate) fn remember(&mut self, history: impl FnMut(u64, usize) -> Option<HistoryItem> + 'a) {
+        self.history = Some(Box::new(history));
     }
 
     /// A transmitter on `host`.
@@ -328,6 +339,11 @@ impl<'a> World<'a> {
         let mut leaving = Leaving::default();
         host.engine.turn(self.now, &mut leaving);
         while host.engine.poll_event().is_some() {}
+        while let Some(wish) = host.engine.poll_history() {
+            let history = self.history.as_mut().expect("nobody else is asked");
+            let item = history(wish.from(), wish.most());
+            host.engine.history(&wish, item);
+        }
         for (dst, octets) in leaving.0 {
             self.leave(number, dst, &octets);
         }

@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use smallvec::SmallVec;
 use xtp_engine::group::{GroupClose, GroupEvent, GroupId};
 use xtp_engine::{Read, Time};
 
-use super::Core;
+use super::reading::{self, Collects, Partial};
+use super::{Core, Source, once_done};
 use crate::carrier::Membership;
 use crate::error::{Error, Result};
+use crate::history::Historian;
 use crate::stream::Chunk;
 
 /// Events kept for a user who does not take them; beyond, the oldest are forgotten.
 const MOST_EVENTS: usize = 1 << 16;
-/// Most octets taken from the engine at once when a message is put together.
-const PIECE: usize = 1 << 20;
 
 /// What has to be given back when a party of a group goes.
 #[derive(Debug)]
@@ -42,12 +42,11 @@ pub(crate) struct GroupSlot {
     found: Option<SocketAddr>,
     /// The stream is complete.
     complete: bool,
+    /// Who gives back what is no longer kept.
+    pub(crate) history: Option<Historian>,
     closed: Option<GroupClose>,
     events: VecDeque<GroupEvent>,
-    partial: Vec<Bytes>,
-    partial_octets: usize,
-    /// A gap lies in the message being read.
-    mutilated: bool,
+    partial: Partial,
     wakers: SmallVec<[Waker; 2]>,
 }
 
@@ -58,11 +57,10 @@ impl GroupSlot {
             started: false,
             found: None,
             complete: false,
+            history: None,
             closed: None,
             events: VecDeque::new(),
-            partial: Vec::new(),
-            partial_octets: 0,
-            mutilated: false,
+            partial: Partial::default(),
             wakers: SmallVec::new(),
         }
     }
@@ -87,31 +85,33 @@ impl GroupSlot {
     pub(crate) fn remember(&mut self, waker: &Waker) {
         super::slot::remember(&mut self.wakers, waker);
     }
+}
 
-    fn drop_partial(&mut self) {
-        self.partial.clear();
-        self.partial_octets = 0;
+impl Collects for GroupSlot {
+    fn partial(&mut self) -> &mut Partial {
+        &mut self.partial
     }
 
-    fn take_message(&mut self, last: Bytes) -> Bytes {
-        if self.partial.is_empty() {
-            return last;
-        }
-        let mut whole = BytesMut::with_capacity(self.partial_octets + last.len());
-        for piece in self.partial.drain(..) {
-            whole.extend_from_slice(&piece);
-        }
-        self.partial_octets = 0;
-        whole.extend_from_slice(&last);
-        whole.freeze()
+    fn if_partial(&mut self) -> Option<&mut Partial> {
+        Some(&mut self.partial)
     }
 }
 
 impl Core {
     /// Sorts the engine's events of groups to those who wait for them.
     pub(super) fn dispatch_groups(&mut self) {
+        while let Some(wish) = self.engine.poll_history() {
+            let historian = self
+                .groups
+                .get(&wish.group())
+                .and_then(|slot| slot.history.as_ref());
+            if !historian.is_some_and(|historian| historian.ask(wish)) {
+                self.engine.history(&wish, None);
+            }
+        }
         while let Some((id, event)) = self.engine.poll_group_event() {
             self.news += 1;
+            self.watch.heard_group(id, &event);
             if let Some(slot) = self.groups.get_mut(&id) {
                 slot.heard(event);
                 for waker in slot.wakers.drain(..) {
@@ -139,6 +139,7 @@ impl Core {
     /// The user lets go of a party.
     pub(crate) fn release_group(&mut self, now: Time, id: GroupId) {
         let _ = self.engine.group_release(now, id);
+        self.watch.remove(Source::Group(id));
         if let Some(slot) = self.groups.remove(&id) {
             self.give_back(slot.holds);
         }
@@ -160,10 +161,15 @@ impl Core {
 
 /// Queues `data`; ready when all of it was accepted. What was accepted is gone from `data`.
 pub(crate) fn send(core: &mut Core, now: Time, id: GroupId, data: &mut Bytes, eom: bool) -> Poll<Result<()>> {
-    match offer(core, now, id, data, eom) {
-        Ok(_) if data.is_empty() => Poll::Ready(Ok(())),
-        Ok(_) => Poll::Pending,
-        Err(error) => Poll::Ready(Err(error)),
+    let step = offer(core, now, id, data, eom);
+    once_done(step.map(|_| data.is_empty()))
+}
+
+/// As [`offer`], ready when at least one octet was taken.
+pub(crate) fn write(core: &mut Core, now: Time, id: GroupId, data: &mut Bytes) -> Poll<Result<usize>> {
+    match offer(core, now, id, data, false) {
+        Ok(0) => Poll::Pending,
+        outcome => Poll::Ready(outcome),
     }
 }
 
@@ -188,15 +194,29 @@ pub(crate) fn tag(core: &mut Core, now: Time, id: GroupId, tag: u64) -> Poll<Res
     }
 }
 
-/// Ready when data leaves, as far as members go.
-pub(crate) fn started(core: &mut Core, id: GroupId) -> Poll<Result<()>> {
-    match core.group(id) {
-        Ok(slot) if slot.started => Poll::Ready(Ok(())),
-        Ok(_) => core
+/// Ready with what `known` finds, unless it is over before.
+fn once_known<T>(
+    core: &mut Core,
+    id: GroupId,
+    known: impl FnOnce(&mut GroupSlot) -> Option<T>,
+) -> Poll<Result<T>> {
+    match core.group(id).map(known) {
+        Ok(Some(found)) => Poll::Ready(Ok(found)),
+        Ok(None) => core
             .group_ended(id)
             .map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
         Err(error) => Poll::Ready(Err(error)),
     }
+}
+
+/// Ready when data leaves, as far as members go.
+pub(crate) fn started(core: &mut Core, id: GroupId) -> Poll<Result<()>> {
+    once_known(core, id, |slot| slot.started.then_some(()))
+}
+
+/// Ready with the transmitter's address when it was heard.
+pub(crate) fn found(core: &mut Core, id: GroupId) -> Poll<Result<SocketAddr>> {
+    once_known(core, id, |slot| slot.found)
 }
 
 /// Ready with how it ended.
@@ -210,25 +230,9 @@ pub(crate) fn closed(core: &mut Core, id: GroupId) -> Poll<Result<GroupClose>> {
 
 /// The oldest event that was not taken; ready with `None` when there will be no other.
 pub(crate) fn event(core: &mut Core, id: GroupId) -> Poll<Result<Option<GroupEvent>>> {
-    match core.group(id).map(|slot| slot.events.pop_front()) {
-        Ok(Some(event)) => Poll::Ready(Ok(Some(event))),
-        Ok(None) => match core.group_ended(id) {
-            Some(Error::Group(_)) => Poll::Ready(Ok(None)),
-            Some(error) => Poll::Ready(Err(error)),
-            None => Poll::Pending,
-        },
-        Err(error) => Poll::Ready(Err(error)),
-    }
-}
-
-/// Ready with the transmitter's address when it was heard.
-pub(crate) fn found(core: &mut Core, id: GroupId) -> Poll<Result<SocketAddr>> {
-    match core.group(id).map(|slot| slot.found) {
-        Ok(Some(transmitter)) => Poll::Ready(Ok(transmitter)),
-        Ok(None) => core
-            .group_ended(id)
-            .map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
-        Err(error) => Poll::Ready(Err(error)),
+    match once_known(core, id, |slot| slot.events.pop_front()) {
+        Poll::Ready(Err(Error::Group(_))) => Poll::Ready(Ok(None)),
+        outcome => outcome.map_ok(Some),
     }
 }
 
@@ -237,100 +241,42 @@ pub(crate) fn is_complete(core: &mut Core, id: GroupId) -> bool {
     core.group(id).is_ok_and(|slot| slot.complete)
 }
 
+/// Whether something can be taken, or nothing will ever come. If not, an event will tell when.
+pub(super) fn is_ready(core: &mut Core, now: Time, id: GroupId) -> bool {
+    if core.group_ended(id).is_some() {
+        return true;
+    }
+    match core.engine.group_readable(now, id) {
+        // Finding nothing makes the engine tell when there is something again. There is nothing to take.
+        Ok(0) => !matches!(core.engine.group_read(now, id, 1), Ok(Read::Pending)),
+        Ok(_) => true,
+        // Of a transmitter there is nothing to read.
+        Err(_) => false,
+    }
+}
+
 /// The next item of the stream; `None` at its end.
 pub(crate) fn chunk(core: &mut Core, now: Time, id: GroupId, max: usize) -> Poll<Result<Option<Chunk>>> {
-    let item = match core.engine.group_read(now, id, max.max(1)) {
-        Ok(Read::Data { offset, bytes, eom }) => Chunk::Data {
-            offset,
-            bytes,
-            end_of_message: eom,
-        },
-        Ok(Read::Tag { offset, tag }) => Chunk::Tag { offset, tag },
-        Ok(Read::Gap { offset, len }) => Chunk::Gap { offset, len },
-        Ok(Read::End) => return Poll::Ready(Ok(None)),
-        Ok(Read::Pending) => {
-            return core
-                .group_ended(id)
-                .map_or(Poll::Pending, |error| Poll::Ready(Err(error)));
-        }
+    let read = match core.engine.group_read(now, id, max.max(1)) {
+        Ok(read) => reading::item(read),
         Err(error) => return Poll::Ready(Err(error.into())),
     };
-    Poll::Ready(Ok(Some(item)))
+    match read {
+        Poll::Ready(item) => Poll::Ready(Ok(item)),
+        Poll::Pending => core
+            .group_ended(id)
+            .map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
+    }
 }
 
 /// Octets into `buffer`, as many as there are, 0 at the end. Tags and gaps are passed over.
 pub(crate) fn read(core: &mut Core, now: Time, id: GroupId, buffer: &mut [u8]) -> Poll<Result<usize>> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        let room = &mut buffer[filled..];
-        match chunk(core, now, id, room.len()) {
-            Poll::Ready(Ok(Some(Chunk::Data { bytes, .. }))) => {
-                room[..bytes.len()].copy_from_slice(&bytes);
-                core.copied += bytes.len() as u64;
-                filled += bytes.len();
-            }
-            Poll::Ready(Ok(Some(_))) => {}
-            // The end, and what went wrong, will be found again by the next call.
-            _ if filled > 0 => break,
-            Poll::Ready(Ok(None)) => break,
-            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-            Poll::Pending => return Poll::Pending,
-        }
-    }
-    Poll::Ready(Ok(filled))
+    reading::octets(core, buffer, |core, max| chunk(core, now, id, max))
 }
 
 /// The next whole message; `None` at the end of the stream. One with a hole in it is passed over. Pieces are kept
 /// between questions.
 pub(crate) fn message(core: &mut Core, now: Time, id: GroupId, limit: usize) -> Poll<Result<Option<Bytes>>> {
-    loop {
-        let collected = core.group(id).map_or(0, |slot| slot.partial_octets);
-        if collected > limit {
-            return Poll::Ready(Err(Error::MessageTooLong { limit }));
-        }
-        // One octet more than allowed, to tell "exactly the limit" from "longer".
-        let most = (limit - collected).saturating_add(1).min(PIECE);
-        let item = match chunk(core, now, id, most) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-            Poll::Ready(Ok(item)) => item,
-        };
-        let slot = match core.group(id) {
-            Ok(slot) => slot,
-            Err(error) => return Poll::Ready(Err(error)),
-        };
-        match item {
-            Some(Chunk::Data {
-                bytes,
-                end_of_message,
-                ..
-            }) => {
-                slot.partial_octets += bytes.len();
-                if slot.partial_octets > limit {
-                    return Poll::Ready(Err(Error::MessageTooLong { limit }));
-                }
-                if !end_of_message && !slot.mutilated {
-                    slot.partial.push(bytes);
-                } else if end_of_message && !std::mem::take(&mut slot.mutilated) {
-                    slot.partial_octets -= bytes.len();
-                    return Poll::Ready(Ok(Some(slot.take_message(bytes))));
-                } else {
-                    slot.drop_partial();
-                }
-            }
-            Some(Chunk::Gap { .. }) => {
-                slot.mutilated = true;
-                slot.drop_partial();
-            }
-            Some(_) => {}
-            None => {
-                let octets = slot.partial_octets as u64;
-                slot.drop_partial();
-                return Poll::Ready(match octets {
-                    0 => Ok(None),
-                    octets => Err(Error::Incomplete { octets }),
-                });
-            }
-        }
-    }
+    let next = |core: &mut Core, max| chunk(core, now, id, max);
+    reading::message(core, limit, next, |core| core.group(id))
 }

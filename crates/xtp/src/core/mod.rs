@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::net::SocketAddr;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,6 +29,7 @@ mod gathered;
 pub(crate) mod group;
 pub(crate) mod ops;
 mod orphan;
+mod reading;
 mod requests;
 mod slot;
 mod watch;
@@ -68,6 +69,15 @@ impl Hasher for SerialHasher {
 
     fn write_u32(&mut self, value: u32) {
         self.write_u64(u64::from(value));
+    }
+}
+
+/// Ready when nothing is left to do.
+fn once_done(step: Result<bool>) -> Poll<Result<()>> {
+    match step {
+        Ok(true) => Poll::Ready(Ok(())),
+        Ok(false) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error)),
     }
 }
 

@@ -5,14 +5,12 @@
 use std::task::Poll;
 
 use bytes::{BufMut, Bytes};
-use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, Read, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, Time};
 
-use super::Core;
+use super::reading::{self, PIECE};
+use super::{Core, once_done};
 use crate::error::{Error, Result};
 use crate::stream::Chunk;
-
-/// Most octets taken from the engine at once when a message is put together.
-const PIECE: usize = 1 << 20;
 
 /// Sequence space of a tag.
 const TAG: u64 = 8;
@@ -25,11 +23,8 @@ pub(crate) fn send(
     data: &mut Bytes,
     eom: bool,
 ) -> Poll<Result<()>> {
-    match offer(core, now, id, data, eom) {
-        Ok(_) if data.is_empty() => Poll::Ready(Ok(())),
-        Ok(_) => Poll::Pending,
-        Err(error) => Poll::Ready(Err(error)),
-    }
+    let step = offer(core, now, id, data, eom);
+    once_done(step.map(|_| data.is_empty()))
 }
 
 /// Queues as much of `data` as there is room for; returns how much. What was accepted is gone from `data`.
@@ -41,15 +36,6 @@ pub(crate) fn offer(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes,
         return Ok(0);
     }
     hand_on(core, now, id, data, eom)
-}
-
-/// Ready when nothing is left to do.
-fn once_done(step: Result<bool>) -> Poll<Result<()>> {
-    match step {
-        Ok(true) => Poll::Ready(Ok(())),
-        Ok(false) => Poll::Pending,
-        Err(error) => Poll::Ready(Err(error)),
-    }
 }
 
 /// As [`send`], for memory in frames.
@@ -191,22 +177,18 @@ pub(crate) fn uncork(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<(
 
 /// The next item of the stream; `None` at its end.
 pub(crate) fn chunk(core: &mut Core, now: Time, id: ContextId, max: usize) -> Poll<Result<Option<Chunk>>> {
-    match core.engine.read(now, id, max.max(1)) {
-        Ok(Read::Data { offset, bytes, eom }) => Poll::Ready(Ok(Some(Chunk::Data {
-            offset,
-            bytes,
-            end_of_message: eom,
-        }))),
-        Ok(Read::Tag { offset, tag }) => Poll::Ready(Ok(Some(Chunk::Tag { offset, tag }))),
-        Ok(Read::Gap { offset, len }) => Poll::Ready(Ok(Some(Chunk::Gap { offset, len }))),
-        Ok(Read::End) => Poll::Ready(Ok(None)),
-        Ok(Read::Pending) => match core.ended(id) {
-            // A regular end means that the peer's stream is complete, whatever the engine still says.
-            Some(Error::Closed(CloseReason::Normal)) => Poll::Ready(Ok(None)),
-            Some(error) => Poll::Ready(Err(error)),
-            None => Poll::Pending,
-        },
-        Err(error) => Poll::Ready(Err(error.into())),
+    let read = match core.engine.read(now, id, max.max(1)) {
+        Ok(read) => reading::item(read),
+        Err(error) => return Poll::Ready(Err(error.into())),
+    };
+    if let Poll::Ready(item) = read {
+        return Poll::Ready(Ok(item));
+    }
+    match core.ended(id) {
+        // A regular end means that the peer's stream is complete, whatever the engine still says.
+        Some(Error::Closed(CloseReason::Normal)) => Poll::Ready(Ok(None)),
+        Some(error) => Poll::Ready(Err(error)),
+        None => Poll::Pending,
     }
 }
 
@@ -285,24 +267,7 @@ pub(crate) fn trains(
 
 /// Octets into `buffer`, as many as there are, 0 at the end. Tags and gaps are passed over.
 pub(crate) fn read(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Poll<Result<usize>> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        let room = &mut buffer[filled..];
-        match chunk(core, now, id, room.len()) {
-            Poll::Ready(Ok(Some(Chunk::Data { bytes, .. }))) => {
-                room[..bytes.len()].copy_from_slice(&bytes);
-                core.copied += bytes.len() as u64;
-                filled += bytes.len();
-            }
-            Poll::Ready(Ok(Some(_))) => {}
-            // The end, and what went wrong, will be found again by the next call.
-            _ if filled > 0 => break,
-            Poll::Ready(Ok(None)) => break,
-            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-            Poll::Pending => return Poll::Pending,
-        }
-    }
-    Poll::Ready(Ok(filled))
+    reading::octets(core, buffer, |core, max| chunk(core, now, id, max))
 }
 
 /// The next whole message; `None` at the end of the stream. Pieces are kept between questions, so nothing is lost
@@ -313,71 +278,8 @@ pub(crate) fn message(
     id: ContextId,
     limit: usize,
 ) -> Poll<Result<Option<Bytes>>> {
-    loop {
-        let collected = core.slot(id).map_or(0, |slot| slot.partial_octets());
-        // Nothing more of it is taken for a user who will not have it.
-        if collected > limit {
-            return Poll::Ready(Err(Error::MessageTooLong { limit }));
-        }
-        // One octet more than allowed, to tell "exactly the limit" from "longer".
-        let most = (limit - collected.min(limit)).saturating_add(1).min(PIECE);
-        let item = match chunk(core, now, id, most) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-            Poll::Ready(Ok(item)) => item,
-        };
-        let slot = match core.slot(id) {
-            Ok(slot) => slot,
-            Err(error) => return Poll::Ready(Err(error)),
-        };
-        match item {
-            Some(Chunk::Data {
-                bytes,
-                end_of_message,
-                ..
-            }) => {
-                if slot.partial_octets() + bytes.len() > limit {
-                    slot.more().partial_octets += bytes.len();
-                    return Poll::Ready(Err(Error::MessageTooLong { limit }));
-                }
-                if end_of_message {
-                    if !std::mem::take(&mut slot.mutilated) {
-                        let several = slot.partial_octets() > 0;
-                        let message = slot.take_message(bytes);
-                        if several {
-                            core.copied += message.len() as u64;
-                        }
-                        return Poll::Ready(Ok(Some(message)));
-                    }
-                    slot.drop_partial();
-                } else if !bytes.is_empty() {
-                    let keep = !slot.mutilated;
-                    let more = slot.more();
-                    more.partial_octets += bytes.len();
-                    if keep {
-                        more.partial.push(bytes);
-                    }
-                }
-            }
-            // What is left of a message with a hole is no message: it is passed over up to the next end.
-            Some(Chunk::Gap { .. }) => {
-                slot.mutilated = true;
-                slot.drop_partial();
-            }
-            // Items that are asked for one by one are no trains.
-            Some(Chunk::Tag { .. } | Chunk::Train { .. }) => {}
-            None => {
-                let octets = slot.partial_octets() as u64;
-                slot.drop_partial();
-                let outcome = if octets == 0 {
-                    Ok(None)
-                } else {
-                    Err(Error::Incomplete { octets })
-                };
-                return Poll::Ready(outcome);
-            }
-        }
-    }
+    let next = |core: &mut Core, max| chunk(core, now, id, max);
+    reading::message(core, limit, next, |core| core.slot(id))
 }
 
 /// Everything up to the end of the message or of the stream, whichever comes first: what one-packet paradigms

@@ -8,6 +8,8 @@ use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId};
 
+use super::reading::{Collects, Partial};
+
 /// Who looks after an association.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
@@ -49,8 +51,6 @@ pub(crate) struct Slot {
     pub(crate) writer_closed: bool,
     /// The writer was let go of with octets that find no room yet; it is closed behind them.
     pub(crate) writer_left: bool,
-    /// A gap lies in the message being read: what is left of it is passed over.
-    pub(crate) mutilated: bool,
     /// On the list of what the echo service has to look at.
     pub(crate) echo_due: bool,
     /// `io::Write` collects until its buffer is full.
@@ -67,9 +67,8 @@ pub(crate) struct Slot {
 /// What most associations have nothing of.
 #[derive(Debug, Default)]
 pub(crate) struct More {
-    /// Pieces of a message whose end has not come.
-    pub(crate) partial: SmallVec<[Bytes; 2]>,
-    pub(crate) partial_octets: usize,
+    /// Of the message that is being read.
+    partial: Partial,
     /// Memory of `io::Write`; what is in it has not been handed on.
     pub(crate) buffer: BytesMut,
     /// Octets taken over that found no room yet, and whether they end a message.
@@ -89,7 +88,6 @@ impl Slot {
             started: false,
             writer_closed: false,
             writer_left: false,
-            mutilated: false,
             echo_due: false,
             corked: false,
             unroutable: None,
@@ -123,22 +121,18 @@ impl Slot {
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         let empty = |more: &More| more.partial.is_empty() && more.buffer.is_empty() && more.held.is_none();
-        self.closed.is_none()
-            && self.unroutable.is_none()
-            && !self.mutilated
-            && self.more.as_deref().is_none_or(empty)
+        self.closed.is_none() && self.unroutable.is_none() && self.more.as_deref().is_none_or(empty)
     }
 
     /// Octets of the message being read that have come.
     pub(crate) fn partial_octets(&self) -> usize {
-        self.more.as_ref().map_or(0, |more| more.partial_octets)
+        self.more.as_ref().map_or(0, |more| more.partial.octets())
     }
 
     /// Forgets what came of the message being read.
     pub(crate) fn drop_partial(&mut self) {
         if let Some(more) = self.if_more() {
-            more.partial.clear();
-            more.partial_octets = 0;
+            more.partial.forget();
         }
     }
 
@@ -169,20 +163,15 @@ impl Slot {
     pub(crate) fn remember(&mut self, waker: &Waker) {
         remember(&mut self.more().wakers, waker);
     }
+}
 
-    /// The message whose last piece is `last`: joined with those collected so far, which are forgotten. One piece
-    /// costs no copy.
-    pub(crate) fn take_message(&mut self, last: Bytes) -> Bytes {
-        let Some(more) = self.if_more().filter(|more| !more.partial.is_empty()) else {
-            return last;
-        };
-        let mut whole = BytesMut::with_capacity(more.partial_octets + last.len());
-        for piece in more.partial.drain(..) {
-            whole.extend_from_slice(&piece);
-        }
-        more.partial_octets = 0;
-        whole.extend_from_slice(&last);
-        whole.freeze()
+impl Collects for Slot {
+    fn partial(&mut self) -> &mut Partial {
+        &mut self.more().partial
+    }
+
+    fn if_partial(&mut self) -> Option<&mut Partial> {
+        self.if_more().map(|more| &mut more.partial)
     }
 }
 

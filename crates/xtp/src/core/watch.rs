@@ -1,11 +1,12 @@
-//! Sets of associations and listeners that one thread waits for together: each set keeps a list of those with news, so
+//! Sets of associations, listeners and parties of groups that one thread waits for together: each set keeps a list of those with news, so
 //! that waiting costs what is ready, not what is watched.
 
 use std::task::Poll;
 
+use xtp_engine::group::{GroupEvent, GroupId};
 use xtp_engine::{ContextId, Event, ListenerId, Read, Time};
 
-use super::{Core, Queue, SerialMap};
+use super::{Core, Queue, SerialMap, group};
 use crate::error::Result;
 
 /// Something a set watches.
@@ -15,6 +16,8 @@ pub(crate) enum Source {
     Stream(ContextId),
     /// A listener.
     Listener(ListenerId),
+    /// A transmitter or a receiver of a group.
+    Group(GroupId),
 }
 
 #[derive(Debug)]
@@ -40,6 +43,7 @@ pub(crate) struct Watch {
     lists: SerialMap<u64, Vec<Source>>,
     streams: SerialMap<ContextId, Entry>,
     listeners: SerialMap<ListenerId, Entry>,
+    groups: SerialMap<GroupId, Entry>,
 }
 
 impl Watch {
@@ -55,6 +59,7 @@ impl Watch {
         self.lists.remove(&set);
         self.streams.retain(|_, entry| entry.set != set);
         self.listeners.retain(|_, entry| entry.set != set);
+        self.groups.retain(|_, entry| entry.set != set);
     }
 
     /// Watches `source` for a set, under `key`; no other set does from here on. It is looked at with the next question.
@@ -70,6 +75,7 @@ impl Watch {
         match source {
             Source::Stream(id) => drop(self.streams.insert(id, entry)),
             Source::Listener(id) => drop(self.listeners.insert(id, entry)),
+            Source::Group(id) => drop(self.groups.insert(id, entry)),
         }
         self.list(source, false);
     }
@@ -79,6 +85,7 @@ impl Watch {
         match source {
             Source::Stream(id) => drop(self.streams.remove(&id)),
             Source::Listener(id) => drop(self.listeners.remove(&id)),
+            Source::Group(id) => drop(self.groups.remove(&id)),
         }
     }
 
@@ -92,14 +99,26 @@ impl Watch {
             // Whether something can be read is looked up when it is asked for.
             Event::Readable => self.list(Source::Stream(id), false),
             Event::Moved(_) | Event::MaxData(_) => {}
-            Event::Writable => {
-                let source = Source::Stream(id);
-                if let Some(entry) = self.entry(source) {
-                    entry.room = true;
-                    self.list(source, false);
-                }
-            }
+            Event::Writable => self.has_room(Source::Stream(id)),
             _ => self.list(Source::Stream(id), true),
+        }
+    }
+
+    /// An event of a group.
+    pub(super) fn heard_group(&mut self, id: GroupId, event: &GroupEvent) {
+        let source = Source::Group(id);
+        match event {
+            _ if self.lists.is_empty() => {}
+            GroupEvent::Readable => self.list(source, false),
+            GroupEvent::Writable => self.has_room(source),
+            _ => self.list(source, true),
+        }
+    }
+
+    fn has_room(&mut self, source: Source) {
+        if let Some(entry) = self.entry(source) {
+            entry.room = true;
+            self.list(source, false);
         }
     }
 
@@ -107,6 +126,7 @@ impl Watch {
         match source {
             Source::Stream(id) => self.streams.get_mut(&id),
             Source::Listener(id) => self.listeners.get_mut(&id),
+            Source::Group(id) => self.groups.get_mut(&id),
         }
     }
 
@@ -155,7 +175,7 @@ impl Core {
                 std::mem::take(&mut entry.room),
                 entry.key,
             );
-            if news || lasting || room && self.has_room(*source) {
+            if news || lasting || room && self.has_room(now, *source) {
                 keys.push(key);
             }
             lasting
@@ -172,9 +192,10 @@ impl Core {
 
     /// Whether room that was told is still there: its owner may have filled it before he asked. Whoever is refused after
     /// that is told again.
-    fn has_room(&self, source: Source) -> bool {
+    fn has_room(&mut self, now: Time, source: Source) -> bool {
         match source {
             Source::Listener(_) => false,
+            Source::Group(id) => self.engine.group_writable(now, id).is_ok_and(|room| room > 0),
             Source::Stream(id) => self.engine.writable(id).is_ok_and(|room| room > 0),
         }
     }
@@ -183,6 +204,7 @@ impl Core {
     fn is_ready(&mut self, now: Time, source: Source) -> bool {
         let id = match source {
             Source::Listener(id) => return self.queues.get(&id).is_some_and(Queue::holds_any),
+            Source::Group(id) => return group::is_ready(self, now, id),
             Source::Stream(id) => id,
         };
         // Of one that only has asked, and of an answer that is not booked, enough is known without.

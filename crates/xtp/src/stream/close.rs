@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use xtp_engine::{CloseReason, Confirm, ContextId, Time};
 
-use super::{Stream, from_nanos};
+use super::Stream;
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
 use crate::mark::Mark;
@@ -20,11 +20,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Closed`] if the association is over, [`Error::Timeout`] if collected octets find no room.
     pub fn shutdown_write(&self) -> Result<()> {
-        self.wait(
-            "closing the writer",
-            from_nanos(&self.write_timeout),
-            ops::close_writer,
-        )
+        self.wait("closing the writer", self.write_timeout.get(), ops::close_writer)
     }
 
     /// Tells the peer that nothing more is wanted: it drops what it has not sent.

@@ -6,7 +6,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::{Stream, from_nanos};
+use super::Stream;
 use crate::core::ops;
 use crate::error::{Error, Result};
 
@@ -39,14 +39,14 @@ impl Stream {
         {
             return Ok(());
         }
-        self.wait("sending", from_nanos(&self.write_timeout), ops::uncork)
+        self.wait("sending", self.write_timeout.get(), ops::uncork)
     }
 
     fn write_some(&self, octets: &[u8]) -> Result<usize> {
         if octets.is_empty() {
             return Ok(0);
         }
-        self.wait("writing", from_nanos(&self.write_timeout), |core, now, id| {
+        self.wait("writing", self.write_timeout.get(), |core, now, id| {
             ops::write_or_wait(core, now, id, octets)
         })
     }
@@ -69,7 +69,7 @@ impl Stream {
 impl Read for &Stream {
     /// Octets as they come; 0 at the end. Ends of messages are not visible, tags and gaps are passed over.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let timeout = from_nanos(&self.read_timeout);
+        let timeout = self.read_timeout.get();
         Ok(self.wait("reading", timeout, |core, now, id| {
             ops::read(core, now, id, buffer)
         })?)

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use xtp_engine::{CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Oc
 
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
+use crate::limit::TimeLimit;
 use crate::mark::Mark;
 use crate::shared::Handle;
 
@@ -90,22 +90,8 @@ pub enum Chunk {
 pub struct Stream {
     shared: Arc<Handle>,
     id: ContextId,
-    /// Nanoseconds; `u64::MAX` for none.
-    read_timeout: AtomicU64,
-    write_timeout: AtomicU64,
-}
-
-fn to_nanos(timeout: Option<Duration>) -> u64 {
-    timeout.map_or(u64::MAX, |span| {
-        u64::try_from(span.as_nanos()).unwrap_or(u64::MAX - 1)
-    })
-}
-
-fn from_nanos(nanos: &AtomicU64) -> Option<Duration> {
-    match nanos.load(Ordering::Relaxed) {
-        u64::MAX => None,
-        nanos => Some(Duration::from_nanos(nanos)),
-    }
+    read_timeout: TimeLimit,
+    write_timeout: TimeLimit,
 }
 
 impl Stream {
@@ -113,8 +99,8 @@ impl Stream {
         Self {
             shared,
             id,
-            read_timeout: AtomicU64::new(u64::MAX),
-            write_timeout: AtomicU64::new(u64::MAX),
+            read_timeout: TimeLimit::none(),
+            write_timeout: TimeLimit::none(),
         }
     }
 
@@ -141,12 +127,12 @@ impl Stream {
 
     /// Longest time a reading call waits; `None`, the default, for ever (until the association ends).
     pub fn set_read_timeout(&self, timeout: Option<Duration>) {
-        self.read_timeout.store(to_nanos(timeout), Ordering::Relaxed);
+        self.read_timeout.set(timeout);
     }
 
     /// Longest time a sending call waits for room or confirmation; `None`, the default, for ever.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) {
-        self.write_timeout.store(to_nanos(timeout), Ordering::Relaxed);
+        self.write_timeout.set(timeout);
     }
 
     /// Says hello without data, for an opener that reads first; returns when the peer has answered.
@@ -193,7 +179,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Closed`] if the association ended before the stream did, [`Error::Timeout`].
     pub fn recv_chunk(&self) -> Result<Option<Chunk>> {
-        let timeout = from_nanos(&self.read_timeout);
+        let timeout = self.read_timeout.get();
         self.wait("receiving", timeout, |core, now, id| {
             ops::chunk(core, now, id, CHUNK)
         })
@@ -205,7 +191,7 @@ impl Stream {
     /// # Errors
     /// As [`recv_chunk`](Self::recv_chunk); nothing was appended then.
     pub fn recv_chunks(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
-        let timeout = from_nanos(&self.read_timeout);
+        let timeout = self.read_timeout.get();
         self.wait("receiving", timeout, |core, now, id| {
             ops::chunks(core, now, id, max, chunks)
         })
@@ -217,7 +203,7 @@ impl Stream {
     /// # Errors
     /// As [`recv_chunks`](Self::recv_chunks).
     pub fn recv_trains(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
-        let timeout = from_nanos(&self.read_timeout);
+        let timeout = self.read_timeout.get();
         self.wait("receiving", timeout, |core, now, id| {
             ops::trains(core, now, id, max, chunks)
         })
@@ -238,7 +224,7 @@ impl Stream {
     /// [`Error::MessageTooLong`] beyond [`Config::message_limit`](crate::Config::message_limit),
     /// [`Error::Incomplete`] if the stream ends inside a message, [`Error::Closed`], [`Error::Timeout`].
     pub fn recv_message(&self) -> Result<Option<Bytes>> {
-        self.message_within(from_nanos(&self.read_timeout))
+        self.message_within(self.read_timeout.get())
     }
 
     fn message_within(&self, timeout: Option<Duration>) -> Result<Option<Bytes>> {
@@ -324,7 +310,7 @@ impl Stream {
     /// # Errors
     /// As [`Mark::wait`].
     pub fn wait_mark(&self, mark: &Mark) -> Result<()> {
-        mark.wait(from_nanos(&self.write_timeout))
+        mark.wait(self.write_timeout.get())
     }
 
     /// Waits until everything sent so far is confirmed: at the peer's host, or taken by the peer's program.

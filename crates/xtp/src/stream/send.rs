@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use xtp_engine::Confirm;
 
-use super::{Stream, from_nanos};
+use super::Stream;
 use crate::core::ops;
 use crate::error::{Error, Result};
 use crate::frames::{FrameBuffer, FrameBytes, Owner};
@@ -27,7 +27,7 @@ impl Stream {
         // All pieces that find room are queued before anything leaves, so that small ones share packets.
         let mut queue = pieces.iter().cloned();
         let mut piece = Bytes::new();
-        self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
+        self.wait("sending", self.write_timeout.get(), |core, now, id| {
             loop {
                 if piece.is_empty() {
                     match queue.next() {
@@ -151,13 +151,13 @@ impl Stream {
 
     fn send_framed(&self, data: &FrameBytes, eom: bool) -> Result<()> {
         let mut data = data.to_framed(self.as_owner());
-        self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
+        self.wait("sending", self.write_timeout.get(), |core, now, id| {
             ops::send_frames(core, now, id, &mut data, eom)
         })
     }
 
     fn send_all(&self, mut data: Bytes, eom: bool) -> Result<()> {
-        self.wait("sending", from_nanos(&self.write_timeout), |core, now, id| {
+        self.wait("sending", self.write_timeout.get(), |core, now, id| {
             ops::send(core, now, id, &mut data, eom)
         })
     }
@@ -197,11 +197,9 @@ impl Stream {
     /// # Errors
     /// As [`send`](Self::send).
     pub fn send_tag(&self, tag: u64) -> Result<()> {
-        self.wait(
-            "sending a tag",
-            from_nanos(&self.write_timeout),
-            |core, now, id| ops::send_tag(core, now, id, tag),
-        )
+        self.wait("sending a tag", self.write_timeout.get(), |core, now, id| {
+            ops::send_tag(core, now, id, tag)
+        })
     }
 
     /// Octets that [`try_send`](Self::try_send) would accept now.

@@ -3,26 +3,21 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use ::tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use bytes::Bytes;
 use std::future::{Future, poll_fn};
 use xtp_engine::Time;
-use xtp_engine::group::{
-    CastStats, GroupClose, GroupEvent, GroupId, MemberReport, SubscriptionStats, Target,
-};
+use xtp_engine::group::{CastStats, GroupEvent, GroupId, MemberReport, SubscriptionStats, Target};
 
 use super::endpoint::Endpoint;
+use crate::cast::PIECE;
 use crate::core::{Core, group};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::group::{CastOptions, JoinOptions};
-use crate::shared::Handle;
+use crate::party::{Party, well};
 use crate::stream::{CHUNK, Chunk, refuse_empty};
-
-/// Octets that writing copies at once.
-const PIECE: usize = 256 << 10;
 
 impl Endpoint {
     /// Begins to transmit to a group.
@@ -31,6 +26,21 @@ impl Endpoint {
     /// As [`crate::Endpoint::cast`].
     pub fn cast(&self, target: impl Into<Target>, options: CastOptions) -> Result<Cast> {
         self.inner().cast(target, options).map(|inner| Cast { inner })
+    }
+
+    /// Sends one message to a group in one packet, and waits until all who are required have confirmed it. Cancelling it gives up
+    /// on those who have not.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::cast_datagram`].
+    pub async fn cast_datagram(
+        &self,
+        group: impl Into<Target>,
+        data: impl Into<Bytes>,
+        options: &CastOptions,
+    ) -> Result<Vec<MemberReport>> {
+        let inner = self.inner().begin_datagram(group.into(), data.into(), options)?;
+        Cast { inner }.confirmed().await
     }
 
     /// Waits for a transmitter of `group`, and receives what it sends.
@@ -44,25 +54,37 @@ impl Endpoint {
     }
 }
 
-fn ask_once<T>(
-    shared: &Arc<Handle>,
-    id: GroupId,
-    context: &mut Context<'_>,
-    question: impl FnOnce(&mut Core, Time) -> Poll<Result<T>>,
-) -> Poll<Result<T>> {
-    shared.poll(question, |core| {
-        if let Ok(slot) = core.group(id) {
-            slot.remember(context.waker());
-        }
-    })
-}
+impl Party {
+    /// Asks once for a task, which is woken by what happens to this party.
+    fn poll<T>(
+        &self,
+        context: &mut Context<'_>,
+        question: impl FnOnce(&mut Core, Time, GroupId) -> Poll<Result<T>>,
+    ) -> Poll<Result<T>> {
+        let id = self.id();
+        let question = |core: &mut Core, now| question(core, now, id);
+        self.shared().poll(question, |core| {
+            if let Ok(slot) = core.group(id) {
+                slot.remember(context.waker());
+            }
+        })
+    }
 
-fn ask<'a, T: 'a>(
-    shared: &'a Arc<Handle>,
-    id: GroupId,
-    mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>> + 'a,
-) -> impl Future<Output = Result<T>> + 'a {
-    poll_fn(move |context| ask_once(shared, id, context, &mut question))
+    /// Asks until there is an answer.
+    fn ask<'a, T: 'a>(
+        &'a self,
+        mut question: impl FnMut(&mut Core, Time, GroupId) -> Poll<Result<T>> + 'a,
+    ) -> impl Future<Output = Result<T>> + 'a {
+        poll_fn(move |context| self.poll(context, &mut question))
+    }
+
+    async fn news(&self) -> Result<Option<GroupEvent>> {
+        self.ask(|core, _, id| group::event(core, id)).await
+    }
+
+    async fn ended(&self) -> Result<()> {
+        well(self.ask(|core, _, id| group::closed(core, id)).await?)
+    }
 }
 
 /// One stream to all members of a group. See [`crate::Cast`].
@@ -77,20 +99,13 @@ impl Cast {
         &self.inner
     }
 
-    fn ask<'a, T: 'a>(
-        &'a self,
-        question: impl FnMut(&mut Core, Time) -> Poll<Result<T>> + 'a,
-    ) -> impl Future<Output = Result<T>> + 'a {
-        ask(self.inner.shared(), self.inner.id(), question)
-    }
-
     /// Waits until data leaves. Cancel-safe.
     ///
     /// # Errors
     /// As [`crate::Cast::wait_started`].
     pub async fn wait_started(&self) -> Result<()> {
-        let id = self.inner.id();
-        self.ask(move |core, _| group::started(core, id)).await
+        let party = self.inner.party();
+        party.ask(|core, _, id| group::started(core, id)).await
     }
 
     /// Sends all of `data` without copying it; waits for room. Cancelling it sends a prefix.
@@ -98,11 +113,13 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::send`].
     pub async fn send(&self, data: impl Into<Bytes>) -> Result<()> {
-        let (id, mut data) = (self.inner.id(), data.into());
+        let mut data = data.into();
         if data.is_empty() {
             return Ok(());
         }
-        self.ask(move |core, now| group::send(core, now, id, &mut data, false))
+        let party = self.inner.party();
+        party
+            .ask(move |core, now, id| group::send(core, now, id, &mut data, false))
             .await
     }
 
@@ -111,9 +128,11 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::send_message`].
     pub async fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
-        let (id, mut data) = (self.inner.id(), data.into());
+        let mut data = data.into();
         refuse_empty(data.len())?;
-        self.ask(move |core, now| group::send(core, now, id, &mut data, true))
+        let party = self.inner.party();
+        party
+            .ask(move |core, now, id| group::send(core, now, id, &mut data, true))
             .await
     }
 
@@ -122,8 +141,10 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::tag`].
     pub async fn tag(&self, tag: u64) -> Result<()> {
-        let id = self.inner.id();
-        self.ask(move |core, now| group::tag(core, now, id, tag)).await
+        let party = self.inner.party();
+        party
+            .ask(move |core, now, id| group::tag(core, now, id, tag))
+            .await
     }
 
     /// The members.
@@ -147,8 +168,7 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::event`].
     pub async fn event(&self) -> Result<Option<GroupEvent>> {
-        let id = self.inner.id();
-        self.ask(move |core, _| group::event(core, id)).await
+        self.inner.party().news().await
     }
 
     /// Ends the stream and waits until every member has everything or is given up. Cancel-safe: the stream ends all the same.
@@ -156,12 +176,13 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::finish`].
     pub async fn finish(&self) -> Result<Vec<MemberReport>> {
-        let id = self.inner.id();
         self.inner.begin_finish()?;
-        match self.ask(move |core, _| group::closed(core, id)).await? {
-            GroupClose::Normal => self.members(),
-            reason => Err(Error::Group(reason)),
-        }
+        self.confirmed().await
+    }
+
+    async fn confirmed(&self) -> Result<Vec<MemberReport>> {
+        self.inner.party().ended().await?;
+        self.members()
     }
 }
 
@@ -171,15 +192,11 @@ impl AsyncWrite for Cast {
         if octets.is_empty() {
             return Poll::Ready(Ok(0));
         }
-        let id = self.inner.id();
         let mut data = Bytes::copy_from_slice(&octets[..octets.len().min(PIECE)]);
-        ask_once(self.inner.shared(), id, context, |core, now| {
-            match group::offer(core, now, id, &mut data, false) {
-                Ok(0) => Poll::Pending,
-                outcome => Poll::Ready(outcome),
-            }
-        })
-        .map_err(io::Error::from)
+        let party = self.inner.party();
+        party
+            .poll(context, |core, now, id| group::write(core, now, id, &mut data))
+            .map_err(io::Error::from)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -204,20 +221,13 @@ impl Subscription {
         &self.inner
     }
 
-    fn ask<'a, T: 'a>(
-        &'a self,
-        question: impl FnMut(&mut Core, Time) -> Poll<Result<T>> + 'a,
-    ) -> impl Future<Output = Result<T>> + 'a {
-        ask(self.inner.shared(), self.inner.id(), question)
-    }
-
     /// Waits until a transmitter was heard; returns its address. Cancel-safe.
     ///
     /// # Errors
     /// As [`crate::Subscription::transmitter`].
     pub async fn transmitter(&self) -> Result<SocketAddr> {
-        let id = self.inner.id();
-        self.ask(move |core, _| group::found(core, id)).await
+        let party = self.inner.party();
+        party.ask(|core, _, id| group::found(core, id)).await
     }
 
     /// Waits for the next item of the stream; `None` at the end. Cancel-safe.
@@ -225,8 +235,17 @@ impl Subscription {
     /// # Errors
     /// As [`crate::Subscription::recv_chunk`].
     pub async fn recv_chunk(&self) -> Result<Option<Chunk>> {
-        let id = self.inner.id();
-        self.ask(move |core, now| group::chunk(core, now, id, CHUNK))
+        self.recv_chunk_within(CHUNK).await
+    }
+
+    /// Waits for the next item of the stream, of at most `max` octets. Cancel-safe.
+    ///
+    /// # Errors
+    /// As [`crate::Subscription::recv_chunk_within`].
+    pub async fn recv_chunk_within(&self, max: usize) -> Result<Option<Chunk>> {
+        let party = self.inner.party();
+        party
+            .ask(move |core, now, id| group::chunk(core, now, id, max))
             .await
     }
 
@@ -235,9 +254,10 @@ impl Subscription {
     /// # Errors
     /// As [`crate::Subscription::recv_message`].
     pub async fn recv_message(&self) -> Result<Option<Bytes>> {
-        let id = self.inner.id();
-        let limit = self.inner.shared().config.message_limit;
-        self.ask(move |core, now| group::message(core, now, id, limit))
+        let party = self.inner.party();
+        let limit = party.shared().config.message_limit;
+        party
+            .ask(move |core, now, id| group::message(core, now, id, limit))
             .await
     }
 
@@ -265,16 +285,25 @@ impl Subscription {
         self.inner.stats()
     }
 
+    /// Waits for the next thing that happens; `None` when nothing will any more. Cancel-safe.
+    ///
+    /// # Errors
+    /// As [`crate::Subscription::event`].
+    pub async fn event(&self) -> Result<Option<GroupEvent>> {
+        self.inner.party().news().await
+    }
+
+    /// Whether the whole stream is here, read or not.
+    pub fn is_complete(&self) -> bool {
+        self.inner.is_complete()
+    }
+
     /// Waits until the group is over. Cancel-safe.
     ///
     /// # Errors
     /// As [`crate::Subscription::close`].
     pub async fn close(&self) -> Result<()> {
-        let id = self.inner.id();
-        match self.ask(move |core, _| group::closed(core, id)).await? {
-            GroupClose::Normal => Ok(()),
-            reason => Err(Error::Group(reason)),
-        }
+        self.inner.party().ended().await
     }
 }
 
@@ -284,11 +313,12 @@ impl AsyncRead for Subscription {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let id = self.inner.id();
-        ask_once(self.inner.shared(), id, context, |core, now| {
-            group::read(core, now, id, buffer.initialize_unfilled())
-        })
-        .map_ok(|count| buffer.advance(count))
-        .map_err(io::Error::from)
+        let party = self.inner.party();
+        party
+            .poll(context, |core, now, id| {
+                group::read(core, now, id, buffer.initialize_unfilled())
+            })
+            .map_ok(|count| buffer.advance(count))
+            .map_err(io::Error::from)
     }
 }

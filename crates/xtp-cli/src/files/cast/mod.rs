@@ -3,10 +3,13 @@
 //! What is sent are the records of the file protocol, one way (docs/protocol/files.md, "To a group").
 
 mod group;
+mod past;
 mod recv;
 mod report;
 mod send;
 mod view;
+
+pub(crate) use past::Past;
 
 use crate::args::{CastArgs, CastWay};
 use crate::common::{Common, Outcome};

@@ -1,9 +1,10 @@
 //! What a cast tells in the end: an object for programs, a line for people, and the status.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use serde::Serialize;
-use xtp::{Cast, CastStats, MemberReport, MemberState};
+use xtp::{Cast, CastStats, DropReason, MemberReport, MemberState};
 
 use crate::common::{Failure, Outcome, Output, Status, peer_text, rate_text, size_text, span_text};
 use crate::files::problem::Code;
@@ -13,6 +14,8 @@ use crate::files::tally::Tally;
 pub(super) struct Ending<'a> {
     pub(super) group: &'a str,
     pub(super) expected: usize,
+    /// All of these are expected.
+    pub(super) listed: &'a [SocketAddr],
     pub(super) to: &'a [String],
     pub(super) any: Option<u32>,
     pub(super) span: Duration,
@@ -41,6 +44,9 @@ struct Receiver {
     reason: String,
     seconds: f64,
     bytes: u64,
+    /// Another one took its place.
+    #[serde(skip)]
+    replaced: bool,
 }
 
 impl Receiver {
@@ -62,12 +68,13 @@ impl Receiver {
             reason,
             seconds: member.time.as_secs_f64(),
             bytes: member.octets,
+            replaced: member.state == MemberState::Dropped(DropReason::Replaced),
         }
     }
 
     /// One that never came.
     fn absent(name: &str) -> Self {
-        let is_address = name.parse::<std::net::IpAddr>().is_ok();
+        let is_address = name.parse::<IpAddr>().is_ok() || name.parse::<SocketAddr>().is_ok();
         let (address, name) = if is_address { (name, "") } else { ("", name) };
         Self {
             address: address.to_owned(),
@@ -76,6 +83,7 @@ impl Receiver {
             reason: "never joined".to_owned(),
             seconds: 0.0,
             bytes: 0,
+            replaced: false,
         }
     }
 
@@ -104,6 +112,11 @@ impl SendReport {
             .iter()
             .filter(|wanted| !members.iter().any(|member| is_meant(member, wanted)));
         receivers.extend(missing.map(|wanted| Receiver::absent(wanted)));
+        for address in ending.listed.iter().copied().map(peer_text) {
+            if !receivers.iter().any(|receiver| receiver.address == address) {
+                receivers.push(Receiver::absent(&address));
+            }
+        }
         while receivers.len() < ending.expected {
             receivers.push(Receiver::absent(""));
         }
@@ -118,7 +131,7 @@ impl SendReport {
                     .iter()
                     .any(|member| is_meant(member, wanted) && matches!(member.state, MemberState::Done(_)))
             }),
-            None => whole == receivers.len() && whole > 0,
+            None => whole > 0 && receivers.iter().all(|one| one.has_everything() || one.replaced),
         };
         Self {
             ok,
@@ -153,9 +166,9 @@ impl SendReport {
         let without: Vec<_> = self
             .receivers
             .iter()
-            .filter(|receiver| !receiver.has_everything())
+            .filter(|receiver| !receiver.has_everything() && !receiver.replaced)
             .collect();
-        let whole = self.receivers.len() - without.len();
+        let whole = self.receivers.iter().filter(|one| one.has_everything()).count();
         let outcome = match broken {
             Some(failure) => Err(failure),
             None if !self.ok => Err(Failure::failed(format!(

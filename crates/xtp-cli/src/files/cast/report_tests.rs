@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use xtp::{CastStats, DropReason, MemberId};
+use xtp::{CastStats, MemberId};
 
 use super::*;
 
@@ -22,6 +22,7 @@ fn ending<'a>(expected: usize, to: &'a [String], any: Option<u32>) -> Ending<'a>
     Ending {
         group: "239.1.2.3",
         expected,
+        listed: &[],
         to,
         any,
         span: Duration::from_secs(2),
@@ -54,6 +55,35 @@ fn all_who_came_and_all_who_were_expected() {
     assert_eq!(told(&members, &ending(3, &[], None)), (false, three.clone()));
     assert_eq!(told(&members, &ending(3, &[], Some(2))), (true, three));
     assert_eq!(told(&[], &ending(0, &[], None)), (false, vec![]));
+}
+
+/// Each address of a list is expected, however it is written.
+#[test]
+fn those_of_a_list() {
+    let members = [member(1, "", MemberState::Done(false))];
+    let listed: Vec<SocketAddr> = ["[::ffff:10.0.0.1]:5000", "10.0.0.2:5000"]
+        .map(|address| address.parse().unwrap())
+        .to_vec();
+    let mut ending = ending(0, &[], None);
+    ending.listed = &listed[..1];
+    assert_eq!(told(&members, &ending), (true, vec!["complete"]));
+    ending.listed = &listed;
+    assert_eq!(told(&members, &ending), (false, vec!["complete", "absent"]));
+    let report = SendReport::of(&members, &CastStats::default(), &ending);
+    assert_eq!(report.receivers[1].address, "10.0.0.2:5000");
+}
+
+/// One that was started again is whole if its successor is.
+#[test]
+fn whoever_was_replaced_is_not_missed() {
+    let replaced = MemberState::Dropped(DropReason::Replaced);
+    let mut members = [member(1, "a", replaced), member(2, "a", MemberState::Done(false))];
+    assert_eq!(
+        told(&members, &ending(1, &[], None)),
+        (true, vec!["dropped", "complete"])
+    );
+    members[1].state = MemberState::Dropped(DropReason::Silent);
+    assert!(!told(&members, &ending(1, &[], None)).0);
 }
 
 #[test]

@@ -2,15 +2,18 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use xtp::{
     BucketOptions, Cast, CastOptions, Confirm, Cycle, Error, Fec, GroupClose, MemberReport, Mode, Require,
-    Slow, ports,
+    Slow, Target, ports,
 };
 
 use super::group::Group;
+use super::past::Past;
 use super::report::{Ending, SendReport};
 use super::view::View;
 use crate::args::{CastSendArgs, CycleArg, ModeArg, SlowArg, WaitArg};
@@ -30,12 +33,20 @@ use crate::files::walk::{Holes, Missed, Source, Walk};
 const JOINERS: Duration = Duration::from_secs(2);
 /// Waits so long for those who are expected.
 const EXPECTED: Duration = Duration::from_secs(30);
+/// Octets kept in memory for those who fell behind. Files are read again for those who lack more.
+const KEPT: u64 = 64 << 20;
 
 /// Sends and reports.
 pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
-    let options = options(args, common)?;
     let group = Group::parse(&args.group, &args.both)?;
+    let listed = listed(args, &group);
+    let options = options(args, common, &listed)?;
     let content = Content::open(&args.path, common)?;
+    let past = content.past().map(Arc::new);
+    let options = match past.clone() {
+        Some(past) => options.history(move |position, most| past.at(position, most)),
+        None => options,
+    };
     let endpoint = common.endpoint(common.config(Some(group.bind(args.both.source))))?;
     let doing = format!("cannot send to {}", args.group);
     let failed = |error: &Error| match error {
@@ -61,7 +72,8 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     let outcome = std::thread::scope(|scope| {
         let view = View::new(&common.out, &cast, content.total());
         let viewing = scope.spawn(|| view.run(&done));
-        let outcome = transmit(&cast, content, &tally, common);
+        let sink = Sink::Cast(&cast, past.as_deref());
+        let outcome = transmit(&cast, sink, content, &tally, common);
         done.store(true, Ordering::Relaxed);
         viewing.thread().unpark();
         outcome
@@ -70,6 +82,7 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     let ending = Ending {
         group: &args.group,
         expected: args.expect.unwrap_or(0) as usize,
+        listed: &listed,
         to: &args.to,
         any: args.any,
         span: began.elapsed(),
@@ -93,8 +106,18 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     SendReport::new(&cast, &ending).conclude(&common.out, &tally, &ending, broken)
 }
 
+/// The receivers that a list names, where no flag says otherwise whom to wait for: all of them are expected.
+fn listed(args: &CastSendArgs, group: &Group) -> Vec<SocketAddr> {
+    let otherwise =
+        args.expect.is_some() || args.joiners.is_some() || args.any.is_some() || !args.to.is_empty();
+    match &group.target {
+        Target::Each(each) if !otherwise => each.clone(),
+        _ => Vec::new(),
+    }
+}
+
 /// What the flags say.
-fn options(args: &CastSendArgs, common: &Common) -> Result<CastOptions, Failure> {
+fn options(args: &CastSendArgs, common: &Common, listed: &[SocketAddr]) -> Result<CastOptions, Failure> {
     let mode = match args.mode {
         ModeArg::Bucket => Mode::Bucket(buckets(args)),
         ModeArg::Unicast if args.buckets.is_some() || args.cycle.is_some() || args.classic => {
@@ -114,16 +137,13 @@ fn options(args: &CastSendArgs, common: &Common) -> Result<CastOptions, Failure>
         Some(SlowArg::Drop) => Slow::Drop,
         Some(SlowArg::Catchup) | None => Slow::CatchUp,
     };
-    let keep = match args.keep {
-        Some(octets) => octets as u64,
-        None if args.path == "-" => 64 << 20,
-        None => u64::MAX,
-    };
+    let keep = args.keep.map_or(KEPT, |octets| octets as u64);
     let fec = Fec::default();
     let proactive = args.proactive.unwrap_or(fec.proactive);
     let (require, expect) = match args.any {
         Some(any) => (Require::AnyOf(any), args.expect),
         None if !args.to.is_empty() => (Require::List(args.to.clone()), u32::try_from(args.to.len()).ok()),
+        None if !listed.is_empty() => (Require::All, u32::try_from(listed.len()).ok()),
         None => (Require::All, args.expect),
     };
     let wait = match (args.wait, expect) {
@@ -190,6 +210,14 @@ impl Content {
         Ok(Self::Files(source, total))
     }
 
+    /// What was sent of files can be read again.
+    fn past(&self) -> Option<Past> {
+        match self {
+            Self::Files(source, _) => Some(Past::new(source.clone())),
+            Self::Stream => None,
+        }
+    }
+
     fn total(&self) -> Option<u64> {
         match self {
             Self::Files(_, total) => Some(*total),
@@ -201,12 +229,13 @@ impl Content {
 /// Sends everything when those who are expected are here, and waits until everybody has it.
 fn transmit(
     cast: &Cast,
+    sink: Sink<'_>,
     content: Content,
     tally: &Tally,
     common: &Common,
 ) -> Result<Vec<MemberReport>, Fault> {
     cast.wait_started()?;
-    let mut outbox = Outbox::to(Sink::Cast(cast));
+    let mut outbox = Outbox::to(sink);
     let total = content.total();
     outbox.push(&Record::Hello {
         version: VERSION,
@@ -216,7 +245,7 @@ fn transmit(
         },
     })?;
     match content {
-        Content::Files(source, _) => Files::new(source, outbox, tally).run()?,
+        Content::Files(source, _) => Files::new(source, outbox, sink.past(), tally).run()?,
         Content::Stream => stream(&mut outbox, tally, common)?,
     }
     Ok(cast.finish()?)
@@ -255,16 +284,18 @@ fn walk(source: Source) -> Walk {
 struct Files<'a> {
     walk: Walk,
     outbox: Outbox<'a>,
+    past: Option<&'a Past>,
     tally: &'a Tally,
     pool: Pool,
     digest: Digest,
 }
 
 impl<'a> Files<'a> {
-    fn new(source: Source, outbox: Outbox<'a>, tally: &'a Tally) -> Self {
+    fn new(source: Source, outbox: Outbox<'a>, past: Option<&'a Past>, tally: &'a Tally) -> Self {
         Self {
             walk: walk(source),
             outbox,
+            past,
             tally,
             pool: Pool::default(),
             digest: Digest::default(),
@@ -320,6 +351,9 @@ impl<'a> Files<'a> {
         let failed = |error: std::io::Error| Problem::io(&label, &error);
         let mut file: File = source.root.file(&path).map_err(failed)?;
         check_unchanged(&file, entry, &label)?;
+        if let Some(past) = self.past {
+            past.begins(entry);
+        }
         if size <= INLINE_LIMIT {
             let content = self.pool.read(&mut file, size).map_err(failed)?;
             if content.len() as u64 != size {
@@ -329,6 +363,7 @@ impl<'a> Files<'a> {
             let hash = *blake3::hash(&content).as_bytes();
             self.digest.add(hash);
             self.tally.sent.add(size);
+            self.reads(0);
             return self.outbox.push(&Record::Whole {
                 id: entry.id,
                 hash,
@@ -346,6 +381,7 @@ impl<'a> Files<'a> {
                 return Err(changed(&label).into());
             }
             let octets = content.len() as u64;
+            self.reads(size - left);
             left -= octets;
             // Sent first and hashed then: the network works meanwhile.
             self.outbox.piece(entry.id, content.clone())?;
@@ -356,5 +392,12 @@ impl<'a> Files<'a> {
         let hash = *hasher.finalize().as_bytes();
         self.digest.add(hash);
         self.outbox.push(&Record::End { id: entry.id, hash })
+    }
+
+    /// The content that is sent next is that of the file, from `offset` on.
+    fn reads(&self, offset: u64) {
+        if let Some(past) = self.past {
+            past.reads(offset);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use xtp::{Cast, GroupEvent, MemberId, MemberReport};
+use xtp::{Cast, GroupEvent, MemberId, MemberReport, MemberState};
 
 use crate::common::{Output, ProgressUnit, peer_text, progress_bar, span_text};
 
@@ -66,8 +66,12 @@ fn line(event: &GroupEvent, members: &[MemberReport]) -> Option<String> {
         GroupEvent::Returned(id) => format!("{} is back", shown(who(id)?)),
         GroupEvent::Done(id) => {
             let member = who(id)?;
+            let how = match member.state {
+                MemberState::Done(true) => ", caught up",
+                _ => "",
+            };
             format!(
-                "{} has everything after {}",
+                "{} has everything after {}{how}",
                 shown(member),
                 span_text(member.time)
             )

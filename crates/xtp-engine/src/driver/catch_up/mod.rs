@@ -9,15 +9,21 @@ mod supply;
 use super::Driver;
 use crate::engine::Engine;
 use crate::event::{ContextId, Event};
+use crate::group::HistoryItem;
 use crate::time::Time;
 use fetch::Fetches;
+use std::collections::VecDeque;
 use supply::Supplies;
+
+pub use supply::HistoryWish;
 
 /// All catch-ups of one engine.
 #[derive(Default)]
 pub(super) struct CatchUps {
     supplies: Supplies,
     fetches: Fetches,
+    /// What users of transmitters are asked for: one wish a catch-up at most.
+    wishes: VecDeque<HistoryWish>,
     /// Something happened to one of them since its last turn.
     pending: bool,
 }
@@ -60,7 +66,7 @@ impl CatchUps {
     /// Reads and writes what there is.
     pub(super) fn turn(&mut self, now: Time, engine: &mut Engine) {
         self.pending = false;
-        self.supplies.turn(now, engine);
+        self.supplies.turn(now, engine, &mut self.wishes);
         self.fetches.turn(now, engine);
     }
 }
@@ -78,5 +84,18 @@ impl Driver {
             }
         }
         None
+    }
+
+    /// The next octets that a transmitter's user is asked for ([`CastOptions::history`](crate::group::CastOptions::history)): each
+    /// wish once, after a [turn](Self::turn). Each is to be [answered](Self::history).
+    pub fn poll_history(&mut self) -> Option<HistoryWish> {
+        self.catch_ups.wishes.pop_front()
+    }
+
+    /// Answers a wish; what there is of it leaves with the next [turn](Self::turn). `None`, and what does not fit into the wished
+    /// range, say that it is not to be had: who lacks it is out ([`DropReason::Behind`](crate::group::DropReason::Behind)).
+    pub fn history(&mut self, wish: &HistoryWish, item: Option<HistoryItem>) {
+        self.catch_ups.supplies.answer(wish, item);
+        self.catch_ups.pending = true;
     }
 }

@@ -1,17 +1,58 @@
-//! A transmitter's side of catch-ups: ranges in, their octets out.
+//! A transmitter's side of catch-ups: ranges in, their octets out. What is no longer kept its user is asked for.
 
-use crate::engine::{Engine, Read, Supplied};
+use crate::engine::{Engine, Read, Supplied, Supply};
 use crate::event::ContextId;
-use crate::group::GroupId;
+use crate::group::{GroupId, HistoryItem};
 use crate::options::Rate;
 use crate::time::Time;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
-use xtp_wire::RangeReader;
+use xtp_wire::{RangeReader, TAG_LEN};
 
 /// Ranges that wait to be supplied: what is behind them is read when there is room again.
 const MOST_RANGES: usize = 256;
 /// Octets a catch-up may send at once where a rate holds it back.
 const BURST: u32 = 32 << 10;
+
+/// Octets that a transmitter's user is asked for at once.
+const MOST_ASKED: u64 = 256 << 10;
+
+/// Octets that somebody who is behind lacks and that are no longer kept: from a position of the stream on, so many at most.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct HistoryWish {
+    association: ContextId,
+    group: GroupId,
+    from: u64,
+    most: usize,
+}
+
+impl HistoryWish {
+    /// Whose transmitter is asked.
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// The position of the first octet: octets written before it and eight for each tag.
+    pub fn from(&self) -> u64 {
+        self.from
+    }
+
+    /// More octets than that are of no use.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+}
+
+/// What of the stream's past is asked for.
+#[derive(Debug, Default)]
+enum Past {
+    #[default]
+    Nothing,
+    /// This was asked for.
+    Asked(HistoryWish),
+    /// This was the answer; `None`: it is not to be had.
+    Answered(Option<Supply>),
+}
 
 /// One member that is supplied.
 struct Supplying {
@@ -27,11 +68,47 @@ struct Supplying {
     done: bool,
     closed: bool,
     rate: Option<u64>,
+    past: Past,
 }
 
 /// All of them.
 #[derive(Default)]
 pub(super) struct Supplies(Vec<Supplying>);
+
+/// So much of what the user gave as was asked for; `None` if it is nothing.
+fn piece(item: HistoryItem, most: usize) -> Option<Supply> {
+    match item {
+        HistoryItem::Tag(tag) => Some(Supply {
+            tag: Some(tag),
+            bytes: SmallVec::new(),
+            eom: false,
+            len: TAG_LEN as u64,
+        }),
+        HistoryItem::Octets { bytes, .. } if bytes.is_empty() => None,
+        HistoryItem::Octets {
+            mut bytes,
+            end_of_message,
+        } => {
+            let eom = end_of_message && bytes.len() <= most;
+            bytes.truncate(most);
+            Some(Supply {
+                tag: None,
+                len: bytes.len() as u64,
+                bytes: SmallVec::from_iter([bytes]),
+                eom,
+            })
+        }
+    }
+}
+
+/// What becomes of a range next.
+enum Next {
+    Piece(Supply),
+    /// Not now.
+    Wait,
+    /// It can not be had.
+    Gone,
+}
 
 impl Supplies {
     pub(super) fn is_empty(&self) -> bool {
@@ -52,7 +129,16 @@ impl Supplies {
             done: false,
             closed: false,
             rate: None,
+            past: Past::Nothing,
         });
+    }
+
+    /// The user has answered; an answer that nobody waits for any more is none.
+    pub(super) fn answer(&mut self, wish: &HistoryWish, item: Option<HistoryItem>) {
+        let mut all = self.0.iter_mut();
+        if let Some(one) = all.find(|one| matches!(&one.past, Past::Asked(asked) if asked == wish)) {
+            one.past = Past::Answered(item.and_then(|item| piece(item, wish.most)));
+        }
     }
 
     pub(super) fn closed(&mut self, id: ContextId) {
@@ -61,11 +147,11 @@ impl Supplies {
         }
     }
 
-    pub(super) fn turn(&mut self, now: Time, engine: &mut Engine) {
+    pub(super) fn turn(&mut self, now: Time, engine: &mut Engine, wishes: &mut VecDeque<HistoryWish>) {
         for at in 0..self.0.len() {
             let sharers = self.0.len() as u64;
             let one = &mut self.0[at];
-            one.turn(now, engine, sharers);
+            one.turn(now, engine, sharers, wishes);
         }
         self.0.retain(|one| {
             if one.closed {
@@ -78,7 +164,7 @@ impl Supplies {
 }
 
 impl Supplying {
-    fn turn(&mut self, now: Time, engine: &mut Engine, sharers: u64) {
+    fn turn(&mut self, now: Time, engine: &mut Engine, sharers: u64, wishes: &mut VecDeque<HistoryWish>) {
         if self.closed {
             return;
         }
@@ -96,7 +182,7 @@ impl Supplying {
             let _ = engine.abort(now, self.association);
             return;
         }
-        self.write(now, engine);
+        self.write(now, engine, group, wishes);
     }
 
     /// While the group itself has something to send, catch-ups get a small share of its rate (§9.7).
@@ -133,17 +219,58 @@ impl Supplying {
         Ok(())
     }
 
-    fn write(&mut self, now: Time, engine: &mut Engine) {
-        while let Some(&(from, to)) = self.ranges.front() {
-            let room = engine.writable(self.association).unwrap_or(0);
-            if room == 0 {
-                return;
+    /// What is next of `from..to`.
+    fn next(
+        &mut self,
+        now: Time,
+        engine: &mut Engine,
+        (group, from, to): (GroupId, u64, u64),
+        wishes: &mut VecDeque<HistoryWish>,
+    ) -> Next {
+        match core::mem::take(&mut self.past) {
+            Past::Nothing => {}
+            asked @ Past::Asked(_) => {
+                self.past = asked;
+                return Next::Wait;
             }
-            let until = to.min(from.saturating_add(room));
-            let piece = match engine.group_supply(now, self.association, from, until) {
-                Supplied::Piece(piece) => piece,
-                Supplied::NotYet => return,
-                Supplied::Gone => {
+            Past::Answered(Some(piece)) if piece.len <= to - from => return Next::Piece(piece),
+            Past::Answered(_) => {
+                engine.group_past_is_gone(now, self.association);
+                return Next::Gone;
+            }
+        }
+        let room = engine.writable(self.association).unwrap_or(0);
+        if room == 0 {
+            return Next::Wait;
+        }
+        match engine.group_supply(now, self.association, from, to.min(from.saturating_add(room))) {
+            Supplied::Piece(piece) => Next::Piece(piece),
+            Supplied::NotYet => Next::Wait,
+            Supplied::Gone => Next::Gone,
+            // A tag has room as a whole, or it waits.
+            Supplied::Past(_) if room < TAG_LEN as u64 => Next::Wait,
+            Supplied::Past(until) => {
+                let wish = HistoryWish {
+                    association: self.association,
+                    group,
+                    from,
+                    most: (until - from)
+                        .min(MOST_ASKED)
+                        .max((to - from).min(TAG_LEN as u64)) as usize,
+                };
+                self.past = Past::Asked(wish);
+                wishes.push_back(wish);
+                Next::Wait
+            }
+        }
+    }
+
+    fn write(&mut self, now: Time, engine: &mut Engine, group: GroupId, wishes: &mut VecDeque<HistoryWish>) {
+        while let Some(&(from, to)) = self.ranges.front() {
+            let piece = match self.next(now, engine, (group, from, to), wishes) {
+                Next::Piece(piece) => piece,
+                Next::Wait => return,
+                Next::Gone => {
                     // The member was told why.
                     let _ = engine.abort(now, self.association);
                     return;

@@ -55,6 +55,8 @@ pub(crate) enum Supplied {
     Piece(Supply),
     /// They have not left for the group yet.
     NotYet,
+    /// Up to this one, which is past the wished ones or the lowest that is kept, the transmitter's user has them.
+    Past(u64),
     /// They are no longer kept, or the member is out.
     Gone,
 }
@@ -165,6 +167,19 @@ impl Engine {
             Party::Receiver(_) => Supplied::Gone,
         })
         .unwrap_or(Supplied::Gone)
+    }
+
+    /// The user does not have what whoever fetches by association `id` lacks.
+    pub(crate) fn group_past_is_gone(&mut self, now: Time, id: ContextId) {
+        self.advance(now);
+        let Some(CatchUp { group, member, .. }) = self.open_catch_up(id) else {
+            return;
+        };
+        let _ = self.with_party(group, |party, env| {
+            if let Party::Transmitter(transmitter) = party {
+                transmitter.past_is_gone(member, env);
+            }
+        });
     }
 
     /// Octets a second for all catch-ups of a group together; `None`: no limit.

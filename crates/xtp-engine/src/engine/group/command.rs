@@ -29,7 +29,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`], [`Error::Limit`], [`Error::TooLong`] for more than fits one packet.
+    /// [`Error::InvalidOption`], also for no octets at all, [`Error::Limit`], [`Error::TooLong`] for more than fits one packet.
     pub fn cast_datagram(
         &mut self,
         now: Time,
@@ -98,6 +98,24 @@ impl Engine {
     /// [`Error::NoGroup`].
     pub fn cast_stats(&mut self, now: Time, id: GroupId) -> Result<CastStats, Error> {
         self.transmitter(now, id, |transmitter, _| transmitter.stats())
+    }
+
+    /// Octets that [`group_send`](Self::group_send) would take.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`].
+    pub fn group_writable(&mut self, now: Time, id: GroupId) -> Result<u64, Error> {
+        self.transmitter(now, id, |transmitter, _| transmitter.writable())
+    }
+
+    /// Octets of sequence space that can be read; tags and gaps count with theirs. The end of the stream is no octet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoGroup`], also for a transmitter.
+    pub fn group_readable(&mut self, now: Time, id: GroupId) -> Result<u64, Error> {
+        self.receiver(now, id, |receiver, _| receiver.readable())
     }
 
     /// Takes at most `max` octets, or what is next in the stream.

@@ -312,11 +312,26 @@ impl Receiver {
         self.gone
     }
 
+    /// Whether what came is for the user already: where it begins the transmitter says.
+    fn hands_out(&self) -> bool {
+        match self.stage {
+            Stage::Listening => false,
+            Stage::Joining => self.joining.again,
+            _ => true,
+        }
+    }
+
+    pub(super) fn readable(&self) -> u64 {
+        match self.hands_out() {
+            true => self.stream.readable(),
+            false => 0,
+        }
+    }
+
     pub(super) fn read(&mut self, max: usize, env: &mut GroupEnv<'_>) -> Read {
-        let item = match self.stage {
-            Stage::Listening => None,
-            Stage::Joining if !self.joining.again => None,
-            _ => self.stream.read(max),
+        let item = match self.hands_out() {
+            true => self.stream.read(max),
+            false => None,
         };
         let read = match item {
             Some(Item::Data { seq, bytes, eom }) => Read::Data {

@@ -255,7 +255,12 @@ impl Transmitter {
     /// Whether who has so much can not hold the window at once. Where it can fetch what it lacks by itself, that is so soon: what the
     /// group repeats for one that comes late all others wait for (§9.10).
     fn is_late(&self, rseq: u64) -> bool {
-        let lacks = self.stream.nxt.saturating_sub(self.join_point(rseq));
+        let begins = self.join_point(rseq);
+        if begins < self.stream.lowest() {
+            // The group does not repair what it does not keep.
+            return true;
+        }
+        let lacks = self.stream.nxt.saturating_sub(begins);
         let most = match self.options.slow {
             Slow::CatchUp => self.little().min(self.window() / 2),
             Slow::Wait | Slow::Drop => self.window() / 2,
@@ -280,7 +285,10 @@ impl Transmitter {
     /// Where a receiver that has the octets below `rseq` begins.
     fn join_point(&self, rseq: u64) -> u64 {
         match self.options.from_start {
-            true => rseq.clamp(self.stream.lowest(), self.stream.nxt.max(self.stream.lowest())),
+            true => rseq.clamp(
+                self.lowest_supplied(),
+                self.stream.nxt.max(self.lowest_supplied()),
+            ),
             false => self.stream.nxt,
         }
     }

@@ -7,9 +7,7 @@
 use super::Transmitter;
 use super::status::Report;
 use crate::engine::group::GroupEnv;
-use crate::group::{
-    Bucket, BucketOptions, Buckets, CastOptions, Cycle, DropReason, MOST_MEMBERS, Mode, Reply, Target,
-};
+use crate::group::{Bucket, BucketOptions, Buckets, CastOptions, Cycle, MOST_MEMBERS, Mode, Reply, Target};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
@@ -344,7 +342,10 @@ impl Transmitter {
         // An answer that was overtaken by a later one says less than is known.
         let member = self.members.get(index);
         if is_alone && member.is_open() && member.rseq < self.stream.lowest() {
-            return self.drop_member(index, DropReason::Behind, env);
+            if let Some(verdict) = self.verdict_below_store(index) {
+                self.sentence(index, verdict, env);
+            }
+            return;
         }
         self.rate.reported_unasked(index, env.now);
         if is_alone {

@@ -66,10 +66,12 @@ impl Transmitter {
             return Supplied::Gone;
         }
         self.members.get_mut(member.0).heard = env.now;
-        if from < self.stream.lowest() {
-            self.drop_member(member.0, DropReason::Behind, env);
-            self.after_report(env);
+        if from < self.lowest_supplied() {
+            self.past_is_gone(member, env);
             return Supplied::Gone;
+        }
+        if from < self.stream.lowest() {
+            return Supplied::Past(to.min(self.stream.lowest()));
         }
         if from >= self.stream.nxt {
             return Supplied::NotYet;
@@ -85,6 +87,20 @@ impl Transmitter {
             eom: portion.eom,
             len: portion.len,
         })
+    }
+
+    /// The lowest octet that a member can be supplied with: the lowest that is kept, or where the user has the others the first of all.
+    pub(super) fn lowest_supplied(&self) -> u64 {
+        match self.options.history && self.terms.supplies {
+            true => 0,
+            false => self.stream.lowest(),
+        }
+    }
+
+    /// Nobody has any more what a member lacks.
+    pub(in crate::engine::group) fn past_is_gone(&mut self, member: MemberId, env: &mut GroupEnv<'_>) {
+        self.drop_member(member.0, DropReason::Behind, env);
+        self.after_report(env);
     }
 
     /// Octets a second for all catch-ups together; `None`: as much as there is.

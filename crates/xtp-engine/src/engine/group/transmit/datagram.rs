@@ -36,6 +36,12 @@ impl Transmitter {
         data: Bytes,
         env: &mut GroupEnv<'_>,
     ) -> Result<Self, Error> {
+        if data.is_empty() {
+            // It would look like an announcement (§9.2).
+            return Err(Error::InvalidOption(
+                "a datagram to a group has at least one octet",
+            ));
+        }
         let options = CastOptions {
             fec: None,
             mode: Mode::Unicast,

@@ -109,3 +109,12 @@ fn too_much_for_one_packet() {
     );
     assert!(matches!(result, Err(crate::Error::TooLong { max, .. }) if max < 1_472));
 }
+
+/// A FIRST without data invites to a stream.
+#[test]
+fn nothing_is_no_message() {
+    let mut stage = stage(CastOptions::default());
+    let (now, target, options) = (stage.now, Target::Group(group()), CastOptions::default());
+    let refused = stage.engine.cast_datagram(now, target, options, Bytes::new());
+    assert!(matches!(refused, Err(crate::Error::InvalidOption(_))));
+}

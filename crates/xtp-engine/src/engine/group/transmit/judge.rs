@@ -111,10 +111,7 @@ impl Transmitter {
             }
         }
         for (index, state) in verdicts {
-            match state {
-                MemberState::Dropped(reason) => self.drop_member(index, reason, env),
-                _ => self.leave_behind(index, lossy, env),
-            }
+            self.sentence(index, state, env);
         }
         self.tell_some(&tell);
         self.note_behind(now);
@@ -195,7 +192,7 @@ impl Transmitter {
             return Some(MemberState::Dropped(DropReason::TooSlow));
         }
         if member.rseq < self.stream.lowest() && self.is_known(member.heard) {
-            return Some(MemberState::Dropped(DropReason::Behind));
+            return self.verdict_below_store(index);
         }
         if slow == Slow::Wait || !member.is_holder() {
             return None;
@@ -211,6 +208,23 @@ impl Transmitter {
             (true, Slow::Drop, true) => Some(MemberState::Dropped(DropReason::Silent)),
             (true, Slow::Drop, false) => Some(MemberState::Dropped(DropReason::Slow)),
             _ => Some(MemberState::Laggard),
+        }
+    }
+
+    /// What becomes of an open member that lacks what is no longer kept, if something does.
+    pub(super) fn verdict_below_store(&self, index: u32) -> Option<MemberState> {
+        let member = self.members.get(index);
+        if member.rseq < self.lowest_supplied() {
+            return Some(MemberState::Dropped(DropReason::Behind));
+        }
+        member.is_holder().then_some(MemberState::Laggard)
+    }
+
+    /// A verdict is carried out.
+    pub(super) fn sentence(&mut self, index: u32, state: MemberState, env: &mut GroupEnv<'_>) {
+        match state {
+            MemberState::Dropped(reason) => self.drop_member(index, reason, env),
+            _ => self.leave_behind(index, env),
         }
     }
 
@@ -281,8 +295,8 @@ impl Transmitter {
     }
 
     /// A holder becomes a laggard, and is told so.
-    fn leave_behind(&mut self, index: u32, usual: u64, env: &mut GroupEnv<'_>) {
-        let lossy = self.is_lossy(index, usual);
+    fn leave_behind(&mut self, index: u32, env: &mut GroupEnv<'_>) {
+        let lossy = self.is_lossy(index, self.judge.usual);
         let live = if lossy {
             GroupPoint::NEVER
         } else {
@@ -338,7 +352,9 @@ impl Transmitter {
         let lossy = self.is_lossy(index, self.judge.usual);
         let nxt = self.stream.nxt;
         let has_room = self.stream.is_sent() || member.alloc >= nxt.saturating_add(self.block_len());
-        if !(alone || (whole && near && has_room && !lossy)) {
+        // Nor does the group repair what it does not keep.
+        let kept = rseq >= self.stream.lowest();
+        if !kept || !(alone || (whole && near && has_room && !lossy)) {
             return;
         }
         // Rows are of whole blocks: of the one it is in it asks for as many as it lacks.

@@ -290,6 +290,13 @@ impl Transmitter {
         self.stream.write(data, eom)
     }
 
+    pub(super) fn writable(&self) -> u64 {
+        match self.message.is_some() || self.is_over() {
+            true => 0,
+            false => self.stream.writable(),
+        }
+    }
+
     pub(super) fn tag(&mut self, tag: u64, _env: &mut GroupEnv<'_>) -> Result<(), Error> {
         if self.message.is_some() || self.is_over() {
             return Err(Error::WriterClosed);

@@ -111,7 +111,7 @@ impl Transmitter {
         let mut room = core::mem::take(&mut self.room);
         let point = GroupPoint {
             group: self.line.key,
-            at: self.stream.lowest(),
+            at: self.lowest_supplied(),
             live,
         };
         let told = (Some(point), self.bucket_terms());
@@ -144,6 +144,7 @@ impl Transmitter {
 
     /// A packet to whom this T was given, and its `live`.
     fn letter(&mut self, own: u64, env: &GroupEnv<'_>) -> Option<(Letter, u64)> {
+        let lowest = self.lowest_supplied();
         if let Some(pending) = self.joins.get_mut(own) {
             pending.sync = pending.sync.wrapping_add(1);
             pending.told = env.now;
@@ -152,7 +153,7 @@ impl Transmitter {
                 sync: pending.sync,
                 // What a receiver has already of what lies above the join point is its own.
                 seq: match self.options.from_start {
-                    true => self.stream.lowest(),
+                    true => lowest,
                     false => pending.rseq,
                 },
                 options: Options::empty(),

@@ -109,9 +109,8 @@ impl Stream {
         if self.closed {
             return Err(Error::WriterClosed);
         }
-        let room = self.capacity.saturating_sub(self.queue.end() - self.nxt);
         let offered = data.len();
-        let taken = offered.min(usize::try_from(room).unwrap_or(usize::MAX));
+        let taken = offered.min(usize::try_from(self.writable()).unwrap_or(usize::MAX));
         self.wants_room |= taken < offered;
         data.truncate(taken);
         self.queue.push(data);
@@ -119,6 +118,14 @@ impl Stream {
             self.queue.mark_eom();
         }
         Ok(taken)
+    }
+
+    /// Octets there is room for.
+    pub(super) fn writable(&self) -> u64 {
+        match self.closed {
+            true => 0,
+            false => self.capacity.saturating_sub(self.queue.end() - self.nxt),
+        }
     }
 
     pub(super) fn tag(&mut self, tag: u64) -> Result<(), Error> {

@@ -1,0 +1,193 @@
+//! What is read of a stream, of an association or of a group, as octets and as messages.
+
+use std::task::Poll;
+
+use bytes::{Bytes, BytesMut};
+use smallvec::SmallVec;
+use xtp_engine::Read;
+
+use super::Core;
+use crate::error::{Error, Result};
+use crate::stream::Chunk;
+
+/// Most octets taken from the engine at once when a message is put together.
+pub(super) const PIECE: usize = 1 << 20;
+
+/// The pieces of a message whose end has not come.
+#[derive(Debug, Default)]
+pub(crate) struct Partial {
+    pieces: SmallVec<[Bytes; 2]>,
+    octets: usize,
+    /// A gap lies in it: what is left of it is no message, and is passed over up to its end.
+    mutilated: bool,
+}
+
+impl Partial {
+    /// Octets that have come.
+    pub(crate) fn octets(&self) -> usize {
+        self.octets
+    }
+
+    /// Nothing of a message was read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty() && !self.mutilated
+    }
+
+    /// Forgets what came.
+    pub(crate) fn forget(&mut self) {
+        self.pieces.clear();
+        self.octets = 0;
+    }
+
+    fn push(&mut self, piece: Bytes) {
+        self.octets += piece.len();
+        if !self.mutilated {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// The message whose last piece is `last`, joined with those collected so far, which are forgotten. One piece costs no copy.
+    fn finish(&mut self, last: Bytes) -> Bytes {
+        if self.pieces.is_empty() {
+            return last;
+        }
+        let mut whole = BytesMut::with_capacity(self.octets + last.len());
+        for piece in self.pieces.drain(..) {
+            whole.extend_from_slice(&piece);
+        }
+        self.octets = 0;
+        whole.extend_from_slice(&last);
+        whole.freeze()
+    }
+}
+
+/// Has a [`Partial`], made when there is something to put into it.
+pub(super) trait Collects {
+    fn partial(&mut self) -> &mut Partial;
+    fn if_partial(&mut self) -> Option<&mut Partial>;
+}
+
+/// An item as users see it; `None` at the end, pending if there is none.
+#[inline]
+pub(super) fn item(read: Read) -> Poll<Option<Chunk>> {
+    Poll::Ready(Some(match read {
+        Read::Data { offset, bytes, eom } => Chunk::Data {
+            offset,
+            bytes,
+            end_of_message: eom,
+        },
+        Read::Tag { offset, tag } => Chunk::Tag { offset, tag },
+        Read::Gap { offset, len } => Chunk::Gap { offset, len },
+        Read::End => return Poll::Ready(None),
+        Read::Pending => return Poll::Pending,
+    }))
+}
+
+/// Octets into `buffer`, as many as there are, 0 at the end. Tags and gaps are passed over. `next` takes an item of at most so
+/// many octets.
+#[inline]
+pub(super) fn octets(
+    core: &mut Core,
+    buffer: &mut [u8],
+    mut next: impl FnMut(&mut Core, usize) -> Poll<Result<Option<Chunk>>>,
+) -> Poll<Result<usize>> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        let room = &mut buffer[filled..];
+        match next(core, room.len()) {
+            Poll::Ready(Ok(Some(Chunk::Data { bytes, .. }))) => {
+                room[..bytes.len()].copy_from_slice(&bytes);
+                core.copied += bytes.len() as u64;
+                filled += bytes.len();
+            }
+            Poll::Ready(Ok(Some(_))) => {}
+            // The end, and what went wrong, will be found again by the next call.
+            _ if filled > 0 => break,
+            Poll::Ready(Ok(None)) => break,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        }
+    }
+    Poll::Ready(Ok(filled))
+}
+
+/// The next whole message; `None` at the end of the stream. One with a hole in it is passed over. Pieces are kept where `place`
+/// says between questions, so nothing is lost when the asker gives up in between.
+#[inline]
+pub(super) fn message<P: Collects>(
+    core: &mut Core,
+    limit: usize,
+    mut next: impl FnMut(&mut Core, usize) -> Poll<Result<Option<Chunk>>>,
+    place: impl Fn(&mut Core) -> Result<&mut P>,
+) -> Poll<Result<Option<Bytes>>> {
+    loop {
+        let known = place(core).ok().and_then(P::if_partial);
+        let collected = known.map_or(0, |partial| partial.octets);
+        // Nothing more of it is taken for a user who will not have it.
+        if collected > limit {
+            return Poll::Ready(Err(Error::MessageTooLong { limit }));
+        }
+        // One octet more than allowed, to tell "exactly the limit" from "longer".
+        let most = (limit - collected).saturating_add(1).min(PIECE);
+        let item = match next(core, most) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Ready(Ok(item)) => item,
+        };
+        let place = match place(core) {
+            Ok(place) => place,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
+        match item {
+            Some(Chunk::Data {
+                bytes,
+                end_of_message,
+                ..
+            }) => {
+                if collected + bytes.len() > limit {
+                    place.partial().octets += bytes.len();
+                    return Poll::Ready(Err(Error::MessageTooLong { limit }));
+                }
+                if !end_of_message {
+                    if !bytes.is_empty() {
+                        place.partial().push(bytes);
+                    }
+                    continue;
+                }
+                let Some(partial) = place.if_partial() else {
+                    return Poll::Ready(Ok(Some(bytes)));
+                };
+                if std::mem::take(&mut partial.mutilated) {
+                    partial.forget();
+                    continue;
+                }
+                let message = partial.finish(bytes);
+                if collected > 0 {
+                    core.copied += message.len() as u64;
+                }
+                return Poll::Ready(Ok(Some(message)));
+            }
+            Some(Chunk::Gap { .. }) => {
+                let partial = place.partial();
+                partial.mutilated = true;
+                partial.forget();
+            }
+            // Items that are asked for one by one are no trains.
+            Some(Chunk::Tag { .. } | Chunk::Train { .. }) => {}
+            None => {
+                let octets = collected as u64;
+                if let Some(partial) = place.if_partial() {
+                    partial.forget();
+                }
+                return Poll::Ready(match octets {
+                    0 => Ok(None),
+                    octets => Err(Error::Incomplete { octets }),
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "reading_tests.rs"]
+mod tests;
