@@ -177,13 +177,14 @@ impl Fetching {
         loop {
             let (from, to) = *self.asked.front().ok_or(())?;
             let before = if tag.is_some() { 8 } else { 0 };
-            let room = (to - from).checked_sub(before).ok_or(())?;
+            // A tag that begins in a range comes whole, also where it reaches beyond its end (§9.7).
+            let room = (to - from).saturating_sub(before);
             let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
             let piece = bytes.split_to(taken);
             let ends = eom && bytes.is_empty();
             engine.group_fetched(now, self.group, (from, tag.take()), piece, ends);
             match from + before + taken as u64 {
-                next if next == to => {
+                next if next >= to => {
                     self.asked.pop_front();
                 }
                 next => {

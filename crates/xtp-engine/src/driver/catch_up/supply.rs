@@ -233,22 +233,23 @@ impl Supplying {
                 self.past = asked;
                 return Next::Wait;
             }
-            Past::Answered(Some(piece)) if piece.len <= to - from => return Next::Piece(piece),
+            Past::Answered(Some(piece)) if piece.tag.is_some() || piece.len <= to - from => {
+                return Next::Piece(piece);
+            }
             Past::Answered(_) => {
                 engine.group_past_is_gone(now, self.association);
                 return Next::Gone;
             }
         }
         let room = engine.writable(self.association).unwrap_or(0);
-        if room == 0 {
+        // A tag has room as a whole, or it waits.
+        if room < TAG_LEN as u64 {
             return Next::Wait;
         }
         match engine.group_supply(now, self.association, from, to.min(from.saturating_add(room))) {
             Supplied::Piece(piece) => Next::Piece(piece),
             Supplied::NotYet => Next::Wait,
             Supplied::Gone => Next::Gone,
-            // A tag has room as a whole, or it waits.
-            Supplied::Past(_) if room < TAG_LEN as u64 => Next::Wait,
             Supplied::Past(until) => {
                 let wish = HistoryWish {
                     association: self.association,

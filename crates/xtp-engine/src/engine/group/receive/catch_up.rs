@@ -22,8 +22,14 @@ impl Receiver {
             true => self.close.end?,
             false => self.heard.progress.past(),
         };
-        let top = past.min(self.behind.repaired_from()).min(self.alloc());
-        let ranges = self.missing_below(top);
+        let lacking = past.min(self.behind.repaired_from());
+        let top = lacking.min(self.alloc());
+        let mut ranges = self.missing_below(top);
+        // For less than a tag there may be no room: it would come again and again.
+        let is_short = |(from, to): &(u64, u64)| *to == top && to - from < TAG_LEN as u64;
+        if top < lacking && ranges.last().is_some_and(is_short) {
+            ranges.pop();
+        }
         (!ranges.is_empty()).then_some(Fetch {
             transmitter: bound.address,
             port: self.options.port,

@@ -197,10 +197,16 @@ impl Stream {
         })
     }
 
-    /// As [`portion`](Self::portion), across the borders of symbols: for one member alone.
+    /// As [`portion`](Self::portion), across the borders of symbols: for one member alone. A tag is whole, also where it
+    /// reaches beyond `until` (§9.7).
     pub(super) fn stretch(&self, seq: u64, until: u64) -> Option<Portion> {
         let within = usize::try_from(until.saturating_sub(seq)).unwrap_or(usize::MAX);
-        self.portion_of(self.queue.cut(seq, within.min(LONGEST_STRETCH))?, seq, until)
+        let cut = self.queue.cut(seq, within.min(LONGEST_STRETCH))?;
+        let until = match cut.tag {
+            Some(_) => until.max(seq + TAG_LEN as u64),
+            None => until,
+        };
+        self.portion_of(cut, seq, until)
     }
 
     /// The lowest octet that can be supplied.

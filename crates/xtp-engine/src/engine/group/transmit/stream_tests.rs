@@ -57,6 +57,20 @@ fn the_limit_holds_and_never_splits_a_tag() {
     assert_eq!((portion.len, portion.tag, portion.eom), (12, Some(5), false));
 }
 
+/// A range that somebody fetches may end within a tag.
+#[test]
+fn a_tag_that_begins_in_a_range_is_whole() {
+    let mut stream = stream();
+    stream.write(Bytes::from_static(&[1; 13]), false).expect("open");
+    stream.tag(5).expect("open");
+    stream.write(Bytes::from_static(&[1; 20]), false).expect("open");
+    cut_all(&mut stream);
+    let portion = stream.stretch(0, 16).expect("octets");
+    assert_eq!((portion.len, portion.tag), (13, None));
+    let portion = stream.stretch(13, 16).expect("a tag");
+    assert_eq!((portion.len, portion.tag), (8, Some(5)));
+}
+
 #[test]
 fn room_is_what_was_not_sent_and_more_than_that_is_not_taken() {
     let mut stream = stream();
