@@ -56,6 +56,8 @@ pub(super) fn mode(transport: &str) -> Worked<Mode> {
 
 fn endpoint(job: &Job, port: u16) -> Worked<Endpoint> {
     let mut config = Config::server(SocketAddr::new(job.bind, port));
+    // Nobody was here before, whom a sender that starts within the same moment could have meant.
+    config.fresh_start = true;
     config.wait = match job.wait {
         WaitPolicy::Block => Wait::Block,
         WaitPolicy::Spin => Wait::Spin,
