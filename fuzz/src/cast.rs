@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use xtp_engine::group::{BucketOptions, CastOptions, Fec, GroupId, JoinOptions, Mode, Require, Slow, Target};
+use xtp_engine::group::{
+    BucketOptions, CastOptions, Cycle, Fec, GroupId, JoinOptions, Mode, Require, Slow, Target,
+};
 use xtp_engine::{Confirm, Datagram, Driver, Ecn, Engine, EngineConfig, Outlet, Read, Time, TransmitBatch};
 use xtp_wire::Packet;
 
@@ -31,12 +33,21 @@ impl Outlet for Leaving {
     }
 }
 
+/// A packet under way, and whether it was sent to the group or to its receiver alone.
+#[derive(Clone)]
+struct Travelling {
+    flight: Flight,
+    to_group: bool,
+}
+
 /// The hosts, each with one party.
 pub struct Cast {
     hosts: Vec<Driver>,
     parties: Vec<Option<GroupId>>,
     now: Time,
-    wire: VecDeque<Flight>,
+    wire: VecDeque<Travelling>,
+    /// Members answer to the group, so the transmitter hears what is sent there.
+    collects: bool,
     group: Option<SocketAddr>,
     sent: usize,
 }
@@ -61,7 +72,8 @@ fn join_options(group: Option<SocketAddr>, kind: u8, host: usize) -> JoinOptions
     join
 }
 
-fn cast_options(choices: &mut Choices<'_>) -> CastOptions {
+/// What the transmitter is like; whether it sends one datagram and no stream.
+fn cast_options(choices: &mut Choices<'_>) -> (CastOptions, bool) {
     let (kind, more) = (choices.octet(), choices.octet());
     let mut cast = CastOptions::default();
     cast.port = PORT.into();
@@ -90,12 +102,24 @@ fn cast_options(choices: &mut Choices<'_>) -> CastOptions {
         cast.window = 1 << 14;
     }
     if more & 4 != 0 {
-        cast.mode = Mode::Bucket(BucketOptions::default());
+        let more = choices.octet();
+        cast.mode = Mode::Bucket(BucketOptions {
+            buckets: 1 + more % 4,
+            cycle: if more & 4 != 0 {
+                Cycle::Message
+            } else {
+                Cycle::Timer
+            },
+            classic: more & 8 != 0,
+            slotting: more & 16 == 0,
+            damping: more & 32 == 0,
+            go_back_n: more & 64 != 0,
+        });
     }
     if more & 8 != 0 {
         cast.from_start = false;
     }
-    cast
+    (cast, more & 16 != 0)
 }
 
 impl Cast {
@@ -113,16 +137,25 @@ impl Cast {
             Some(group) => Target::Group(group),
             None => Target::Each((1..HOSTS).map(address).collect()),
         };
-        let options = cast_options(choices);
-        let mut parties = vec![hosts[0].cast(now, target, options).ok()];
+        let (options, one_datagram) = cast_options(choices);
+        let collects = matches!(options.mode, Mode::Bucket(_)) && group.is_some();
+        let cast = match one_datagram {
+            true => hosts[0].cast_datagram(now, target, options, payload(choices.octet().into())),
+            false => hosts[0].cast(now, target, options),
+        };
+        let mut parties = vec![cast.ok()];
         for (host, engine) in hosts.iter_mut().enumerate().skip(1) {
-            parties.push(engine.join(now, join_options(group, choices.octet(), host)).ok());
+            let kind = choices.octet();
+            // One that comes late joins when its user is chosen.
+            let joined = (kind & 8 == 0).then(|| engine.join(now, join_options(group, kind, host)));
+            parties.push(joined.and_then(Result::ok));
         }
         Self {
             hosts,
             parties,
             now,
             wire: VecDeque::new(),
+            collects,
             group,
             sent: 0,
         }
@@ -141,8 +174,8 @@ impl Cast {
             7 => self.inject(choices),
             8 => self.receive_users(choices),
             kind => {
-                if let Some(flight) = self.wire.get(at).cloned() {
-                    self.arrive(flight, at, kind, choices);
+                if let Some(travelling) = self.wire.get(at).cloned() {
+                    self.arrive(travelling, at, kind, choices);
                 }
             }
         }
@@ -191,19 +224,23 @@ impl Cast {
 
     /// Octets of the attacker's own making.
     fn inject(&mut self, choices: &mut Choices<'_>) {
-        let (to, from) = (choices.index(HOSTS), choices.index(HOSTS));
+        let (to, from) = (choices.index(HOSTS), choices.octet());
         let mut octets = choices.octets(128).to_vec();
         mend(&mut octets);
-        self.deliver(&Flight {
-            to,
-            src: address(from),
-            ecn: Ecn::NotEct,
-            octets,
+        self.deliver(&Travelling {
+            to_group: from & 0x80 != 0 || to > 0 && !is_returned(&octets),
+            flight: Flight {
+                to,
+                src: address(usize::from(from) % HOSTS),
+                ecn: Ecn::NotEct,
+                octets,
+            },
         });
     }
 
     /// A packet under way arrives: out of order, twice, elsewhere, from elsewhere, or damaged.
-    fn arrive(&mut self, mut flight: Flight, at: usize, kind: u8, choices: &mut Choices<'_>) {
+    fn arrive(&mut self, mut travelling: Travelling, at: usize, kind: u8, choices: &mut Choices<'_>) {
+        let flight = &mut travelling.flight;
         match kind {
             9 | 10 => drop(self.wire.remove(at)),
             11 => flight.src = address(choices.index(HOSTS)),
@@ -223,10 +260,11 @@ impl Cast {
                 mend(&mut flight.octets);
             }
         }
-        self.deliver(&flight);
+        self.deliver(&travelling);
     }
 
-    fn deliver(&mut self, flight: &Flight) {
+    fn deliver(&mut self, travelling: &Travelling) {
+        let flight = &travelling.flight;
         let datagram = Datagram {
             src: flight.src,
             dst: None,
@@ -236,9 +274,7 @@ impl Cast {
         };
         let host = &mut self.hosts[flight.to];
         match self.group {
-            Some(group) if flight.to > 0 && !is_returned(&flight.octets) => {
-                host.receive_group(self.now, group, datagram);
-            }
+            Some(group) if travelling.to_group => host.receive_group(self.now, group, datagram),
             _ => Engine::receive(host, self.now, datagram),
         }
         self.turn(flight.to);
@@ -252,14 +288,18 @@ impl Cast {
         for (dst, ecn, octets) in leaving.0 {
             self.sent += 1;
             assert!(self.sent < STORM, "a storm of packets");
-            let reached = (0..HOSTS).filter(|to| Some(dst) == self.group && *to > 0 || dst == address(*to));
-            for to in reached {
+            let to_group = Some(dst) == self.group;
+            let hears = |to: &usize| to_group && (*to > 0 || self.collects) || dst == address(*to);
+            for to in (0..HOSTS).filter(hears) {
                 if self.wire.len() < QUEUE {
-                    self.wire.push_back(Flight {
-                        to,
-                        src: address(from),
-                        ecn,
-                        octets: octets.clone(),
+                    self.wire.push_back(Travelling {
+                        to_group,
+                        flight: Flight {
+                            to,
+                            src: address(from),
+                            ecn,
+                            octets: octets.clone(),
+                        },
                     });
                 }
             }
@@ -274,8 +314,8 @@ impl Cast {
                 return;
             }
             self.now = self.now + Duration::from_millis(1);
-            for flight in std::mem::take(&mut self.wire) {
-                self.deliver(&flight);
+            for travelling in std::mem::take(&mut self.wire) {
+                self.deliver(&travelling);
             }
             for host in 1..HOSTS {
                 let Some(id) = self.parties[host] else { continue };
