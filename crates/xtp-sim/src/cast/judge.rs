@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use xtp_engine::group::{DropReason, GroupClose, MemberState, Mode, Require, Slow};
+use xtp_engine::group::{DropReason, GroupClose, MemberState, Require, Slow};
 use xtp_link::Loss;
 
 use super::machine::Gone;
@@ -343,7 +343,7 @@ impl GroupWorld {
                     && (!self.plan.is_collected() || member.plan.join.capacity >= self.plan.octets())
             })
             // Whoever goes back has everything sent again from a hole on; and who is not heard in a bucket may have no room.
-            && !matches!(options.mode, Mode::Bucket(buckets) if buckets.go_back_n);
+            && !self.plan.goes_back();
         if !calm {
             return Ok(());
         }

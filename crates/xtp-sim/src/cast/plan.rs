@@ -226,6 +226,11 @@ impl CastPlan {
         matches!(self.options.mode, Mode::Bucket(_))
     }
 
+    /// Whether all that follows a hole is sent again.
+    pub fn goes_back(&self) -> bool {
+        matches!(self.options.mode, Mode::Bucket(buckets) if buckets.go_back_n)
+    }
+
     /// When the last trouble is over.
     pub fn calm_at(&self) -> Duration {
         let ends = self

@@ -52,9 +52,19 @@ pub(super) struct Requests {
     reports: VecDeque<Report>,
     rows: BTreeMap<u64, Rows>,
     sent: Vec<Stretch>,
+    /// What is missing leaves with all that follows it, whatever of that somebody has.
+    goes_back: bool,
 }
 
 impl Requests {
+    /// Nothing was asked for; `goes_back`: repairs go back to a hole (§9.17).
+    pub(super) fn new(goes_back: bool) -> Self {
+        Self {
+            goes_back,
+            ..Self::default()
+        }
+    }
+
     /// A packet of a receiver reached the transmitter.
     pub(super) fn reported(&mut self, packet: &Packet<'_>) {
         match &packet.body {
@@ -82,7 +92,7 @@ impl Requests {
         self.reports.push_back(Report {
             echo: control.echo,
             rseq: control.rseq,
-            spans,
+            spans: if self.goes_back { Vec::new() } else { spans },
         });
     }
 

@@ -69,6 +69,18 @@ fn octets_are_due_for_who_heard_what_left_after_them() {
 }
 
 #[test]
+fn what_follows_a_hole_is_due_where_repairs_go_back() {
+    let mut requests = Requests {
+        goes_back: true,
+        ..three()
+    };
+    lacking(&mut requests, 10, &[(20, 30)], 3);
+    assert!(requests.again((0, 10), 4, None).is_err(), "before the hole");
+    assert!(requests.again((20, 30), 5, None).is_ok());
+    assert!(requests.again((20, 30), 6, None).is_err(), "they are on the way");
+}
+
+#[test]
 fn a_symbol_with_many_marks_follows_a_row_of_its_block() {
     let mut requests = three();
     requests.lacks_symbols(0, 2, 3);

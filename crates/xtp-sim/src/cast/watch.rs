@@ -84,7 +84,7 @@ impl Watch {
             answers: 0,
             busiest: 0,
             options: 0,
-            requests: Requests::default(),
+            requests: Requests::new(plan.goes_back()),
             trace: None,
             // Answers to polls and needs each fill the rate at most; small groups answer at once (§9.13).
             limit: 2 * plan.options.feedback_rate as usize + 40 * members.min(16) + 8 * members,
