@@ -37,16 +37,21 @@ const EXPERIMENTS: [Experiment; 4] = [
     Experiment::Bulk,
 ];
 /// The transports whose parties are ours, and need nothing of their host but a socket.
-const TRANSPORTS: [&str; 9] = [
+const TRANSPORTS: [&str; 14] = [
     "xtp",
     "xtp-plain",
+    "xtp-fresh",
+    "xtp-write-read",
     "udp",
     "r-udp",
     "t-udp",
     "tcp",
     "tcp-abort",
+    "tcp-fresh",
+    "tcp-sendfile",
     "quinn",
     "quinn-0rtt",
+    "quinn-fresh",
 ];
 /// Longest line of either.
 const LONGEST_LINE: usize = 64 << 10;

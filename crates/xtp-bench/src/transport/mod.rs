@@ -12,6 +12,7 @@ mod answering;
 mod exchange;
 mod external;
 mod flowing;
+mod fresh;
 mod groups;
 pub(crate) mod many;
 mod patterns;
@@ -48,6 +49,8 @@ pub(crate) struct Transport {
 static ALL: &[&Transport] = &[
     &xtp::XTP,
     &xtp::PLAIN,
+    &xtp::FRESH,
+    &xtp::WRITE,
     &xtp::CUBIC,
     &xtp::GBN,
     &xtp::KDD,
@@ -56,12 +59,16 @@ static ALL: &[&Transport] = &[
     &exchange::R_UDP,
     &exchange::T_UDP,
     &tcp::TCP,
+    &tcp::FRESH,
+    &tcp::SENDFILE,
     &tcp::FAST_OPEN,
     &tcp::ABORT,
     &tcp::RENO,
     &tcp::BBR,
     #[cfg(feature = "rivals")]
     &quinn::QUINN,
+    #[cfg(feature = "rivals")]
+    &quinn::FRESH,
     #[cfg(feature = "rivals")]
     &quinn::QUINN_0RTT,
     &external::IPERF3,

@@ -8,6 +8,7 @@ use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
+use crate::transport::fresh::{FRESH, HOT, Messages, look_at, marked};
 
 /// Pieces a receiver takes at once.
 const PIECES: usize = 64;
@@ -25,17 +26,21 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 
 async fn client(job: &Job) -> Worked<Outcome> {
     let (quic, server) = Quic::client(job)?;
+    let fresh = job.transport == super::FRESH.name;
     let message = Bytes::from(vec![7; job.size as usize]);
+    let mut messages = fresh.then(|| Messages::new(job.size));
     let mut sending = Sending::new(job);
     let connection = quic.connect(server)?.await?;
     let mut send = connection.open_uni().await?;
     while sending.more() {
-        patient(job.wait, send.write_chunk(message.clone())).await?;
+        let message = messages.as_mut().map_or_else(|| message.clone(), Messages::next);
+        patient(job.wait, send.write_chunk(message)).await?;
     }
     send.finish()?;
     // The peer closes when it has read everything.
     patient(job.wait, connection.closed()).await;
-    let outcome = sending.outcome(job, 0);
+    let mut outcome = sending.outcome(job, 0);
+    outcome.note = marked(if fresh { FRESH } else { HOT }, None);
     quic.endpoint.wait_idle().await;
     Ok(outcome)
 }
@@ -53,6 +58,9 @@ async fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let mut pieces = vec![Bytes::new(); PIECES];
     while let Some(count) = patient(job.wait, recv.read_chunks(&mut pieces)).await? {
         let octets = pieces[..count].iter().map(Bytes::len).sum();
+        if job.transport == super::FRESH.name {
+            pieces[..count].iter().for_each(|piece| look_at(piece));
+        }
         receiving.octets(octets, || 0);
         pieces[..count].fill(Bytes::new());
     }

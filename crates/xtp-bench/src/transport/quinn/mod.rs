@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::Experiment;
+use crate::transport::fresh::marked;
 use crate::transport::{Transport, always};
 
 mod bulk;
@@ -26,6 +27,14 @@ pub(super) static QUINN: Transport = Transport {
     work,
 };
 
+/// From memory that was not sent before, to a receiver that reads every octet.
+pub(super) static FRESH: Transport = Transport {
+    name: "quinn-fresh",
+    experiments: &[Experiment::Bulk],
+    obstacle: always,
+    work,
+};
+
 /// The first packet carries data, under a ticket of an earlier connection.
 pub(super) static QUINN_0RTT: Transport = Transport {
     name: "quinn-0rtt",
@@ -34,7 +43,16 @@ pub(super) static QUINN_0RTT: Transport = Transport {
     work,
 };
 
+/// Whoever compares should know.
+const ENCRYPTS: &str = "encrypts and authenticates every packet";
+
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    let mut outcome = measure(job, console)?;
+    outcome.note = marked(ENCRYPTS, outcome.note.take());
+    Ok(outcome)
+}
+
+fn measure(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
         Experiment::Pingpong => pingpong::work(job, console),
         Experiment::Oneshot | Experiment::Transaction => single::work(job, console),

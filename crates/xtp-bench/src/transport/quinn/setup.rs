@@ -167,6 +167,11 @@ fn transport(job: &Job) -> Arc<TransportConfig> {
         // The path is known: nothing has to be probed.
         .initial_mtu(datagram(job))
         .mtu_discovery_config(None);
+    if job.experiment == Experiment::Bulk {
+        // Nor is a burst that found no room in a socket a reason for datagrams of 1200 octets ever after. What opens a
+        // connection is padded to as much, so only where one connection lasts.
+        config.min_mtu(datagram(job));
+    }
     Arc::new(config)
 }
 

@@ -28,6 +28,23 @@ pub(super) static TCP: Transport = Transport {
     work,
 };
 
+/// From memory that was not sent before, to a receiver that reads every octet.
+pub(super) static FRESH: Transport = Transport {
+    name: "tcp-fresh",
+    experiments: &[Experiment::Bulk],
+    obstacle: always,
+    work,
+};
+
+/// The same from a file in memory, whose pages the kernel sends without a copy. `splice` by a pipe is the same with more
+/// calls; MSG_ZEROCOPY copies after all where the packets stay on the host, as on every path here.
+pub(super) static SENDFILE: Transport = Transport {
+    name: "tcp-sendfile",
+    experiments: &[Experiment::Bulk],
+    obstacle: always,
+    work,
+};
+
 /// With reno.
 pub(super) static RENO: Transport = Transport {
     name: "tcp-reno",

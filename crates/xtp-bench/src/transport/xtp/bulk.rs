@@ -1,6 +1,6 @@
 //! Octets over one association, as many as will go.
 
-use std::io::repeat;
+use std::io::{Read, Write, repeat};
 
 use bytes::Bytes;
 use xtp::{Chunk, FrameBytes, Stream};
@@ -9,6 +9,7 @@ use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
+use crate::transport::fresh::{FRESH, HOT, Messages, Room, Turns, look_at, marked, memory};
 
 /// Most octets taken at once.
 const READ: usize = 1 << 20;
@@ -28,7 +29,22 @@ fn client(job: &Job) -> Worked<Outcome> {
     let mut sending = Sending::new(job);
     let endpoint = super::endpoint(job)?;
     let stream = endpoint.open(super::peer(job)?, super::stream(job)?)?;
-    if job.transport == super::PLAIN.name {
+    let name = job.transport.as_str();
+    let hot = name != super::FRESH.name && name != super::WRITE.name;
+    if name == super::FRESH.name {
+        let mut messages = Messages::new(job.size);
+        // Making the data is no part of sending it.
+        sending = Sending::new(job);
+        while sending.more() {
+            stream.send(messages.next())?;
+        }
+    } else if name == super::WRITE.name {
+        let (memory, mut turns) = (memory(), Turns::new(job.size));
+        sending = Sending::new(job);
+        while sending.more() {
+            (&stream).write_all(&memory[turns.next()])?;
+        }
+    } else if name == super::PLAIN.name {
         let message = Bytes::from(vec![7; job.size as usize]);
         while sending.more() {
             stream.send(message.clone())?;
@@ -51,7 +67,8 @@ fn client(job: &Job) -> Worked<Outcome> {
     stream.confirm(xtp::Confirm::Delivered)?;
     let mut outcome = sending.outcome(job, super::calls(&endpoint));
     let again = stream.stats()?.octets_retransmitted;
-    outcome.note = (again > 0).then(|| format!("{again} octets were sent again"));
+    let again = (again > 0).then(|| format!("{again} octets were sent again"));
+    outcome.note = marked(if hot { HOT } else { FRESH }, again);
     stream.close()?;
     Ok(outcome)
 }
@@ -80,11 +97,36 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         Err(error) if error.is_interrupted() => return Ok(Outcome::default()),
         accepted => accepted?.into_stream(),
     };
+    if job.transport == super::WRITE.name {
+        let mut room = Room::new(READ);
+        loop {
+            let buffer = room.next();
+            match (&stream).read(buffer)? {
+                0 => break,
+                octets => {
+                    look_at(&buffer[..octets]);
+                    receiving.octets(octets, || super::calls(&endpoint));
+                }
+            }
+        }
+    }
+    let reads = job.transport == super::FRESH.name;
     let mut chunks = Vec::new();
     while stream.recv_trains(&mut chunks, READ)? > 0 {
         let octets = chunks.drain(..).map(|chunk| match chunk {
-            Chunk::Data { bytes, .. } => bytes.len(),
-            Chunk::Train { octets, .. } => octets.len(),
+            Chunk::Data { bytes, .. } => {
+                if reads {
+                    look_at(&bytes);
+                }
+                bytes.len()
+            }
+            Chunk::Train { octets, .. } => {
+                let length = octets.len();
+                if reads {
+                    octets.into_parts().for_each(|part| look_at(&part));
+                }
+                length
+            }
             _ => 0,
         });
         receiving.octets(octets.sum(), || super::calls(&endpoint));

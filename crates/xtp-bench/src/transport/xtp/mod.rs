@@ -33,6 +33,22 @@ pub(super) static PLAIN: Transport = Transport {
     work,
 };
 
+/// From memory that was not sent before, to a receiver that reads every octet.
+pub(super) static FRESH: Transport = Transport {
+    name: "xtp-fresh",
+    experiments: &[Experiment::Bulk],
+    obstacle: always,
+    work,
+};
+
+/// The same as most programs do it: `write_all` and `read`.
+pub(super) static WRITE: Transport = Transport {
+    name: "xtp-write-read",
+    experiments: &[Experiment::Bulk],
+    obstacle: always,
+    work,
+};
+
 /// With the controller of RFC 9438.
 pub(super) static CUBIC: Transport = Transport {
     name: "xtp-cubic",
