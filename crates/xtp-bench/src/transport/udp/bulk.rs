@@ -13,6 +13,7 @@ use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::WaitPolicy;
 use crate::transport::flowing::{Receiving, Sending};
+use crate::transport::fresh::{HOT, marked};
 use crate::transport::waiting::{POLLING, SLICE};
 
 /// Octets under way: less than a receive buffer of 4 MiB holds with the kernel's overhead.
@@ -140,7 +141,7 @@ impl<'a> Sender<'a> {
         self.end()?;
         let lost = self.lost;
         let mut outcome = sending.outcome(job, self.flow.calls());
-        outcome.note = (lost > 0).then(|| format!("{lost} octets were lost"));
+        outcome.note = marked(HOT, (lost > 0).then(|| format!("{lost} octets were lost")));
         Ok(outcome)
     }
 
