@@ -74,7 +74,7 @@ fn answer(address: SocketAddr, wait: Wait) -> Result<()> {
     let listener = endpoint.listen_with(ListenOptions::wildcard())?;
     loop {
         let (message, incoming) = listener.recv_message()?;
-        if incoming.port() == CALL {
+        if incoming.service_number() == CALL {
             incoming.respond(message)?;
         }
     }
@@ -95,7 +95,7 @@ fn client(server: SocketAddr, wait: Wait) -> Result<Endpoint> {
 }
 
 fn serve_one(incoming: Incoming) -> Result<()> {
-    match incoming.port() {
+    match incoming.service_number() {
         PING => {
             let stream = incoming.into_stream();
             while let Some(message) = stream.recv_message()? {

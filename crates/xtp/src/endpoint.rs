@@ -164,12 +164,6 @@ impl Endpoint {
         self.shared.progress(timeout)
     }
 
-    /// As [`progress_timeout`](Self::progress_timeout), which is its name.
-    #[doc(hidden)]
-    pub fn progress_for(&self, timeout: Duration) -> Result<usize> {
-        self.shared.progress(timeout)
-    }
-
     /// Starts a thread that makes progress whenever no caller does. It ends with the returned guard.
     ///
     /// # Errors

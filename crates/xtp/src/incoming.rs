@@ -42,12 +42,6 @@ impl Incoming {
         self.accepted.port
     }
 
-    /// As [`service_number`](Self::service_number), which says what it is.
-    #[doc(hidden)]
-    pub fn port(&self) -> u16 {
-        self.accepted.port
-    }
-
     /// As [`Stream::is_proved`].
     pub fn is_proved(&self) -> bool {
         self.stream.is_proved()

@@ -56,12 +56,6 @@ impl Listener {
         self.port
     }
 
-    /// As [`service_number`](Self::service_number), which says what it is.
-    #[doc(hidden)]
-    pub fn port(&self) -> Option<u16> {
-        self.port
-    }
-
     /// Waits for the next association.
     ///
     /// # Errors

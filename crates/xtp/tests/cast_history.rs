@@ -70,7 +70,7 @@ fn one_late(
     joined(&cast);
     while cast.stats().expect("counters").acknowledged < BEFORE as u64 {
         transmitter
-            .progress_for(Duration::from_millis(5))
+            .progress_timeout(Duration::from_millis(5))
             .expect("no failure");
     }
     let (_late, subscription) = join(group);

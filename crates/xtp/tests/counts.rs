@@ -95,7 +95,7 @@ fn a_message_and_a_transaction_of_their_own() {
         for _ in 0..2 * (ROUND_TRIPS + 200) {
             let incoming = listener.accept().unwrap();
             let message = incoming.receive().unwrap();
-            if incoming.port() == 2 {
+            if incoming.service_number() == 2 {
                 incoming.respond(message).unwrap();
             }
         }

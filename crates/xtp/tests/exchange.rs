@@ -21,7 +21,7 @@ fn serve(listener: &Listener, associations: usize) -> Result<usize> {
     let mut counted = 0;
     for _ in 0..associations {
         let incoming = listener.accept()?;
-        let answers = incoming.port() == EXCHANGE;
+        let answers = incoming.service_number() == EXCHANGE;
         let stream = incoming.into_stream();
         while let Some(message) = stream.recv_message()? {
             match answers {

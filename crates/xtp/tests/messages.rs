@@ -23,7 +23,7 @@ fn a_datagram_costs_one_packet() {
     let (message, incoming) = listener.recv_message().expect("a datagram");
     assert_eq!(message, "hello");
     assert_eq!(incoming.service(), service::DATAGRAM);
-    assert_eq!(incoming.port(), PORT);
+    assert_eq!(incoming.service_number(), PORT);
     assert_eq!(incoming.peer(), client.local_addr());
     drop(incoming);
     assert_eq!(packets(&client), (1, 0));

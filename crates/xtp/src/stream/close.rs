@@ -82,12 +82,6 @@ impl Stream {
         self.close_by(timeout)
     }
 
-    /// As [`close_timeout`](Self::close_timeout), which is its name.
-    #[doc(hidden)]
-    pub fn close_within(self, timeout: Duration) -> Result<()> {
-        self.close_by(timeout)
-    }
-
     /// As [`close`](Self::close), for a stream that others hold as well, in an [`Arc`](std::sync::Arc): their calls end as at the
     /// end of the stream.
     ///

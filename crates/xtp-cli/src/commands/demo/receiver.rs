@@ -74,9 +74,9 @@ fn serve(listener: &Listener, arrivals: &Arrivals, directory: &Path) -> Outcome 
             Err(error) if error.is_interrupted() => return Ok(()),
             Err(error) => return Err(Failure::of("cannot receive", &error)),
         };
-        let served = match served_at(incoming.port()) {
+        let served = match served_at(incoming.service_number()) {
             Some(paradigm) => take(paradigm, incoming, arrivals),
-            None if incoming.port() == FILE_PORT => take_file(&incoming.into_stream(), arrivals, directory),
+            None if incoming.service_number() == FILE_PORT => take_file(&incoming.into_stream(), arrivals, directory),
             None => Ok(()),
         };
         match served {
