@@ -67,6 +67,9 @@ pub struct EngineConfig {
     pub memory_limit: u64,
     /// Packets one context may hand over in one flush. Default 256.
     pub max_train: usize,
+    /// Octets that the carrier of a near peer holds before it throws away, counted as its system counts them: memory of whole
+    /// datagrams. A peer is near on this host, or with a round trip below a millisecond (§5.1). Default 6 MiB.
+    pub near_room: u64,
     /// How long an idle zombie answers (13, ZTIMER) at a responder. Default 60 s.
     pub tombstone_life: Duration,
 }
@@ -100,6 +103,7 @@ impl EngineConfig {
             assembly_limit: 1 << 20,
             memory_limit: 1 << 30,
             max_train: 256,
+            near_room: 6 << 20,
             tombstone_life: Duration::from_secs(60),
         }
     }

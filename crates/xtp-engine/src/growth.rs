@@ -8,6 +8,7 @@ use core::time::Duration;
 
 use crate::Time;
 use crate::fields::Fields;
+use crate::rtt::NEAR;
 
 /// Round trips' worth of octets to grant: one under way, two and more behind a loss whose repetition was lost, and
 /// one for growth before the next look.
@@ -16,10 +17,6 @@ const ROUNDS: u64 = 5;
 const LOOKS: u32 = 4;
 /// Round trip assumed as long as none is known.
 const ASSUMED: Duration = Duration::from_millis(100);
-
-/// A peer with a shorter round trip is so near that what is under way waits in the carrier's own queue: to grant more would
-/// only make that overflow.
-const NEAR: Duration = Duration::from_millis(1);
 
 /// Watches one reader.
 #[derive(Copy, Clone, Debug)]
@@ -103,6 +100,7 @@ impl Growth {
     /// Octets beyond `capacity` are in order now, up to `highest` arrived, `waiting` wait for the user: the capacity
     /// the reader should have.
     pub(crate) fn capacity(&mut self, capacity: u64, highest: u64, waiting: u64, now: Time) -> u64 {
+        // What is under way to a near reader waits in its socket: to grant more would only make that overflow.
         if capacity >= self.limit || self.rtt().is_some_and(|rtt| rtt < NEAR) {
             return capacity;
         }

@@ -60,6 +60,11 @@ impl MtuSearch {
         }
     }
 
+    /// Whether the path is one of this host.
+    pub(crate) fn is_local(&self) -> bool {
+        self.local
+    }
+
     /// Size of datagrams in use, octets of UDP payload.
     pub(crate) fn current(&self) -> usize {
         self.current

@@ -3,6 +3,9 @@
 use crate::fields::Fields;
 use core::time::Duration;
 
+/// A peer with a shorter round trip is so near that what is under way waits in its carrier's own queue (§5.1).
+pub(crate) const NEAR: Duration = Duration::from_millis(1);
+
 /// Longest time a peer may take to answer a batch (§3.2), allowed for in WTIMER.
 const BATCH: Duration = Duration::from_millis(1);
 /// Least time WTIMER waits.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
-    Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time, TransmitBatch,
+    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time, TransmitBatch,
     paradigm,
 };
 
@@ -95,7 +95,7 @@ impl World {
     }
 
     fn run_until_closed(&mut self) {
-        for _ in 0..10_000 {
+        for _ in 0..30_000 {
             self.flush(0);
             self.flush(1);
             self.take_events();
@@ -126,6 +126,17 @@ impl World {
                 );
             }
         }
+    }
+
+    /// A stream that has begun: one octet was written, and is known to have arrived.
+    fn open_stream(&mut self) -> ContextId {
+        let options = paradigm::stream(PORT);
+        let id = self.ends[0].open(self.now, self.addrs[1], options).unwrap();
+        let taken = self.ends[0].send(self.now, id, Bytes::from_static(&[7]), false);
+        assert_eq!(taken, Ok(1));
+        self.run_until_closed();
+        assert_eq!(self.received.len(), 1);
+        id
     }
 
     fn send(&mut self, options: OpenOptions, len: usize) {
@@ -186,5 +197,47 @@ fn a_path_that_swallows_long_datagrams_gets_short_ones() {
                 world.lengths
             );
         }
+    }
+}
+
+/// What Linux counts in a socket's buffer for a datagram with so many octets of data, at most.
+fn counted(octets: usize) -> usize {
+    const OVERHEAD: usize = 448;
+    const STRUCT: usize = 256;
+    match octets + OVERHEAD {
+        short if short <= 16_384 => short.next_power_of_two().max(512) + STRUCT,
+        long => long + STRUCT,
+    }
+}
+
+#[test]
+fn short_packets_to_a_local_peer_that_does_not_look_stay_within_its_socket() {
+    // A receive buffer of 4 MiB is counted as one of 8.
+    const SOCKET: usize = 8 << 20;
+    for size in [1, 16, 64, 256, 1_024, 2_048, 4_096, 8_192, 16_384, 60_000] {
+        let mut world = World::new(LOOPBACK, Says::TooLong);
+        let id = world.open_stream();
+        world.lengths.clear();
+        let mut written = 0;
+        // More than credit allows, or would.
+        while written < 5 << 20 && world.ends[0].writable(id).unwrap() >= size as u64 {
+            let taken = world.ends[0].send(world.now, id, Bytes::from(vec![7; size]), false);
+            written += taken.unwrap();
+            world.now += Duration::from_micros(1);
+            world.flush(0);
+        }
+        let there: usize = world.lengths.iter().map(|octets| counted(*octets)).sum();
+        assert!(there <= SOCKET, "{size}: {there} octets are counted");
+        assert!(there >= SOCKET / 2, "{size}: {there} of its room are used");
+
+        // The rest leaves in long packets.
+        let before = world.lengths.len();
+        let there: usize = world.lengths.iter().sum::<usize>() - 32 * before;
+        world.ends[0].close_writer(world.now, id).unwrap();
+        world.run_until_closed();
+        assert!(world.closed && world.received.len() == 1 + written, "{size}");
+        let longer = world.lengths[before..].iter().filter(|octets| **octets > 100);
+        let most = (written - there).div_ceil(LOOPBACK - 32) + 2;
+        assert!(longer.count() <= most, "{size}: {:?}", &world.lengths[before..]);
     }
 }

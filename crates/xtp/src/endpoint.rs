@@ -234,6 +234,7 @@ fn open(mut config: Config) -> Result<Shared> {
     if let Some(limit) = config.memory_limit.or_else(share_of_memory) {
         config.engine.memory_limit = limit;
     }
+    config.engine.near_room = config.engine.near_room.min(room_of(&socket));
     let engine = Engine::new(config.engine.clone())?;
     // The secret is the engine's alone from here on.
     config.engine.entropy = [0; 32];
@@ -244,6 +245,12 @@ fn open(mut config: Config) -> Result<Shared> {
     let core = Core::new(engine, carrier, clock, write_buffer);
     tracing::debug!(%local, backend = socket.capabilities().backend, "endpoint ready");
     Ok(Shared::new(core, socket, waker, config))
+}
+
+/// What may lie in a socket like ours, as most peers on near hosts have one. Systems count twice what they were asked for, and
+/// up to a quarter may still be charged for what was read.
+fn room_of(socket: &UdpSocket) -> u64 {
+    socket.capabilities().recv_buffer as u64 / 2 * 3
 }
 
 /// What all associations may keep, of what the process may still use: buffers of the carrier hold several times what

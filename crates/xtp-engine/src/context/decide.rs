@@ -4,6 +4,7 @@ use super::plan::{Plan, Planned, Stop};
 use super::reader::{Owed, ReaderState, Refusal};
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
+use crate::config::EngineConfig;
 use crate::congestion::Controller;
 use crate::options::Confirm;
 use crate::time::Time;
@@ -48,11 +49,11 @@ pub(super) struct Ask {
 
 impl Context {
     /// Looks at all parts and names the next thing worth sending. Changes nothing.
-    pub(super) fn decide(&self, now: Time, max_train: usize) -> Intent {
+    pub(super) fn decide(&self, now: Time, config: &EngineConfig) -> Intent {
         if !self.state.is_live() || self.closed.is_some() || self.only_listens() {
             return Intent::Nothing;
         }
-        let plan = self.plan(now, max_train);
+        let plan = self.plan(now, config.max_train, config);
         if !plan.segments.is_empty() {
             return Intent::Train(plan);
         }

@@ -21,6 +21,7 @@ mod leeway;
 mod marks;
 mod memory;
 mod modes;
+mod near;
 mod packets;
 mod parked;
 mod path;

@@ -3,6 +3,7 @@
 use super::packets::COPY_LIMIT;
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
+use crate::config::EngineConfig;
 use crate::congestion::Controller;
 use crate::flow::Allowed;
 use crate::time::Time;
@@ -112,7 +113,7 @@ impl Context {
     }
 
     /// Everything that may leave in this turn, at most `max` packets.
-    pub(super) fn plan(&self, now: Time, max: usize) -> Plan {
+    pub(super) fn plan(&self, now: Time, max: usize, config: &EngineConfig) -> Plan {
         let mut plan = Plan {
             segments: SmallVec::new(),
             packets: 0,
@@ -143,11 +144,11 @@ impl Context {
             (false, true) => XDATA_LEN,
             (false, false) => 0,
         };
-        self.fill(&mut plan, now, max);
+        self.fill(&mut plan, now, max, config.near_room);
         plan
     }
 
-    fn fill(&self, plan: &mut Plan, now: Time, max: usize) {
+    fn fill(&self, plan: &mut Plan, now: Time, max: usize, near_room: u64) {
         let mut gates = self.gates(now);
         let mut lost_from = 0;
         let mut nxt = self.writer.nxt;
@@ -160,7 +161,8 @@ impl Context {
                 plan.stop = Stop::Train;
                 return;
             }
-            if let Some(stop) = self.closed_gate(&gates, now) {
+            let stop = self.closed_gate(&gates, now);
+            if let Some(stop) = stop.or_else(|| self.may_overrun(near_room).then_some(Stop::Window)) {
                 plan.stop = stop;
                 return;
             }

@@ -134,7 +134,7 @@ impl Context {
             return;
         }
         let writer = &self.writer;
-        if writer.inflight.has_lost() && self.repeats_leave_soon(env.now) {
+        if writer.inflight.has_lost() && self.repeats_leave_soon(env) {
             // What was lost goes now or waits for tokens, and will ask by itself; a probe would take the tokens
             // from it for ever.
             return;
@@ -176,8 +176,8 @@ impl Context {
     }
 
     /// Whether what was lost leaves in this turn, or as soon as rate and pacer allow.
-    fn repeats_leave_soon(&self, now: Time) -> bool {
-        let plan = self.plan(now, 1);
+    fn repeats_leave_soon(&self, env: &Env<'_>) -> bool {
+        let plan = self.plan(env.now, 1, env.config);
         !plan.segments.is_empty() || plan.stop.until().is_some()
     }
 

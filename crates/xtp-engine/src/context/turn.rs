@@ -6,6 +6,7 @@ use super::reader::ReaderState;
 use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
+use crate::config::EngineConfig;
 use crate::congestion::Controller;
 use crate::options::Rate;
 use crate::time::Time;
@@ -35,7 +36,7 @@ impl Context {
             return;
         }
         for _ in 0..MAX_INTENTS {
-            let intent = self.decide(env.now, env.config.max_train);
+            let intent = self.decide(env.now, env.config);
             let train = matches!(&intent, Intent::Train(plan) if plan.stop == super::plan::Stop::Train);
             if !self.emit(intent, env, out) {
                 break;
@@ -136,14 +137,14 @@ impl Context {
     }
 
     /// Nothing would leave in a turn now, no timer is due, and nothing waits for a turn but timers.
-    pub(crate) fn has_nothing_to_say(&self, now: Time, max_train: usize) -> bool {
+    pub(crate) fn has_nothing_to_say(&self, now: Time, config: &EngineConfig) -> bool {
         self.state == State::Active
             && !self.abort_pending
             && self.restart.is_none()
             && self.closed.is_none()
             && self.path_queue.is_empty()
             && self.timers.next().is_none_or(|at| at > now)
-            && matches!(self.decide(now, max_train), Intent::Nothing)
+            && matches!(self.decide(now, config), Intent::Nothing)
     }
 
     pub(super) fn before_turn(&mut self, env: &Env<'_>) {

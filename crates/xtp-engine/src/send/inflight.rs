@@ -372,9 +372,13 @@ impl Inflight {
     }
 
     /// Octets unacknowledged, lost ones included. O(1).
-    #[cfg(test)]
     pub(crate) fn octets(&self) -> u64 {
         self.octets
+    }
+
+    /// Sendings with octets unacknowledged: a train counts once, and so does a packet that left by itself. O(1).
+    pub(crate) fn sendings(&self) -> usize {
+        self.runs.len()
     }
 
     /// Octets in flight (§5.3): not lost, and sent at `young_since` or later (`None`: whenever) or

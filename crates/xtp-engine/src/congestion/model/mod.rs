@@ -20,6 +20,7 @@ use xtp_wire::HEADER_LEN;
 
 use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Sent};
 use crate::Time;
+use crate::rtt::NEAR;
 use bounds::{Bounds, Chance, is_congested};
 use estimate::{Bandwidth, LeastRtt};
 use phase::{Cycle, Phase, View};
@@ -41,9 +42,8 @@ const WINDOW_GAIN: f64 = 2.0;
 const STARTUP_WINDOW_GAIN: f64 = 2.4;
 const UP_WINDOW_GAIN: f64 = 2.25;
 const PROBE_RTT_GAIN: f64 = 0.5;
-/// A peer with a shorter round trip is so near that what is in flight waits in its socket's buffer, of which 6 MiB or so are
-/// of use: more in flight is more lost when it rests for a moment.
-const NEAR: Duration = Duration::from_millis(1);
+/// What is in flight to a near peer waits in its socket's buffer, of which 6 MiB or so are of use: more in flight is more lost
+/// when it rests for a moment.
 const NEAR_WINDOW: u64 = 4 << 20;
 /// On nearer paths a probe's queue is not told from chance, and the next probe is near, too.
 const FAR: Duration = Duration::from_millis(4);
@@ -126,6 +126,11 @@ impl Model {
     /// Whether it sends faster than the path was seen to carry, to see whether it carries more.
     pub(super) fn is_probing(&self) -> bool {
         matches!(self.cycle.phase, Phase::Startup | Phase::Up)
+    }
+
+    /// The least round trip of the path, without a queue.
+    pub(crate) fn least_round_trip(&self) -> Option<Duration> {
+        self.least.get()
     }
 
     fn initial(&self) -> u64 {

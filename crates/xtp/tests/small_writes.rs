@@ -1,0 +1,62 @@
+//! Streams of small writes to a reader that does not look for a while: nothing is thrown away, so nothing is sent again.
+
+mod common;
+
+use std::io::{Read, Write};
+
+use common::{PORT, endpoint, pattern};
+use xtp::{Stream, paradigm};
+
+/// Octets of each stream.
+const TOTAL: usize = 6 << 20;
+
+/// Reads so many octets, which must be `expected`.
+fn read_all(stream: &Stream, expected: &[u8]) {
+    let mut received = vec![0; expected.len()];
+    let mut reader = stream;
+    reader.read_exact(&mut received).expect("all of them");
+    assert!(received == expected, "other octets");
+}
+
+#[test]
+fn what_a_resting_reader_does_not_take_waits_for_it() {
+    let data = pattern(TOTAL);
+    for size in [16, 64, 256, 1_024, 2_048, 4_096, 8_192] {
+        let (server, client) = (endpoint(), endpoint());
+        let granted = server.capabilities().recv_buffer;
+        assert!(granted >= 4 << 20, "a socket of this host holds {granted} octets");
+        let listener = server.listen_streams(PORT).expect("a free number");
+        let to = server.local_addr();
+        let stream = client.open(to, paradigm::stream(PORT)).expect("options");
+        stream.send("begin").expect("room");
+        let far = listener.accept().expect("an association").into_stream();
+        read_all(&far, b"begin");
+
+        // Nobody looks at the server's socket meanwhile.
+        let mut written = 0;
+        for piece in data.chunks(size) {
+            match stream.try_write(piece) {
+                Ok(taken) if taken < piece.len() => {
+                    written += taken;
+                    break;
+                }
+                Ok(taken) => written += taken,
+                Err(xtp::Error::WouldBlock) => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(written >= 3 << 20, "{size}: {written} octets were taken");
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(|| read_all(&far, &data));
+            for piece in data[written..].chunks(size) {
+                (&stream).write_all(piece).expect("room");
+            }
+            reading.join().expect("no panic");
+        });
+        stream.flush_acknowledged().expect("it has all");
+        let lost = server.stats().socket.overflows;
+        let again = stream.stats().expect("it lives").octets_retransmitted;
+        println!("{size}: {} packets", client.stats().packets_sent());
+        assert_eq!((lost, again), (0, 0), "{size}: thrown away, sent again");
+    }
+}
