@@ -37,6 +37,11 @@ pub fn give_back_memory() {
     crate::sys::give_back_memory();
 }
 
+/// How often the system took the core from this thread to give it to another; `None` where it does not tell.
+pub fn switches() -> Option<u64> {
+    crate::sys::switches()
+}
+
 /// A limit of this process, less what it uses of it.
 fn left(limit: &str, used: &str) -> Option<u64> {
     let most = soft_limit(&read("/proc/self/limits")?, limit)?;

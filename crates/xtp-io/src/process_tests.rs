@@ -39,6 +39,27 @@ fn the_control_group_is_found_in_both_versions() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[cfg(target_os = "linux")]
+fn who_computes_beside_others_has_the_core_taken() {
+    let before = switches().expect("Linux tells");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let compute = || {
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        (0..cores).for_each(|_| drop(scope.spawn(compute)));
+        // One thread more than there are cores: some time each of them has to let another in.
+        while switches() <= Some(before) {
+            std::hint::spin_loop();
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
 fn this_process_may_use_something() {
     assert!(memory().is_some_and(|octets| octets > 1 << 20));
 }

@@ -34,12 +34,15 @@ impl Shared {
         if polls == 0 || !state.core.may_hand_in(id) {
             return None;
         }
+        let before = state.core.last_poll();
         for _ in 0..polls.div_ceil(LOOKS) {
             let look = state.core.look_for_message(id, limit, LOOKS);
             match look {
                 Look::Nothing => {}
                 Look::Message(message) => {
                     self.habit.met(1, self.config.wait, state.core.traffic());
+                    self.habit
+                        .polled(before, state.core.last_poll(), self.config.wait);
                     return Some(message);
                 }
                 Look::Other(count) => {

@@ -8,6 +8,9 @@ use xtp_engine::Time;
 
 use crate::config::Wait;
 
+mod neighbours;
+use neighbours::Neighbours;
+
 /// How long [`Wait::Adaptive`] polls before it sleeps: about what waking up again costs. Time in which others had the
 /// core does not count.
 const SPIN: Duration = Duration::from_micros(50);
@@ -15,12 +18,12 @@ const SPIN: Duration = Duration::from_micros(50);
 const DISTURBED: Duration = Duration::from_micros(30);
 /// Giving the core away takes longer than this when somebody takes it.
 const TAKEN: Duration = Duration::from_micros(3);
-/// Whoever keeps a core given to him for so long does not wait as we do: he computes, and only a sleeper is let in
-/// front of him.
+/// Whoever keeps a core given to him, or takes it, for so long does not wait as we do: he computes, and only a sleeper is let
+/// in front of him.
 const KEPT: Duration = Duration::from_micros(300);
 /// Cores given away in a row that nobody took, after which nobody shares this one any more.
 const ALONE: u32 = 32;
-/// Waits that sleep at once after polling was seen to disturb others.
+/// Waits that sleep at once after a poll took too long, whatever the reason.
 const PENANCE: u32 = 64;
 /// Looks after which an adaptive wait sleeps although others had the core most of the time.
 const MOST_POLLS: u32 = 100;
@@ -146,6 +149,7 @@ pub(crate) struct Habit {
     rested: AtomicBool,
     /// Naps bring a crowd.
     crowded: AtomicBool,
+    neighbours: Neighbours,
 }
 
 impl Habit {
@@ -206,6 +210,32 @@ impl Habit {
         if wait == Wait::Adaptive {
             self.came(count, (Rest::None, 0), false, traffic);
         }
+    }
+
+    /// Who polled had nothing else to do from `before`, or an earlier moment, until `now`, when something came.
+    #[inline]
+    pub(crate) fn polled(&self, before: Time, now: Time, wait: Wait) {
+        if wait != Wait::Adaptive {
+            return;
+        }
+        match now.since(before) > KEPT {
+            true => {
+                if let Some(waits) = self.neighbours.meet(now) {
+                    self.penance.store(waits, Ordering::Relaxed);
+                }
+            }
+            false => self.neighbours.keep_away(),
+        }
+    }
+
+    /// Waits that are to sleep at once.
+    fn penance(&self, now: Time) -> u32 {
+        let penance = self.penance.load(Ordering::Relaxed);
+        if penance > 0 && self.neighbours.are_forgiven(now) {
+            self.penance.store(0, Ordering::Relaxed);
+            return 0;
+        }
+        penance
     }
 
     fn is_stream(&self) -> bool {
@@ -358,7 +388,8 @@ impl<'a> Patience<'a> {
         let passed = now.since(last);
         let taken = if self.yielded { TAKEN } else { DISTURBED };
         if passed > KEPT {
-            self.habit.penance.store(PENANCE, Ordering::Relaxed);
+            let waits = self.habit.neighbours.meet(now).unwrap_or(PENANCE);
+            self.habit.penance.store(waits, Ordering::Relaxed);
             self.spent = SPIN;
         } else if passed > taken {
             self.habit.shared.store(ALONE, Ordering::Relaxed);
@@ -412,7 +443,7 @@ impl<'a> Patience<'a> {
         if self.habit.paced.load(Ordering::Relaxed) {
             return Step::Sleep;
         }
-        let penance = self.habit.penance.load(Ordering::Relaxed);
+        let penance = self.habit.penance(now);
         if penance > 0 {
             self.habit.penance.store(penance - 1, Ordering::Relaxed);
             return Step::Sleep;
@@ -451,8 +482,11 @@ impl<'a> Patience<'a> {
 impl Drop for Patience<'_> {
     fn drop(&mut self) {
         // Still polling: it was worth it.
-        if self.last.is_some() && self.habit.misses.load(Ordering::Relaxed) > 0 {
-            self.habit.misses.store(0, Ordering::Relaxed);
+        if self.last.is_some() {
+            self.habit.neighbours.keep_away();
+            if self.habit.misses.load(Ordering::Relaxed) > 0 {
+                self.habit.misses.store(0, Ordering::Relaxed);
+            }
         }
         self.asleep();
     }

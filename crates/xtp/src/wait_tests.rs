@@ -122,7 +122,7 @@ fn time_in_which_others_had_the_core_is_not_ours() {
 }
 
 #[test]
-fn whoever_keeps_the_core_teaches_to_sleep() {
+fn a_core_that_stood_still_teaches_to_sleep() {
     let polling = AtomicUsize::new(0);
     let habit = Habit::default();
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
@@ -135,6 +135,37 @@ fn whoever_keeps_the_core_teaches_to_sleep() {
     }
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     assert_eq!(empty(&mut patience, 1_000), Step::Again);
+}
+
+#[test]
+fn whoever_computes_on_the_core_teaches_to_sleep_for_long() {
+    let polling = AtomicUsize::new(0);
+    let habit = Habit::default();
+    let sleeps = |micros| {
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+        empty(&mut patience, micros) == Step::Sleep
+    };
+    // A wait that polls without a look at the clock.
+    habit.polled(at(0), at(6), Wait::Adaptive);
+    neighbours::tests::take_core();
+    habit.polled(at(6), at(3_000), Wait::Adaptive);
+    assert!((0..4_096).all(|wait| sleeps(3_000 + wait)));
+    assert!(!sleeps(8_000));
+    // One that looks, and gives the core away.
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+    assert_eq!(empty(&mut patience, 8_000), Step::Again);
+    neighbours::tests::take_core();
+    assert_eq!(empty(&mut patience, 11_000), Step::Sleep);
+    drop(patience);
+    assert!((0..16_384).all(|wait| sleeps(11_000 + wait)));
+    // However seldom one waits, it is tried again.
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+    assert_eq!(empty(&mut patience, 30_000), Step::Again);
+    neighbours::tests::take_core();
+    assert_eq!(empty(&mut patience, 33_000), Step::Sleep);
+    drop(patience);
+    assert!(sleeps(34_000));
+    assert!(!sleeps(5_000_000));
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod one;
 pub(crate) mod pages;
 pub(crate) mod recv;
 pub(crate) mod run;
+pub(crate) mod scheduling;
 mod send;
 pub(crate) mod shortcut;
 mod sleep;

@@ -44,6 +44,8 @@ pub(crate) use linux::gro::Gro;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::group::{join_group, only_by_interface, only_own_groups, send_groups_by};
 #[cfg(target_os = "linux")]
+pub(crate) use linux::scheduling::switches;
+#[cfg(target_os = "linux")]
 pub(crate) use linux::lend::{Pipe, lend_by};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::recv::RecvScratch;
@@ -64,6 +66,12 @@ pub(crate) fn share_arenas() {}
 /// Nor of what an allocator keeps.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn give_back_memory() {}
+
+/// Nor of how often a core was taken.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn switches() -> Option<u64> {
+    None
+}
 
 /// Nanoseconds since it was asked first.
 #[cfg(not(target_os = "linux"))]
