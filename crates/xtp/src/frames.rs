@@ -78,6 +78,17 @@ impl FrameBuffer {
         self.shared.memory.octets()
     }
 
+    /// Octets of packets it is laid out for.
+    pub(crate) fn packet(&self) -> usize {
+        self.packet
+    }
+
+    /// Of `octets` as many as fill whole frames.
+    pub(crate) fn whole_frames(&self, octets: usize) -> usize {
+        let payload = self.shared.memory.payload();
+        octets / payload * payload
+    }
+
     /// Forgets what it holds.
     pub fn clear(&mut self) {
         self.filled = 0;

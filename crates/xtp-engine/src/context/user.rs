@@ -118,6 +118,11 @@ impl Context {
         }
     }
 
+    /// The user has more than there is room for.
+    pub(crate) fn wait_for_room(&mut self) {
+        self.writer.wants_room = true;
+    }
+
     pub(crate) fn send_tag(&mut self, tag: u64) -> Result<(), Error> {
         self.check_writer()?;
         if self.room() < TAG {

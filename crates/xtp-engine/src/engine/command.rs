@@ -174,6 +174,15 @@ impl Engine {
         self.command(now, id, |context, _| context.send_tag(tag))?
     }
 
+    /// Says that the user waits for room: [`Event::Writable`](crate::Event::Writable) follows when octets were acknowledged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoContext`].
+    pub fn wait_for_room(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.wait_for_room())
+    }
+
     /// Room left for [`send`](Self::send), octets.
     ///
     /// # Errors

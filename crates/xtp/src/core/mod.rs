@@ -27,6 +27,7 @@ mod exchange;
 mod expect;
 mod gathered;
 pub(crate) mod group;
+mod long_writes;
 pub(crate) mod ops;
 mod orphan;
 mod reading;
@@ -120,6 +121,9 @@ pub(crate) struct Core {
     pub(crate) received: u64,
     /// User octets copied here.
     pub(crate) copied: u64,
+    /// Associations with memory of long writes, and when to look whether some of it may go.
+    long_writers: Vec<ContextId>,
+    idle_memory_at: Time,
     /// What the engine took since the last turn.
     pub(crate) gathered: Gathered,
     last_poll: Time,
@@ -158,6 +162,8 @@ impl Core {
             news: 0,
             received: 0,
             copied: 0,
+            long_writers: Vec::new(),
+            idle_memory_at: Time::ZERO,
             gathered: Gathered::default(),
             last_poll: Time::ZERO,
             handed: None,

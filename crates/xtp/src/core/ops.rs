@@ -7,11 +7,14 @@ use std::task::Poll;
 use bytes::{BufMut, Bytes};
 use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, Time};
 
+use super::long_writes::LONG;
 use super::reading::{self, PIECE};
 use super::{Core, once_done};
 use crate::error::{Error, Result};
 use crate::stream::Chunk;
 
+/// Room for octets from which on trains are taken as they are.
+const MANY: usize = 4 << 10;
 /// Sequence space of a tag.
 const TAG: u64 = 8;
 
@@ -68,7 +71,7 @@ fn hand_on(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes, eom: boo
 }
 
 /// The engine took so many octets.
-fn note_written(core: &mut Core, id: ContextId, accepted: usize) -> Result<()> {
+pub(super) fn note_written(core: &mut Core, id: ContextId, accepted: usize) -> Result<()> {
     core.gathered.add(accepted as u64);
     let slot = core.slot(id)?;
     slot.started = true;
@@ -116,6 +119,13 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
         return Ok(0);
     }
     core.engine.catch_up();
+    if !corked && octets.len() >= LONG {
+        let taken = core.write_long(now, id, octets)?;
+        // As long as something is under way, room for whole packets follows.
+        if taken > 0 || core.unacknowledged(id) > 0 {
+            return Ok(taken);
+        }
+    }
     let room = usize::try_from(core.engine.writable(id)?).unwrap_or(usize::MAX);
     let slot = core.slot(id)?;
     let collected = slot.collected();
@@ -267,7 +277,26 @@ pub(crate) fn trains(
 
 /// Octets into `buffer`, as many as there are, 0 at the end. Tags and gaps are passed over.
 pub(crate) fn read(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Poll<Result<usize>> {
-    reading::octets(core, buffer, |core, max| chunk(core, now, id, max))
+    let mut filled = 0;
+    if buffer.len() >= MANY {
+        // As the trains lie there, without a reference for each packet. What went wrong, if anything, will be found below.
+        let _ = core.engine.read_plain(now, id, buffer.len(), |_, octets| {
+            for part in octets.parts() {
+                buffer[filled..][..part.len()].copy_from_slice(part);
+                filled += part.len();
+            }
+        });
+        core.copied += filled as u64;
+    }
+    if filled > 0 && filled == buffer.len() {
+        return Poll::Ready(Ok(filled));
+    }
+    match reading::octets(core, &mut buffer[filled..], |core, max| chunk(core, now, id, max)) {
+        Poll::Ready(Ok(more)) => Poll::Ready(Ok(filled + more)),
+        // It will be found again by the next call.
+        _ if filled > 0 => Poll::Ready(Ok(filled)),
+        outcome => outcome,
+    }
 }
 
 /// The next whole message; `None` at the end of the stream. Pieces are kept between questions, so nothing is lost
@@ -452,11 +481,9 @@ pub(crate) fn write_or_wait(core: &mut Core, now: Time, id: ContextId, octets: &
         Ok(0) if !octets.is_empty() => {}
         outcome => return Poll::Ready(outcome),
     }
-    // Only a refused offer makes the engine tell when there is room.
-    let mut one = Bytes::copy_from_slice(&octets[..1]);
-    match offer(core, now, id, &mut one, false) {
-        Ok(0) => Poll::Pending,
-        outcome => Poll::Ready(outcome),
+    match core.engine.wait_for_room(now, id) {
+        Ok(()) => Poll::Pending,
+        Err(error) => Poll::Ready(Err(error.into())),
     }
 }
 

@@ -8,6 +8,7 @@ use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId};
 
+use super::long_writes::LongWrites;
 use super::reading::{Collects, Partial};
 
 /// Who looks after an association.
@@ -71,6 +72,8 @@ pub(crate) struct More {
     partial: Partial,
     /// Memory of `io::Write`; what is in it has not been handed on.
     pub(crate) buffer: BytesMut,
+    /// The same for long writes, which leave from where they were copied to.
+    pub(crate) long: Option<Box<LongWrites>>,
     /// Octets taken over that found no room yet, and whether they end a message.
     pub(crate) held: Option<(Bytes, bool)>,
     /// Marks and whether they were reached.

@@ -34,6 +34,16 @@ impl Owner {
     }
 }
 
+impl Owner {
+    /// Of memory that never leaves its endpoint.
+    pub(crate) fn within(id: ContextId) -> Self {
+        Self {
+            endpoint: Weak::new(),
+            id,
+        }
+    }
+}
+
 impl PartialEq for Owner {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id && self.endpoint.ptr_eq(&other.endpoint)

@@ -89,6 +89,7 @@ impl Shared {
         if state.core.before_sleep() {
             return (state, Slept::Readable);
         }
+        state.core.release_idle_memory(now);
         state.core.engine.rest(now);
         let deadline = state.core.deadline();
         let wake_at = deadline.into_iter().chain(until).min();

@@ -1,0 +1,140 @@
+//! Long writes go into memory laid out as packets: one copy, and the packets leave from where they lie. The memory is used
+//! again as soon as the peer has acknowledged what was in it.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::time::Duration;
+
+use xtp_engine::{ContextId, Time};
+use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
+use xtp_wire::HEADER_LEN;
+
+use super::{Core, ops};
+use crate::error::Result;
+use crate::frames::{FrameBuffer, FrameBytes, Owner};
+
+/// Shorter writes are joined and cut where packets end.
+pub(super) const LONG: usize = 32 << 10;
+/// Octets taken at once: what was copied is sent before the core's cache forgets it.
+const AT_ONCE: usize = 256 << 10;
+/// Trains a piece of memory is made for.
+const TRAINS: usize = 2;
+/// Memory that was not written to for so long goes back to the system.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// The memory of one writer.
+#[derive(Debug, Default)]
+pub(crate) struct LongWrites {
+    /// What is under way, the oldest first, or was.
+    sent: VecDeque<FrameBytes>,
+    /// When it was written to last.
+    used: Time,
+}
+
+impl LongWrites {
+    /// Room for some trains of packets that carry `packet` octets.
+    fn room(&mut self, packet: usize) -> FrameBuffer {
+        while let Some(oldest) = self.sent.pop_front() {
+            match oldest.reclaim() {
+                // The path carries others by now: that memory goes.
+                Ok(buffer) if buffer.packet() == packet => return buffer,
+                Ok(_) => {}
+                Err(under_way) => {
+                    self.sent.push_front(under_way);
+                    break;
+                }
+            }
+        }
+        let train = (MAX_DATAGRAM / (packet + HEADER_LEN)).clamp(1, MAX_SEGMENTS);
+        FrameBuffer::new(packet, TRAINS * train * packet)
+    }
+
+    /// Gives back what nobody refers to any more; whether that was all.
+    fn release(&mut self) -> bool {
+        while let Some(oldest) = self.sent.pop_front() {
+            if let Err(under_way) = oldest.reclaim() {
+                self.sent.push_front(under_way);
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl Core {
+    /// Copies as much of a long write as there is room for, in whole packets where that is not all of it; returns how many octets
+    /// were taken. 0: there is too little room now, and more as octets are acknowledged.
+    pub(super) fn write_long(&mut self, now: Time, id: ContextId, octets: &[u8]) -> Result<usize> {
+        let octets = &octets[..octets.len().min(AT_ONCE)];
+        let packet = self.engine.packet_payload(id)?;
+        let more = self.slot(id)?.more();
+        let mut memory = more.long.take().unwrap_or_default();
+        memory.used = now;
+        let taken = self.fill(now, id, octets, packet, &mut memory);
+        self.slot(id)?.more().long = Some(memory);
+        if !self.long_writers.contains(&id) {
+            self.long_writers.push(id);
+        }
+        taken
+    }
+
+    fn fill(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        octets: &[u8],
+        packet: usize,
+        memory: &mut LongWrites,
+    ) -> Result<usize> {
+        let mut taken = 0;
+        while taken < octets.len() {
+            let rest = &octets[taken..];
+            let room = usize::try_from(self.engine.writable(id)?).unwrap_or(usize::MAX);
+            if room < rest.len().min(packet) {
+                break;
+            }
+            let mut buffer = memory.room(packet);
+            let fits = match room < rest.len() {
+                true => buffer.whole_frames(room),
+                false => rest.len(),
+            };
+            // Memory takes whatever it has room for.
+            let copied = buffer.write(&rest[..fits]).unwrap_or(0);
+            let data = buffer.freeze();
+            let mut framed = data.to_framed(Owner::within(id));
+            let accepted = self.engine.send_framed(now, id, &mut framed, false)?;
+            drop(framed);
+            memory.sent.push_back(data);
+            ops::note_written(self, id, accepted)?;
+            self.copied += copied as u64;
+            taken += accepted;
+            if accepted < copied || accepted == 0 {
+                break;
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Gives back the memory of writers who have not written for a while. Looks now and then, when there is time.
+    pub(crate) fn release_idle_memory(&mut self, now: Time) {
+        if self.long_writers.is_empty() || now < self.idle_memory_at {
+            return;
+        }
+        self.idle_memory_at = now + IDLE;
+        let slots = &mut self.slots;
+        self.long_writers.retain(|id| {
+            let more = slots.get_mut(id).and_then(|slot| slot.if_more());
+            let Some(more) = more else { return false };
+            let Some(memory) = &mut more.long else { return false };
+            let goes = now.since(memory.used) >= IDLE && memory.release();
+            if goes {
+                more.long = None;
+            }
+            !goes
+        });
+    }
+}
+
+#[cfg(test)]
+#[path = "long_writes_tests.rs"]
+mod tests;

@@ -1,0 +1,37 @@
+//! Memory of long writes: used again when it was acknowledged, and given back when nobody writes.
+
+use super::*;
+
+const PACKET: usize = 1_440;
+
+/// Memory that holds something, as if it were under way.
+fn written(memory: &mut LongWrites) -> FrameBytes {
+    let mut buffer = memory.room(PACKET);
+    buffer.write_all(&[7; 3 * PACKET]).expect("it has room");
+    let data = buffer.freeze();
+    memory.sent.push_back(data.clone());
+    data
+}
+
+#[test]
+fn what_is_under_way_is_not_written_and_what_arrived_is_used_again() {
+    let mut memory = LongWrites::default();
+    let (first, second) = (written(&mut memory), written(&mut memory));
+    assert_eq!(memory.sent.len(), 2);
+    assert!(!memory.release(), "both are under way");
+    assert_eq!((first.len(), second.len()), (3 * PACKET, 3 * PACKET));
+    drop(first);
+    let room = memory.room(PACKET);
+    assert!(room.is_empty() && room.capacity() >= 64 * PACKET);
+    assert_eq!(memory.sent.len(), 1, "the first was used again");
+    drop(second);
+    assert!(memory.release() && memory.sent.is_empty());
+}
+
+#[test]
+fn memory_of_other_packets_goes() {
+    let mut memory = LongWrites::default();
+    drop(written(&mut memory));
+    assert_eq!(memory.room(PACKET + 1).packet(), PACKET + 1);
+    assert!(memory.sent.is_empty());
+}
