@@ -9,7 +9,7 @@ use xtp_engine::{
     CongestionKind, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
     TransmitBatch, paradigm,
 };
-use xtp_wire::Packet;
+use xtp_wire::{Options, Packet};
 
 const PORT: u16 = 9;
 const STEPS: usize = 1_500;
@@ -26,9 +26,10 @@ struct World {
     trains: u64,
     /// Messages go from packet to user and from user to packet where they can.
     express: bool,
-    /// How many did, and how many of these were several packets.
+    /// How many did, how many of these were several packets, and how many ended no message.
     handed: u64,
     joined: u64,
+    octets: u64,
     /// The message each user has read a part of.
     partial: [Vec<u8>; 2],
 }
@@ -55,6 +56,7 @@ impl World {
             express,
             handed: 0,
             joined: 0,
+            octets: 0,
             partial: [Vec::new(), Vec::new()],
         }
     }
@@ -102,7 +104,7 @@ impl World {
     }
 
     /// Datagrams, as receive offload joins them, for a user who waits; false if they have to go another way.
-    fn hand_in(&mut self, me: usize, now: Time, came: &[Vec<u8>]) -> bool {
+    fn hand_in(&mut self, me: usize, now: Time, came: &[Vec<u8>], octets: bool) -> bool {
         let stride = came.first().map_or(0, Vec::len);
         let (last, others) = came.split_last().expect("something came");
         if last.len() > stride || others.iter().any(|octets| octets.len() != stride) {
@@ -112,24 +114,35 @@ impl World {
             return false;
         };
         let may = self.ends[me].awaits_message(id);
-        let message = self.ends[me].receive_message(now, id, &datagram(me, &came.concat()), stride);
+        let joined = came.concat();
+        let message = match octets && came.len() == 1 {
+            true => self.ends[me].receive_octets(now, id, &datagram(me, &joined)),
+            false => self.ends[me].receive_message(now, id, &datagram(me, &joined), stride),
+        };
         assert!(may || message.is_none());
         if let Some(bytes) = &message {
             self.handed += 1;
             self.joined += u64::from(came.len() > 1);
-            self.note_read(me, bytes, true);
+            let header = Packet::parse(last).unwrap().header;
+            let eom = header.options.contains(Options::EOM);
+            self.octets += u64::from(!eom);
+            self.note_read(me, bytes, eom);
         }
         message.is_some()
     }
 
     /// A message of the user; false if it has to go another way.
     fn hand_out(&mut self, me: usize, now: Time, number: u64) -> bool {
-        let Some(id) = self.ids[me].filter(|_| self.express && number & 16 == 0) else {
+        let Some(id) = self.ids[me].filter(|_| self.express) else {
             return false;
         };
         let (mut out, mut data) = (TransmitBatch::new(), payload(number));
         let len = data.len();
-        if !self.ends[me].send_message(now, id, &mut data, &mut out) {
+        let left = match number & 16 {
+            0 => self.ends[me].send_message(now, id, &mut data, &mut out),
+            _ => self.ends[me].send_octets(now, id, &mut data, &mut out),
+        };
+        if !left {
             assert_eq!((data.len(), out.is_empty()), (len, true));
             return false;
         }
@@ -181,7 +194,7 @@ fn act(world: &mut World, deed: &Deed, now: Time) {
         0..60 => {
             let came = std::mem::take(&mut world.wire[me]);
             let waits = !came.is_empty() && !number.is_multiple_of(5);
-            if !(waits && world.hand_in(me, now, &came)) {
+            if !(waits && world.hand_in(me, now, &came, number & 32 == 0)) {
                 for octets in came {
                     receive(world, me, now, &octets);
                 }
@@ -247,8 +260,8 @@ fn send(world: &mut World, me: usize, now: Time, number: u64) {
 }
 
 /// Runs one seed in both worlds; how many packets took the short way, how many trains, how many messages were handed
-/// through, and how many of these took several packets.
-fn compare(seed: u64) -> [u64; 4] {
+/// through, how many of these took several packets, and how many ended no message.
+fn compare(seed: u64) -> [u64; 5] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = match seed % 3 {
@@ -303,15 +316,22 @@ fn compare(seed: u64) -> [u64; 4] {
         assert_eq!(express, plain, "seed {seed}: other counters at end {me}");
     }
     let packets = express.ends[0].stats().express + express.ends[1].stats().express;
-    [packets, express.trains, express.handed, express.joined]
+    [
+        packets,
+        express.trains,
+        express.handed,
+        express.joined,
+        express.octets,
+    ]
 }
 
 #[test]
 fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
-    let [mut express, mut trains, mut handed, mut joined] = [0; 4];
+    let [mut express, mut trains, mut handed, mut joined, mut octets] = [0; 5];
     for seed in 0..SEEDS {
-        let [more, more_trains, more_handed, more_joined] = compare(seed);
+        let [more, more_trains, more_handed, more_joined, more_octets] = compare(seed);
         joined += more_joined;
+        octets += more_octets;
         express += more;
         trains += more_trains;
         handed += more_handed;
@@ -320,4 +340,5 @@ fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
     assert!(trains > SEEDS, "only {trains} trains");
     assert!(handed > SEEDS * 10, "only {handed} messages were handed through");
     assert!(joined > SEEDS, "only {joined} of several packets");
+    assert!(octets > SEEDS, "only {octets} that ended no message");
 }

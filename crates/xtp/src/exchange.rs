@@ -5,14 +5,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Time};
+use xtp_engine::{ContextId, Time, Unit};
+use xtp_wire::XDATA_HEAD_LEN;
 
+use crate::carrier::Wanted;
 use crate::core::{Core, Look};
 use crate::shared::{POLL_EVERY, Shared};
 use crate::wait::brief_polls;
 
 /// Polls between two looks at whether somebody else wants the endpoint.
 const LOOKS: u32 = 16;
+/// Longest write that is tried as one packet: longer ones are worth a plan.
+const BRIEF: usize = 4 << 10;
 /// Shorter read timeouts are left to the general call, which looks at the clock between polls.
 const LONG: Duration = Duration::from_millis(1);
 
@@ -25,18 +29,41 @@ impl Shared {
         limit: usize,
         timeout: Option<Duration>,
     ) -> Option<Bytes> {
+        let unit = Unit::Message;
+        self.brief(Wanted { id, unit, limit }, timeout)
+    }
+
+    /// The octets of the next packet of `id`, copied into `buffer`, if there is room for all and they come while a short wait
+    /// polls; how many.
+    pub(crate) fn brief_octets(
+        &self,
+        id: ContextId,
+        buffer: &mut [u8],
+        timeout: Option<Duration>,
+    ) -> Option<usize> {
+        if buffer.is_empty() {
+            return None;
+        }
+        let (unit, limit) = (Unit::Octets, buffer.len() + XDATA_HEAD_LEN);
+        let octets = self.brief(Wanted { id, unit, limit }, timeout)?;
+        buffer[..octets.len()].copy_from_slice(&octets);
+        Some(octets.len())
+    }
+
+    #[inline]
+    fn brief(&self, wanted: Wanted, timeout: Option<Duration>) -> Option<Bytes> {
         let mut state = self.state.try_lock().ok()?;
         state.core.handed = None;
         if state.is_shared() || timeout.is_some_and(|timeout| timeout < LONG) {
             return None;
         }
         let polls = brief_polls(&self.habit, self.config.wait);
-        if polls == 0 || !state.core.may_hand_in(id) {
+        if polls == 0 || !state.core.may_hand_in(wanted.id) {
             return None;
         }
         let before = state.core.last_poll();
         for _ in 0..polls.div_ceil(LOOKS) {
-            let look = state.core.look_for_message(id, limit, LOOKS);
+            let look = state.core.look_for_message(wanted, LOOKS);
             match look {
                 Look::Nothing => {}
                 Look::Message(message) => {
@@ -59,7 +86,12 @@ impl Shared {
 
     /// Sends `data` as a message of one packet, if that is all there is to do; if not, nothing was done.
     pub(crate) fn send_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
-        self.briefly(false, |core, now| core.hand_out(now, id, data))
+        self.briefly(false, |core, now| core.hand_out(now, id, data, Unit::Message))
+    }
+
+    /// Sends a copy of `octets` in one packet, if that is all there is to do; if not, nothing was done.
+    pub(crate) fn write_brief(&self, id: ContextId, octets: &[u8]) -> bool {
+        octets.len() <= BRIEF && self.briefly(false, |core, now| core.write_out(now, id, octets))
     }
 
     /// Sends the answer to a request, if it is one packet and all there is to do; if not, nothing was done.

@@ -98,6 +98,7 @@ pub(crate) fn brief_polls(habit: &Habit, wait: Wait) -> u32 {
         Wait::Spin => true,
         Wait::Adaptive => {
             !habit.shares_core()
+                && !habit.is_bulk()
                 && habit.penance.load(Ordering::Relaxed) == 0
                 && habit.stream.load(Ordering::Relaxed) < STREAM
         }

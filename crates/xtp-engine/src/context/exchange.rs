@@ -18,12 +18,23 @@ use xtp_wire::{
     parse_plain, seal,
 };
 
+/// What goes from a user into packets, or from packets to a user.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A whole message.
+    Message,
+    /// Octets of a stream, as many as one packet carries: where messages end does not matter to who reads them, and none ends
+    /// with them.
+    Octets,
+}
+
 /// Octets of a message that are copied behind their head: up to this many, one piece leaves sooner than two.
 const LONE_COPIED: usize = 8 << 10;
 
 impl Context {
     /// The message in `datagram`, in which a packet begins every `stride` octets, if it is the next one of a regular
-    /// association and the user has read all before; with it the head of its first packet. What is to be booked of packets
+    /// association and the user has read all before, or the octets of one packet for a user who takes any; with it the head of
+    /// its first packet. What is to be booked of packets
     /// behind the first goes to `followers`. What it acknowledges stays in the queue until then.
     #[inline(always)]
     pub(crate) fn take_message<'a>(
@@ -31,6 +42,7 @@ impl Context {
         now: Time,
         datagram: &Datagram<'a>,
         stride: usize,
+        unit: Unit,
         followers: &mut Vec<Follower>,
     ) -> Option<(&'a XdataHead, Bytes)> {
         let (first, behind) = datagram
@@ -39,8 +51,12 @@ impl Context {
             .unwrap_or((datagram.data, &[]));
         let (head, data) = XdataHead::parse(first)?;
         let header = head.header();
+        let fits = match unit {
+            Unit::Message => header.options.contains(Options::EOM) == behind.is_empty(),
+            Unit::Octets => behind.is_empty(),
+        };
         if header.key != Key::returned(self.key)
-            || header.options.contains(Options::EOM) != behind.is_empty()
+            || !fits
             || !self.expects(&header, &head.control(), data.len(), datagram)
             || !self.reader.store.is_empty()
         {
@@ -121,14 +137,15 @@ impl Context {
         Some(message)
     }
 
-    /// Sends `data` as one message in a few packets, if it may leave at once and nothing else has to; else `data` is left.
+    /// Sends `data` as one message in a few packets, or as octets in one, if it may leave at once and nothing else has to; else
+    /// `data` is left.
     /// What is to be booked of packets behind the first goes to `cars`. `acknowledged`: an arrival that is not in the
     /// books yet acknowledges all that was sent.
     #[inline(always)]
     pub(crate) fn depart_message(
         &mut self,
         env: &Env<'_>,
-        data: &mut Bytes,
+        (data, unit): (&mut Bytes, Unit),
         out: &mut TransmitBatch,
         acknowledged: bool,
         cars: &mut Vec<Car>,
@@ -141,16 +158,20 @@ impl Context {
             }
             false => self.may_be_sent(len, env, acknowledged)?,
         };
+        let whole = len == first;
+        if unit == Unit::Octets && !whole {
+            return None;
+        }
         let segment = Planned {
             seq: self.writer.nxt,
             len: first,
             tag: None,
-            eom: len == first,
+            eom: whole && unit == Unit::Message,
             again: false,
             count: 1,
         };
         let data = std::mem::take(data);
-        let (sync, octets, options) = match segment.eom {
+        let (sync, octets, options) = match whole {
             true => self.build_message(&segment, &data, env, out),
             false => self.build_train(&segment, &data, env, out, cars),
         };

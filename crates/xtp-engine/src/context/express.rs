@@ -216,7 +216,10 @@ impl Context {
             && !departure.message.is_empty()
         {
             let message = std::mem::take(&mut departure.message);
-            self.writer.queue.push_message(message);
+            match departure.segment.eom || departure.segment.len < message.len() {
+                true => self.writer.queue.push_message(message),
+                false => self.writer.queue.push_octets(message),
+            }
         }
     }
 

@@ -103,4 +103,10 @@ impl Driver {
     ) -> Option<Bytes> {
         self.engine.receive_message(now, id, datagram, stride)
     }
+
+    /// As [`receive_message`](Self::receive_message), for a user who reads octets: what the next packet carries.
+    #[inline]
+    pub fn receive_octets(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> Option<Bytes> {
+        self.engine.receive_octets(now, id, datagram)
+    }
 }

@@ -1,6 +1,7 @@
 //! Messages from their users into packets, and associations nobody holds any more.
 
 use super::{Driver, Outlet};
+use crate::context::Unit;
 use crate::error::Error;
 use crate::event::{ContextId, MarkId};
 use crate::options::{Confirm, OpenOptions};
@@ -58,7 +59,37 @@ impl Driver {
         data: &mut Bytes,
         outlet: &mut impl Outlet,
     ) -> bool {
-        if !self.is_at_rest() || !self.engine.send_message(now, id, data, &mut self.out) {
+        self.hand_out(now, id, (data, Unit::Message), outlet)
+    }
+
+    /// As [`send_message`](Self::send_message), for octets that end no message, in one packet.
+    #[inline]
+    pub fn send_octets(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        outlet: &mut impl Outlet,
+    ) -> bool {
+        self.hand_out(now, id, (data, Unit::Octets), outlet)
+    }
+
+    #[inline(always)]
+    fn hand_out(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        (data, unit): (&mut Bytes, Unit),
+        outlet: &mut impl Outlet,
+    ) -> bool {
+        if !self.is_at_rest() {
+            return false;
+        }
+        let left = match unit {
+            Unit::Message => self.engine.send_message(now, id, data, &mut self.out),
+            Unit::Octets => self.engine.send_octets(now, id, data, &mut self.out),
+        };
+        if !left {
             return false;
         }
         self.send_out(now, outlet);

@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::express::Books;
-use crate::context::{Arrival, Env};
+use crate::context::{Arrival, Env, Unit};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -28,6 +28,25 @@ impl Engine {
         datagram: &Datagram<'_>,
         stride: usize,
     ) -> Option<Bytes> {
+        self.hand_in(now, id, (datagram, stride), Unit::Message)
+    }
+
+    /// As [`receive_message`](Self::receive_message), for a user who reads octets: whatever the next packet of the association
+    /// carries, if it came alone.
+    #[inline]
+    pub fn receive_octets(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> Option<Bytes> {
+        let stride = datagram.data.len();
+        self.hand_in(now, id, (datagram, stride), Unit::Octets)
+    }
+
+    #[inline(always)]
+    fn hand_in(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        (datagram, stride): (&Datagram<'_>, usize),
+        unit: Unit,
+    ) -> Option<Bytes> {
         let rest = self.unsettled.is_none() && self.books.is_none() && self.replies.is_empty();
         if !rest || self.has_guest() || self.too_many_whole() {
             return None;
@@ -39,7 +58,7 @@ impl Engine {
             return None;
         }
         let followers = &mut self.trains.followers;
-        let (head, message) = context.take_message(now, datagram, stride, followers)?;
+        let (head, message) = context.take_message(now, datagram, stride, unit, followers)?;
         self.now = now;
         self.stats.received += 1 + followers.len() as u64;
         let octets = datagram.data.len().min(stride);
@@ -63,6 +82,29 @@ impl Engine {
         data: &mut Bytes,
         out: &mut TransmitBatch,
     ) -> bool {
+        self.hand_out(now, id, (data, Unit::Message), out)
+    }
+
+    /// As [`send_message`](Self::send_message), for octets that end no message and find room in one packet.
+    #[inline]
+    pub fn send_octets(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        data: &mut Bytes,
+        out: &mut TransmitBatch,
+    ) -> bool {
+        self.hand_out(now, id, (data, Unit::Octets), out)
+    }
+
+    #[inline(always)]
+    fn hand_out(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        (data, unit): (&mut Bytes, Unit),
+        out: &mut TransmitBatch,
+    ) -> bool {
         let now = self.now.max(now);
         let slot = match &self.books {
             // Nothing else happened since the message came, or this would be in the books.
@@ -83,7 +125,8 @@ impl Engine {
         };
         let acknowledged = self.books.as_ref().is_some_and(|books| books.arrival.is_some());
         out.begin();
-        let Some(departure) = context.depart_message(&env, data, out, acknowledged, &mut self.trains.cars)
+        let Some(departure) =
+            context.depart_message(&env, (data, unit), out, acknowledged, &mut self.trains.cars)
         else {
             return false;
         };

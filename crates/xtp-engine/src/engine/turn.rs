@@ -103,9 +103,7 @@ impl Engine {
         }
         match self.scheduler.lone() {
             Some(slot) => !self.contexts.awake(slot).is_some_and(|context| {
-                context.dirty
-                    && context.has_sent_all()
-                    && context.has_nothing_to_say(now, &self.config)
+                context.dirty && context.has_sent_all() && context.has_nothing_to_say(now, &self.config)
             }),
             None => !self.scheduler.is_empty(),
         }

@@ -162,10 +162,15 @@ impl SendQueue {
 
     /// Appends a message to a queue without tags.
     pub(crate) fn push_message(&mut self, data: Bytes) {
+        self.push_octets(data);
+        self.eoms.push_back(self.end);
+    }
+
+    /// Appends octets that left already to a queue without tags: they are joined with nothing.
+    pub(crate) fn push_octets(&mut self, data: Bytes) {
         debug_assert!(self.tags.is_empty() && !data.is_empty());
         let seq = self.end;
         self.end += data.len() as u64;
-        self.eoms.push_back(self.end);
         self.pieces.push_back(Piece::plain(seq, data));
     }
 

@@ -44,13 +44,13 @@ pub(crate) use linux::gro::Gro;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::group::{join_group, only_by_interface, only_own_groups, send_groups_by};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::scheduling::switches;
-#[cfg(target_os = "linux")]
 pub(crate) use linux::lend::{Pipe, lend_by};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::recv::RecvScratch;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::run::Run;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::scheduling::switches;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
 #[cfg(target_os = "linux")]

@@ -2,12 +2,35 @@
 //! to it.
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Datagram, Driver, Ecn, Time};
+use xtp_engine::{ContextId, Datagram, Driver, Ecn, Time, Unit};
 use xtp_io::RecvBatch;
 
 use super::{Carrier, WORTH_KEEPING, backing, counted, from_io};
 use crate::clock::Clock;
 use crate::error::Result;
+
+/// What a caller waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Of this association.
+    pub(crate) id: ContextId,
+    /// A message, or octets.
+    pub(crate) unit: Unit,
+    /// Longest datagram that may go to him.
+    pub(crate) limit: usize,
+}
+
+impl Wanted {
+    /// It, if that is what came.
+    #[inline]
+    fn of(self, driver: &mut Driver, now: Time, came: &Datagram<'_>, stride: usize) -> Option<Bytes> {
+        match self.unit {
+            Unit::Message => driver.receive_message(now, self.id, came, stride),
+            Unit::Octets if stride == came.data.len() => driver.receive_octets(now, self.id, came),
+            Unit::Octets => None,
+        }
+    }
+}
 
 /// What a look for a message brought.
 #[derive(Debug)]
@@ -31,41 +54,40 @@ enum Landed {
 }
 
 impl Carrier {
-    /// As [`Self::receive`], for a caller who waits for the next message of `id`: of at most `limit` octets it goes to
-    /// him, anything else to the engine.
+    /// As [`Self::receive`], for a caller who waits for the next message of `id`, or for octets: of at most `limit` octets with its
+    /// head it goes to him, anything else to the engine.
     #[inline(always)]
     pub(crate) fn receive_message(
         &mut self,
         clock: Clock,
         driver: &mut Driver,
         looks: u32,
-        id: ContextId,
-        limit: usize,
+        wanted: Wanted,
     ) -> Result<Option<(Came, Time)>> {
         if let Some((count, now)) = self.hand_in_rest(clock, driver, true) {
             return Ok(Some((Came::Datagrams(count), now)));
         }
-        match self.land(clock, driver, looks, id, limit)? {
+        match self.land(clock, driver, looks, wanted)? {
             Landed::Message(message, now) => Ok(Some((Came::Message(message), now))),
             Landed::Nothing => Ok(None),
-            Landed::Kept(now) => Ok(Some((self.take_batch(now, driver, id, limit), now))),
+            Landed::Kept(now) => Ok(Some((self.take_batch(now, driver, wanted), now))),
             Landed::NotLooked => {
                 if self.fill(looks, false)? == 0 {
                     return Ok(None);
                 }
                 let now = clock.now();
-                Ok(Some((self.take_batch(now, driver, id, limit), now)))
+                Ok(Some((self.take_batch(now, driver, wanted), now)))
             }
         }
     }
 
     /// The message, if the batch holds nothing else; else the engine takes what is there.
     #[inline(never)]
-    fn take_batch(&mut self, now: Time, driver: &mut Driver, id: ContextId, limit: usize) -> Came {
+    fn take_batch(&mut self, now: Time, driver: &mut Driver, wanted: Wanted) -> Came {
         if self.trace.is_none()
             && let Some(batch) = &self.batch
             && let Some(datagram) = batch.only()
-            && datagram.joined.len() <= limit
+            && datagram.joined.len() <= wanted.limit
         {
             let arrived = Datagram {
                 src: datagram.src,
@@ -74,7 +96,7 @@ impl Carrier {
                 data: datagram.joined,
                 backing: backing(batch, &datagram),
             };
-            if let Some(message) = driver.receive_message(now, id, &arrived, datagram.data.len()) {
+            if let Some(message) = wanted.of(driver, now, &arrived, datagram.data.len()) {
                 return Came::Message(message);
             }
         }
@@ -86,14 +108,7 @@ impl Carrier {
     /// Looks by the shortcut alone, where nothing is to be told of a datagram but its octets: then the message is taken from
     /// where it landed, and the batch need not know of it.
     #[inline(always)]
-    fn land(
-        &mut self,
-        clock: Clock,
-        driver: &mut Driver,
-        looks: u32,
-        id: ContextId,
-        limit: usize,
-    ) -> Result<Landed> {
+    fn land(&mut self, clock: Clock, driver: &mut Driver, looks: u32, wanted: Wanted) -> Result<Landed> {
         let (None, Some(batch)) = (&self.trace, &mut self.batch) else {
             return Ok(Landed::NotLooked);
         };
@@ -110,7 +125,7 @@ impl Carrier {
         }
         let now = clock.now();
         // What is worth keeping where it lies is for the batch.
-        if octets <= limit && octets < WORTH_KEEPING {
+        if octets <= wanted.limit && octets < WORTH_KEEPING {
             let arrived = Datagram {
                 src: shortcut.peer(),
                 dst: shortcut.local(),
@@ -118,7 +133,7 @@ impl Carrier {
                 data: batch.landed(octets),
                 backing: None,
             };
-            if let Some(message) = driver.receive_message(now, id, &arrived, octets) {
+            if let Some(message) = wanted.of(driver, now, &arrived, octets) {
                 self.shortcut.came(1);
                 return Ok(Landed::Message(message, now));
             }

@@ -2,10 +2,10 @@
 //! him into its packet. Everything that is not exactly that is left to the general calls.
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Time};
+use xtp_engine::{ContextId, Time, Unit};
 
 use super::{Core, ERRORS_EVERY};
-use crate::carrier::Came;
+use crate::carrier::{Came, Wanted};
 
 /// What a look at the socket brought to a caller who waits for a message.
 #[derive(Debug)]
@@ -30,12 +30,12 @@ impl Core {
         self.engine.is_at_rest() && self.echoing.is_empty() && self.broken.is_none()
     }
 
-    /// Looks at the socket up to `looks` times for the next message of `id`, at most `limit` octets long.
+    /// Looks at the socket up to `looks` times for what is wanted.
     #[inline(always)]
-    pub(crate) fn look_for_message(&mut self, id: ContextId, limit: usize, looks: u32) -> Look {
+    pub(crate) fn look_for_message(&mut self, wanted: Wanted, looks: u32) -> Look {
         match self
             .carrier
-            .receive_message(self.clock, &mut self.engine, looks, id, limit)
+            .receive_message(self.clock, &mut self.engine, looks, wanted)
         {
             Ok(None) => Look::Nothing,
             Ok(Some((came, at))) => {
@@ -43,7 +43,7 @@ impl Core {
                 let look = match came {
                     Came::Message(message) => {
                         self.received += 1;
-                        self.handed = Some(id);
+                        self.handed = Some(wanted.id);
                         Look::Message(message)
                     }
                     Came::Datagrams(count) => {
@@ -71,15 +71,19 @@ impl Core {
         self.slots.get(&id).is_some_and(|slot| slot.is_plain()) && self.is_at_rest()
     }
 
-    /// Sends `data` as one message in one packet, if it may leave now and nothing else has to; false, and nothing done,
-    /// if not.
+    /// Sends `data` as one message, or as octets, in one packet, if it may leave now and nothing else has to; false, and nothing
+    /// done, if not.
     #[inline]
-    pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> bool {
+    pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes, unit: Unit) -> bool {
         if self.handed.take() != Some(id) && !self.may_hand_out(id) {
             return false;
         }
         let len = data.len() as u64;
-        if !self.engine.send_message(now, id, data, &mut self.carrier) {
+        let left = match unit {
+            Unit::Message => self.engine.send_message(now, id, data, &mut self.carrier),
+            Unit::Octets => self.engine.send_octets(now, id, data, &mut self.carrier),
+        };
+        if !left {
             return false;
         }
         if let Some(slot) = self.slots.get_mut(&id) {
@@ -89,5 +93,31 @@ impl Core {
         self.settle(now);
         self.dispatch(now);
         true
+    }
+}
+
+impl Core {
+    /// As [`hand_out`](Self::hand_out), for a few octets that their user wrote and keeps: they are copied.
+    pub(crate) fn write_out(&mut self, now: Time, id: ContextId, octets: &[u8]) -> bool {
+        // More behind what is under way is for a plan.
+        if self.handed != Some(id) && self.unacknowledged(id) > 0 {
+            return false;
+        }
+        let capacity = self.write_buffer;
+        let Ok(slot) = self.slot(id) else { return false };
+        if slot.corked || !slot.is_plain() {
+            return false;
+        }
+        let buffer = &mut slot.more().buffer;
+        if buffer.capacity() < octets.len() {
+            buffer.reserve(capacity);
+        }
+        buffer.extend_from_slice(octets);
+        let mut data = buffer.split().freeze();
+        let left = self.hand_out(now, id, &mut data, Unit::Octets);
+        if left {
+            self.copied += octets.len() as u64;
+        }
+        left
     }
 }

@@ -125,7 +125,9 @@ impl Core {
         self.long_writers.retain(|id| {
             let more = slots.get_mut(id).and_then(|slot| slot.if_more());
             let Some(more) = more else { return false };
-            let Some(memory) = &mut more.long else { return false };
+            let Some(memory) = &mut more.long else {
+                return false;
+            };
             let goes = now.since(memory.used) >= IDLE && memory.release();
             if goes {
                 more.long = None;

@@ -76,7 +76,9 @@ fn serve(listener: &Listener, arrivals: &Arrivals, directory: &Path) -> Outcome 
         };
         let served = match served_at(incoming.service_number()) {
             Some(paradigm) => take(paradigm, incoming, arrivals),
-            None if incoming.service_number() == FILE_PORT => take_file(&incoming.into_stream(), arrivals, directory),
+            None if incoming.service_number() == FILE_PORT => {
+                take_file(&incoming.into_stream(), arrivals, directory)
+            }
             None => Ok(()),
         };
         match served {
