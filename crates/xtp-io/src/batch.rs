@@ -23,6 +23,10 @@ const FIRST_OFFER: usize = 1;
 /// Octets of a round beyond which no more slots are offered: what is taken at once should still lie in the core's cache
 /// when it is looked at, and its memory there when it is used again.
 const WARM: u64 = 256 << 10;
+/// Octets of slabs that are remembered while callers keep them: a reader of a stream that falls behind by all that its peer
+/// may send keeps so many. Forgotten ones come back to the allocator, and new ones have to be cleared.
+const REMEMBERED: usize = 5 << 20;
+const MOST_REMEMBERED: usize = 128;
 /// Full rounds in a row after which more are offered; the first is more likely to be a lone answer's.
 const FULL_ROUNDS: u32 = 2;
 const LONE_ROUNDS: u32 = 4;
@@ -162,6 +166,11 @@ pub struct RecvBatch {
     pub(crate) scratch: RecvScratch,
 }
 
+/// Slabs of that size that are remembered while they are lent.
+fn remembered(slots: usize, slab_size: usize) -> usize {
+    (REMEMBERED / slab_size).clamp(slots, MOST_REMEMBERED.max(slots))
+}
+
 impl Default for RecvBatch {
     fn default() -> Self {
         Self::new(DEFAULT_SLOTS, DEFAULT_SLAB_SIZE)
@@ -185,10 +194,15 @@ impl RecvBatch {
             sparse: 0,
             datagrams: 0,
             messages: 0,
-            pool: SlabPool::new(slab_size.max(1), slots),
+            pool: SlabPool::new(slab_size.max(1), remembered(slots, slab_size.max(1))),
             #[cfg(target_os = "linux")]
             scratch: RecvScratch::new(slots),
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pool(&mut self) -> &mut SlabPool {
+        &mut self.pool
     }
 
     /// The first datagram of the last receive, if it is all that came or all came joined with it.

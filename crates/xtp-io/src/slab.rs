@@ -37,8 +37,9 @@ impl SlabPool {
 
     /// A slab to write into: one that came back, else a new one.
     pub(crate) fn get(&mut self) -> BytesMut {
-        for _ in 0..self.lent.len() {
-            let Some(slab) = self.lent.pop_front() else { break };
+        // Mostly the one that was lent first.
+        let back = self.lent.iter().position(Bytes::is_unique);
+        if let Some(slab) = back.and_then(|index| self.lent.remove(index)) {
             match slab.try_into_mut() {
                 Ok(slab) => return slab,
                 Err(still_lent) => self.lent.push_back(still_lent),

@@ -58,3 +58,25 @@ fn a_pool_without_memory_of_lent_slabs_works() {
     assert_eq!(pool.exchange(frozen).len(), 8);
     assert_eq!((pool.lent.len(), kept.len()), (0, 8));
 }
+
+#[test]
+fn a_reader_as_far_behind_as_its_peer_may_be_ahead_gets_no_new_memory() {
+    let mut batch = crate::RecvBatch::default();
+    // 4 MiB in slabs of 64 KiB, kept and let go of in turn.
+    let pool = batch.pool();
+    let mut kept = std::collections::VecDeque::new();
+    let mut slab = pool.get();
+    let mut allocated = 0;
+    for round in 0..1_000 {
+        let frozen = slab.freeze();
+        kept.push_back(frozen.clone());
+        if kept.len() > 64 {
+            kept.pop_front();
+        }
+        slab = pool.exchange(frozen);
+        if round == 200 {
+            allocated = pool.allocated();
+        }
+    }
+    assert_eq!(pool.allocated(), allocated);
+}
