@@ -74,6 +74,12 @@ impl Deadlines {
         self.heap.first().copied()
     }
 
+    /// No deadline of another slot is earlier than this.
+    pub(crate) fn second(&self) -> Option<Time> {
+        let behind = self.heap.iter().skip(1).take(2);
+        behind.map(|(at, _)| *at).min()
+    }
+
     /// Takes out a slot whose deadline has come. Its deadline is cleared.
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<u32> {
         let &(deadline, slot) = self.heap.first()?;

@@ -241,3 +241,20 @@ fn short_packets_to_a_local_peer_that_does_not_look_stay_within_its_socket() {
         assert!(longer <= least + 2, "{size}: {longer} packets instead of {least}");
     }
 }
+
+#[test]
+fn who_would_rather_sleep_is_not_woken_to_ask_after_a_moment_of_silence() {
+    let mut world = World::new(LOOPBACK, Says::TooLong);
+    let id = world.open_stream();
+    let taken = world.ends[0].send(world.now, id, Bytes::from_static(&[7]), false);
+    assert_eq!(taken, Ok(1));
+    world.flush(0);
+    let soon = world.now + Duration::from_millis(20);
+    assert!(world.ends[0].deadline().is_some_and(|at| at < soon));
+    assert!(world.ends[0].patient_deadline().is_none_or(|at| at > soon));
+    // What is lost is asked for as before.
+    world.now = soon;
+    world.lengths.clear();
+    world.flush(0);
+    assert_eq!(world.lengths.len(), 1, "{:?}", world.lengths);
+}

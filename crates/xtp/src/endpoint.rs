@@ -10,7 +10,7 @@ use xtp_io::{Capabilities, UdpSocket};
 
 use crate::carrier::Carrier;
 use crate::clock::{Clock, utc_ms};
-use crate::config::Config;
+use crate::config::{Config, Wait};
 use crate::core::{Core, Unconfirmed};
 use crate::driver::Driver;
 use crate::error::{Error, Result};
@@ -242,7 +242,8 @@ fn open(mut config: Config) -> Result<Shared> {
     let waker = Arc::new(Waker::new(local));
     let carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
     let write_buffer = config.write_buffer.clamp(4 << 10, 1 << 20);
-    let core = Core::new(engine, carrier, clock, write_buffer);
+    let mut core = Core::new(engine, carrier, clock, write_buffer);
+    core.patient = config.wait == Wait::Block;
     tracing::debug!(%local, backend = socket.capabilities().backend, "endpoint ready");
     Ok(Shared::new(core, socket, waker, config))
 }

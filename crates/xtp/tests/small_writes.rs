@@ -62,7 +62,11 @@ fn what_a_resting_reader_does_not_take_waits_for_it() {
         let lost = server.stats().socket.overflows;
         let stats = stream.stats().expect("it lives");
         println!("{size}: {} packets", client.stats().packets_sent());
-        assert_eq!((lost, stats.packets_lost), (0, 0), "{size}: thrown away, taken for lost");
+        assert_eq!(
+            (lost, stats.packets_lost),
+            (0, 0),
+            "{size}: thrown away, taken for lost"
+        );
         // Whoever waits in vain for an answer asks once more, with the last packet.
         let longest = 1 << 16;
         assert!(stats.octets_retransmitted <= longest, "{size}: {stats:?}");

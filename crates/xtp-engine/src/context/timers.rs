@@ -122,4 +122,11 @@ impl Timers {
     pub(crate) fn next(&self) -> Option<Time> {
         self.at.iter().flatten().min().copied()
     }
+
+    /// The earliest but that of `timer`.
+    pub(crate) fn next_but(&self, timer: Timer) -> Option<Time> {
+        let others = self.at.iter().enumerate();
+        let others = others.filter(|(at, _)| *at != timer as usize);
+        others.filter_map(|(_, at)| *at).min()
+    }
 }

@@ -340,6 +340,15 @@ impl Context {
         self.timers.get(Timer::Rate) == Some(at)
     }
 
+    /// When this context wants its next turn, as long as somebody sleeps: the question after a moment of silence (LSTIMER) is
+    /// no reason to wake.
+    pub(crate) fn patient_deadline(&self) -> Option<Time> {
+        match self.state.is_live() {
+            true => self.timers.next_but(Timer::LazyStatus),
+            false => self.deadline(),
+        }
+    }
+
     /// When this context wants its next turn.
     pub(crate) fn deadline(&self) -> Option<Time> {
         // Only what `run_timers` looks at: a report of the network may set others when all is over.

@@ -115,11 +115,20 @@ impl Driver {
 
     /// When the next turn is due although nothing arrives.
     pub fn deadline(&self) -> Option<Time> {
+        self.earliest(self.engine.deadline())
+    }
+
+    /// The same for somebody who would rather sleep on for a few milliseconds
+    /// ([`Engine::patient_deadline`](crate::Engine::patient_deadline)).
+    pub fn patient_deadline(&self) -> Option<Time> {
+        self.earliest(self.engine.patient_deadline())
+    }
+
+    fn earliest(&self, engine: Option<Time>) -> Option<Time> {
         if self.is_stalled() {
             return Some(self.stalled_at + STALL_RETRY);
         }
-        let catch_ups = self.catch_ups.deadline();
-        self.engine.deadline().into_iter().chain(catch_ups).min()
+        engine.into_iter().chain(self.catch_ups.deadline()).min()
     }
 
     /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of

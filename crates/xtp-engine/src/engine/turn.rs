@@ -293,11 +293,35 @@ impl Engine {
 
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
     pub fn deadline(&self) -> Option<Time> {
+        self.earliest(self.next_timer())
+    }
+
+    /// As [`deadline`](Self::deadline), for somebody who would rather sleep on for a few milliseconds: without the question after
+    /// a moment of silence (§3.6) of the association whose deadline is the first.
+    pub fn patient_deadline(&self) -> Option<Time> {
+        let first = self
+            .deadlines
+            .first()
+            .and_then(|(_, slot)| self.contexts.awake(slot));
+        let Some(first) = first else {
+            return self.deadline();
+        };
+        let timers = [
+            first.patient_deadline(),
+            self.deadlines.second(),
+            self.at_most_once.deadline(),
+            self.parking_deadline(),
+            self.dallying.deadline(),
+        ];
+        self.earliest(timers.into_iter().flatten().min())
+    }
+
+    fn earliest(&self, timer: Option<Time>) -> Option<Time> {
         let open =
             self.books.is_some() || self.unsettled.is_some() || (self.is_ahead() && !self.may_stay_ahead());
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = (queued || self.guest_has_ended()).then_some(self.now);
-        let timers = self.next_timer().into_iter().chain(self.stay.until);
+        let timers = timer.into_iter().chain(self.stay.until);
         let groups = self.groups.deadline();
         queued
             .into_iter()

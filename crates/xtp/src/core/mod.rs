@@ -90,6 +90,8 @@ pub(crate) struct Core {
     pub(crate) engine: Driver,
     pub(crate) carrier: Carrier,
     clock: Clock,
+    /// Who waits sleeps at once, and on as long as may be.
+    pub(crate) patient: bool,
     /// Octets `io::Write` collects.
     pub(crate) write_buffer: usize,
     slots: SerialMap<ContextId, Slot>,
@@ -145,6 +147,7 @@ impl Core {
             engine: Driver::new(engine),
             carrier,
             clock,
+            patient: false,
             write_buffer,
             slots: SerialMap::default(),
             queues: SerialMap::default(),
@@ -265,7 +268,7 @@ impl Core {
         }
         self.engine.before_sleep(now);
         self.last_poll = now;
-        let soon = self.deadline().is_some_and(|at| at < now + longest / 2);
+        let soon = self.deadline_asleep().is_some_and(|at| at < now + longest / 2);
         let free = !soon && self.carrier.interest() == Interest::READABLE;
         free.then(|| self.carrier.lend()).flatten()
     }
@@ -396,6 +399,19 @@ impl Core {
         match (protocol, arrivals) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
+        }
+    }
+
+    /// The same for somebody who sleeps.
+    pub(crate) fn deadline_asleep(&self) -> Option<Time> {
+        match self.patient {
+            true => self
+                .engine
+                .patient_deadline()
+                .into_iter()
+                .chain(self.overdue_at)
+                .min(),
+            false => self.deadline(),
         }
     }
 
