@@ -69,7 +69,11 @@ fn everything_sent_arrives_whatever_the_length_of_messages() {
         let outcome = Sender::new(&mut flow, &job).and_then(|sender| sender.run(&job));
         let outcome = outcome.expect("a flow");
         assert_eq!(outcome.operations, operations, "{size}");
-        assert_eq!(outcome.note, Some(crate::transport::fresh::HOT), "{size}");
+        assert_eq!(
+            outcome.note.as_deref(),
+            Some(crate::transport::fresh::HOT),
+            "{size}"
+        );
         assert_eq!(receiving.join().expect("a receiver"), size * operations);
     }
 }
