@@ -24,8 +24,7 @@ const MEMORY_MIB: u32 = 1_024;
 /// Inputs of a target in a fixed run: about 20 s of one core.
 const RUNS: [(&str, u32); 10] = [
     ("cli_input", 5_000_000),
-    // Some input behind these shows the fault of `fuzz/known/engine_exchange`, which is not mended yet.
-    ("engine_exchange", 12_000),
+    ("engine_exchange", 45_000),
     ("engine_first", 300_000),
     ("engine_groups", 20_000),
     ("engine_reassembly", 230_000),

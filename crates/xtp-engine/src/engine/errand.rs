@@ -118,7 +118,11 @@ impl Engine {
     #[inline(never)]
     pub(super) fn end_errand(&mut self) {
         let now = self.now;
-        if self.next_timer().is_some_and(|at| at <= now) {
+        let patient = self
+            .farewell
+            .as_ref()
+            .is_none_or(|farewell| farewell.is_patient(now));
+        if !patient || self.next_timer().is_some_and(|at| at <= now) {
             return;
         }
         if let Some(serial) = self.farewell.as_mut().and_then(|farewell| farewell.end_note(now)) {

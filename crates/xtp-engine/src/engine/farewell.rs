@@ -115,6 +115,12 @@ impl Farewell {
         notes
     }
 
+    /// Whether no timer of the context of a note would be due, had it been made.
+    pub(super) fn is_patient(&self, now: Time) -> bool {
+        let waits = self.errand.as_ref().and_then(|launch| launch.waits.as_ref());
+        waits.is_none_or(|waits| now < waits.until)
+    }
+
     /// Whether nothing of it has to leave.
     pub(super) fn has_left(&self) -> bool {
         self.left.is_some() || self.is_ended()
@@ -267,7 +273,11 @@ impl Engine {
             && self.replies.is_empty()
             && self.next_timer().is_none_or(|at| at > self.now);
         let now = self.now;
-        let Some(farewell) = self.farewell.as_mut().filter(|last| idle && last.left.is_none()) else {
+        let Some(farewell) = self
+            .farewell
+            .as_mut()
+            .filter(|last| idle && last.left.is_none() && last.is_patient(now))
+        else {
             return false;
         };
         let known = self.ending.as_ref().filter(|ending| ending.kind == farewell.kind);

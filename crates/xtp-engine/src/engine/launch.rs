@@ -7,6 +7,7 @@
 
 use super::Engine;
 use super::opening::Prepared;
+use super::stay::PATIENCE;
 use crate::context::{COPY_LIMIT, Env};
 use crate::error::Error;
 use crate::event::ContextId;
@@ -143,10 +144,11 @@ impl Engine {
         let idle = (self.scheduler.is_empty() || over.is_some())
             && self.replies.is_empty()
             && self.next_timer().is_none_or(|at| at > self.now);
+        let now = self.now;
         let Some(launch) = self
             .launch
             .as_mut()
-            .filter(|launch| idle && launch.left.is_none())
+            .filter(|launch| idle && launch.left.is_none() && now < launch.asked + PATIENCE)
         else {
             return false;
         };
@@ -154,7 +156,7 @@ impl Engine {
         if known.is_none() && over.is_some() {
             return false;
         }
-        launch.left = Some(self.now);
+        launch.left = Some(now);
         out.begin();
         if let Some(template) = known {
             let at = out.arena.len();

@@ -362,3 +362,43 @@ fn every_packet_of_a_legacy_peer_closes_a_gap() {
         actions,
     );
 }
+
+/// Long after `action` was to follow.
+fn late(action: Action) -> Action {
+    Action {
+        after: 137_438_953_472,
+        ..action
+    }
+}
+
+/// Two exchanges, after which no timer is left at either end.
+fn exchanges_long_ago() -> impl Iterator<Item = Action> {
+    let rests = (0..4).flat_map(|_| [late(turn(CLIENT)), late(turn(SERVER))]);
+    exchange(0).into_iter().chain(exchange(0)).chain(rests)
+}
+
+/// What leaves long after it was asked for leaves as the timers of its context demand, which the general way had set.
+#[test]
+fn a_first_that_leaves_late_is_one_of_the_general_way() {
+    for kind in [paradigm::one_shot(PORT), paradigm::transaction(PORT)] {
+        let again = [begin(0, 60), late(turn(CLIENT)), receive_first(), respond(false)];
+        let ends = [receive(CLIENT), turn(CLIENT), receive(SERVER), turn(SERVER)];
+        agree(
+            vec![kind],
+            exchanges_long_ago().chain(again).chain(ends).collect(),
+        );
+    }
+}
+
+/// The same for what answers an answer.
+#[test]
+fn an_end_that_leaves_late_is_one_of_the_general_way() {
+    for kind in [paradigm::one_shot(PORT), paradigm::transaction(PORT)] {
+        let again = [begin(0, 60), turn(CLIENT), receive_first(), respond(false)];
+        let ends = [receive(CLIENT), late(turn(CLIENT)), receive(SERVER), turn(SERVER)];
+        agree(
+            vec![kind],
+            exchanges_long_ago().chain(again).chain(ends).collect(),
+        );
+    }
+}
