@@ -15,6 +15,8 @@ const TRIES: u8 = 3;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Rest before a size that failed is tried again.
 const REST: Duration = Duration::from_secs(600);
+/// The same after a black hole, which may have been something else; twice as long after each that follows.
+const HOLE_REST: Duration = Duration::from_secs(4);
 /// No report makes datagrams smaller than this.
 const FLOOR: usize = 576;
 
@@ -39,6 +41,8 @@ pub(crate) struct MtuSearch {
     ceiling: usize,
     resume: Option<Time>,
     latest: Time,
+    /// Black holes so far.
+    holes: u8,
 }
 
 impl MtuSearch {
@@ -57,6 +61,7 @@ impl MtuSearch {
             ceiling,
             resume,
             latest: now,
+            holes: 0,
         }
     }
 
@@ -158,11 +163,15 @@ impl MtuSearch {
         }
     }
 
-    /// Three consecutive losses of full-size packets (§3.7): what fitted once fits no more.
+    /// Smaller packets got through while those of this size did not: what fitted once may fit no more. It is sought again
+    /// soon, because it may have been chance or another path.
     pub(crate) fn on_black_hole(&mut self, now: Time) {
         self.latest = self.latest.max(now);
         if self.current > self.base {
             self.cap(self.base);
+            let rest = HOLE_REST * (1 << self.holes.min(16));
+            self.resume = Some(self.latest + rest.min(REST));
+            self.holes = self.holes.saturating_add(1);
         }
     }
 
@@ -194,11 +203,15 @@ impl MtuSearch {
             ceiling,
             resume,
             latest,
+            holes,
         } = self;
         fields.flags(&mut [local, v6]);
         for size in [base, max, current, ceiling] {
             fields.size(size);
         }
+        let mut count = u32::from(*holes);
+        fields.small(&mut count);
+        *holes = u8::try_from(count).unwrap_or(u8::MAX);
         fields.option(resume, Fields::time);
         fields.time(latest);
     }

@@ -146,12 +146,20 @@ fn a_black_hole_sends_it_back_to_the_base() {
     search.on_black_hole(now);
     assert_eq!((search.current(), search.is_done()), (1_200, true));
     assert!(!search.on_response(1_472, now));
-    now = now + REST;
+    assert_eq!(
+        search.next_probe(Time::from_nanos((now + HOLE_REST).as_nanos() - 1)),
+        None
+    );
+    now = now + HOLE_REST;
     assert_eq!(
         climb(&mut search, 1_472, &mut now),
         [1_400, 1_472, 4_096, 4_096, 4_096]
     );
     assert_eq!(search.current(), 1_472);
+    // Sizes that pass when tried and not when used are tried less and less often.
+    search.on_black_hole(now);
+    assert_eq!(search.next_probe(now + HOLE_REST), None);
+    assert_eq!(search.next_probe(now + 2 * HOLE_REST), Some(1_400));
 }
 
 #[test]

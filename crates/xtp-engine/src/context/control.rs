@@ -11,15 +11,12 @@ use crate::send::{Judge, NEVER, Overtaken, Told, Verdict};
 use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{
-    Body, Caps, Control, DELAY_NONE, Format, HEADER_LEN, Header, Options, Spans, Tlv, Traffic, Xcntl,
-    XcntlFlags, serial_gt,
+    Body, Caps, Control, DELAY_NONE, Format, Header, Options, Spans, Tlv, Traffic, Xcntl, XcntlFlags,
+    serial_gt,
 };
 
 /// Packet threshold of loss detection [D-25].
 pub(super) const THRESHOLD: u32 = 3;
-/// Losses in a row of the oldest segment, larger than the base size, that count as a black hole (§5.5).
-const LOSSES_OF_A_BLACK_HOLE: u32 = 4;
-
 /// The control side of a packet, one shape for all formats.
 struct Status<'a> {
     control: Control,
@@ -102,7 +99,7 @@ impl Context {
             self.grow(acknowledged, sample, flight, status.control.echo, now);
         }
         let mut progress = acknowledged > 0 || raised;
-        progress |= self.finish_handshake(&status, header);
+        progress |= self.finish_handshake(&status, header, acknowledged, now);
         if status.is_evidence(header) && !stale {
             self.judge_status(&status, now);
         }
@@ -128,7 +125,7 @@ impl Context {
         self.timers.waits = 0;
         self.timers.stop(Timer::Wait);
         if acknowledged {
-            self.writer.full_size_losses = 0;
+            self.writer.handshakes_alone = 0;
             self.timers.stop(Timer::LazyStatus);
         }
     }
@@ -226,6 +223,7 @@ impl Context {
             self.release_acknowledged(env);
         }
         for (left, right) in status.spans.iter() {
+            self.note_large_arrival(left, right);
             octets += self.writer.inflight.acknowledge_range(left, right);
         }
         self.stats.octets_acknowledged += octets;
@@ -341,7 +339,13 @@ impl Context {
     }
 
     /// A control packet or XDATA with echo >= hs completes the synchronising handshake (§3.7.2).
-    fn finish_handshake(&mut self, status: &Status<'_>, header: &Header) -> bool {
+    fn finish_handshake(
+        &mut self,
+        status: &Status<'_>,
+        header: &Header,
+        acknowledged: u64,
+        now: Time,
+    ) -> bool {
         let Some(sync) = self.writer.handshake else {
             return false;
         };
@@ -351,6 +355,9 @@ impl Context {
         self.writer.handshake = None;
         self.timers.waits = 0;
         self.transition(Transition::Answered);
+        if acknowledged == 0 {
+            self.note_handshake_alone(now);
+        }
         if self.writer.state == WriterState::Closing {
             // WCLOSE may have been what was lost: say it again.
             self.writer.wclose_sent = false;
@@ -431,23 +438,6 @@ impl Context {
         self.writer
             .control
             .on_loss(now, sent, verdict.lost_octets, flight);
-    }
-
-    /// The oldest segment was lost: again and again while others get through means that it is too large (§5.5).
-    /// WTIMER cannot tell, because answers keep coming.
-    fn note_stuck_segment(&mut self, now: Time) {
-        let Some((seq, len)) = self.writer.inflight.lost_from(self.writer.una) else {
-            return;
-        };
-        if seq != self.writer.una || !self.peer.mtu.is_above_base(HEADER_LEN + len as usize) {
-            return;
-        }
-        let (oldest, losses) = self.writer.oldest_lost;
-        let losses = if oldest == seq { losses + 1 } else { 1 };
-        self.writer.oldest_lost = (seq, losses);
-        if losses >= LOSSES_OF_A_BLACK_HOLE {
-            self.peer.mtu.on_black_hole(now);
-        }
     }
 
     fn take_ecn(&mut self, status: &Xcntl<'_>, now: Time) {

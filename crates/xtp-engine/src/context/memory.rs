@@ -117,7 +117,7 @@ fn writer() -> Writer {
         max_data: u32::MAX,
         wants_room: false,
         ecn: EcnSender::new(false),
-        full_size_losses: 0,
+        handshakes_alone: 0,
         oldest_lost: (0, 0),
     }
 }

@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod backlog;
+mod black_hole;
 mod charge;
 mod close;
 mod control;

@@ -414,7 +414,7 @@ impl Writer {
             max_data,
             wants_room,
             ecn,
-            full_size_losses,
+            handshakes_alone,
             oldest_lost,
         } = self;
         queue.walk_empty(fields);
@@ -432,7 +432,7 @@ impl Writer {
             echo_max,
             unmapped_packets,
             max_data,
-            full_size_losses,
+            handshakes_alone,
             &mut oldest_lost.1,
         ] {
             fields.small(number);

@@ -231,7 +231,7 @@ fn renew_writer(
         max_data,
         wants_room,
         ecn,
-        full_size_losses,
+        handshakes_alone,
         oldest_lost,
     } = writer;
     requests.renew();
@@ -254,7 +254,7 @@ fn renew_writer(
     (*evidence, *reordering) = (None, None);
     *max_data = u32::MAX;
     *ecn = EcnSender::new(tuning.ecn);
-    *full_size_losses = 0;
+    *handshakes_alone = 0;
     *oldest_lost = (0, 0);
 }
 

@@ -262,7 +262,6 @@ impl Context {
 
     /// Line 4: the last segment again, with SREQ.
     fn tail_probe(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        self.note_full_size_loss(env);
         let Some((seq, len)) = self.writer.inflight.last() else {
             return;
         };
@@ -303,7 +302,6 @@ impl Context {
     /// Line 5: the synchronising handshake.
     pub(super) fn open_handshake(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         if self.timers.waits >= 3 {
-            self.note_full_size_loss(env);
             self.writer.control.on_timeout();
         }
         self.emit_status(Options::SREQ, super::status::Cause::Own, env, out);
@@ -389,15 +387,6 @@ impl Context {
         let segment = self.first_segment();
         self.emit_first(segment, request, env, out);
         self.settle_timers(env.now);
-    }
-
-    /// Consecutive losses of full-size packets mean a black hole (§5.5).
-    fn note_full_size_loss(&mut self, env: &Env<'_>) {
-        self.writer.full_size_losses += 1;
-        if self.writer.full_size_losses >= 3 {
-            self.writer.full_size_losses = 0;
-            self.peer.mtu.on_black_hole(env.now);
-        }
     }
 
     /// LTIMER: what was too young to be lost may be lost now (§4.3).

@@ -169,8 +169,8 @@ pub(crate) struct Writer {
     /// `send` accepted less than offered.
     pub(crate) wants_room: bool,
     pub(crate) ecn: crate::ecn::EcnSender,
-    /// Consecutive WTIMER expiries with full-size packets outstanding (black hole, 20.3).
-    pub(crate) full_size_losses: u32,
+    /// Handshakes answered in a row while nothing of the large segments before them arrived (black hole, §5.5).
+    pub(crate) handshakes_alone: u32,
     /// The oldest segment that was lost, and how often in a row.
     pub(crate) oldest_lost: (u64, u32),
 }

@@ -287,6 +287,13 @@ impl Inflight {
         before - self.octets
     }
 
+    /// Whether a segment of at least `len` octets lies in `left..right`, in whole or in part. O(log n + runs touched).
+    pub(crate) fn has_as_large(&self, left: u64, right: u64, len: u32) -> bool {
+        let first = self.runs.partition_point(|run| run.end() <= left);
+        let mut touched = self.runs.range(first..).take_while(|run| run.seq < right);
+        touched.any(|run| run.size >= len)
+    }
+
     /// Marks what the evidence shows to be lost (§4.3): segments with a sync at least `threshold`
     /// older than the echo, and those not newer than the echo that were sent at least `late` ago.
     pub(crate) fn judge(&mut self, judge: Judge) -> Verdict {
@@ -364,6 +371,11 @@ impl Inflight {
         self.runs
             .back()
             .map(|run| (run.end() - u64::from(run.last), run.last))
+    }
+
+    /// Octets of the unacknowledged segment with the least position. O(1).
+    pub(crate) fn first_len(&self) -> Option<u32> {
+        self.runs.front().map(|run| run.size)
     }
 
     /// Whether everything sent is acknowledged. O(1).

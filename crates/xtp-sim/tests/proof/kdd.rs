@@ -210,7 +210,7 @@ fn bit_errors_are_repaired_by_selective_repetition_and_by_going_back() {
         20ms           33.6       33.9
         60ms           27.9       27.8
         120ms          21.7       19.6
-        200ms          17.3       17.1
+        200ms          17.3       17.2
     "#]]
     .assert_eq(&table);
 }

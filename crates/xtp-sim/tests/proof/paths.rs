@@ -230,6 +230,87 @@ fn a_black_hole_is_noticed_and_the_transfer_goes_on() {
     }
 }
 
+/// A receiver that is not scheduled for half a second answers nothing, whatever the size of what it is sent; nor does one
+/// behind a link that is down, where all that was sent is lost besides. Neither says anything about sizes.
+#[test]
+fn a_pause_leaves_the_size_as_it_is() {
+    for lost in [false, true] {
+        let mut world = crate::common::pair_over(&LinkConfig {
+            mtu: Some(1_472),
+            rate_bits_per_s: Some(20_000_000),
+            ..link(10 * MS)
+        });
+        let mut flow = stream_flow(
+            vec![pour(8_000_000), Step::CloseWriter],
+            vec![Step::AwaitEnd, Step::CloseWriter],
+        );
+        flow.open.tuning.probe_mtu = true;
+        flow.listen.tuning.probe_mtu = true;
+        world.add_flow(flow);
+        let (begin, end) = match lost {
+            false => (Fault::Pause(1), Fault::Resume(1)),
+            true => {
+                let link = |up| Fault::Link { one: 0, two: 1, up };
+                (link(false), link(true))
+            }
+        };
+        world.schedule(1_500 * MS, begin);
+        world.schedule(2_500 * MS, end);
+        finish_clean(&mut world);
+        let after = records(&world).iter().filter(|record| record.at > 2_900_000_000);
+        let sizes: Vec<_> = after
+            .filter(|record| record.seen.len > 0)
+            .map(|record| record.seen.size)
+            .collect();
+        let full = sizes.iter().filter(|&&size| size == 1_472).count();
+        assert!(
+            full > 200 && 20 * full > 19 * sizes.len(),
+            "{lost}: {full} of {}\n{}",
+            sizes.len(),
+            crate::common::tail(&world)
+        );
+    }
+}
+
+/// A path that carries long packets again gets them again within seconds.
+#[test]
+fn a_size_is_sought_again_soon_after_a_black_hole() {
+    let path = |mtu| LinkConfig {
+        mtu: Some(mtu),
+        rate_bits_per_s: Some(20_000_000),
+        ..link(10 * MS)
+    };
+    let mut world = crate::common::pair_over(&path(1_472));
+    let mut flow = stream_flow(
+        vec![pour(30_000_000), Step::CloseWriter],
+        vec![Step::AwaitEnd, Step::CloseWriter],
+    );
+    flow.open.tuning.probe_mtu = true;
+    flow.listen.tuning.probe_mtu = true;
+    world.add_flow(flow);
+    for (at, mtu) in [(1_500, 1_300), (3_500, 1_472)] {
+        let config = Box::new(path(mtu));
+        world.schedule(
+            at * MS,
+            Fault::Configure {
+                one: 0,
+                two: 1,
+                config,
+            },
+        );
+    }
+    finish_clean(&mut world);
+    let data = |from: u64, to: u64| {
+        let span = from * 1_000_000..to * 1_000_000;
+        let data = records(&world)
+            .iter()
+            .filter(move |record| record.seen.len > 0 && span.contains(&record.at));
+        data.map(|record| record.seen.size)
+    };
+    assert!(data(3_000, 3_500).all(|size| size <= 1_300), "noticed");
+    assert!(data(8_000, 8_500).all(|size| size == 1_472), "found again");
+}
+
 #[test]
 fn a_first_larger_than_the_path_gets_through_in_parts() {
     let mut flow = FlowSpec::new(

@@ -1,0 +1,63 @@
+//! A path that swallows the large packets it used to carry: a black hole (§5.5).
+//!
+//! Silence says nothing about sizes, because a peer that stopped, or a link that is down, answers small packets as little as
+//! large ones. What counts is that smaller packets got through while large ones did not.
+
+use super::Context;
+use crate::time::Time;
+use xtp_wire::HEADER_LEN;
+
+/// Handshakes in a row that were answered while nothing of what left before them arrived.
+const HANDSHAKES: u32 = 3;
+/// Losses in a row of the oldest segment while nothing of its size got through.
+const LOSSES: u32 = 4;
+
+impl Context {
+    /// A handshake was answered, and nothing that left before it had arrived.
+    pub(super) fn note_handshake_alone(&mut self, now: Time) {
+        let last = self.writer.inflight.last();
+        if !last.is_some_and(|(_, len)| self.may_be_too_large(len)) {
+            return;
+        }
+        self.writer.handshakes_alone += 1;
+        if self.writer.handshakes_alone >= HANDSHAKES {
+            self.writer.handshakes_alone = 0;
+            self.peer.mtu.on_black_hole(now);
+        }
+    }
+
+    /// Something was lost. The oldest segment again and again, while only smaller ones get through, means that it is too
+    /// large. WTIMER cannot tell, because answers keep coming.
+    pub(super) fn note_stuck_segment(&mut self, now: Time) {
+        let Some((seq, len)) = self.writer.inflight.lost_from(self.writer.una) else {
+            return;
+        };
+        if seq != self.writer.una || !self.may_be_too_large(len) {
+            return;
+        }
+        let (oldest, losses) = self.writer.oldest_lost;
+        let losses = if oldest == seq { losses + 1 } else { 1 };
+        self.writer.oldest_lost = (seq, losses);
+        if losses >= LOSSES {
+            self.peer.mtu.on_black_hole(now);
+        }
+    }
+
+    /// The peer has what lies in `left..right`. Segments in it that were missing and are as large as the oldest one that was lost
+    /// show that its size is not why.
+    #[inline]
+    pub(super) fn note_large_arrival(&mut self, left: u64, right: u64) {
+        if self.writer.oldest_lost.1 == 0 {
+            return;
+        }
+        let inflight = &self.writer.inflight;
+        let len = inflight.first_len();
+        if len.is_none_or(|len| inflight.has_as_large(left, right, len)) {
+            self.writer.oldest_lost.1 = 0;
+        }
+    }
+
+    fn may_be_too_large(&self, len: u32) -> bool {
+        self.peer.mtu.is_above_base(HEADER_LEN + len as usize)
+    }
+}
