@@ -135,6 +135,11 @@ impl Context {
         Ok(())
     }
 
+    /// A tag at the end of what was written does not wait for its octet.
+    pub(crate) fn let_tag_leave(&mut self) {
+        self.writer.queue.let_tag_leave();
+    }
+
     /// The next item of the peer's stream.
     ///
     /// A stream that broke off does not end: once everything that came was read, that is an error.

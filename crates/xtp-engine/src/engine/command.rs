@@ -183,6 +183,11 @@ impl Engine {
         self.command(now, id, |context, _| context.wait_for_room())
     }
 
+    /// A tag at the end of what was written leaves without its octet, which may never be written here (§9.7).
+    pub(crate) fn let_tag_leave(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+        self.command(now, id, |context, _| context.let_tag_leave())
+    }
+
     /// Room left for [`send`](Self::send), octets.
     ///
     /// # Errors

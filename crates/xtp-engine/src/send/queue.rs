@@ -60,6 +60,8 @@ pub(crate) struct SendQueue {
     cursor: Cell<u32>,
     /// Of the pieces some may be framed.
     framed: bool,
+    /// The tag that was written last may leave before the octet it is bound to.
+    tag_leaves: bool,
 }
 
 impl SendQueue {
@@ -77,6 +79,7 @@ impl SendQueue {
             released: 0,
             cursor: Cell::new(0),
             framed: false,
+            tag_leaves: false,
         }
     }
 
@@ -87,7 +90,7 @@ impl SendQueue {
             self.start = base;
         }
         (self.base, self.end, self.closed) = (base, base, false);
-        (self.released, self.framed) = (0, false);
+        (self.released, self.framed, self.tag_leaves) = (0, false, false);
         self.cursor.set(0);
         empty(&mut self.pieces);
         empty(&mut self.tags);
@@ -190,6 +193,12 @@ impl SendQueue {
             value: tag,
         });
         self.end += TAG;
+        self.tag_leaves = false;
+    }
+
+    /// The octet that the last tag is bound to is not to be waited for.
+    pub(crate) fn let_tag_leave(&mut self) {
+        self.tag_leaves = true;
     }
 
     /// Ends a message after the last octet written; O(1).
@@ -298,7 +307,7 @@ impl SendQueue {
             end = end.min(next);
         }
         let lone_tag = tag.is_some() && seq + TAG == self.end;
-        if lone_tag && !eom && !self.closed {
+        if lone_tag && !eom && !self.closed && !self.tag_leaves {
             return None;
         }
         Some(Cut {

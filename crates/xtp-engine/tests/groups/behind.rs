@@ -1,91 +1,17 @@
 //! Those who fall behind or come late fetch what they lack by associations of their own.
 
+use crate::slow::{RATE, assert_whole, join, one_cut_off, one_late, options, three_receivers, write};
 use crate::world::{ARRIVES, Copy, Fate, World, address, group, is_done};
 use std::cell::Cell;
 use std::time::Duration;
-use xtp_engine::Rate;
-use xtp_engine::group::{
-    CastOptions, DropReason, Fec, GroupClose, GroupId, JoinOptions, MemberState, Slow, Target,
-};
+use xtp_engine::group::{DropReason, GroupClose, MemberState, Slow, Target};
 use xtp_wire::Format;
-
-/// Octets of the stream: some seconds at [`RATE`].
-const LEN: usize = 600_000;
-const RATE: u64 = 200_000;
-
-fn options(expect: u32) -> CastOptions {
-    let mut options = CastOptions::default();
-    options.expect = Some(expect);
-    options.fec = Some(Fec {
-        symbols: 8,
-        rows: 8,
-        proactive: 0,
-    });
-    options.rate = Rate {
-        octets_per_second: RATE,
-        burst: 16 << 10,
-    };
-    options.window = 256 << 10;
-    options.keep = u64::MAX;
-    options
-}
-
-fn join() -> JoinOptions {
-    let mut join = JoinOptions::default();
-    join.group = Some(group(1));
-    join
-}
-
-fn message() -> Vec<u8> {
-    (0..LEN)
-        .map(|place| (place / 7) as u8 ^ (place >> 11) as u8)
-        .collect()
-}
-
-/// Messages of different lengths, a tag before each third.
-fn write(world: &mut World<'_>, host: usize, id: GroupId) {
-    let (whole, now) = (message(), world.now);
-    for (number, part) in whole.chunks(7_777).enumerate() {
-        if number % 3 == 0 {
-            world.engine(host).group_tag(now, id, number as u64).unwrap();
-        }
-        world.write(host, id, part, true);
-    }
-    world.engine(host).group_finish(now, id).unwrap();
-}
-
-fn assert_whole(world: &World<'_>, host: usize, id: GroupId) {
-    let party = world.party(host, id);
-    assert!(party.octets == message(), "the octets of host {host}");
-    let ends: Vec<usize> = (1..)
-        .map(|part| (part * 7_777).min(LEN))
-        .take(LEN.div_ceil(7_777))
-        .collect();
-    assert_eq!(party.ends, ends);
-    assert_eq!(party.tags.len(), LEN.div_ceil(7_777).div_ceil(3));
-    assert_eq!(party.closed(), Some(&GroupClose::Normal));
-}
-
-/// Nothing reaches host 3, and nothing comes of it, while `cut` is set.
-fn unless_cut(cut: &Cell<bool>) -> impl FnMut(&Copy) -> Fate + '_ {
-    |copy| match cut.get() && (copy.to == 3 || copy.from == 3) {
-        true => Fate::Lost,
-        false => ARRIVES,
-    }
-}
 
 /// One is cut off for a second and a half: the others do not wait for it, and it gets the rest beside them.
 #[test]
 fn one_that_was_cut_off_catches_up() {
     let cut = Cell::new(false);
-    let mut world = World::new(4, unless_cut(&cut));
-    let cast = world.cast(0, Target::Group(group(1)), options(3));
-    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_millis(800));
-    cut.set(true);
-    world.run_for(Duration::from_millis(1_500));
-    cut.set(false);
+    let (mut world, cast, receivers) = one_cut_off(&cut, options(3), (800, 1_500));
     assert!(world.run());
     for (host, id) in receivers {
         assert_whole(&world, host, id);
@@ -103,12 +29,7 @@ fn one_that_was_cut_off_catches_up() {
 /// Whoever joins when half has left is whole in the end, too.
 #[test]
 fn one_that_comes_late_gets_the_beginning() {
-    let mut world = World::new(4, |_| ARRIVES);
-    let cast = world.cast(0, Target::Group(group(1)), options(2));
-    let mut receivers = vec![(1, world.join(1, join())), (2, world.join(2, join()))];
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_secs(2));
-    receivers.push((3, world.join(3, join())));
+    let (mut world, cast, receivers) = one_late(World::new(4, |_| ARRIVES), options(2), 2_000);
     assert!(world.run());
     for (host, id) in receivers {
         assert_whole(&world, host, id);
@@ -120,20 +41,15 @@ fn one_that_comes_late_gets_the_beginning() {
 /// be without it.
 #[test]
 fn one_that_comes_late_costs_the_others_nothing() {
-    let mut world = World::new(4, |_| ARRIVES);
     let mut wide = options(2);
     wide.window = 4 << 20;
-    let cast = world.cast(0, Target::Group(group(1)), wide);
-    let receivers = [1, 2].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_secs(1));
-    let late = world.join(3, join());
+    let (mut world, cast, receivers) = one_late(World::new(4, |_| ARRIVES), wide, 1_000);
     world.run_for(Duration::from_millis(2_250));
-    for (host, id) in receivers {
-        assert_whole(&world, host, id);
+    for (host, id) in &receivers[..2] {
+        assert_whole(&world, *host, *id);
     }
     assert!(world.run());
-    assert_whole(&world, 3, late);
+    assert_whole(&world, 3, receivers[2].1);
     assert_eq!(world.counts.get(&(0, Format::Parity as u8)), None);
     assert!(world.members(0, cast).iter().all(is_done));
 }
@@ -142,14 +58,7 @@ fn one_that_comes_late_costs_the_others_nothing() {
 #[test]
 fn one_that_slept_through_the_end_fetches_the_rest() {
     let cut = Cell::new(false);
-    let mut world = World::new(4, unless_cut(&cut));
-    let cast = world.cast(0, Target::Group(group(1)), options(3));
-    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_secs(1));
-    cut.set(true);
-    world.run_for(Duration::from_secs(8));
-    cut.set(false);
+    let (mut world, cast, receivers) = one_cut_off(&cut, options(3), (1_000, 8_000));
     assert!(world.run());
     for (host, id) in receivers {
         assert_whole(&world, host, id);
@@ -160,17 +69,10 @@ fn one_that_slept_through_the_end_fetches_the_rest() {
 /// What is no longer kept can not be fetched: the report says so, and so does the one that is out.
 #[test]
 fn what_is_no_longer_kept_ends_it() {
-    let cut = Cell::new(false);
-    let mut world = World::new(4, unless_cut(&cut));
     let mut few = options(3);
     few.keep = 50_000;
-    let cast = world.cast(0, Target::Group(group(1)), few);
-    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_secs(1));
-    cut.set(true);
-    world.run_for(Duration::from_millis(2_500));
-    cut.set(false);
+    let cut = Cell::new(false);
+    let (mut world, cast, receivers) = one_cut_off(&cut, few, (1_000, 2_500));
     assert!(world.run());
     for (host, id) in &receivers[..2] {
         assert_whole(&world, *host, *id);
@@ -193,17 +95,10 @@ fn what_is_no_longer_kept_ends_it() {
 /// Nobody may fetch where the slow are dropped.
 #[test]
 fn where_the_slow_are_dropped_nobody_fetches() {
-    let cut = Cell::new(false);
-    let mut world = World::new(4, unless_cut(&cut));
     let mut drop = options(3);
     drop.slow = Slow::Drop;
-    let cast = world.cast(0, Target::Group(group(1)), drop);
-    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_secs(1));
-    cut.set(true);
-    world.run_for(Duration::from_secs(2));
-    cut.set(false);
+    let cut = Cell::new(false);
+    let (mut world, _, receivers) = one_cut_off(&cut, drop, (1_000, 2_000));
     assert!(world.run());
     for (host, id) in &receivers[..2] {
         assert_whole(&world, *host, *id);
@@ -215,14 +110,11 @@ fn where_the_slow_are_dropped_nobody_fetches() {
 #[test]
 fn those_who_are_done_wait_for_nobody() {
     let cut = Cell::new(false);
-    let mut world = World::new(4, unless_cut(&cut));
     let mut waits = options(3);
     waits.slow = Slow::Wait;
     // So wide that the others need not wait for it while something is still to be sent.
     waits.window = 1 << 20;
-    let cast = world.cast(0, Target::Group(group(1)), waits);
-    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
+    let (mut world, cast, receivers) = three_receivers(&cut, waits);
     world.run_for(Duration::from_secs(1));
     cut.set(true);
     world.run_for(Duration::from_millis(2_250));
@@ -240,14 +132,7 @@ fn those_who_are_done_wait_for_nobody() {
 #[test]
 fn who_fetches_takes_little_from_the_group() {
     let cut = Cell::new(false);
-    let mut world = World::new(4, unless_cut(&cut));
-    let cast = world.cast(0, Target::Group(group(1)), options(3));
-    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_millis(500));
-    cut.set(true);
-    world.run_for(Duration::from_millis(1_000));
-    cut.set(false);
+    let (mut world, _, receivers) = one_cut_off(&cut, options(3), (500, 1_000));
     world.tap = Some(Vec::new());
     let woke = world.now;
     while world.party(1, receivers[0].1).complete_at.is_none() {

@@ -1,57 +1,19 @@
 //! What a transmitter no longer keeps its user gives back: whoever is behind or late becomes whole by that.
 
-use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
+use crate::slow::{self, MESSAGE, assert_whole, octets, one_cut_off, one_late};
+use crate::world::{ARRIVES, World, is_done};
 use bytes::Bytes;
 use std::cell::Cell;
-use std::time::Duration;
-use xtp_engine::Rate;
-use xtp_engine::group::{
-    BucketOptions, CastOptions, DropReason, GroupClose, GroupId, HistoryItem, JoinOptions, MemberState, Mode,
-    Target,
-};
+use xtp_engine::group::{BucketOptions, CastOptions, DropReason, GroupClose, HistoryItem, MemberState, Mode};
 
-/// Octets of the stream, tags apart: some seconds at [`RATE`].
-const LEN: usize = 600_000;
-const RATE: u64 = 200_000;
 /// Far less than what who is late lacks.
 const KEEP: u64 = 20_000;
-/// Octets of a message; a tag stands before each third.
-const MESSAGE: usize = 7_777;
-
-fn octets() -> Vec<u8> {
-    (0..LEN)
-        .map(|place| (place / 5) as u8 ^ (place >> 10) as u8)
-        .collect()
-}
 
 fn options(expect: u32) -> CastOptions {
-    let mut options = CastOptions::default();
-    options.expect = Some(expect);
-    options.rate = Rate {
-        octets_per_second: RATE,
-        burst: 16 << 10,
-    };
-    options.window = 256 << 10;
+    let mut options = slow::options(expect);
     options.keep = KEEP;
     options.history = true;
     options
-}
-
-fn join() -> JoinOptions {
-    let mut join = JoinOptions::default();
-    join.group = Some(group(1));
-    join
-}
-
-fn write(world: &mut World<'_>, host: usize, id: GroupId) {
-    let (whole, now) = (octets(), world.now);
-    for (number, part) in whole.chunks(MESSAGE).enumerate() {
-        if number % 3 == 0 {
-            world.engine(host).group_tag(now, id, number as u64).unwrap();
-        }
-        world.write(host, id, part, true);
-    }
-    world.engine(host).group_finish(now, id).unwrap();
 }
 
 /// What stands at a position of that stream, `most` octets of it at most.
@@ -76,30 +38,6 @@ fn past(position: u64, most: usize) -> Option<HistoryItem> {
     panic!("nothing was sent at {position}")
 }
 
-fn assert_whole(world: &World<'_>, host: usize, id: GroupId) {
-    let party = world.party(host, id);
-    assert!(party.octets == octets(), "the octets of host {host}");
-    let ends = (1..=LEN.div_ceil(MESSAGE)).map(|part| (part * MESSAGE).min(LEN));
-    assert!(party.ends.iter().copied().eq(ends), "{:?}", party.ends);
-    let tags = (0..LEN.div_ceil(MESSAGE)).step_by(3);
-    assert!(
-        party
-            .tags
-            .iter()
-            .copied()
-            .eq(tags.map(|part| (part * MESSAGE, part as u64)))
-    );
-    assert_eq!(party.closed(), Some(&GroupClose::Normal));
-}
-
-/// Nothing reaches host 3, and nothing comes of it, while `cut` is set.
-fn unless_cut(cut: &Cell<bool>) -> impl FnMut(&Copy) -> Fate + '_ {
-    |copy| match cut.get() && (copy.to == 3 || copy.from == 3) {
-        true => Fate::Lost,
-        false => ARRIVES,
-    }
-}
-
 /// Two from the beginning, and one that comes when two thirds have left.
 fn one_comes_late(options: CastOptions, history: impl FnMut(u64, usize) -> Option<HistoryItem>) {
     let asked = Cell::new(0_u64);
@@ -109,12 +47,8 @@ fn one_comes_late(options: CastOptions, history: impl FnMut(u64, usize) -> Optio
         asked.set(asked.get() + 1);
         history(position, most)
     });
-    let cast = world.cast(0, Target::Group(group(1)), options);
-    let mut receivers = vec![(1, world.join(1, join())), (2, world.join(2, join()))];
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_secs(2));
+    let (mut world, cast, receivers) = one_late(world, options, 2_000);
     assert_eq!(asked.get(), 0, "who is not late gets nothing from the past");
-    receivers.push((3, world.join(3, join())));
     assert!(world.run());
     for (host, id) in receivers {
         assert_whole(&world, host, id);
@@ -152,15 +86,8 @@ fn other_modes_have_a_past() {
 #[test]
 fn one_that_was_cut_off_gets_what_is_no_longer_kept() {
     let cut = Cell::new(false);
-    let mut world = World::new(4, unless_cut(&cut));
+    let (mut world, cast, receivers) = one_cut_off(&cut, options(3), (1_000, 2_500));
     world.remember(past);
-    let cast = world.cast(0, Target::Group(group(1)), options(3));
-    let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
-    write(&mut world, 0, cast);
-    world.run_for(Duration::from_secs(1));
-    cut.set(true);
-    world.run_for(Duration::from_millis(2_500));
-    cut.set(false);
     assert!(world.run());
     for (host, id) in receivers {
         assert_whole(&world, host, id);
@@ -175,14 +102,10 @@ fn a_past_that_is_lost() {
     for answer in [None, Some(nothing)] {
         let mut world = World::new(4, |_| ARRIVES);
         world.remember(move |_, _| answer.clone());
-        let cast = world.cast(0, Target::Group(group(1)), options(2));
-        let receivers = [(1, world.join(1, join())), (2, world.join(2, join()))];
-        write(&mut world, 0, cast);
-        world.run_for(Duration::from_secs(2));
-        let late = world.join(3, join());
+        let (mut world, cast, receivers) = one_late(world, options(2), 2_000);
         assert!(world.run());
-        for (host, id) in receivers {
-            assert_whole(&world, host, id);
+        for (host, id) in &receivers[..2] {
+            assert_whole(&world, *host, *id);
         }
         let members = world.members(0, cast);
         assert_eq!(
@@ -190,7 +113,7 @@ fn a_past_that_is_lost() {
             MemberState::Dropped(DropReason::Behind),
             "{members:?}"
         );
-        let closed = world.party(3, late).closed();
+        let closed = world.party(3, receivers[2].1).closed();
         assert!(!matches!(closed, None | Some(GroupClose::Normal)), "{closed:?}");
     }
 }

@@ -5,6 +5,8 @@ mod buckets;
 mod history;
 mod hostile;
 mod orders;
+mod ranges;
 mod several;
+mod slow;
 mod subsets;
 mod world;

@@ -254,9 +254,18 @@ impl<'a> World<'a> {
 
     /// A user lets go of a party.
     pub(crate) fn release(&mut self, host: usize, id: GroupId) {
-        let host = &mut self.hosts[host];
-        host.engine.group_release(self.now, id).unwrap();
-        host.readers.retain(|reader| *reader != id);
+        self.rest(host, id);
+        self.hosts[host].engine.group_release(self.now, id).unwrap();
+    }
+
+    /// A user reads nothing any more.
+    pub(crate) fn rest(&mut self, host: usize, id: GroupId) {
+        self.hosts[host].readers.retain(|reader| *reader != id);
+    }
+
+    /// It reads again.
+    pub(crate) fn read_on(&mut self, host: usize, id: GroupId) {
+        self.hosts[host].readers.push(id);
     }
 
     /// A datagram arrives now at the host, or the group, that has the address `dst`; nobody here need have sent it.

@@ -277,6 +277,7 @@ impl Supplying {
                     return;
                 }
             };
+            let is_lone_tag = piece.tag.is_some() && piece.bytes.is_empty();
             if let Some(tag) = piece.tag {
                 let _ = engine.send_tag(now, self.association, tag);
             }
@@ -288,6 +289,10 @@ impl Supplying {
             match from + piece.len {
                 next if next >= to => {
                     self.ranges.pop_front();
+                    if is_lone_tag {
+                        // The octet behind it is asked for when it is there, or never.
+                        let _ = engine.let_tag_leave(now, self.association);
+                    }
                 }
                 next => {
                     if let Some(front) = self.ranges.front_mut() {
