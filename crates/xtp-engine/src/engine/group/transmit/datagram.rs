@@ -155,6 +155,7 @@ impl Transmitter {
         terms: &GroupTerms<'_>,
         env: &mut GroupEnv<'_>,
     ) {
+        let name = terms.name.unwrap_or_default();
         let known = self.members.by_peer(datagram.src, key);
         let full = self.members.len() >= self.options.max_members;
         if !header.options.contains(Options::RCLOSE) || known.is_some() || full || self.is_ending() {
@@ -163,7 +164,13 @@ impl Transmitter {
             }
             return;
         }
-        let name = terms.name.unwrap_or_default();
+        if let Some(index) = self.members.same_receiver(name, datagram.src) {
+            // A program that was started again: there is one receiver, which has it.
+            let keys = (key, env.fresh_key());
+            let before = self.members.speaks_as(index, (datagram.src, datagram.dst), keys);
+            self.members.get_mut(index).heard_sync = header.sync;
+            return env.forget_key(before);
+        }
         let required = self.members.is_required(name, datagram.src);
         let round_trip = env.now.since(self.began);
         let member = Member {

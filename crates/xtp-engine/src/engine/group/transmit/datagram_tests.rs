@@ -1,7 +1,7 @@
 //! Tests of datagrams to groups.
 
 use super::super::scripted::*;
-use crate::group::{CastOptions, GroupClose, GroupEvent, Require, Target};
+use crate::group::{CastOptions, GroupClose, GroupEvent, MemberId, Require, Target};
 use bytes::Bytes;
 use core::time::Duration;
 use xtp_wire::{Options, ToGroup};
@@ -59,6 +59,65 @@ fn an_answer_each_and_end() {
     assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));
     let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
     assert_eq!(reports.len(), 3, "nobody counts twice");
+}
+
+/// A receiver whose program was started again confirms once more, from another port or by another key: it is one all the same, and the
+/// other one is waited for.
+#[test]
+fn who_confirms_twice_counts_once() {
+    for (name, moves) in [(Some("one"), true), (Some("one"), false), (None, false)] {
+        let mut stage = stage(CastOptions {
+            expect: Some(2),
+            ..CastOptions::default()
+        });
+        stage.flush();
+        let key = stage.key();
+        let actor = |number: u8| match name {
+            Some(name) => Actor::named(number, key, name),
+            None => Actor::new(number, key),
+        };
+        let mut before = actor(1);
+        before.join(&mut stage, 9, Options::RCLOSE);
+        let mut after = actor(if moves { 3 } else { 1 });
+        after.key = 0x2000;
+        after.join(&mut stage, 9, Options::RCLOSE);
+        stage.run(SECOND);
+        let joined = GroupEvent::Joined(MemberId(0));
+        let done = GroupEvent::Done(MemberId(0));
+        assert_eq!(stage.events, [joined, done], "{name:?} {moves}");
+        let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+        assert_eq!(reports.len(), 1, "{name:?} {moves}");
+        assert_eq!(reports[0].address, after.at);
+        Actor::new(2, key).join(&mut stage, 9, Options::RCLOSE);
+        stage.run(SECOND);
+        assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));
+        // The program that runs hears END when it asks; of the other one nobody knows.
+        stage.take();
+        before.join(&mut stage, 9, Options::RCLOSE);
+        after.join(&mut stage, 9, Options::RCLOSE);
+        stage.flush();
+        let [end] = &stage.heard[..] else {
+            panic!("one answer, not {:?}", stage.heard)
+        };
+        assert!(end.to == after.at && end.packet().header.key.value() == after.key);
+    }
+}
+
+/// Without names two ports of one host are two receivers.
+#[test]
+fn two_programs_of_one_host_count_twice() {
+    let mut stage = stage(CastOptions {
+        expect: Some(2),
+        ..CastOptions::default()
+    });
+    stage.flush();
+    for port in [40_000, 40_001] {
+        let mut actor = Actor::new(1, stage.key());
+        (actor.at, actor.key) = ((actor.at.ip(), port).into(), port.into());
+        actor.join(&mut stage, 9, Options::RCLOSE);
+    }
+    stage.run(SECOND);
+    assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));
 }
 
 #[test]

@@ -127,6 +127,8 @@ pub(super) struct Members {
     list: Vec<Member>,
     by_own: BTreeMap<u64, u32>,
     by_peer: BTreeMap<(SocketAddr, u64), u32>,
+    /// The newest of each name.
+    by_name: BTreeMap<Box<str>, u32>,
     require: Require,
     /// Required holders by what they have, and by what they have room for.
     holding: MemberIndex,
@@ -173,6 +175,7 @@ impl Members {
             list: Vec::new(),
             by_own: BTreeMap::new(),
             by_peer: BTreeMap::new(),
+            by_name: BTreeMap::new(),
             require,
             holding: MemberIndex::new(),
             credit: MemberIndex::new(),
@@ -253,10 +256,30 @@ impl Members {
         let index = self.list.len() as u32;
         self.by_own.insert(member.own, index);
         self.by_peer.insert((member.address, member.key), index);
+        if !member.name.is_empty() {
+            self.by_name.insert(member.name.clone(), index);
+        }
         self.count.each(&member, |count| *count += 1);
         self.list.push(member);
         self.place(index);
         index
+    }
+
+    /// Another program speaks for a member from now on, by keys of its own; T of the one before is told.
+    pub(super) fn speaks_as(
+        &mut self,
+        index: u32,
+        (address, local): (SocketAddr, Option<IpAddr>),
+        (key, own): (u64, u64),
+    ) -> u64 {
+        let member = &mut self.list[index as usize];
+        let before = core::mem::replace(&mut member.own, own);
+        self.by_peer.remove(&(member.address, member.key));
+        self.by_own.remove(&before);
+        (member.address, member.local, member.key) = (address, local, key);
+        self.by_own.insert(own, index);
+        self.by_peer.insert((address, key), index);
+        before
     }
 
     /// Changes a member's state; the counts and the order follow.
@@ -400,6 +423,17 @@ impl Members {
     /// The keys by which members are found.
     pub(super) fn keys(&self) -> impl Iterator<Item = u64> {
         self.by_own.keys().copied()
+    }
+
+    /// Who has this name, or, without one, this very address.
+    pub(super) fn same_receiver(&self, name: &str, address: SocketAddr) -> Option<u32> {
+        match name.is_empty() {
+            true => {
+                let mut there = self.by_peer.range((address, 0)..=(address, u64::MAX));
+                there.next().map(|(_, index)| *index)
+            }
+            false => self.by_name.get(name).copied(),
+        }
     }
 
     /// Whose place a new member of this name and address takes: that of one of the same name; without names that of
