@@ -48,6 +48,8 @@ struct Party {
     engine: Engine,
     id: GroupId,
     octets: u64,
+    /// When it was told that it has everything.
+    complete: Option<Time>,
     closed: bool,
     seed: u64,
 }
@@ -75,6 +77,8 @@ pub(super) struct Bridge {
     pub(super) able: u64,
     pub(super) marked: u64,
     pub(super) group_octets: u64,
+    /// The host of one is switched off then.
+    pub(super) off: Option<(usize, Time)>,
 }
 
 fn config(seed: u8) -> EngineConfig {
@@ -99,6 +103,7 @@ impl Bridge {
                 engine,
                 id,
                 octets: 0,
+                complete: None,
                 closed: false,
                 seed: u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             }
@@ -128,6 +133,7 @@ impl Bridge {
             able: 0,
             marked: 0,
             group_octets: 0,
+            off: None,
         }
     }
 
@@ -282,6 +288,9 @@ impl Bridge {
     }
 
     fn is_lost(&mut self, index: usize) -> bool {
+        if self.off.is_some_and(|(of, at)| of == index && at <= self.now) {
+            return true;
+        }
         let seed = &mut self.parties[index].seed;
         *seed ^= *seed << 13;
         *seed ^= *seed >> 7;
@@ -299,6 +308,9 @@ impl Bridge {
         party.engine.flush_parties(self.now, &mut batch);
         while let Some((_, event)) = party.engine.poll_group_event() {
             party.closed |= matches!(event, GroupEvent::Closed(_));
+            if event == GroupEvent::Complete {
+                party.complete = Some(self.now);
+            }
         }
         let mut datagrams = Vec::new();
         batch.for_each_datagram(|_, octets| datagrams.push(octets.to_vec()));
@@ -308,6 +320,14 @@ impl Bridge {
                 self.put(at, 0, src, false, (Ecn::NotEct, &octets));
             }
         }
+    }
+
+    /// When the last of those had everything who are not switched off.
+    pub(super) fn completed(&self) -> Option<Time> {
+        let there = |index: usize| self.off.is_none_or(|(off, _)| off != index);
+        let all = self.parties.iter().enumerate().filter(|(index, _)| there(*index));
+        all.map(|(_, party)| party.complete)
+            .try_fold(Time::ZERO, |last, complete| Some(last.max(complete?)))
     }
 
     /// What every receiver has.

@@ -118,7 +118,6 @@ impl Polls {
     pub(super) fn next_slice(
         &mut self,
         feedback: &Feedback,
-        hold: u32,
         (sync, position): (u32, u64),
         now: Time,
     ) -> GroupPoll {
@@ -126,21 +125,14 @@ impl Polls {
         self.slice = (self.slice + 1) % modulus;
         (self.last, self.position, self.pressing) = (now, position, false);
         self.vain += 1;
-        let poll = tail(feedback, hold, modulus, self.slice);
+        let poll = tail(feedback, modulus, self.slice);
         self.await_answers(&poll, sync, feedback, now);
         poll
     }
 
     /// The poll of one member alone.
-    pub(super) fn alone(
-        &mut self,
-        key: u64,
-        feedback: &Feedback,
-        hold: u32,
-        sync: u32,
-        now: Time,
-    ) -> GroupPoll {
-        let poll = tail(feedback, hold, GroupPoll::ALONE, 0).alone(key);
+    pub(super) fn alone(&mut self, key: u64, feedback: &Feedback, sync: u32, now: Time) -> GroupPoll {
+        let poll = tail(feedback, GroupPoll::ALONE, 0).alone(key);
         self.await_answers(&poll, sync, feedback, now);
         poll
     }
@@ -184,14 +176,15 @@ impl Polls {
     }
 }
 
-fn tail(feedback: &Feedback, hold_us: u32, modulus: u16, remainder: u16) -> GroupPoll {
+fn tail(feedback: &Feedback, modulus: u16, remainder: u16) -> GroupPoll {
+    let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
     GroupPoll {
         modulus,
         remainder,
         size: feedback.size,
-        grtt_us: u32::try_from(feedback.round_trip.as_micros()).unwrap_or(u32::MAX),
+        grtt_us: micros(feedback.round_trip),
         feedback_rate: feedback.rate,
-        hold_us,
+        hold_us: micros(feedback.hold),
     }
 }
 

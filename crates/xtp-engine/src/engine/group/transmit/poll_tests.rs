@@ -41,7 +41,7 @@ fn a_close_asks_more_and_more_rarely_until_somebody_moves() {
         let due = polls.due(Situation::Closing, &few);
         pauses.push(due.since(now).as_millis());
         now = due;
-        polls.next_slice(&few, 0, (sync, 0), now);
+        polls.next_slice(&few, (sync, 0), now);
     }
     assert_eq!(pauses, [25, 50, 100, 200, 400, 800, 1_000, 1_000]);
     polls.progress();
@@ -65,7 +65,7 @@ fn slices_take_turns_and_who_is_silent_missed_its_own_only() {
     let slices = group.slices();
     assert!(slices > 1);
     let turns: Vec<u16> = (0..u32::from(slices))
-        .map(|sync| polls.next_slice(&group, 0, (sync, 0), at(sync)).remainder)
+        .map(|sync| polls.next_slice(&group, (sync, 0), at(sync)).remainder)
         .collect();
     let mut all = turns.clone();
     all.sort_unstable();
@@ -79,7 +79,7 @@ fn slices_take_turns_and_who_is_silent_missed_its_own_only() {
 fn questions_are_not_remembered_without_end() {
     let mut polls = Polls::new(at(0));
     for sync in 0..5_000 {
-        polls.alone(77, &feedback(4), 0, sync, at(0));
+        polls.alone(77, &feedback(4), sync, at(0));
     }
     let open = core::iter::from_fn(|| polls.over(Time::NEVER)).count();
     assert_eq!(open, MOST_OPEN);

@@ -57,6 +57,8 @@ struct Pacemaker {
     asked_at: u64,
     /// When it reported last.
     heard: Option<Time>,
+    /// Who was asked besides when it did not answer.
+    stand_in: Option<u32>,
     /// The most that it ever lacked of each block.
     needs: BTreeMap<u32, u16>,
     /// Octets it lost since its last report.
@@ -314,10 +316,11 @@ impl RateControl {
         if self.pacemaker.member == Some(index) {
             return self.on_report(member, after, sample, now);
         }
+        // What a pacemaker receives that did not answer the last question is not known well enough to compare it with.
         let recent = self
             .pacemaker
             .heard
-            .is_some_and(|heard| now.since(heard) < 2 * self.interval);
+            .is_some_and(|heard| now.since(heard) < self.interval + self.interval / 2);
         if !recent || now.since(self.pacemaker.since) < SWITCH || self.in_flight() == 0 {
             return;
         }
@@ -450,21 +453,34 @@ impl RateControl {
         self.pacemaker.member
     }
 
-    /// The pacemaker was asked. One that did not answer for two intervals gives its place to another who was heard since.
-    pub(super) fn polled(&mut self, members: &Members, now: Time) {
+    /// The pacemaker was asked. If it answered nothing since the question before, another holder is to be asked as well; if it
+    /// answered neither of two, it gives its place to one that was heard since. Says whom to ask.
+    pub(super) fn polled(&mut self, members: &Members, now: Time) -> Option<u32> {
         (self.pacemaker.asked, self.pacemaker.asked_at) = (Some(now), self.sent);
         let unheard = self.unheard(now);
-        if unheard < 3 * self.interval {
-            return;
+        // At the start questions follow one another so closely that a queue in the making delays the answers to several.
+        let long = self.interval.max(INTERVAL);
+        if unheard <= long {
+            return None;
         }
+        let others = || {
+            let holders = members.iter().filter(|(_, member)| member.is_holder());
+            holders.filter(|(index, _)| Some(*index) != self.pacemaker.member)
+        };
         let heard = now - unheard;
-        let others = members
-            .iter()
-            .filter(|(_, member)| member.is_holder() && member.heard > heard);
-        if let Some((index, member)) = others.max_by_key(|(_, member)| member.heard) {
+        let alive = others().filter(|(_, member)| member.heard > heard);
+        if unheard >= 2 * long
+            && let Some((index, member)) = alive.max_by_key(|(_, member)| member.heard)
+        {
             self.switch(Some((index, member)), None, now);
             self.pacemaker.asked = None;
+            return None;
         }
+        // Each time another one: those that were heard as long ago may be gone, too.
+        let last = self.pacemaker.stand_in;
+        let next = others().find(|(index, _)| last.is_none_or(|last| *index > last));
+        self.pacemaker.stand_in = next.or_else(|| others().next()).map(|(index, _)| index);
+        self.pacemaker.stand_in
     }
 }
 

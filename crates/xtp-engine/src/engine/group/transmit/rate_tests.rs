@@ -147,9 +147,10 @@ fn overflow(queue: u64, loss: u32) -> (u64, Duration) {
 #[test]
 #[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
 fn a_short_queue_that_overflows_is_seen_and_slows_the_group_down() {
+    // Which packets overflow is chance: of eight queues within a third of one another one takes a tenth of a second longer than the others.
     for (kibioctets, loss, most, longest) in [
-        (16, 0, 600, 2_950),
-        (32, 0, 500, 2_950),
+        (16, 0, 600, 3_000),
+        (32, 0, 500, 3_000),
         (32, 10, 500, 3_100),
         (64, 20, 2_000, 3_150),
         (100, 0, 600, 2_950),
@@ -176,4 +177,26 @@ fn loss_of_one_in_twenty_costs_little_more_than_its_repair() {
     let times = (stats.data_packets + stats.repair_packets) as f64 / stats.data_packets as f64;
     assert!(times < 1.12, "{times}");
     assert!(took < Duration::from_millis(3_450), "{took:?}");
+}
+
+/// The host whose reports drive the rate is gone in silence: another one is asked, and its reports drive it from then on.
+#[test]
+#[cfg_attr(miri, ignore = "seconds of packets take hours")]
+fn a_pacemaker_that_is_gone_costs_the_others_little() {
+    let last = |off: Option<u32>| {
+        let mut bridge = Bridge::new(Way::of(FIFTY_MBIT, 16 << 20), options(4), 4, 8 << 20);
+        let began = bridge.now;
+        // The first that joined is the pacemaker, and all are alike.
+        bridge.off = off.map(|millis| (0, began + Duration::from_millis(millis.into())));
+        bridge.run(Duration::from_secs(60));
+        bridge.completed().expect("all others are whole").since(began)
+    };
+    let usual = last(None);
+    for millis in [300, 333, 700, 1_000] {
+        let took = last(Some(millis));
+        assert!(
+            took <= usual + Duration::from_millis(60),
+            "{millis}: {took:?} instead of {usual:?}"
+        );
+    }
 }

@@ -4,7 +4,7 @@ use super::Transmitter;
 use super::poll::Situation;
 use super::stream::Portion;
 use crate::engine::group::GroupEnv;
-use crate::group::Stretch;
+use crate::group::{Feedback, Stretch};
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use xtp_wire::{DataSegment, GroupPoll, Options, Parity, ToGroup};
@@ -229,7 +229,6 @@ impl Transmitter {
             return;
         }
         let feedback = self.feedback();
-        let hold = u32::try_from(feedback.hold.as_micros()).unwrap_or(u32::MAX);
         let pacemaker = self
             .rate
             .poll_at()
@@ -237,12 +236,10 @@ impl Transmitter {
         if pacemaker.is_some()
             && let Some(member) = self.rate.pacemaker()
         {
-            let key = self.members.get(member).key;
-            let poll = self
-                .polls
-                .alone(key, &feedback, hold, self.line.next_sync(), env.now);
-            self.say_poll(poll, env, out);
-            self.rate.polled(&self.members, env.now);
+            self.ask_alone(self.members.get(member).key, &feedback, env, out);
+            if let Some(other) = self.rate.polled(&self.members, env.now) {
+                self.ask_alone(self.members.get(other).key, &feedback, env, out);
+            }
         }
         if self.poll_at().is_none_or(|at| at > env.now) {
             return;
@@ -258,16 +255,19 @@ impl Transmitter {
         if self.polls.asks_each(missing.len(), self.members.present()) {
             self.polls.asked_each(position, env.now);
             for key in missing {
-                let poll = self
-                    .polls
-                    .alone(key, &feedback, hold, self.line.next_sync(), env.now);
-                self.say_poll(poll, env, out);
+                self.ask_alone(key, &feedback, env, out);
             }
         } else {
             let next = (self.line.next_sync(), position);
-            let poll = self.polls.next_slice(&feedback, hold, next, env.now);
+            let poll = self.polls.next_slice(&feedback, next, env.now);
             self.say_poll(poll, env, out);
         }
+    }
+
+    /// The poll of whoever has this key.
+    fn ask_alone(&mut self, key: u64, feedback: &Feedback, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+        let poll = self.polls.alone(key, feedback, self.line.next_sync(), env.now);
+        self.say_poll(poll, env, out);
     }
 
     /// Keys of those who hold the window.
