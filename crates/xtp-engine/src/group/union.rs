@@ -85,6 +85,22 @@ impl MissingUnion {
         }
     }
 
+    /// How many packets below `upto` a report lacks that left last with packet `echo` or before it, but after packet `since`.
+    #[must_use]
+    pub fn lacked(&self, rseq: u64, spans: Spans<'_>, upto: u64, (since, echo): (u32, u32)) -> usize {
+        let ends = spans.iter().map(|(_, right)| right);
+        let begins = spans.iter().map(|(left, _)| left.min(upto));
+        let gaps = [rseq].into_iter().chain(ends).zip(begins.chain([upto]));
+        let lacked = gaps.map(|(from, to)| {
+            let first = self.sent.partition_point(|sent| sent.stretch.to <= from);
+            let touched = self.sent.range(first..).take_while(|sent| sent.stretch.from < to);
+            touched
+                .filter(|sent| serial_gt(sent.sync, since) && !serial_gt(sent.sync, echo))
+                .count()
+        });
+        lacked.sum()
+    }
+
     /// The lowest packet that is due, and leaves now in packet `sync`.
     pub fn send(&mut self, sync: u32) -> Option<Stretch> {
         if self.due == 0 {

@@ -2,7 +2,8 @@
 
 use super::forge::{Told, View, speak};
 use super::scene::{Kind, Outcome, PATIENCE, RECEIVERS, SYMBOLS, Scene, options, outside, quiet};
-use crate::world::address;
+use crate::world::{address, group};
+use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::group::{CastOptions, MemberState, Slow};
 use xtp_wire::{Control, DELAY_NONE, Format, Gnack, GnackBlock, Options, Spans, ToTransmitter, Xcntl};
@@ -21,6 +22,16 @@ fn beside(options: CastOptions, lie: impl FnMut(&View, Told) -> Vec<Vec<u8>>) ->
 /// The same, and at first it has so much room.
 fn beside_one_with_room(
     room: u64,
+    options: CastOptions,
+    lie: impl FnMut(&View, Told) -> Vec<Vec<u8>>,
+) -> Outcome {
+    beside_one_who_speaks_to(address(0), room, options, lie)
+}
+
+/// The same, and what it says as a member goes to that address.
+fn beside_one_who_speaks_to(
+    listener: SocketAddr,
+    room: u64,
     mut options: CastOptions,
     mut lie: impl FnMut(&View, Told) -> Vec<Vec<u8>>,
 ) -> Outcome {
@@ -30,12 +41,19 @@ fn beside_one_with_room(
         if view.key == 0 {
             return;
         }
-        let said = match view.member(outside()) {
-            None => vec![view.join_with_room(5, "liar", room, Options::empty())],
-            Some(told) => lie(&view, told),
+        let (to, said) = match view.member(outside()) {
+            None => (
+                address(0),
+                vec![view.join_with_room(5, "liar", room, Options::empty())],
+            ),
+            // Step 4 is for the transmitter alone, whoever it speaks to then.
+            Some(told) if listener != address(0) && scene.turn < 8 => {
+                (address(0), vec![status(&view, told, 0, 1 << 40)])
+            }
+            Some(told) => (listener, lie(&view, told)),
         };
         for octets in said {
-            scene.world.inject(outside(), address(0), &octets);
+            scene.world.inject(outside(), to, &octets);
         }
     })
 }
@@ -114,6 +132,37 @@ fn who_asks_for_everything_costs_a_quarter() {
                     "{what}: {last:?} instead of {before:?}"
                 );
             }
+        }
+    }
+}
+
+/// The same in mode B, where it answers to all: each time it lacks all that left since a moment ago, and keeps near enough to the others. Where
+/// the share is not counted it goes on to the end.
+#[test]
+fn who_asks_all_for_everything_costs_a_quarter() {
+    for slow in [Slow::CatchUp, Slow::Drop] {
+        for from in [0, 150_000] {
+            let mut options = options(Kind::Buckets);
+            options.slow = slow;
+            let quiet = quiet(options.clone());
+            let attacked = beside_one_who_speaks_to(group(1), 1 << 30, options, |view, _| {
+                let lacked = if view.position >= from { 20_000 } else { 0 };
+                vec![view.to_all(control(view, view.position.saturating_sub(lacked), 1 << 40))]
+            });
+            attacked.assert_good();
+            let what = format!("{slow:?} from {from}");
+            let symbols = quiet.of(&[Format::Data]);
+            // A quarter, 64 packets that count as a block, and what one question brings.
+            let most = quiet.stream_packets() + symbols / 4 + 64 + 16;
+            let sent = attacked.stream_packets();
+            assert!(sent <= most, "{what}: {sent}, at most {most} ({symbols} packets)");
+            assert!(sent > quiet.stream_packets() + 32, "{what}: it was heard, {sent}");
+            let (last, before) = (attacked.last(), quiet.last());
+            let more = PACKET * (sent - quiet.stream_packets()) as u32;
+            assert!(
+                last <= before + more + LEFT_BEHIND,
+                "{what}: {last:?} instead of {before:?}"
+            );
         }
     }
 }

@@ -354,6 +354,7 @@ impl Transmitter {
             live: pending.live,
             lagged: pending.late,
             since: self.stream.nxt,
+            counted: self.line.sync,
             sync: pending.sync,
             heard_sync: pending.heard_sync,
             socket_buffer: pending.socket_buffer,

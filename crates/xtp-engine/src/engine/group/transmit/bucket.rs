@@ -7,13 +7,16 @@
 use super::Transmitter;
 use super::status::Report;
 use crate::engine::group::GroupEnv;
-use crate::group::{Bucket, BucketOptions, Buckets, CastOptions, Cycle, MOST_MEMBERS, Mode, Reply, Target};
+use crate::group::{
+    Bucket, BucketOptions, Buckets, CastOptions, Cycle, DropReason, MOST_MEMBERS, MemberState, Mode, Reply,
+    Slow, Target,
+};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use smallvec::SmallVec;
-use xtp_wire::{Control, GroupBuckets, Header, Key, Options, Span, Spans, ToGroup, ToTransmitter};
+use xtp_wire::{Control, GroupBuckets, Header, Key, Options, Span, Spans, ToGroup, ToTransmitter, serial_gt};
 
 /// Questions at intervals are not closer than this.
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
@@ -350,9 +353,45 @@ impl Transmitter {
         self.rate.reported_unasked(index, env.now);
         if is_alone {
             self.note_place(index, env.now);
+            self.count_lacked(index, control, &report);
+            if self.asks_too_much(index) {
+                // Before it is filed: nothing is sent again for it any more.
+                let slow = match self.options.slow {
+                    Slow::Drop => MemberState::Dropped(DropReason::Slow),
+                    Slow::Wait | Slow::CatchUp => MemberState::Laggard,
+                };
+                self.sentence(index, slow, env);
+                return self.after_report(env);
+            }
         }
         self.file(index, control, &report);
         self.serve_buckets(env.now);
+    }
+
+    /// What a member lacks of packets that it has had time to get: of each as often as it left. Where all that follows a hole is sent again nobody
+    /// can say how much of it was lost; and what is less than the member said already is not its word, or was overtaken.
+    fn count_lacked(&mut self, index: u32, control: Control, report: &Report<'_>) {
+        let goes_back = self.buckets.as_ref().is_some_and(|all| all.options.go_back_n);
+        let member = self.members.get(index);
+        let is_newer = serial_gt(control.echo, member.counted) && control.rseq >= member.rseq;
+        if goes_back || !is_newer {
+            return;
+        }
+        let held: SmallVec<[Span; 8]> = report
+            .held()
+            .iter()
+            .map(|held| Span::new(held.0, held.1))
+            .collect();
+        let Ok(spans) = Spans::new(control.rseq, &held) else {
+            return;
+        };
+        let between = (member.counted, control.echo);
+        let lacked = self
+            .repair
+            .union
+            .lacked(control.rseq, spans, self.stream.nxt, between);
+        let member = self.members.get_mut(index);
+        (member.asked, member.counted) = (member.asked + lacked as u64, control.echo);
     }
 
     /// Since when a member keeps the others waiting, by what it says itself: what others say it does not.

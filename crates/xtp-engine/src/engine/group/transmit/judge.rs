@@ -259,6 +259,12 @@ impl Transmitter {
         self.members.get(index).asked > self.most_asked(index, usual)
     }
 
+    /// Whether a member that holds the window asked for more than it may, by what was usual at the last look at everybody.
+    pub(super) fn asks_too_much(&self, index: u32) -> bool {
+        let waits = self.options.slow == Slow::Wait;
+        !waits && self.members.get(index).is_holder() && self.is_lossy(index, self.judge.usual)
+    }
+
     /// How many symbols are sent again for a member before everybody is looked at again: one that asks for everything at once is not
     /// given it in the meantime.
     pub(super) fn still_given(&self, index: u32) -> u64 {

@@ -53,6 +53,8 @@ pub(super) struct Member {
     /// Symbols it asked for since it holds the window, and where the stream was then.
     pub(super) asked: u64,
     pub(super) since: u64,
+    /// Of packets up to this one it is counted what it lacked of them (§9.17).
+    pub(super) counted: u32,
     /// Numbers of packets to it alone, the newest of its own that it sent so, and when it was last told where it stands.
     pub(super) sync: u32,
     pub(super) heard_sync: u32,
@@ -94,6 +96,7 @@ impl Member {
             fetches: false,
             asked: 0,
             since: 0,
+            counted: 0,
             sync: 0,
             heard_sync: 0,
             told: now,
