@@ -3,8 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use xtp_wire::{
-    Body, HEADER_LEN, Header, Options, Packet, Run, XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_head,
-    seal,
+    Body, HEADER_LEN, Header, Options, Packet, Protection, Run, Writer, XDATA_HEAD_LEN, XdataHead, parse_head, seal,
 };
 
 /// Packets of a run at most.
@@ -103,8 +102,11 @@ fn xdata(octets: &[u8]) {
     assert_eq!((control, delay_us), (head.control(), head.delay_us()));
     assert_eq!((data.tag, data.data), (None, &octets[XDATA_HEAD_LEN..]));
     let mut again = octets.to_vec();
-    let place = again.first_chunk_mut().expect("as long as a head");
-    encode_xdata_head(&packet.header, &control, delay_us, data.data, place);
+    let mut writer = Writer::begin(packet.header, &mut again).expect("as long as a head");
+    let written = writer
+        .segment(|rest| control.encode_xdata(delay_us, rest))
+        .and_then(|()| writer.finish(Protection::of(packet.header.options), [data.data]));
+    assert_eq!(written, Ok(XDATA_HEAD_LEN));
     let (head, _) = XdataHead::parse(&again).expect("a right check field");
     let check = head.header().check;
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 use core::time::Duration;
-use xtp_wire::Caps;
+use xtp_wire::{Caps, Protection};
 
 /// Everything an [`Engine`](crate::Engine) needs from its host. Build one with [`EngineConfig::new`] and change fields.
 #[derive(Clone, Debug)]
@@ -106,5 +106,11 @@ impl EngineConfig {
             near_room: 6 << 20,
             tombstone_life: Duration::from_secs(60),
         }
+    }
+
+    /// What protects packets that carry octets of a user.
+    #[inline]
+    pub(crate) const fn protection(&self) -> Protection {
+        Protection::covering(self.checksum_payload)
     }
 }

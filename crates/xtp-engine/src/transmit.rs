@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_wire::Header;
 
 use crate::frames::Frames;
+
+mod write;
 
 /// The two ECN bits of the IP header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
@@ -323,28 +324,12 @@ impl TransmitBatch {
         self.board(route, probe, octets, first);
     }
 
-    /// Room at the end of the arena for the head of a datagram that [`push_message`](Self::push_message) adds: written
-    /// where it stays, it is not read back to be copied.
+    /// Adds one datagram that is the whole of its train: what lies at the end of the arena from `head_at` on and behind it
+    /// `data`, which is copied there or not; its octets.
     #[inline]
-    pub(crate) fn head_room<const N: usize>(&mut self) -> &mut [u8; N] {
-        self.arena.extend_from_slice(&[0; N]);
-        self.arena.last_chunk_mut().expect("just added")
-    }
-
-    /// Writes a header and what stands between it and the data to the end of the arena, for
-    /// [`push`](Self::push); where it begins.
-    pub(crate) fn lay_head(&mut self, header: &Header, rest: &[u8]) -> usize {
-        let at = self.arena.len();
-        header.encode(self.head_room());
-        self.arena.extend_from_slice(rest);
-        at
-    }
-
-    /// Adds one datagram that is the whole of its train: the last `head` octets of the arena and behind them `data`, which
-    /// is copied there or not.
-    #[inline]
-    pub(crate) fn push_message(&mut self, route: Route, head: usize, data: &Bytes, copied: bool) {
-        let (first, at) = (self.pieces.len(), self.arena.len() - head);
+    pub(crate) fn push_message(&mut self, route: Route, head_at: usize, data: &Bytes, copied: bool) -> usize {
+        let (first, at) = (self.pieces.len(), head_at);
+        let head = self.arena.len() - at;
         let octets = head + data.len();
         if copied {
             self.arena.extend_from_slice(data);
@@ -355,19 +340,12 @@ impl TransmitBatch {
         }
         self.begin_train(route, octets, first);
         self.open = false;
+        octets
     }
 
-    /// Begins a train of packets side by side in the arena, which take so many octets; where it begins.
-    pub(crate) fn begin_packets(&mut self, octets: usize) -> usize {
+    /// Makes room for a train of packets side by side in the arena, which take so many octets.
+    pub(crate) fn begin_packets(&mut self, octets: usize) {
         self.arena.reserve(octets);
-        self.arena.len()
-    }
-
-    /// Adds a packet of it.
-    #[inline]
-    pub(crate) fn put_packet(&mut self, head: &[u8], data: &[u8]) {
-        self.arena.extend_from_slice(head);
-        self.arena.extend_from_slice(data);
     }
 
     /// Ends the train that began at `at`, all of whose packets but the last have `segment` octets; its octets.

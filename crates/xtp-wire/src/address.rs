@@ -3,7 +3,7 @@
 use zerocopy::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Writer, take};
+use crate::cursor::{Cursor, take};
 use crate::{EncodeError, WireError};
 
 const NULL: u8 = 0;
@@ -169,7 +169,7 @@ impl Address {
             Self::Ipv6 { .. } => 40,
             Self::Other { .. } => return Err(EncodeError::UnsupportedFormat),
         };
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         writer.put(&Prefix {
             length: U16::new(length),
             domain: self.domain(),

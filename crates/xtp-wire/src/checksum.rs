@@ -36,6 +36,15 @@ impl Checksum {
         Self { sum: 0, odd: false }
     }
 
+    /// Begun with a header of these words, whose check field is zero.
+    #[inline]
+    pub(crate) fn of(header: [u64; HEADER_LEN / 8]) -> Self {
+        Self {
+            sum: word_sum(header),
+            odd: false,
+        }
+    }
+
     /// Adds the octets that follow those added before.
     #[inline]
     pub fn add(&mut self, piece: &[u8]) {
@@ -60,12 +69,6 @@ impl Checksum {
 #[inline(never)]
 fn payload_sum(octets: &[u8]) -> u64 {
     native_sum(octets)
-}
-
-/// What [`word_sum`] would say of these octets, up to carries.
-#[inline]
-pub(crate) fn payload_words(octets: &[u8]) -> u64 {
-    fold(payload_sum(octets)).to_be().into()
 }
 
 /// Sum of the 16-bit words as the machine reads them; the order of octets is put right once, in the result.
@@ -119,7 +122,8 @@ pub(crate) fn verifies(header: &[u8; HEADER_LEN], payload: &[u8]) -> bool {
     fold(sum) == 0xffff
 }
 
-/// Computes the check field and writes it to octets 16..18.
+/// Computes the check field of a packet that lies there, and writes it to octets 16..18: for whoever changed octets of it.
+/// Packets are made by [`Writer`](crate::Writer).
 ///
 /// `packet` holds the header and as much of what follows as lies beside it; `payload` are the pieces that
 /// follow logically. What is beyond `dlen` octets after the header (padding) is not covered; with NOCHECK

@@ -4,7 +4,7 @@ use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::EncodeError;
-use crate::cursor::Writer;
+use crate::cursor::{Cursor, take};
 
 /// Octets of the common control segment, all of a CNTL packet's payload.
 pub const CONTROL_LEN: usize = 20;
@@ -58,6 +58,38 @@ impl From<RawControl> for Control {
 }
 
 impl Control {
+    /// The segment off the front of a payload, and what follows it.
+    #[inline]
+    #[must_use]
+    pub fn take(payload: &[u8]) -> Option<(Self, &[u8])> {
+        let (raw, rest): (RawControl, _) = take(payload)?;
+        Some((raw.into(), rest))
+    }
+
+    /// The delay of XDATA, which follows the segment, and what follows that.
+    #[inline]
+    #[must_use]
+    pub fn take_delay(rest: &[u8]) -> Option<(u32, &[u8])> {
+        let (delay, rest): (U32, _) = take(rest)?;
+        Some((delay.get(), rest))
+    }
+
+    /// Puts another echo into a payload that begins with the segment; into a shorter one nothing.
+    #[inline]
+    pub fn put_echo(payload: &mut [u8], echo: u32) {
+        if let Some(place) = payload.get_mut(CONTROL_LEN - 4..CONTROL_LEN) {
+            place.copy_from_slice(&echo.to_be_bytes());
+        }
+    }
+
+    /// Puts another delay into the payload of an XDATA packet; into a shorter one nothing.
+    #[inline]
+    pub fn put_delay(payload: &mut [u8], delay_us: u32) {
+        if let Some(place) = payload.get_mut(CONTROL_LEN..XDATA_LEN) {
+            place.copy_from_slice(&delay_us.to_be_bytes());
+        }
+    }
+
     /// Always [`CONTROL_LEN`].
     #[must_use]
     pub const fn encoded_len(&self) -> usize {
@@ -71,7 +103,7 @@ impl Control {
     /// [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         writer.put(&RawControl::from(*self))?;
         Ok(writer.len())
     }
@@ -83,7 +115,7 @@ impl Control {
     /// [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn encode_xdata(&self, delay_us: u32, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         writer.put(&RawControl::from(*self))?;
         writer.put(&U32::new(delay_us))?;
         Ok(writer.len())
@@ -98,7 +130,7 @@ impl Control {
         if xkey >> 63 != 0 {
             return Err(EncodeError::Invalid);
         }
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         writer.put(&RawControl::from(*self))?;
         writer.put(&U32::ZERO)?;
         writer.put(&U64::new(xkey))?;

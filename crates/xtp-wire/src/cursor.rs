@@ -11,15 +11,34 @@ pub(crate) fn take<T: FromBytes>(octets: &[u8]) -> Option<(T, &[u8])> {
 }
 
 /// Appends to a caller's buffer and remembers how far it got.
-pub(crate) struct Writer<'b> {
+pub(crate) struct Cursor<'b> {
     out: &'b mut [u8],
     at: usize,
 }
 
-impl<'b> Writer<'b> {
+impl<'b> Cursor<'b> {
     #[inline]
     pub(crate) const fn new(out: &'b mut [u8]) -> Self {
         Self { out, at: 0 }
+    }
+
+    /// All of `written` is there already.
+    #[inline]
+    pub(crate) const fn full(written: &'b mut [u8]) -> Self {
+        let at = written.len();
+        Self { out: written, at }
+    }
+
+    /// What was written so far.
+    #[inline]
+    pub(crate) fn written(&self) -> &[u8] {
+        &self.out[..self.at]
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn written_mut(&mut self) -> &mut [u8] {
+        &mut self.out[..self.at]
     }
 
     /// Lets a segment write itself behind what is there.
@@ -45,6 +64,7 @@ impl<'b> Writer<'b> {
         Ok(())
     }
 
+    #[inline]
     fn room(&mut self, count: usize) -> Result<&mut [u8], EncodeError> {
         let end = self.at.checked_add(count).ok_or(EncodeError::BufferTooSmall)?;
         let room = self

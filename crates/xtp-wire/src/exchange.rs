@@ -6,7 +6,8 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::control::RawControl;
 use crate::header::RawHeader;
-use crate::{Control, Format, HEADER_LEN, Header, Options, XDATA_LEN, checksum};
+use crate::packet::opened;
+use crate::{Control, Format, HEADER_LEN, Header, Options, XDATA_LEN};
 
 /// Octets of an XDATA packet before its data, where it has no tag.
 pub const XDATA_HEAD_LEN: usize = HEADER_LEN + XDATA_LEN;
@@ -27,17 +28,12 @@ impl XdataHead {
     #[must_use]
     pub fn parse(datagram: &[u8]) -> Option<(&Self, &[u8])> {
         let (head, data) = Self::ref_from_prefix(datagram).ok()?;
-        let (octets, payload) = datagram.split_first_chunk::<HEADER_LEN>()?;
         let raw = &head.header;
-        let its = raw.is(Format::Xdata) && !raw.options().contains(Options::BTAG);
-        if !its || usize::try_from(raw.dlen()) != Ok(payload.len()) {
+        if !raw.is(Format::Xdata) || raw.options().contains(Options::BTAG) {
             return None;
         }
-        let covered = match raw.options().contains(Options::NOCHECK) {
-            true => &[],
-            false => payload,
-        };
-        checksum::verifies(octets, covered).then_some((head, data))
+        whole(datagram, raw.dlen(), raw.options())?;
+        Some((head, data))
     }
 
     /// The head of a datagram that is known to be such a packet; `None` only if it is too short.
@@ -69,47 +65,13 @@ impl XdataHead {
     }
 }
 
-/// Writes everything before `data`, with the right check field: what is summed has not been written yet, so it need not
-/// be read back.
-#[inline]
-pub fn encode_xdata_head(
-    header: &Header,
-    control: &Control,
-    delay_us: u32,
-    data: &[u8],
-    out: &mut [u8; XDATA_HEAD_LEN],
-) {
-    let [key, command, place, seq] = header.words();
-    let place = place & (u64::MAX >> 16);
-    let status = [
-        control.rseq,
-        control.alloc,
-        u64::from(control.echo) << 32 | u64::from(delay_us),
-    ];
-    let mut sum = checksum::word_sum([key, command, place, seq]);
-    if !header.options.contains(Options::NOCHECK) {
-        sum += checksum::word_sum([status[0], status[1], status[2], 0]) + checksum::payload_words(data);
-    }
-    let place = place | u64::from(!checksum::fold(sum)) << 48;
-    let words = [key, command, place, seq, status[0], status[1], status[2]];
-    for (at, word) in out.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-        *at = word.to_be_bytes();
-    }
-}
-
 /// Reads a datagram that is a DATA packet without a tag and without padding: its header and its data. For any other see
 /// [`Packet::parse`](crate::Packet::parse).
 #[inline]
 #[must_use]
 pub fn parse_plain(datagram: &[u8]) -> Option<(Header, &[u8])> {
-    whole(datagram, Format::Data)
-}
-
-/// Header and payload of a packet of this format, without tag and padding.
-#[inline]
-fn whole(datagram: &[u8], format: Format) -> Option<(Header, &[u8])> {
     parse_head(datagram)
-        .filter(|(header, _)| header.format == format && !header.options.contains(Options::BTAG))
+        .filter(|(header, _)| header.format == Format::Data && !header.options.contains(Options::BTAG))
 }
 
 /// Reads the header of a datagram that is one packet without padding, of whatever format, if its check field is right;
@@ -119,15 +81,14 @@ fn whole(datagram: &[u8], format: Format) -> Option<(Header, &[u8])> {
 #[must_use]
 pub fn parse_head(datagram: &[u8]) -> Option<(Header, &[u8])> {
     let header = Header::parse(datagram).ok()?;
-    let (head, payload) = datagram.split_first_chunk::<HEADER_LEN>()?;
-    if usize::try_from(header.dlen) != Ok(payload.len()) {
-        return None;
-    }
-    let covered = match header.options.contains(Options::NOCHECK) {
-        true => &[],
-        false => payload,
-    };
-    checksum::verifies(head, covered).then_some((header, payload))
+    Some((header, whole(datagram, header.dlen, header.options)?))
+}
+
+/// The payload of a packet whose header says this, if it is right and nothing follows it.
+#[inline]
+fn whole(datagram: &[u8], dlen: u32, options: Options) -> Option<&[u8]> {
+    let (payload, padding) = opened(datagram, dlen, options).ok()?;
+    padding.is_empty().then_some(payload)
 }
 
 #[cfg(test)]

@@ -103,7 +103,24 @@ impl Header {
         Ok(raw.decoded(Format::parsable((command & 0x1f) as u8)?))
     }
 
-    /// Writes the header, the check field as given; [`seal`](crate::seal) puts in the right one.
+    /// A header off the front of a packet that somebody wrote, as [`parse`](Self::parse) reads it, and all octets behind it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Self::parse).
+    #[inline]
+    pub fn split(octets: &[u8]) -> Result<(Self, &[u8]), WireError> {
+        Ok((Self::parse(octets)?, octets.get(HEADER_LEN..).unwrap_or_default()))
+    }
+
+    /// Octets of the packet, padding of the datagram not counted.
+    #[inline]
+    #[must_use]
+    pub const fn packet_len(&self) -> usize {
+        crate::size::packet(self.dlen as usize)
+    }
+
+    /// Writes the header, the check field as given; [`Writer`](crate::Writer) puts in the right one.
     #[inline]
     pub fn encode(&self, out: &mut [u8; HEADER_LEN]) {
         for (place, word) in out.as_chunks_mut::<8>().0.iter_mut().zip(self.words()) {
@@ -114,7 +131,7 @@ impl Header {
     /// Writes the headers of packets in a row, each of which goes on where the one before ended: sync one further, seq
     /// by `dlen`. They are sealed for packets whose payload is not covered (NOCHECK), whatever this header's check is;
     /// what is the same in all of them is summed once.
-    pub fn encode_run(&self, heads: &mut [[u8; HEADER_LEN]]) {
+    pub(crate) fn encode_run(&self, heads: &mut [[u8; HEADER_LEN]]) {
         let [key, command, place, mut seq] = self.words();
         let same = checksum::word_sum([key, command, 0, 0]);
         let place = place & (u64::MAX >> 16) & !u64::from(u32::MAX);
@@ -131,7 +148,7 @@ impl Header {
         }
     }
 
-    /// As four wide words, because `seal` reads them so: narrower stores would have to reach memory first.
+    /// As four wide words, because whoever checks reads them so: narrower stores would have to reach memory first.
     #[inline]
     pub(crate) fn words(&self) -> [u64; HEADER_LEN / 8] {
         let command = (self.options.bits() << 8) | (VERSION << 5) | u32::from(self.format.to_wire());

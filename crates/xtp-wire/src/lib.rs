@@ -74,10 +74,9 @@
 //!
 //! # Data that stays where it is
 //!
-//! A writer that hands header and payload to the system as separate pieces encodes the header
-//! ([`Header::encode`]) and what precedes the data ([`DataSegment::encode`] of an empty segment for a tag,
-//! [`Control::encode_xdata`], [`First::encode`] without data) into one small buffer, and calls [`seal`] with
-//! that buffer and the pieces of payload. With [`Options::NOCHECK`] the payload is not touched.
+//! A packet is written by [`Writer`], whole ([`Packet::encode`]) or part by part: segments go to one small buffer, and
+//! the pieces of payload, wherever they lie, are shown to [`Writer::finish`], which puts in length and check field. With
+//! [`Protection::Header`] they are not read. The headers of many packets of plain data are [`write_run`]'s.
 //!
 //! Big-endian throughout, span edges included. Section numbers (§3.5) are those of `docs/protocol`.
 
@@ -112,11 +111,13 @@ pub mod ports;
 mod run;
 mod serial;
 pub mod service;
+pub mod size;
 mod spans;
 mod tlv;
 mod tlv_writer;
 mod token;
 mod traffic;
+mod writer;
 mod xcntl;
 
 pub use address::Address;
@@ -126,7 +127,7 @@ pub use control::{CONTROL_LEN, Control, DELAY_NONE, TCNTL_LEN, XDATA_LEN};
 pub use data::{DataSegment, TAG_LEN};
 pub use diag::{DIAG_LEN, Diag, DiagCode, DiagValue, UnknownDiag};
 pub use error::{EncodeError, WireError};
-pub use exchange::{XDATA_HEAD_LEN, XdataHead, encode_xdata_head, parse_head, parse_plain};
+pub use exchange::{XDATA_HEAD_LEN, XdataHead, parse_head, parse_plain};
 pub use first::First;
 pub use format::Format;
 pub use gnack::{GNACK_LEN, Gnack, GnackBlock, GnackFlags, MAX_GNACK_BLOCKS};
@@ -148,6 +149,7 @@ pub use token::{TOKEN_LEN, Token};
 pub use traffic::{
     BASIC_TRAFFIC_LEN, BasicTraffic, Caps, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, NO_TRAFFIC_LEN, Traffic,
 };
+pub use writer::{Protection, Writer, heads_len, write_run};
 pub use xcntl::{XCNTL_LEN, Xcntl, XcntlFlags};
 
 /// The UDP port an endpoint listens on unless told otherwise (36 is XTP's IP protocol number).

@@ -4,12 +4,12 @@ use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::control::{RawControl, TCNTL_LEN, XDATA_LEN};
-use crate::cursor::{Writer, take};
+use crate::cursor::{Cursor, take};
 use crate::spans::ECNTL_LEN;
 use crate::token::Token;
 use crate::{
     Address, CONTROL_LEN, Control, DataSegment, Diag, EncodeError, First, Format, Gnack, HEADER_LEN, Header,
-    Options, Parity, Path, Spans, Traffic, WireError, Xcntl, checksum,
+    Options, Parity, Path, Protection, Spans, Traffic, WireError, Writer, Xcntl, checksum,
 };
 
 #[derive(FromBytes, Immutable, KnownLayout, Unaligned)]
@@ -107,19 +107,7 @@ impl<'a> Packet<'a> {
     #[inline]
     pub fn parse(datagram: &'a [u8]) -> Result<Self, WireError> {
         let header = Header::parse(datagram)?;
-        let (head, rest) = datagram
-            .split_first_chunk::<HEADER_LEN>()
-            .ok_or(WireError::Truncated)?;
-        let dlen = usize::try_from(header.dlen).map_err(|_| WireError::Truncated)?;
-        let (payload, tail) = rest.split_at_checked(dlen).ok_or(WireError::Truncated)?;
-        let covered = if header.options.contains(Options::NOCHECK) {
-            &[]
-        } else {
-            payload
-        };
-        if !checksum::verifies(head, covered) {
-            return Err(WireError::BadChecksum);
-        }
+        let (payload, tail) = opened(datagram, header.dlen, header.options)?;
         let padding = tail.len();
         if header.format == Format::Data {
             // By far the most frequent; a return of its own saves it the copy of the largest body there is.
@@ -161,22 +149,13 @@ impl<'a> Packet<'a> {
     ///
     /// [`EncodeError::BufferTooSmall`], [`EncodeError::TooLong`] above 2^32 octets, and those of the body.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut header = self.header;
-        header.format = self.body.format();
-        header.dlen = u32::try_from(self.payload_len()).map_err(|_| EncodeError::TooLong)?;
-        header.check = 0;
-        if let Some(data) = self.body.data() {
-            header.options.set(Options::BTAG, data.tag.is_some());
-        }
         let length = self.encoded_len();
-        let packet = out.get_mut(..length).ok_or(EncodeError::BufferTooSmall)?;
-        let (head, rest) = packet
-            .split_first_chunk_mut::<HEADER_LEN>()
-            .ok_or(EncodeError::BufferTooSmall)?;
-        header.encode(head);
-        let body_len = self.body.encode(rest)?;
-        rest[body_len..].fill(0);
-        checksum::seal(packet, []);
+        let out = out.get_mut(..length).ok_or(EncodeError::BufferTooSmall)?;
+        let mut writer = Writer::begin(self.header, out)?;
+        writer.body(&self.body)?;
+        writer.padding(self.payload_len() - self.body.encoded_len())?;
+        let written = writer.finish(Protection::of(self.header.options), [])?;
+        out[written..].fill(0);
         Ok(length)
     }
 
@@ -321,7 +300,7 @@ impl<'a> Body<'a> {
     ///
     /// Those of the segments.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         match self {
             Self::First(first) => return first.encode(out),
             Self::Data(data) => return data.encode(out),
@@ -361,6 +340,26 @@ impl<'a> Body<'a> {
             }
         }
         Ok(writer.len())
+    }
+}
+
+/// Payload and padding of a packet whose header says this, if they are there and its check field is right: whoever reads
+/// a packet begins here.
+#[inline]
+pub(crate) fn opened(datagram: &[u8], dlen: u32, options: Options) -> Result<(&[u8], &[u8]), WireError> {
+    let (head, rest) = datagram
+        .split_first_chunk::<HEADER_LEN>()
+        .ok_or(WireError::Truncated)?;
+    let dlen = usize::try_from(dlen).map_err(|_| WireError::Truncated)?;
+    let (payload, tail) = rest.split_at_checked(dlen).ok_or(WireError::Truncated)?;
+    let covered = if Protection::of(options) == Protection::Packet {
+        payload
+    } else {
+        &[]
+    };
+    match checksum::verifies(head, covered) {
+        true => Ok((payload, tail)),
+        false => Err(WireError::BadChecksum),
     }
 }
 

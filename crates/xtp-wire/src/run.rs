@@ -77,6 +77,12 @@ impl<'a> Run<'a> {
         self.count
     }
 
+    /// Octets of each packet before its data.
+    #[must_use]
+    pub const fn head_len(&self) -> usize {
+        HEADER_LEN
+    }
+
     /// Octets of data in each packet.
     #[must_use]
     pub const fn data_len(&self) -> usize {

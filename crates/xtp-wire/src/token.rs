@@ -4,7 +4,7 @@ use zerocopy::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::EncodeError;
-use crate::cursor::{Writer, take};
+use crate::cursor::{Cursor, take};
 
 /// Octets of a token.
 pub const TOKEN_LEN: usize = 24;
@@ -63,7 +63,7 @@ impl Token {
     ///
     /// [`EncodeError::BufferTooSmall`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         writer.put(&RawToken {
             epoch: self.epoch,
             kind: self.kind,

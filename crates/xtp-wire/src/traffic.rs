@@ -4,7 +4,7 @@ use bitflags::bitflags;
 use zerocopy::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Writer, take};
+use crate::cursor::{Cursor, take};
 use crate::{EncodeError, Tlvs, WireError};
 
 const NONE: u8 = 0x00;
@@ -133,14 +133,14 @@ impl ExtendedTraffic<'_> {
     ///
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::TooLong`] above 65 535 octets.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         self.put_fixed(self.encoded_len(), &mut writer)?;
         writer.put(self.tlvs.octets())?;
         Ok(writer.len())
     }
 
     /// The 48 octets before the TLVs, for a specifier of `length` octets.
-    pub(crate) fn put_fixed(&self, length: usize, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+    pub(crate) fn put_fixed(&self, length: usize, writer: &mut Cursor<'_>) -> Result<(), EncodeError> {
         let length = U16::new(u16::try_from(length).map_err(|_| EncodeError::TooLong)?);
         writer.put(&Prefix {
             length,
@@ -241,7 +241,7 @@ impl<'a> Traffic<'a> {
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::UnsupportedFormat`] for [`Unknown`](Self::Unknown);
     /// [`EncodeError::TooLong`] above 65 535 octets.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Writer::new(out);
+        let mut writer = Cursor::new(out);
         match self {
             Self::None { service } => {
                 writer.put(&Prefix {

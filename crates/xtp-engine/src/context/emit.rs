@@ -14,7 +14,7 @@ use crate::time::Time;
 use crate::transmit::{Ecn, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_wire::{Format, HEADER_LEN, Options, XDATA_LEN};
+use xtp_wire::{CONTROL_LEN, Format, Options, TAG_LEN, XDATA_LEN, size};
 
 impl Context {
     /// Does what `intent` says; true if something may be left to do.
@@ -197,19 +197,15 @@ impl Context {
             travel: Travel::default(),
         };
         let mut head = [0; 1400];
-        let mut room = self.encode_first(&mut head);
-        if let Some(tag) = segment.tag {
-            head[room..room + 8].copy_from_slice(&tag.to_be_bytes());
-            room += 8;
-        }
+        let before = self.encode_first(&mut head);
         let octets = self.put(
             env,
             out,
             &draft,
-            room,
-            |body| {
-                body.copy_from_slice(&head[..room]);
-                room
+            before + TAG_LEN,
+            |packet| {
+                packet.octets(&head[..before])?;
+                segment.tag.map_or(Ok(()), |tag| packet.tag(tag))
             },
             &payload,
         );
@@ -290,21 +286,17 @@ impl Context {
             },
         };
         let control = xdata.then(|| (self.control_segment(None), self.delay_us(env.now)));
-        let before = if xdata { XDATA_LEN } else { 0 };
-        let room = before + if segment.tag.is_some() { 8 } else { 0 };
+        let room = if xdata { XDATA_LEN } else { 0 } + if segment.tag.is_some() { TAG_LEN } else { 0 };
         let octets = self.put(
             env,
             out,
             &draft,
             room,
-            |body| {
+            |packet| {
                 if let Some((control, delay)) = control {
-                    let _ = control.encode_xdata(delay, body);
+                    packet.segment(|rest| control.encode_xdata(delay, rest))?;
                 }
-                if let Some(tag) = segment.tag {
-                    body[before..before + 8].copy_from_slice(&tag.to_be_bytes());
-                }
-                room
+                segment.tag.map_or(Ok(()), |tag| packet.tag(tag))
             },
             &payload,
         );
@@ -431,7 +423,8 @@ impl Context {
 
     /// CNTL {RCLOSE WCLOSE END}, and the context is inactive (§6.4).
     fn emit_end(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        if self.role == super::Role::Responder && !self.peer.allows_control((HEADER_LEN + 20) as u64) {
+        if self.role == super::Role::Responder && !self.peer.allows_control(size::packet(CONTROL_LEN) as u64)
+        {
             return;
         }
         self.emit_final(env, out);

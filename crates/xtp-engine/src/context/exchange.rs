@@ -13,10 +13,7 @@ use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_wire::{
-    Format, HEADER_LEN, Header, Key, Options, XDATA_HEAD_LEN, XDATA_LEN, XdataHead, encode_xdata_head,
-    parse_plain, seal,
-};
+use xtp_wire::{Format, Header, Key, Options, Writer, XDATA_LEN, XdataHead, heads_len, parse_plain, size};
 
 /// What goes from a user into packets, or from packets to a user.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -98,7 +95,7 @@ impl Context {
         behind: &[u8],
         followers: &mut Vec<Follower>,
     ) -> Option<Bytes> {
-        let stride = XDATA_HEAD_LEN + data.len();
+        let stride = size::packet(XDATA_LEN + data.len());
         let mut parts: SmallVec<[&[u8]; LONGEST]> = SmallVec::new();
         parts.push(data);
         let (mut seq, mut sync) = (first.seq + data.len() as u64, first.sync);
@@ -131,7 +128,7 @@ impl Context {
         let message = self.reader.store.hand_on_parts(&parts);
         let cars = parts[1..].iter().zip(1..);
         followers.extend(cars.map(|(data, behind)| {
-            let octets = HEADER_LEN + data.len();
+            let octets = size::packet(data.len());
             Follower::of(now, ecn, octets, first.sync.wrapping_add(behind))
         }));
         Some(message)
@@ -201,7 +198,7 @@ impl Context {
             && writer.control.span().is_none_or(|span| len as u64 <= span)
             && behind < LONGEST.min(max)
             && ((first + before_last) as u64) < writer.control.window()
-            && ((XDATA_LEN + first + before_last + behind * HEADER_LEN) as u64) < writer.pacer.available()
+            && ((XDATA_LEN + first + before_last + heads_len(behind)) as u64) < writer.pacer.available()
     }
 
     /// The packet itself; returns its sync, its octets and its option bits.
@@ -213,11 +210,10 @@ impl Context {
         env: &Env<'_>,
         out: &mut TransmitBatch,
     ) -> (u32, usize, Options) {
-        let options = self.head(segment, env, data, out.head_room());
-        let octets = XDATA_HEAD_LEN + data.len();
+        let (at, options) = self.write_first(segment, env, data, out);
         let copied = data.len() <= LONE_COPIED;
         self.stats.octets_copied += if copied { data.len() as u64 } else { 0 };
-        out.push_message(self.route(true), XDATA_HEAD_LEN, data, copied);
+        let octets = out.push_message(self.route(true), at, data, copied);
         self.note_built(octets, 1, env);
         (self.writer.sync_out, octets, options)
     }
@@ -232,13 +228,12 @@ impl Context {
         out: &mut TransmitBatch,
         cars: &mut Vec<Car>,
     ) -> (u32, usize, Options) {
-        let mut head = [0; XDATA_HEAD_LEN];
+        out.begin_packets(heads_len(LONGEST) + XDATA_LEN + data.len());
         let (first, mut rest) = data.split_at(segment.len);
-        let options = self.head(segment, env, first, &mut head);
-        let (sync, segment_octets) = (self.writer.sync_out, head.len() + first.len());
+        let (at, options) = self.write_first(segment, env, first, out);
+        out.arena.extend_from_slice(first);
+        let (sync, segment_octets) = (self.writer.sync_out, out.arena.len() - at);
         let size = self.segment_size();
-        let at = out.begin_packets(2 * HEADER_LEN + data.len() + segment_octets);
-        out.put_packet(&head, first);
         let mut seq = segment.end();
         while !rest.is_empty() {
             let (part, left) = rest.split_at(size.min(rest.len()));
@@ -251,13 +246,16 @@ impl Context {
             };
             seq = car.end();
             let (sync, options) = (self.next_sync(), self.options_of(&car, false));
-            let mut head = [0; HEADER_LEN];
-            self.header(&car, Format::Data, (sync, options), part.len(), env)
-                .encode(&mut head);
-            seal(&mut head, [part]);
-            out.put_packet(&head, part);
-            let octets = HEADER_LEN + part.len();
-            cars.push(Car::of(car, sync, octets, options));
+            let header = self.header(&car, Format::Data, (sync, options));
+            let protection = env.config.protection();
+            out.write_exactly::<{ size::packet(0) }, _>(
+                header,
+                protection,
+                |_| Ok(()),
+                std::iter::once(part),
+            );
+            out.arena.extend_from_slice(part);
+            cars.push(Car::of(car, sync, size::packet(part.len()), options));
         }
         let octets = out.end_packets(self.route(false), at, segment_octets);
         self.stats.octets_copied += data.len() as u64;
@@ -265,22 +263,29 @@ impl Context {
         (sync, segment_octets, options)
     }
 
-    /// Writes the head of the packet that tells the status too, with `data` behind it; its option bits.
+    /// Writes the packet that tells the status too, which `data` is to follow; where it begins, and its option bits.
     #[inline]
-    fn head(
+    fn write_first(
         &mut self,
         segment: &Planned,
         env: &Env<'_>,
         data: &[u8],
-        head: &mut [u8; XDATA_HEAD_LEN],
-    ) -> Options {
+        out: &mut TransmitBatch,
+    ) -> (usize, Options) {
         let options = self.options_of(segment, true);
         let sync = self.next_sync();
-        let dlen = XDATA_LEN + segment.len;
-        let header = self.header(segment, Format::Xdata, (sync, options), dlen, env);
+        let header = self.header(segment, Format::Xdata, (sync, options));
         let control = self.control_segment(None);
-        encode_xdata_head(&header, &control, self.delay_us(env.now), data, head);
-        options
+        let delay = self.delay_us(env.now);
+        let status = |packet: &mut Writer<'_>| packet.segment(|rest| control.encode_xdata(delay, rest));
+        let protection = env.config.protection();
+        let at = out.write_exactly::<{ size::packet(XDATA_LEN) }, _>(
+            header,
+            protection,
+            status,
+            std::iter::once(data),
+        );
+        (at, options)
     }
 
     /// As for any data, but of a regular association, whose halves are open.
@@ -293,20 +298,12 @@ impl Context {
     }
 
     #[inline]
-    fn header(
-        &self,
-        segment: &Planned,
-        format: Format,
-        (sync, mut options): (u32, Options),
-        dlen: usize,
-        env: &Env<'_>,
-    ) -> Header {
-        options.set(Options::NOCHECK, !env.config.checksum_payload);
+    fn header(&self, segment: &Planned, format: Format, (sync, options): (u32, Options)) -> Header {
         Header {
             key: self.wire_key(),
             options,
             format,
-            dlen: dlen as u32,
+            dlen: 0,
             check: 0,
             sort: 0,
             sync,

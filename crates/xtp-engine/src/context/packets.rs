@@ -5,8 +5,8 @@ use crate::options::{Rate, Tuning};
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use xtp_wire::{
-    BasicTraffic, Caps, Control, DataSegment, ExtendedTraffic, ExtendedTrafficBuilder, First, Format,
-    HEADER_LEN, Header, Options, Tlv, Tlvs, Traffic, seal,
+    BasicTraffic, Body, Caps, Control, DataSegment, EncodeError, ExtendedTraffic, ExtendedTrafficBuilder,
+    First, Format, Header, Options, Tlv, Tlvs, Traffic, Writer, size,
 };
 
 /// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
@@ -41,7 +41,7 @@ impl Context {
         self.writer.sync_out
     }
 
-    /// Adds one datagram to the batch. `body` fills at most `room` octets after the header and says how many.
+    /// Adds one datagram to the batch, of which `body` writes at most `room` octets behind the header, before `payload`.
     /// Returns the datagram's size.
     pub(super) fn put(
         &mut self,
@@ -49,37 +49,31 @@ impl Context {
         out: &mut TransmitBatch,
         draft: &Draft,
         room: usize,
-        body: impl FnOnce(&mut [u8]) -> usize,
+        body: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
         payload: &[Bytes],
     ) -> usize {
         let travel = draft.travel;
-        let at = out.arena.len();
-        out.arena.resize(at + HEADER_LEN + room, 0);
-        let used = body(&mut out.arena[at + HEADER_LEN..]);
-        out.arena.truncate(at + HEADER_LEN + used);
-        let length: usize = payload.iter().map(Bytes::len).sum();
-        let mut options = draft.options;
-        options.set(Options::NOCHECK, !env.config.checksum_payload);
         let header = Header {
             key: self.wire_key(),
-            options,
+            options: draft.options,
             format: draft.format,
-            dlen: (used + length) as u32,
+            dlen: 0,
             check: 0,
             sort: self.tuning.sort.unwrap_or(0),
             sync: draft.sync,
             seq: draft.seq,
         };
-        if let Some(head) = out.arena[at..].first_chunk_mut::<HEADER_LEN>() {
-            header.encode(head);
-        }
-        seal(&mut out.arena[at..], payload.iter().map(|bytes| &bytes[..]));
+        let pieces = payload.iter().map(|bytes| &bytes[..]);
+        let Some(at) = out.write(header, env.config.protection(), room, body, pieces) else {
+            return 0;
+        };
+        let length: usize = payload.iter().map(Bytes::len).sum();
+        let octets = out.arena.len() - at + length;
         let route = Route {
             dst: travel.to.unwrap_or(self.peer.addr),
             src: self.peer.local,
             ecn: travel.ecn,
         };
-        let octets = HEADER_LEN + used + length;
         let by_reference: &[Bytes] = if length <= COPY_LIMIT { &[] } else { payload };
         if by_reference.is_empty() {
             for bytes in payload {
@@ -96,6 +90,18 @@ impl Context {
         self.timers.last_sent = env.now;
         self.stats.packets_sent += 1;
         octets
+    }
+
+    /// The same for a datagram that holds a packet without payload.
+    pub(super) fn put_whole(
+        &mut self,
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+        draft: &Draft,
+        body: &Body<'_>,
+    ) -> usize {
+        let write = |packet: &mut Writer<'_>| packet.body(body);
+        self.put(env, out, draft, body.encoded_len(), write, &[])
     }
 
     /// Octets of FIRST before its data.
@@ -228,7 +234,7 @@ impl Context {
 
 /// maxdata as an end states it that takes datagrams of up to `largest_datagram` octets.
 pub(super) fn max_data_to_state(largest_datagram: usize, tuning: &Tuning) -> u32 {
-    let path = (largest_datagram.saturating_sub(HEADER_LEN)) as u32;
+    let path = size::payload(largest_datagram) as u32;
     // Half the reader's room at most (§5.1.1): a segment that never fits its credit waits for every window.
     let room = u32::try_from(tuning.recv_capacity / 2).unwrap_or(u32::MAX);
     let path = path.min(room.max(64));

@@ -11,7 +11,7 @@ use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::net::SocketAddr;
 use core::time::Duration;
-use xtp_wire::{Caps, Format, HEADER_LEN, Options, Path, PathKind, serial_gt};
+use xtp_wire::{Caps, Format, Options, Path, PathKind, serial_gt, size};
 
 /// PATH packets waiting to leave.
 #[derive(Debug, Default)]
@@ -173,7 +173,7 @@ impl Context {
     pub(super) fn could_probe(&self, more: u64, now: Time) -> bool {
         self.tuning.probe_mtu
             && more > self.before_probing()
-            && self.peer.mtu.current() < HEADER_LEN + self.writer.max_data as usize
+            && self.peer.mtu.current() < size::packet(self.writer.max_data as usize)
             && self.peer.mtu.would_probe(now)
     }
 
@@ -194,7 +194,7 @@ impl Context {
             && self.peer.validated
             && bulk
             && busy
-            && self.peer.mtu.current() < HEADER_LEN + self.writer.max_data as usize
+            && self.peer.mtu.current() < size::packet(self.writer.max_data as usize)
             && self.peer.mtu.probe_deadline().is_none()
     }
 
@@ -227,15 +227,15 @@ impl Context {
                 ..Travel::default()
             },
         };
-        let room = octets - HEADER_LEN;
+        let room = size::payload(octets);
         self.put(
             env,
             out,
             &draft,
             room,
-            |body| {
-                let _ = path.encode(body);
-                room
+            |packet| {
+                packet.segment(|rest| path.encode(rest))?;
+                packet.padding(room.saturating_sub(path.encoded_len()))
             },
             &[],
         );

@@ -5,7 +5,7 @@ use super::{Context, Env};
 use crate::congestion::{Controller, Sent};
 use crate::transmit::{Route, TransmitBatch};
 use smallvec::SmallVec;
-use xtp_wire::{Format, HEADER_LEN, Header, Options, seal};
+use xtp_wire::{Format, Header, size};
 
 impl Context {
     /// Sends all packets of `run` but the last, which may ask for something and is sent like any other.
@@ -18,7 +18,7 @@ impl Context {
         let sync = self.writer.sync_out.wrapping_add(1);
         self.writer.sync_out = self.writer.sync_out.wrapping_add(count);
         let options = self.data_options(run.seq + len as u64, false, false);
-        let mut header = Header {
+        let header = Header {
             key: self.wire_key(),
             options,
             format: Format::Data,
@@ -28,25 +28,24 @@ impl Context {
             sync,
             seq: run.seq,
         };
-        header.options.set(Options::NOCHECK, !env.config.checksum_payload);
+        let protection = env.config.protection();
         let route = Route {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn: self.data_ecn(false),
         };
-        let heads_at = out.arena.len();
-        out.arena.resize(heads_at + packets * HEADER_LEN, 0);
-        let heads = out.arena[heads_at..].as_chunks_mut::<HEADER_LEN>().0;
         match self.writer.queue.frames_at(run.seq) {
             Some((frames, from)) => {
-                lay_heads(header, heads, |index| std::iter::once(frames.frame(from + index)));
+                let frame = |index| std::iter::once(frames.frame(from + index));
+                let heads_at = out.write_run(header, protection, packets, frame);
                 let retained = self.pattern.lasting && !self.tuning.no_error;
                 out.push_framed(route, heads_at, packets, (frames, from), retained);
             }
             None => {
                 let mut payload = SmallVec::new();
                 self.writer.queue.payload(run.seq, len * packets, &mut payload);
-                lay_heads(header, heads, |index| Cut::new(&payload, index * len, len));
+                let cut = |index| Cut::new(&payload, index * len, len);
+                let heads_at = out.write_run(header, protection, packets, cut);
                 out.push_run(route, heads_at, packets, len, &mut payload);
             }
         }
@@ -57,7 +56,7 @@ impl Context {
     /// What the packets change in the writer.
     fn account_run(&mut self, run: &Planned, sync: u32, count: u32, env: &Env<'_>) {
         let (size, now) = (run.len as u32, env.now);
-        let packet = (HEADER_LEN + run.len) as u64;
+        let packet = size::packet(run.len) as u64;
         let data = run.len as u64 * u64::from(count);
         let octets = packet * u64::from(count);
         self.peer.sent += octets;
@@ -80,24 +79,6 @@ impl Context {
         writer.peer_bucket.take_run(packet, count.into());
         writer.own_bucket.take_run(packet, count.into());
         writer.pacer.take(octets);
-    }
-}
-
-/// Headers of packets in a row with payloads of `dlen` octets each, `payload` by number, which their checks cover if they
-/// are to.
-fn lay_heads<'a, P: Iterator<Item = &'a [u8]>>(
-    mut header: Header,
-    heads: &mut [[u8; HEADER_LEN]],
-    payload: impl Fn(usize) -> P,
-) {
-    if header.options.contains(Options::NOCHECK) {
-        return header.encode_run(heads);
-    }
-    for (index, head) in heads.iter_mut().enumerate() {
-        header.encode(head);
-        seal(head, payload(index));
-        header.sync = header.sync.wrapping_add(1);
-        header.seq += u64::from(header.dlen);
     }
 }
 

@@ -11,8 +11,8 @@ use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_wire::{
-    CONTROL_LEN, Caps, DELAY_NONE, DIAG_LEN, Diag, DiagCode, Format, HEADER_LEN, Options, Span, Spans, Xcntl,
-    XcntlFlags,
+    Body, Caps, DELAY_NONE, DIAG_LEN, Diag, DiagCode, Format, Options, SPAN_LEN, Span, Spans, TCNTL_LEN,
+    XCNTL_LEN, Xcntl, XcntlFlags, size,
 };
 
 /// Why a status packet leaves.
@@ -43,7 +43,7 @@ impl Context {
             .store
             .span_count()
             .min(self.spans_that_fit(Format::Xcntl));
-        (HEADER_LEN + 48 + 16 * spans) as u64
+        size::packet(XCNTL_LEN + spans * SPAN_LEN) as u64
     }
 
     /// Spans a control packet of this format may carry (§1.5). An XCNTL says itself that there are more, so it takes as
@@ -144,32 +144,21 @@ impl Context {
     ) {
         let (draft, control) = self.control_draft(format, extra, echo);
         if format == Format::Cntl {
-            let plain = |body: &mut [u8]| control.encode(body).unwrap_or(0);
-            self.put(env, out, &draft, CONTROL_LEN, plain, &[]);
+            self.put_whole(env, out, &draft, &Body::Cntl(control));
             return self.account_control(&draft, env);
         }
         let (held, partial) = self.held_spans(format);
         let spans = Spans::new(control.rseq, &held).unwrap_or_default();
-        let room = CONTROL_LEN + 40 + spans.encoded_len();
         let mut status = self.extended_status(control, cause, env.now);
         status.flags |= partial;
         if format == Format::Xcntl {
             self.tell_window(&mut status);
         }
-        self.put(
-            env,
-            out,
-            &draft,
-            room,
-            |body| {
-                match format {
-                    Format::Ecntl => spans.encode_ecntl(control, body),
-                    _ => Xcntl { spans, ..status }.encode(body),
-                }
-                .unwrap_or(0)
-            },
-            &[],
-        );
+        let body = match format {
+            Format::Ecntl => Body::Ecntl { control, spans },
+            _ => Body::Xcntl(Xcntl { spans, ..status }),
+        };
+        self.put_whole(env, out, &draft, &body);
         self.account_control(&draft, env);
     }
 
@@ -235,16 +224,14 @@ impl Context {
         let key = self.key;
         let mut specifier = [0; 256];
         let length = self.specifier(&mut specifier, 0);
-        let fixed = CONTROL_LEN + 12;
         self.put(
             env,
             out,
             &draft,
-            fixed + length,
-            |body| {
-                let used = control.encode_tcntl(key, body).unwrap_or(0);
-                body[used..used + length].copy_from_slice(&specifier[..length]);
-                used + length
+            TCNTL_LEN + length,
+            |packet| {
+                packet.segment(|rest| control.encode_tcntl(key, rest))?;
+                packet.octets(&specifier[..length])
             },
             &[],
         );
@@ -295,8 +282,7 @@ impl Context {
             seq,
             travel: Travel::default(),
         };
-        let body = |body: &mut [u8]| control.encode(body).unwrap_or(0);
-        self.put(env, out, &draft, CONTROL_LEN, body, &[]);
+        self.put_whole(env, out, &draft, &Body::Cntl(control));
         self.stats.control_sent += 1;
     }
 
@@ -310,7 +296,7 @@ impl Context {
         if !self.extended_first {
             return false;
         }
-        let bare = (HEADER_LEN + DIAG_LEN) as u64;
+        let bare = size::packet(DIAG_LEN) as u64;
         let Some(room) = (0..=text.len())
             .rev()
             .find(|room| text.is_char_boundary(*room) && self.peer.allows_control(bare + *room as u64))
@@ -329,15 +315,7 @@ impl Context {
             seq: 0,
             travel: Travel::default(),
         };
-        let length = diag.encoded_len();
-        let octets = self.put(
-            env,
-            out,
-            &draft,
-            length,
-            |body| diag.encode(body).unwrap_or(0),
-            &[],
-        );
+        let octets = self.put_whole(env, out, &draft, &Body::Diag(diag));
         self.keep_for_replay(out, octets, &[]);
         self.stats.control_sent += 1;
         true

@@ -8,7 +8,7 @@ use crate::context::Dally;
 use crate::time::Time;
 use crate::transmit::{Ecn, Route};
 use std::collections::VecDeque;
-use xtp_wire::{Body, Format, Header, Options, Packet};
+use xtp_wire::{Body, Format, Header, Packet};
 
 /// Lives are whole seconds, 1 to 10 (§3.7): one list each, in which all expire in the order they came.
 const LIVES: usize = 10;
@@ -126,12 +126,10 @@ impl Engine {
         let Some(control) = dally.straggler(packet, self.now) else {
             return true;
         };
-        let mut options = dally.options;
-        options.set(Options::NOCHECK, !self.config.checksum_payload);
         let packet = Packet {
             header: Header {
                 key: dally.wire_key,
-                options,
+                options: dally.options,
                 format: Format::Cntl,
                 dlen: 0,
                 check: 0,

@@ -16,7 +16,7 @@ use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
-use xtp_wire::{Body, CONTROL_LEN, DELAY_NONE, Format, HEADER_LEN, Header, Key, Options, Packet, seal};
+use xtp_wire::{Body, CONTROL_LEN, Control, DELAY_NONE, Format, Header, Key, Options, Packet};
 
 mod at_once;
 
@@ -191,7 +191,7 @@ impl Engine {
         if !ends {
             return false;
         }
-        let end = HEADER_LEN + header.dlen as usize;
+        let end = header.packet_len();
         self.last_word.keep(datagram, data.len());
         let farewell = Farewell {
             id: context.id,
@@ -434,8 +434,8 @@ impl Ending {
         relic: Option<(Dally, Option<Duration>)>,
     ) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
-        let header = Header::parse(packet).ok()?;
-        let head = packet.get(HEADER_LEN..)?.try_into().ok()?;
+        let (header, head) = Header::split(packet).ok()?;
+        let head = head.try_into().ok()?;
         let simple =
             train.count == 1 && header.format == Format::Cntl && header.options.contains(Options::END);
         let relic = relic.filter(|(dally, _)| {
@@ -536,13 +536,10 @@ impl LastEnd {
         let header = Header {
             key: Key::own(farewell.key),
             sync: farewell.sync.wrapping_add(1),
-            check: 0,
             ..self.header
         };
-        let at = out.lay_head(&header, &self.head);
-        let packet = &mut out.arena[at..];
-        packet[HEADER_LEN + CONTROL_LEN - 4..].copy_from_slice(&farewell.echo.to_be_bytes());
-        seal(packet, []);
+        let change = |body: &mut [u8]| Control::put_echo(body, farewell.echo);
+        let at = out.write_like(header, &self.head, change, []);
         let route = Route {
             dst: farewell.src,
             src: self.src,

@@ -17,8 +17,8 @@ use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use xtp_wire::{
-    Address, Body, CONTROL_LEN, ClientId, ExtendedTraffic, First, Format, HEADER_LEN, Header, Key, Options,
-    Packet, Tlvs, Token, Traffic, seal, service,
+    Address, Body, ClientId, Control, DELAY_NONE, ExtendedTraffic, First, Format, Header, Key, Options,
+    Packet, Tlvs, Token, Traffic, service, size,
 };
 
 mod answers;
@@ -28,8 +28,6 @@ pub use at_once::Welcomed;
 
 /// Messages and answers up to this length are worth it; they are one packet each.
 pub(super) const SHORT: usize = 32 << 10;
-/// Octets of a control segment.
-const CONTROL: usize = CONTROL_LEN;
 
 /// An association that was admitted and is not made yet.
 pub(super) struct Guest {
@@ -185,7 +183,7 @@ impl Engine {
             .takes_cookie
             .then(|| self.mint.source_token(seconds, datagram.src));
         let identity = self.identity(datagram.src);
-        let end = HEADER_LEN + header.dlen as usize;
+        let end = header.packet_len();
         self.events.push_back((
             identity.id,
             Event::Accepted {
@@ -516,7 +514,7 @@ impl Answer {
     /// What left in the one train from number `before` on, if it may serve again.
     fn of(guest: &Guest, out: &TransmitBatch, before: usize, context: &Context) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
-        let header = Header::parse(packet).ok()?;
+        let (header, body) = Header::split(packet).ok()?;
         let answers = guest.answer.is_some();
         let simple = match header.format {
             Format::Cntl => !answers,
@@ -524,13 +522,13 @@ impl Answer {
             _ => false,
         };
         let data = guest.answer.as_ref().map_or(0, Bytes::len);
-        let head = train.total.checked_sub(HEADER_LEN + data)?;
-        (simple && train.count == 1 && packet.len() >= HEADER_LEN + head).then(|| Self {
+        let head = train.total.checked_sub(size::packet(data))?;
+        (simple && train.count == 1 && body.len() >= head).then(|| Self {
             kind: guest.kind.clone(),
             likeness: None,
             compared: false,
             header,
-            head: packet[HEADER_LEN..HEADER_LEN + head].to_vec(),
+            head: body[..head].to_vec(),
             answers,
             room: context.room_of_answer(head),
             src: train.src,
@@ -543,7 +541,7 @@ impl Answer {
     fn fits(&self, guest: &Guest, data: usize, unconfirmed: bool) -> bool {
         let ends = self.header.options.contains(Options::END);
         // Who is not validated is sent three times as much as came; what comes near is left to those who count.
-        let modest = HEADER_LEN + self.head.len() + data <= 2 * guest.octets;
+        let modest = size::packet(self.head.len() + data) <= 2 * guest.octets;
         // Whoever is not judged yet was found to be like the one this answered.
         (guest.unjudged || self.kind == guest.kind)
             && (guest.validated || modest)
@@ -558,34 +556,27 @@ impl Answer {
         debug_assert_eq!(self.answers, guest.answer.is_some());
         let header = Header {
             key: Key::returned(guest.key),
-            dlen: (self.head.len() + len) as u32,
             sync: guest.identity.sync.wrapping_add(1),
-            check: 0,
             ..self.header
         };
-        let at = out.lay_head(&header, &self.head);
-        let packet = &mut out.arena[at..];
-        // rseq, alloc, echo; an XDATA then says how long ago what it echoes came.
-        let body = &mut packet[HEADER_LEN..];
-        if let Some(echo) = body.get_mut(CONTROL - 4..CONTROL) {
-            echo.copy_from_slice(&guest.sync.to_be_bytes());
-        }
-        if self.header.format == Format::Xdata
-            && let Some(delay) = body.get_mut(CONTROL..CONTROL + 4)
-        {
-            let micros = now.since(guest.arrived).as_micros();
-            let micros = u32::try_from(micros).unwrap_or(u32::MAX).min(u32::MAX - 1);
-            delay.copy_from_slice(&micros.to_be_bytes());
-        }
-        seal(packet, data.iter().map(|data| &data[..]));
+        let change = |body: &mut [u8]| {
+            Control::put_echo(body, guest.sync);
+            if self.header.format == Format::Xdata {
+                let micros = now.since(guest.arrived).as_micros();
+                let micros = u32::try_from(micros).unwrap_or(u32::MAX).min(DELAY_NONE - 1);
+                Control::put_delay(body, micros);
+            }
+        };
+        let at = out.write_like(header, &self.head, change, data.iter().map(|data| &data[..]));
         let route = Route {
             dst: guest.src,
             src: self.src,
             ecn: self.ecn,
         };
-        let head = out.arena.len() - at;
         match data {
-            Some(data) => out.push_message(route, head, data, len <= COPY_LIMIT),
+            Some(data) => {
+                out.push_message(route, at, data, len <= COPY_LIMIT);
+            }
             None => out.push(route, false, at, &[]),
         }
     }

@@ -17,7 +17,7 @@ use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::num::NonZeroU64;
-use xtp_wire::{HEADER_LEN, Header, Key, Token, seal};
+use xtp_wire::{Header, Key, Token};
 
 /// Octets of the specifier before the time of creation.
 const BEFORE_TIME: usize = 44;
@@ -297,8 +297,7 @@ impl Template {
         }
         let opening = &launch.prepared.opening;
         let client = opening.client?;
-        let header = Header::parse(packet).ok()?;
-        let body = &packet[HEADER_LEN..];
+        let (header, body) = Header::split(packet).ok()?;
         let head = &body[..(header.dlen as usize).checked_sub(launch.data.len())?];
         let time_at = opening.address.encoded_len() + BEFORE_TIME;
         let pattern = [client.client, client.n, client.low]
@@ -337,27 +336,23 @@ impl Template {
         let data = &launch.data;
         let header = Header {
             key: Key::own(identity.key),
-            dlen: (self.head.len() + data.len()) as u32,
             sync: identity.sync.wrapping_add(1),
-            check: 0,
             ..self.header
         };
-        let at = out.lay_head(&header, &self.head);
-        let packet = &mut out.arena[at..];
-        let body = &mut packet[HEADER_LEN..];
-        body[self.time_at..self.time_at + 4].copy_from_slice(&opening.time.to_be_bytes());
-        if let Some(client) = opening.client {
-            let number = &mut body[self.number_at..self.number_at + 16];
-            number[..8].copy_from_slice(&client.n.to_be_bytes());
-            number[8..].copy_from_slice(&client.low.to_be_bytes());
-        }
-        seal(packet, [&data[..]]);
+        let change = |body: &mut [u8]| {
+            body[self.time_at..self.time_at + 4].copy_from_slice(&opening.time.to_be_bytes());
+            if let Some(client) = opening.client {
+                let number = &mut body[self.number_at..self.number_at + 16];
+                number[..8].copy_from_slice(&client.n.to_be_bytes());
+                number[8..].copy_from_slice(&client.low.to_be_bytes());
+            }
+        };
+        let at = out.write_like(header, &self.head, change, [&data[..]]);
         let route = Route {
             dst: launch.peer,
             src: None,
             ecn: Ecn::NotEct,
         };
-        let head = out.arena.len() - at;
-        out.push_message(route, head, data, data.len() <= COPY_LIMIT);
+        out.push_message(route, at, data, data.len() <= COPY_LIMIT);
     }
 }

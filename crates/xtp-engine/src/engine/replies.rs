@@ -4,9 +4,7 @@ use super::Engine;
 use crate::admit::{Answer, FinalNumbers, may_be_answered};
 use crate::transmit::{Datagram, Ecn, Route};
 use bytes::Bytes;
-use xtp_wire::{
-    Body, Control, Diag, DiagCode, DiagValue, Format, HEADER_LEN, Header, Key, Options, Packet, Token, seal,
-};
+use xtp_wire::{Body, Control, Diag, DiagCode, DiagValue, Format, Header, Key, Options, Packet, Token, size};
 
 impl Engine {
     /// The DIAG of §2.3 to a FIRST: "certainly not executed", but for `ImproperState`.
@@ -56,16 +54,16 @@ impl Engine {
         text: &str,
         datagram: &Datagram<'_>,
     ) {
-        let octets = HEADER_LEN + 8 + text.len();
+        let diag = Diag::new(code, value, text);
+        let octets = size::packet(diag.encoded_len());
         if !may_be_answered(trigger.format, trigger.options)
             || !self.diags.permit(self.now, octets, datagram.data.len())
         {
             return;
         }
         self.stats.diags_sent += 1;
-        let body = Body::Diag(Diag::new(code, value, text));
         let key = Key::returned(trigger.key.value());
-        self.reply(key, Options::empty(), 0, 0, &body, datagram);
+        self.reply(key, Options::empty(), 0, 0, &Body::Diag(diag), datagram);
     }
 
     /// COOKIE: "say that again with this token"; no state is kept (§7.4).
@@ -102,24 +100,17 @@ impl Engine {
         );
     }
 
-    /// The cached response with a fresh sync; its checksum is made anew.
+    /// The cached response with a fresh sync.
     fn send_cached(&mut self, numbers: &FinalNumbers, packet: &Bytes, datagram: &Datagram<'_>) {
         self.stats.replays += 1;
-        let Ok(mut header) = Header::parse(packet) else {
+        let Ok((mut header, body)) = Header::split(packet) else {
             return;
         };
         // A rejection belongs to no context and counts in none.
         if header.format != Format::Diag {
             header.sync = numbers.sync;
         }
-        header.check = 0;
-        let at = self.replies.arena.len();
-        self.replies.arena.extend_from_slice(packet);
-        let octets = &mut self.replies.arena[at..];
-        if let Some(head) = octets.first_chunk_mut::<HEADER_LEN>() {
-            header.encode(head);
-        }
-        seal(octets, core::iter::empty());
+        let at = self.replies.write_like(header, body, |_| {}, []);
         self.replies.push(route(datagram), false, at, &[]);
     }
 
@@ -132,8 +123,6 @@ impl Engine {
         body: &Body<'_>,
         datagram: &Datagram<'_>,
     ) {
-        let mut options = options;
-        options.set(Options::NOCHECK, !self.config.checksum_payload);
         let header = Header {
             key,
             options,
@@ -153,12 +142,8 @@ impl Engine {
     }
 
     pub(super) fn put_reply(&mut self, packet: &Packet<'_>, route: Route) {
-        let at = self.replies.arena.len();
-        self.replies.arena.resize(at + packet.encoded_len(), 0);
-        if packet.encode(&mut self.replies.arena[at..]).is_ok() {
+        if let Some(at) = self.replies.write_packet(packet, self.config.protection(), []) {
             self.replies.push(route, false, at, &[]);
-        } else {
-            self.replies.arena.truncate(at);
         }
     }
 }

@@ -112,7 +112,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "abort-claims-both-ends",
         "xtp-engine/src/context/status.rs",
-        "options: «Options::END», sync, seq, travel: Travel::default(), }; let body",
+        "options: «Options::END», sync, seq, travel: Travel::default(), }; self.put_whole(env, out, &draft, &Body::Cntl(control))",
         "Options::END | Options::RCLOSE | Options::WCLOSE",
         "an abort looks like an orderly end",
     ),

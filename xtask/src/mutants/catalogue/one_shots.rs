@@ -109,14 +109,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "answer-at-once-echo",
         "xtp-engine/src/engine/farewell/at_once.rs",
-        "let same = numbers == expected && «echo == asked.sync.to_be_bytes()»;",
+        "(numbers && «control.echo == asked.sync»).then_some(rest)?",
         "true",
         "an answer to another FIRST is handed over",
     ),
     Mutant::new(
         "answer-at-once-numbers",
         "xtp-engine/src/engine/farewell/at_once.rs",
-        "let same = «numbers == expected» && echo",
+        "let numbers = «(control.rseq, control.alloc) == (kind.rseq, alloc)»;",
         "true",
         "an answer is handed over whatever it acknowledges and grants",
     ),
@@ -168,7 +168,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "parted-end-echo",
         "xtp-engine/src/engine/stay/parted.rs",
-        "&& «echo == self.identity.sync.wrapping_add(1).to_be_bytes()»",
+        "&& «echo == self.identity.sync.wrapping_add(1)»",
         "true",
         "END that echoes another packet lets the association go",
     ),

@@ -12,7 +12,7 @@ use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::ops::Range;
-use xtp_wire::{CONTROL_LEN, Format, HEADER_LEN, Header, Key, Options, XDATA_LEN, parse_head};
+use xtp_wire::{Control, Format, Header, Key, Options, parse_head};
 
 /// What of an expected answer is not known before.
 struct Told<'a> {
@@ -247,13 +247,9 @@ impl Ending {
         }
         let rest = match kind.alloc {
             Some(alloc) => {
-                let (control, rest) = payload.split_first_chunk::<CONTROL_LEN>()?;
-                let (numbers, echo) = control.split_at(CONTROL_LEN - 4);
-                let mut expected = [0; CONTROL_LEN - 4];
-                expected[..8].copy_from_slice(&kind.rseq.to_be_bytes());
-                expected[8..].copy_from_slice(&alloc.to_be_bytes());
-                let same = numbers == expected && echo == asked.sync.to_be_bytes();
-                same.then_some(rest)?
+                let (control, rest) = Control::take(payload)?;
+                let numbers = (control.rseq, control.alloc) == (kind.rseq, alloc);
+                (numbers && control.echo == asked.sync).then_some(rest)?
             }
             None => payload,
         };
@@ -261,12 +257,11 @@ impl Ending {
             Format::Cntl => (None, rest),
             Format::Data if header.options.contains(Options::END) => (None, rest),
             Format::Xdata => {
-                let (delay, data) = rest.split_first_chunk::<{ XDATA_LEN - CONTROL_LEN }>()?;
-                (Some(u32::from_be_bytes(*delay)), data)
+                let (delay, data) = Control::take_delay(rest)?;
+                (Some(delay), data)
             }
             _ => return None,
         };
-        debug_assert_eq!(HEADER_LEN + payload.len(), datagram.data.len());
         // Who asked for an answer read it the last time.
         let fits =
             data.len() == kind.length && kind.read != data.is_empty() && data.len() as u64 <= asked.room;

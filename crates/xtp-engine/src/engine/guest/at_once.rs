@@ -11,7 +11,7 @@ use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::ops::Range;
-use xtp_wire::{Address, Body, ClientId, HEADER_LEN, Header, Packet, parse_head, service};
+use xtp_wire::{Address, Body, ClientId, Header, Packet, parse_head, service, size};
 
 /// Octets of the specifier before the time of creation.
 const BEFORE_TIME: usize = 44;
@@ -227,7 +227,7 @@ impl Likeness {
         let (time, client) = claim.identity();
         let (time, client) = (time?, client?);
         let head = octets.len().checked_sub(kind.length)?;
-        let from = HEADER_LEN + Address::encoded_len(&first.address) + BEFORE_TIME;
+        let from = size::packet(Address::encoded_len(&first.address) + BEFORE_TIME);
         let pattern = [client.client, client.n, client.low]
             .map(u64::to_be_bytes)
             .concat();

@@ -9,7 +9,7 @@ use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::Datagram;
 use core::time::Duration;
-use xtp_wire::{CONTROL_LEN, Format, HEADER_LEN, Header, Options, parse_head};
+use xtp_wire::{Control, Format, Header, Options, parse_head, size};
 
 /// One who is gone and not in the books.
 pub(in super::super) struct Parted {
@@ -118,7 +118,7 @@ impl Engine {
             peer_ended: !over,
             validated: guest.validated || !over,
             received: (guest.octets + parted.received) as u64,
-            sent: HEADER_LEN as u64 + answer.head.len() as u64 + guest.answer_len(),
+            sent: size::packet(answer.head.len()) as u64 + guest.answer_len(),
             ..relic.stone.clone()
         };
         if over {
@@ -145,12 +145,9 @@ impl Engine {
 impl Guest {
     /// Whether this is his END.
     fn ends_with(&self, header: &Header, payload: &[u8]) -> bool {
-        let Ok(control) = <&[u8; CONTROL_LEN]>::try_from(payload) else {
+        let Some((Control { rseq, alloc, echo }, [])) = Control::take(payload) else {
             return false;
         };
-        let word = |at: usize| u64::from_be_bytes(control.as_chunks::<8>().0[at]);
-        let echo = &control[CONTROL_LEN - 4..];
-        let (rseq, alloc) = (word(0), word(1));
         header.format == Format::Cntl
             && header.options - Options::NOCHECK == Options::END | Options::RCLOSE | Options::WCLOSE
             && !header.key.is_returned()
@@ -158,7 +155,7 @@ impl Guest {
             && header.sync == self.sync.wrapping_add(1)
             && header.seq == self.message.len() as u64
             && rseq == self.answer_len()
-            && echo == self.identity.sync.wrapping_add(1).to_be_bytes()
+            && echo == self.identity.sync.wrapping_add(1)
             && alloc >= rseq
             && alloc - rseq <= crate::plausible::MAX_GRANT
     }

@@ -131,7 +131,7 @@ impl Receiver {
             src: None,
             ecn: Ecn::NotEct,
         };
-        emit::push(out, &[route], &packet, &[], env.config.checksum_payload);
+        emit::push(out, &[route], &packet, &[], env.config.protection());
         self.outbox.reports += 1;
         if options.contains(Options::RCLOSE) {
             if !self.close.said {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use xtp_wire::{Address, GroupHeader, Options, ToGroup, serial_gt};
+use xtp_wire::{Address, GroupHeader, Options, Protection, ToGroup, serial_gt};
 
 /// Packets whose departure is remembered: at 100 000 a second those of the last half of a second and more.
 const MOST_REMEMBERED: usize = 1 << 16;
@@ -68,8 +68,8 @@ pub(super) struct Line {
     /// Options that every packet has, and every control packet besides: WCLOSE once the stream's end was said (§9.10).
     pub(super) modes: Options,
     pub(super) ending: Options,
-    /// Payloads of data are covered by the checksum.
-    pub(super) covers_data: bool,
+    /// What protects packets of the stream; all others are covered whole.
+    pub(super) protection: Protection,
     /// What packets of the stream carry (§9.11).
     mark: Ecn,
     pub(super) stats: CastStats,
@@ -93,7 +93,7 @@ impl Line {
             log: SentLog::default(),
             modes: Options::empty(),
             ending: Options::empty(),
-            covers_data: false,
+            protection: Protection::Header,
             mark: Ecn::NotEct,
             stats: CastStats::default(),
         }
@@ -135,7 +135,11 @@ impl Line {
     ) -> u64 {
         self.sync = self.next_sync();
         let of_stream = matches!(said, ToGroup::Data(_) | ToGroup::Parity(_));
-        let covered = self.covers_data || !of_stream;
+        let protection = if of_stream {
+            self.protection
+        } else {
+            Protection::Packet
+        };
         let ecn = if of_stream { self.mark } else { Ecn::NotEct };
         if self.routes.first().is_some_and(|route| route.ecn != ecn) {
             self.routes.iter_mut().for_each(|route| route.ecn = ecn);
@@ -146,7 +150,7 @@ impl Line {
             seq,
             options: options | self.modes,
         });
-        let octets = emit::push(out, &self.routes, &packet, payload, covered) as u64;
+        let octets = emit::push(out, &self.routes, &packet, payload, protection) as u64;
         self.log.note(self.sync, now, octets);
         self.stats.octets_sent += octets * self.copies();
         octets

@@ -52,8 +52,8 @@ use status::Report;
 use stream::Stream;
 use terms::Terms;
 use xtp_wire::{
-    DESCRIPTOR_LEN, DiagCode, DiagValue, FecAgreement, GnackBlock, HEADER_LEN, Header, Options, PARITY_LEN,
-    Parity, ToTransmitter, service,
+    DESCRIPTOR_LEN, DiagCode, DiagValue, FecAgreement, GnackBlock, Header, Options, PARITY_LEN, Parity,
+    ToTransmitter, service, size,
 };
 
 /// Most destinations of a fan-out.
@@ -105,7 +105,7 @@ impl Transmitter {
     pub(super) fn new(target: Target, options: CastOptions, env: &mut GroupEnv<'_>) -> Result<Self, Error> {
         check(&target, &options)?;
         let nobody = options.require == Require::Nobody;
-        let maxdata = (options.datagram - HEADER_LEN) as u32;
+        let maxdata = size::payload(options.datagram) as u32;
         let agreement = options
             .fec
             .filter(|_| !nobody && options.mode == Mode::Unicast)
@@ -118,7 +118,7 @@ impl Transmitter {
         };
         let key = env.fresh_key();
         let mut line = Line::new(&target, key, env.random() as u32);
-        line.covers_data = env.config.checksum_payload;
+        line.protection = env.config.protection();
         if nobody {
             line.modes = Options::NOERR | Options::NOFLOW;
         }

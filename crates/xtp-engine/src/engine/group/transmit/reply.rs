@@ -5,7 +5,7 @@ use crate::engine::group::{GroupEnv, emit};
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
-use xtp_wire::{Control, Diag, DiagCode, DiagValue, GroupHeader, GroupPoint, Options, ToMember};
+use xtp_wire::{Control, Diag, DiagCode, DiagValue, GroupHeader, GroupPoint, Options, Protection, ToMember};
 
 /// Packets that wait; more are not noted, since whoever misses one asks again.
 const MOST: usize = 4_096;
@@ -192,6 +192,6 @@ impl Transmitter {
         };
         let packet = said.packet(letter.header);
         self.line.stats.control_packets += 1;
-        self.line.stats.octets_sent += emit::push(out, &[route], &packet, &[], true) as u64;
+        self.line.stats.octets_sent += emit::push(out, &[route], &packet, &[], Protection::Packet) as u64;
     }
 }
