@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use crate::Time;
-use xtp_wire::HEADER_LEN;
+use xtp_wire::{PATH_LEN, size};
 
 /// Challenges sent to one candidate.
 const TRIES: u8 = 3;
@@ -16,7 +16,7 @@ const LEAST_PERIOD: Duration = Duration::from_millis(20);
 const DISTRUST: Duration = Duration::from_secs(60);
 
 /// Octets of the datagram of a challenge without padding.
-pub(crate) const CHALLENGE_OCTETS: u64 = HEADER_LEN as u64 + 16;
+pub(crate) const CHALLENGE_OCTETS: u64 = size::packet(PATH_LEN) as u64;
 
 /// What to send.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use xtp_engine::{ContextId, Time, Unit};
-use xtp_wire::XDATA_HEAD_LEN;
+use xtp_wire::{XDATA_LEN, size};
 
 use crate::carrier::Wanted;
 use crate::core::{Core, Look};
@@ -44,7 +44,7 @@ impl Shared {
         if buffer.is_empty() {
             return None;
         }
-        let (unit, limit) = (Unit::Octets, buffer.len() + XDATA_HEAD_LEN);
+        let (unit, limit) = (Unit::Octets, buffer.len() + size::packet(XDATA_LEN));
         let octets = self.brief(Wanted { id, unit, limit }, timeout)?;
         buffer[..octets.len()].copy_from_slice(&octets);
         Some(octets.len())

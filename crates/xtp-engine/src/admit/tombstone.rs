@@ -24,7 +24,7 @@ const QUIET: Duration = Duration::from_millis(5);
 /// Octets of all cached responses; the ones not used for longest go first.
 const CACHE_OCTETS: usize = 64 << 20;
 /// Octets of the CNTL a tombstone answers with.
-pub(super) const FINAL_OCTETS: usize = xtp_wire::HEADER_LEN + xtp_wire::CONTROL_LEN;
+pub(super) const FINAL_OCTETS: usize = xtp_wire::size::packet(xtp_wire::CONTROL_LEN);
 
 /// How an association ended, as its context hands it over.
 #[derive(Clone, Debug)]

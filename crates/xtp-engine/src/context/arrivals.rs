@@ -31,14 +31,14 @@ impl Context {
         let len = run.data_len() as u64;
         let room = self.reader_room().saturating_sub(run.header.seq);
         let count = run.count().min(usize::try_from(room / len).unwrap_or(usize::MAX));
-        if count == 0 || !is_worth_sharing(backing, datagram_len(run) * count) {
+        if count == 0 || !is_worth_sharing(backing, run.header.packet_len() * count) {
             return 0;
         }
         self.note_run(env, run, datagram, count);
-        let octets = backing.slice_ref(&datagram.data[..datagram_len(run) * count]);
+        let octets = backing.slice_ref(&datagram.data[..run.header.packet_len() * count]);
         self.reader
             .store
-            .append_run(octets, xtp_wire::HEADER_LEN, run.data_len());
+            .append_run(octets, run.head_len(), run.data_len());
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
         self.grow_reader(env.now, self.reader.store.readable());
         self.announce_readable(env);
@@ -74,7 +74,7 @@ impl Context {
         let packets = count as u32;
         let newest = header.sync.wrapping_add(packets - 1);
         self.stats.packets_received += u64::from(packets);
-        self.peer.received += (datagram_len(run) * count) as u64;
+        self.peer.received += (run.header.packet_len() * count) as u64;
         self.peer.local = datagram.dst.or(self.peer.local);
         self.timers.unanswered_since = None;
         self.unreachable_since = None;
@@ -85,9 +85,4 @@ impl Context {
         self.learn_modes(header);
         self.note_reply(env);
     }
-}
-
-/// Octets of each of its datagrams.
-fn datagram_len(run: &Run<'_>) -> usize {
-    xtp_wire::HEADER_LEN + run.data_len()
 }

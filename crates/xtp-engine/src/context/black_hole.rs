@@ -5,7 +5,7 @@
 
 use super::Context;
 use crate::time::Time;
-use xtp_wire::HEADER_LEN;
+use xtp_wire::size;
 
 /// Handshakes in a row that were answered while nothing of what left before them arrived.
 const HANDSHAKES: u32 = 3;
@@ -58,6 +58,6 @@ impl Context {
     }
 
     fn may_be_too_large(&self, len: u32) -> bool {
-        self.peer.mtu.is_above_base(HEADER_LEN + len as usize)
+        self.peer.mtu.is_above_base(size::packet(len as usize))
     }
 }

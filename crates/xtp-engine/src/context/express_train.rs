@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use smallvec::SmallVec;
-use xtp_wire::{Body, DataSegment, Format, HEADER_LEN, Header, Options, Packet, XDATA_LEN, serial_gt};
+use xtp_wire::{Body, DataSegment, Format, Header, Options, Packet, XDATA_LEN, serial_gt, size};
 
 /// Packets of the longest train: one more might ask for a report.
 pub(super) const LONGEST: usize = super::decide::LEAST_QUOTA as usize - 1;
@@ -129,7 +129,7 @@ impl Context {
         if !credit || !span {
             return None;
         }
-        let mut octets = (HEADER_LEN + XDATA_LEN + first.len) as u64;
+        let mut octets = size::packet(XDATA_LEN + first.len) as u64;
         let mut seq = first.end();
         while seq < end {
             // What the books of an arrival will say of the window and the pacer lets no less through.
@@ -146,7 +146,7 @@ impl Context {
                 again: false,
                 count: 1,
             };
-            octets += (HEADER_LEN + cut.len) as u64;
+            octets += size::packet(cut.len) as u64;
             seq = car.end();
             cars.push(car);
         }

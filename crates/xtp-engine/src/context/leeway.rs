@@ -5,7 +5,7 @@ use super::Context;
 use super::express::NOT_IDLE;
 use crate::congestion::Controller;
 use crate::time::Time;
-use xtp_wire::{HEADER_LEN, XDATA_LEN};
+use xtp_wire::{XDATA_LEN, size};
 
 impl Context {
     /// Whether an answer of `octets` to the message that came is one packet that may leave at once, by what the books said.
@@ -36,7 +36,7 @@ impl Context {
             return 0;
         }
         let mtu = &self.peer.mtu;
-        let longest = HEADER_LEN + writer.max_data as usize;
+        let longest = size::packet(writer.max_data as usize);
         let probes = self.tuning.probe_mtu && mtu.current() < longest && mtu.would_probe(self.idle_from());
         let octets = (self.segment_size().saturating_sub(XDATA_LEN) as u64)
             .min(writer.credit.alloc.saturating_sub(writer.nxt))

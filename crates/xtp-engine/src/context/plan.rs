@@ -9,7 +9,7 @@ use crate::flow::Allowed;
 use crate::time::Time;
 use crate::transmit::MAX_SEGMENTS;
 use smallvec::SmallVec;
-use xtp_wire::{Caps, HEADER_LEN, XDATA_LEN};
+use xtp_wire::{Caps, XDATA_LEN, size};
 
 /// A segment worth sending.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ struct Gates {
 impl Context {
     /// Octets of user data one packet of the present size carries, 32-octet header only.
     pub(crate) fn segment_size(&self) -> usize {
-        let path = self.peer.mtu.current().saturating_sub(HEADER_LEN);
+        let path = size::payload(self.peer.mtu.current());
         path.min(self.writer.max_data as usize).max(16)
     }
 
@@ -174,7 +174,7 @@ impl Context {
                     return;
                 }
                 let size = run.len as u64;
-                gates.take(HEADER_LEN as u64 + size, size, run.count.into());
+                gates.take(size::packet(run.len) as u64, size, run.count.into());
                 nxt = run.end();
                 plan.add(run);
                 continue;
@@ -212,7 +212,7 @@ impl Context {
                 return;
             }
             let ahead = if plan.segments.is_empty() { plan.ahead } else { 0 };
-            let octets = (HEADER_LEN + segment.len + ahead) as u64;
+            let octets = size::packet(segment.len + ahead) as u64;
             if gates.budget.is_some_and(|budget| octets > budget) {
                 plan.stop = Stop::Blocked(Blocked::Budget);
                 return;
@@ -246,7 +246,7 @@ impl Context {
         let mut count = (plain.saturating_sub(seq + 1) / size)
             .min(credit)
             .min(gates.edge.saturating_sub(seq) / size)
-            .min(gates.packets(HEADER_LEN as u64 + size, size));
+            .min(gates.packets(size::packet(size as usize) as u64, size));
         let mut later = false;
         if count >= most {
             count = self.in_whole_trains(seq, most, plan.packets > 0);
@@ -285,17 +285,13 @@ impl Context {
     /// Everything written fits FIRST whatever TLVs its specifier has.
     fn fits_first_anyhow(&self) -> bool {
         let padded = self.opening.as_ref().is_some_and(|opening| opening.pad_to > 0);
-        let room = self
-            .peer
-            .mtu
-            .current()
-            .saturating_sub(HEADER_LEN + super::packets::FIRST_ROOM);
+        let room = size::payload(self.peer.mtu.current()).saturating_sub(super::packets::FIRST_ROOM);
         !padded && self.writer.queue.end() <= room.min(self.writer.max_data as usize) as u64
     }
 
     /// Octets that fit FIRST with so many before its data, and leave with it.
     pub(crate) fn room_of_first(&self, ahead: usize) -> usize {
-        let room = self.peer.mtu.current().saturating_sub(HEADER_LEN + ahead);
+        let room = size::payload(self.peer.mtu.current()).saturating_sub(ahead);
         let most = u64::from(self.writer.max_data).min(self.initial_allowance());
         room.min(self.segment_size()).min(most as usize)
     }
@@ -316,10 +312,8 @@ impl Context {
         if !plan.segments.is_empty() {
             size
         } else if plan.first {
-            self.peer
-                .mtu
-                .current()
-                .saturating_sub(HEADER_LEN + plan.ahead)
+            size::payload(self.peer.mtu.current())
+                .saturating_sub(plan.ahead)
                 .min(size)
                 .max(16)
         } else if plan.xdata {

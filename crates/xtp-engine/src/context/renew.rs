@@ -22,7 +22,7 @@ use crate::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
 use core::net::SocketAddr;
-use xtp_wire::{Caps, HEADER_LEN};
+use xtp_wire::{Caps, size};
 
 impl Context {
     /// A context in which nothing is known yet, for a parked one to be unpacked into.
@@ -66,7 +66,7 @@ impl Context {
         now: Time,
     ) {
         let identity = &parts.identity;
-        let segment = (mtu.current().saturating_sub(HEADER_LEN)) as u32;
+        let segment = size::payload(mtu.current()) as u32;
         let most = match identity.is_local {
             true => parts.tuning.recv_capacity,
             false => parts.tuning.recv_limit(),
@@ -179,7 +179,7 @@ fn nobody() -> Identity {
 /// Writers without feedback have no window: one initial window in 100 ms where nothing is stated (§5.2.1).
 fn own_rate(tuning: &Tuning, pattern: &Pattern, is_fixed: bool, segment: u32) -> Rate {
     if tuning.out_rate.octets_per_second == 0 && pattern.no_feedback && !is_fixed {
-        let window = 10 * (segment + HEADER_LEN as u32);
+        let window = 10 * size::packet(segment as usize) as u32;
         return Rate {
             octets_per_second: u64::from(window) * 10,
             burst: window,

@@ -12,7 +12,7 @@ use crate::options::Rate;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
-use xtp_wire::{Caps, HEADER_LEN};
+use xtp_wire::{Caps, size};
 
 /// Size of a padded FIRST (§7.3).
 const PADDED_FIRST: usize = 1_200;
@@ -148,7 +148,7 @@ impl Context {
     }
 
     pub(super) fn before_turn(&mut self, env: &Env<'_>) {
-        let largest = HEADER_LEN as u64 + u64::from(self.writer.max_data);
+        let largest = size::packet(self.writer.max_data as usize) as u64;
         let packet = largest.min(self.peer.largest_datagram as u64);
         self.writer.peer_bucket.expect(packet);
         self.writer.own_bucket.expect(packet);
@@ -158,7 +158,7 @@ impl Context {
         let rate = self.writer.control.pacing_rate(rtt);
         self.writer
             .pacer
-            .set(rate, 10 * (HEADER_LEN + self.segment_size()) as u64, rtt);
+            .set(rate, 10 * size::packet(self.segment_size()) as u64, rtt);
         self.writer.pacer.budget(env.now);
         if self.timers.get(Timer::Rate).is_some_and(|at| at <= env.now) {
             self.timers.stop(Timer::Rate);
@@ -185,7 +185,7 @@ impl Context {
             && let Some(opening) = &mut self.opening
         {
             opening.pad_to =
-                PADDED_FIRST.saturating_sub(HEADER_LEN + opening.address.encoded_len() + request);
+                PADDED_FIRST.saturating_sub(size::packet(opening.address.encoded_len() + request));
         }
     }
 
@@ -327,7 +327,7 @@ impl Context {
     }
 
     fn eight_packet_times(&self) -> Duration {
-        let packet = (HEADER_LEN + self.segment_size()) as u64;
+        let packet = size::packet(self.segment_size()) as u64;
         let time = |rate: Rate| match rate.octets_per_second {
             0 => Duration::ZERO,
             rate => Duration::from_nanos((8 * packet).saturating_mul(1_000_000_000) / rate),

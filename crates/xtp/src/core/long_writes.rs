@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use xtp_engine::{ContextId, Time};
 use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
-use xtp_wire::HEADER_LEN;
+use xtp_wire::size;
 
 use super::{Core, ops};
 use crate::error::Result;
@@ -45,7 +45,7 @@ impl LongWrites {
                 }
             }
         }
-        let train = (MAX_DATAGRAM / (packet + HEADER_LEN)).clamp(1, MAX_SEGMENTS);
+        let train = (MAX_DATAGRAM / size::packet(packet)).clamp(1, MAX_SEGMENTS);
         FrameBuffer::new(packet, TRAINS * train * packet)
     }
 

@@ -16,7 +16,7 @@ mod startup;
 
 use core::time::Duration;
 
-use xtp_wire::HEADER_LEN;
+use xtp_wire::size;
 
 use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Sent};
 use crate::Time;
@@ -362,7 +362,7 @@ impl Controller for Model {
             _ => self.smallest() as f64 / rtt / 8.0,
         };
         // The pacer counts headers, too.
-        let header = (self.segment + HEADER_LEN as u64) as f64 / self.segment as f64;
+        let header = size::packet(self.segment as usize) as f64 / self.segment as f64;
         Some((measured.max(least) * header) as u64)
     }
 

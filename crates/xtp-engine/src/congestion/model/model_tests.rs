@@ -76,7 +76,7 @@ impl Path {
 
     fn send(&mut self) {
         let rate = self.model.pacing_rate(self.srtt).unwrap_or(u64::MAX / 2);
-        let wire = rate as f64 * SEGMENT as f64 / (SEGMENT + HEADER_LEN as u64) as f64;
+        let wire = rate as f64 * SEGMENT as f64 / size::packet(SEGMENT as usize) as f64;
         let inflow = wire * TICK.as_secs_f64();
         self.tokens = (self.tokens + inflow).min(10.0 * SEGMENT as f64 + inflow);
         while self.tokens > 0.0 && self.in_flight < self.model.window() {

@@ -7,8 +7,8 @@ use crate::time::Time;
 use crate::transmit::Datagram;
 use core::time::Duration;
 use xtp_wire::{
-    Caps, ExtendedTraffic, First, GroupBuckets, GroupPoint, GroupTerms, HEADER_LEN, Header, Options, ToGroup,
-    Traffic, serial_gt, service,
+    Caps, ExtendedTraffic, First, GroupBuckets, GroupPoint, GroupTerms, Header, Options, ToGroup, Traffic,
+    serial_gt, service, size,
 };
 
 /// First wait for an answer; it doubles.
@@ -99,7 +99,7 @@ impl Receiver {
             return None;
         };
         let terms = GroupTerms::read(traffic.tlvs).ok()?;
-        let fits = traffic.maxdata as usize <= self.options.datagram.saturating_sub(HEADER_LEN);
+        let fits = traffic.maxdata as usize <= size::payload(self.options.datagram);
         if first.address.port() != Some(self.options.port) || !fits {
             return None;
         }
@@ -306,7 +306,7 @@ impl Receiver {
     pub(super) fn own_traffic(&self) -> ExtendedTraffic<'static> {
         ExtendedTraffic {
             service: self.bound.as_ref().map_or(0, |bound| bound.service),
-            maxdata: u32::try_from(self.options.datagram.saturating_sub(HEADER_LEN)).unwrap_or(u32::MAX),
+            maxdata: u32::try_from(size::payload(self.options.datagram)).unwrap_or(u32::MAX),
             credit: self.alloc(),
             caps: Caps::XCNTL | Caps::FEC | Caps::CATCHUP | Caps::MB,
             ..ExtendedTraffic::default()

@@ -5,7 +5,7 @@ use crate::engine::group::GroupEnv;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
-use xtp_wire::{DataSegment, First, HEADER_LEN, Options, ToGroup};
+use xtp_wire::{DataSegment, First, Options, ToGroup, size};
 
 /// While members are awaited the first announcements follow one another so closely, each pause as long as all before it: one that
 /// is lost keeps everybody waiting who is here already. Then they leave at these intervals, the first of them for so long.
@@ -34,7 +34,7 @@ impl Transmitter {
         self.announce = env.now + pause;
         let address = self.line.address(self.options.port);
         // Padded to a full packet: who can not receive one never joins.
-        let at_least = (self.options.datagram - HEADER_LEN - address.encoded_len()) & !7;
+        let at_least = (size::payload(self.options.datagram) - address.encoded_len()) & !7;
         let mut room = core::mem::take(&mut self.room);
         if let Some(traffic) =
             self.terms

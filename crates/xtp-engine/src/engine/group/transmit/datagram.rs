@@ -12,7 +12,7 @@ use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::time::Duration;
-use xtp_wire::{DataSegment, First, GroupTerms, HEADER_LEN, Header, Options, ToGroup};
+use xtp_wire::{DataSegment, First, GroupTerms, Header, Options, ToGroup, size};
 
 /// Until all answered the datagram is repeated after this time, twice as long each time up to the second.
 const FIRST_REPEAT: Duration = Duration::from_millis(20);
@@ -54,7 +54,7 @@ impl Transmitter {
             .terms
             .specifier(&transmitter.feedback(), (None, None), 0, &mut room)
             .map_or(0, |traffic| traffic.encoded_len());
-        let max = (transmitter.options.datagram - HEADER_LEN).saturating_sub(address + specifier);
+        let max = size::payload(transmitter.options.datagram).saturating_sub(address + specifier);
         if data.len() > max {
             return Err(Error::TooLong { len: data.len(), max });
         }

@@ -17,7 +17,7 @@ use crate::time::Time;
 use crate::{CongestionKind, Ecn, Rate};
 use core::time::Duration;
 use std::collections::BTreeMap;
-use xtp_wire::HEADER_LEN;
+use xtp_wire::size;
 
 /// The round trip while nothing is known of it.
 const UNKNOWN: Duration = Duration::from_millis(100);
@@ -107,10 +107,10 @@ impl RateControl {
             bucket: TokenBucket::new(options.rate, now),
             own: options.rate,
             copies,
-            control: Control::new(CongestionKind::Model, (options.datagram - HEADER_LEN) as u32),
+            control: Control::new(CongestionKind::Model, size::payload(options.datagram) as u32),
             // Who hears of no marks must not ask for them.
             ecn: EcnSender::new(options.ecn && options.require != Require::Nobody),
-            losses: Losses::new(packet - HEADER_LEN as u64),
+            losses: Losses::new(size::payload(options.datagram) as u64),
             pacer: Pacer::new(),
             packet,
             symbol,
@@ -358,7 +358,8 @@ impl RateControl {
         }
         // The controller counts octets of data.
         let packet = self.packet;
-        let data = |octets: u64| octets * (packet - HEADER_LEN as u64) / packet;
+        let payload = size::payload(packet as usize) as u64;
+        let data = |octets: u64| octets * payload / packet;
         let left = data(came);
         self.losses.note(left, lost, self.control.is_probing());
         // What was lost by chance, behind whatever queue there is, has passed it like all that came.
