@@ -7,6 +7,7 @@ mod layout;
 mod leftovers;
 mod manifests;
 mod mask;
+mod packets;
 mod purity;
 mod source;
 mod texts;
@@ -69,6 +70,7 @@ fn check(files: &[Source]) -> Vec<Finding> {
             functions::check(file, &mut findings);
             leftovers::check_rust(file, &mut findings);
             purity::check(file, tests.contains(&file.path), &mut findings);
+            packets::check(file, tests.contains(&file.path), &mut findings);
         } else if file.path.ends_with("Cargo.toml") {
             manifests::check(file, &mut findings);
         }
