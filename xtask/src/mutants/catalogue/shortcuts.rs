@@ -170,7 +170,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "message-of-another-key",
         "xtp-engine/src/context/exchange.rs",
-        "if «header.key != Key::returned(self.key)» || header",
+        "if «header.key != Key::returned(self.key)» || !fits",
         "false",
         "a message for another association is handed over",
     ),
