@@ -163,8 +163,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "black-hole-not-seen",
-        "xtp-engine/src/context/control.rs",
-        "if «losses >= LOSSES_OF_A_BLACK_HOLE» {",
+        "xtp-engine/src/context/black_hole.rs",
+        "if «losses >= LOSSES» {",
         "false",
         "a segment that is too large for the path is repeated for ever",
     ),
