@@ -18,8 +18,8 @@ const SPIN: Duration = Duration::from_micros(50);
 const DISTURBED: Duration = Duration::from_micros(30);
 /// Giving the core away takes longer than this when somebody takes it.
 const TAKEN: Duration = Duration::from_micros(3);
-/// Whoever keeps a core given to him, or takes it, for so long does not wait as we do: he computes, and only a sleeper is let
-/// in front of him.
+/// Whoever keeps a core given to him, or takes it, for so long does not wait as we do: he computes, and uses up whatever he is
+/// given.
 const KEPT: Duration = Duration::from_micros(300);
 /// Cores given away in a row that nobody took, after which nobody shares this one any more.
 const ALONE: u32 = 32;
@@ -151,6 +151,8 @@ pub(crate) struct Habit {
     /// Naps bring a crowd.
     crowded: AtomicBool,
     neighbours: Neighbours,
+    /// Waits still to keep the core while they poll.
+    keeping: AtomicU32,
 }
 
 impl Habit {
@@ -222,21 +224,23 @@ impl Habit {
         match now.since(before) > KEPT {
             true => {
                 if let Some(waits) = self.neighbours.meet(now) {
-                    self.penance.store(waits, Ordering::Relaxed);
+                    self.keeping.store(waits, Ordering::Relaxed);
                 }
             }
             false => self.neighbours.keep_away(),
         }
     }
 
-    /// Waits that are to sleep at once.
-    fn penance(&self, now: Time) -> u32 {
-        let penance = self.penance.load(Ordering::Relaxed);
-        if penance > 0 && self.neighbours.are_forgiven(now) {
-            self.penance.store(0, Ordering::Relaxed);
-            return 0;
+    /// Another wait begins to poll: whether it keeps the core.
+    fn begin(&self, now: Time) {
+        let keeping = self.keeping.load(Ordering::Relaxed);
+        if keeping > 0 {
+            let left = match self.neighbours.are_forgiven(now) {
+                true => 0,
+                false => keeping - 1,
+            };
+            self.keeping.store(left, Ordering::Relaxed);
         }
-        penance
     }
 
     fn is_stream(&self) -> bool {
@@ -389,9 +393,13 @@ impl<'a> Patience<'a> {
         let passed = now.since(last);
         let taken = if self.yielded { TAKEN } else { DISTURBED };
         if passed > KEPT {
-            let waits = self.habit.neighbours.meet(now).unwrap_or(PENANCE);
-            self.habit.penance.store(waits, Ordering::Relaxed);
-            self.spent = SPIN;
+            match self.habit.neighbours.meet(now) {
+                Some(waits) => self.habit.keeping.store(waits, Ordering::Relaxed),
+                None => {
+                    self.habit.penance.store(PENANCE, Ordering::Relaxed);
+                    self.spent = SPIN;
+                }
+            }
         } else if passed > taken {
             self.habit.shared.store(ALONE, Ordering::Relaxed);
         } else {
@@ -444,7 +452,7 @@ impl<'a> Patience<'a> {
         if self.habit.paced.load(Ordering::Relaxed) {
             return Step::Sleep;
         }
-        let penance = self.habit.penance(now);
+        let penance = self.habit.penance.load(Ordering::Relaxed);
         if penance > 0 {
             self.habit.penance.store(penance - 1, Ordering::Relaxed);
             return Step::Sleep;
@@ -453,14 +461,16 @@ impl<'a> Patience<'a> {
         if self.polling.load(Ordering::Relaxed) > self.cores {
             return Step::Sleep;
         }
+        self.habit.begin(now);
         self.last = Some(now);
         (self.spent, self.polls) = (Duration::ZERO, 0);
         self.yields()
     }
 
     fn yields(&mut self) -> Step {
-        self.yielded =
-            self.cores < 2 || self.habit.shares_core() || self.polls % YIELD_EVERY == YIELD_EVERY - 1;
+        let keeps = self.cores > 1 && self.habit.keeping.load(Ordering::Relaxed) > 0;
+        self.yielded = !keeps
+            && (self.cores < 2 || self.habit.shares_core() || self.polls % YIELD_EVERY == YIELD_EVERY - 1);
         if self.yielded { Step::Yield } else { Step::Again }
     }
 

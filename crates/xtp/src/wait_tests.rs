@@ -137,35 +137,45 @@ fn a_core_that_stood_still_teaches_to_sleep() {
     assert_eq!(empty(&mut patience, 1_000), Step::Again);
 }
 
+/// Of so many looks of one wait, how many gave the core away.
+fn given_away(habit: &Habit, micros: u64) -> u64 {
+    let polling = AtomicUsize::new(0);
+    let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
+    (0..16)
+        .filter(|look| empty(&mut patience, micros + look) == Step::Yield)
+        .count() as u64
+}
+
 #[test]
-fn whoever_computes_on_the_core_teaches_to_sleep_for_long() {
+fn nothing_is_given_to_whoever_computes_on_the_core() {
     let polling = AtomicUsize::new(0);
     let habit = Habit::default();
-    let sleeps = |micros| {
-        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
-        empty(&mut patience, micros) == Step::Sleep
-    };
+    assert_eq!(given_away(&habit, 0), 2, "one in eight");
     // A wait that polls without a look at the clock.
     habit.polled(at(0), at(6), Wait::Adaptive);
     neighbours::tests::take_core();
     habit.polled(at(6), at(3_000), Wait::Adaptive);
-    assert!((0..4_096).all(|wait| sleeps(3_000 + wait)));
-    assert!(!sleeps(8_000));
-    // One that looks, and gives the core away.
+    // The last of those that keep the core counts down when it begins.
+    assert!((1..4_096).all(|wait| given_away(&habit, 3_000 + wait) == 0));
+    assert_eq!(given_away(&habit, 8_000), 2);
+    // One that looks goes on polling.
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     assert_eq!(empty(&mut patience, 8_000), Step::Again);
     neighbours::tests::take_core();
-    assert_eq!(empty(&mut patience, 11_000), Step::Sleep);
+    assert_eq!(empty(&mut patience, 11_000), Step::Again);
     drop(patience);
-    assert!((0..16_384).all(|wait| sleeps(11_000 + wait)));
+    // It kept the core often enough in between to be met as if for the first time.
+    assert!((1..4_096).all(|wait| given_away(&habit, 11_000 + wait) == 0));
     // However seldom one waits, it is tried again.
-    let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
-    assert_eq!(empty(&mut patience, 30_000), Step::Again);
     neighbours::tests::take_core();
-    assert_eq!(empty(&mut patience, 33_000), Step::Sleep);
-    drop(patience);
-    assert!(sleeps(34_000));
-    assert!(!sleeps(5_000_000));
+    habit.polled(at(20_000), at(30_000), Wait::Adaptive);
+    assert_eq!(given_away(&habit, 40_000), 0);
+    assert_eq!(given_away(&habit, 5_000_000), 2);
+    // On the only core somebody else is waited for.
+    neighbours::tests::take_core();
+    habit.polled(at(5_000_000), at(5_010_000), Wait::Adaptive);
+    let mut patience = Patience::on(&habit, Wait::Adaptive, 1, &polling);
+    assert_eq!(empty(&mut patience, 5_010_001), Step::Yield);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Every ceiling here may go down and never up. Instructions are counted by `cargo xtask counts`.
 
+use std::io::{Read, Write};
 use std::thread;
 
 use xtp::{Bytes, CallOptions, Chunk, Config, Confirm, Endpoint, ListenOptions, Wait, paradigm};
@@ -173,4 +174,54 @@ fn octets_of_a_stream() {
         "the receiver copies more than ends of trains"
     );
     assert_at_most("send calls a mebibyte", calls as f64 / MEBIBYTES as f64, 40.0);
+}
+
+/// What most programs do, on a path of short packets: TCP copies twice, into the kernel and out of it. Besides, `write` copies once,
+/// and so does `read`.
+#[test]
+fn octets_written_and_read() {
+    const MEBIBYTES: usize = 16;
+    let short = || {
+        let mut config = sleeping();
+        (config.engine.max_datagram, config.engine.local_datagram) = (1_472, 1_472);
+        Endpoint::bind(config).unwrap()
+    };
+    let (server, client) = (short(), short());
+    let (listener, address) = (server.listen_streams(1).unwrap(), server.local_addr());
+    let octets: Vec<u8> = (0..1 << 20).map(|at: u32| (at % 251) as u8).collect();
+    let total = (MEBIBYTES << 20) as u64;
+    let stream = client.open(address, paradigm::stream(1)).unwrap();
+    let copied_there = thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let stream = listener.accept().unwrap().into_stream();
+            let mut buffer = vec![0; octets.len()];
+            for _ in 0..MEBIBYTES {
+                (&stream).read_exact(&mut buffer).unwrap();
+                assert!(buffer == octets, "other octets");
+            }
+            assert_eq!((&stream).read(&mut buffer).unwrap(), 0);
+            let copied = stream.stats().unwrap().octets_copied;
+            stream.close().unwrap();
+            copied
+        });
+        for _ in 0..MEBIBYTES {
+            (&stream).write_all(&octets).unwrap();
+        }
+        stream.flush_acknowledged().unwrap();
+        let (here, engine) = (
+            client.stats().octets_copied,
+            stream.stats().unwrap().octets_copied,
+        );
+        println!("the writer copied {here}, its engine {engine}");
+        assert_at_most(
+            "copies an octet written",
+            (here + engine) as f64 / total as f64,
+            1.1,
+        );
+        stream.shutdown_write().unwrap();
+        reading.join().unwrap()
+    });
+    let there = server.stats().octets_copied + copied_there;
+    println!("the reader copied {there}");
+    assert_at_most("copies an octet read", there as f64 / total as f64, 1.1);
 }

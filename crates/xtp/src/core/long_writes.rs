@@ -1,5 +1,5 @@
-//! Long writes go into memory laid out as packets: one copy, and the packets leave from where they lie. The memory is used
-//! again as soon as the peer has acknowledged what was in it.
+//! Long writes whose packets are short go into memory laid out as these: one copy, and the packets leave from where they lie.
+//! The memory is used again as soon as the peer has acknowledged what was in it.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -13,10 +13,12 @@ use super::{Core, ops};
 use crate::error::Result;
 use crate::frames::{FrameBuffer, FrameBytes, Owner};
 
+/// Packets that carry more are not gathered, so a copy that is laid out for them spares none.
+pub(super) const GATHERED: usize = 16 << 10;
 /// Shorter writes are joined and cut where packets end.
 pub(super) const LONG: usize = 32 << 10;
-/// Octets taken at once: what was copied is sent before the core's cache forgets it.
-const AT_ONCE: usize = 256 << 10;
+/// Octets after which no other piece of memory is filled: what was copied is sent before the core's cache forgets it.
+const AT_ONCE: usize = 192 << 10;
 /// Trains a piece of memory is made for.
 const TRAINS: usize = 2;
 /// Memory that was not written to for so long goes back to the system.
@@ -65,7 +67,6 @@ impl Core {
     /// Copies as much of a long write as there is room for, in whole packets where that is not all of it; returns how many octets
     /// were taken. 0: there is too little room now, and more as octets are acknowledged.
     pub(super) fn write_long(&mut self, now: Time, id: ContextId, octets: &[u8]) -> Result<usize> {
-        let octets = &octets[..octets.len().min(AT_ONCE)];
         let packet = self.engine.packet_payload(id)?;
         let more = self.slot(id)?.more();
         let mut memory = more.long.take().unwrap_or_default();
@@ -87,7 +88,8 @@ impl Core {
         memory: &mut LongWrites,
     ) -> Result<usize> {
         let mut taken = 0;
-        while taken < octets.len() {
+        // As long as more follows, packets are full.
+        while taken < octets.len() && taken < AT_ONCE {
             let rest = &octets[taken..];
             let room = usize::try_from(self.engine.writable(id)?).unwrap_or(usize::MAX);
             if room < rest.len().min(packet) {

@@ -1,8 +1,9 @@
 //! Whether others compute on the core a thread polls on.
 //!
-//! Whoever polls uses up his share of a core, and is then kept from it for milliseconds by a neighbour who computes; whoever
-//! sleeps is let in front of him when he wakes. The system counts how often it took the core from a thread: together with a
-//! poll that lasted too long that tells a neighbour from a machine that stood still.
+//! Whoever gives his core away between polls gives it to a neighbour who computes, for milliseconds; who sleeps is not let in
+//! at once either. Who keeps the core while he polls has his share of it in pieces as long, and all of his neighbour's go by
+//! between two of many waits. The system counts how often it took the core from a thread: together with a poll that lasted too long
+//! that tells a neighbour from a machine that stood still.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -10,11 +11,11 @@ use std::time::Duration;
 
 use xtp_engine::Time;
 
-/// Waits that sleep at once when a neighbour was met first; each further meeting makes it [`MORE`] times as many.
+/// Waits that keep the core when a neighbour was met first; each further meeting makes it [`MORE`] times as many.
 const FIRST: u32 = 4_096;
 const MORE: u32 = 4;
 const MOST: u32 = 65_536;
-/// And how long they do at most: who waits seldom should notice when the neighbour has gone.
+/// And how long they do at most: the next who wants the core may be the one who is waited for.
 const LASTS: Duration = Duration::from_millis(500);
 const LASTS_AT_MOST: Duration = Duration::from_secs(4);
 /// Waits in a row that polled and kept the core, after which there is no neighbour.
@@ -33,7 +34,7 @@ pub(super) struct Neighbours {
     /// How often one was met.
     met: AtomicU32,
     calm: AtomicU32,
-    /// When polling is worth another try, nanoseconds; 0: nothing is known against it.
+    /// When giving the core away is worth another try, nanoseconds; 0: nothing is known against it.
     until: AtomicU64,
 }
 
@@ -55,7 +56,7 @@ impl Neighbours {
         }
     }
 
-    /// A poll lasted too long. If the core was taken meanwhile: for how many waits polling does not pay.
+    /// A poll lasted too long. If the core was taken meanwhile: for how many waits giving it away does not pay.
     #[cold]
     pub(super) fn meet(&self, now: Time) -> Option<u32> {
         let (before, _) = TAKEN.get();
@@ -72,7 +73,7 @@ impl Neighbours {
         Some(FIRST.saturating_mul(MORE.pow(met)).min(MOST))
     }
 
-    /// Whether what was said against polling no longer holds. Asked once more, it does again.
+    /// Whether what was said of them no longer holds. Asked once more, it does again.
     pub(super) fn are_forgiven(&self, now: Time) -> bool {
         let until = self.until.load(Ordering::Relaxed);
         let over = until != 0 && now.as_nanos() >= until;

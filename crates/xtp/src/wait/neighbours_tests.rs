@@ -39,7 +39,7 @@ fn what_happened_long_ago_is_not_blamed_on_a_machine_that_stood_still() {
 }
 
 #[test]
-fn who_is_met_again_is_avoided_for_longer_until_he_stays_away() {
+fn who_is_met_again_is_remembered_for_longer_until_he_stays_away() {
     let neighbours = Neighbours::default();
     let meet = || {
         take_core();
@@ -57,7 +57,7 @@ fn who_is_met_again_is_avoided_for_longer_until_he_stays_away() {
 }
 
 #[test]
-fn after_a_while_polling_is_tried_again_however_seldom_one_waits() {
+fn after_a_while_they_are_forgiven_however_seldom_one_waits() {
     let neighbours = Neighbours::default();
     assert!(!neighbours.are_forgiven(at(1_000_000)), "nobody was met");
     neighbours.keep_away();
