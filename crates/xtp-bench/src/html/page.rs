@@ -13,6 +13,9 @@ pub const BEGIN: &str = "<!-- figures:";
 /// What ends it.
 pub const END: &str = "<!-- end of figures -->";
 
+/// What whoever compares should know of a factor over QUIC.
+const ENCRYPTS: &str = "\nquinn encrypts and authenticates every packet; no other transport here does.\n";
+
 /// A report for a page that has other text, too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
@@ -34,6 +37,9 @@ pub fn page(report: &Report, folder: &str) -> Page {
         .collect();
     let mut markdown = host(report);
     markdown.push_str(&table(report));
+    if report.rows.iter().any(|row| row.transport.starts_with("quinn")) {
+        markdown.push_str(ENCRYPTS);
+    }
     for (name, file, _) in &plots {
         markdown.push_str(&format!("\n![{name}]({folder}/{file})\n"));
     }

@@ -62,6 +62,13 @@ fn who_is_ahead_of_us_is_in_bold() {
         "{line}"
     );
     assert!(line.contains("a\\|b 5.00 (1.00×)"), "{line}");
+    assert!(!line.contains("encrypts"));
+}
+
+#[test]
+fn beside_a_factor_over_quic_stands_that_it_encrypts() {
+    let markdown = page(&fixture::report(), "plots").markdown;
+    assert!(markdown.contains("quinn encrypts"), "{markdown}");
 }
 
 #[test]
