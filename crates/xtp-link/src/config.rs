@@ -27,6 +27,15 @@ pub enum Loss {
     },
 }
 
+/// A policer before the queue: what exceeds the rate is dropped, but for bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policer {
+    /// Bits a second that pass, overhead included. At least 1.
+    pub rate_bits_per_s: u64,
+    /// Octets of its bucket: so many pass at once after a pause. At least 1.
+    pub burst_octets: usize,
+}
+
 /// One direction of a link. The default is perfect: infinitely fast, without delay, nothing goes wrong.
 ///
 /// Probabilities are a packet's, from 0 to 1. See [`LinkConfig::validate`] for the ranges.
@@ -59,6 +68,8 @@ pub struct LinkConfig {
     /// not fit is dropped (drop-tail), except that an idle link takes any packet. `None` is unlimited. Only a
     /// link with a rate has a queue. See [`LinkConfig::default_queue`].
     pub queue_octets: Option<usize>,
+    /// What is dropped before the queue, counted as what finds no room there.
+    pub policer: Option<Policer>,
     /// Octets each packet costs beside its own (Ethernet, IP and UDP headers; 28 for IPv4 and UDP).
     pub overhead_octets: usize,
     /// Largest packet in octets, without overhead; a larger one is dropped. The sender's side learns it from
@@ -122,6 +133,14 @@ impl LinkConfig {
         let sizes = [
             ("rate_bits_per_s", self.rate_bits_per_s == Some(0)),
             ("queue_octets", self.queue_octets == Some(0)),
+            (
+                "policer",
+                self.policer.is_some_and(|policer| policer.rate_bits_per_s == 0),
+            ),
+            (
+                "burst",
+                self.policer.is_some_and(|policer| policer.burst_octets == 0),
+            ),
             ("mtu", self.mtu == Some(0)),
         ];
         for (name, zero) in sizes {

@@ -26,6 +26,7 @@ mod config;
 mod duplex;
 mod link;
 mod loss;
+mod policer;
 mod random;
 pub mod relay;
 mod script;
@@ -33,7 +34,7 @@ mod stats;
 mod transmit;
 pub mod units;
 
-pub use config::{ConfigError, LinkConfig, Loss, MAX_DELAY};
+pub use config::{ConfigError, LinkConfig, Loss, MAX_DELAY, Policer};
 pub use duplex::{Direction, Duplex};
 pub use link::{Arrival, BitFlips, Link, Outcome, flip_bits};
 pub use script::Script;

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use crate::config::{ConfigError, LinkConfig};
 use crate::loss::LossModel;
+use crate::policer::Bucket;
 use crate::random::Random;
 use crate::script::Script;
 use crate::stats::{DropCause, LinkStats};
@@ -65,6 +66,7 @@ pub struct Link<T> {
     loss: LossModel,
     shape: Random,
     damage: Random,
+    bucket: Bucket,
     transmitter: Transmitter,
     flight: BinaryHeap<InFlight<T>>,
     /// Packets ever handed to the link. Apart from the counters, which can be set back.
@@ -119,6 +121,7 @@ impl<T> Link<T> {
             loss: LossModel::new(Random::new(seed, 0)),
             shape: Random::new(seed, 1),
             damage: Random::new(seed, 2),
+            bucket: Bucket::default(),
             transmitter: Transmitter::default(),
             flight: BinaryHeap::new(),
             sent: 0,
@@ -343,6 +346,11 @@ impl<T: Clone> Link<T> {
             return self.drop_packet(DropCause::TooLarge);
         }
         let on_wire = octets.saturating_add(self.config.overhead_octets);
+        if let Some(policer) = &self.config.policer
+            && !self.bucket.takes(now_ns, on_wire, policer)
+        {
+            return self.drop_packet(DropCause::QueueFull);
+        }
         let Some(departure) = self.transmitter.admit(now_ns, on_wire, &self.config) else {
             return self.drop_packet(DropCause::QueueFull);
         };

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::Loss;
+use crate::config::{Loss, Policer};
 
 fn loss() -> impl Strategy<Value = Loss> {
     let p = || 0.0..=1.0f64;
@@ -33,12 +33,14 @@ prop_compose! {
         mtu in prop::option::of(500usize..1_500),
         ecn_mark_threshold in prop::option::of(0usize..50_000),
         in_order in any::<bool>(),
+        policer in prop::option::of((100_000u64..10_000_000_000, 1usize..100_000)),
     ) -> LinkConfig {
         let [delay, jitter, reorder_delay] = times.map(Duration::from_nanos);
         let [duplicate, reorder, corrupt] = chances;
+        let policer = policer.map(|(rate_bits_per_s, burst_octets)| Policer { rate_bits_per_s, burst_octets });
         LinkConfig {
             rate_bits_per_s, delay, jitter, loss, bit_error_rate, duplicate, reorder, reorder_delay, corrupt,
-            queue_octets, overhead_octets, mtu, ecn_mark_threshold, in_order,
+            queue_octets, overhead_octets, mtu, ecn_mark_threshold, in_order, policer,
         }
     }
 }

@@ -5,7 +5,7 @@
 pub enum DropCause {
     /// Lost on the wire by the configured [`Loss`](crate::Loss).
     Loss,
-    /// No room in the queue.
+    /// No room in the queue, or more than the policer lets pass.
     QueueFull,
     /// Larger than the MTU.
     TooLarge,

@@ -31,6 +31,7 @@ pub mod net;
 pub mod packet;
 pub mod paradigm;
 mod report;
+pub mod rival;
 pub mod rng;
 mod run;
 pub mod scenario;

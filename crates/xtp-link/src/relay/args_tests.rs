@@ -37,6 +37,7 @@ fn every_option_reaches_both_links() {
         mtu: Some(1_500),
         ecn_mark_threshold: None,
         in_order: false,
+        policer: None,
     };
     assert_eq!((&config.to_server, &config.to_client), (&expected, &expected));
     assert_eq!(

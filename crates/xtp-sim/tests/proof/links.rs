@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::{MS, SECOND, pour, tail};
 use expect_test::expect;
-use xtp_link::{LinkConfig, Loss};
+use xtp_link::{LinkConfig, Loss, Policer};
 use xtp_sim::app::{Script, Step};
 use xtp_sim::flow::FlowSpec;
 use xtp_sim::trace::Side;
@@ -47,6 +47,17 @@ fn bursty() -> LinkConfig {
             loss_bad: 1.0,
         },
         ..steady(100, 40 * MS)
+    }
+}
+
+/// 50 of 500 Mbit/s pass, without a queue that would tell; what exceeds that is dropped but for bursts of 5, 40 or 160 ms.
+fn policed(burst_octets: usize) -> LinkConfig {
+    LinkConfig {
+        policer: Some(Policer {
+            rate_bits_per_s: 50_000_000,
+            burst_octets,
+        }),
+        ..steady(500, 40 * MS)
     }
 }
 
@@ -94,6 +105,9 @@ fn table() {
         ("+-2 ms, overtaking", jittery(2 * MS, false)),
         ("+-1 ms, overtaking", jittery(MS, false)),
         ("bursts of ten", bursty()),
+        ("50 of 500, 31 KB", policed(31_250)),
+        ("50 of 500, 250 KB", policed(250_000)),
+        ("50 of 500, 1 MB", policed(1_000_000)),
     ];
     let mut table = String::from("100 Mbit/s, 40 ms         Mbit/s  sent again\n");
     for (name, link) in cells {
@@ -103,11 +117,14 @@ fn table() {
     expect![[r#"
         100 Mbit/s, 40 ms         Mbit/s  sent again
         steady                      93.8      0.00 %
-        +-10 ms, overtaking         90.5      0.21 %
+        +-10 ms, overtaking         91.3      0.19 %
         +-10 ms, in order           89.5      0.34 %
         +-2 ms, overtaking          93.3      0.03 %
         +-1 ms, overtaking          93.7      0.01 %
-        bursts of ten               81.8      1.47 %
+        bursts of ten               79.5      1.45 %
+        50 of 500, 31 KB            46.6      4.59 %
+        50 of 500, 250 KB           47.0      2.41 %
+        50 of 500, 1 MB             47.8      4.87 %
     "#]]
     .assert_eq(&table);
 }

@@ -13,6 +13,7 @@ mod kdd;
 mod ladders;
 mod links;
 mod losses;
+mod neighbours;
 mod once;
 mod pace;
 mod parking;

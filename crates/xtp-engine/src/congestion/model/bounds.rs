@@ -14,7 +14,7 @@ const HEAVY: u64 = 12;
 /// The same where packets waited.
 const MODERATE: u64 = 50;
 /// Losses of fewer packets are chance.
-const CHANCE: u64 = 8;
+pub(super) const CHANCE: u64 = 8;
 /// What is left after a congested round.
 const REDUCTION: f64 = 0.7;
 /// Part of the long bound used between probes, so that others find room.
@@ -55,6 +55,11 @@ impl Chance {
     }
 }
 
+/// Whether so many lost octets beside those delivered are too many whatever the queue.
+pub(super) fn is_heavy(lost: u64, delivered: u64) -> bool {
+    lost * HEAVY > lost + delivered
+}
+
 /// Whether a round that delivered so many octets shows congestion. Rounds without a queue teach `chance`.
 pub(super) fn is_congested(
     round: &Round,
@@ -66,7 +71,7 @@ pub(super) fn is_congested(
     let waited = round.longest.map_or(Duration::ZERO, |rtt| least.excess(rtt));
     let total = round.lost + delivered;
     let unusual = round.lost.saturating_sub(chance.usual(total));
-    let heavy = round.lost >= CHANCE * segment && round.lost * HEAVY > total;
+    let heavy = round.lost >= CHANCE * segment && is_heavy(round.lost, delivered);
     let many = unusual >= CHANCE * segment && unusual * MODERATE > total;
     let moderate = many && waited > floor(least, 8);
     // A full queue is known by its length; then few losses are enough.

@@ -9,6 +9,7 @@
 mod bounds;
 mod estimate;
 mod phase;
+mod policer;
 mod probe;
 mod round;
 mod sampler;
@@ -21,9 +22,10 @@ use xtp_wire::size;
 use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Sent};
 use crate::Time;
 use crate::rtt::NEAR;
-use bounds::{Bounds, Chance, is_congested};
+use bounds::{Bounds, Chance, is_congested, is_heavy};
 use estimate::{Bandwidth, LeastRtt};
 use phase::{Cycle, Phase, View};
+use policer::{Finding, Policer};
 use probe::Probe;
 use round::Round;
 use sampler::Sampler;
@@ -37,6 +39,13 @@ const DOWN_GAIN: f64 = 0.75;
 /// Cruising with a standing queue: slower by this for each least round trip it is long, down to the least gain.
 const SLOWING: f64 = 0.6;
 const SLOWEST_GAIN: f64 = 0.8;
+/// Behind a policer: what a full bucket lets pass is no bandwidth, and the least that exceeds its rate is lost.
+const POLICED_UP_GAIN: f64 = 1.1;
+const POLICED_GAIN: f64 = 0.98;
+/// A longer queue, in least round trips, is not made of windows like ours: others hold it, and giving way would not end it. There the
+/// window covers what waits in it, and a little more.
+const DEEP: f64 = 1.5;
+const COVER: f64 = 1.2;
 /// Products of bandwidth and round trip that may be in flight.
 const WINDOW_GAIN: f64 = 2.0;
 const STARTUP_WINDOW_GAIN: f64 = 2.4;
@@ -88,6 +97,11 @@ pub(crate) struct Model {
     chance: Chance,
     cycle: Cycle,
     probe: Probe,
+    policer: Policer,
+    /// The bandwidth before a test for a policer.
+    untested: Bandwidth,
+    /// Loss without a queue ended startup in the round before.
+    startled: bool,
     /// The path carries much more than was thought: a probe met no end, or startup ended in error.
     endless: bool,
     /// What a round that seemed congested by loss alone has changed, and what there was before it.
@@ -116,6 +130,9 @@ impl Model {
             chance: Chance::default(),
             cycle: Cycle::new(),
             probe: Probe::default(),
+            policer: Policer::default(),
+            untested: Bandwidth::default(),
+            startled: false,
             endless: false,
             accused: None,
             urgent: false,
@@ -166,8 +183,11 @@ impl Model {
         match self.cycle.phase {
             Phase::Startup => STARTUP_GAIN,
             Phase::Drain => DRAIN_GAIN,
+            Phase::Up if self.policer.is_known() => POLICED_UP_GAIN,
             Phase::Up => UP_GAIN,
             Phase::Down => DOWN_GAIN,
+            Phase::Cruise if self.queue() > DEEP => 1.0,
+            Phase::Cruise if self.policer.is_known() => POLICED_GAIN,
             Phase::Cruise => (1.0 - SLOWING * self.queue()).max(SLOWEST_GAIN),
             Phase::Refill | Phase::ProbeRtt => 1.0,
         }
@@ -184,9 +204,16 @@ impl Model {
         waited.as_secs_f64() / least.as_secs_f64()
     }
 
-    fn end_round(&mut self, limited: bool) -> bool {
+    /// Whether the last few packets waited.
+    fn queue_now(&self) -> bool {
+        let recent = self.round.recent_least();
+        recent.is_none_or(|rtt| self.least.excess(rtt) > floor(&self.least, 8))
+    }
+
+    fn end_round(&mut self, limited: bool, now: Time) -> bool {
         let delivered = self.round.delivered(self.sampler.delivered());
-        let round = self.round.next(self.sampler.delivered());
+        let rate = self.round.rate(self.sampler.delivered(), now);
+        let round = self.round.next(self.sampler.delivered(), now);
         self.last_least = round.least;
         self.cycle.on_round();
         if self.cycle.phase == Phase::Up {
@@ -202,7 +229,16 @@ impl Model {
         self.urgent |= far && verdict == Some(Verdict::Open);
         self.endless =
             far && (self.probe.met_no_end(waited, &self.bandwidth) || verdict == Some(Verdict::Wrong));
+        // A full bucket lets a probe pass.
+        self.endless &= !self.policer.is_known();
         let congested = is_congested(&round, delivered, self.segment, &self.least, &mut self.chance);
+        let waited = round.longest.map_or(Duration::ZERO, |rtt| self.least.excess(rtt));
+        let queued = waited > floor(&self.least, 8);
+        self.look_for_a_policer(&round, (delivered, rate), congested, queued);
+        if std::mem::take(&mut self.startled) && !is_heavy(round.lost, delivered) {
+            // It may have been a burst: a probe must tell.
+            self.urgent |= far;
+        }
         self.accused = self.accused.filter(|accused| accused.rounds < ACQUITTAL);
         if let Some(accused) = &mut self.accused {
             accused.rounds += 1;
@@ -223,6 +259,7 @@ impl Model {
                 .map_or(self.window, |product| product.max(self.smallest()));
             match self.cycle.phase {
                 Phase::Startup | Phase::Up | Phase::Refill => {
+                    self.startled = self.cycle.phase == Phase::Startup && !queued && !round.marked;
                     self.startup.end();
                     self.bounds.probe_failed(round.most_in_flight, target);
                 }
@@ -230,6 +267,25 @@ impl Model {
             }
         }
         congested
+    }
+
+    /// A round is over that delivered so many octets, and so many a second.
+    fn look_for_a_policer(&mut self, round: &Round, came: (u64, u64), congested: bool, queued: bool) {
+        let tested = self.policer.is_known();
+        let before = self.bandwidth;
+        match self
+            .policer
+            .on_round(round, came, self.segment, congested, queued)
+        {
+            Finding::Nothing => {}
+            Finding::Lower => {
+                if !tested {
+                    self.untested = before;
+                }
+                self.bandwidth.cap(came.1);
+            }
+            Finding::Restore => self.bandwidth = self.untested,
+        }
     }
 
     /// What was taken for loss was not: the last round that seemed congested by it was none.
@@ -263,9 +319,9 @@ impl Model {
         let long_enough = self.least.get().is_none_or(|least| sample.interval >= least);
         let telling = self.cycle.phase != Phase::Down || !self.probe.was_in_vain();
         if telling && long_enough && (!sample.limited || sample.rate() > self.bandwidth.get()) {
-            self.bandwidth.sample(sample.rate());
+            self.bandwidth.sample(sample.rate().min(self.policer.limit()));
         }
-        self.round.is_over(sample.prior) && self.end_round(sample.limited)
+        self.round.is_over(sample.prior) && self.end_round(sample.limited, ack.now)
     }
 
     fn advance(&mut self, ack: &Ack, congested: bool) {
@@ -280,6 +336,8 @@ impl Model {
             endless: std::mem::take(&mut self.endless) && !congested,
             urgent: self.urgent,
             congested,
+            queue: !self.policer.is_known() || self.queue_now(),
+            patience: self.policer.patience(),
             window: self.window,
             probing: self.probe.goes_on(),
             least: &self.least,
@@ -290,6 +348,7 @@ impl Model {
         match self.cycle.step(&view) {
             Some(Phase::Refill) => {
                 self.urgent = false;
+                self.policer.on_probe();
                 self.bandwidth.advance();
                 self.bounds.probe();
             }
@@ -315,6 +374,14 @@ impl Model {
         ((product as f64 * PROBE_RTT_GAIN) as u64).max(self.smallest())
     }
 
+    /// What is under way at the measured bandwidth if every packet waits as long as those of this round and of the one before.
+    fn cover(&self) -> u64 {
+        let (Some(recent), Some(last)) = (self.round.recent_least(), self.last_least) else {
+            return 0;
+        };
+        (COVER * self.bandwidth.get() as f64 * recent.min(last).as_secs_f64()) as u64
+    }
+
     fn set_window(&mut self, ack: &Ack) {
         let product = self.product();
         let gain = match self.cycle.phase {
@@ -331,6 +398,10 @@ impl Model {
                 .saturating_add(slack)
                 .max(self.initial())
         });
+        let target = match self.cycle.phase {
+            Phase::Startup => target,
+            _ => target.max(self.cover().saturating_add(slack)),
+        };
         let grown = self.window.saturating_add(ack.octets);
         self.window = match self.cycle.phase {
             // It may double; it never falls before the pipe was full.
@@ -383,6 +454,7 @@ impl Controller for Model {
 
     fn on_loss(&mut self, _now: Time, _newest_lost_sent_at: Time, lost: u64, _in_flight: u64) {
         self.round.lost += lost;
+        self.round.losses += 1;
     }
 
     fn on_found(&mut self, octets: u64, surprised: bool) {

@@ -68,6 +68,10 @@ pub(super) struct View<'a> {
     pub(super) urgent: bool,
     /// The round that just ended was congested.
     pub(super) congested: bool,
+    /// Packets wait, so that there is something to drain.
+    pub(super) queue: bool,
+    /// How often the time until the next probe doubles.
+    pub(super) patience: u32,
     /// Octets that may be in flight.
     pub(super) window: u64,
     /// The probe has to last.
@@ -110,8 +114,8 @@ impl Cycle {
             let mixed = view.chance.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
             let part = mixed as u32 % 1_024;
             self.cruise = (
-                CRUISE_ROUNDS + u64::from(part) * CRUISE_SPREAD / 1_024,
-                CRUISE_TIME + CRUISE_TIME_SPREAD * part / 1_024,
+                (CRUISE_ROUNDS + u64::from(part) * CRUISE_SPREAD / 1_024) << view.patience,
+                (CRUISE_TIME + CRUISE_TIME_SPREAD * part / 1_024) * (1 << view.patience),
             );
         }
     }
@@ -126,8 +130,12 @@ impl Cycle {
             self.enter(Phase::Startup, view);
             return Some(Phase::Startup);
         }
+        let drain = |phase| match view.congested && !view.queue {
+            true => Phase::Cruise,
+            false => phase,
+        };
         let next = match self.phase {
-            Phase::Startup => view.full.then_some(Phase::Drain),
+            Phase::Startup => view.full.then(|| drain(Phase::Drain)),
             Phase::Drain | Phase::Down => {
                 let done = view.in_flight <= view.product || self.rounds >= MOST_ROUNDS;
                 done.then_some(Phase::Cruise)
@@ -137,7 +145,7 @@ impl Cycle {
                 (view.urgent || done && self.rounds > 0).then_some(Phase::Refill)
             }
             Phase::Refill => (self.rounds >= 1).then_some(Phase::Up),
-            Phase::Up => self.probe_is_over(view).then_some(Phase::Down),
+            Phase::Up => self.probe_is_over(view).then(|| drain(Phase::Down)),
             Phase::ProbeRtt => self.probe_rtt(view),
         };
         if let Some(next) = next {

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use crate::Time;
+
 /// Round trips compared to tell a queue from one late packet.
 const RECENT: usize = 4;
 
@@ -11,8 +13,11 @@ pub(super) struct Round {
     /// Octets delivered at which it ends, and at which it began.
     ends: u64,
     began: u64,
+    since: Time,
     /// Octets lost in it.
     pub(super) lost: u64,
+    /// How often something was lost in it.
+    pub(super) losses: u32,
     /// Marks of congestion came in it.
     pub(super) marked: bool,
     /// Most octets in flight.
@@ -33,11 +38,12 @@ impl Round {
         prior >= self.ends
     }
 
-    /// The next round begins with so many octets delivered; gives the one that ended.
-    pub(super) fn next(&mut self, delivered: u64) -> Self {
+    /// The next round begins now, with so many octets delivered; gives the one that ended.
+    pub(super) fn next(&mut self, delivered: u64, now: Time) -> Self {
         let fresh = Self {
             ends: delivered,
             began: delivered,
+            since: now,
             recent: self.recent,
             samples: self.samples,
             ..Self::default()
@@ -48,6 +54,18 @@ impl Round {
     /// Octets delivered since it began.
     pub(super) fn delivered(&self, now: u64) -> u64 {
         now - self.began
+    }
+
+    /// Octets a second delivered until now.
+    pub(super) fn rate(&self, delivered: u64, now: Time) -> u64 {
+        let nanos = now.since(self.since).as_nanos().max(1);
+        let rate = u128::from(self.delivered(delivered)) * 1_000_000_000 / nanos;
+        u64::try_from(rate).unwrap_or(u64::MAX)
+    }
+
+    /// Whether many of its reports told of losses: one burst is in few of them.
+    pub(super) fn lost_throughout(&self) -> bool {
+        self.losses > 1 && 4 * self.losses >= self.seen
     }
 
     /// A round trip; `waited`: longer than without a queue.

@@ -1,0 +1,135 @@
+//! Several flows over one queue, ours and others, in virtual time: who gets how much of 100 Mbit/s at 40 ms.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::common::{MS, pour, tail};
+use expect_test::expect;
+use xtp_engine::CongestionKind;
+use xtp_link::LinkConfig;
+use xtp_sim::app::{Script, Step};
+use xtp_sim::flow::FlowSpec;
+use xtp_sim::rival::Rival;
+use xtp_sim::trace::Side;
+use xtp_sim::world::World;
+
+const RTT: Duration = Duration::from_millis(40);
+const LENGTH: Duration = Duration::from_secs(10);
+
+/// Who sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Model,
+    Cubic,
+    Bbr,
+}
+
+/// A queue of so many products of bandwidth and round trip.
+fn world(queue: f64) -> World {
+    let rate = 100_000_000;
+    let product = LinkConfig::default_queue(rate, RTT) as f64;
+    let link = LinkConfig {
+        rate_bits_per_s: Some(rate),
+        delay: RTT / 2,
+        queue_octets: Some((product * queue) as usize),
+        overhead_octets: 28,
+        mtu: Some(1_472),
+        ..LinkConfig::default()
+    };
+    let mut world = World::pair(7, &link);
+    world.packet_limit = u64::MAX;
+    world
+}
+
+/// What each gets in ten seconds, Mbit/s; they begin so much after one another.
+fn run(queue: f64, who: &[Who], apart: Duration) -> Vec<f64> {
+    let mut world = world(queue);
+    let (mut flows, mut rivals) = (Vec::new(), Vec::new());
+    for (number, &who) in (0..).zip(who) {
+        let start = apart * number;
+        let kind = match who {
+            Who::Model => CongestionKind::Auto,
+            Who::Cubic => CongestionKind::Cubic,
+            Who::Bbr => {
+                rivals.push(Rival::new(start));
+                continue;
+            }
+        };
+        let mut flow = FlowSpec::new(
+            xtp_engine::paradigm::stream(0),
+            Script::new(vec![pour(u32::MAX)]),
+            Script::new(vec![Step::AwaitEnd]),
+        );
+        flow.open.tuning.congestion = kind;
+        flow.start = start;
+        flows.push(world.add_flow(flow));
+    }
+    Rival::run(&mut rivals, &mut world, LENGTH);
+    assert!(world.failure.is_none(), "{:?}\n{}", world.failure, tail(&world));
+    let (mut flows, mut rivals) = (flows.into_iter(), rivals.iter());
+    let octets = who.iter().map(|who| match who {
+        Who::Bbr => rivals.next().map_or(0, Rival::delivered),
+        _ => flows
+            .next()
+            .and_then(|flow| world.task(flow, Side::Responder))
+            .map_or(0, |task| task.reader.next),
+    });
+    octets
+        .map(|octets| octets as f64 * 8e-6 / LENGTH.as_secs_f64())
+        .collect()
+}
+
+/// The mean of runs whose flows begin at different moments.
+fn shares(queue: f64, who: &[Who]) -> Vec<f64> {
+    let runs = [MS, 37 * MS, 110 * MS, 250 * MS].map(|apart| run(queue, who, apart));
+    (0..who.len())
+        .map(|flow| runs.iter().map(|run| run[flow]).sum::<f64>() / runs.len() as f64)
+        .collect()
+}
+
+fn jain(shares: &[f64]) -> f64 {
+    let total: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    total * total / squares / shares.len() as f64
+}
+
+#[test]
+fn table() {
+    use Who::{Bbr, Cubic, Model};
+    let four = [Model, Model, Model, Model, Cubic];
+    let cells: [(&str, f64, &[Who]); 10] = [
+        ("four and cubic, 1", 1.0, &four),
+        ("cubic and four, 1", 1.0, &[Cubic, Model, Model, Model, Model]),
+        ("one and bbr, 1", 1.0, &[Model, Bbr]),
+        ("bbr and one, 1", 1.0, &[Bbr, Model]),
+        ("one and bbr, 5", 5.0, &[Model, Bbr]),
+        ("one and cubic, 1", 1.0, &[Model, Cubic]),
+        ("cubic and one, 1", 1.0, &[Cubic, Model]),
+        ("one and cubic, 5", 5.0, &[Model, Cubic]),
+        ("cubic and one, 5", 5.0, &[Cubic, Model]),
+        ("four, 1", 1.0, &[Model; 4]),
+    ];
+    let mut table = String::from("first to begin and others, queue   Jain   Mbit/s\n");
+    for (name, queue, who) in cells {
+        let shares = shares(queue, who);
+        let _ = write!(table, "{name:<32} {:>6.3}  ", jain(&shares));
+        for share in shares {
+            let _ = write!(table, " {share:>5.1}");
+        }
+        table.push('\n');
+    }
+    expect![[r#"
+        first to begin and others, queue   Jain   Mbit/s
+        four and cubic, 1                 0.827    35.9  16.7  14.7  14.4  12.6
+        cubic and four, 1                 0.975    23.5  19.0  14.4  19.9  17.2
+        one and bbr, 1                    0.766    21.4  74.2
+        bbr and one, 1                    0.626    85.0  10.9
+        one and bbr, 5                    0.965    56.5  38.4
+        one and cubic, 1                  0.914    61.5  32.6
+        cubic and one, 1                  0.953    57.2  36.5
+        one and cubic, 5                  0.900    62.4  31.3
+        cubic and one, 5                  0.903    62.4  31.6
+        four, 1                           0.838    41.4  17.9  16.0  18.9
+    "#]]
+    .assert_eq(&table);
+}
