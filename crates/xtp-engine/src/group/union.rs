@@ -53,20 +53,20 @@ impl MissingUnion {
         }
     }
 
-    /// Takes a report of somebody who had `rseq` and `spans` when packet `echo` had come, about octets below `upto`; returns
-    /// how many packets became due by it: no more than `most`, the lowest ones.
+    /// Takes a report of somebody who had `rseq` and `spans` when packet `echo` had come, about packets wholly below `upto`, for
+    /// there is no room for others; returns how many packets became due by it: no more than `most`, the lowest ones.
     pub fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, (echo, most): (u32, usize)) -> usize {
         let before = self.due;
         let mut begin = rseq;
         for (left, right) in spans.iter() {
-            self.gap(begin, left.min(upto), echo, before.saturating_add(most));
-            begin = right;
+            self.gap((begin, left, upto), echo, before.saturating_add(most));
+            begin = begin.max(right);
         }
-        self.gap(begin, upto, echo, before.saturating_add(most));
+        self.gap((begin, upto, upto), echo, before.saturating_add(most));
         self.due - before
     }
 
-    fn gap(&mut self, from: u64, to: u64, echo: u32, most: usize) {
+    fn gap(&mut self, (from, to, upto): (u64, u64, u64), echo: u32, most: usize) {
         if from >= to {
             return;
         }
@@ -74,7 +74,7 @@ impl MissingUnion {
         let touched = self
             .sent
             .range_mut(first..)
-            .take_while(|sent| sent.stretch.from < to);
+            .take_while(|sent| sent.stretch.from < to && sent.stretch.to <= upto);
         for sent in touched.filter(|sent| !sent.due && !serial_gt(sent.sync, echo)) {
             if self.due == most {
                 return;

@@ -59,9 +59,9 @@ fn what_can_not_have_arrived_is_not_missed() {
         "it had seen two packets"
     );
     assert_eq!(
-        union.report(0, Spans::default(), 25, (5, usize::MAX)),
+        union.report(0, Spans::default(), 35, (5, usize::MAX)),
         1,
-        "it answers about the first 25 octets"
+        "it answers about the first 35 octets, and has no room for all of the fourth packet"
     );
     assert_eq!(union.due(), 3);
     union.release(15);
@@ -73,6 +73,15 @@ fn what_can_not_have_arrived_is_not_missed() {
     assert_eq!(union.send(6), Some(stretch(10, 20)));
     union.release(50);
     assert!(union.is_empty() && union.send(7).is_none());
+}
+
+/// Who asks from a position on is not helped with what it lacks before.
+#[test]
+fn spans_before_the_first_octet_that_counts_say_nothing() {
+    let mut union = five();
+    let spans = [Span::new(5, 8), Span::new(25, 30)];
+    let spans = Spans::new(0, &spans).unwrap();
+    assert_eq!(union.report(25, spans, 50, (5, usize::MAX)), 2, "30 and 40");
 }
 
 #[test]
@@ -112,7 +121,7 @@ impl Octets {
             let range = piece.from as usize..piece.to as usize;
             let missing = range
                 .clone()
-                .any(|octet| octet < upto && !had[octet] && self.0[octet].0 <= echo);
+                .any(|octet| piece.to as usize <= upto && !had[octet] && self.0[octet].0 <= echo);
             if missing && due < most && !self.0[range.start].1 {
                 due += 1;
                 self.0[range].iter_mut().for_each(|octet| octet.1 = true);

@@ -285,10 +285,7 @@ impl Transmitter {
     /// Where a receiver that has the octets below `rseq` begins.
     fn join_point(&self, rseq: u64) -> u64 {
         match self.options.from_start {
-            true => rseq.clamp(
-                self.lowest_supplied(),
-                self.stream.nxt.max(self.lowest_supplied()),
-            ),
+            true => rseq.clamp(self.lowest_begin(), self.stream.nxt.max(self.lowest_begin())),
             false => self.stream.nxt,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::scripted::*;
 use crate::group::{CastOptions, DropReason, GroupEvent, MemberId, MemberState, Slow};
-use xtp_wire::{DiagCode, DiagValue, Options, ToGroup, ToMember};
+use xtp_wire::{DiagCode, DiagValue, Options, Spans, ToGroup, ToMember};
 
 fn stage() -> Stage {
     let mut stage = Stage::new(CastOptions {
@@ -55,6 +55,45 @@ fn the_answer_is_repeated_until_it_is_heard_or_given_up() {
         stage.engine.group_members(stage.now, stage.id).expect("known"),
         []
     );
+}
+
+/// What is kept begins within a packet: who comes late lacks the rest of that packet, and gets it.
+#[test]
+fn who_begins_within_a_packet_gets_the_rest_of_it() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(1),
+        fec: None,
+        slow: Slow::Wait,
+        keep: 10_000,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let mut first = Actor::new(1, stage.key());
+    first.enter(&mut stage);
+    stage.write(30_000);
+    stage.run(50 * MS);
+    assert_eq!(stage.position(), 30_000);
+    let echo = newest(&stage.heard);
+    first.status(&mut stage, 30_000, echo, Options::empty());
+    let mut late = Actor::new(2, stage.key());
+    late.room = 3_000;
+    late.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let (begins, _, sync) = late.answer(&stage.heard).expect("answered");
+    assert_eq!(begins, 20_000);
+    assert_ne!(begins % 1_440, 0);
+    late.confirm(&mut stage, begins, sync);
+    stage.run(10 * MS);
+    let echo = newest(&stage.heard);
+    stage.take();
+    // It asks as the answer to a poll, and has no room for all of the third packet.
+    late.spans_asked(&mut stage, begins, echo, Spans::EMPTY);
+    stage.run(10 * MS);
+    let again: Vec<_> = data(&stage.heard)
+        .iter()
+        .map(|(seq, octets, _)| (*seq, octets.len()))
+        .collect();
+    assert_eq!(again, [(20_000, 160), (20_160, 1_440)]);
 }
 
 #[test]

@@ -284,7 +284,9 @@ impl Transmitter {
         let spans: SmallVec<[Span; 8]> = held.iter().map(|held| Span::new(held.0, held.1)).collect();
         let mut due = 0;
         if let Ok(spans) = Spans::new(rseq, &spans) {
-            due = self.repair.missing(rseq, spans, nxt, (bucket.sync, usize::MAX));
+            // Of a packet that is kept in part nobody is helped who lacks the other part only.
+            let from = rseq.max(self.stream.first_whole());
+            due = self.repair.missing(from, spans, nxt, (bucket.sync, usize::MAX));
         }
         if all.options.go_back_n
             && due > 0

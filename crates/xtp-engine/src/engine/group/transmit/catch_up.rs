@@ -97,6 +97,14 @@ impl Transmitter {
         }
     }
 
+    /// Where one that comes late begins.
+    pub(super) fn lowest_begin(&self) -> u64 {
+        match self.lowest_supplied() {
+            0 => 0,
+            _ => self.stream.first_begin(),
+        }
+    }
+
     /// Nobody has any more what a member lacks.
     pub(in crate::engine::group) fn past_is_gone(&mut self, member: MemberId, env: &mut GroupEnv<'_>) {
         self.drop_member(member.0, DropReason::Behind, env);

@@ -144,7 +144,7 @@ impl Transmitter {
 
     /// A packet to whom this T was given, and its `live`.
     fn letter(&mut self, own: u64, env: &GroupEnv<'_>) -> Option<(Letter, u64)> {
-        let lowest = self.lowest_supplied();
+        let lowest = self.lowest_begin();
         if let Some(pending) = self.joins.get_mut(own) {
             pending.sync = pending.sync.wrapping_add(1);
             pending.told = env.now;

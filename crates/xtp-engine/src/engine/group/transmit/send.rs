@@ -110,7 +110,9 @@ impl Transmitter {
     }
 
     fn send_again(&mut self, stretch: Stretch, now: Time, out: &mut TransmitBatch) -> Option<u64> {
-        let portion = self.stream.portion(stretch.from, stretch.to)?;
+        // What is kept may begin within a packet, or within a tag.
+        let from = stretch.from.max(self.stream.first_whole());
+        let portion = self.stream.portion(from, stretch.to)?;
         self.repair.rest(Stretch {
             from: portion.end(),
             to: stretch.to,

@@ -243,6 +243,7 @@ impl Transmitter {
                 .rseq
                 .max(above)
                 .max(self.stream.open_block())
+                .max(self.stream.first_whole())
                 .max(live);
             let most = usize::try_from(given).unwrap_or(usize::MAX);
             let upto = below.min(self.stream.nxt).min(alloc);

@@ -214,6 +214,27 @@ impl Stream {
         self.lowest
     }
 
+    /// The lowest octet that can be sent again: behind a tag that lies across the beginning of what is kept.
+    pub(super) fn first_whole(&self) -> u64 {
+        match self.queue.tag_floor(self.lowest) {
+            begins if begins < self.lowest => begins + TAG_LEN as u64,
+            lowest => lowest,
+        }
+    }
+
+    /// Where a receiver may begin with what is kept: not within a tag, and with a whole block, for rows are of whole ones.
+    pub(super) fn first_begin(&self) -> u64 {
+        let mut begin = self.lowest;
+        while begin < self.nxt && self.queue.tag_floor(begin) < begin {
+            let next = self.layout.and_then(|layout| {
+                let place = layout.place(begin)?;
+                Some(layout.start(place.block.saturating_add(1)))
+            });
+            begin = next.unwrap_or(self.nxt).min(self.nxt);
+        }
+        begin
+    }
+
     /// Keeps nothing below `position`, but whole blocks.
     pub(super) fn release(&mut self, position: u64) {
         let position = match &self.layout {

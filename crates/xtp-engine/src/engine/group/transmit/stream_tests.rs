@@ -57,6 +57,36 @@ fn the_limit_holds_and_never_splits_a_tag() {
     assert_eq!((portion.len, portion.tag, portion.eom), (12, Some(5), false));
 }
 
+/// What is kept is whole blocks, and a tag may lie across the border of two: nobody begins with the rest of one.
+#[test]
+fn who_begins_with_what_is_kept_does_not_begin_within_a_tag() {
+    for before in 0..=10 {
+        let mut stream = stream();
+        let data = Bytes::from(vec![1; 4 * usize::from(L) - before]);
+        stream.write(data, false).expect("open");
+        stream.tag(5).expect("open");
+        stream.write(Bytes::from_static(&[1; 90]), false).expect("open");
+        cut_all(&mut stream);
+        let border = 4 * u64::from(L);
+        stream.release(border);
+        let within = (1..8).contains(&before);
+        let first = if within {
+            border - before as u64 + 8
+        } else {
+            border
+        };
+        assert_eq!(
+            (stream.lowest(), stream.first_whole()),
+            (border, first),
+            "{before}"
+        );
+        let begin = if within { 2 * border } else { border };
+        assert_eq!(stream.first_begin(), begin, "{before}");
+        let portion = stream.portion(first, u64::MAX).expect("kept");
+        assert_eq!(portion.tag, (before == 0).then_some(5), "{before}");
+    }
+}
+
 /// A range that somebody fetches may end within a tag.
 #[test]
 fn a_tag_that_begins_in_a_range_is_whole() {
