@@ -3,7 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use xtp_wire::{
-    Body, HEADER_LEN, Header, Options, Packet, Protection, Run, Writer, XDATA_HEAD_LEN, XdataHead, parse_head, seal,
+    Body, HEADER_LEN, Header, Options, Packet, Protection, Run, Writer, XDATA_HEAD_LEN, XdataHead,
+    parse_head, seal,
 };
 
 /// Packets of a run at most.

@@ -49,7 +49,7 @@ impl Cast {
     /// Waits until those who are expected have joined, or the time to wait for them is over.
     ///
     /// # Errors
-    /// [`Error::Group`] with [`GroupClose::Nobody`] if nobody came; [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
+    /// [`Error::Group`] with [`GroupClose::Nobody`](crate::GroupClose::Nobody) if nobody came; [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
     pub fn wait_started(&self) -> Result<()> {
         self.party
             .wait("waiting for members", |core, _, id| group::started(core, id))
@@ -154,7 +154,7 @@ impl Cast {
     /// may take is bounded by [`CastOptions::patience`](crate::CastOptions::patience).
     ///
     /// # Errors
-    /// [`Error::Group`] with [`GroupClose::Nobody`] if nobody joined; as [`send`](Self::send).
+    /// [`Error::Group`] with [`GroupClose::Nobody`](crate::GroupClose::Nobody) if nobody joined; as [`send`](Self::send).
     pub fn finish(&self) -> Result<Vec<MemberReport>> {
         self.begin_finish()?;
         self.confirmed()
