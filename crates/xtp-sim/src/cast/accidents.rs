@@ -60,6 +60,18 @@ impl GroupWorld {
             "receiver: jitter",
         );
         add(!self.sender.laggards.is_empty(), "receiver is behind");
+        add(
+            self.sender.memory.given > 0,
+            "transmitter: its user gave the past",
+        );
+        add(self.sender.memory.is_lost, "transmitter: the past is lost");
+        let symbol = self.watch.coding.map(|coding| coding.symbol);
+        let lies_in_two =
+            |&(at, _): &(u64, u64)| symbol.is_some_and(|symbol| at / symbol != (at + 7) / symbol);
+        add(
+            self.sender.ledger.tags.iter().any(lies_in_two),
+            "group: a tag in two symbols",
+        );
         names
     }
 }

@@ -48,6 +48,7 @@ impl CastPlan {
             target,
             messages,
             is_datagram: false,
+            past: None,
             is_compared: false,
             members: Vec::new(),
             troubles: Vec::new(),
@@ -58,6 +59,9 @@ impl CastPlan {
         }
         plan.draw_late_ones(rng);
         plan.draw_manner(&mut Rng::new(seed, 52));
+        plan.draw_past(&mut Rng::new(seed, 54));
+        plan.draw_seams(symbol, &mut Rng::new(seed, 55));
+        plan.hurry_past();
         plan.draw_troubles(&mut Rng::new(seed, 51));
         plan.draw_comparison(&mut Rng::new(seed, 53));
         plan

@@ -182,6 +182,19 @@ impl GroupWorld {
         let bursts = matches!(receiving.plan.down.loss, Loss::GilbertElliott { .. }) && troubled;
         let chance = bursts || lossy && options.patience < Duration::from_secs(10);
         add(chance, "loses much, and the patience is short");
+        let out = |reason| {
+            let report = self.member_of(receiving);
+            report.is_some_and(|report| report.state == MemberState::Dropped(reason))
+        };
+        add(
+            out(DropReason::Behind) && self.is_past_gone(),
+            "lacks what nobody has any more",
+        );
+        // Whoever loses much fetches a range in several round trips, and has room for little at a time.
+        add(
+            out(DropReason::TooSlow) && lossy && self.plan.past.is_some(),
+            "fetches too slowly to be waited for",
+        );
         // Whoever was away when the rest was done is found again by the group only as long as it lasts.
         let over = self.sender_over().unwrap_or(u64::MAX);
         let began = receiving.now.began;
@@ -261,7 +274,7 @@ impl GroupWorld {
         if let Require::AnyOf(count) = options.require {
             let done = self.sender.done.len();
             let alive = self.members.iter().filter(|member| member.is_alive()).count();
-            let quiet = self.plan.troubles.is_empty() && joined;
+            let quiet = self.plan.troubles.is_empty() && joined && !self.is_past_gone();
             let rejects = self
                 .plan
                 .members
@@ -309,6 +322,8 @@ impl GroupWorld {
             }
             DropReason::Replaced => restarted,
             DropReason::Slow => self.plan.options.slow == Slow::Drop,
+            // However little is kept: what its user gives back makes everybody whole (§9.7).
+            DropReason::Behind => self.is_past_gone(),
             _ => true,
         };
         // Who drops slow ones drops silent ones after four polls.

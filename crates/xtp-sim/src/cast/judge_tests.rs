@@ -94,6 +94,10 @@ fn a_report_says_what_is_so() {
             MemberState::Dropped(DropReason::Replaced),
             "out for a reason that does not hold",
         ),
+        (
+            MemberState::Dropped(DropReason::Behind),
+            "out for a reason that does not hold",
+        ),
     ] {
         let mut world = played(|_| {});
         world.sender.reports[1].state = state;

@@ -54,6 +54,8 @@ pub struct Receiving {
     pub left: bool,
     /// Its links carry nothing.
     pub cut: bool,
+    /// Its stream may begin where the transmitter still keeps it.
+    pub begins_anywhere: bool,
     readable: bool,
     next_read: u64,
     says_at: u64,
@@ -81,6 +83,7 @@ impl Receiving {
             complete_at: None,
             left: false,
             cut: false,
+            begins_anywhere: promise == Promise::Gaps,
             readable: false,
             next_read: 0,
             says_at: u64::MAX,
@@ -239,13 +242,22 @@ impl Receiving {
             let item = self.machine.driver.group_read(now, id, room.min(MOST));
             let item = item.map_err(|error| format!("read: {error}"))?;
             if let (
-                Promise::Gaps,
+                true,
                 0,
                 Read::Data { offset, .. } | Read::Tag { offset, .. } | Read::Gap { offset, .. },
-            ) = (self.promise, self.check.checked + self.check.missing, &item)
-            {
-                // Where nobody is waited for, the stream begins with what is heard first (§9.8).
+            ) = (
+                self.begins_anywhere,
+                self.check.checked + self.check.missing,
+                &item,
+            ) {
+                // Where nobody is waited for, the stream begins with what is heard first (§9.16); and for who comes late
+                // with the oldest octet that is kept (§9.10).
                 self.check.next = *offset;
+            }
+            if self.begins_anywhere && self.check.next == 0 && item == Read::End {
+                // It came when all that it could be given had left.
+                self.measure()?;
+                self.check.next = self.now.had;
             }
             let before = self.check.next;
             self.check.item(&item, ledger)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use xtp_engine::group::{CastOptions, JoinOptions, Mode};
 use xtp_link::LinkConfig;
 
+use super::past::PastPlan;
 use crate::clock::Clock;
 
 /// A whole group, from beginning to end.
@@ -18,6 +19,8 @@ pub struct CastPlan {
     pub messages: Vec<Message>,
     /// That is one datagram, and there is no stream.
     pub is_datagram: bool,
+    /// How its user gives back what is no longer kept, if it does.
+    pub past: Option<PastPlan>,
     /// It runs once more without the troubles, and those to whom nothing happens are as fast.
     pub is_compared: bool,
     /// Its link to the bridge: what is lost here everybody lacks.

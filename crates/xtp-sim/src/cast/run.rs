@@ -152,6 +152,9 @@ impl GroupWorld {
 pub fn print_plan(plan: &CastPlan, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:?}", plan.options)?;
     writeln!(out, "to {:?}, uplink {:?}", plan.target, plan.uplink)?;
+    if let Some(past) = &plan.past {
+        writeln!(out, "{past:?}")?;
+    }
     for (number, member) in plan
         .members
         .iter()

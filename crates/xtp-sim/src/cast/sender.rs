@@ -7,7 +7,8 @@ use xtp_engine::group::{
 };
 
 use super::machine::Machine;
-use super::plan::Message;
+use super::past::Memory;
+use super::plan::{CastPlan, Message};
 use super::world::receiver_at;
 use crate::app::nanos;
 use crate::check::stream::Ledger;
@@ -37,6 +38,8 @@ pub struct Sending {
     pub reports: Vec<MemberReport>,
     /// Its counters in the end.
     pub stats: CastStats,
+    /// What its user was asked for of the past.
+    pub memory: Memory,
     messages: Vec<Message>,
     /// Which message is next, how much of it was taken, whether its tag was.
     at: usize,
@@ -53,7 +56,12 @@ pub struct Sending {
 
 impl Sending {
     /// A transmitter that has written nothing.
-    pub fn new(machine: Machine, id: GroupId, messages: Vec<Message>, key: u64) -> Self {
+    pub fn new(machine: Machine, id: GroupId, plan: &CastPlan, key: u64) -> Self {
+        let messages = if plan.is_datagram {
+            Vec::new()
+        } else {
+            plan.messages.clone()
+        };
         let next = messages.first().map_or(0, |message| nanos(message.pause));
         Self {
             machine,
@@ -70,6 +78,7 @@ impl Sending {
             laggards: BTreeSet::new(),
             reports: Vec::new(),
             stats: CastStats::default(),
+            memory: Memory::new(plan.past),
             messages,
             at: 0,
             taken: 0,
@@ -82,9 +91,9 @@ impl Sending {
     }
 
     /// A transmitter whose user has handed over one datagram.
-    pub fn of_datagram(machine: Machine, id: GroupId, octets: u64, key: u64) -> Self {
-        let mut sending = Self::new(machine, id, Vec::new(), key);
-        sending.ledger.data(0, octets, true);
+    pub fn of_datagram(machine: Machine, id: GroupId, plan: &CastPlan, key: u64) -> Self {
+        let mut sending = Self::new(machine, id, plan, key);
+        sending.ledger.data(0, plan.octets(), true);
         sending.ledger.closed = true;
         sending.finished = true;
         sending
@@ -97,10 +106,22 @@ impl Sending {
 
     /// When its user wants to act.
     pub fn user_at(&self) -> u64 {
-        match self.full || self.finished || self.closed.is_some() {
+        let writes = match self.full || self.finished || self.closed.is_some() {
             true => u64::MAX,
             false => self.next,
-        }
+        };
+        writes.min(self.memory.at())
+    }
+
+    /// Hears what of the past its user is asked for.
+    ///
+    /// # Errors
+    /// What nobody should ask for.
+    pub fn remember(&mut self, world: u64) -> Result<(), String> {
+        let stats = self.machine.driver.cast_stats(xtp_engine::Time::ZERO, self.id);
+        let stats = stats.map_err(|error| format!("no counters: {error}"))?;
+        let left = (stats.position, stats.acknowledged);
+        self.memory.ask(world, &mut self.machine.driver, left)
     }
 
     /// Events since the last call.
@@ -183,6 +204,8 @@ impl Sending {
     /// What the engine refuses.
     pub fn act(&mut self, world: u64) -> Result<(), String> {
         let now = self.machine.local(world);
+        self.memory
+            .answer(world, &mut self.machine.driver, &self.ledger)?;
         while self.next <= world && !self.full && !self.finished && self.closed.is_none() {
             let Some(message) = self.messages.get(self.at).cloned() else {
                 self.finished = true;

@@ -272,6 +272,10 @@ impl Watch {
             // What can be read includes gaps, which hold nothing.
             return Ok(());
         }
+        if receiving.begins_anywhere && receiving.check.next == 0 {
+            // Where its stream begins is seen when something of it is read.
+            return Ok(());
+        }
         let held = receiving.now.had.saturating_sub(receiving.now.read);
         let capacity = receiving.plan.join.capacity;
         match held > capacity {

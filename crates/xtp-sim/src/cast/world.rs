@@ -106,7 +106,9 @@ impl GroupWorld {
         };
         for (number, member) in plan.members.iter().enumerate() {
             let machine = receiver_machine(&plan, number, 0, &mut rng).map_err(refused)?;
-            members.push(Receiving::new(machine, member.clone(), promise));
+            let mut receiving = Receiving::new(machine, member.clone(), promise);
+            receiving.begins_anywhere |= plan.forgets();
+            members.push(receiving);
         }
         let config = EngineConfig::new(rng.entropy());
         let machine = Machine::new(config, transmitter_address(), plan.clock, plan.socket_buffer, 0)
@@ -353,7 +355,7 @@ impl GroupWorld {
         for datagram in out {
             self.depart(datagram);
         }
-        let result = self.sender.hear(now);
+        let result = self.sender.remember(now).and_then(|()| self.sender.hear(now));
         self.check(None, result);
         self.judge_news();
         let user = self.sender.user_at();
@@ -509,12 +511,11 @@ fn transmitter(
     let (now, options) = (machine.local(0), plan.options.clone());
     if !plan.is_datagram {
         let id = machine.driver.cast(now, addresses, options)?;
-        return Ok(Sending::new(machine, id, plan.messages.clone(), key));
+        return Ok(Sending::new(machine, id, plan, key));
     }
-    let octets = plan.octets();
-    let data = content::make(key, 0, octets as usize);
+    let data = content::make(key, 0, plan.octets() as usize);
     let id = machine.driver.cast_datagram(now, addresses, options, data)?;
-    Ok(Sending::of_datagram(machine, id, octets, key))
+    Ok(Sending::of_datagram(machine, id, plan, key))
 }
 
 fn receiver_machine(plan: &CastPlan, member: usize, instance: u16, rng: &mut Rng) -> Result<Machine, Error> {

@@ -44,6 +44,28 @@ impl Ledger {
         Some(self.tags[place].1)
     }
 
+    /// What stands at `at`: of octets at most so many, no further than their message or to the next tag.
+    ///
+    /// # Errors
+    /// Nothing was written there, or it is the inside of a tag.
+    pub fn standing(&self, at: u64, most: u64) -> Result<Standing, String> {
+        if let Some(tag) = self.tag_at(at) {
+            return Ok(Standing::Tag(tag));
+        }
+        if at >= self.written || self.overlaps_tag(at, at + 1) {
+            return Err(format!("nothing begins at {at} of {} octets", self.written));
+        }
+        let next = self.tags.partition_point(|&(position, _)| position < at);
+        let tag = self
+            .tags
+            .get(next)
+            .map_or(self.written, |&(position, _)| position);
+        let end = tag.min(at.saturating_add(most.max(1)));
+        let ends = self.ends_between(at, end);
+        let (end, eom) = ends.first().map_or((end, false), |first| (*first, true));
+        Ok(Standing::Octets { len: end - at, eom })
+    }
+
     fn overlaps_tag(&self, from: u64, to: u64) -> bool {
         let first = self.tags.partition_point(|&(position, _)| position + 8 <= from);
         self.tags.get(first).is_some_and(|&(position, _)| position < to)
@@ -54,6 +76,20 @@ impl Ledger {
         let last = self.message_ends.partition_point(|&end| end <= to);
         &self.message_ends[first..last]
     }
+}
+
+/// What stands at a position of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A tag begins there.
+    Tag(u64),
+    /// So many octets, and whether a message ends with the last of them.
+    Octets {
+        /// How many.
+        len: u64,
+        /// A message ends behind them.
+        eom: bool,
+    },
 }
 
 /// What the reader promised its user.

@@ -4,9 +4,11 @@ use xtp_sim::Summary;
 use xtp_sim::scenario::{Class, Scenario};
 
 /// Everything that may happen to a group, and the least share of seeds in which it does, in percent.
-const HAPPENS: [(&str, f64); 22] = [
+const HAPPENS: [(&str, f64); 24] = [
     ("group: shared loss", 5.0),
     ("group: compared", 3.0),
+    ("group: a tag in two symbols", 1.5),
+    ("transmitter: its user gave the past", 1.2),
     ("receiver loses by itself", 30.0),
     ("receiver's answers lost", 20.0),
     ("receiver: reordering", 20.0),
@@ -14,7 +16,7 @@ const HAPPENS: [(&str, f64); 22] = [
     ("receiver: jitter", 20.0),
     ("receiver: slow link", 3.0),
     ("receiver reads slowly", 20.0),
-    ("receiver joins late", 0.5),
+    ("receiver joins late", 2.5),
     ("receiver rejects", 5.0),
     ("receiver is behind", 4.0),
     ("receiver paused", 8.0),
@@ -74,7 +76,7 @@ fn seeds_of_groups_pass_and_draw_everything() {
 }
 
 /// The first number is the seed, the text what was wrong with the engine.
-const MENDED: [(u64, &str); 3] = [
+const MENDED: [(u64, &str); 5] = [
     (
         173,
         "a tag between two symbols with many marks left twice in one repair",
@@ -82,6 +84,14 @@ const MENDED: [(u64, &str); 3] = [
     (
         9_099,
         "buckets: who came when all was acknowledged was never helped",
+    ),
+    (
+        3_750,
+        "who came late where a tag lay across the beginning of what was kept read the rest of it as data",
+    ),
+    (
+        3_970,
+        "who came late where what was kept began within a packet never got the rest of it",
     ),
     (16_886, "buckets: nobody found out that all hosts were gone"),
 ];
