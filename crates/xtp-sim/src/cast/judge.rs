@@ -182,19 +182,6 @@ impl GroupWorld {
         let bursts = matches!(receiving.plan.down.loss, Loss::GilbertElliott { .. }) && troubled;
         let chance = bursts || lossy && options.patience < Duration::from_secs(10);
         add(chance, "loses much, and the patience is short");
-        let out = |reason| {
-            let report = self.member_of(receiving);
-            report.is_some_and(|report| report.state == MemberState::Dropped(reason))
-        };
-        add(
-            out(DropReason::Behind) && self.is_past_gone(),
-            "lacks what nobody has any more",
-        );
-        // Whoever loses much fetches a range in several round trips, and has room for little at a time.
-        add(
-            out(DropReason::TooSlow) && lossy && self.plan.past.is_some(),
-            "fetches too slowly to be waited for",
-        );
         // Whoever was away when the rest was done is found again by the group only as long as it lasts.
         let over = self.sender_over().unwrap_or(u64::MAX);
         let began = receiving.now.began;
@@ -220,7 +207,21 @@ impl GroupWorld {
             !joined && began + time_to_join > over.min(started),
             "came too late",
         );
+        self.excuse_by_the_past(receiving, lossy, &mut excuses);
         excuses
+    }
+
+    /// What somebody lacks is no longer kept, and can not be had, or not in time.
+    fn excuse_by_the_past(&self, receiving: &Receiving, lossy: bool, excuses: &mut Excuses) {
+        let state = self.member_of(receiving).map(|report| report.state);
+        let out = |reason| state == Some(MemberState::Dropped(reason));
+        if out(DropReason::Behind) && self.is_past_gone() {
+            excuses.push("lacks what nobody has any more");
+        }
+        // Whoever loses much fetches a range in several round trips, and has room for little at a time.
+        if out(DropReason::TooSlow) && lossy && self.plan.past.is_some() {
+            excuses.push("fetches too slowly to be waited for");
+        }
     }
 
     /// What the transmitter says of the program that runs there now.
