@@ -205,7 +205,8 @@ impl Blocks {
             block.fill(symbol, octets, descriptor.marks());
         }
         block.solved = true;
-        if !open && self.seams.is_empty() {
+        // Half a tag at its end is not in order before the next block is: of this one nothing is missing all the same.
+        if !open && self.seams.is_empty() && !self.seams.has_half(end) {
             self.open.remove(&number);
         }
         segments

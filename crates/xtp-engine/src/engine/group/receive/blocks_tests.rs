@@ -375,6 +375,30 @@ fn no_more_blocks_are_kept_than_there_is_room_for() {
     assert_eq!(blocks.need(0), Some(3), "the lowest are kept");
 }
 
+/// The last octets of a block are half a tag: it is whole, and only the next one is asked for.
+#[test]
+fn a_block_that_ends_within_a_tag_is_not_asked_for_again() {
+    for before in 1..8 {
+        let at = BLOCK - before;
+        let sent = Sent {
+            octets: (0..2 * BLOCK).map(|octet| octet as u8).collect(),
+            ends: Vec::new(),
+            tags: vec![at],
+        };
+        let mut here = Here::new();
+        for row in 0..SYMBOLS as u8 {
+            here.row(&sent, 0, row);
+        }
+        assert_eq!(here.stream.next(), at);
+        assert_eq!(here.blocks.need(0), Some(0), "{before} octets of the tag");
+        for row in 0..SYMBOLS as u8 {
+            here.row(&sent, 1, row);
+        }
+        assert_eq!(here.read(), (sent.octets, Vec::new(), vec![at]));
+        assert_eq!(here.blocks.len(), 0, "nothing is kept");
+    }
+}
+
 #[test]
 fn rows_whose_marks_nobody_encodes_are_dropped() {
     let keep = Bytes::copy_from_slice;

@@ -51,6 +51,11 @@ impl Seams {
         self.waiting.is_empty()
     }
 
+    /// Whether half a tag waits in front of `border` for the rest of it.
+    pub(super) fn has_half(&self, border: u64) -> bool {
+        self.halves.contains_key(&border)
+    }
+
     /// Everything below `position` is here.
     pub(super) fn release(&mut self, position: u64) {
         if self
