@@ -1,10 +1,13 @@
 //! What a transmitter no longer keeps its user gives back: whoever is behind or late becomes whole by that.
 
 use crate::slow::{self, MESSAGE, assert_whole, octets, one_cut_off, one_late};
-use crate::world::{ARRIVES, World, is_done};
+use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
 use bytes::Bytes;
 use std::cell::Cell;
-use xtp_engine::group::{BucketOptions, CastOptions, DropReason, GroupClose, HistoryItem, MemberState, Mode};
+use std::time::Duration;
+use xtp_engine::group::{
+    BucketOptions, CastOptions, DropReason, GroupClose, HistoryItem, MemberState, Mode, Target,
+};
 
 /// Far less than what who is late lacks.
 const KEEP: u64 = 20_000;
@@ -93,6 +96,36 @@ fn one_that_was_cut_off_gets_what_is_no_longer_kept() {
         assert_whole(&world, host, id);
     }
     assert!(world.members(0, cast).iter().all(is_done));
+}
+
+/// The only one that held the window is switched off while one that came late still fetches, and has no room for what the group sends:
+/// when that has what lies below its `live`, the group does not keep what follows any more.
+#[test]
+fn one_that_is_left_gets_what_is_no_longer_kept() {
+    for fec in [None, options(1).fec] {
+        let off = Cell::new(false);
+        let mut world = World::new(3, |copy: &Copy| {
+            match off.get() && [copy.to, copy.from].contains(&1) {
+                true => Fate::Lost,
+                false => ARRIVES,
+            }
+        });
+        world.remember(past);
+        let mut options = options(1);
+        options.fec = fec;
+        options.patience = Duration::from_secs(5);
+        let cast = world.cast(0, Target::Group(group(1)), options);
+        world.join(1, slow::join());
+        slow::write(&mut world, 0, cast);
+        world.run_for(Duration::from_secs(1));
+        let mut join = slow::join();
+        join.capacity = 30_000;
+        let late = world.join(2, join);
+        world.run_for(Duration::from_secs(1));
+        off.set(true);
+        assert!(world.run(), "{:?}", world.members(0, cast));
+        assert_whole(&world, 2, late);
+    }
 }
 
 /// A user that does not have it says so: who lacks it is out, and hears why.

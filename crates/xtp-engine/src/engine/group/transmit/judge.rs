@@ -302,12 +302,7 @@ impl Transmitter {
 
     /// A holder becomes a laggard, and is told so.
     fn leave_behind(&mut self, index: u32, env: &mut GroupEnv<'_>) {
-        let lossy = self.is_lossy(index, self.judge.usual);
-        let live = if lossy {
-            GroupPoint::NEVER
-        } else {
-            self.live_from_now()
-        };
+        let live = self.live_of(index);
         let member = self.members.get_mut(index);
         (member.live, member.lagged, member.behind) = (live, true, None);
         member.tell_after = FIRST_TOLD;
@@ -358,8 +353,12 @@ impl Transmitter {
         let lossy = self.is_lossy(index, self.judge.usual);
         let nxt = self.stream.nxt;
         let has_room = self.stream.is_sent() || member.alloc >= nxt.saturating_add(self.block_len());
-        // Nor does the group repair what it does not keep.
+        // Nor does the group repair what it does not keep: that is fetched, too.
         let kept = rseq >= self.stream.lowest();
+        if !kept && rseq >= live {
+            self.members.get_mut(index).live = self.live_of(index);
+            return self.replies.push(Reply::Standing(own));
+        }
         if !kept || !(alone || (whole && near && has_room && !lossy)) {
             return;
         }
@@ -378,6 +377,14 @@ impl Transmitter {
         self.members.turn(index, MemberState::Holder, env.now);
         env.tell(GroupEvent::Returned(MemberId(index)));
         self.rate.members_changed(&self.members, env.now);
+    }
+
+    /// From where on the group repairs for this member, which has to fetch the rest by itself; for a lossy one nothing.
+    fn live_of(&self, index: u32) -> u64 {
+        match self.is_lossy(index, self.judge.usual) {
+            true => GroupPoint::NEVER,
+            false => self.live_from_now(),
+        }
     }
 
     /// From where on the group repairs for somebody who begins to fetch the rest by itself: the next block.
