@@ -14,6 +14,8 @@ pub enum HistoryItem {
     },
     /// An out-of-band tag, which takes eight octets of the stream's positions.
     Tag(u64),
+    /// A message that is such a tag and nothing else.
+    EmptyMessage(u64),
 }
 
 impl From<Bytes> for HistoryItem {

@@ -2,6 +2,7 @@
 
 use crate::slow::{self, join};
 use crate::world::{ARRIVES, World, group, is_done};
+use bytes::Bytes;
 use std::time::Duration;
 use xtp_engine::group::{CastOptions, GroupClose, GroupId, HistoryItem, Target};
 use xtp_wire::Format;
@@ -137,5 +138,52 @@ fn a_tag_that_there_is_no_room_for_is_not_fetched() {
         for (host, id) in receivers {
             assert_whole(&world, host, id);
         }
+    }
+}
+
+/// Two messages that are a tag and nothing else, between two of octets.
+fn past_of_empty_messages(position: u64, most: usize) -> Option<HistoryItem> {
+    let (octet, end) = match position {
+        0..1_000 => (1, 1_000),
+        1_000 => return Some(HistoryItem::EmptyMessage(7)),
+        1_008 => return Some(HistoryItem::EmptyMessage(8)),
+        _ => (2, 501_016),
+    };
+    let count = most.min((end - position) as usize);
+    Some(HistoryItem::Octets {
+        bytes: vec![octet; count].into(),
+        end_of_message: position + count as u64 == end,
+    })
+}
+
+/// Such a message ends for whoever fetches it as for whoever was there.
+#[test]
+fn an_empty_message_behind_a_tag_is_fetched_with_its_end() {
+    for has_history in [false, true] {
+        let mut world = World::new(3, |_| ARRIVES);
+        world.remember(past_of_empty_messages);
+        let mut options = slow::options(1);
+        options.history = has_history;
+        if has_history {
+            options.keep = 0;
+        }
+        let cast = world.cast(0, Target::Group(group(1)), options);
+        let there = world.join(1, join());
+        world.write(0, cast, &[1; 1_000], true);
+        let now = world.now;
+        for tag in [7, 8] {
+            world.engine(0).group_tag(now, cast, tag).unwrap();
+            assert_eq!(world.engine(0).group_send(now, cast, Bytes::new(), true), Ok(0));
+        }
+        world.write(0, cast, &[2; 500_000], true);
+        world.engine(0).group_finish(now, cast).unwrap();
+        world.run_for(Duration::from_secs(2));
+        let late = world.join(2, join());
+        assert!(world.run(), "{:?}", world.members(0, cast));
+        let (there, late) = (world.party(1, there), world.party(2, late));
+        assert_eq!(there.ends.len(), 4);
+        assert_eq!(there.tags.len(), 2);
+        assert_eq!((&late.ends, &late.tags), (&there.ends, &there.tags));
+        assert_eq!(late.octets.len(), 501_000);
     }
 }

@@ -153,13 +153,26 @@ impl Fetching {
 
     /// Reads what came; an error is a transmitter that sends more than it was asked for.
     fn read(&mut self, now: Time, engine: &mut Engine, id: ContextId) -> Result<(), ()> {
+        let mut next = engine.read(now, id, PIECE);
         loop {
-            match engine.read(now, id, PIECE) {
-                Ok(Read::Data { bytes, eom, .. }) => self.place(now, engine, None, bytes, eom)?,
-                Ok(Read::Tag { tag, .. }) => self.place(now, engine, Some(tag), Bytes::new(), false)?,
+            next = match next {
+                Ok(Read::Data { bytes, eom, .. }) => {
+                    self.place(now, engine, None, bytes, eom)?;
+                    engine.read(now, id, PIECE)
+                }
+                Ok(Read::Tag { tag, .. }) => {
+                    let after = engine.read(now, id, PIECE);
+                    // Where a message is a tag and nothing else, its end has no octets.
+                    let ends = matches!(&after, Ok(Read::Data { bytes, eom: true, .. }) if bytes.is_empty());
+                    self.place(now, engine, Some(tag), Bytes::new(), ends)?;
+                    match ends {
+                        true => engine.read(now, id, PIECE),
+                        false => after,
+                    }
+                }
                 Ok(Read::Gap { .. }) => return Err(()),
                 _ => return Ok(()),
-            }
+            };
             self.retry = RETRY;
         }
     }

@@ -5,6 +5,7 @@ use crate::event::ContextId;
 use crate::group::{GroupId, HistoryItem};
 use crate::options::Rate;
 use crate::time::Time;
+use bytes::Bytes;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use xtp_wire::{RangeReader, TAG_LEN};
@@ -75,15 +76,20 @@ struct Supplying {
 #[derive(Default)]
 pub(super) struct Supplies(Vec<Supplying>);
 
+fn lone_tag(tag: u64, eom: bool) -> Supply {
+    Supply {
+        tag: Some(tag),
+        bytes: SmallVec::new(),
+        eom,
+        len: TAG_LEN as u64,
+    }
+}
+
 /// So much of what the user gave as was asked for; `None` if it is nothing.
 fn piece(item: HistoryItem, most: usize) -> Option<Supply> {
     match item {
-        HistoryItem::Tag(tag) => Some(Supply {
-            tag: Some(tag),
-            bytes: SmallVec::new(),
-            eom: false,
-            len: TAG_LEN as u64,
-        }),
+        HistoryItem::Tag(tag) => Some(lone_tag(tag, false)),
+        HistoryItem::EmptyMessage(tag) => Some(lone_tag(tag, true)),
         HistoryItem::Octets { bytes, .. } if bytes.is_empty() => None,
         HistoryItem::Octets {
             mut bytes,
@@ -280,6 +286,10 @@ impl Supplying {
             let is_lone_tag = piece.tag.is_some() && piece.bytes.is_empty();
             if let Some(tag) = piece.tag {
                 let _ = engine.send_tag(now, self.association, tag);
+            }
+            if is_lone_tag && piece.eom {
+                // An empty message: its end has no octets to go with.
+                let _: Result<usize, _> = engine.send(now, self.association, Bytes::new(), true);
             }
             let last = piece.bytes.len().saturating_sub(1);
             for (index, bytes) in piece.bytes.into_iter().enumerate() {
