@@ -43,10 +43,12 @@ const MANNERS: [(&str, f64); 8] = [
     ("group, datagram nobody answers", 0.5),
 ];
 
+const SEEDS: u64 = 1_000;
+
 #[test]
 fn seeds_of_groups_pass_and_draw_everything() {
     let mut summary = Summary::default();
-    for seed in 1..=1_000 {
+    for seed in 1..=SEEDS {
         summary.add(&Scenario::new(seed, Class::Cast).run());
     }
     assert!(summary.failures.is_empty(), "{:#?}", summary.failures);
@@ -64,14 +66,14 @@ fn seeds_of_groups_pass_and_draw_everything() {
         let share = share(&manners, name);
         assert!(share >= least, "{name} in {share:.1} % of seeds only\n{summary}");
     }
-    // In nine groups of ten nobody feels anything of what happens to others: not a twentieth of its time.
-    let (compared, held_up) = (
-        share(&happened, "group: compared"),
-        share(&happened, "group: held up"),
-    );
+    // In nine groups of ten nobody feels anything of what happens to others: not a twentieth of its time. Of 20 000 seeds 8 % of
+    // those compared are held up; of so few as here a standard deviation more may be.
+    let count = |name| share(&happened, name) / 100.0 * SEEDS as f64;
+    let (compared, held_up) = (count("group: compared"), count("group: held up"));
+    let most = compared / 10.0 + (compared * 0.1 * 0.9).sqrt();
     assert!(
-        held_up * 10.0 <= compared,
-        "{held_up:.1} of {compared:.1} % were held up"
+        held_up <= most,
+        "{held_up:.0} of {compared:.0} were held up, at most {most:.1} may be"
     );
 }
 
