@@ -76,6 +76,7 @@ struct Supplying {
 #[derive(Default)]
 pub(super) struct Supplies(Vec<Supplying>);
 
+/// A tag without octets; an empty message if it ends one.
 fn lone_tag(tag: u64, eom: bool) -> Supply {
     Supply {
         tag: Some(tag),
