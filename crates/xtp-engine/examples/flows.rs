@@ -1,7 +1,7 @@
 //! The main flows between two engines without a network: what instruction counters and profilers run.
 //!
-//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `oneshot`, `transaction` and `bulk`
-//! (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
+//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `oneshot`,
+//! `oneshots` (64 at once), `transaction` and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
 //! instructions each time; `cargo xtask counts` compares them with their ceilings.
 
 use bytes::Bytes;
@@ -256,6 +256,43 @@ impl Pair {
         }
     }
 
+    /// Sends a message behind a tag, as the facade does.
+    fn tagged_message(&mut self, me: usize, id: ContextId, tag: u64, message: &Bytes) {
+        let end = &mut self.ends[me];
+        end.send_tag(self.now, id, tag).expect("room");
+        end.send(self.now, id, message.clone(), true).expect("room");
+        end.flush_ahead(self.now, &mut self.out);
+        self.deliver(me, Waiting::Nobody);
+        self.ends[me].catch_up();
+    }
+
+    /// The tag that came, and octets of the message behind it.
+    fn read_tagged(&mut self, me: usize, id: ContextId) -> (u64, usize) {
+        let end = &mut self.ends[me];
+        let read = [(); 2].map(|()| end.read(self.now, id, usize::MAX).expect("known"));
+        while end.poll_event().is_some() {}
+        match read {
+            [Read::Tag { tag, .. }, Read::Data { bytes, eom: true, .. }] => (tag, bytes.len()),
+            other => panic!("no tag before a message: {other:?}"),
+        }
+    }
+
+    /// The server's users take what came, and read it.
+    fn serve(&mut self, served: &mut Vec<ContextId>) {
+        let end = &mut self.ends[1];
+        while let Some((id, event)) = end.poll_event() {
+            match event {
+                Event::Accepted { .. } => end.accepted(id).expect("it is there"),
+                Event::Readable => {
+                    let read = end.read(self.now, id, usize::MAX).expect("it is there");
+                    assert!(matches!(read, Read::Data { bytes, eom: true, .. } if bytes.len() == 64));
+                    served.push(id);
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn read(&mut self, me: usize, id: ContextId) -> usize {
         let mut octets = 0;
         while let Ok(Read::Data { bytes, .. }) = self.ends[me].read(self.now, id, usize::MAX) {
@@ -329,6 +366,60 @@ fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
     pair.put_away(0, &mut over);
 }
 
+/// The same with a tag before each message, which says whom it is for.
+fn tagged(pair: &mut Pair, count: usize) {
+    let message = Bytes::from(vec![7; 64]);
+    let here = pair.open(paradigm::stream(PORT));
+    let mut there = None;
+    for number in 0..count as u64 {
+        pair.tagged_message(0, here, number, &message);
+        let peer = *there.get_or_insert_with(|| pair.accept());
+        assert_eq!(pair.read_tagged(1, peer), (number, 64));
+        pair.turn_if_pressing(1);
+        pair.tagged_message(1, peer, number, &message);
+        assert_eq!(pair.read_tagged(0, here), (number, 64));
+        pair.turn_if_pressing(0);
+    }
+}
+
+/// Associations of one message that a program has under way at once.
+const AT_ONCE: usize = 64;
+
+/// One-shots, so many at once: all begin in one turn, and what comes of them comes in one batch.
+fn oneshots(pair: &mut Pair, count: usize) {
+    let message = Bytes::from(vec![7; 64]);
+    let mut left = count;
+    while left > 0 {
+        let begun: Vec<ContextId> = (0..AT_ONCE.min(left))
+            .map(|_| {
+                let (now, peer) = (pair.now, pair.addrs[1]);
+                pair.ends[0]
+                    .open_ahead(now, peer, paradigm::one_shot(PORT), &mut message.clone())
+                    .expect("room for it")
+            })
+            .collect();
+        left -= begun.len();
+        let mut served = Vec::new();
+        // The first of all are met with a question, for their source is not known yet.
+        while !begun.iter().all(|id| pair.is_over(*id)) {
+            pair.turn_ahead(0);
+            pair.serve(&mut served);
+            pair.turn_ahead(1);
+            while pair.ends[0].poll_event().is_some() {}
+        }
+        pair.turn_ahead(0);
+        while pair.ends[1].poll_event().is_some() {}
+        for id in served {
+            pair.ends[1].release(pair.now, id).expect("known");
+        }
+        for id in begun {
+            pair.ends[0].release(pair.now, id).expect("known");
+        }
+        pair.turn_ahead(1);
+        pair.turn_ahead(0);
+    }
+}
+
 /// Rounds of a phase.
 const ROUNDS: usize = 4;
 
@@ -392,10 +483,12 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
     }
 }
 
+const USAGE: &str = "usage: flows pingpong|tagged|oneshot|oneshots|transaction|phases|kept|bulk COUNT";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [flow, count] = &arguments[..] else {
-        eprintln!("usage: flows pingpong|oneshot|transaction|phases|kept|bulk COUNT");
+        eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
     let Ok(count) = count.parse::<usize>() else {
@@ -405,13 +498,15 @@ fn main() -> ExitCode {
     let mut pair = Pair::new();
     match flow.as_str() {
         "pingpong" => pingpong(&mut pair, count),
+        "tagged" => tagged(&mut pair, count),
         "oneshot" => oneshot(&mut pair, count, false),
+        "oneshots" => oneshots(&mut pair, count),
         "transaction" => oneshot(&mut pair, count, true),
         "phases" => phases(&mut pair, count, false),
         "kept" => phases(&mut pair, count, true),
         "bulk" => bulk(&mut pair, count),
         _ => {
-            eprintln!("usage: flows pingpong|oneshot|transaction|phases|kept|bulk COUNT");
+            eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     }

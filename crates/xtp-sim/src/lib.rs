@@ -16,6 +16,7 @@ pub mod check;
 pub mod clock;
 pub mod content;
 mod crowd;
+pub mod digest;
 mod draw;
 pub mod excuse;
 pub mod fault;

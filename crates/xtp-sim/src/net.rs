@@ -10,6 +10,7 @@ use xtp_link::{Arrival, ConfigError, Direction, DropCause, Duplex, Link, LinkCon
 use crate::check::reflection::ReflectionCheck;
 use crate::check::wire::WireCheck;
 use crate::clock::Clock;
+use crate::digest::Digest;
 use crate::fault::SendError;
 use crate::packet::Seen;
 use crate::trace::{Fate, Record, Side};
@@ -63,6 +64,8 @@ pub struct Net {
     pub packets: u64,
     /// Whether a datagram larger than the link's MTU is reported to its sender.
     pub report_too_big: bool,
+    /// Of all that was sent, and told to users.
+    pub digest: Digest,
     /// Option bits seen on any packet.
     pub options_seen: u32,
     /// Packets refused by their own sender's wire rules; the first one with its reason.
@@ -109,6 +112,7 @@ impl Net {
             clocks: vec![Clock::default(); count],
             packets: 0,
             report_too_big: false,
+            digest: Digest::default(),
             options_seen: 0,
             violation: None,
             too_big: Vec::new(),
@@ -206,6 +210,7 @@ impl Net {
     /// Hands one datagram of `from` to the link towards its destination.
     pub fn send(&mut self, at: u64, from: usize, flying: Flying) {
         self.packets += 1;
+        self.digest.sent(at, from, &flying);
         if let Some(captured) = &mut self.captured {
             captured.push((at, from, flying.clone()));
         }

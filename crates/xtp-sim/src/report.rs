@@ -22,6 +22,8 @@ pub struct SeedReport {
     pub packets: u64,
     /// Octets read and compared.
     pub octets_checked: u64,
+    /// Of all that hosts sent and users were told; 0 of groups.
+    pub digest: u64,
     /// Virtual time.
     pub simulated: Duration,
     /// Associations planned.

@@ -174,6 +174,7 @@ pub(crate) fn run(plan: &Plan, world: &mut World) -> SeedReport {
     world.run_for(FORGET);
     let mut report = SeedReport {
         packets: world.net.packets,
+        digest: world.net.digest.value(),
         octets_checked: world.tasks.iter().map(|task| task.reader.checked).sum(),
         simulated: Duration::from_nanos(world.now),
         paradigms: plan.flows.iter().map(|(paradigm, _)| paradigm.name()).collect(),

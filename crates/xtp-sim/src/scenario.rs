@@ -20,6 +20,8 @@ pub enum Class {
     Plain,
     /// The same, and somebody who injects packets; every second one is without any other fault.
     Hostile,
+    /// Series of short exchanges with the faults of a plain seed, and nothing else.
+    Exchange,
     /// One transmitter of a group and its receivers.
     Cast,
 }
@@ -34,13 +36,14 @@ pub enum Drawn {
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Hostile, Self::Cast];
+    pub const ALL: [Self; 4] = [Self::Plain, Self::Hostile, Self::Exchange, Self::Cast];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
             Self::Hostile => "hostile",
+            Self::Exchange => "exchange",
             Self::Cast => "cast",
         }
     }
@@ -108,6 +111,7 @@ impl Scenario {
     pub fn plan(&self) -> Result<Drawn, String> {
         let (mut plan, mut injector) = match self.class {
             Class::Plain => (Plan::draw(self.seed), None),
+            Class::Exchange => (Plan::of_exchanges(self.seed), None),
             Class::Hostile => {
                 let (plan, injector) = hostile_plan(self.seed);
                 (plan, Some(injector))

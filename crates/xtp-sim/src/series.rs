@@ -32,6 +32,18 @@ const KINDS: [Paradigm; 6] = [
 ];
 
 impl Plan {
+    /// What a seed draws, without all that is no series of exchanges, of which there is one at least.
+    pub(crate) fn of_exchanges(seed: u64) -> Self {
+        let mut plan = Self::draw(seed);
+        if plan.flows.iter().all(|(_, flow)| flow.series.is_none()) {
+            plan.draw_one_series(&mut Rng::new(seed, 22));
+        }
+        for (_, flow) in &mut plan.flows {
+            flow.left_out |= flow.series.is_none();
+        }
+        plan
+    }
+
     /// Draws how hosts are driven, and series of exchanges between them.
     pub(crate) fn draw_series(&mut self, seed: u64) {
         let rng = &mut Rng::new(seed, 20);

@@ -160,6 +160,7 @@ impl World {
         let events: Vec<_> = core::iter::from_fn(|| engine.poll_event()).collect();
         let mut told = Vec::new();
         for (id, event) in &events {
+            self.net.digest.told(self.now, host, *id, event);
             if let Event::Accepted { listener, .. } = event {
                 let Some(&flow) = self.hosts[host].listeners.get(listener) else {
                     self.fail(format!("{event:?} for no listener"));

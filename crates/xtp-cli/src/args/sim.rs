@@ -1,5 +1,7 @@
 //! `xtp sim`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use xtp_sim::keep::Keep;
 use xtp_sim::scenario::Class;
@@ -9,6 +11,7 @@ Examples:
   xtp sim                          seeds 1 to 1000 on all cores
   xtp sim --seed 5000 --count 100
   xtp sim --class hostile          the same with somebody who injects packets
+  xtp sim --class exchange         short exchanges and nothing else
   xtp sim --class cast             groups: a transmitter and its receivers
   xtp sim --replay 4711            every packet of one seed
   xtp sim --shrink 4711            the smallest part of a failing seed that still fails
@@ -35,7 +38,8 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "M", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) count: u64,
 
-    /// What kind of seeds: plain (faults of links and hosts), hostile (somebody injects packets) or cast (a group)
+    /// What kind of seeds: plain (faults of links and hosts), hostile (somebody injects packets), exchange (short
+    /// exchanges only) or cast (a group)
     #[arg(long, value_name = "CLASS", default_value_t = Class::Plain)]
     pub(crate) class: Class,
 
@@ -50,6 +54,11 @@ pub(crate) struct SimArgs {
     /// Find the smallest part of a failing seed that fails in the same way
     #[arg(long, value_name = "S", conflicts_with_all = ["seed", "count", "replay", "keep"])]
     pub(crate) shrink: Option<u64>,
+
+    /// Write a line for each seed that stands for every datagram and event of it: two builds that behave alike write
+    /// equal files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["replay", "shrink"])]
+    pub(crate) digest: Option<PathBuf>,
 
     /// Threads; all cores if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

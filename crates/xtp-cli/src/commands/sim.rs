@@ -1,5 +1,6 @@
 //! `xtp sim`: seeds of the simulator on all cores.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -30,14 +31,14 @@ struct Report<'a> {
     associations: u64,
     clean: u64,
     excused_share: f64,
-    excuses: &'a std::collections::BTreeMap<&'static str, u64>,
+    excuses: &'a BTreeMap<&'static str, u64>,
     simulated_seconds: f64,
     seconds: f64,
     seeds_a_second: f64,
     fault_classes: serde_json::Value,
     paradigms: serde_json::Value,
     option_bits: serde_json::Value,
-    injected: &'a std::collections::BTreeMap<&'static str, u64>,
+    injected: &'a BTreeMap<&'static str, u64>,
     failures: Vec<FailedSeed<'a>>,
 }
 
@@ -185,11 +186,15 @@ fn guarded(scenario: &Scenario) -> SeedReport {
 fn collect(args: &SimArgs, common: &Common, reports: &Receiver<SeedReport>) -> Result<Summary, Failure> {
     let bar = progress_bar(&common.out, ProgressUnit::Items, args.count, "seeds");
     let mut summary = Summary::default();
+    let mut digests = BTreeMap::new();
     loop {
         common.check()?;
         match reports.recv_timeout(LOOK) {
             Ok(report) => {
                 summary.add(&report);
+                if args.digest.is_some() {
+                    digests.insert(report.seed, report.digest);
+                }
                 if let Some(failure) = &report.failure {
                     let seed = report.seed;
                     bar.suspend(|| {
@@ -206,6 +211,13 @@ fn collect(args: &SimArgs, common: &Common, reports: &Receiver<SeedReport>) -> R
     }
     bar.finish_and_clear();
     summary.failures.sort();
+    if let Some(path) = &args.digest {
+        let lines = digests
+            .iter()
+            .map(|(seed, digest)| format!("{seed} {digest:016x}\n"));
+        std::fs::write(path, lines.collect::<String>())
+            .map_err(|error| Failure::io("cannot write the digests", &error))?;
+    }
     Ok(summary)
 }
 

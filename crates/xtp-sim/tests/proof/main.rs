@@ -1,6 +1,7 @@
 //! The proof: what `docs/protocol` promises, shown in virtual time.
 
 mod common;
+mod digests;
 mod driving;
 mod excuses;
 mod exhaustive;
