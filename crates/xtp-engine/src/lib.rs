@@ -35,6 +35,7 @@ mod schedule;
 mod send;
 mod stats;
 mod time;
+mod time_wait;
 mod timers;
 mod transmit;
 

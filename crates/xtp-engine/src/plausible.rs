@@ -1,6 +1,7 @@
 //! Numbers that can not be (§2.9): what of them depends on nothing else, and all of them where an association is over and
 //! only its last numbers are known.
 
+use crate::time_wait::TimeWait;
 use xtp_wire::{Body, Control, Options, Packet, serial_gt};
 
 /// Upper bound for writers that ignore credit, and for whoever forgot how wide its window was.
@@ -30,18 +31,7 @@ pub(crate) const fn is_part_of_it(body: &Body<'_>) -> bool {
     !matches!(body, Body::Diag(_) | Body::Cookie(_))
 }
 
-/// What is remembered of an end that is over. Where its streams began and with which sync is not.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LastNumbers {
-    /// One past the last octet sent.
-    pub(crate) sent: u64,
-    /// One past the last octet received without a gap.
-    pub(crate) received: u64,
-    /// Sync of the last packet sent.
-    pub(crate) newest: u32,
-}
-
-impl LastNumbers {
+impl TimeWait {
     /// Whether this packet can be one of the association's.
     pub(crate) fn allow(&self, packet: &Packet<'_>) -> bool {
         let (header, body) = (&packet.header, &packet.body);
@@ -53,8 +43,8 @@ impl LastNumbers {
             return false;
         }
         let control = body.control();
-        let too_far = end > self.received.saturating_add(WIDE);
-        let too_old = len.is_some() && end < self.received.saturating_sub(WIDE);
+        let too_far = end > self.rseq.saturating_add(WIDE);
+        let too_old = len.is_some() && end < self.rseq.saturating_sub(WIDE);
         if (len.is_some() || control.is_some()) && (too_far || too_old) {
             return false;
         }
@@ -62,9 +52,9 @@ impl LastNumbers {
             let nothing = control.echo == 0 && header.options.contains(Options::END);
             // Sync 0 was hardly ever sent, and what is said of it once can be lost.
             let known = control.echo != 0
-                && !serial_gt(control.echo, self.newest)
-                && self.newest.wrapping_sub(control.echo) < ECHO_AGE;
-            status_is_possible(body, *control, self.sent) && (nothing || known)
+                && !serial_gt(control.echo, self.sync)
+                && self.sync.wrapping_sub(control.echo) < ECHO_AGE;
+            status_is_possible(body, *control, self.seq) && (nothing || known)
         })
     }
 }

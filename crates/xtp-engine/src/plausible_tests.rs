@@ -3,10 +3,16 @@
 use super::*;
 use xtp_wire::{DataSegment, Format, Header, Key};
 
-const LAST: LastNumbers = LastNumbers {
-    sent: 500,
-    received: 1_000,
-    newest: 70,
+const LAST: TimeWait = TimeWait {
+    key: Key::own(1),
+    own: 1,
+    options: Options::END,
+    sort: 0,
+    rseq: 1_000,
+    alloc: 1_000,
+    seq: 500,
+    echo: Some(9),
+    sync: 70,
 };
 
 fn header(options: Options, seq: u64) -> Header {

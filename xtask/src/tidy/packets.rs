@@ -42,6 +42,7 @@ const RULES: &[&str] = &[
     "crates/xtp-engine/src/admit/tombstone.rs",
     "crates/xtp-engine/src/listener.rs",
     "crates/xtp-engine/src/plausible.rs",
+    "crates/xtp-engine/src/time_wait.rs",
     "crates/xtp/src/core/echo.rs",
 ];
 

@@ -9,6 +9,7 @@ use xtp_wire::ClientId;
 use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
 use crate::config::EngineConfig;
 use crate::time::Time;
+use crate::time_wait::TimeWait;
 
 /// UTC milliseconds at the origin of the monotonic clock.
 const UTC: u64 = 1_790_000_000_000;
@@ -381,16 +382,9 @@ fn a_flood_evicts_only_others() {
 fn tombstone_of(f: Heard) -> Tombstone {
     Tombstone {
         src: f.src,
-        key: f.key,
-        own: 0,
+        wait: TimeWait::sample(f.key, 0),
         extended: f.extended,
-        rseq: 0,
-        alloc: 0,
-        seq: 0,
-        echo: 0,
-        sync_out: 0,
         peer_ended: false,
-        closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
         untaken: false,
         validated: false,
         received: 0,

@@ -23,7 +23,7 @@ pub(crate) use instance::{AgeRefusal, Instance};
 pub(crate) use pressure::{Credentials, Decision, Pressure};
 pub(crate) use shedding::Shedding;
 pub(crate) use token::TokenMint;
-pub(crate) use tombstone::{Answer, FinalNumbers, Incoming, Tombstone, TombstoneRef};
+pub(crate) use tombstone::{Answer, Incoming, Tombstone, TombstoneRef};
 pub(crate) use validated::Validated;
 
 use crate::config::EngineConfig;
@@ -221,10 +221,11 @@ impl AtMostOnce {
         let now = self.advance(now);
         let slot = self
             .table
-            .slot(end.src, end.key, end.extended)
+            .slot(end.src, end.wait.key.value(), end.extended)
             .unwrap_or_else(|| {
                 let bucket = self.ages.bucket(end.src.ip());
-                self.table.open(end.src, end.key, end.extended, 0, bucket)
+                self.table
+                    .open(end.src, end.wait.key.value(), end.extended, 0, bucket)
             });
         let Some(record) = self.table.get(slot) else {
             return;
@@ -271,7 +272,9 @@ impl AtMostOnce {
 
     /// Whether the numbers of a packet are possible for the association this is the tombstone of.
     pub(crate) fn allows(&self, at: TombstoneRef, packet: &Packet<'_>) -> bool {
-        self.table.last_numbers(at).is_some_and(|last| last.allow(packet))
+        self.table
+            .numbers(at)
+            .is_some_and(|numbers| numbers.allow(packet))
     }
 
     /// What to answer to a packet without END for a tombstone; restarts its life if there is an answer.

@@ -10,6 +10,7 @@ use xtp_wire::ClientId;
 use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
 use crate::config::EngineConfig;
 use crate::time::Time;
+use crate::time_wait::TimeWait;
 
 const UTC: u64 = 1_790_000_000_000;
 const START: u64 = UTC - 1_000;
@@ -556,25 +557,16 @@ impl Pair {
         let First {
             src, key, extended, ..
         } = self.naive.records[at].first;
-        let (rseq, alloc, seq, echo, sync_out) = (0, 0, 0, 1, 1);
-        let (own, received, sent, cached) = (0, 1_000, 0, None);
         let end = Tombstone {
             src,
-            key,
-            own,
+            wait: TimeWait::sample(key, 0),
             extended,
-            rseq,
-            alloc,
-            seq,
-            echo,
-            sync_out,
             peer_ended,
-            closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
             untaken: false,
             validated,
-            received,
-            sent,
-            cached,
+            received: 1_000,
+            sent: 0,
+            cached: None,
         };
         self.memory.insert(self.now(), UTC + self.naive.ms, end);
         self.naive.end(at, validated, peer_ended);

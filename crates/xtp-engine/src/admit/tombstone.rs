@@ -8,14 +8,14 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use bytes::Bytes;
-use xtp_wire::{Options, serial_max};
+use xtp_wire::{Key, Options};
 
 use super::list::{List, Slab};
 use super::lru::Lru;
 use super::sooner;
 use crate::hash::{KeyedMap, KeyedState, Source, give_back};
-use crate::plausible::LastNumbers;
 use crate::time::Time;
+use crate::time_wait::{FINAL_OCTETS, TimeWait};
 
 /// Life once the peer's END came: no FIRST can follow any more, only duplicates.
 const ENDED_LIFE: Duration = Duration::from_secs(30);
@@ -23,34 +23,18 @@ const ENDED_LIFE: Duration = Duration::from_secs(30);
 const QUIET: Duration = Duration::from_millis(5);
 /// Octets of all cached responses; the ones not used for longest go first.
 const CACHE_OCTETS: usize = 64 << 20;
-/// Octets of the CNTL a tombstone answers with.
-pub(super) const FINAL_OCTETS: usize = xtp_wire::size::packet(xtp_wire::CONTROL_LEN);
 
 /// How an association ended, as its context hands it over.
 #[derive(Clone, Debug)]
 pub(crate) struct Tombstone {
     /// Where FIRST came from.
     pub(crate) src: SocketAddr,
-    /// The initiator's key.
-    pub(crate) key: u64,
-    /// The responder's own key; 0 if it was never disclosed.
-    pub(crate) own: u64,
+    /// The numbers it ended with; its key is the initiator's, given back.
+    pub(crate) wait: TimeWait,
     /// FIRST had tformat 0x80: the key alone finds it again.
     pub(crate) extended: bool,
-    /// Final rseq.
-    pub(crate) rseq: u64,
-    /// Final alloc; not below `rseq`.
-    pub(crate) alloc: u64,
-    /// Final `snd_nxt`.
-    pub(crate) seq: u64,
-    /// Greatest sync accepted from the peer.
-    pub(crate) echo: u32,
-    /// Sync of the last packet sent.
-    pub(crate) sync_out: u32,
     /// The peer's END was received.
     pub(crate) peer_ended: bool,
-    /// RCLOSE and WCLOSE as far as the end of the association justifies them.
-    pub(crate) closed: Options,
     /// Something came that its user has not taken.
     pub(crate) untaken: bool,
     /// The source is validated (§7.3): no 3x limit, and the better partition.
@@ -83,29 +67,15 @@ pub(crate) struct Incoming {
     pub(crate) octets: usize,
 }
 
-/// Numbers of an answer; its key is the one the initiator asks under, given back.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FinalNumbers {
-    /// END, and RCLOSE and WCLOSE as far as they are true.
-    pub(crate) options: Options,
-    pub(crate) key: u64,
-    pub(crate) rseq: u64,
-    pub(crate) alloc: u64,
-    pub(crate) seq: u64,
-    pub(crate) echo: u32,
-    /// Sync to send with, fresh.
-    pub(crate) sync: u32,
-}
-
 /// What a tombstone says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Nothing.
     Silence,
-    /// CNTL {RCLOSE WCLOSE END}, or what of it is true.
-    Control(FinalNumbers),
+    /// CNTL {RCLOSE WCLOSE END}, or what of it is true, under the key the initiator asks under.
+    Control(TimeWait),
     /// The cached response once more, under the given sync.
-    Cached(FinalNumbers, Bytes),
+    Cached(TimeWait, Bytes),
 }
 
 /// The part that is the tombstone proper: 64 octets.
@@ -321,27 +291,27 @@ impl Tombstones {
         let Some(record) = self.slab.get_mut(slot) else {
             return;
         };
-        let remains = &mut record.remains;
-        let old_own = core::mem::replace(&mut remains.own, end.own);
-        remains.rseq = end.rseq;
-        remains.seq = end.seq;
+        let (remains, wait) = (&mut record.remains, end.wait);
+        let old_own = core::mem::replace(&mut remains.own, wait.own);
+        remains.rseq = wait.rseq;
+        remains.seq = wait.seq;
         remains.source = source;
-        remains.alloc_ahead = clamp(end.alloc.saturating_sub(end.rseq));
-        remains.echo = end.echo;
-        remains.sync_out = end.sync_out;
+        remains.alloc_ahead = clamp(wait.alloc.saturating_sub(wait.rseq));
+        remains.echo = wait.echo.unwrap_or(0);
+        remains.sync_out = wait.sync;
         remains.received = clamp(end.received);
         remains.sent = clamp(end.sent);
         record.buried = true;
         record.validated = end.validated;
         record.peer_ended = end.peer_ended;
-        record.closed = u8::from(end.closed.contains(Options::RCLOSE))
-            | u8::from(end.closed.contains(Options::WCLOSE)) << 1
+        record.closed = u8::from(wait.options.contains(Options::RCLOSE))
+            | u8::from(wait.options.contains(Options::WCLOSE)) << 1
             | u8::from(end.untaken) << 2;
         record.answered = false;
         self.enlist(now, slot);
         self.forget_own(old_own, slot);
-        if end.own != 0 {
-            self.by_own.insert(end.own, slot);
+        if wait.own != 0 {
+            self.by_own.insert(wait.own, slot);
         }
         self.drop_cached(slot);
         if let Some(bytes) = end.cached {
@@ -458,13 +428,8 @@ impl Tombstones {
     }
 
     /// What the packets of this association are held against.
-    pub(super) fn last_numbers(&self, at: TombstoneRef) -> Option<LastNumbers> {
-        let remains = &self.slab.get(at.slot)?.remains;
-        Some(LastNumbers {
-            sent: remains.seq,
-            received: remains.rseq,
-            newest: remains.sync_out,
-        })
+    pub(super) fn numbers(&self, at: TombstoneRef) -> Option<TimeWait> {
+        self.slab.get(at.slot).map(Record::numbers)
     }
 
     /// The peer's END came: the rest of its life is short.
@@ -497,30 +462,21 @@ impl Tombstones {
             return Answer::Silence;
         }
         record.answered = true;
+        let mut numbers = record.numbers();
+        if asked != key {
+            // Under another key its client counts from another sync.
+            (numbers.key, numbers.echo) = (Key::returned(asked), None);
+        }
+        numbers.answer(packet.sync);
         let remains = &mut record.remains;
-        // Under another key its client counts from another sync.
-        let echo = match asked == key {
-            true => {
-                remains.echo = serial_max(remains.echo, packet.sync);
-                remains.echo
-            }
-            false => packet.sync,
-        };
-        remains.sync_out = remains.sync_out.wrapping_add(1);
-        let mut options = Options::END;
+        remains.sync_out = numbers.sync;
+        if let Some(echo) = numbers.echo.filter(|_| asked == key) {
+            remains.echo = echo;
+        }
         // Whoever asks whether all was taken must not read that it was (§6.6).
-        let denied = packet.asks_delivery && record.closed & 4 != 0;
-        options.set(Options::RCLOSE, record.closed & 1 != 0 && !denied);
-        options.set(Options::WCLOSE, record.closed & 2 != 0);
-        let numbers = FinalNumbers {
-            options,
-            key: asked,
-            rseq: remains.rseq,
-            alloc: remains.rseq.saturating_add(u64::from(remains.alloc_ahead)),
-            seq: remains.seq,
-            echo,
-            sync: remains.sync_out,
-        };
+        if packet.asks_delivery && record.closed & 4 != 0 {
+            numbers.options -= Options::RCLOSE;
+        }
         self.unlist(at.slot);
         self.enlist(now, at.slot);
         match cached {
@@ -531,6 +487,24 @@ impl Tombstones {
 }
 
 impl Record {
+    fn numbers(&self) -> TimeWait {
+        let remains = &self.remains;
+        let mut options = Options::END;
+        options.set(Options::RCLOSE, self.closed & 1 != 0);
+        options.set(Options::WCLOSE, self.closed & 2 != 0);
+        TimeWait {
+            key: Key::returned(remains.key),
+            own: remains.own,
+            options,
+            sort: 0,
+            rseq: remains.rseq,
+            alloc: remains.rseq.saturating_add(u64::from(remains.alloc_ahead)),
+            seq: remains.seq,
+            echo: Some(remains.echo),
+            sync: remains.sync_out,
+        }
+    }
+
     fn life(&self, life: Duration) -> Duration {
         if self.peer_ended {
             life.min(ENDED_LIFE)

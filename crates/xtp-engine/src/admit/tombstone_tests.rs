@@ -4,12 +4,14 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use bytes::Bytes;
+use xtp_wire::Key;
 
 use super::{
     Answer, CACHE_OCTETS, FINAL_OCTETS, Incoming, Record, Remains, Tombstone, TombstoneRef, Tombstones,
 };
 use crate::hash::KeyedState;
 use crate::time::Time;
+use crate::time_wait::TimeWait;
 
 const KEY: u64 = 77;
 const OWN: u64 = 88;
@@ -25,16 +27,9 @@ fn peer(port: u16) -> SocketAddr {
 fn end() -> Tombstone {
     Tombstone {
         src: peer(1),
-        key: KEY,
-        own: OWN,
+        wait: TimeWait::sample(KEY, OWN),
         extended: true,
-        rseq: 300,
-        alloc: 1_000,
-        seq: 1_187,
-        echo: 9,
-        sync_out: u32::MAX,
         peer_ended: false,
-        closed: xtp_wire::Options::RCLOSE | xtp_wire::Options::WCLOSE,
         untaken: false,
         validated: true,
         received: 0,
@@ -54,7 +49,7 @@ fn packet(sync: u32) -> Incoming {
 
 fn buried(end: Tombstone) -> (Tombstones, TombstoneRef) {
     let mut table = Tombstones::new(8, Duration::from_secs(60), KeyedState::new([1; 16]));
-    let slot = table.open(end.src, end.key, end.extended, 0, 0);
+    let slot = table.open(end.src, end.wait.key.value(), end.extended, 0, 0);
     table.bury(at(0), slot, end);
     (
         table,
@@ -79,17 +74,17 @@ fn an_answer_has_the_final_numbers_and_a_fresh_sync() {
     };
     assert_eq!(
         (numbers.key, numbers.rseq, numbers.alloc, numbers.seq),
-        (KEY, 300, 1_000, 1_187)
+        (Key::returned(KEY), 300, 1_000, 1_187)
     );
     assert_eq!(
         (numbers.echo, numbers.sync),
-        (12, 0),
+        (Some(12), 0),
         "echo updated, sync after 2^32 - 1"
     );
     let Answer::Control(numbers) = table.answer(at(5), found, packet(11)) else {
         panic!("an answer is due")
     };
-    assert_eq!((numbers.echo, numbers.sync), (12, 1), "echo never falls");
+    assert_eq!((numbers.echo, numbers.sync), (Some(12), 1), "echo never falls");
 }
 
 #[test]
@@ -130,7 +125,7 @@ fn found_by_either_key() {
 fn without_tformat_80_source_and_key_count() {
     let (table, found) = buried(Tombstone {
         extended: false,
-        own: 0,
+        wait: TimeWait::sample(KEY, 0),
         ..end()
     });
     assert_eq!(table.find_first(at(0), peer(1), KEY, false), Some(found));
@@ -238,14 +233,14 @@ fn who_asks_under_another_key_is_told_the_end_under_that_key_and_no_data() {
     };
     assert_eq!(
         (numbers.key, numbers.rseq, numbers.echo),
-        (KEY + 1, 300, 1_000_000)
+        (Key::returned(KEY + 1), 300, Some(1_000_000))
     );
     let Answer::Cached(numbers, _) = table.answer(at(10), found, packet(12)) else {
         panic!("the response")
     };
     assert_eq!(
         (numbers.key, numbers.echo),
-        (KEY, 12),
+        (Key::returned(KEY), Some(12)),
         "its own sync is not mixed up"
     );
 }
@@ -294,8 +289,7 @@ fn cached_responses_are_bounded_together() {
             at(key),
             slot,
             Tombstone {
-                key,
-                own: 0,
+                wait: TimeWait::sample(key, 0),
                 cached,
                 ..end()
             },
@@ -333,8 +327,7 @@ fn partitions_fill_apart() {
             at(key),
             slot,
             Tombstone {
-                key,
-                own: 0,
+                wait: TimeWait::sample(key, 0),
                 validated,
                 peer_ended,
                 ..end()

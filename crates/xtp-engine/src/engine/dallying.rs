@@ -4,11 +4,11 @@
 //! They count neither against `max_contexts` nor as contexts; when there are too many, the oldest go.
 
 use super::Engine;
-use crate::context::Dally;
+use crate::context::{Context, Dally};
 use crate::time::Time;
 use crate::transmit::{Ecn, Route};
 use std::collections::VecDeque;
-use xtp_wire::{Body, Format, Header, Packet};
+use xtp_wire::Packet;
 
 /// Lives are whole seconds, 1 to 10 (§3.7): one list each, in which all expire in the order they came.
 const LIVES: usize = 10;
@@ -68,7 +68,8 @@ impl Dallying {
 impl Engine {
     /// A context had a turn: if nothing is left of it but the duty to say END again, it becomes a record.
     pub(super) fn let_dally(&mut self, slot: u32) {
-        let Some(dally) = self.contexts.at(slot).and_then(|context| context.dally()) else {
+        let context = self.contexts.at(slot).filter(|context| context.released);
+        let Some(dally) = context.and_then(Context::dally) else {
             return;
         };
         self.deadlines.set(slot, None);
@@ -111,7 +112,7 @@ impl Engine {
             return;
         };
         self.dallying.count -= 1;
-        self.demux.remove_own(dally.key);
+        self.demux.remove_own(dally.wait.own);
         if let Some(srtt) = dally.srtt {
             self.peers
                 .note(dally.peer.ip(), self.now, |known| known.rtt = Some(srtt));
@@ -123,29 +124,16 @@ impl Engine {
         let Some(dally) = self.contexts.dally(slot) else {
             return false;
         };
-        let Some(control) = dally.straggler(packet, self.now) else {
+        if !dally.straggler(packet, self.now) {
             return true;
-        };
-        let packet = Packet {
-            header: Header {
-                key: dally.wire_key,
-                options: dally.options,
-                format: Format::Cntl,
-                dlen: 0,
-                check: 0,
-                sort: dally.sort,
-                sync: dally.sync,
-                seq: dally.seq,
-            },
-            body: Body::Cntl(control),
-            padding: 0,
-        };
+        }
+        let at = dally.wait.write(self.config.protection(), &mut self.replies);
         let route = Route {
             dst: dally.peer,
             src: dally.local,
             ecn: Ecn::NotEct,
         };
-        self.put_reply(&packet, route);
+        self.replies.push(route, false, at, &[]);
         true
     }
 }

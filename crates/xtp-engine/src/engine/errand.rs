@@ -11,11 +11,9 @@ use super::farewell::{Farewell, Relic};
 use super::guest::copy_of;
 use super::launch::{Launch, Waits};
 use super::stay::PATIENCE;
-use crate::context::Dally;
 use crate::event::ContextId;
 use crate::time::Time;
 use core::net::SocketAddr;
-use core::time::Duration;
 
 impl Engine {
     /// Whether there is nothing to do but to wait for the answer to what was launched last, so that its context need not
@@ -134,7 +132,7 @@ impl Engine {
     fn leave_relic(&mut self, slot: u32, peer: SocketAddr, relic: Relic) {
         match relic.dally {
             Some(dally) => {
-                self.demux.insert_own(dally.key, slot);
+                self.demux.insert_own(dally.wait.own, slot);
                 self.leave_dally(slot, dally);
             }
             None => {
@@ -175,19 +173,5 @@ impl Engine {
                 }
             }
         }
-    }
-}
-
-impl Dally {
-    /// What is left of another one of the same kind, whose END left at `left`.
-    pub(super) fn of_another(&self, farewell: &Farewell, left: Time, srtt: Option<Duration>) -> Self {
-        let mut dally = self.clone();
-        (dally.wire_key, dally.key) = (xtp_wire::Key::own(farewell.key), farewell.key);
-        dally.peer = farewell.src;
-        dally.sync = farewell.sync.wrapping_add(1);
-        dally.echo = Some(farewell.echo);
-        dally.until = left + self.life;
-        dally.srtt = srtt;
-        dally
     }
 }

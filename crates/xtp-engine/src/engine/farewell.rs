@@ -13,10 +13,11 @@ use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
 use crate::time::Time;
+use crate::time_wait::TimeWait;
 use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
-use xtp_wire::{Body, CONTROL_LEN, Control, DELAY_NONE, Format, Header, Key, Options, Packet};
+use xtp_wire::{Body, Control, DELAY_NONE, Format, Header, Key, Options, Packet, Protection};
 
 mod at_once;
 
@@ -77,16 +78,16 @@ pub(super) struct Ending {
 
 /// The last END of its kind.
 struct LastEnd {
-    header: Header,
-    head: [u8; CONTROL_LEN],
+    wait: TimeWait,
     src: Option<IpAddr>,
     ecn: Ecn,
 }
 
-/// What is left of an association that was answered.
+/// What is known of what is left of an association that was answered: a record that answers stragglers, unless the answer
+/// was the end.
 struct Remains {
-    /// A record that answers stragglers; nothing if the answer was the end.
-    dally: Option<Dally>,
+    /// How long it does.
+    life: Duration,
     /// The round trip it began with.
     initial: Option<Duration>,
 }
@@ -289,7 +290,7 @@ impl Engine {
         let before = out.begin();
         if let Some(end) = end {
             let at = out.arena.len();
-            end.write(farewell, out);
+            end.write(farewell, self.config.protection(), out);
             let (id, serial) = (farewell.id, farewell.serial);
             self.events.push_back((id, Event::Closed(CloseReason::Normal)));
             // The next FIRST says which associations are finished.
@@ -308,7 +309,10 @@ impl Engine {
             self.part(&farewell, Some(&mut *out));
             self.stats.sent += out.datagrams_from(before) as u64;
             let counted = first.zip(self.contexts.awake(farewell.slot).map(count));
-            let relic = self.contexts.at(farewell.slot).and_then(Context::relic);
+            let relic = self
+                .contexts
+                .at(farewell.slot)
+                .and_then(|context| context.dally().zip(Some(context.rtt.initial())));
             self.ending = counted.and_then(|counted| Ending::of(&farewell, out, before, counted, relic));
         }
         true
@@ -434,28 +438,32 @@ impl Ending {
         relic: Option<(Dally, Option<Duration>)>,
     ) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
-        let (header, head) = Header::split(packet).ok()?;
-        let head = head.try_into().ok()?;
-        let simple =
-            train.count == 1 && header.format == Format::Cntl && header.options.contains(Options::END);
+        let (header, body) = Header::split(packet).ok()?;
+        let options = header.options - Options::NOCHECK;
+        let (control, []) = Control::take(body)? else {
+            return None;
+        };
+        let end = LastEnd {
+            wait: TimeWait::of(&Header { options, ..header }, control, farewell.key),
+            src: train.src,
+            ecn: train.ecn,
+        };
+        let simple = train.count == 1 && header.format == Format::Cntl && options.contains(Options::END);
         let relic = relic.filter(|(dally, _)| {
-            let predictable = is_window_predictable(&counted);
-            let regular = dally.wire_key == Key::own(farewell.key)
-                && dally.sync == farewell.sync.wrapping_add(1)
-                && dally.echo == Some(farewell.echo);
+            let regular = dally.wait == end.wait
+                && dally.wait == end.of_another(farewell)
+                && (dally.peer, dally.local) == (farewell.src, end.src)
+                && dally.answered.is_none();
             // One without a sample lives on as one that began alike.
-            predictable && regular && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE)
+            regular
+                && is_window_predictable(&counted)
+                && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE)
         });
         simple.then(|| Self {
             kind: farewell.kind.clone(),
-            end: Some(LastEnd {
-                header,
-                head,
-                src: train.src,
-                ecn: train.ecn,
-            }),
+            end: Some(end),
             relic: relic.map(|(dally, initial)| Remains {
-                dally: Some(dally),
+                life: dally.life,
                 initial,
             }),
             counted,
@@ -470,7 +478,7 @@ impl Ending {
             kind: farewell.kind.clone(),
             end: None,
             relic: over.then(|| Remains {
-                dally: None,
+                life: Duration::ZERO,
                 initial: context.rtt.initial(),
             }),
             counted,
@@ -491,12 +499,19 @@ impl Ending {
     pub(super) fn relic_for(&self, farewell: &Farewell, launch: &Launch) -> Option<Relic> {
         let known = self.relic.as_ref()?;
         let rtt = self.round_trip(farewell, launch.left)?;
-        let dally = known.dally.as_ref();
-        if dally.is_some() && rtt.is_none() && known.initial != launch.prepared.identity.initial_rtt {
+        if self.end.is_some() && rtt.is_none() && known.initial != launch.prepared.identity.initial_rtt {
             return None;
         }
         let left = farewell.left?;
-        let dally = dally.map(|dally| dally.of_another(farewell, left, rtt));
+        let dally = self.end.as_ref().map(|end| Dally {
+            wait: end.of_another(farewell),
+            peer: farewell.src,
+            local: end.src,
+            until: left + known.life,
+            life: known.life,
+            answered: None,
+            srtt: rtt,
+        });
         Some(Relic { dally, rtt, left })
     }
 
@@ -531,15 +546,20 @@ impl Ending {
 }
 
 impl LastEnd {
-    /// The packet, into `out`.
-    fn write(&self, farewell: &Farewell, out: &mut TransmitBatch) {
-        let header = Header {
+    /// What END of another one says.
+    fn of_another(&self, farewell: &Farewell) -> TimeWait {
+        TimeWait {
             key: Key::own(farewell.key),
+            own: farewell.key,
+            echo: Some(farewell.echo),
             sync: farewell.sync.wrapping_add(1),
-            ..self.header
-        };
-        let change = |body: &mut [u8]| Control::put_echo(body, farewell.echo);
-        let at = out.write_like(header, &self.head, change, []);
+            ..self.wait
+        }
+    }
+
+    /// The packet, into `out`.
+    fn write(&self, farewell: &Farewell, protection: Protection, out: &mut TransmitBatch) {
+        let at = self.of_another(farewell).write(protection, out);
         let route = Route {
             dst: farewell.src,
             src: self.src,

@@ -1,10 +1,11 @@
 //! Packets that belong to no context: DIAG, COOKIE, and the answers of tombstones (§2.3, §6.8, §7.5, §1.10).
 
 use super::Engine;
-use crate::admit::{Answer, FinalNumbers, may_be_answered};
+use crate::admit::{Answer, may_be_answered};
+use crate::time_wait::TimeWait;
 use crate::transmit::{Datagram, Ecn, Route};
 use bytes::Bytes;
-use xtp_wire::{Body, Control, Diag, DiagCode, DiagValue, Format, Header, Key, Options, Packet, Token, size};
+use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Header, Key, Options, Packet, Token, size};
 
 impl Engine {
     /// The DIAG of §2.3 to a FIRST: "certainly not executed", but for `ImproperState`.
@@ -63,14 +64,14 @@ impl Engine {
         }
         self.stats.diags_sent += 1;
         let key = Key::returned(trigger.key.value());
-        self.reply(key, Options::empty(), 0, 0, &Body::Diag(diag), datagram);
+        self.reply(key, &Body::Diag(diag), datagram);
     }
 
     /// COOKIE: "say that again with this token"; no state is kept (§7.4).
     pub(super) fn send_cookie(&mut self, trigger: &Header, token: Token, datagram: &Datagram<'_>) {
         self.stats.cookies_sent += 1;
         let key = Key::returned(trigger.key.value());
-        self.reply(key, Options::empty(), 0, 0, &Body::Cookie(token), datagram);
+        self.reply(key, &Body::Cookie(token), datagram);
     }
 
     /// What a tombstone says.
@@ -82,26 +83,14 @@ impl Engine {
         }
     }
 
-    fn send_final(&mut self, numbers: &FinalNumbers, datagram: &Datagram<'_>) {
+    fn send_final(&mut self, numbers: &TimeWait, datagram: &Datagram<'_>) {
         self.stats.replays += 1;
-        let control = Control {
-            rseq: numbers.rseq,
-            alloc: numbers.alloc,
-            echo: numbers.echo,
-        };
-        let key = Key::returned(numbers.key);
-        self.reply(
-            key,
-            numbers.options,
-            numbers.sync,
-            numbers.seq,
-            &Body::Cntl(control),
-            datagram,
-        );
+        let at = numbers.write(self.config.protection(), &mut self.replies);
+        self.replies.push(route(datagram), false, at, &[]);
     }
 
     /// The cached response with a fresh sync.
-    fn send_cached(&mut self, numbers: &FinalNumbers, packet: &Bytes, datagram: &Datagram<'_>) {
+    fn send_cached(&mut self, numbers: &TimeWait, packet: &Bytes, datagram: &Datagram<'_>) {
         self.stats.replays += 1;
         let Ok((mut header, body)) = Header::split(packet) else {
             return;
@@ -114,36 +103,24 @@ impl Engine {
         self.replies.push(route(datagram), false, at, &[]);
     }
 
-    fn reply(
-        &mut self,
-        key: Key,
-        options: Options,
-        sync: u32,
-        seq: u64,
-        body: &Body<'_>,
-        datagram: &Datagram<'_>,
-    ) {
+    fn reply(&mut self, key: Key, body: &Body<'_>, datagram: &Datagram<'_>) {
         let header = Header {
             key,
-            options,
+            options: Options::empty(),
             format: Format::Cntl,
             dlen: 0,
             check: 0,
             sort: 0,
-            sync,
-            seq,
+            sync: 0,
+            seq: 0,
         };
         let packet = Packet {
             header,
             body: *body,
             padding: 0,
         };
-        self.put_reply(&packet, route(datagram));
-    }
-
-    pub(super) fn put_reply(&mut self, packet: &Packet<'_>, route: Route) {
-        if let Some(at) = self.replies.write_packet(packet, self.config.protection(), []) {
-            self.replies.push(route, false, at, &[]);
+        if let Some(at) = self.replies.write_packet(&packet, self.config.protection(), []) {
+            self.replies.push(route(datagram), false, at, &[]);
         }
     }
 }

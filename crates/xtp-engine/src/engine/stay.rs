@@ -9,17 +9,16 @@
 
 use super::Engine;
 use super::guest::Guest;
-use super::turn::tombstone;
-use crate::admit::Tombstone;
 use crate::context::{Context, State};
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event, MarkId};
 use crate::options::Confirm;
 use crate::time::Time;
+use crate::time_wait::TimeWait;
 use crate::transmit::{Datagram, Ecn};
 use bytes::Bytes;
 use core::time::Duration;
-use xtp_wire::{Body, Options, Packet};
+use xtp_wire::{Body, Packet};
 
 mod parted;
 pub(super) use parted::Parted;
@@ -64,31 +63,28 @@ pub(super) struct Stay {
 
 /// What is left of guests of one kind.
 pub(super) struct Relic {
-    stone: Tombstone,
+    pub(super) wait: TimeWait,
     /// END gives a round trip.
-    samples: bool,
+    pub(super) samples: bool,
 }
 
 impl Relic {
     /// What will be left of a context whose answer has just left; `None` if more than END may follow.
     pub(super) fn of(context: &Context) -> Option<Self> {
-        let stone = tombstone(context).filter(|stone| stone.extended)?;
-        if stone.cached.is_some() {
+        if !context.extended_first || context.has_untaken() {
+            return None;
+        }
+        let wait = context.time_wait();
+        if context.cached.is_some() {
             // Its answer has ended it.
             let over = context.closed == Some(CloseReason::Normal) && context.state == State::Gone;
-            return over.then(|| Self {
-                stone: Tombstone {
-                    cached: None,
-                    ..stone
-                },
-                samples: false,
-            });
+            return over.then_some(Self { wait, samples: false });
         }
         let soon = context
             .deadline()
             .is_some_and(|at| at < context.touched + PATIENCE);
         (context.awaits_only_end() && !soon).then(|| Self {
-            stone,
+            wait,
             samples: context.asks_for_end(),
         })
     }
@@ -253,16 +249,8 @@ impl Engine {
         let (header, Body::Cntl(control)) = (&packet.header, &packet.body) else {
             return false;
         };
-        let ends = header.options - Options::NOCHECK == Options::END | Options::RCLOSE | Options::WCLOSE
-            && !header.key.is_returned()
-            && header.key.value() == guest.key
-            && header.sync == guest.sync.wrapping_add(1)
-            && header.seq == guest.message.len() as u64
-            && (datagram.src, datagram.dst) == (guest.src, guest.dst)
-            && control.rseq == guest.answer_len()
-            && control.echo == guest.identity.sync.wrapping_add(1)
-            && control.alloc >= control.rseq
-            && control.alloc - control.rseq <= crate::plausible::MAX_GRANT;
+        let from = (datagram.src, datagram.dst) == (guest.src, guest.dst);
+        let ends = from && guest.ends_with(header, *control);
         if !ends || !self.is_hosting() || self.stay.steps.len() >= STEPS {
             return false;
         }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::farewell::Farewell;
-use crate::admit::{AgeRefusal, Tombstone};
+use crate::admit::AgeRefusal;
 use crate::context::{Context, Env, Restart, State};
 use crate::error::{CloseReason, Error};
 use crate::stats::EngineStats;
@@ -232,7 +232,7 @@ impl Engine {
                 let ip = context.peer.addr.ip();
                 self.peers.note(ip, now, |known| known.rtt = Some(rtt));
             }
-            let (stone, foreign) = (tombstone(context), context.peer.foreign);
+            let (stone, foreign) = (context.tombstone(), context.peer.foreign);
             let (key, peer) = (context.key, context.peer.addr);
             match (stone, foreign) {
                 (Some(stone), _) => {
@@ -393,31 +393,4 @@ impl Engine {
     pub(super) fn slot(&self, id: crate::ContextId) -> Result<u32, Error> {
         self.contexts.find(id).ok_or(Error::NoContext)
     }
-}
-
-/// What stays of a responder's association (§6.8); initiators and pure datagrams leave none.
-pub(super) fn tombstone(context: &Context) -> Option<Tombstone> {
-    let (src, key) = context.peer.foreign?;
-    if context.pattern.one_way {
-        return None;
-    }
-    let next = context.reader.store.next();
-    Some(Tombstone {
-        src,
-        key,
-        own: context.key,
-        extended: context.extended_first,
-        rseq: next,
-        alloc: context.reader.alloc.max(next),
-        seq: context.writer.nxt,
-        echo: context.reader.echo(),
-        sync_out: context.writer.sync_out,
-        peer_ended: context.end_received,
-        closed: context.closing_bits(),
-        untaken: context.has_untaken(),
-        validated: context.peer.validated,
-        received: context.peer.received,
-        sent: context.peer.sent,
-        cached: context.cached.clone(),
-    })
 }

@@ -102,7 +102,7 @@ impl Engine {
             self.ending.as_ref().and_then(|ending| ending.end.as_ref()),
         ) {
             let at = out.arena.len();
-            end.write(farewell, out);
+            end.write(farewell, self.config.protection(), out);
             copy_of(&mut self.left_last, &out.arena[at..]);
             self.stats.sent += 1;
             self.stats.express += 1;

@@ -7,9 +7,10 @@ use super::STEPS;
 use crate::admit::Tombstone;
 use crate::event::ContextId;
 use crate::time::Time;
+use crate::time_wait::TimeWait;
 use crate::transmit::Datagram;
 use core::time::Duration;
-use xtp_wire::{Control, Format, Header, Options, parse_head, size};
+use xtp_wire::{Control, Format, Header, Key, Options, parse_head, size};
 
 /// One who is gone and not in the books.
 pub(in super::super) struct Parted {
@@ -50,7 +51,9 @@ impl Engine {
         };
         let ends = guest.identity.id == id
             && (datagram.src, datagram.dst) == (guest.src, guest.dst)
-            && parse_head(datagram.data).is_some_and(|(header, payload)| guest.ends_with(&header, payload));
+            && parse_head(datagram.data).is_some_and(|(header, payload)| {
+                matches!(Control::take(payload), Some((control, [])) if guest.ends_with(&header, control))
+            });
         if !ends
             || !self.is_hosting()
             || self.parted.is_some()
@@ -108,18 +111,24 @@ impl Engine {
         let Some(relic) = &answer.relic else { return };
         // His answer ended it, nothing came after.
         let over = guest.unconfirmed;
-        let mut stone = Tombstone {
-            src: guest.src,
-            key: guest.key,
+        let wait = TimeWait {
+            key: Key::returned(guest.key),
             own: guest.identity.key,
             seq: guest.answer_len(),
-            echo: guest.sync.wrapping_add(u32::from(!over)),
-            sync_out: guest.identity.sync.wrapping_add(1),
+            echo: Some(guest.sync.wrapping_add(u32::from(!over))),
+            sync: guest.identity.sync.wrapping_add(1),
+            ..relic.wait
+        };
+        let mut stone = Tombstone {
+            src: guest.src,
+            wait,
+            extended: true,
             peer_ended: !over,
+            untaken: false,
             validated: guest.validated || !over,
             received: (guest.octets + parted.received) as u64,
             sent: size::packet(answer.head.len()) as u64 + guest.answer_len(),
-            ..relic.stone.clone()
+            cached: None,
         };
         if over {
             stone.cached = self.stay.replay.take();
@@ -144,10 +153,8 @@ impl Engine {
 
 impl Guest {
     /// Whether this is his END.
-    fn ends_with(&self, header: &Header, payload: &[u8]) -> bool {
-        let Some((Control { rseq, alloc, echo }, [])) = Control::take(payload) else {
-            return false;
-        };
+    pub(super) fn ends_with(&self, header: &Header, control: Control) -> bool {
+        let Control { rseq, alloc, echo } = control;
         header.format == Format::Cntl
             && header.options - Options::NOCHECK == Options::END | Options::RCLOSE | Options::WCLOSE
             && !header.key.is_returned()

@@ -1,0 +1,44 @@
+//! What is said late is what was said last, with a new sync.
+
+use super::*;
+use xtp_wire::{Body, Packet};
+
+fn said(wait: &TimeWait) -> (Header, Control) {
+    let mut out = TransmitBatch::new();
+    let at = wait.write(Protection::Packet, &mut out);
+    let packet = Packet::parse(&out.arena[at..]).unwrap();
+    let Body::Cntl(control) = packet.body else {
+        panic!("{:?} is no CNTL", packet.header.format)
+    };
+    (packet.header, control)
+}
+
+#[test]
+fn numbers_made_from_what_was_said_say_it_again() {
+    for echo in [9, 0] {
+        let wait = TimeWait {
+            sort: 7,
+            echo: Some(echo),
+            ..TimeWait::sample(77, 88)
+        };
+        let (header, control) = said(&wait);
+        assert_eq!(TimeWait::of(&header, control, 88), wait);
+    }
+}
+
+#[test]
+fn an_answer_echoes_the_greatest_sync_under_a_new_one() {
+    let mut wait = TimeWait {
+        echo: None,
+        ..TimeWait::sample(77, 88)
+    };
+    let mut answered = |sync| {
+        wait.answer(sync);
+        let (header, control) = said(&wait);
+        (header.sync, control.echo)
+    };
+    // The first is greater than none, whatever it is; the sync before was the last of its round.
+    assert_eq!(answered(u32::MAX - 1), (0, u32::MAX - 1));
+    assert_eq!(answered(3), (1, 3));
+    assert_eq!(answered(u32::MAX), (2, 3));
+}
