@@ -225,3 +225,34 @@ fn octets_written_and_read() {
     println!("the reader copied {there}");
     assert_at_most("copies an octet read", there as f64 / total as f64, 1.1);
 }
+
+/// Where packets are long, too, memory that was acknowledged is written again: new memory for each write means that the system maps
+/// and clears pages, a sixth of the writer's time.
+#[test]
+fn memory_of_octets_written() {
+    const MEBIBYTES: usize = 64;
+    let server = Endpoint::bind(sleeping()).unwrap();
+    let (listener, address) = (server.listen_streams(1).unwrap(), server.local_addr());
+    let reading = thread::spawn(move || {
+        let stream = listener.accept().unwrap().into_stream();
+        let mut octets = 0;
+        let mut buffer = vec![0; 256 << 10];
+        loop {
+            match (&stream).read(&mut buffer).unwrap() {
+                0 => break octets,
+                more => octets += more,
+            }
+        }
+    });
+    let client = Endpoint::bind(sleeping()).unwrap();
+    let stream = client.open(address, paradigm::stream(1)).unwrap();
+    let octets = vec![7; 1 << 20];
+    let write = |mebibytes: usize| (0..mebibytes).for_each(|_| (&stream).write_all(&octets).unwrap());
+    write(16);
+    let memory = allocation_counter::measure(|| write(MEBIBYTES));
+    stream.close().unwrap();
+    assert_eq!(reading.join().unwrap(), (16 + MEBIBYTES) << 20);
+    let each = memory.bytes_total as f64 / (MEBIBYTES << 20) as f64;
+    // As much as may be under way can be new, if only now the reader is slow.
+    assert_at_most("new octets of memory an octet written", each, 0.2);
+}

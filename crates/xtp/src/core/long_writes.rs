@@ -1,10 +1,11 @@
-//! Long writes whose packets are short go into memory laid out as these: one copy, and the packets leave from where they lie.
-//! The memory is used again as soon as the peer has acknowledged what was in it.
+//! Long writes go into memory that is used again as soon as the peer has acknowledged what was in it. Where packets are short it is
+//! laid out as these: one copy, and the packets leave from where they lie.
 
 use std::collections::VecDeque;
 use std::io::Write;
 use std::time::Duration;
 
+use bytes::{Bytes, BytesMut};
 use xtp_engine::{ContextId, Time};
 use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
 use xtp_wire::size;
@@ -14,13 +15,15 @@ use crate::error::Result;
 use crate::frames::{FrameBuffer, FrameBytes, Owner};
 
 /// Packets that carry more are not gathered, so a copy that is laid out for them spares none.
-pub(super) const GATHERED: usize = 16 << 10;
+const GATHERED: usize = 16 << 10;
 /// Shorter writes are joined and cut where packets end.
 pub(super) const LONG: usize = 32 << 10;
 /// Octets after which no other piece of memory is filled: what was copied is sent before the core's cache forgets it.
 const AT_ONCE: usize = 192 << 10;
 /// Trains a piece of memory is made for.
 const TRAINS: usize = 2;
+/// Octets of the longest piece for long packets.
+const PIECE: usize = 256 << 10;
 /// Memory that was not written to for so long goes back to the system.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -29,6 +32,8 @@ const IDLE: Duration = Duration::from_secs(1);
 pub(crate) struct LongWrites {
     /// What is under way, the oldest first, or was.
     sent: VecDeque<FrameBytes>,
+    /// The same in long packets.
+    plain: VecDeque<Bytes>,
     /// When it was written to last.
     used: Time,
 }
@@ -51,8 +56,29 @@ impl LongWrites {
         FrameBuffer::new(packet, TRAINS * train * packet)
     }
 
+    /// Room for `octets` octets that leave in long packets.
+    fn plain_room(&mut self, octets: usize) -> BytesMut {
+        while self.plain.front().is_some_and(Bytes::is_unique)
+            && let Some(oldest) = self.plain.pop_front()
+        {
+            // Shorter memory than is written at a time by now goes.
+            if let Ok(mut room) = oldest.try_into_mut()
+                && room.capacity() >= octets
+            {
+                room.clear();
+                return room;
+            }
+        }
+        BytesMut::with_capacity(octets.next_power_of_two())
+    }
+
     /// Gives back what nobody refers to any more; whether that was all.
     fn release(&mut self) -> bool {
+        let frames = self.release_frames();
+        self.release_plain() && frames
+    }
+
+    fn release_frames(&mut self) -> bool {
         while let Some(oldest) = self.sent.pop_front() {
             if let Err(under_way) = oldest.reclaim() {
                 self.sent.push_front(under_way);
@@ -60,6 +86,13 @@ impl LongWrites {
             }
         }
         true
+    }
+
+    fn release_plain(&mut self) -> bool {
+        while self.plain.front().is_some_and(Bytes::is_unique) {
+            self.plain.pop_front();
+        }
+        self.plain.is_empty()
     }
 }
 
@@ -88,6 +121,12 @@ impl Core {
         memory: &mut LongWrites,
     ) -> Result<usize> {
         let mut taken = 0;
+        let long = packet > GATHERED;
+        // The path carries others by now.
+        match long {
+            true => memory.release_frames(),
+            false => memory.release_plain(),
+        };
         // As long as more follows, packets are full.
         while taken < octets.len() && taken < AT_ONCE {
             let rest = &octets[taken..];
@@ -95,18 +134,11 @@ impl Core {
             if room < rest.len().min(packet) {
                 break;
             }
-            let mut buffer = memory.room(packet);
-            let fits = match room < rest.len() {
-                true => buffer.whole_frames(room),
-                false => rest.len(),
+            let (rest, whole) = (&rest[..room.min(rest.len())], room < rest.len());
+            let (copied, accepted) = match long {
+                true => self.fill_plain(now, id, rest, packet, whole, memory)?,
+                false => self.fill_frames(now, id, rest, packet, whole, memory)?,
             };
-            // Memory takes whatever it has room for.
-            let copied = buffer.write(&rest[..fits]).unwrap_or(0);
-            let data = buffer.freeze();
-            let mut framed = data.to_framed(Owner::within(id));
-            let accepted = self.engine.send_framed(now, id, &mut framed, false)?;
-            drop(framed);
-            memory.sent.push_back(data);
             ops::note_written(self, id, accepted)?;
             self.copied += copied as u64;
             taken += accepted;
@@ -115,6 +147,55 @@ impl Core {
             }
         }
         Ok(taken)
+    }
+
+    /// One piece laid out as packets. `whole`: the write goes on behind `octets`, so packets are full. Returns how many octets were
+    /// copied, and how many of them accepted.
+    fn fill_frames(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        octets: &[u8],
+        packet: usize,
+        whole: bool,
+        memory: &mut LongWrites,
+    ) -> Result<(usize, usize)> {
+        let mut buffer = memory.room(packet);
+        let fits = match whole {
+            true => buffer.whole_frames(octets.len()),
+            false => octets.len(),
+        };
+        // Memory takes whatever it has room for.
+        let copied = buffer.write(&octets[..fits]).unwrap_or(0);
+        let data = buffer.freeze();
+        let mut framed = data.to_framed(Owner::within(id));
+        let accepted = self.engine.send_framed(now, id, &mut framed, false)?;
+        drop(framed);
+        memory.sent.push_back(data);
+        Ok((copied, accepted))
+    }
+
+    /// As [`fill_frames`](Self::fill_frames), in one piece.
+    fn fill_plain(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        octets: &[u8],
+        packet: usize,
+        whole: bool,
+        memory: &mut LongWrites,
+    ) -> Result<(usize, usize)> {
+        let longest = (PIECE / packet).max(1) * packet;
+        let fits = match whole {
+            true => (octets.len() / packet * packet).min(longest),
+            false => octets.len().min(longest),
+        };
+        let mut buffer = memory.plain_room(fits);
+        buffer.extend_from_slice(&octets[..fits]);
+        let mut data = buffer.freeze();
+        memory.plain.push_back(data.clone());
+        let accepted = self.engine.send_from(now, id, &mut data, false)?;
+        Ok((fits, accepted))
     }
 
     /// Gives back the memory of writers who have not written for a while. Looks now and then, when there is time.

@@ -35,3 +35,27 @@ fn memory_of_other_packets_goes() {
     assert_eq!(memory.room(PACKET + 1).packet(), PACKET + 1);
     assert!(memory.sent.is_empty());
 }
+
+#[test]
+fn memory_for_long_packets_is_used_again_when_it_arrived() {
+    let mut memory = LongWrites::default();
+    let mut put = |memory: &mut LongWrites, octets: usize| {
+        let mut room = memory.plain_room(octets);
+        assert!(room.is_empty() && room.capacity() >= octets);
+        room.extend_from_slice(&vec![7; octets]);
+        let data = room.freeze();
+        memory.plain.push_back(data.clone());
+        data
+    };
+    let first = put(&mut memory, 200_000);
+    let place = first.as_ptr();
+    let second = put(&mut memory, 200_000);
+    assert_ne!(second.as_ptr(), place);
+    drop(first);
+    let third = put(&mut memory, 100_000);
+    assert_eq!((third.as_ptr(), memory.plain.len()), (place, 2));
+    // What is too short for what is written now goes.
+    drop((second, third));
+    drop(put(&mut memory, 1_000_000));
+    assert!(memory.plain.len() == 1 && memory.release() && memory.plain.is_empty());
+}

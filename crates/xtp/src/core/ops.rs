@@ -7,7 +7,7 @@ use std::task::Poll;
 use bytes::{BufMut, Bytes};
 use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, Time};
 
-use super::long_writes::{GATHERED, LONG};
+use super::long_writes::LONG;
 use super::reading::{self, PIECE};
 use super::{Core, once_done};
 use crate::error::{Error, Result};
@@ -119,7 +119,7 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
         return Ok(0);
     }
     core.engine.catch_up();
-    if !corked && octets.len() >= LONG && core.engine.packet_payload(id)? <= GATHERED {
+    if !corked && octets.len() >= LONG {
         let taken = core.write_long(now, id, octets)?;
         // As long as something is under way, room for whole packets follows.
         if taken > 0 || core.unacknowledged(id) > 0 {

@@ -13,6 +13,8 @@ use crate::transport::fresh::{FRESH, HOT, Messages, Room, Turns, look_at, marked
 
 /// Most octets taken at once.
 const READ: usize = 1 << 20;
+/// Most octets of a plain `read`: as many as TCP's.
+const PLAIN_READ: usize = 256 << 10;
 /// Octets in messages that take turns: more than are under way at a time.
 const RETAINED: usize = 16 << 20;
 /// Most of such messages.
@@ -98,7 +100,7 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         accepted => accepted?.into_stream(),
     };
     if job.transport == super::WRITE.name {
-        let mut room = Room::new(READ);
+        let mut room = Room::new(PLAIN_READ);
         loop {
             let buffer = room.next();
             match (&stream).read(buffer)? {
