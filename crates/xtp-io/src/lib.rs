@@ -66,9 +66,9 @@ pub use options::{Backend, SocketOptions};
 pub use readiness::{Interest, Readiness};
 pub use shortcut::{Bell, Shortcut};
 pub use socket::UdpSocket;
-pub use sys::FrameMemory;
 #[cfg(xtp_loom)]
 pub use sys::Referring;
+pub use sys::{FrameMemory, FrameRegion};
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
 
 /// Nanoseconds of the system's monotonic clock, from an origin of its own.

@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use xtp::{Config, Endpoint, Wait, paradigm};
-use xtp_io::{Interest, RecvBatch, SocketOptions, Train, UdpSocket};
+use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
 const SERVICE: u16 = 100;
 const MEMORY: usize = 64 << 20;
@@ -171,6 +171,18 @@ fn wait_for(socket: &UdpSocket, batch: &mut RecvBatch, longest: Duration) -> io:
     Ok(true)
 }
 
+/// Sends a train, also if the kernel has no room for all of it at first.
+fn send(socket: &UdpSocket, to: SocketAddr, segment: usize, octets: &[u8]) -> io::Result<()> {
+    let (pieces, mut first) = ([IoSlice::new(octets)], 0);
+    while let SendOutcome::WouldBlock { sent, .. } =
+        socket.send_from(&Train::new(to, segment, &pieces), first)?
+    {
+        first = sent;
+        socket.wait(None, Interest::WRITABLE)?;
+    }
+    Ok(())
+}
+
 fn receive_udp(job: &Job) -> Outcome {
     let socket = UdpSocket::bind(job.address, &SocketOptions::default())?;
     let (mut batch, mut walk) = (RecvBatch::default(), Walk::new());
@@ -197,7 +209,7 @@ fn receive_udp(job: &Job) -> Outcome {
         begin.get_or_insert_with(Instant::now);
         if let Some(peer) = peer.filter(|_| total - told >= ACKNOWLEDGED) {
             told = total;
-            socket.send(&Train::new(peer, 8, &[IoSlice::new(&total.to_be_bytes())]))?;
+            send(&socket, peer, 8, &total.to_be_bytes())?;
         }
     }
     Err("the end was lost".into())
@@ -230,11 +242,11 @@ fn send_udp(job: &Job) -> Outcome {
                 acknowledged = sent;
             }
         }
-        socket.send(&Train::new(job.address, segment, &[IoSlice::new(train)]))?;
+        send(&socket, job.address, segment, train)?;
         sent += TRAIN as u64;
     }
     for _ in 0..20 {
-        socket.send(&Train::new(job.address, 1, &[IoSlice::new(&[0])]))?;
+        send(&socket, job.address, 1, &[0])?;
         std::thread::sleep(Duration::from_millis(1));
     }
     println!("{lost} octets were lost");

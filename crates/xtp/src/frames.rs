@@ -8,7 +8,7 @@ use std::io::{self, IoSliceMut, Read, Write};
 
 use smallvec::SmallVec;
 use xtp_engine::Framed;
-use xtp_io::FrameMemory;
+use xtp_io::{FrameMemory, FrameRegion};
 use xtp_wire::HEADER_LEN;
 
 mod atomics;
@@ -49,6 +49,17 @@ impl FrameBuffer {
     /// # Panics
     /// If memory of that size cannot be addressed.
     pub fn new(packet: usize, octets: usize) -> Self {
+        Self::of(packet, |payload| FrameMemory::new(HEADER_LEN, payload, octets))
+    }
+
+    /// As [`new`](Self::new), cut from `region`.
+    pub(crate) fn within(region: &mut FrameRegion, packet: usize, octets: usize) -> Self {
+        Self::of(packet, |payload| {
+            FrameMemory::within(region, HEADER_LEN, payload, octets)
+        })
+    }
+
+    fn of(packet: usize, memory: impl FnOnce(usize) -> FrameMemory) -> Self {
         let packet = packet.max(1);
         // Frames side by side lie as memory is copied fastest where a packet with its header fills whole lines: long ones
         // are made to, which costs them next to nothing.
@@ -57,7 +68,7 @@ impl FrameBuffer {
             false => packet,
         };
         Self {
-            shared: Shared::new(FrameMemory::new(HEADER_LEN, payload, octets)),
+            shared: Shared::new(memory(payload)),
             filled: 0,
             packet,
         }

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::atomics::{AtomicBool, AtomicU64, Ordering};
 use crate::train::{MAX_DATAGRAM, MAX_SEGMENTS};
+pub use memory::FrameRegion;
 use memory::Memory;
 use touched::Touched;
 #[cfg(xtp_loom)]
@@ -103,6 +104,11 @@ impl Layout {
         self.octets.div_ceil(self.payload)
     }
 
+    /// Octets of whole blocks.
+    fn whole(&self) -> usize {
+        self.size.next_multiple_of(self.block)
+    }
+
     /// Where the payload of a frame lies; nowhere if there is no such frame.
     fn place(&self, index: usize) -> Range<usize> {
         if index >= self.frames() {
@@ -121,9 +127,23 @@ impl FrameMemory {
     /// # Panics
     /// If memory of that size cannot be addressed.
     pub fn new(room: usize, payload: usize, octets: usize) -> Self {
+        Self::made(room, payload, octets, Memory::pages)
+    }
+
+    /// As [`new`](Self::new), cut from `region` where it may be lent and is short enough to be a part of that.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn within(region: &mut FrameRegion, room: usize, payload: usize, octets: usize) -> Self {
+        Self::made(room, payload, octets, |octets| {
+            Memory::cut(region, octets).or_else(|| Memory::pages(octets))
+        })
+    }
+
+    fn made(room: usize, payload: usize, octets: usize, pages: impl FnOnce(usize) -> Option<Memory>) -> Self {
         let payload = payload.max(1);
         let blocks = Layout::in_blocks(room, payload, octets);
-        let pages = blocks.and_then(|layout| Some((Self::pages(&layout)?, layout)));
+        let pages = blocks.and_then(|layout| Some((pages(layout.whole())?, layout)));
         let (memory, layout) = pages.unwrap_or_else(|| {
             let layout =
                 Layout::side_by_side(room, payload, octets).expect("frames that fit the address space");
@@ -141,10 +161,6 @@ impl FrameMemory {
             lent: std::iter::repeat_with(AtomicU64::default).take(blocks).collect(),
             touched: Touched::new(layout.frames()),
         }
-    }
-
-    fn pages(layout: &Layout) -> Option<Memory> {
-        Memory::pages(layout.size.next_multiple_of(layout.block))
     }
 
     /// Octets of payload in all frames.
@@ -216,7 +232,7 @@ impl FrameMemory {
         if !self.is_lent() {
             return;
         }
-        match Self::pages(&self.layout) {
+        match Memory::pages(self.layout.whole()) {
             Some(pages) => {
                 self.memory = pages;
                 self.lent.fill_with(AtomicU64::default);

@@ -28,9 +28,9 @@ mod linux;
 mod plain;
 mod poll;
 
-pub use frames::FrameMemory;
 #[cfg(xtp_loom)]
 pub use frames::Referring;
+pub use frames::{FrameMemory, FrameRegion};
 #[cfg(unix)]
 pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use xtp_engine::{ContextId, Time};
-use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
+use xtp_io::{FrameRegion, MAX_DATAGRAM, MAX_SEGMENTS};
 use xtp_wire::size;
 
 use super::{Core, ops};
@@ -22,6 +22,8 @@ pub(super) const LONG: usize = 32 << 10;
 const AT_ONCE: usize = 192 << 10;
 /// Trains a piece of memory is made for.
 const TRAINS: usize = 2;
+/// Pieces in pages of their own: who has more under way writes much, and a large page is worth it.
+const OWN: usize = 4;
 /// Octets of the longest piece for long packets.
 const PIECE: usize = 256 << 10;
 /// Memory that was not written to for so long goes back to the system.
@@ -32,6 +34,8 @@ const IDLE: Duration = Duration::from_secs(1);
 pub(crate) struct LongWrites {
     /// What is under way, the oldest first, or was.
     sent: VecDeque<FrameBytes>,
+    /// What further ones are cut from.
+    region: FrameRegion,
     /// The same in long packets.
     plain: VecDeque<Bytes>,
     /// When it was written to last.
@@ -53,7 +57,11 @@ impl LongWrites {
             }
         }
         let train = (MAX_DATAGRAM / size::packet(packet)).clamp(1, MAX_SEGMENTS);
-        FrameBuffer::new(packet, TRAINS * train * packet)
+        let octets = TRAINS * train * packet;
+        match self.sent.len() < OWN {
+            true => FrameBuffer::new(packet, octets),
+            false => FrameBuffer::within(&mut self.region, packet, octets),
+        }
     }
 
     /// Room for `octets` octets that leave in long packets.

@@ -39,7 +39,7 @@ fn memory_of_other_packets_goes() {
 #[test]
 fn memory_for_long_packets_is_used_again_when_it_arrived() {
     let mut memory = LongWrites::default();
-    let mut put = |memory: &mut LongWrites, octets: usize| {
+    let put = |memory: &mut LongWrites, octets: usize| {
         let mut room = memory.plain_room(octets);
         assert!(room.is_empty() && room.capacity() >= octets);
         room.extend_from_slice(&vec![7; octets]);
@@ -58,4 +58,29 @@ fn memory_for_long_packets_is_used_again_when_it_arrived() {
     drop((second, third));
     drop(put(&mut memory, 1_000_000));
     assert!(memory.plain.len() == 1 && memory.release() && memory.plain.is_empty());
+}
+
+#[test]
+fn who_writes_much_has_large_pages() {
+    let mut memory = LongWrites::default();
+    let mut places = Vec::new();
+    let held: Vec<_> = (0..OWN + 8)
+        .map(|_| {
+            let mut buffer = memory.room(PACKET);
+            places.push(buffer.unfilled().next().expect("room").as_ptr() as usize);
+            memory.sent.push_back(buffer.freeze());
+            memory.sent.back().cloned()
+        })
+        .collect();
+    let large = &places[OWN..];
+    let span = large.iter().max().unwrap() - large.iter().min().unwrap();
+    if cfg!(target_os = "linux") {
+        assert!(
+            span < 2 << 20,
+            "eight pieces of 128 KiB lie within one: {large:x?}"
+        );
+    }
+    assert!(!memory.release());
+    drop(held);
+    assert!(memory.release());
 }

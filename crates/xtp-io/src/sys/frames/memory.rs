@@ -1,9 +1,10 @@
 //! Where the octets of frames are: lines of cache from the allocator, or pages that nothing else ever uses.
 
 use std::cell::UnsafeCell;
+use std::fmt;
 
 #[cfg(target_os = "linux")]
-use super::super::linux::pages::Pages;
+use super::super::linux::pages::{Pages, Parts};
 
 const LINE: usize = 64;
 
@@ -18,6 +19,20 @@ pub(super) enum Memory {
     /// one sees what it held, and nothing that comes after.
     #[cfg(target_os = "linux")]
     Pages(Pages),
+}
+
+/// Large pages from which the memory of several [`FrameMemory`](super::FrameMemory) is [cut](super::FrameMemory::within): lent to
+/// the kernel, a train of it is one reference instead of sixteen. Each goes back to the system when all that was cut from it is gone.
+#[derive(Default)]
+pub struct FrameRegion {
+    #[cfg(target_os = "linux")]
+    parts: Parts,
+}
+
+impl fmt::Debug for FrameRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameRegion").finish_non_exhaustive()
+    }
 }
 
 impl Memory {
@@ -37,6 +52,17 @@ impl Memory {
         #[cfg(not(target_os = "linux"))]
         return {
             let _ = octets;
+            None
+        };
+    }
+
+    /// A part of large pages that has not been used before, where the system has them.
+    pub(super) fn cut(region: &mut FrameRegion, octets: usize) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        return region.parts.cut(octets).map(Self::Pages);
+        #[cfg(not(target_os = "linux"))]
+        return {
+            let _ = (region, octets);
             None
         };
     }

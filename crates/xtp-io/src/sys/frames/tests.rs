@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::{FrameMemory, MAX_DATAGRAM, MAX_SEGMENTS, PAGE, WORTHWHILE};
+use super::{FrameMemory, FrameRegion, MAX_DATAGRAM, MAX_SEGMENTS, PAGE, WORTHWHILE};
 
 fn filled(room: usize, payload: usize, octets: usize) -> FrameMemory {
     let mut memory = FrameMemory::new(room, payload, octets);
@@ -450,4 +450,33 @@ fn renewed_memory_is_new_only_where_somebody_refers_to_the_old() {
     assert!(lend(&memory, 132, 10, memory.lends()));
     assert_eq!(memory.is_lent(), memory.lends());
     assert!((0..142).all(|index| memory.frame(index) == [index as u8; 1_440]));
+}
+
+#[test]
+fn memory_of_a_region_lies_side_by_side_and_is_like_any_other() {
+    let mut region = FrameRegion::default();
+    let octets = 2 * 44 * 1_440;
+    let mut memories: Vec<_> = (0..16_u8)
+        .map(|number| {
+            let mut memory = FrameMemory::within(&mut region, 32, 1_440, octets);
+            memory.frames_mut(0).for_each(|frame| frame.fill(number));
+            memory
+        })
+        .collect();
+    drop(region);
+    let places = || memories.iter().map(|memory| memory.frame(0).as_ptr() as usize);
+    let (first, last) = (places().min().unwrap(), places().max().unwrap());
+    if memories[0].lends() {
+        assert!(last - first < 2 << 20, "one large page: {first:#x} to {last:#x}");
+    }
+    let heads = [9; 44 * 32];
+    assert!(memories[3].with_heads(0, &heads, &mut |_| true));
+    // What is lent is renewed elsewhere; nobody else's octets change.
+    let lent = memories[3].lends();
+    memories[3].renew();
+    assert!(!lent || memories[3].frame(0) == [0; 1_440]);
+    memories.remove(3);
+    for (memory, number) in memories.iter().zip([0_u8, 1, 2].into_iter().chain(4..)) {
+        assert!((0..memory.frames()).all(|index| memory.frame(index) == [number; 1_440]));
+    }
 }

@@ -1,6 +1,7 @@
 //! Pages of memory straight from the system.
 
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use super::lend::page;
 
@@ -13,12 +14,43 @@ const LARGE: usize = 2 << 20;
 pub(crate) struct Pages {
     at: NonNull<u8>,
     octets: usize,
+    /// It is a part of this, for which the same holds when all parts were given back.
+    whole: Option<Arc<Pages>>,
 }
 
 // SAFETY: memory that no thread has a claim to; whoever reaches it through `base` sees to it that they may.
 unsafe impl Send for Pages {}
 // SAFETY: as above; a shared `Pages` tells only where it is.
 unsafe impl Sync for Pages {}
+
+/// A large page that is cut into parts, and the next one when it is used up. No part is used twice.
+#[derive(Default)]
+pub(crate) struct Parts {
+    whole: Option<Arc<Pages>>,
+    used: usize,
+}
+
+impl Parts {
+    /// The next part; `None` where it would be no part, or the system has no room.
+    pub(crate) fn cut(&mut self, octets: usize) -> Option<Pages> {
+        let octets = octets.checked_next_multiple_of(page())?;
+        if octets == 0 || octets > LARGE / 2 {
+            return None;
+        }
+        if self.whole.is_none() || self.used + octets > LARGE {
+            (self.whole, self.used) = (Some(Arc::new(Pages::new(LARGE)?)), 0);
+        }
+        let whole = self.whole.as_ref()?;
+        // SAFETY: within the mapping, whose length is at least that of a large page.
+        let at = unsafe { whole.at.add(self.used) };
+        self.used += octets;
+        Some(Pages {
+            at,
+            octets,
+            whole: Some(Arc::clone(whole)),
+        })
+    }
+}
 
 impl Pages {
     /// `None` where the system has no room.
@@ -34,7 +66,16 @@ impl Pages {
             // SAFETY: the mapping just made. Advice that may be ignored.
             unsafe { libc::madvise(at.as_ptr().cast(), octets, libc::MADV_HUGEPAGE) };
         }
-        Some(Self { at, octets })
+        Some(Self::mapped(at, octets))
+    }
+
+    /// A mapping of its own.
+    fn mapped(at: NonNull<u8>, octets: usize) -> Self {
+        Self {
+            at,
+            octets,
+            whole: None,
+        }
     }
 
     /// Puts other pages with the same octets in the place of those from octet `at` on. Whoever reads there reads the same all
@@ -54,7 +95,7 @@ impl Pages {
         let Some(others) = map(ptr::null_mut(), octets, 0) else {
             return false;
         };
-        let others = Self { at: others, octets };
+        let others = Self::mapped(others, octets);
         // SAFETY: both mappings are as long, and apart from each other.
         let (place, moved) = unsafe {
             let place = self.base().add(at);
@@ -99,10 +140,7 @@ fn mend(place: *mut u8, others: &Pages) -> bool {
     let Some(fresh) = map(place, others.octets, libc::MAP_FIXED_NOREPLACE) else {
         return false;
     };
-    let fresh = Pages {
-        at: fresh,
-        octets: others.octets,
-    };
+    let fresh = Pages::mapped(fresh, others.octets);
     if fresh.base() != place {
         return false;
     }
@@ -115,7 +153,10 @@ fn mend(place: *mut u8, others: &Pages) -> bool {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: the mapping made in `new`, whole, and nobody uses it after its owner.
+        if self.whole.is_some() {
+            return;
+        }
+        // SAFETY: the mapping made in `new`, whole, and nobody uses it after its owner, nor after the owners of its parts.
         unsafe { libc::munmap(self.at.as_ptr().cast(), self.octets) };
     }
 }

@@ -141,3 +141,26 @@ fn a_hole_is_mended_and_what_is_there_stays() {
     all(&mut others).fill(3);
     assert!(!all(&mut pages).contains(&3));
 }
+
+#[test]
+fn parts_of_a_large_page_outlive_each_other_and_none_is_used_twice() {
+    let mut parts = Parts::default();
+    let octets = 8 * page();
+    let mut cut = |octets| parts.cut(octets).expect("pages");
+    let mut all_parts: Vec<_> = (0..LARGE / octets).map(|_| cut(octets)).collect();
+    let base = all_parts[0].base() as usize;
+    for (index, part) in all_parts.iter_mut().enumerate() {
+        assert_eq!(part.base() as usize, base + index * octets, "side by side");
+        all(part).fill(index as u8);
+    }
+    // One goes, and another is moved to other pages.
+    drop(all_parts.remove(1));
+    assert!(all_parts[1].replace(0, octets));
+    assert!(!all_parts[1].replace(0, 2 * octets), "no further than itself");
+    let next = cut(octets);
+    assert!(next.base() as usize >= base + LARGE || next.base() as usize + octets <= base);
+    for (part, index) in all_parts.iter_mut().zip([0_u8].into_iter().chain(2..)) {
+        assert!(all(part).iter().all(|octet| *octet == index), "{index}");
+    }
+    assert!(parts.cut(LARGE).is_none() && parts.cut(0).is_none());
+}
