@@ -120,6 +120,7 @@ fn a_hole_is_mended_and_what_is_there_stays() {
     let mut pages = Pages {
         at,
         octets: 4 * page(),
+        whole: None,
     };
     if pages.base() != wish {
         return;
