@@ -51,19 +51,33 @@ fn answers_that_are_spread_and_damped_are_fewer() {
 
 #[test]
 fn no_pause_is_longer_than_its_bound_unless_buckets_wait_for_their_turn() {
-    let pause = |classic| {
-        let way = bucket(|options| {
-            (options.cycle, options.classic) = (Cycle::Message, classic);
-        });
-        run(way, 4, 16 << 10).longest_pause
+    let pause = |receivers, message, cycle, classic| {
+        let way = bucket(|options| (options.cycle, options.classic) = (cycle, classic));
+        run(way, receivers, message).longest_pause
     };
-    let bound = Transfer::new(bucket(|_| ()), 4, 1).pause_bound();
-    assert_eq!(bound, Duration::from_millis(4));
     // A rate of octets a second is no whole number of nanoseconds an octet.
-    let rounding = Duration::from_micros(1);
-    assert!(pause(false) <= bound + rounding, "{:?}", pause(false));
+    let rounding = Duration::from_micros(2);
+    for (receivers, millis) in [(4, 4), (10, 7)] {
+        let bound = Transfer::new(bucket(|_| ()), receivers, 1).pause_bound();
+        assert_eq!(bound, Duration::from_millis(millis));
+        for (cycle, message) in [
+            (Cycle::Message, 1 << 10),
+            (Cycle::Message, 4 << 10),
+            (Cycle::Message, 16 << 10),
+            (Cycle::Timer, 4 << 10),
+        ] {
+            let longest = pause(receivers, message, cycle, false);
+            assert!(
+                longest <= bound + rounding,
+                "{receivers}, {cycle:?}, {message}: {longest:?}"
+            );
+        }
+    }
     // Three of four buckets of 55 ms: the thesis of 1991 has 165 ms, too.
-    assert_eq!(pause(true), Duration::from_millis(165));
+    assert_eq!(
+        pause(4, 16 << 10, Cycle::Message, true),
+        Duration::from_millis(165)
+    );
 }
 
 #[test]

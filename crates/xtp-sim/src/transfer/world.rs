@@ -10,7 +10,7 @@ use xtp_engine::{
     CloseReason, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions, Outlet, Read,
     Time, TransmitBatch,
 };
-use xtp_wire::{Format, Packet};
+use xtp_wire::{Body, Format, Packet};
 
 use super::{Transfer, TransferFigures, Way};
 
@@ -207,14 +207,18 @@ impl World {
     }
 
     fn leave(&mut self, from: usize, dst: SocketAddr, octets: &[u8]) {
-        let header = match Packet::parse(octets) {
-            Ok(packet) => packet.header,
+        let Packet { header, body, .. } = match Packet::parse(octets) {
+            Ok(packet) => packet,
             Err(error) => {
                 self.failure = Some(format!("host {from} sent what is no packet: {error}"));
                 return;
             }
         };
-        let carries = matches!(header.format, Format::Data | Format::First | Format::Xdata);
+        // A group is announced by FIRST without octets, while it sends, too.
+        let carries = match body {
+            Body::First(first) => !first.data.data.is_empty(),
+            _ => matches!(header.format, Format::Data | Format::Xdata),
+        };
         if from == 0 && carries && header.seq >= self.newest.0 {
             if self.began.is_some() {
                 let pause = self.now.since(self.newest.1);
