@@ -16,6 +16,9 @@ const SMALL: u32 = 4;
 const SLICE: Duration = Duration::from_millis(50);
 /// Longest and usual wait for more needs before one is reported.
 const HOLD: Duration = Duration::from_millis(250);
+/// Who asks to be let in, or answers one that does, repeats it no sooner. What a large group takes longer for is no loss, so that there the
+/// first repeat comes as late as `most`.
+const FIRST_REPEAT: Duration = Duration::from_millis(40);
 /// Missed polls in a row after which a member may be silent.
 const MISSES: u32 = 4;
 
@@ -74,6 +77,13 @@ impl Feedback {
             return Duration::ZERO;
         }
         self.spread(modulus).mul_f64(share(random))
+    }
+
+    /// How long after one step of joining it is repeated for the first time: in a small group one that is lost keeps
+    /// everybody waiting, and a large one has more to do than to answer.
+    #[must_use]
+    pub fn first_repeat(&self, most: Duration) -> Duration {
+        self.whole_spread().clamp(FIRST_REPEAT.min(most), most)
     }
 
     /// When one who heard an announcement joins, or says for the last time that it is complete: over an eighth more than it takes the

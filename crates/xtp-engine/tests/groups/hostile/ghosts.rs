@@ -10,7 +10,7 @@ use xtp_engine::group::{CastOptions, GroupClose, Slow, Target};
 use xtp_wire::{Control, Format, Options, ToTransmitter};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// A join is answered so often at most, in eight seconds.
+/// A join is answered so often at most, in six seconds.
 const ANSWERS: usize = 8;
 
 fn ghost(number: usize) -> SocketAddr {
@@ -43,7 +43,7 @@ fn haunted(kind: Kind, rate: u32) -> CastOptions {
 }
 
 /// Ten thousand joins from addresses at which nobody is: members do not notice, what is remembered and what is answered is
-/// limited, and the transmitter waits for none of them longer than eight seconds.
+/// limited, and the transmitter waits for none of them longer than six seconds.
 #[test]
 fn nobody_waits_for_those_who_never_answer() {
     const RATE: u32 = 100;
@@ -68,7 +68,7 @@ fn nobody_waits_for_those_who_never_answer() {
             ended <= before + 9 * SECOND,
             "{kind:?}: {ended:?} instead of {before:?}"
         );
-        // Each answer is one of so many a second, and is repeated for eight seconds at most.
+        // Each answer is one of so many a second, and is repeated for six seconds at most.
         let answers = answers(&attacked.sent);
         let seconds = ended.as_secs() as usize + 1;
         assert!(

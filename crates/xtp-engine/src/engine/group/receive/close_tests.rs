@@ -356,7 +356,7 @@ fn a_datagram_that_is_confirmed() {
     script.first(0, ask, &Script::octets(0, 300));
     assert_eq!(
         confirms(&script.run(100)),
-        [250],
+        [200],
         "who asks again has not heard it"
     );
     assert_eq!(script.read().0.len(), 300);

@@ -11,7 +11,7 @@ use xtp_wire::{
     serial_gt, service, size,
 };
 
-/// First wait for an answer; it doubles.
+/// First wait for an answer in a large group; it doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 /// Who announces itself is asked for so long before another one is.
@@ -158,7 +158,7 @@ impl Receiver {
 
     /// A join leaves after a random wait, so that those of a whole group do not leave at once.
     fn ask(&mut self, env: &mut GroupEnv<'_>) {
-        self.joining.wait = FIRST_WAIT;
+        self.joining.wait = self.feedback.first_repeat(FIRST_WAIT);
         self.joining.called = true;
         self.joining.at = Some(env.now + self.feedback.once(env.random()));
     }

@@ -26,8 +26,8 @@ fn a_join_says_who_asks_and_is_repeated_while_nobody_answers() {
     }
     assert_eq!(
         joins(&said),
-        [0, 250, 750, 1_750, 3_750, 7_750],
-        "0.25 s, doubling to 4 s"
+        [0, 250, 500, 750, 1_070, 1_710, 2_990, 5_550, 9_550],
+        "40 ms, doubling to 4 s, but once an announcement at most"
     );
     let Said::Join {
         control,

@@ -12,10 +12,10 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use xtp_wire::{Caps, Control, DiagCode, DiagValue, GroupTerms, Header, Traffic};
 
-/// Step 3 is repeated after this time, twice as long each time up to the second, and for the third in all.
+/// Step 3 is repeated after this time at most, twice as long each time up to the second, and for the third in all.
 const FIRST_REPEAT: Duration = Duration::from_millis(100);
 const LONGEST_REPEAT: Duration = Duration::from_secs(2);
-const GIVEN_UP: Duration = Duration::from_secs(8);
+const GIVEN_UP: Duration = Duration::from_secs(6);
 /// Who was answered and has said nothing for so long gives its place to another one, if all are taken: so those who ask from
 /// addresses at which they do not listen keep nobody out for long.
 const GIVES_WAY: Duration = Duration::from_millis(500);
@@ -313,7 +313,7 @@ impl Transmitter {
             sync: env.random() as u32,
             asked: env.now,
             told: env.now,
-            repeat: FIRST_REPEAT,
+            repeat: self.feedback().first_repeat(FIRST_REPEAT),
         };
         self.joins.insert(own, pending);
         self.replies.push(Reply::Standing(own));

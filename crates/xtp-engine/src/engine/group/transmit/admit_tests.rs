@@ -45,7 +45,7 @@ fn the_answer_is_repeated_until_it_is_heard_or_given_up() {
     actor.join(&mut stage, 0, Options::empty());
     stage.run(20 * SECOND);
     let answers = stage.heard.iter().filter(|one| one.to_member().is_some()).count();
-    // At 0, 0.1, 0.3, 0.7, 1.5, 3.1, 5.1 and 7.1 s.
+    // At 0, 0.04, 0.12, 0.28, 0.6, 1.24, 2.52 and 4.52 s.
     assert_eq!(answers, 8);
     let (seq, _, sync) = actor.answer(&stage.heard).expect("answered");
     actor.confirm(&mut stage, seq, sync);

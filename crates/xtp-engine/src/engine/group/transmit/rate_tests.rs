@@ -179,6 +179,23 @@ fn loss_of_one_in_twenty_costs_little_more_than_its_repair() {
     assert!(took < Duration::from_millis(3_450), "{took:?}");
 }
 
+/// One packet in twenty is lost, those by which a receiver joins, too; nothing leaves before all are there.
+#[test]
+#[cfg_attr(miri, ignore = "thousands of packets take hours")]
+fn a_lost_step_of_joining_keeps_nobody_waiting_for_long() {
+    for receivers in 5..=16 {
+        let way = Way {
+            loss: 50,
+            ..Way::of(FIFTY_MBIT, 16 << 20)
+        };
+        let mut bridge = Bridge::new(way, options(receivers.into()), receivers, 64 << 10);
+        let began = bridge.now;
+        bridge.run(Duration::from_secs(60));
+        let took = bridge.completed().expect("all are whole").since(began);
+        assert!(took < Duration::from_millis(250), "{receivers}: {took:?}");
+    }
+}
+
 /// The host whose reports drive the rate is gone in silence: another one is asked, and its reports drive it from then on.
 #[test]
 #[cfg_attr(miri, ignore = "seconds of packets take hours")]
