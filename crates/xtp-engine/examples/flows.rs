@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use xtp_engine::{
     ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, ListenerId, OpenOptions, Piece, Read,
-    Time, TransmitBatch, paradigm,
+    Time, TransmitBatch, Unit, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -63,7 +63,7 @@ impl Waiting {
         let limit = datagram.data.len();
         match self {
             Self::Nobody => None,
-            Self::Message(id) => end.receive_message(now, id, datagram, limit).map(octets),
+            Self::Message(id) => end.hand_in(now, id, datagram, limit, Unit::Message).map(octets),
             Self::Answer(id) => end.receive_answer(now, id, datagram, limit, out).map(octets),
             Self::First(listener) => end
                 .receive_first(now, listener, datagram, limit, out)
@@ -112,7 +112,7 @@ impl Pair {
         self.turn_to(me, Waiting::Nobody)
     }
 
-    /// The same where one waits at the other end; what he got.
+    /// The same where one waits at the other end; what it got.
     fn turn_to(&mut self, me: usize, waiting: Waiting) -> usize {
         let mut taken = 0;
         if self.out.trains.is_empty() {
@@ -187,7 +187,7 @@ impl Pair {
     /// Sends a message as the facade does; what of it arrived with `waiting`, who waits for it, without an event.
     fn message(&mut self, me: usize, id: ContextId, message: &Bytes, waiting: Waiting) -> usize {
         let mut data = message.clone();
-        if !self.ends[me].send_message(self.now, id, &mut data, &mut self.out) {
+        if !self.ends[me].hand_out(self.now, id, &mut data, Unit::Message, &mut self.out) {
             self.ends[me].send(self.now, id, data, true).expect("room");
             self.ends[me].flush(self.now, &mut self.out);
         }

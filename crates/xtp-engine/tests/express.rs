@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
     CongestionKind, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
-    TransmitBatch, paradigm,
+    TransmitBatch, Unit, paradigm,
 };
 use xtp_wire::{Options, Packet};
 
@@ -115,10 +115,11 @@ impl World {
         };
         let may = self.ends[me].awaits_message(id);
         let joined = came.concat();
-        let message = match octets && came.len() == 1 {
-            true => self.ends[me].receive_octets(now, id, &datagram(me, &joined)),
-            false => self.ends[me].receive_message(now, id, &datagram(me, &joined), stride),
+        let unit = match octets && came.len() == 1 {
+            true => Unit::Octets,
+            false => Unit::Message,
         };
+        let message = self.ends[me].hand_in(now, id, &datagram(me, &joined), stride, unit);
         assert!(may || message.is_none());
         if let Some(bytes) = &message {
             self.handed += 1;
@@ -138,11 +139,11 @@ impl World {
         };
         let (mut out, mut data) = (TransmitBatch::new(), payload(number));
         let len = data.len();
-        let left = match number & 16 {
-            0 => self.ends[me].send_message(now, id, &mut data, &mut out),
-            _ => self.ends[me].send_octets(now, id, &mut data, &mut out),
+        let unit = match number & 16 {
+            0 => Unit::Message,
+            _ => Unit::Octets,
         };
-        if !left {
+        if !self.ends[me].hand_out(now, id, &mut data, unit, &mut out) {
             assert_eq!((data.len(), out.is_empty()), (len, true));
             return false;
         }

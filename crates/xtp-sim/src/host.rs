@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use xtp_engine::{
     ContextId, Driver, Engine, EngineConfig, Error, Expectation, ListenOptions, ListenerId, MarkId, Outlet,
-    Reply, Time, TransmitBatch,
+    Reply, Time, TransmitBatch, Unit,
 };
 
 use crate::clock::Clock;
@@ -226,7 +226,9 @@ impl Host {
                 if self.engine.awaits_message(id)
                     && let Some(only) = inbox.whole()
                 {
-                    message = self.engine.receive_message(now, id, &only.joined, only.stride);
+                    message = self
+                        .engine
+                        .hand_in(now, id, &only.joined, only.stride, Unit::Message);
                 }
                 if message.is_none() {
                     self.engine.receive_all(now, &mut inbox);

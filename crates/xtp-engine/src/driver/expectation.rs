@@ -1,4 +1,4 @@
-//! What the caller who drives waits for: handed to him as it comes, if nothing else is to be done, and answered before
+//! What the caller who drives waits for: handed over as it comes, if nothing else is to be done, and answered before
 //! anything is booked. Everything that is not exactly that is left to the general calls.
 
 use super::{Driver, Outlet};
@@ -15,7 +15,7 @@ pub enum Expectation {
     /// Whatever comes.
     #[default]
     Anything,
-    /// Whatever comes; but behind an association that begins nothing is taken before its user had his turn, if he may
+    /// Whatever comes; but behind an association that begins nothing is taken before its user had a turn, if that may
     /// answer it at once.
     OneByOne,
     /// The answer of at most `limit` octets to an association of one message.

@@ -2,6 +2,7 @@
 
 use super::Driver;
 use super::expectation::Posted;
+use crate::context::Unit;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::Datagram;
@@ -43,13 +44,13 @@ impl Driver {
             return true;
         }
         let one_by_one = matches!(self.posted, Posted::OneByOne);
-        self.hand_in(now, arrivals, one_by_one);
+        self.hand_over(now, arrivals, one_by_one);
         false
     }
 
     /// As [`receive`](Self::receive), where nobody waits for anything: nothing of `arrivals` is left.
     pub fn receive_all<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) {
-        self.hand_in(now, arrivals, false);
+        self.hand_over(now, arrivals, false);
     }
 
     /// Takes what came to the socket of `group`, to which nobody sends but transmitters of groups: none of the short ways
@@ -67,7 +68,7 @@ impl Driver {
         }
     }
 
-    fn hand_in<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>, one_by_one: bool) {
+    fn hand_over<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>, one_by_one: bool) {
         while let Some(Arrived { joined, stride }) = arrivals.next() {
             if joined.data.len() > stride && joined.backing.is_some() {
                 let count = self.engine.receive_run(now, &joined, stride);
@@ -90,23 +91,18 @@ impl Driver {
         self.is_at_rest() && self.engine.awaits_message(id)
     }
 
-    /// Takes what came alone if it is the next whole message of association `id`, whose user waits for it and has read
-    /// all before. Of a message in several packets that came joined, `datagram.data` holds all, and one begins every
+    /// Takes what came alone if it is the next `unit` of association `id`, whose user waits for it and has read all
+    /// before: a whole message, or what one packet carries. Of a message in several packets that came joined, `datagram.data` holds all, and one begins every
     /// `stride` octets. `None`, and nothing done, for any other: that is for [`receive_all`](Self::receive_all).
     #[inline]
-    pub fn receive_message(
+    pub fn hand_in(
         &mut self,
         now: Time,
         id: ContextId,
         datagram: &Datagram<'_>,
         stride: usize,
+        unit: Unit,
     ) -> Option<Bytes> {
-        self.engine.receive_message(now, id, datagram, stride)
-    }
-
-    /// As [`receive_message`](Self::receive_message), for a user who reads octets: what the next packet carries.
-    #[inline]
-    pub fn receive_octets(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> Option<Bytes> {
-        self.engine.receive_octets(now, id, datagram)
+        self.engine.hand_in(now, id, datagram, stride, unit)
     }
 }

@@ -49,47 +49,18 @@ impl Driver {
         }
     }
 
-    /// Sends `data` as one message in one packet, or a few that leave together, if it may leave now and nothing else has
-    /// to; false, and nothing done, if not: that is for [`Engine::send`](crate::Engine::send) and a turn.
+    /// Sends `data` as one `unit` in one packet, a message also in a few that leave together, if it may leave now and
+    /// nothing else has to; false, and nothing done, if not: that is for [`Engine::send`](crate::Engine::send) and a turn.
     #[inline]
-    pub fn send_message(
+    pub fn hand_out(
         &mut self,
         now: Time,
         id: ContextId,
         data: &mut Bytes,
+        unit: Unit,
         outlet: &mut impl Outlet,
     ) -> bool {
-        self.hand_out(now, id, (data, Unit::Message), outlet)
-    }
-
-    /// As [`send_message`](Self::send_message), for octets that end no message, in one packet.
-    #[inline]
-    pub fn send_octets(
-        &mut self,
-        now: Time,
-        id: ContextId,
-        data: &mut Bytes,
-        outlet: &mut impl Outlet,
-    ) -> bool {
-        self.hand_out(now, id, (data, Unit::Octets), outlet)
-    }
-
-    #[inline(always)]
-    fn hand_out(
-        &mut self,
-        now: Time,
-        id: ContextId,
-        (data, unit): (&mut Bytes, Unit),
-        outlet: &mut impl Outlet,
-    ) -> bool {
-        if !self.is_at_rest() {
-            return false;
-        }
-        let left = match unit {
-            Unit::Message => self.engine.send_message(now, id, data, &mut self.out),
-            Unit::Octets => self.engine.send_octets(now, id, data, &mut self.out),
-        };
-        if !left {
+        if !self.is_at_rest() || !self.engine.hand_out(now, id, data, unit, &mut self.out) {
             return false;
         }
         self.send_out(now, outlet);

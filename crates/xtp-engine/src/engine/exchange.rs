@@ -10,41 +10,23 @@ use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 
 impl Engine {
-    /// Whether the next packet of association `id` might be a message for [`receive_message`](Self::receive_message).
+    /// Whether the next packet of association `id` might be a message for [`hand_in`](Self::hand_in).
     #[inline]
     pub fn awaits_message(&self, id: ContextId) -> bool {
         let context = self.contexts.find(id).and_then(|slot| self.contexts.awake(slot));
         context.is_some_and(|context| context.regular && !context.dirty && context.readable() == 0)
     }
 
-    /// Takes a datagram that is the next whole message of association `id`, whose user waits for it and has read all
-    /// before; no event tells of it. Of a message in several packets that came joined, `datagram.data` holds all, and one
-    /// begins every `stride` octets. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
+    /// Takes a datagram that is the next `unit` of association `id`, whose user waits for it and has read all before; no
+    /// event tells of it. Of a message in several packets that came joined, `datagram.data` holds all, and one begins every
+    /// `stride` octets. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
     #[inline]
-    pub fn receive_message(
+    pub fn hand_in(
         &mut self,
         now: Time,
         id: ContextId,
         datagram: &Datagram<'_>,
         stride: usize,
-    ) -> Option<Bytes> {
-        self.hand_in(now, id, (datagram, stride), Unit::Message)
-    }
-
-    /// As [`receive_message`](Self::receive_message), for a user who reads octets: whatever the next packet of the association
-    /// carries, if it came alone.
-    #[inline]
-    pub fn receive_octets(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> Option<Bytes> {
-        let stride = datagram.data.len();
-        self.hand_in(now, id, (datagram, stride), Unit::Octets)
-    }
-
-    #[inline(always)]
-    fn hand_in(
-        &mut self,
-        now: Time,
-        id: ContextId,
-        (datagram, stride): (&Datagram<'_>, usize),
         unit: Unit,
     ) -> Option<Bytes> {
         let rest = self.unsettled.is_none() && self.books.is_none() && self.replies.is_empty();
@@ -71,38 +53,16 @@ impl Engine {
         Some(message)
     }
 
-    /// Puts `data` as one message into a packet of `out`, or a train of few, if that may leave at once and nothing else has to; true if
-    /// it did. If not, `data` is left and nothing was done: that is for [`send`](Self::send). To be followed by
-    /// [`catch_up`](Self::catch_up) when the packet is under way.
+    /// Puts `data` as one `unit` into a packet of `out`, or a message into a train of few, if that may leave at once and
+    /// nothing else has to; true if it did. If not, `data` is left and nothing was done: that is for
+    /// [`send`](Self::send). To be followed by [`catch_up`](Self::catch_up) when the packet is under way.
     #[inline]
-    pub fn send_message(
+    pub fn hand_out(
         &mut self,
         now: Time,
         id: ContextId,
         data: &mut Bytes,
-        out: &mut TransmitBatch,
-    ) -> bool {
-        self.hand_out(now, id, (data, Unit::Message), out)
-    }
-
-    /// As [`send_message`](Self::send_message), for octets that end no message and find room in one packet.
-    #[inline]
-    pub fn send_octets(
-        &mut self,
-        now: Time,
-        id: ContextId,
-        data: &mut Bytes,
-        out: &mut TransmitBatch,
-    ) -> bool {
-        self.hand_out(now, id, (data, Unit::Octets), out)
-    }
-
-    #[inline(always)]
-    fn hand_out(
-        &mut self,
-        now: Time,
-        id: ContextId,
-        (data, unit): (&mut Bytes, Unit),
+        unit: Unit,
         out: &mut TransmitBatch,
     ) -> bool {
         let now = self.now.max(now);

@@ -6,7 +6,9 @@ use super::forge::View;
 use super::shortcuts::begun;
 use super::world::{MS, PORT, Sent, World, address, payload};
 use std::time::Duration;
-use xtp_engine::{CongestionKind, ContextId, Datagram, Ecn, OpenOptions, Rate, TransmitBatch, paradigm};
+use xtp_engine::{
+    CongestionKind, ContextId, Datagram, Ecn, OpenOptions, Rate, TransmitBatch, Unit, paradigm,
+};
 use xtp_wire::{Body, Control, DataSegment, Options};
 
 /// Octets of each question.
@@ -54,7 +56,7 @@ fn datagram(octets: &[u8]) -> Datagram<'_> {
 /// The next question comes to the responder, whose user reads it.
 fn ask(world: &mut World, way: Way, peer: ContextId, octets: &[u8]) {
     if way == Way::Handed {
-        let message = world.ends[1].receive_message(world.now, peer, &datagram(octets), octets.len());
+        let message = world.ends[1].hand_in(world.now, peer, &datagram(octets), octets.len(), Unit::Message);
         if let Some(message) = message {
             assert_eq!(message.len(), ASKED);
             return;
@@ -67,7 +69,8 @@ fn ask(world: &mut World, way: Way, peer: ContextId, octets: &[u8]) {
 /// Its user answers; whether the answer was handed to its packet.
 fn answer(world: &mut World, way: Way, peer: ContextId, len: usize) -> bool {
     let (mut out, mut data) = (TransmitBatch::new(), payload(len));
-    let handed = way == Way::Handed && world.ends[1].send_message(world.now, peer, &mut data, &mut out);
+    let handed =
+        way == Way::Handed && world.ends[1].hand_out(world.now, peer, &mut data, Unit::Message, &mut out);
     if handed {
         world.carry(1, &out);
         world.ends[1].catch_up();
@@ -257,7 +260,7 @@ fn a_message_of_another_association_is_not_handed_over() {
             ..view
         };
         let octets = view.exchange(view.control(), b"message");
-        let message = world.ends[1].receive_message(world.now, peer, &datagram(&octets), octets.len());
+        let message = world.ends[1].hand_in(world.now, peer, &datagram(&octets), octets.len(), Unit::Message);
         assert_eq!(message.is_some(), mine);
     }
     world.flush(1);
@@ -294,7 +297,7 @@ fn a_message_in_a_train_is_handed_over_up_to_the_grant() {
     for (stride, whole) in [(1_000, true), (20_000, true), (33_000, false)] {
         let (mut world, [_, peer]) = begun(true, paradigm::stream(PORT), Rate::default());
         let octets = train(&View::of(&world, 1), 2, stride);
-        let message = world.ends[1].receive_message(world.now, peer, &datagram(&octets), stride);
+        let message = world.ends[1].hand_in(world.now, peer, &datagram(&octets), stride, Unit::Message);
         assert_eq!(
             message.is_some(),
             whole,
@@ -371,7 +374,9 @@ fn no_way_floods_a_port_that_proved_nothing() {
                 ..datagram(&question)
             };
             let message = match way {
-                Way::Handed => world.ends[1].receive_message(world.now, peer, &datagram, question.len()),
+                Way::Handed => {
+                    world.ends[1].hand_in(world.now, peer, &datagram, question.len(), Unit::Message)
+                }
                 _ => None,
             };
             if message.is_none() {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
-    Reply, Time, TransmitBatch, Welcomed,
+    Reply, Time, TransmitBatch, Unit, Welcomed,
 };
 
 /// How a host's engine is driven.
@@ -181,7 +181,7 @@ impl Host {
         if self.way == Way::Driver && !awaits {
             return None;
         }
-        let message = self.driver.receive_message(now, id, datagram, stride);
+        let message = self.driver.hand_in(now, id, datagram, stride, Unit::Message);
         assert!(
             awaits || message.is_none(),
             "a message was taken that was not awaited"
@@ -263,8 +263,8 @@ impl Host {
         let (mut out, mut link) = (TransmitBatch::new(), Link::default());
         let left = match self.way {
             Way::General => false,
-            Way::Shortcuts => Engine::send_message(&mut self.driver, now, id, data, &mut out),
-            Way::Driver => self.driver.send_message(now, id, data, &mut link),
+            Way::Shortcuts => Engine::hand_out(&mut self.driver, now, id, data, Unit::Message, &mut out),
+            Way::Driver => self.driver.hand_out(now, id, data, Unit::Message, &mut link),
         };
         assert!(
             left || out.is_empty() && link.sent.is_empty(),

@@ -1,7 +1,7 @@
 //! Users of whole messages: what they are handed as it comes, how they send and answer at once, and how they go.
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, Expectation, Parting, Read};
+use xtp_engine::{CloseReason, Expectation, Parting, Read, Unit};
 
 use super::script::{Pace, Step};
 use super::task::{Outcome, Task, Turn};
@@ -99,7 +99,7 @@ impl Task {
         let mut data = content::make(turn.mine.key, self.written, octets as usize);
         let sent = turn
             .engine
-            .send_message(turn.now, self.id, &mut data, turn.outbox);
+            .hand_out(turn.now, self.id, &mut data, Unit::Message, turn.outbox);
         if sent {
             turn.mine.data(self.written, octets.into(), true);
             self.written += u64::from(octets);

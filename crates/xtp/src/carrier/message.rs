@@ -16,20 +16,8 @@ pub(crate) struct Wanted {
     pub(crate) id: ContextId,
     /// A message, or octets.
     pub(crate) unit: Unit,
-    /// Longest datagram that may go to him.
+    /// Longest datagram that may go to the caller.
     pub(crate) limit: usize,
-}
-
-impl Wanted {
-    /// It, if that is what came.
-    #[inline]
-    fn of(self, driver: &mut Driver, now: Time, came: &Datagram<'_>, stride: usize) -> Option<Bytes> {
-        match self.unit {
-            Unit::Message => driver.receive_message(now, self.id, came, stride),
-            Unit::Octets if stride == came.data.len() => driver.receive_octets(now, self.id, came),
-            Unit::Octets => None,
-        }
-    }
 }
 
 /// What a look for a message brought.
@@ -55,7 +43,7 @@ enum Landed {
 
 impl Carrier {
     /// As [`Self::receive`], for a caller who waits for the next message of `id`, or for octets: of at most `limit` octets with its
-    /// head it goes to him, anything else to the engine.
+    /// head it goes to the caller, anything else to the engine.
     #[inline(always)]
     pub(crate) fn receive_message(
         &mut self,
@@ -96,7 +84,8 @@ impl Carrier {
                 data: datagram.joined,
                 backing: backing(batch, &datagram),
             };
-            if let Some(message) = wanted.of(driver, now, &arrived, datagram.data.len()) {
+            if let Some(message) = driver.hand_in(now, wanted.id, &arrived, datagram.data.len(), wanted.unit)
+            {
                 return Came::Message(message);
             }
         }
@@ -133,7 +122,7 @@ impl Carrier {
                 data: batch.landed(octets),
                 backing: None,
             };
-            if let Some(message) = wanted.of(driver, now, &arrived, octets) {
+            if let Some(message) = driver.hand_in(now, wanted.id, &arrived, octets, wanted.unit) {
                 self.shortcut.came(1);
                 return Ok(Landed::Message(message, now));
             }

@@ -1,5 +1,5 @@
-//! The shortest way of an exchange of messages: what a caller waits for goes from its packet to him, what he sends from
-//! him into its packet. Everything that is not exactly that is left to the general calls.
+//! The shortest way of an exchange of messages: what a caller waits for goes to it from its packet, what it sends goes
+//! into a packet at once. Everything that is not exactly that is left to the general calls.
 
 use bytes::Bytes;
 use xtp_engine::{ContextId, Time, Unit};
@@ -19,7 +19,7 @@ pub(crate) enum Look {
 }
 
 impl Core {
-    /// Whether a message that comes next may go to its reader at once: he has read all before it, and no part of one.
+    /// Whether a message that comes next may go to its reader at once: all before it was read, and no part of one is left.
     pub(crate) fn may_hand_in(&mut self, id: ContextId) -> bool {
         let whole = self.slots.get_mut(&id).is_some_and(|slot| slot.is_plain());
         whole && self.is_at_rest() && self.engine.awaits_message(id)
@@ -79,11 +79,7 @@ impl Core {
             return false;
         }
         let len = data.len() as u64;
-        let left = match unit {
-            Unit::Message => self.engine.send_message(now, id, data, &mut self.carrier),
-            Unit::Octets => self.engine.send_octets(now, id, data, &mut self.carrier),
-        };
-        if !left {
+        if !self.engine.hand_out(now, id, data, unit, &mut self.carrier) {
             return false;
         }
         if let Some(slot) = self.slots.get_mut(&id) {
