@@ -64,6 +64,11 @@ impl<'b> Cursor<'b> {
         Ok(())
     }
 
+    /// Leaves so many octets as they are.
+    pub(crate) fn pass(&mut self, count: usize) -> Result<(), EncodeError> {
+        self.room(count).map(drop)
+    }
+
     #[inline]
     fn room(&mut self, count: usize) -> Result<&mut [u8], EncodeError> {
         let end = self.at.checked_add(count).ok_or(EncodeError::BufferTooSmall)?;

@@ -134,6 +134,15 @@ impl<'b> Writer<'b> {
         self.body.zeros(octets)
     }
 
+    /// The same with what stands in the buffer, for whoever has just filled it with zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`].
+    pub fn standing(&mut self, octets: usize) -> Result<(), EncodeError> {
+        self.body.pass(octets)
+    }
+
     /// The tag that precedes the data; BTAG says that it is there.
     ///
     /// # Errors

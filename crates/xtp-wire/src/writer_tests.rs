@@ -108,6 +108,16 @@ fn a_body_says_what_the_packet_is() {
 }
 
 #[test]
+fn what_stands_already_is_not_written_again() {
+    let mut out = [0xee; HEADER_LEN + 12];
+    let mut packet = Writer::begin(header(Format::Path, Options::empty()), &mut out).unwrap();
+    packet.standing(12).unwrap();
+    assert_eq!(packet.standing(1).err(), Some(EncodeError::BufferTooSmall));
+    assert_eq!(packet.finish(Protection::Packet, []), Ok(HEADER_LEN + 12));
+    assert_eq!(out[HEADER_LEN..], [0xee; 12]);
+}
+
+#[test]
 fn what_finds_no_room_is_an_error() {
     let header = header(Format::Cntl, Options::empty());
     let mut short = [0; HEADER_LEN - 1];

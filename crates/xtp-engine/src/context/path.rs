@@ -235,7 +235,8 @@ impl Context {
             room,
             |packet| {
                 packet.segment(|rest| path.encode(rest))?;
-                packet.padding(room.saturating_sub(path.encoded_len()))
+                // Room in the arena is made of zeros.
+                packet.standing(room.saturating_sub(path.encoded_len()))
             },
             &[],
         );
