@@ -1,6 +1,10 @@
 //! What the system lets this process use.
 
 use std::fs;
+#[cfg(unix)]
+use std::io;
+#[cfg(unix)]
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 /// Octets of memory this process may use beyond what it has: the least of what is left of its address space
@@ -35,6 +39,16 @@ pub fn spare_address_space() {
 /// something large is over, as it takes some milliseconds and the next use of the memory costs again. Does nothing elsewhere.
 pub fn give_back_memory() {
     crate::sys::give_back_memory();
+}
+
+/// Lets octets be sent over a stream socket from where they lie (`MSG_ZEROCOPY`), for who measures beside it.
+///
+/// # Errors
+///
+/// Where the system cannot do that.
+#[cfg(unix)]
+pub fn let_lend(socket: BorrowedFd<'_>) -> io::Result<()> {
+    crate::sys::let_lend(socket)
 }
 
 /// How often the system took the core from this thread to give it to another; `None` where it does not tell.

@@ -37,7 +37,7 @@ const EXPERIMENTS: [Experiment; 4] = [
     Experiment::Bulk,
 ];
 /// The transports whose parties are ours, and need nothing of their host but a socket.
-const TRANSPORTS: [&str; 14] = [
+const TRANSPORTS: [&str; 16] = [
     "xtp",
     "xtp-plain",
     "xtp-fresh",
@@ -49,6 +49,8 @@ const TRANSPORTS: [&str; 14] = [
     "tcp-abort",
     "tcp-fresh",
     "tcp-sendfile",
+    "tcp-splice",
+    "tcp-zerocopy",
     "quinn",
     "quinn-0rtt",
     "quinn-fresh",

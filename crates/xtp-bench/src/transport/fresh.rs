@@ -9,6 +9,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use super::{Transport, Work, always};
+use crate::plan::Experiment;
+
 /// More than caches hold.
 const MEMORY: usize = 64 << 20;
 
@@ -16,6 +19,16 @@ const MEMORY: usize = 64 << 20;
 pub(crate) const HOT: &str = "hot: one message from cache, receiver counts";
 /// What rows of this module are marked with.
 pub(crate) const FRESH: &str = "fresh memory, receiver reads every octet";
+
+/// A row of this module: from memory that was not sent before, to a receiver that reads every octet.
+pub(crate) const fn row(name: &'static str, work: Work) -> Transport {
+    Transport {
+        name,
+        experiments: &[Experiment::Bulk],
+        obstacle: always,
+        work,
+    }
+}
 
 /// Both notes of a row.
 pub(crate) fn marked(mark: &str, more: Option<String>) -> Option<String> {

@@ -42,8 +42,11 @@ pub(crate) struct Transport {
     /// Why it cannot be measured on a stage; prepares the stage if it has to be. Of an experiment at a size.
     pub(crate) obstacle: fn(&Stage, Experiment, u64) -> Option<String>,
     /// The work of its parties.
-    pub(crate) work: fn(&Job, &mut Console) -> Worked<Outcome>,
+    pub(crate) work: Work,
 }
+
+/// The work of a party.
+pub(crate) type Work = fn(&Job, &mut Console) -> Worked<Outcome>;
 
 /// All of them, xtp first: the others are compared with it.
 static ALL: &[&Transport] = &[
@@ -61,6 +64,8 @@ static ALL: &[&Transport] = &[
     &tcp::TCP,
     &tcp::FRESH,
     &tcp::SENDFILE,
+    &tcp::SPLICE,
+    &tcp::ZEROCOPY,
     &tcp::FAST_OPEN,
     &tcp::ABORT,
     &tcp::RENO,

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -309,6 +309,11 @@ pub(crate) fn size_recv_buffer(socket: &socket2::Socket, octets: usize) -> io::R
         let _ = set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, octets);
     }
     Ok(())
+}
+
+/// Octets of a stream may be sent from where they lie.
+pub(crate) fn let_lend(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
 }
 
 fn set_option(fd: RawFd, level: i32, name: i32, value: i32) -> io::Result<()> {

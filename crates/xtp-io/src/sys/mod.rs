@@ -54,9 +54,9 @@ pub(crate) use linux::scheduling::switches;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::size_recv_buffer;
-#[cfg(target_os = "linux")]
 pub(crate) use linux::told::Told;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{let_lend, size_recv_buffer};
 pub(crate) use poll::{wait, wait_any};
 
 /// Nothing is known of arenas here.
@@ -66,6 +66,12 @@ pub(crate) fn share_arenas() {}
 /// Nor of what an allocator keeps.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn give_back_memory() {}
+
+/// Nothing is lent by streams.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) fn let_lend(_: std::os::fd::BorrowedFd<'_>) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
 
 /// Nor of how often a core was taken.
 #[cfg(not(target_os = "linux"))]

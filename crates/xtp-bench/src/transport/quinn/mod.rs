@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::Experiment;
-use crate::transport::fresh::marked;
+use crate::transport::fresh::{self, marked};
 use crate::transport::{Transport, always};
 
 mod bulk;
@@ -27,13 +27,8 @@ pub(super) static QUINN: Transport = Transport {
     work,
 };
 
-/// From memory that was not sent before, to a receiver that reads every octet.
-pub(super) static FRESH: Transport = Transport {
-    name: "quinn-fresh",
-    experiments: &[Experiment::Bulk],
-    obstacle: always,
-    work,
-};
+/// From fresh memory.
+pub(super) static FRESH: Transport = fresh::row("quinn-fresh", work);
 
 /// The first packet carries data, under a ticket of an earlier connection.
 pub(super) static QUINN_0RTT: Transport = Transport {

@@ -1,19 +1,17 @@
 //! Octets over one connection, as many as will go.
 
-use std::fs::File;
-use std::io::Write;
-use std::net::{Shutdown, TcpStream};
-use std::ops::Range;
+use std::net::Shutdown;
 
 use rustix::event::PollFlags;
 
+use super::source::Source;
 use super::unless_stopped;
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
-use crate::transport::fresh::{FRESH, HOT, Room, Turns, look_at, marked, memory};
-use crate::transport::sockets::{prepare, read, write_all};
+use crate::transport::fresh::{FRESH, HOT, Room, look_at, marked};
+use crate::transport::sockets::{prepare, read};
 use crate::transport::waiting::Waiter;
 
 /// What a receiver takes in one call: larger reads fall out of the processor's cache.
@@ -28,52 +26,25 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 
 fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let mut waiter = Waiter::new(job.wait, console.stop());
-    let hot = job.transport != super::FRESH.name && job.transport != super::SENDFILE.name;
-    let message = if hot { vec![7; job.size as usize] } else { memory() };
-    let file = match job.transport == super::SENDFILE.name {
-        true => Some(file_of(&message)?),
-        false => None,
-    };
-    let mut turns = Turns::new(job.size);
-    let mut sending = Sending::new(job);
+    let mut source = Source::of(&job.transport, job.size)?;
     let mut stream = super::connect(job)?;
+    source.prepare(&stream)?;
     prepare(&stream, &mut waiter)?;
+    // Making the data is no part of sending it.
+    let mut sending = Sending::new(job);
     while sending.more() {
-        match &file {
-            _ if hot => write_all(&mut stream, &mut waiter, &message)?,
-            None => write_all(&mut stream, &mut waiter, &message[turns.next()])?,
-            Some(file) => send_file(&stream, &mut waiter, file, turns.next())?,
-        }
+        source.send(&mut stream, &mut waiter)?;
     }
     waiter.call(|| stream.shutdown(Shutdown::Write))?;
     // The peer's end says that it has everything.
     match read(&mut stream, &mut waiter, &mut [0])? {
         0 => {
             let mut outcome = sending.outcome(job, waiter.calls());
-            outcome.note = marked(if hot { HOT } else { FRESH }, None);
+            outcome.note = marked(if source.is_hot() { HOT } else { FRESH }, None);
             Ok(outcome)
         }
         _ => Err(Problem::new("the receiver answered")),
     }
-}
-
-/// A file without a disk.
-fn file_of(octets: &[u8]) -> Worked<File> {
-    let mut file = File::from(rustix::fs::memfd_create("bulk", rustix::fs::MemfdFlags::CLOEXEC)?);
-    file.write_all(octets)?;
-    Ok(file)
-}
-
-/// A part of a file, whose pages the kernel sends without a copy.
-fn send_file(stream: &TcpStream, waiter: &mut Waiter, file: &File, part: Range<usize>) -> Worked<()> {
-    let mut offset = part.start as u64;
-    while offset < part.end as u64 {
-        let left = part.end - offset as usize;
-        waiter.until(stream, PollFlags::OUT, || {
-            Ok(rustix::fs::sendfile(stream, file, Some(&mut offset), left)?)
-        })?;
-    }
-    Ok(())
 }
 
 fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
@@ -86,7 +57,7 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         return Ok(Outcome::default());
     };
     prepare(&stream, &mut waiter)?;
-    let reads = job.transport == super::FRESH.name || job.transport == super::SENDFILE.name;
+    let reads = super::source::is_fresh(&job.transport);
     let mut buffer = vec![0; READ];
     let mut room = reads.then(|| Room::new(READ));
     loop {

@@ -12,13 +12,14 @@ use crate::job::{Job, Outcome};
 use crate::plan::Experiment;
 use crate::stage::Stage;
 use crate::transport::waiting::{SLICE, Waiter};
-use crate::transport::{Transport, always};
+use crate::transport::{Transport, always, fresh};
 
 mod bulk;
 mod crowd;
 mod many;
 mod pingpong;
 mod single;
+mod source;
 
 /// With cubic, which most hosts use.
 pub(super) static TCP: Transport = Transport {
@@ -28,22 +29,17 @@ pub(super) static TCP: Transport = Transport {
     work,
 };
 
-/// From memory that was not sent before, to a receiver that reads every octet.
-pub(super) static FRESH: Transport = Transport {
-    name: "tcp-fresh",
-    experiments: &[Experiment::Bulk],
-    obstacle: always,
-    work,
-};
+/// From fresh memory, by `send`.
+pub(super) static FRESH: Transport = fresh::row("tcp-fresh", work);
 
-/// The same from a file in memory, whose pages the kernel sends without a copy. `splice` by a pipe is the same with more
-/// calls; MSG_ZEROCOPY copies after all where the packets stay on the host, as on every path here.
-pub(super) static SENDFILE: Transport = Transport {
-    name: "tcp-sendfile",
-    experiments: &[Experiment::Bulk],
-    obstacle: always,
-    work,
-};
+/// The same from a file in memory, whose pages the kernel sends without a copy.
+pub(super) static SENDFILE: Transport = fresh::row("tcp-sendfile", work);
+
+/// The same by way of a pipe.
+pub(super) static SPLICE: Transport = fresh::row("tcp-splice", work);
+
+/// From fresh memory whose pages the kernel sends without a copy. Where packets stay on the host it copies after all.
+pub(super) static ZEROCOPY: Transport = fresh::row("tcp-zerocopy", work);
 
 /// With reno.
 pub(super) static RENO: Transport = Transport {

@@ -8,7 +8,7 @@ use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
 use crate::plan::{Experiment, WaitPolicy};
-use crate::transport::{Transport, always, controller};
+use crate::transport::{Transport, always, controller, fresh};
 
 mod bulk;
 mod many;
@@ -33,21 +33,11 @@ pub(super) static PLAIN: Transport = Transport {
     work,
 };
 
-/// From memory that was not sent before, to a receiver that reads every octet.
-pub(super) static FRESH: Transport = Transport {
-    name: "xtp-fresh",
-    experiments: &[Experiment::Bulk],
-    obstacle: always,
-    work,
-};
+/// From fresh memory.
+pub(super) static FRESH: Transport = fresh::row("xtp-fresh", work);
 
 /// The same as most programs do it: `write_all` and `read`.
-pub(super) static WRITE: Transport = Transport {
-    name: "xtp-write-read",
-    experiments: &[Experiment::Bulk],
-    obstacle: always,
-    work,
-};
+pub(super) static WRITE: Transport = fresh::row("xtp-write-read", work);
 
 /// With the controller of RFC 9438.
 pub(super) static CUBIC: Transport = Transport {
