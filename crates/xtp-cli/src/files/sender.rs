@@ -436,7 +436,8 @@ impl<'a> Sender<'a> {
             return Ok(());
         }
         let text = format!(
-            "{label}: changed each time it was copied; what was read is in place, with the time it had before, so              that the next copy takes it again"
+            "{label}: changed each time it was copied; what was read is in place, with the time it had before, so that \
+             the next copy takes it again"
         );
         self.note(Missed {
             source: entry.source,

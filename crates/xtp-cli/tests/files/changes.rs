@@ -80,6 +80,11 @@ fn a_file_that_changes_all_the_time_is_in_place_and_named() {
     });
     for (copied, path) in [(up, served.join("busy")), (down, back)] {
         let copied = copied.expect_failure(1, "changed each time it was copied");
+        assert!(
+            copied
+                .errors
+                .contains("before, so that the next copy takes it again")
+        );
         assert_eq!(
             copied.report["errors"][0]["code"],
             serde_json::Value::from("changed")

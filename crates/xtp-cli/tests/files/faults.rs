@@ -12,12 +12,31 @@ use crate::support::{Server, assert_same, begin, content, cp, finish, grown, tex
 
 /// The command below a limit on the size of files, some megabytes.
 fn limited(arguments: &[&str]) -> Command {
+    limited_to(4_096, arguments)
+}
+
+/// Below one of so many blocks, of 512 or 1 024 octets as the shell likes.
+fn limited_to(blocks: u32, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    let script = "ulimit -f 4096; exec \"$0\" \"$@\"";
+    let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
     command
-        .args(["-c", script, env!("CARGO_BIN_EXE_xtp")])
+        .args(["-c", &script, env!("CARGO_BIN_EXE_xtp")])
         .args(arguments);
     command
+}
+
+#[test]
+fn half_a_small_file_does_not_stay() {
+    let dir = tempdir().expect("a directory");
+    let (local, served) = (dir.path().join("file"), dir.path().join("served"));
+    fs::create_dir(&served).expect("made");
+    fs::write(&local, content(1, 20_000)).expect("written");
+    let server = Server::of(limited_to(
+        8,
+        &["serve", "--listen", "127.0.0.1:0", &text(&served)],
+    ));
+    cp(&[text(&local), server.url("")]).expect_failure(1, "larger than the file system or a limit");
+    assert_eq!(fs::read_dir(&served).expect("readable").count(), 0);
 }
 
 #[test]

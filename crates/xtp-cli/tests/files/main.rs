@@ -12,6 +12,7 @@ mod options;
 mod outages;
 mod pipes;
 mod resume;
+mod rights;
 mod sparse;
 mod support;
 mod trees;

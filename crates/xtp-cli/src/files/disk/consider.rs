@@ -60,6 +60,10 @@ impl Disk<'_> {
                         let text = format!("{}: is in the way of a directory; move it", place.label);
                         return Err(Problem::new(Code::InTheWay, text).into());
                     }
+                    // It has its mode again in the end.
+                    if let Ok(inner) = self.root.folder(&place.path) {
+                        inner.let_owner_in();
+                    }
                 }
                 Err(error) => return Err(failed(error).into()),
             }

@@ -21,8 +21,14 @@ impl Disk<'_> {
         self.tally.settled.add(size);
         let (folder, name) = named(&expected.place)?;
         let stored = Partial::open(self.claims, folder, name, &expected.place.label).and_then(|partial| {
-            partial.fill(&content)?;
-            Ok(partial)
+            match partial.fill(&content) {
+                Ok(()) => Ok(partial),
+                Err(problem) => {
+                    // It comes whole again: half of it would only take what there is too little of.
+                    partial.discard();
+                    Err(problem)
+                }
+            }
         });
         match stored {
             Ok(partial) => self.completed(expected, partial),

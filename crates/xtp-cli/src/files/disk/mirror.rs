@@ -121,11 +121,8 @@ impl Disk<'_> {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(Problem::io(self.places.label(path), &error).into()),
             };
-            let outcome = self.prune_folder(&folder, path, &known.below, &known.names, &mirror.excludes);
-            match outcome {
-                Err(Fault::Here(problem)) => self.refuse(u64::MAX, 0, problem)?,
-                outcome => drop(outcome?),
-            }
+            let outcome = self.prune_folder(&folder, (path, &known.below), &known.names, &mirror.excludes);
+            self.or_refuse(outcome)?;
         }
         Ok(())
     }
@@ -134,8 +131,7 @@ impl Disk<'_> {
     fn prune_folder(
         &mut self,
         folder: &Folder,
-        path: &RelPath,
-        below: &RelPath,
+        (path, below): (&RelPath, &RelPath),
         kept: &HashSet<Vec<u8>>,
         excludes: &Excludes,
     ) -> Result<bool, Fault> {
@@ -148,34 +144,56 @@ impl Disk<'_> {
                 empty = false;
                 continue;
             }
-            let (inner, inner_below) = (path.join(&name)?, below.join(&name)?);
-            let failed = |error: std::io::Error| Problem::io(inner.to_string(), &error);
-            let Some(seen) = folder.find(&name).map_err(failed)? else {
-                continue;
-            };
-            let is_folder = seen.shape() == Shape::Directory;
-            if excludes.leave_out(inner_below.as_bytes(), is_folder) {
-                empty = false;
-                continue;
-            }
-            if is_folder {
-                let open = folder.enter(&name).map_err(failed)?;
-                let nothing = HashSet::new();
-                let emptied = self.prune_folder(&open, &inner, &inner_below, &nothing, excludes)?;
-                if !emptied || !(self.options.dry_run || folder.remove_folder(&name).map_err(failed)?) {
-                    empty = false;
-                    continue;
-                }
-            } else if !self.options.dry_run {
-                folder.remove(&name).map_err(failed)?;
-            }
-            self.tally.deleted.add(1);
-            let label = self.places.label(&inner);
-            self.tally.list_deleted(&label);
-            let mut path = label.into_bytes();
-            path.truncate(super::super::names::PATH_LIMIT);
-            self.outbox.push(&Record::Deleted { path })?;
+            let paths = (path.join(&name)?, below.join(&name)?);
+            // What cannot go is in the way of nothing else.
+            let outcome = self.prune_name(folder, &name, paths, excludes);
+            empty &= self.or_refuse(outcome)?;
         }
         Ok(empty)
+    }
+
+    /// Removes what has a name; whether it is gone.
+    fn prune_name(
+        &mut self,
+        folder: &Folder,
+        name: &[u8],
+        (path, below): (RelPath, RelPath),
+        excludes: &Excludes,
+    ) -> Result<bool, Fault> {
+        let label = self.places.label(&path);
+        let failed = |error: std::io::Error| Problem::io(&label, &error);
+        let Some(seen) = folder.find(name).map_err(failed)? else {
+            return Ok(true);
+        };
+        let is_folder = seen.shape() == Shape::Directory;
+        if excludes.leave_out(below.as_bytes(), is_folder) {
+            return Ok(false);
+        }
+        if is_folder {
+            let open = folder.enter(name).map_err(failed)?;
+            if !self.options.dry_run {
+                open.let_owner_in();
+            }
+            let emptied = self.prune_folder(&open, (&path, &below), &HashSet::new(), excludes)?;
+            if !emptied || !(self.options.dry_run || folder.remove_folder(name).map_err(failed)?) {
+                return Ok(false);
+            }
+        } else if !self.options.dry_run {
+            folder.remove(name).map_err(failed)?;
+        }
+        self.tally.deleted.add(1);
+        self.tally.list_deleted(&label);
+        let mut path = label.into_bytes();
+        path.truncate(super::super::names::PATH_LIMIT);
+        self.outbox.push(&Record::Deleted { path })?;
+        Ok(true)
+    }
+
+    /// That something cannot be removed is told, and it stays.
+    fn or_refuse(&mut self, outcome: Result<bool, Fault>) -> Result<bool, Fault> {
+        match outcome {
+            Err(Fault::Here(problem)) => self.refuse(u64::MAX, 0, problem).map(|()| false),
+            outcome => outcome,
+        }
     }
 }
