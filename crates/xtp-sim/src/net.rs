@@ -58,7 +58,7 @@ pub struct Net {
     pub tapped: Option<Vec<(usize, Flying)>>,
     /// What goes to addresses in whose name packets were forged.
     pub reflection: ReflectionCheck,
-    /// Clocks of the hosts: who sends at a rate measures it by his own.
+    /// Clocks of the hosts: who sends at a rate measures it by its own.
     pub clocks: Vec<Clock>,
     /// Packets handed to links.
     pub packets: u64,

@@ -318,7 +318,7 @@ impl Shared {
         mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> (MutexGuard<'a, State>, Time, Result<T>) {
         let until = timeout.map(|timeout| (now + timeout, timeout));
-        // What he who waits for an answer began has had its turn, and asking causes nothing.
+        // What a caller began who waits for the answer has had its turn, and asking causes nothing.
         let mut idle = state.corks == 0 && matches!(expects(), Expectation::Answer { .. });
         // News may come again and again: they put off the end of a wait by one question.
         let mut ends = false;

@@ -18,7 +18,7 @@ const SPIN: Duration = Duration::from_micros(50);
 const DISTURBED: Duration = Duration::from_micros(30);
 /// Giving the core away takes longer than this when somebody takes it.
 const TAKEN: Duration = Duration::from_micros(3);
-/// Whoever keeps a core given to him, or takes it, for so long does not wait as we do: he computes, and uses up whatever he is
+/// Whoever keeps a core that it was given, or takes it, for so long does not wait as we do: it computes, and uses up whatever he is
 /// given.
 const KEPT: Duration = Duration::from_micros(300);
 /// Cores given away in a row that nobody took, after which nobody shares this one any more.

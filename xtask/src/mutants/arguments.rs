@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     /// Names of mutants or concerns; empty for all.
     pub(super) only: Vec<String>,
     pub(super) all_killers: bool,
-    /// Only who noticed a mutant last is asked, and everybody about those he does not notice.
+    /// Only who noticed a mutant last is asked, and everybody about those that one does not notice.
     pub(super) quick: bool,
     /// Who noticed is written down.
     pub(super) record: bool,

@@ -81,7 +81,7 @@ fn definition(experiment: &str) -> &'static str {
              a loss rate."
         }
         "buffers" => {
-            "The sender has 1, 2, 4 or 8 buffers of 512 000 octets; one that was sent is his again when all of it is \
+            "The sender has 1, 2, 4 or 8 buffers of 512 000 octets; one that was sent is free again when all of it is \
              acknowledged."
         }
         "gbn" => "Bits are flipped on the way; the receiver keeps what comes out of order, or does not.",

@@ -1,5 +1,5 @@
 //! Throughput against round-trip time for 1, 2, 4 and 8 retained application buffers, as the 1995 library was
-//! measured (its figure 6): the sender has so many buffers of 512 000 octets, and one that was sent is his again when
+//! measured (its figure 6): the sender has so many buffers of 512 000 octets, and one that was sent is free again when
 //! all of it is acknowledged. These rows run under the library's congestion control (`kdd`); xtp's own and TCP's beside them
 //! are what the same link carries without either.
 

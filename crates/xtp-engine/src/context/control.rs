@@ -261,7 +261,7 @@ impl Context {
         }
     }
 
-    /// Gives the user's memory back and tells the user what he waits for.
+    /// Gives the user's memory back and tells the user what it waits for.
     pub(super) fn release_acknowledged(&mut self, env: &mut Env<'_>) {
         self.writer.queue.release(self.writer.una);
         if self.writer.wants_room && self.room() > 0 {

@@ -82,7 +82,7 @@ impl Context {
         untold && (self.speaks_extended() || self.ships_window_in_terms())
     }
 
-    /// No XCNTL: status goes with a TCNTL whose limits are the window. Not where the user has limits of his own.
+    /// No XCNTL: status goes with a TCNTL whose limits are the window. Not where the user has limits of its own.
     pub(super) fn ships_window_in_terms(&self) -> bool {
         let known = self.reader.window.as_ref().and_then(|window| window.window());
         known.is_some()

@@ -329,7 +329,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        // What one who is only awaited at his end had to say has come.
+        // What one that is only awaited at its end had to say has come.
         if self.is_hosting() && self.hosted() == Some(id) && self.stay.ended.is_none() {
             return Ok(());
         }

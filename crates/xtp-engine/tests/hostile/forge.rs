@@ -1,4 +1,4 @@
-//! Packets that fit an association as somebody sees it who reads along on the wire, and says what he likes.
+//! Packets that fit an association as somebody sees it who reads along on the wire, and say anything.
 
 use super::world::World;
 use xtp_wire::{

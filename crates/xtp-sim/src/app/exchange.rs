@@ -40,7 +40,7 @@ impl Task {
         idle || self.is_unheard()
     }
 
-    /// What this user waits for, if that may be handed to him as it comes.
+    /// What this user waits for, if that may be handed over as it comes.
     pub(crate) fn wants(&self, limit: usize) -> Option<Wanted> {
         let reader = &self.script.reader;
         let ready = self.outcome == Outcome::Running

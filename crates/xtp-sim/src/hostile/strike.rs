@@ -5,7 +5,7 @@ use xtp_wire::{Format, Options};
 use crate::packet::Seen;
 
 /// A kind of injected packet. The first five are sent by somebody who knows addresses, ports and services; the others by
-/// somebody who reads what passes, and sends beside it, but neither holds back nor changes what he reads.
+/// somebody who reads what passes, and sends beside it, but neither holds back nor changes what passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strike {
     /// A packet of the association under a key that is nobody's.

@@ -14,7 +14,7 @@ use xtp_sim::world::World;
 
 const EXCHANGES: usize = 12;
 
-/// Whoever waits for what he gets, and does everything as soon as it may be done.
+/// Who waits for what comes, and does everything as soon as it may be done.
 fn quick() -> Habits {
     Habits {
         posts: Posts::One,

@@ -1,4 +1,4 @@
-//! What somebody who sleeps in a receive call has meanwhile: the batch, and where he is alone with one peer its shortcut.
+//! What somebody who sleeps in a receive call has meanwhile: the batch, and where it is alone with one peer that one's shortcut.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What the caller who drives the endpoint waits for, and how it is handed to him as it comes.
+//! What the caller who drives the endpoint waits for, and how it is handed over as it comes.
 
 use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Expectation, Reply, Time};

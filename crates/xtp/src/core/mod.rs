@@ -289,7 +289,7 @@ impl Core {
         self.received(outcome)
     }
 
-    /// The peer of whom alone something is expected: the answer he who drives the endpoint waits for.
+    /// The peer of whom alone something is expected: the answer that the caller who drives waits for.
     pub(crate) fn lone_peer(&self) -> Option<SocketAddr> {
         let id = self.engine.awaited()?;
         let alone = self.slots.len() == 1

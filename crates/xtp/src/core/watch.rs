@@ -190,7 +190,7 @@ impl Core {
         }
     }
 
-    /// Whether room that was told is still there: its owner may have filled it before he asked. Whoever is refused after
+    /// Whether room that was told is still there: its owner may have filled it before it asked. Whoever is refused after
     /// that is told again.
     fn has_room(&mut self, now: Time, source: Source) -> bool {
         match source {

@@ -1,7 +1,7 @@
 //! Whether others compute on the core a thread polls on.
 //!
-//! Whoever gives his core away between polls gives it to a neighbour who computes, for milliseconds; who sleeps is not let in
-//! at once either. Who keeps the core while he polls has his share of it in pieces as long, and all of his neighbour's go by
+//! A thread that gives its core away between polls gives it to a neighbour who computes, for milliseconds; one that sleeps is not let
+//! in at once either. One that keeps the core while it polls has its share of it in pieces as long, and all of the neighbour's go by
 //! between two of many waits. The system counts how often it took the core from a thread: together with a poll that lasted too long
 //! that tells a neighbour from a machine that stood still.
 

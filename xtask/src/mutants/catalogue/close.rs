@@ -170,7 +170,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "xtp-engine/src/context/decide.rs",
         "&& «self.reader.dreq.is_none()» && !own_dreq",
         "true",
-        "END says that the user has what he has not taken",
+        "END says that the user has what it has not taken",
     ),
     Mutant::new(
         "end-before-delivery",

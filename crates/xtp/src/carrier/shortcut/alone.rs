@@ -1,5 +1,5 @@
 //! A shortcut for who sleeps: a client that waits for the answers of one peer and expects nothing from anybody else may
-//! sleep in it, and whoever wants him awake rings.
+//! sleep in it, and whoever wants it awake rings.
 
 use std::net::SocketAddr;
 
@@ -13,9 +13,9 @@ const BESIDE: u32 = 32;
 /// Whether a client sleeps so, and what speaks for it.
 #[derive(Debug, Default)]
 pub(super) struct Alone {
-    /// For whose answers he slept last, and how often in a row.
+    /// For whose answers the sleeper slept last, and how often in a row.
     sleeps: Option<(SocketAddr, u32)>,
-    /// Wakes who sleeps in the shortcut, which he has meanwhile.
+    /// Wakes who sleeps in the shortcut, which it has meanwhile.
     bell: Option<Bell>,
     lent: bool,
     /// The bell was rung.
@@ -23,7 +23,7 @@ pub(super) struct Alone {
 }
 
 impl Alone {
-    /// Whether he would have one for `peer`.
+    /// Whether the sleeper would have one for `peer`.
     pub(super) fn is_worth_one(&self, peer: SocketAddr) -> bool {
         matches!(self.sleeps, Some((known, WORTH..)) if known == peer)
     }
@@ -77,7 +77,7 @@ impl Use {
         Some(shortcut)
     }
 
-    /// He who slept in it is awake; true if it has to be given up.
+    /// Who slept in it is awake; true if it has to be given up.
     pub(in crate::carrier) fn take_back(&mut self, shortcut: Box<Shortcut>) -> bool {
         self.open = Some(shortcut);
         self.alone.lent = false;
