@@ -85,9 +85,9 @@ impl Listeners {
         if options.required.intersects(options.refused) {
             return Err(Error::InvalidOption("an option bit both required and refused"));
         }
-        let place = (options.domain, options.port);
+        let place = (options.domain, options.service_number);
         if self.by_port.contains_key(&place) {
-            return Err(options.port.map_or(
+            return Err(options.service_number.map_or(
                 Error::InvalidOption("a second listener for every service number"),
                 Error::PortInUse,
             ));
@@ -140,7 +140,7 @@ impl Listeners {
     pub(crate) fn remove(&mut self, id: ListenerId) -> Result<ListenOptions, Error> {
         let gone = self.by_id.remove(&id.0).ok_or(Error::NoListener)?;
         self.changes += 1;
-        let place = (gone.options.domain, gone.options.port);
+        let place = (gone.options.domain, gone.options.service_number);
         if self.by_port.get(&place) == Some(&id) {
             self.by_port.remove(&place);
         }

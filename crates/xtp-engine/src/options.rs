@@ -167,10 +167,10 @@ impl Default for Tuning {
 #[non_exhaustive]
 pub struct OpenOptions {
     /// XTP service number at the peer (dstport of the address segment).
-    pub port: u16,
+    pub service_number: u16,
     /// Own service number stated to the peer, informative. Default 0.
-    pub source_port: u16,
-    /// Port name space; 0 is native. Default 0.
+    pub own_service_number: u16,
+    /// Name space of service numbers; 0 is native. Default 0.
     pub domain: u8,
     /// Service octet: a hint for matching and automatic closing [D-10].
     pub service: u8,
@@ -200,11 +200,11 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// A lasting association to service number `port` with default tuning.
-    pub fn new(port: u16) -> Self {
+    /// A lasting association to `service_number` with default tuning.
+    pub fn new(service_number: u16) -> Self {
         Self {
-            port,
-            source_port: 0,
+            service_number,
+            own_service_number: 0,
             domain: 0,
             service: service::STREAM,
             refuse_return: false,
@@ -224,9 +224,9 @@ impl OpenOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListenOptions {
-    /// Service number; `None` is a wildcard, which also takes address segments without a port.
-    pub port: Option<u16>,
-    /// Port name space. Default 0.
+    /// Service number; `None` is a wildcard, which also takes address segments without one.
+    pub service_number: Option<u16>,
+    /// Name space of service numbers. Default 0.
     pub domain: u8,
     /// Services accepted, bit n = service n; a FIRST for another one is refused with DIAG(1,8). Default
     /// [`MESSAGES`](Self::MESSAGES), of [`streams`](Self::streams) [`STREAMS`](Self::STREAMS), of
@@ -255,24 +255,24 @@ impl ListenOptions {
     /// Associations that last (services 0 and 4): streams of octets or of messages.
     pub const STREAMS: u32 = only(service::UNSPECIFIED) | only(service::STREAM);
 
-    /// A listener for [`MESSAGES`](Self::MESSAGES) to service number `port`.
-    pub fn new(port: u16) -> Self {
+    /// A listener for [`MESSAGES`](Self::MESSAGES) to `service_number`.
+    pub fn new(service_number: u16) -> Self {
         Self {
-            port: Some(port),
+            service_number: Some(service_number),
             services: Self::MESSAGES,
             ..Self::wildcard()
         }
     }
 
-    /// A listener for [`STREAMS`](Self::STREAMS) to service number `port`.
-    pub fn streams(port: u16) -> Self {
-        Self::new(port).serving(&[service::UNSPECIFIED, service::STREAM])
+    /// A listener for [`STREAMS`](Self::STREAMS) to `service_number`.
+    pub fn streams(service_number: u16) -> Self {
+        Self::new(service_number).serving(&[service::UNSPECIFIED, service::STREAM])
     }
 
-    /// A listener for every service to service number `port`, of a program that looks which one it is.
-    pub fn every_service(port: u16) -> Self {
+    /// A listener for every service to `service_number`, of a program that looks which one it is.
+    pub fn every_service(service_number: u16) -> Self {
         Self {
-            port: Some(port),
+            service_number: Some(service_number),
             ..Self::wildcard()
         }
     }
@@ -280,7 +280,7 @@ impl ListenOptions {
     /// A listener for every service, and every service number no other listener takes.
     pub fn wildcard() -> Self {
         Self {
-            port: None,
+            service_number: None,
             domain: 0,
             services: u32::MAX,
             required: xtp_wire::Options::empty(),

@@ -92,8 +92,8 @@ impl Flow {
     /// Flow number `number` of a world with this seed.
     pub fn new(mut spec: FlowSpec, number: usize, seed: u64) -> Self {
         let port = FIRST_PORT + spec.series.unwrap_or(number) as u16;
-        spec.open.port = port;
-        spec.listen.port = Some(port);
+        spec.open.service_number = port;
+        spec.listen.service_number = Some(port);
         let ledger = |side: u64| Ledger {
             key: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (number as u64) << 8 ^ side,
             ..Ledger::default()

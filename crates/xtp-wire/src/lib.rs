@@ -32,7 +32,7 @@
 //!
 //! ```
 //! use xtp_wire::{Address, Body, DataSegment, First, Format, Header, Key, Options, Packet, Traffic};
-//! use xtp_wire::{ports, service};
+//! use xtp_wire::{service_numbers, service};
 //!
 //! let first = Packet {
 //!     header: Header {
@@ -50,7 +50,7 @@
 //!             domain: 0,
 //!             dst: [192, 0, 2, 2],
 //!             src: [192, 0, 2, 1],
-//!             dst_port: ports::MESSAGE,
+//!             dst_port: service_numbers::MESSAGE,
 //!             src_port: 40_000,
 //!         },
 //!         traffic: Traffic::None { service: service::ACKNOWLEDGED },
@@ -64,7 +64,7 @@
 //!
 //! let heard = Packet::parse(&datagram[..length])?;
 //! let Body::First(first) = heard.body else { panic!("a FIRST was sent") };
-//! assert_eq!(first.address.port(), Some(ports::MESSAGE));
+//! assert_eq!(first.address.port(), Some(service_numbers::MESSAGE));
 //! assert_eq!(first.data.data, b"hello");
 //!
 //! datagram[40] ^= 1;
@@ -107,10 +107,10 @@ mod packet;
 mod parity;
 mod path;
 mod poll;
-pub mod ports;
 mod run;
 mod serial;
 pub mod service;
+pub mod service_numbers;
 pub mod size;
 mod spans;
 mod tlv;

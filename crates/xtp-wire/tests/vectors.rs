@@ -113,11 +113,19 @@ fn same(name: &str, header: Header, body: Body<'_>) {
 fn first_in_the_old_formats() {
     let datagram =
         Options::NOERR | Options::NOFLOW | Options::RCLOSE | Options::WCLOSE | Options::EOM | Options::END;
-    let body = first(address(ports::ECHO), basic(service::DATAGRAM, 1440), b"hello");
+    let body = first(
+        address(service_numbers::ECHO),
+        basic(service::DATAGRAM, 1440),
+        b"hello",
+    );
     same("V1", header(Key::own(K), datagram, 1, 0), body);
 
     let acknowledged = Options::SREQ | Options::RCLOSE | Options::WCLOSE | Options::EOM;
-    let body = first(address(ports::ECHO), basic(service::ACKNOWLEDGED, 1440), b"hello");
+    let body = first(
+        address(service_numbers::ECHO),
+        basic(service::ACKNOWLEDGED, 1440),
+        b"hello",
+    );
     same("V2", header(Key::own(K), acknowledged, 1, 0), body);
 
     let host = |last: u128| u128::to_be_bytes(0x2001_0db8_0000_0000_0000_0000_0000_0000 + last);
@@ -182,7 +190,11 @@ fn first_that_answers_a_cookie() {
     );
 
     let specifier = extended(service::TRANSACTION, 1168, caps(), TIME, tlvs);
-    let body = first(address(ports::CALL), Traffic::Extended(specifier), b"request!");
+    let body = first(
+        address(service_numbers::CALL),
+        Traffic::Extended(specifier),
+        b"request!",
+    );
     same(
         "V21",
         header(Key::own(K), Options::WCLOSE | Options::EOM, 2, 0),

@@ -7,7 +7,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::thread;
 
-use xtp::{Config, Endpoint, Stream, paradigm, ports};
+use xtp::{Config, Endpoint, Stream, paradigm, service_numbers};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -15,13 +15,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match words[..] {
         ["listen", address] => {
             let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
-            let incoming = endpoint.listen_streams(ports::MESSAGE)?.accept()?;
+            let incoming = endpoint.listen_streams(service_numbers::MESSAGE)?.accept()?;
             println!("* {} joined", incoming.peer());
             talk(incoming.into_stream(), std::io::stdin(), "them")
         }
         ["join", address] => {
             let endpoint = Endpoint::client()?;
-            let stream = endpoint.open(address.parse()?, paradigm::stream(ports::MESSAGE))?;
+            let stream = endpoint.open(address.parse()?, paradigm::stream(service_numbers::MESSAGE))?;
             stream.connect(None)?;
             talk(stream, std::io::stdin(), "them")
         }
@@ -53,7 +53,7 @@ fn talk(stream: Stream, input: impl Read, peer: &'static str) -> Result<(), Box<
 
 fn demonstrate() -> Result<(), Box<dyn std::error::Error>> {
     let server = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    let listener = server.listen_streams(ports::MESSAGE)?;
+    let listener = server.listen_streams(service_numbers::MESSAGE)?;
     let address = server.local_addr();
     let answering = thread::spawn(move || {
         let stream = listener
@@ -64,7 +64,7 @@ fn demonstrate() -> Result<(), Box<dyn std::error::Error>> {
         talk(stream, lines, "ada").map_err(|error| error.to_string())
     });
     let client = Endpoint::client()?;
-    let stream = client.open(address, paradigm::stream(ports::MESSAGE))?;
+    let stream = client.open(address, paradigm::stream(service_numbers::MESSAGE))?;
     let lines: &[u8] = b"hello\nhow are you?\n";
     talk(stream, lines, "bob")?;
     answering.join().map_err(|_| "the other end panicked")??;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use xtp::{Chunk, Config, Endpoint, OpenOptions, Rate, Stream, paradigm, ports, resolve};
+use xtp::{Chunk, Config, Endpoint, OpenOptions, Rate, Stream, paradigm, resolve, service_numbers};
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -66,7 +66,7 @@ fn read(stream: &Stream) -> Result<u64, Box<dyn Error + Send + Sync>> {
 
 fn exchange(host: &str, port: u16, octets: u64, rate: u64) -> Outcome {
     let endpoint = Endpoint::client()?;
-    let mut options: OpenOptions = paradigm::stream(ports::ECHO);
+    let mut options: OpenOptions = paradigm::stream(service_numbers::ECHO);
     options.tuning.out_rate = Rate {
         octets_per_second: rate,
         burst: 50_000,

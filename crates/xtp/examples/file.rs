@@ -11,7 +11,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use xtp::{Bytes, Chunk, Config, Endpoint, Listener, paradigm, ports};
+use xtp::{Bytes, Chunk, Config, Endpoint, Listener, paradigm, service_numbers};
 
 /// Octets read from the file at once.
 const PIECE: usize = 256 << 10;
@@ -24,7 +24,7 @@ fn main() -> Outcome<()> {
     match words[..] {
         ["receive", address, path] => {
             let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
-            receive(&endpoint.listen_streams(ports::FILES)?, Path::new(path))
+            receive(&endpoint.listen_streams(service_numbers::FILES)?, Path::new(path))
         }
         ["send", address, path] => send(&Endpoint::client()?, address, Path::new(path)),
         [] => demonstrate(),
@@ -35,7 +35,7 @@ fn main() -> Outcome<()> {
 fn send(client: &Endpoint, address: &str, path: &Path) -> Outcome<()> {
     let begin = Instant::now();
     let mut file = File::open(path)?;
-    let stream = client.open(address.parse()?, paradigm::stream(ports::FILES))?;
+    let stream = client.open(address.parse()?, paradigm::stream(service_numbers::FILES))?;
     let mut octets = 0;
     loop {
         let mut piece = vec![0; PIECE];
@@ -82,7 +82,7 @@ fn demonstrate() -> Outcome<()> {
     let octets: Vec<u8> = (0..16usize << 20).map(|at| (at ^ (at >> 9)) as u8).collect();
     std::fs::write(&original, &octets)?;
     let server = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    let listener = server.listen_streams(ports::FILES)?;
+    let listener = server.listen_streams(service_numbers::FILES)?;
     let address = server.local_addr().to_string();
     let target = copy.clone();
     let receiving = thread::spawn(move || receive(&listener, &target));

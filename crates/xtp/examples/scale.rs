@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use xtp::{Config, Endpoint, Stream, paradigm, ports};
+use xtp::{Config, Endpoint, Stream, paradigm, service_numbers};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -114,7 +114,7 @@ fn exchange(client: &Endpoint, server: SocketAddr, number: usize) -> Outcome<Vec
     while streams.len() < number {
         let from = streams.len();
         for at in from..number.min(from + GROUP) {
-            let stream = client.open(server, paradigm::stream(ports::ECHO))?;
+            let stream = client.open(server, paradigm::stream(service_numbers::ECHO))?;
             stream.send_message(format!("message of association {at}"))?;
             streams.push(stream);
         }

@@ -47,8 +47,8 @@ impl CallOptions {
         }
     }
 
-    pub(crate) fn open(&self, service: u16) -> OpenOptions {
-        let mut options = paradigm::transaction(service);
+    pub(crate) fn open(&self, service_number: u16) -> OpenOptions {
+        let mut options = paradigm::transaction(service_number);
         options.expected_answer = self.expected_answer;
         options.status_on_first = self.slow_server;
         options.repeatable = self.repeatable;
@@ -81,11 +81,11 @@ impl Endpoint {
     pub fn send_datagram(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         data: impl Into<Bytes>,
     ) -> Result<()> {
         let peer = first(&peer)?;
-        let stream = self.queue(peer, paradigm::datagram(service), data.into())?;
+        let stream = self.queue(peer, paradigm::datagram(service_number), data.into())?;
         match stream.failure() {
             Some(error @ Error::NoRoute { .. }) => Err(error),
             _ => Ok(()),
@@ -100,11 +100,11 @@ impl Endpoint {
     pub fn send_acknowledged(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         data: impl Into<Bytes>,
         confirm: Confirm,
     ) -> Result<()> {
-        let mut options = paradigm::acknowledged_datagram(service);
+        let mut options = paradigm::acknowledged_datagram(service_number);
         options.confirm = confirm;
         self.deliver(peer, options, data, None).map(drop)
     }
@@ -114,8 +114,13 @@ impl Endpoint {
     ///
     /// # Errors
     /// As [`deliver`](Self::deliver).
-    pub fn send_message(&self, peer: impl ToSocketAddrs, service: u16, data: impl Into<Bytes>) -> Result<()> {
-        self.deliver(peer, paradigm::one_shot(service), data, None)
+    pub fn send_message(
+        &self,
+        peer: impl ToSocketAddrs,
+        service_number: u16,
+        data: impl Into<Bytes>,
+    ) -> Result<()> {
+        self.deliver(peer, paradigm::one_shot(service_number), data, None)
             .map(drop)
     }
 
@@ -155,11 +160,11 @@ impl Endpoint {
     pub fn call(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
     ) -> Result<Bytes> {
-        self.call_for_answer(peer, service, request, options)
+        self.call_for_answer(peer, service_number, request, options)
             .map(|answer| answer.response)
     }
 
@@ -174,7 +179,7 @@ impl Endpoint {
     pub fn call_for_answer(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
     ) -> Result<Answer> {
@@ -186,7 +191,7 @@ impl Endpoint {
             self.exchange(
                 ("the answer", options.timeout),
                 peer,
-                options.open(service),
+                options.open(service_number),
                 request,
                 (limit, std::convert::identity),
                 whole,

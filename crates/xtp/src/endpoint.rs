@@ -111,21 +111,21 @@ impl Endpoint {
         Ok(Stream::new(Arc::clone(&self.shared), id))
     }
 
-    /// Listens on service number `service` for whole messages: datagrams, one-shot messages and requests. A peer that
+    /// Listens on `service_number` for whole messages: datagrams, one-shot messages and requests. A peer that
     /// opens a stream is told at once that nobody provides that here ([`listen_streams`](Self::listen_streams) does).
     ///
     /// # Errors
     /// [`Error::Command`] if the number is taken.
-    pub fn listen(&self, service: u16) -> Result<Listener> {
-        self.listen_with(ListenOptions::new(service))
+    pub fn listen(&self, service_number: u16) -> Result<Listener> {
+        self.listen_with(ListenOptions::new(service_number))
     }
 
-    /// Listens on service number `service` for streams of octets or messages, and for nothing else.
+    /// Listens on `service_number` for streams of octets or messages, and for nothing else.
     ///
     /// # Errors
     /// [`Error::Command`] if the number is taken.
-    pub fn listen_streams(&self, service: u16) -> Result<Listener> {
-        self.listen_with(ListenOptions::streams(service))
+    pub fn listen_streams(&self, service_number: u16) -> Result<Listener> {
+        self.listen_with(ListenOptions::streams(service_number))
     }
 
     /// Listens with options of your choice. What the program does not serve it should not take: name what it does
@@ -134,9 +134,9 @@ impl Endpoint {
     /// # Errors
     /// [`Error::Command`] if the number is taken or an option is out of range.
     pub fn listen_with(&self, options: ListenOptions) -> Result<Listener> {
-        let port = options.port;
+        let number = options.service_number;
         let id = self.shared.command(|core, _| core.listen(options))?;
-        Ok(Listener::new(Arc::clone(&self.shared), id, port))
+        Ok(Listener::new(Arc::clone(&self.shared), id, number))
     }
 
     /// Answers the echo service (number 7) from now on, in whatever call makes progress: so that anybody can probe

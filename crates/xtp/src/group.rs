@@ -66,7 +66,7 @@ impl CastOptions {
 
     setters! {
         /// Service number: receivers that joined with another one do not answer. Default 0.
-        port(u16) => group.port;
+        service_number(u16) => group.service_number;
         /// Who must have everything before the transmitter is done. Default: everybody who joined. [`Require::AnyOf`] 0 and an empty
         /// [`Require::List`] are refused.
         require(Require) => group.require;
@@ -227,8 +227,8 @@ impl JoinOptions {
     }
 
     setters! {
-        /// Service number, as [`CastOptions::port`].
-        port(u16) => group.port;
+        /// Service number, as [`CastOptions::service_number`].
+        service_number(u16) => group.service_number;
         /// By which name the transmitter knows this receiver, at most 64 octets. Default: by its address. A second one of the same
         /// name takes the place of the first if that is silent.
         name(String) => group.name;

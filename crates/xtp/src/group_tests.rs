@@ -10,7 +10,7 @@ fn transmitters_options_are_what_was_said() {
         proactive: 2,
     };
     let options = CastOptions::new()
-        .port(7)
+        .service_number(7)
         .require(Require::List(vec!["a".to_owned()]))
         .expect(3)
         .size(9)
@@ -27,7 +27,7 @@ fn transmitters_options_are_what_was_said() {
         .from_start(false)
         .hops(6);
     let mut expected = group::CastOptions::default();
-    expected.port = 7;
+    expected.service_number = 7;
     expected.require = Require::List(vec!["a".to_owned()]);
     expected.expect = Some(3);
     expected.size = Some(9);
@@ -76,14 +76,14 @@ fn a_past_is_compared_by_which_it_is() {
 #[test]
 fn receivers_options_are_what_was_said() {
     let options = JoinOptions::new()
-        .port(7)
+        .service_number(7)
         .name("me".to_owned())
         .capacity(1 << 20)
         .confirm(Confirm::Delivered)
         .source("10.0.0.1".parse().unwrap())
         .hops(3);
     let mut expected = group::JoinOptions::default();
-    expected.port = 7;
+    expected.service_number = 7;
     expected.name = "me".to_owned();
     expected.capacity = 1 << 20;
     expected.confirm = Confirm::Delivered;

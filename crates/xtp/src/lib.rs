@@ -124,7 +124,7 @@
 //! an `Option`, `None` is as long as it takes. A stream's [`set_read_timeout`](Stream::set_read_timeout) and
 //! [`set_write_timeout`](Stream::set_write_timeout) are what its calls without a limit of their own wait at most.
 //!
-//! **Numbers.** A UDP port leads to an endpoint, a *service number* to a listener of it. Some numbers have names in [`ports`];
+//! **Numbers.** A UDP port leads to an endpoint, a *service number* to a listener of it. Some numbers have names in [`service_numbers`];
 //! a program's own begin at 1 000.
 //!
 //! # Progress, threads, waiting
@@ -220,7 +220,7 @@ pub use xtp_engine::{
 pub use xtp_io::Interface;
 #[doc(hidden)]
 pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
-pub use xtp_wire::{UDP_PORT, ports, service};
+pub use xtp_wire::{UDP_PORT, service, service_numbers};
 
 /// The example of the repository's front page is compiled and run with the others.
 #[cfg(doctest)]

@@ -20,7 +20,7 @@ use crate::shared::Handle;
 pub struct Listener {
     shared: Arc<Handle>,
     id: ListenerId,
-    port: Option<u16>,
+    service_number: Option<u16>,
 }
 
 /// What came of an association at a listener (see [`Listener::arrival`]).
@@ -35,8 +35,12 @@ pub enum Arrival {
 }
 
 impl Listener {
-    pub(crate) fn new(shared: Arc<Handle>, id: ListenerId, port: Option<u16>) -> Self {
-        Self { shared, id, port }
+    pub(crate) fn new(shared: Arc<Handle>, id: ListenerId, service_number: Option<u16>) -> Self {
+        Self {
+            shared,
+            id,
+            service_number,
+        }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Handle> {
@@ -53,7 +57,7 @@ impl Listener {
 
     /// The service number; `None` for a wildcard.
     pub fn service_number(&self) -> Option<u16> {
-        self.port
+        self.service_number
     }
 
     /// Waits for the next association.
@@ -173,7 +177,7 @@ impl Listener {
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listener")
-            .field("port", &self.port)
+            .field("service_number", &self.service_number)
             .finish_non_exhaustive()
     }
 }

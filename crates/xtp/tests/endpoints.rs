@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::{LONG, PORT, endpoint, pair, pattern};
 use xtp::{
     CallOptions, Config, Confirm, Endpoint, Error, Framing, Incoming, Listener, Mark, Stream, Trace, Wait,
-    paradigm, ports,
+    paradigm, service_numbers,
 };
 
 #[test]
@@ -41,7 +41,7 @@ fn many_threads_share_one_endpoint() {
                 let client = client.clone();
                 scope.spawn(move || {
                     let stream = client
-                        .open(address, paradigm::stream(ports::ECHO))
+                        .open(address, paradigm::stream(service_numbers::ECHO))
                         .expect("options in range");
                     for round in 0..50 {
                         let message = pattern(1 + (number * 31 + round * 77) % 3_000);
@@ -201,16 +201,16 @@ fn echo_answers_every_paradigm() {
     let mut options = CallOptions::within(LONG);
     options.slow_server = true;
     for options in [CallOptions::within(LONG), options] {
-        let answer = client.call(address, ports::ECHO, request.clone(), &options);
+        let answer = client.call(address, service_numbers::ECHO, request.clone(), &options);
         assert!(answer.expect("an echo") == request, "the echo is the request");
     }
-    let refused = client.send_acknowledged(address, ports::ECHO, "x", Confirm::Delivered);
+    let refused = client.send_acknowledged(address, service_numbers::ECHO, "x", Confirm::Delivered);
     assert!(
         refused.is_err_and(|error| error.is_refused()),
         "nothing can come back"
     );
     let stream = client
-        .open(address, paradigm::stream(ports::ECHO))
+        .open(address, paradigm::stream(service_numbers::ECHO))
         .expect("options in range");
     let long = pattern(6 << 20);
     let back = thread::scope(|scope| {
@@ -298,7 +298,14 @@ fn progress_alone_serves_a_peer() {
     let (server, address, client) = pair();
     server.enable_echo().expect("a free number");
     thread::scope(|scope| {
-        let call = scope.spawn(|| client.call(address, ports::ECHO, "hello", &CallOptions::within(LONG)));
+        let call = scope.spawn(|| {
+            client.call(
+                address,
+                service_numbers::ECHO,
+                "hello",
+                &CallOptions::within(LONG),
+            )
+        });
         while !call.is_finished() {
             server
                 .progress_timeout(Duration::from_millis(5))

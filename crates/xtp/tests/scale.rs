@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::LONG;
-use xtp::{Bytes, Config, Endpoint, Stream, Wait, paradigm, ports};
+use xtp::{Bytes, Config, Endpoint, Stream, Wait, paradigm, service_numbers};
 
 const ASSOCIATIONS: usize = 10_000;
 const ROUNDS: usize = 10;
@@ -69,7 +69,7 @@ fn open_until(streams: &mut Vec<Stream>, number: usize, client: &Endpoint, serve
     while streams.len() < number {
         let from = streams.len();
         for at in from..from + GROUP {
-            let stream = client.open(address, paradigm::stream(ports::ECHO));
+            let stream = client.open(address, paradigm::stream(service_numbers::ECHO));
             let stream = stream.expect("room for it");
             stream.set_read_timeout(Some(LONG));
             stream

@@ -12,7 +12,7 @@ use std::time::Duration;
 use ::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use common::{LONG, PORT, pattern};
 use xtp::tokio::{Endpoint, Incoming, Listener, Mark, Stream};
-use xtp::{CallOptions, Chunk, Config, Confirm, Error, paradigm, ports};
+use xtp::{CallOptions, Chunk, Config, Confirm, Error, paradigm, service_numbers};
 
 fn endpoint() -> Endpoint {
     Endpoint::bind(Config::server("127.0.0.1:0".parse().expect("an address"))).expect("loopback")
@@ -98,7 +98,7 @@ fn echoed() -> (Endpoint, Endpoint, Stream) {
     let (server, address, client) = pair();
     server.enable_echo().expect("a free number");
     let stream = client
-        .open(address, paradigm::stream(ports::ECHO))
+        .open(address, paradigm::stream(service_numbers::ECHO))
         .expect("options in range");
     (server, client, stream)
 }
@@ -302,7 +302,7 @@ fn many_tasks_share_one_endpoint_on_many_threads() {
                 let client = client.clone();
                 ::tokio::spawn(async move {
                     let stream = client
-                        .open(address, paradigm::stream(ports::ECHO))
+                        .open(address, paradigm::stream(service_numbers::ECHO))
                         .expect("options in range");
                     for round in 0..20 {
                         let message = pattern(1 + (number * 31 + round * 77) % 3_000);

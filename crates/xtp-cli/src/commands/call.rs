@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use serde::Serialize;
-use xtp::{CallOptions, CloseReason, Error, ports};
+use xtp::{CallOptions, CloseReason, Error, service_numbers};
 
 use crate::args::CallArgs;
 use crate::common::{Address, Common, Failure, Input, Outcome, Payload, Status, peer_text};
@@ -32,7 +32,7 @@ struct Report {
 
 /// Calls and prints the answer.
 pub(crate) fn run(args: &CallArgs, common: &Common) -> Outcome {
-    let address = Address::peer(&args.address, ports::CALL)?;
+    let address = Address::peer(&args.address, service_numbers::CALL)?;
     let peers = address.resolve()?;
     let request = match &args.message {
         Some(text) => Bytes::copy_from_slice(text.as_bytes()),

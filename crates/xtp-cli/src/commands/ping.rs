@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde::Serialize;
-use xtp::{Endpoint, Stream, paradigm, ports};
+use xtp::{Endpoint, Stream, paradigm, service_numbers};
 
 use crate::args::PingArgs;
 use crate::common::{Address, Common, Failure, Outcome, Samples, Spread, Status, peer_text};
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &PingArgs, common: &Common) -> Outcome {
             "a ping has between 1 octet and 64 MiB; choose another --size",
         ));
     }
-    let address = Address::peer(&args.address, ports::ECHO)?;
+    let address = Address::peer(&args.address, service_numbers::ECHO)?;
     let patience = common.timeout().unwrap_or(PATIENCE);
     let endpoint = common.client()?;
     common

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use serde::Serialize;
-use xtp::{Confirm, ContextStats, Endpoint, OpenOptions, Stream, paradigm, ports, service};
+use xtp::{Confirm, ContextStats, Endpoint, OpenOptions, Stream, paradigm, service, service_numbers};
 
 use crate::args::SendArgs;
 use crate::common::{Address, Common, Failure, Input, Outcome, Piece, peer_text, rate_text, size_text};
@@ -43,7 +43,7 @@ struct Sent {
 
 /// Sends and reports.
 pub(crate) fn run(args: &SendArgs, common: &Common) -> Outcome {
-    let address = Address::peer(&args.address, ports::MESSAGE)?;
+    let address = Address::peer(&args.address, service_numbers::MESSAGE)?;
     let peers = address.resolve()?;
     let endpoint = common.client()?;
     let doing = format!("cannot send to {address}");

@@ -23,7 +23,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// Lists what a server has.
 pub(crate) fn ls(args: &LsArgs, common: &Common) -> Outcome {
     let (authority, paths) = there(&args.paths)?;
-    let address = Address::peer(&authority, xtp::ports::FILES)?;
+    let address = Address::peer(&authority, xtp::service_numbers::FILES)?;
     let client = Client::new(common, address, format!("cannot list xtp://{authority}/"))?;
     let listed = ask(&client, &paths, args.directory).map_err(|fault| client.explain(fault))?;
     let several = paths.len() > 1 || paths.iter().any(|path| is_pattern(path));

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use xtp::ports;
+use xtp::service_numbers;
 
 use crate::common::{Address, Failure};
 
@@ -144,7 +144,7 @@ impl Plan {
     /// A usage error if it is not written well.
     pub(crate) fn address(&self) -> Result<Address, Failure> {
         let (Self::Put { authority, .. } | Self::Get { authority, .. }) = self;
-        Address::peer(authority, ports::FILES)
+        Address::peer(authority, service_numbers::FILES)
     }
 
     /// How messages call the server's directory.

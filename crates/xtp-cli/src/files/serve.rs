@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use xtp::{Incoming, ListenOptions, Listener, Stream, ports};
+use xtp::{Incoming, ListenOptions, Listener, Stream, service_numbers};
 
 use super::channel::Outbox;
 use super::partial::Claims;
@@ -59,10 +59,10 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
         Failure::failed(problem.text)
     })?;
     let listen = args.listen.as_deref().unwrap_or("127.0.0.1");
-    let mut config = common.config(Some(Address::parse(listen, ports::FILES)?.bind()?));
+    let mut config = common.config(Some(Address::parse(listen, service_numbers::FILES)?.bind()?));
     configure(&mut config);
     let endpoint = common.server(config)?;
-    let mut options = ListenOptions::streams(ports::FILES);
+    let mut options = ListenOptions::streams(service_numbers::FILES);
     options.tuning = tuning(PATIENCE);
     common.tune(&mut options.tuning);
     let listener = endpoint

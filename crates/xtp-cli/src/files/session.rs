@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use xtp::{OpenOptions, Stream, Tuning, ports};
+use xtp::{OpenOptions, Stream, Tuning, service_numbers};
 
 use super::channel::{Inbox, Outbox};
 use super::list;
@@ -47,7 +47,7 @@ pub(crate) fn tuning(patience: Duration) -> Tuning {
 
 /// How a client opens the association.
 pub(crate) fn open_options(patience: Duration) -> OpenOptions {
-    let mut options = OpenOptions::new(ports::FILES);
+    let mut options = OpenOptions::new(service_numbers::FILES);
     options.tuning = tuning(patience);
     options
 }

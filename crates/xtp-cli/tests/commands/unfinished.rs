@@ -16,7 +16,7 @@ fn unfinished_requests_stop_no_answer() {
     let (_answer, server) =
         Running::listener(&["answer", "--jobs", "2", "127.0.0.1:0", "--", "tr", "a-z", "A-Z"]);
     let mut strangers = Strangers::new(address(&server));
-    strangers.begin(&paradigm::transaction(xtp::ports::CALL), 12);
+    strangers.begin(&paradigm::transaction(xtp::service_numbers::CALL), 12);
     let done = xtp(&["call", "--timeout", "15s", "-m", "hello", &server]).expect(0);
     assert_eq!(done.stdout, b"HELLO");
 }
@@ -31,8 +31,11 @@ fn unfinished_messages_stop_no_listener() {
 fn listens_beside_strangers(end: &str, args: &[&str]) {
     let (listen, server) = Running::listener(args);
     let mut strangers = Strangers::new(address(&server));
-    strangers.begin(&paradigm::acknowledged_datagram(xtp::ports::MESSAGE), 150);
-    strangers.begin(&paradigm::stream(xtp::ports::MESSAGE), 150);
+    strangers.begin(
+        &paradigm::acknowledged_datagram(xtp::service_numbers::MESSAGE),
+        150,
+    );
+    strangers.begin(&paradigm::stream(xtp::service_numbers::MESSAGE), 150);
     for text in ["one", "two"] {
         xtp(&["send", "--timeout", "15s", "-m", text, &server]).expect(0);
         xtp(&["send", "--acknowledged", "--timeout", "15s", "-m", text, &server]).expect(0);
@@ -50,7 +53,7 @@ fn strangers_take_no_session_of_the_file_server() {
     let shared = directory.path().to_str().expect("text");
     let (_serve, server) = Running::listener(&["serve", "--listen", "127.0.0.1:0", shared]);
     let mut strangers = Strangers::new(address(&server));
-    strangers.begin(&paradigm::stream(xtp::ports::FILES), 150);
+    strangers.begin(&paradigm::stream(xtp::service_numbers::FILES), 150);
     let there = directory.path().join("copy");
     let there = there.to_str().expect("text");
     xtp(&["cp", &format!("xtp://{server}/file"), there]).expect(0);

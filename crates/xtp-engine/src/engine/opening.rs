@@ -138,7 +138,7 @@ impl Engine {
 }
 
 fn address_of(peer: SocketAddr, options: &OpenOptions) -> Address {
-    let (domain, dst_port, src_port) = (options.domain, options.port, options.source_port);
+    let (domain, dst_port, src_port) = (options.domain, options.service_number, options.own_service_number);
     match peer.ip() {
         IpAddr::V4(ip) => Address::Ipv4 {
             domain,

@@ -133,7 +133,7 @@ impl Default for Fec {
 #[non_exhaustive]
 pub struct CastOptions {
     /// Service number (dstport of the address segment): receivers that joined with another one do not answer. Default 0.
-    pub port: u16,
+    pub service_number: u16,
     /// Who must have everything.
     pub require: Require,
     /// How many are expected: data leaves when they have joined. `None`: when `wait` is over. Default `None`.
@@ -182,7 +182,7 @@ pub struct CastOptions {
 impl Default for CastOptions {
     fn default() -> Self {
         Self {
-            port: 0,
+            service_number: 0,
             require: Require::All,
             expect: None,
             wait: Duration::from_secs(30),
@@ -214,8 +214,8 @@ pub struct JoinOptions {
     pub group: Option<SocketAddr>,
     /// Take only what this host transmits. Default `None`: whoever announces itself first.
     pub source: Option<IpAddr>,
-    /// Service number, as [`CastOptions::port`]. Default 0.
-    pub port: u16,
+    /// Service number, as [`CastOptions::service_number`]. Default 0.
+    pub service_number: u16,
     /// By which name the transmitter knows this receiver: at most 64 octets; empty: by its IP address. A join under the
     /// name of a silent member replaces it.
     pub name: String,
@@ -236,7 +236,7 @@ impl Default for JoinOptions {
         Self {
             group: None,
             source: None,
-            port: 0,
+            service_number: 0,
             name: String::new(),
             capacity: 32 << 20,
             confirm: Confirm::Received,

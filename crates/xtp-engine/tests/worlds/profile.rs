@@ -226,7 +226,7 @@ impl Profile {
 
     /// The listener that most associations are for, by its place.
     pub(crate) fn listener(&self) -> usize {
-        usize::from(self.kinds[0].port == OTHER_PORT)
+        usize::from(self.kinds[0].service_number == OTHER_PORT)
     }
 
     pub(crate) fn lasting(&self, number: usize) -> &OpenOptions {

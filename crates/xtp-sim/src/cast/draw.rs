@@ -87,7 +87,7 @@ impl CastPlan {
         let options = &self.options;
         let mut join = JoinOptions::default();
         join.group = (self.target == Target::Group).then(group_address);
-        join.port = options.port;
+        join.service_number = options.service_number;
         // Without a name a program that takes another's place can not say so.
         join.name = if rng.percent(80) {
             format!("r{number}")
@@ -317,7 +317,7 @@ fn draw_rules(options: &mut CastOptions, count: usize, rng: &mut Rng) {
     if options.require == Require::Nobody {
         (options.expect, options.size) = (None, None);
     }
-    options.port = rng.pick(&[0, 0, 9]);
+    options.service_number = rng.pick(&[0, 0, 9]);
 }
 
 fn draw_messages(datagram: u64, members: usize, rng: &mut Rng) -> Vec<Message> {

@@ -10,7 +10,7 @@ const GROUP: Address = Address::Ipv4 {
     domain: 0,
     dst: [239, 1, 2, 3],
     src: [192, 0, 2, 1],
-    dst_port: ports::FILES,
+    dst_port: service_numbers::FILES,
     src_port: 40_000,
 };
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use xtp::{CallOptions, Endpoint, paradigm, ports};
+use xtp::{CallOptions, Endpoint, paradigm, service_numbers};
 
 use crate::plain;
 
@@ -87,10 +87,10 @@ fn once(what: What, server: SocketAddr) -> Result<Duration, Box<dyn std::error::
         What::Echo => {}
         What::Call => {
             let options = CallOptions::within(PATIENCE);
-            endpoint.call(server, ports::CALL, "an honest request", &options)?;
+            endpoint.call(server, service_numbers::CALL, "an honest request", &options)?;
         }
         What::Send => {
-            let options = paradigm::one_shot(ports::MESSAGE);
+            let options = paradigm::one_shot(service_numbers::MESSAGE);
             endpoint.deliver(server, options, "an honest message", Some(PATIENCE))?;
         }
     }

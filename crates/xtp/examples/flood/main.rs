@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
-use xtp::{CallOptions, Config, Endpoint, paradigm, ports};
+use xtp::{CallOptions, Config, Endpoint, paradigm, service_numbers};
 use xtp_wire::{Body, Packet, Tlv, Traffic, seal};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -57,7 +57,10 @@ fn serve(address: SocketAddr) -> Outcome {
     let mut config = Config::server(address);
     config.fresh_start = true;
     let endpoint = Endpoint::bind(config)?;
-    let (calls, messages) = (endpoint.listen(ports::CALL)?, endpoint.listen(ports::MESSAGE)?);
+    let (calls, messages) = (
+        endpoint.listen(service_numbers::CALL)?,
+        endpoint.listen(service_numbers::MESSAGE)?,
+    );
     println!("{}", endpoint.local_addr());
     std::thread::spawn(move || while messages.recv_message().is_ok() {});
     std::thread::spawn(move || {
@@ -139,9 +142,9 @@ fn first_packet(whole: bool) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         let mut options = CallOptions::default();
         options.timeout = Some(Duration::from_millis(1));
         // Nobody answers.
-        let _ = endpoint.call(peer, ports::CALL, vec![b's'; 100], &options);
+        let _ = endpoint.call(peer, service_numbers::CALL, vec![b's'; 100], &options);
     } else {
-        let stream = endpoint.open(peer, paradigm::transaction(ports::CALL))?;
+        let stream = endpoint.open(peer, paradigm::transaction(service_numbers::CALL))?;
         stream.send(vec![b's'; 100])?;
     }
     let mut packet = vec![0; 65_536];
@@ -153,7 +156,7 @@ fn first_packet(whole: bool) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 fn datagram() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let catcher = UdpSocket::bind("127.0.0.1:0")?;
     let endpoint = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    endpoint.send_datagram(catcher.local_addr()?, ports::MESSAGE, vec![b's'; 100])?;
+    endpoint.send_datagram(catcher.local_addr()?, service_numbers::MESSAGE, vec![b's'; 100])?;
     let mut packet = vec![0; 65_536];
     let (length, _) = catcher.recv_from(&mut packet)?;
     packet.truncate(length);

@@ -14,7 +14,7 @@ impl Core {
     /// Begins to answer echo; does nothing if it is answered already.
     pub(crate) fn enable_echo(&mut self) -> Result<()> {
         if self.echo.is_none() {
-            let mut options = ListenOptions::new(xtp_wire::ports::ECHO).serving(&[
+            let mut options = ListenOptions::new(xtp_wire::service_numbers::ECHO).serving(&[
                 service::UNSPECIFIED,
                 service::ACKNOWLEDGED,
                 service::TRANSACTION,

@@ -18,8 +18,8 @@ impl Endpoint {
     ///
     /// # Errors
     /// As [`crate::Endpoint::send_datagram`].
-    pub fn send_datagram(&self, peer: SocketAddr, service: u16, data: impl Into<Bytes>) -> Result<()> {
-        self.inner().send_datagram(peer, service, data)
+    pub fn send_datagram(&self, peer: SocketAddr, service_number: u16, data: impl Into<Bytes>) -> Result<()> {
+        self.inner().send_datagram(peer, service_number, data)
     }
 
     /// Sends one acknowledged datagram and waits for its confirmation.
@@ -29,11 +29,11 @@ impl Endpoint {
     pub async fn send_acknowledged(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         data: impl Into<Bytes>,
         confirm: Confirm,
     ) -> Result<()> {
-        let mut options = paradigm::acknowledged_datagram(service);
+        let mut options = paradigm::acknowledged_datagram(service_number);
         options.confirm = confirm;
         self.deliver(peer, options, data, None).await.map(drop)
     }
@@ -45,10 +45,10 @@ impl Endpoint {
     pub async fn send_message(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         data: impl Into<Bytes>,
     ) -> Result<()> {
-        self.deliver(peer, paradigm::one_shot(service), data, None)
+        self.deliver(peer, paradigm::one_shot(service_number), data, None)
             .await
             .map(drop)
     }
@@ -94,11 +94,11 @@ impl Endpoint {
     pub async fn call(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
     ) -> Result<Bytes> {
-        self.call_for_answer(peer, service, request, options)
+        self.call_for_answer(peer, service_number, request, options)
             .await
             .map(|answer| answer.response)
     }
@@ -110,7 +110,7 @@ impl Endpoint {
     pub async fn call_for_answer(
         &self,
         peer: impl ToSocketAddrs,
-        service: u16,
+        service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
     ) -> Result<Answer> {
@@ -118,7 +118,7 @@ impl Endpoint {
         let limit = options.limit.unwrap_or(self.config().message_limit);
         let mut failure = None;
         for peer in crate::calls::addresses(&peer)? {
-            let queued = self.queue(peer, options.open(service), request.clone());
+            let queued = self.queue(peer, options.open(service_number), request.clone());
             let outcome = within("the answer", options.timeout, async {
                 let queued = queued.await?;
                 let stream = queued.stream();

@@ -81,20 +81,20 @@ impl Endpoint {
         self.inner.open(peer, options).map(Stream::new)
     }
 
-    /// Listens on service number `service` for whole messages.
+    /// Listens on `service_number` for whole messages.
     ///
     /// # Errors
     /// As [`crate::Endpoint::listen`].
-    pub fn listen(&self, service: u16) -> Result<Listener> {
-        self.inner.listen(service).map(Listener::new)
+    pub fn listen(&self, service_number: u16) -> Result<Listener> {
+        self.inner.listen(service_number).map(Listener::new)
     }
 
-    /// Listens on service number `service` for streams.
+    /// Listens on `service_number` for streams.
     ///
     /// # Errors
     /// As [`crate::Endpoint::listen_streams`].
-    pub fn listen_streams(&self, service: u16) -> Result<Listener> {
-        self.inner.listen_streams(service).map(Listener::new)
+    pub fn listen_streams(&self, service_number: u16) -> Result<Listener> {
+        self.inner.listen_streams(service_number).map(Listener::new)
     }
 
     /// Listens with options of your choice.

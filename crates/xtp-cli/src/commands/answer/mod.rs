@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde::Serialize;
-use xtp::{Arrival, Bytes, Endpoint, Error, Incoming, ListenOptions, Listener, ports, service};
+use xtp::{Arrival, Bytes, Endpoint, Error, Incoming, ListenOptions, Listener, service, service_numbers};
 
 use crate::args::AnswerArgs;
 use crate::common::{Address, Common, Failure, Outcome, REJECTED, peer_text, span_text};
@@ -43,7 +43,7 @@ struct Office<'a> {
 /// Answers until told to end.
 pub(crate) fn run(args: &AnswerArgs, common: &Common) -> Outcome {
     check(&args.program)?;
-    let address = Address::parse(&args.address, ports::CALL)?;
+    let address = Address::parse(&args.address, service_numbers::CALL)?;
     let mut config = common.config(Some(address.bind()?));
     config.message_limit = args.max_request.max(1);
     let endpoint = common.server(config)?;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &AnswerArgs, common: &Common) -> Outcome {
     let driver = endpoint
         .spawn_driver()
         .map_err(|error| Failure::of("cannot answer", &error))?;
-    let service = (address.service != ports::CALL).then_some(address.service);
+    let service = (address.service != service_numbers::CALL).then_some(address.service);
     common.announce(&endpoint, service);
     let office = Office {
         args,

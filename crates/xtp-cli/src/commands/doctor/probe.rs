@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use xtp::{CallOptions, Config, Endpoint, UDP_PORT, ports};
+use xtp::{CallOptions, Config, Endpoint, UDP_PORT, service_numbers};
 
 use super::Finding;
 use crate::common::{Common, span_text};
@@ -62,7 +62,12 @@ fn talk(common: &Common, bind: SocketAddr) -> xtp::Result<Duration> {
     let mut spans = Vec::new();
     for _ in 0..TRIES {
         let begin = Instant::now();
-        client.call(peer, ports::ECHO, "doctor", &CallOptions::within(PATIENCE))?;
+        client.call(
+            peer,
+            service_numbers::ECHO,
+            "doctor",
+            &CallOptions::within(PATIENCE),
+        )?;
         spans.push(begin.elapsed());
     }
     spans.sort_unstable();

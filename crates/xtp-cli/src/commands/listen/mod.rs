@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use xtp::{Endpoint, Error, ListenOptions, Listener, PollSet, ports, service};
+use xtp::{Endpoint, Error, ListenOptions, Listener, PollSet, service, service_numbers};
 
 use crate::args::ListenArgs;
 use crate::common::{Address, Common, Failure, Outcome, Status, peer_text, span_text};
@@ -61,7 +61,7 @@ struct Hall<'a> {
 
 /// Listens until told to end.
 pub(crate) fn run(args: &ListenArgs, common: &Common) -> Outcome {
-    let address = Address::parse(&args.address, ports::MESSAGE)?;
+    let address = Address::parse(&args.address, service_numbers::MESSAGE)?;
     let endpoint = common.server(common.config(Some(address.bind()?)))?;
     let mut options = ListenOptions::new(address.service).serving(&[
         service::UNSPECIFIED,
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &ListenArgs, common: &Common) -> Outcome {
         .listen_with(options)
         .map_err(|error| Failure::of(&format!("cannot listen for service {}", address.service), &error))?;
     let sink = Sink::open(args, common)?;
-    let service = (address.service != ports::MESSAGE).then_some(address.service);
+    let service = (address.service != service_numbers::MESSAGE).then_some(address.service);
     common.announce(&endpoint, service);
     let mut hall = Hall {
         args,

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde::Serialize;
-use xtp::{Bytes, Confirm, Endpoint, Error, GroupClose, JoinOptions, Subscription, Target, ports};
+use xtp::{Bytes, Confirm, Endpoint, Error, GroupClose, JoinOptions, Subscription, Target, service_numbers};
 
 use super::group::Group;
 use crate::args::CastRecvArgs;
@@ -123,7 +123,7 @@ fn own_of(each: &[SocketAddr], text: &str) -> Result<SocketAddr, Failure> {
 
 fn options(args: &CastRecvArgs, common: &Common, group: &Group) -> JoinOptions {
     let mut options = JoinOptions::new()
-        .port(ports::FILES)
+        .service_number(service_numbers::FILES)
         .interface(group.interface.clone())
         .hops(args.both.ttl)
         .confirm(Confirm::Delivered);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use xtp::{
     BucketOptions, Cast, CastOptions, Confirm, Cycle, Error, Fec, GroupClose, MemberReport, Mode, Require,
-    Slow, Target, ports,
+    Slow, Target, service_numbers,
 };
 
 use super::group::Group;
@@ -152,7 +152,7 @@ fn options(args: &CastSendArgs, common: &Common, listed: &[SocketAddr]) -> Resul
         _ => EXPECTED,
     };
     let mut options = CastOptions::new()
-        .port(ports::FILES)
+        .service_number(service_numbers::FILES)
         .require(require)
         .wait(wait)
         .slow(slow)

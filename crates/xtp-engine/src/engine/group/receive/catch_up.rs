@@ -32,7 +32,7 @@ impl Receiver {
         }
         (!ranges.is_empty()).then_some(Fetch {
             transmitter: bound.address,
-            port: self.options.port,
+            port: self.options.service_number,
             group_key: bound.key,
             member_key: bound.member,
             ranges,

@@ -100,7 +100,7 @@ impl Receiver {
         };
         let terms = GroupTerms::read(traffic.tlvs).ok()?;
         let fits = traffic.maxdata as usize <= size::payload(self.options.datagram);
-        if first.address.port() != Some(self.options.port) || !fits {
+        if first.address.port() != Some(self.options.service_number) || !fits {
             return None;
         }
         let layout = match terms

@@ -116,7 +116,7 @@ fn nobody_else_is_heard_by_a_member() {
 #[test]
 fn other_services_sources_and_codes_are_not_joined() {
     let wrong: [fn(&mut Script, &mut JoinOptions); 5] = [
-        |_, options| options.port = 5,
+        |_, options| options.service_number = 5,
         |_, options| options.source = Some([10, 0, 0, 2].into()),
         |script, _| script.fec = Some(FecAgreement { scheme: 2, ..code() }),
         |script, _| script.fec = Some(FecAgreement { pmax: 3, ..code() }),

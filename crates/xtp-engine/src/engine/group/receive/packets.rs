@@ -164,7 +164,10 @@ impl Receiver {
 
     fn send_join(&mut self, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
         let Some(bound) = &self.bound else { return };
-        let address = address(self.options.group.unwrap_or(bound.address), self.options.port);
+        let address = address(
+            self.options.group.unwrap_or(bound.address),
+            self.options.service_number,
+        );
         let name = self.options.name.clone();
         let terms = GroupTerms {
             socket_buffer: Some(self.options.socket_buffer).filter(|octets| *octets > 0),

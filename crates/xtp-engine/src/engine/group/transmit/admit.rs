@@ -222,7 +222,7 @@ impl Transmitter {
 
     /// Whether somebody may join; if not why, if that is worth an answer.
     fn admission(&self, asker: &Asker<'_>, env: &GroupEnv<'_>) -> Result<(), Option<DiagValue>> {
-        if asker.service != Some(self.options.port) || self.options.require == Require::Nobody {
+        if asker.service != Some(self.options.service_number) || self.options.require == Require::Nobody {
             return Err(Some(DiagValue::NoListener));
         }
         let most = match self.options.mode {

@@ -32,7 +32,7 @@ impl Transmitter {
             () => SOON,
         };
         self.announce = env.now + pause;
-        let address = self.line.address(self.options.port);
+        let address = self.line.address(self.options.service_number);
         // Padded to a full packet: who can not receive one never joins.
         let at_least = (size::payload(self.options.datagram) - address.encoded_len()) & !7;
         let mut room = core::mem::take(&mut self.room);

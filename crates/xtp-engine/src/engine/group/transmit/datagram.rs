@@ -48,7 +48,10 @@ impl Transmitter {
             ..options
         };
         let mut transmitter = Self::new(target, options, env)?;
-        let address = transmitter.line.address(transmitter.options.port).encoded_len();
+        let address = transmitter
+            .line
+            .address(transmitter.options.service_number)
+            .encoded_len();
         let mut room = Vec::new();
         let specifier = transmitter
             .terms
@@ -117,7 +120,7 @@ impl Transmitter {
         let mut room = core::mem::take(&mut self.room);
         if let Some(traffic) = self.terms.specifier(&self.feedback(), (None, None), 0, &mut room) {
             let said = ToGroup::Datagram(First {
-                address: self.line.address(self.options.port),
+                address: self.line.address(self.options.service_number),
                 traffic,
                 data: DataSegment::default(),
             });

@@ -122,7 +122,7 @@ impl Transmitter {
                     ..Control::default()
                 },
                 xkey: own,
-                address: self.line.address(self.options.port),
+                address: self.line.address(self.options.service_number),
                 traffic,
             };
             self.say_to(letter, answer, out);
