@@ -118,8 +118,6 @@ pub(crate) fn rows(template: &Row, main: Main, rounds: &Rounds) -> Vec<Row> {
         Main::Throughput => |figures| figures.gbit_s,
         Main::Rate => |figures| figures.ops_per_s,
     };
-    let ours = rounds.iter().find(|(name, _)| name == "xtp");
-    let ours = ours.map(|(_, figures)| figures.as_slice()).unwrap_or_default();
     let mut rows = Vec::new();
     for (name, figures) in rounds {
         let measured = figures.iter().flatten().count();
@@ -128,6 +126,10 @@ pub(crate) fn rows(template: &Row, main: Main, rounds: &Rounds) -> Vec<Row> {
         }
         let all = |of| column(figures, of).into_iter().flatten().collect::<Vec<f64>>();
         let middle = |of| median(&all(of));
+        let ours = rounds
+            .iter()
+            .find(|(ours, _)| ours == transport::baseline_of(name));
+        let ours = ours.map(|(_, figures)| figures.as_slice()).unwrap_or_default();
         let ratio = |of| median_ratio(&column(figures, of), &column(ours, of));
         rows.push(Row {
             transport: name.clone(),

@@ -38,6 +38,19 @@ fn ratios_are_taken_within_rounds() {
 }
 
 #[test]
+fn fresh_memory_is_compared_with_fresh_memory() {
+    let rounds = vec![
+        ("xtp".to_owned(), vec![timed(1.0)]),
+        ("xtp-fresh".to_owned(), vec![timed(4.0)]),
+        ("tcp-splice".to_owned(), vec![timed(8.0)]),
+        ("tcp".to_owned(), vec![timed(2.0)]),
+    ];
+    let rows = rows(&Row::default(), Main::Time, &rounds);
+    let ratios: Vec<_> = rows.iter().map(|row| row.ratio_to_xtp).collect();
+    assert_eq!(ratios, [Some(1.0), Some(1.0), Some(2.0), Some(2.0)]);
+}
+
+#[test]
 fn without_xtp_there_is_no_ratio() {
     let rounds = vec![("tcp".to_owned(), vec![timed(10.0)])];
     assert_eq!(rows(&Row::default(), Main::Time, &rounds)[0].ratio_to_xtp, None);

@@ -44,7 +44,8 @@ pub struct Row {
     /// rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syscalls_per_op: Option<f64>,
-    /// Median over rounds of this transport's main figure over xtp's in the same round.
+    /// Median over rounds of this transport's main figure over xtp's in the same round; of bulk from fresh memory over xtp's
+    /// from fresh memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_to_xtp: Option<f64>,
     /// Smallest and largest `p50_us` of a round.

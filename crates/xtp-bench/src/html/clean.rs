@@ -2,7 +2,10 @@
 
 use crate::report::Report;
 use crate::row::Row;
+use crate::transport::fresh;
 
+/// What bulk from fresh memory is called as an experiment.
+pub(super) const FRESH: &str = "bulk-fresh";
 /// Beyond this nothing is measured in any of our units.
 const GREATEST: f64 = 1e15;
 
@@ -57,10 +60,30 @@ fn row(row: &mut Row) {
     spread(&mut row.delivery.seconds_spread);
 }
 
+/// Bulk from fresh memory is another thing than bulk from the cache: an experiment of its own.
+fn part_fresh(rows: &mut [Row]) {
+    // Older reports compare both with the same row.
+    let compared = rows
+        .iter()
+        .filter(|row| row.transport == fresh::OURS)
+        .all(|row| row.ratio_to_xtp == Some(1.0));
+    for row in rows.iter_mut().filter(|row| row.experiment == "bulk") {
+        let Some(name) = fresh::among_its_like(&row.transport) else {
+            continue;
+        };
+        if !compared {
+            (row.ratio_to_xtp, row.ratio_cpu_to_xtp) = (None, None);
+        }
+        row.experiment = FRESH.to_owned();
+        row.transport = name.to_owned();
+    }
+}
+
 /// The report without what cannot be a figure.
 pub(super) fn cleaned(report: &Report) -> Report {
     let mut clean = report.clone();
     clean.rows.iter_mut().for_each(row);
+    part_fresh(&mut clean.rows);
     clean.fits.retain(|fit| {
         let figures = [
             fit.overhead_us,

@@ -49,7 +49,7 @@ pub(super) struct Figure {
 pub(super) fn main(row: &Row) -> Option<Figure> {
     let order = match row.experiment.as_str() {
         name if on_link(name) => [Kind::SlowRate, Kind::Operations, Kind::Time],
-        "bulk" => [Kind::Rate, Kind::Operations, Kind::Time],
+        "bulk" | super::clean::FRESH => [Kind::Rate, Kind::Operations, Kind::Time],
         "scale" | "bag" => [Kind::Operations, Kind::Rate, Kind::Time],
         _ => [Kind::Time, Kind::Operations, Kind::Rate],
     };
@@ -114,7 +114,8 @@ pub(super) fn title(experiment: &str) -> String {
         "pingpong" => "Ping-pong",
         "oneshot" => "One-shot",
         "transaction" => "Transaction",
-        "bulk" => "Bulk",
+        "bulk" => "Bulk, hot: one message from cache",
+        super::clean::FRESH => "Bulk from fresh memory, every octet read",
         "scale" => "Scale",
         "wan" => "Long distance",
         "sharing" => "Sharing a link",

@@ -84,6 +84,7 @@ pub(super) fn experiments(rows: &[Row]) -> Vec<&str> {
         "oneshot",
         "transaction",
         "bulk",
+        super::clean::FRESH,
         "scale",
         "wan",
         "sharing",

@@ -17,8 +17,13 @@ use crate::row::Row;
 fn definition(experiment: &str) -> &'static str {
     match experiment {
         "bulk" => {
-            "One association, octets as fast as they go. CPU is user and system time of both processes; softirq \
-             time is the whole host's and stands beside it."
+            "One association, the same message from the processor's cache as fast as it goes, to a receiver that counts: the \
+             most that can be had. CPU is user and system time of both processes; softirq time is the whole host's and \
+             stands beside it."
+        }
+        super::clean::FRESH => {
+            "One association, from more memory than any cache holds to a receiver that reads every octet: what programs have. \
+             TCP sends in four ways, of which the best counts."
         }
         "sharing" => {
             "Flows over one link, the second three seconds after the first: what each gets in the last two thirds."

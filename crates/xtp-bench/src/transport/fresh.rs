@@ -20,6 +20,31 @@ pub(crate) const HOT: &str = "hot: one message from cache, receiver counts";
 /// What rows of this module are marked with.
 pub(crate) const FRESH: &str = "fresh memory, receiver reads every octet";
 
+/// The rows of this module, and how each of them is called among its like.
+const ROWS: [(&str, &str); 7] = [
+    (OURS, "xtp"),
+    ("xtp-write-read", "xtp-write-read"),
+    ("tcp-fresh", "tcp"),
+    ("tcp-sendfile", "tcp-sendfile"),
+    ("tcp-splice", "tcp-splice"),
+    ("tcp-zerocopy", "tcp-zerocopy"),
+    ("quinn-fresh", "quinn"),
+];
+
+/// What the others are compared with.
+pub(crate) const OURS: &str = "xtp-fresh";
+
+/// Whether a transport's row is one of this module.
+pub(crate) fn is_fresh(transport: &str) -> bool {
+    among_its_like(transport).is_some()
+}
+
+/// What a row of this module is called where there are no others.
+pub(crate) fn among_its_like(transport: &str) -> Option<&'static str> {
+    let found = ROWS.iter().find(|(name, _)| *name == transport);
+    found.map(|(_, short)| *short)
+}
+
 /// A row of this module: from memory that was not sent before, to a receiver that reads every octet.
 pub(crate) const fn row(name: &'static str, work: Work) -> Transport {
     Transport {

@@ -1,6 +1,8 @@
 //! Memory that takes turns.
 
-use super::{HOT, MEMORY, Messages, Turns, look_at, marked, memory};
+use super::{HOT, MEMORY, Messages, ROWS, Turns, is_fresh, look_at, marked, memory};
+use crate::plan::{Experiment, Rivals};
+use crate::transport::{chosen, names};
 
 #[test]
 fn messages_cover_the_memory_and_begin_again() {
@@ -28,4 +30,15 @@ fn marks_stand_before_other_notes() {
     assert_eq!(marked(HOT, None).as_deref(), Some(HOT));
     let both = marked("hot", Some("lost".to_owned()));
     assert_eq!(both.as_deref(), Some("hot; lost"));
+}
+
+#[test]
+fn the_rows_are_transports_and_bring_what_they_are_compared_with() {
+    // QUIC may be left out of the program.
+    let here = |name: &&str| names().contains(name) || name.starts_with("quinn");
+    assert!(ROWS.iter().map(|(name, _)| name).all(here));
+    assert!(!is_fresh("xtp") && !is_fresh("tcp"));
+    let chosen = chosen(&Rivals::Some(vec!["tcp-splice".to_owned()]), Experiment::Bulk);
+    let chosen: Vec<_> = chosen.iter().map(|transport| transport.name).collect();
+    assert_eq!(chosen, ["xtp", "xtp-fresh", "tcp-splice"]);
 }

@@ -12,7 +12,7 @@ mod answering;
 mod exchange;
 mod external;
 mod flowing;
-mod fresh;
+pub(crate) mod fresh;
 mod groups;
 pub(crate) mod many;
 mod patterns;
@@ -123,13 +123,24 @@ pub(crate) fn controller(name: &str) -> Result<CongestionKind, Error> {
     })
 }
 
-/// What is measured in an experiment between a client and a server: xtp, then the rivals asked for that offer it.
+/// The transport of ours that one is compared with.
+pub(crate) fn baseline_of(transport: &str) -> &'static str {
+    match fresh::is_fresh(transport) {
+        true => fresh::OURS,
+        false => "xtp",
+    }
+}
+
+/// What is measured in an experiment between a client and a server: xtp, then the rivals asked for that offer it, and what
+/// they are compared with.
 pub(crate) fn chosen(rivals: &Rivals, experiment: Experiment) -> Vec<&'static Transport> {
     let wanted = |transport: &Transport| match rivals {
         _ if transport.name == "xtp" => true,
         Rivals::All => true,
         Rivals::None => false,
-        Rivals::Some(named) => named.iter().any(|name| name == transport.name),
+        Rivals::Some(named) => named
+            .iter()
+            .any(|name| name == transport.name || baseline_of(name) == transport.name),
     };
     let offers = |transport: &&Transport| transport.experiments.contains(&experiment);
     ALL.iter()

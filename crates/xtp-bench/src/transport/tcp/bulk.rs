@@ -10,7 +10,7 @@ use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::transport::flowing::{Receiving, Sending};
-use crate::transport::fresh::{FRESH, HOT, Room, look_at, marked};
+use crate::transport::fresh::{FRESH, HOT, Room, is_fresh, look_at, marked};
 use crate::transport::sockets::{prepare, read};
 use crate::transport::waiting::Waiter;
 
@@ -57,7 +57,7 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         return Ok(Outcome::default());
     };
     prepare(&stream, &mut waiter)?;
-    let reads = super::source::is_fresh(&job.transport);
+    let reads = is_fresh(&job.transport);
     let mut buffer = vec![0; READ];
     let mut room = reads.then(|| Room::new(READ));
     loop {

@@ -36,13 +36,11 @@ enum Way {
     /// By `sendfile`.
     File(File),
     /// By `splice`, into a pipe and out of it.
-    Pipe { file: File, reader: OwnedFd, writer: OwnedFd },
-}
-
-/// Whether a transport sends from more memory than caches hold, and its receiver reads.
-pub(super) fn is_fresh(transport: &str) -> bool {
-    let rows = [&super::FRESH, &super::SENDFILE, &super::SPLICE, &super::ZEROCOPY];
-    rows.iter().any(|row| row.name == transport)
+    Pipe {
+        file: File,
+        reader: OwnedFd,
+        writer: OwnedFd,
+    },
 }
 
 impl Source {
@@ -63,7 +61,10 @@ impl Source {
         } else {
             Way::Hot(vec![7; usize::try_from(size)?])
         };
-        Ok(Self { way, turns: Turns::new(size) })
+        Ok(Self {
+            way,
+            turns: Turns::new(size),
+        })
     }
 
     pub(super) fn is_hot(&self) -> bool {
@@ -102,16 +103,18 @@ fn file() -> Worked<File> {
 
 fn lend(stream: &TcpStream, waiter: &mut Waiter, mut data: &[u8]) -> io::Result<()> {
     while !data.is_empty() {
-        let sent = waiter.until(stream, PollFlags::OUT, || match rustix::net::send(stream, data, LENT) {
-            // The memory of what came back is full, or waits with what is to be sent.
-            Err(error @ (rustix::io::Errno::NOBUFS | rustix::io::Errno::AGAIN)) => {
-                take_back(stream)?;
-                Err(match error {
-                    rustix::io::Errno::NOBUFS => io::ErrorKind::WouldBlock.into(),
-                    other => other.into(),
-                })
+        let sent = waiter.until(stream, PollFlags::OUT, || {
+            match rustix::net::send(stream, data, LENT) {
+                // The memory of what came back is full, or waits with what is to be sent.
+                Err(error @ (rustix::io::Errno::NOBUFS | rustix::io::Errno::AGAIN)) => {
+                    take_back(stream)?;
+                    Err(match error {
+                        rustix::io::Errno::NOBUFS => io::ErrorKind::WouldBlock.into(),
+                        other => other.into(),
+                    })
+                }
+                outcome => Ok(outcome?),
             }
-            outcome => Ok(outcome?),
         })?;
         data = &data[sent..];
     }
@@ -150,9 +153,8 @@ fn splice(
     let mut offset = part.start as u64;
     while offset < part.end as u64 {
         let left = part.end - offset as usize;
-        let mut held = waiter.call(|| {
-            rustix::pipe::splice(file, Some(&mut offset), writer, None, left, SpliceFlags::MOVE)
-        })?;
+        let mut held = waiter
+            .call(|| rustix::pipe::splice(file, Some(&mut offset), writer, None, left, SpliceFlags::MOVE))?;
         while held > 0 {
             held -= waiter.until(stream, PollFlags::OUT, || {
                 let flags = SpliceFlags::MOVE | SpliceFlags::MORE;

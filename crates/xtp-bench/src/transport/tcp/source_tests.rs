@@ -4,9 +4,10 @@ use std::io::Read;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
-use super::{Source, is_fresh, memory};
+use super::{Source, memory};
 use crate::console::Stop;
 use crate::plan::WaitPolicy;
+use crate::transport::fresh::is_fresh;
 use crate::transport::sockets::prepare;
 use crate::transport::waiting::Waiter;
 

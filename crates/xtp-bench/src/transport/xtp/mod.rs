@@ -34,7 +34,7 @@ pub(super) static PLAIN: Transport = Transport {
 };
 
 /// From fresh memory.
-pub(super) static FRESH: Transport = fresh::row("xtp-fresh", work);
+pub(super) static FRESH: Transport = fresh::row(fresh::OURS, work);
 
 /// The same as most programs do it: `write_all` and `read`.
 pub(super) static WRITE: Transport = fresh::row("xtp-write-read", work);
