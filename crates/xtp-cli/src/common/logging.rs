@@ -1,5 +1,7 @@
 //! What the library reports, on standard error: nothing but errors unless `-v` or `RUST_LOG` ask for more.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::args::CommonArgs;
@@ -18,5 +20,7 @@ pub(crate) fn start(args: &CommonArgs) {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // A file or pipe has no use for colours.
+        .with_ansi(std::io::stderr().is_terminal())
         .try_init();
 }

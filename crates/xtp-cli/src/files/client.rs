@@ -6,7 +6,7 @@ use xtp::{CloseReason, Driver, Endpoint, Error, OpenOptions, Stream};
 
 use super::channel::{Inbox, Outbox};
 use super::pattern::Excludes;
-use super::problem::{Code, Fault, Problem, violation};
+use super::problem::{Code, Fault, violation};
 use super::record::{Record, VERSION, Wish};
 use super::session::{PATIENCE, configure, open_options};
 use super::tally::Tally;
@@ -63,20 +63,6 @@ impl<'a> Client<'a> {
         self.endpoint
             .connect(&self.address.resolve()?, &self.options, self.common.timeout())
             .map_err(|error| Failure::of(&self.doing, &error))
-    }
-
-    /// An association in the middle of a copy, or before it.
-    ///
-    /// # Errors
-    /// If nobody is there.
-    pub(crate) fn connect_again(&self) -> Result<Stream, Fault> {
-        let addresses = self
-            .address
-            .resolve()
-            .map_err(|failure| Problem::new(Code::Io, failure.message))?;
-        Ok(self
-            .endpoint
-            .connect(&addresses, &self.options, self.common.timeout())?)
     }
 
     /// Another association, as soon as the server is there again; `None` if it is not there at `deadline`.

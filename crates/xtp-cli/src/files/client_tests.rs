@@ -1,6 +1,7 @@
 //! What a broken session is called, and which ones go on.
 
 use super::*;
+use crate::files::problem::Problem;
 
 #[test]
 fn broken_connections_are_unreachable_and_say_what_to_do() {

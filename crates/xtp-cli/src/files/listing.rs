@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use serde::Serialize;
+use xtp::Stream;
 
 use super::channel::{Inbox, Outbox};
 use super::client::{Client, greet};
@@ -25,7 +26,7 @@ pub(crate) fn ls(args: &LsArgs, common: &Common) -> Outcome {
     let (authority, paths) = there(&args.paths)?;
     let address = Address::peer(&authority, xtp::service_numbers::FILES)?;
     let client = Client::new(common, address, format!("cannot list xtp://{authority}/"))?;
-    let listed = ask(&client, &paths, args.directory).map_err(|fault| client.explain(fault))?;
+    let listed = ask(&client, &paths, args.directory)?;
     let several = paths.len() > 1 || paths.iter().any(|path| is_pattern(path));
     let mut object = Object {
         ok: true,
@@ -104,10 +105,22 @@ pub(crate) struct Listed {
 ///
 /// # Errors
 /// If nobody is there, or the session breaks off.
-pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Result<Listed, Fault> {
-    let stream = client.connect_again()?;
-    let mut inbox = Inbox::new(&stream);
-    let mut outbox = Outbox::new(&stream);
+pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Result<Listed, Failure> {
+    let stream = client.connect()?;
+    match listed(&stream, paths, itself) {
+        Ok(listed) => {
+            let _ = stream.close_timeout(FAREWELL);
+            Ok(listed)
+        }
+        // Nobody waits for a list to go on.
+        Err(Fault::Net(error)) => Err(Failure::of(&client.doing, &error)),
+        Err(fault) => Err(client.explain(fault)),
+    }
+}
+
+fn listed(stream: &Stream, paths: &[Vec<u8>], itself: bool) -> Result<Listed, Fault> {
+    let mut inbox = Inbox::new(stream);
+    let mut outbox = Outbox::new(stream);
     greet(&mut outbox, &mut inbox, Wish::List { itself }, paths, &[])?;
     let mut listed = Listed {
         entries: Vec::new(),
@@ -124,7 +137,6 @@ pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Resul
             _ => return Err(violation("sent a record that a list does not have").into()),
         }
     }
-    let _ = stream.close_timeout(FAREWELL);
     Ok(listed)
 }
 
@@ -140,7 +152,7 @@ pub(crate) fn expand(client: &Client<'_>, plan: &mut Plan, tally: &Tally) -> Out
     if patterns.is_empty() {
         return Ok(());
     }
-    let listed = ask(client, &patterns, true).map_err(|fault| client.explain(fault))?;
+    let listed = ask(client, &patterns, true)?;
     let mut found = vec![Vec::new(); patterns.len()];
     for entry in listed.entries {
         let number = entry.source as usize;

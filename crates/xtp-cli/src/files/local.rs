@@ -19,7 +19,10 @@ use super::walk::Source;
 /// link.
 pub(super) fn local_source(path: &OsStr) -> Result<Source, Problem> {
     let octets = path.as_bytes();
-    let label = shown(octets);
+    let label = match octets.strip_suffix(b"/.") {
+        Some(folder) if !folder.is_empty() => shown(folder),
+        _ => shown(octets),
+    };
     let failed = |error: std::io::Error| Problem::io(&label, &error);
     let name = last_name(octets);
     let whole = name.is_none() || octets.ends_with(b"/") || octets.ends_with(b"/.");

@@ -78,8 +78,12 @@ impl<'a> Viewer<'a> {
     pub(crate) fn look(&mut self) {
         self.bar.set_length(self.tally.offered.get());
         self.bar.set_position(self.tally.settled.get());
-        let news = self.tally.problems(self.told);
+        let mut news = self.tally.problems(self.told);
         self.told += news.len();
+        if self.out.is_some_and(Output::is_quiet) {
+            // The copy is complete without it.
+            news.retain(|problem| problem.code != Code::Skipped);
+        }
         let lines = self.tally.lines();
         if !news.is_empty() || !lines.is_empty() {
             self.bar.suspend(|| {

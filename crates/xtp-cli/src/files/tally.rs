@@ -117,7 +117,7 @@ impl Tally {
         if problem.code == Code::Parent {
             return;
         }
-        tracing::info!(code = problem.code.word(), "{}", problem.text);
+        tracing::debug!(code = problem.code.word(), "{}", problem.text);
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         let again = self
             .before

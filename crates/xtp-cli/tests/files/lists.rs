@@ -85,6 +85,18 @@ fn what_is_not_there_or_outside_is_said() {
     }
     let local = piped(&["ls", "/etc"], b"");
     assert_eq!(local.status.code(), Some(2));
+    // Nobody waits for a server that is not there, and nobody says so.
+    let nobody = server.url("");
+    drop(server);
+    for arguments in [&["ls", &nobody][..], &["cp", &format!("{nobody}*"), "."]] {
+        let run = piped(arguments, b"");
+        assert_eq!(run.status.code(), Some(3));
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert!(
+            said.contains("nobody listens there") && !said.contains("--timeout"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -75,6 +75,22 @@ fn verbose_and_quiet_say_what_rsync_would() {
     );
     let again = piped(&["cp", "-q", &server.url("t/."), &text(&back)], b"");
     assert!(again.status.success() && again.stdout.is_empty() && again.stderr.is_empty());
+    // What is left out is told once, in plain words where nobody sees colours, and is no error.
+    symlink("/etc/passwd", local.join("outside")).expect("linked");
+    for (flag, times) in [("-v", 1), ("-q", 0)] {
+        let up = piped(
+            &["cp", flag, &format!("{}/.", text(&local)), &server.url("t")],
+            b"",
+        );
+        let said = String::from_utf8(up.stderr).expect("text");
+        assert!(up.status.success() && !said.contains('\u{1b}'), "{said:?}");
+        assert_eq!(said.matches("leads outside").count(), times, "{said}");
+        assert_eq!(
+            said.matches(&format!("xtp: {}/outside", text(&local))).count(),
+            times,
+            "{said}"
+        );
+    }
 }
 
 #[test]
