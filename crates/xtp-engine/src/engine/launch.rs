@@ -17,10 +17,8 @@ use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::num::NonZeroU64;
-use xtp_wire::{Header, Key, Token};
+use xtp_wire::{FirstPlaces, Header, Key, Token};
 
-/// Octets of the specifier before the time of creation.
-const BEFORE_TIME: usize = 44;
 /// Octets of the first message of its kind, which may need more than one packet.
 const FIRST_LIMIT: usize = super::guest::SHORT;
 
@@ -56,9 +54,7 @@ pub(super) struct Template {
     header: Header,
     /// Address and specifier.
     head: Vec<u8>,
-    /// Where the time of creation lies in `head`, and number and lowest number of the client.
-    time_at: usize,
-    number_at: usize,
+    places: FirstPlaces,
     /// Most octets of data that fit.
     room: usize,
 }
@@ -296,24 +292,16 @@ impl Template {
             return None;
         }
         let opening = &launch.prepared.opening;
-        let client = opening.client?;
         let (header, body) = Header::split(packet).ok()?;
         let head = &body[..(header.dlen as usize).checked_sub(launch.data.len())?];
-        let time_at = opening.address.encoded_len() + BEFORE_TIME;
-        let pattern = [client.client, client.n, client.low]
-            .map(u64::to_be_bytes)
-            .concat();
-        let client_at = head.windows(pattern.len()).position(|part| part == pattern)?;
-        let holds = head.get(time_at..time_at + 4)? == opening.time.to_be_bytes();
-        holds.then(|| Self {
+        Some(Self {
             peer: launch.peer,
             options: launch.options.clone(),
             token: opening.token,
             instance: opening.instance,
             header,
             head: head.to_vec(),
-            time_at,
-            number_at: client_at + 8,
+            places: FirstPlaces::of(head)?,
             room: 0,
         })
     }
@@ -340,11 +328,8 @@ impl Template {
             ..self.header
         };
         let change = |body: &mut [u8]| {
-            body[self.time_at..self.time_at + 4].copy_from_slice(&opening.time.to_be_bytes());
             if let Some(client) = opening.client {
-                let number = &mut body[self.number_at..self.number_at + 16];
-                number[..8].copy_from_slice(&client.n.to_be_bytes());
-                number[8..].copy_from_slice(&client.low.to_be_bytes());
+                self.places.put(body, opening.time, client);
             }
         };
         let at = out.write_like(header, &self.head, change, [&data[..]]);

@@ -10,23 +10,16 @@ use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
-use core::ops::Range;
-use xtp_wire::{Address, Body, ClientId, Header, Packet, parse_head, service, size};
-
-/// Octets of the specifier before the time of creation.
-const BEFORE_TIME: usize = 44;
+use xtp_wire::{Body, ClientId, FirstPlaces, Format, Header, Packet, parse_head, service};
 
 /// The last FIRST of its kind, without its message.
 pub(super) struct Likeness {
     /// Everything before the data.
-    octets: Vec<u8>,
-    client: u64,
+    head: Vec<u8>,
+    places: FirstPlaces,
     takes_cookie: bool,
     /// Of the listeners, when this one was found among them.
     changes: u64,
-    /// Where the time of creation lies, and number and lowest number of the client.
-    time: Range<usize>,
-    numbers: Range<usize>,
 }
 
 /// An association that was accepted, and the message it came with.
@@ -59,9 +52,9 @@ impl Engine {
         out: &mut TransmitBatch,
     ) -> Option<Welcomed> {
         let now = self.now.max(now);
-        let (header, _) = parse_head(datagram.data)?;
+        let (header, payload) = parse_head(datagram.data)?;
         let known = self.answers.last()?;
-        let Some(claimed) = known.is_like(&header, listener, datagram) else {
+        let Some(claimed) = known.is_like(&header, payload, listener, datagram) else {
             let other = self.turn_to_client(datagram.src);
             return other
                 .then(|| self.receive_first(now, listener, datagram, limit, out))
@@ -219,35 +212,22 @@ impl Engine {
 impl Likeness {
     /// Of a FIRST whose context was made; `None` if others like it could not be told.
     pub(super) fn of(octets: &[u8], kind: &Kind, changes: u64) -> Option<Self> {
-        let packet = Packet::parse(octets).ok()?;
-        let Body::First(first) = &packet.body else {
+        let Body::First(first) = Packet::parse(octets).ok()?.body else {
             return None;
         };
         let claim = super::Claim::of(&first.traffic);
-        let (time, client) = claim.identity();
-        let (time, client) = (time?, client?);
-        let head = octets.len().checked_sub(kind.length)?;
-        let from = size::packet(Address::encoded_len(&first.address) + BEFORE_TIME);
-        let pattern = [client.client, client.n, client.low]
-            .map(u64::to_be_bytes)
-            .concat();
-        let mut places = octets[..head].windows(pattern.len()).enumerate();
-        let (client_at, _) = places.find(|(_, part)| *part == pattern)?;
-        let plain = packet.padding == 0
-            && !claim.has_token()
-            && !kind.validated
-            // One place only.
-            && !places.any(|(_, part)| part == pattern)
-            && octets.get(from..from + 4)? == time.to_be_bytes()
-            && from + 4 <= client_at
-            && client.n != 0;
-        plain.then(|| Self {
-            octets: octets[..head].to_vec(),
-            client: client.client,
+        let (Some(_), Some(client)) = claim.identity() else {
+            return None;
+        };
+        let (_, payload) = parse_head(octets)?;
+        let head = payload.get(..payload.len().checked_sub(kind.length)?)?;
+        let plain = !claim.has_token() && !kind.validated && client.n != 0;
+        let places = FirstPlaces::of(head).filter(|_| plain)?;
+        Some(Self {
+            head: head.to_vec(),
+            places,
             takes_cookie: claim.takes_cookie,
             changes,
-            time: from..from + 4,
-            numbers: client_at + 8..client_at + 24,
         })
     }
 }
@@ -258,35 +238,23 @@ impl Answer {
     fn is_like(
         &self,
         header: &Header,
+        payload: &[u8],
         listener: ListenerId,
         datagram: &Datagram<'_>,
     ) -> Option<(u32, ClientId)> {
         let (kind, likeness) = (&self.kind, self.likeness.as_ref()?);
-        let (octets, first) = (datagram.data, &likeness.octets);
-        let (time, numbers) = (&likeness.time, &likeness.numbers);
         let same = kind.listener == listener
             && (datagram.src, datagram.dst) == (kind.src, kind.dst)
             && datagram.ecn == kind.ecn
             && !header.key.is_returned()
             && header.key.value() != 0
-            && octets.len() == first.len() + kind.length
-            // Options, format and length; then priority; beyond sync the sequence number, address and terms.
-            && octets[8..16] == first[8..16]
-            && octets[18..20] == first[18..20]
-            && octets[24..time.start] == first[24..time.start]
-            && octets[time.end..numbers.start] == first[time.end..numbers.start]
-            && octets[numbers.end..first.len()] == first[numbers.end..];
+            && header.format == Format::First
+            && (header.options, header.sort, header.seq) == (kind.options, kind.sort, kind.seq)
+            && payload.len() == likeness.head.len() + kind.length;
         if !same {
             return None;
         }
-        let stated = u32::from_be_bytes(octets[time.clone()].try_into().ok()?);
-        let (numbers, _) = octets[numbers.clone()].as_chunks::<8>();
-        let [n, low] = numbers else { return None };
-        let client = ClientId {
-            client: likeness.client,
-            n: u64::from_be_bytes(*n),
-            low: u64::from_be_bytes(*low),
-        };
-        (stated != 0).then_some((stated, client))
+        let claimed = likeness.places.take(&likeness.head, payload);
+        claimed.filter(|(stated, _)| *stated != 0)
     }
 }
