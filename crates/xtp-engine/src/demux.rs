@@ -85,7 +85,9 @@ impl Demux {
     /// Takes `slot` from the contexts of `peer`. False if it was not among them.
     pub(crate) fn remove_peer(&mut self, peer: SocketAddr, slot: u32) -> bool {
         let peer = Source::from(peer);
-        if let Some(at) = self.fresh.iter().rposition(|fresh| *fresh == (peer, slot)) {
+        // The slot first: it is in one list only.
+        let found = |(its, at): &(Source, u32)| *at == slot && *its == peer;
+        if let Some(at) = self.fresh.iter().rposition(found) {
             self.fresh.swap_remove(at);
             return true;
         }

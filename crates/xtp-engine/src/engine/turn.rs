@@ -245,7 +245,6 @@ impl Engine {
             self.demux.remove_own(key);
             if let Some((src, key)) = foreign {
                 self.demux.remove_foreign(src, key);
-                self.demux.remove_peer(src, slot);
             }
             self.demux.remove_peer(peer, slot);
             self.assembling.forget(peer.ip(), slot);
