@@ -219,7 +219,9 @@ impl GroupWorld {
             excuses.push("lacks what nobody has any more");
         }
         // Whoever loses much fetches a range in several round trips, and has room for little at a time.
-        if out(DropReason::TooSlow) && lossy && self.plan.past.is_some() {
+        let narrow = receiving.plan.join.capacity < 32 * self.plan.options.datagram as u64;
+        let many_round_trips = lossy || narrow && receiving.plan.down.loss != Loss::None;
+        if out(DropReason::TooSlow) && many_round_trips && self.plan.past.is_some() {
             excuses.push("fetches too slowly to be waited for");
         }
     }

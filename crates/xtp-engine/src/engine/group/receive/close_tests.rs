@@ -203,6 +203,23 @@ fn whoever_leaves_early_says_so() {
 }
 
 #[test]
+fn who_has_let_go_is_told_nothing() {
+    let mut script = Script::member(options());
+    let early = script.run(0);
+    assert!(early.is_empty(), "{early:?}");
+    script.data(0, BLOCK as usize);
+    script.events();
+    script
+        .engine
+        .group_release(script.now, script.id)
+        .expect("it is there");
+    // In the same moment the rest comes.
+    script.data_with(BLOCK, BLOCK as usize, Options::WCLOSE);
+    assert_eq!(script.events(), []);
+    assert!(matches!(&script.flush()[..], [Said::Diag(2, 0, _)]));
+}
+
+#[test]
 fn a_silent_transmitter_is_asked_and_then_lost() {
     let mut script = Script::member(options());
     let said = script.run(60_000);

@@ -184,6 +184,10 @@ impl Receiver {
         if self.stage == Stage::Over {
             return known && env.is_buried(datagram.src, key);
         }
+        if self.released {
+            // Its user has let go: what it says last is said, and nobody is told anything.
+            return known;
+        }
         if !known {
             return self.hear_stranger(datagram, header, said, env);
         }
@@ -215,7 +219,7 @@ impl Receiver {
         if theirs && self.stage == Stage::Over && matches!(said, ToMember::Answer { .. }) {
             self.outbox.reject.clone_from(&self.close.rejected);
         }
-        if !theirs || self.stage == Stage::Over {
+        if !theirs || self.released || self.stage == Stage::Over {
             return;
         }
         match said {

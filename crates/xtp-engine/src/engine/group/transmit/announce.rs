@@ -13,6 +13,10 @@ const FIRST: Duration = Duration::from_millis(20);
 const SOON: Duration = Duration::from_millis(250);
 const YOUNG: Duration = Duration::from_secs(10);
 const LATER: Duration = Duration::from_secs(1);
+/// They take one part in so many of the rate at most, where it is known: a copy for each of many is much.
+const SHARE: u64 = 4;
+/// But they are never further apart.
+const RAREST: Duration = Duration::from_secs(2);
 
 impl Transmitter {
     /// When the next announcement is due.
@@ -31,7 +35,7 @@ impl Transmitter {
             () if self.is_gathering() => age.clamp(FIRST, SOON),
             () => SOON,
         };
-        self.announce = env.now + pause;
+        self.announce = env.now + pause.max(self.announcement_takes());
         let address = self.line.address(self.options.service_number);
         // Padded to a full packet: who can not receive one never joins.
         let at_least = (size::payload(self.options.datagram) - address.encoded_len()) & !7;
@@ -55,6 +59,17 @@ impl Transmitter {
             self.line.say(ToGroup::Announcement(first), at, &[], env.now, out);
         }
         self.room = room;
+    }
+
+    /// How long announcements are apart that take no more than their share of the rate.
+    fn announcement_takes(&self) -> Duration {
+        let octets = self.options.datagram as u64 * self.line.copies();
+        let micros = SHARE * 1_000_000 * octets;
+        let rate = self.rate.octets_per_second();
+        let takes = micros
+            .checked_div(rate)
+            .map_or(Duration::ZERO, Duration::from_micros);
+        takes.min(RAREST)
     }
 
     /// Whether receivers confirm when their users have everything (§9.10).

@@ -1,8 +1,9 @@
 //! A transmitter from its announcement to its end.
 
 use super::scripted::*;
-use crate::TransmitBatch;
-use crate::group::{CastOptions, Fec, GroupClose, GroupEvent, MemberId, MemberState, Require};
+use crate::group::{CastOptions, Fec, GroupClose, GroupEvent, MemberId, MemberState, Require, Target};
+use crate::{Rate, TransmitBatch};
+use core::net::SocketAddr;
 use xtp_wire::{GnackBlock, Options, ToGroup};
 
 fn options() -> CastOptions {
@@ -146,4 +147,31 @@ fn who_waits_for_members_calls_them_soon_again() {
     assert_eq!(announcements(Require::All), [1, 4, 8]);
     // At 0, 250, 500, 750 and 1 000 ms.
     assert_eq!(announcements(Require::Nobody), [1, 1, 5]);
+}
+
+/// Fifty copies of an announcement take 0.3 s of this rate: calls are four times as far apart, and 2 s at most.
+#[test]
+fn announcements_take_a_quarter_of_the_rate_at_most() {
+    let each = |copies: u16, octets_per_second: u64| {
+        let members = (1..=copies).map(|port| SocketAddr::from(([192, 0, 2, 1], port)));
+        let limited = CastOptions {
+            rate: Rate {
+                octets_per_second,
+                burst: 0,
+            },
+            ..options()
+        };
+        let mut stage = Stage::to(Target::Each(members.collect()), limited);
+        stage.run(10_000 * MS);
+        stage.count(|said| matches!(said, ToGroup::Announcement(_))) / usize::from(copies)
+    };
+    assert_eq!(each(50, 0), 44);
+    let datagram = options().datagram as u64;
+    assert_eq!(each(50, 50 * datagram * 4), 11, "once a second");
+    assert_eq!(each(50, 1_000), 6);
+    assert_eq!(
+        each(1, 50 * datagram * 4),
+        44,
+        "one copy takes 20 ms of this rate"
+    );
 }
