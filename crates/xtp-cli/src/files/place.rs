@@ -71,6 +71,11 @@ impl Places {
         }
     }
 
+    /// What messages call the target.
+    pub(crate) fn target(&self) -> String {
+        self.label(&self.target.path)
+    }
+
     /// Where an entry goes.
     ///
     /// # Errors

@@ -61,10 +61,16 @@ fn a_failing_program_is_status_4_here_and_a_remark_there() {
 
 #[test]
 fn a_program_that_cannot_be_run_is_no_server() {
-    for name in ["no-such-program-anywhere", "./nor-here", "/dev/null"] {
+    for (name, why) in [
+        ("no-such-program-anywhere", "check its name"),
+        ("./nor-here", "check its name"),
+        ("/dev/null", "it is no program"),
+        ("/", "it is no program"),
+    ] {
         let done = xtp(&["answer", "127.0.0.1:0", "--", name]).expect(1);
+        let said = done.sentence();
         assert!(
-            done.sentence().contains(&format!("cannot run '{name}'")),
+            said.contains(&format!("cannot run '{name}'")) && said.contains(why),
             "{done:?}"
         );
     }

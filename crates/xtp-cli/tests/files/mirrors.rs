@@ -96,7 +96,7 @@ fn nothing_goes_if_not_everything_came() {
     // A source that is not there.
     let missing = dir.path().join("missing");
     let up = cp(&["--delete", &text(&local), &text(&missing), &server.url("")]);
-    let up = up.expect_failure(1, "nothing was deleted");
+    let up = up.expect_failure(1, &server.url(".: nothing was deleted"));
     assert_eq!((up.number("deleted"), up.number("files")), (0, 2));
     assert!(served.join("t/old").exists());
     // Something in the way of a file.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -36,7 +37,11 @@ pub(super) fn check(command: &[OsString]) -> Outcome {
     };
     which::which(name).map(drop).map_err(|error| {
         let shown = name.to_string_lossy();
-        Failure::failed(format!("cannot run '{shown}': {error}; check its name and PATH"))
+        let why = match Path::new(name).exists() && shown.contains('/') {
+            true => "it is no program, or there is no right to run it; check its mode".to_owned(),
+            false => format!("{error}; check its name and PATH"),
+        };
+        Failure::failed(format!("cannot run '{shown}': {why}"))
     })
 }
 

@@ -49,7 +49,8 @@ impl Mirror {
         self.keep(&place.path)?;
         if entry.kind == Kind::Directory && !self.folders.contains_key(&place.path) {
             let below = RelPath::from_peer(&entry.path)?;
-            self.remember(place.path.as_bytes().len() + below.as_bytes().len() + size_of::<Known>())?;
+            let octets = place.path.as_bytes().len() + below.as_bytes().len() + size_of::<Known>();
+            self.remember(octets, &place.path)?;
             let names = HashSet::new();
             self.folders.insert(place.path.clone(), Known { below, names });
         }
@@ -67,7 +68,7 @@ impl Mirror {
         if let Some(known) = self.folders.get_mut(&above)
             && known.names.insert(name.to_vec())
         {
-            self.remember(name.len() + NAME_COST)?;
+            self.remember(name.len() + NAME_COST, path)?;
         }
         Ok(())
     }
@@ -77,11 +78,13 @@ impl Mirror {
         self.blocked = true;
     }
 
-    fn remember(&mut self, octets: usize) -> Result<(), Problem> {
+    fn remember(&mut self, octets: usize, path: &RelPath) -> Result<(), Problem> {
         self.memory += octets;
         if self.memory > NAME_MEMORY {
             self.blocked = true;
-            let text = "more names than --delete can compare; nothing is deleted; copy parts of the tree";
+            let text = format!(
+                "{path}: more names than --delete can compare; nothing is deleted; copy parts of the tree"
+            );
             return Err(Problem::new(Code::Limit, text));
         }
         Ok(())
@@ -107,7 +110,8 @@ impl Disk<'_> {
             return Ok(());
         };
         if mirror.blocked || self.refused {
-            let text = "nothing was deleted, because not everything could be copied";
+            let target = self.places.target();
+            let text = format!("{target}: nothing was deleted, because not everything could be copied");
             return self.refuse(u64::MAX, 0, Problem::new(Code::Skipped, text));
         }
         // In order, so that it is told in order.
