@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::hystart::{HyStart, Pace};
-use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS};
+use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost};
 use crate::Time;
 
 /// Multiplicative decrease.
@@ -182,7 +182,7 @@ impl Controller for Cubic {
         }
     }
 
-    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, _lost: u64, _in_flight: u64) {
+    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, _lost: Lost, _in_flight: u64) {
         self.reduce(now, newest_lost_sent_at);
     }
 

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{Ack, Controller};
+use super::{Ack, Controller, Lost};
 use crate::Time;
 
 /// For private links whose capacity is known.
@@ -20,7 +20,7 @@ impl Controller for Fixed {
 
     fn on_ack(&mut self, _ack: Ack) {}
 
-    fn on_loss(&mut self, _now: Time, _newest_lost_sent_at: Time, _lost: u64, _in_flight: u64) {}
+    fn on_loss(&mut self, _now: Time, _newest_lost_sent_at: Time, _lost: Lost, _in_flight: u64) {}
 
     fn on_ce(&mut self, _now: Time, _sent_at: Time) {}
 

@@ -6,7 +6,7 @@
 
 use core::time::Duration;
 
-use super::{Ack, Controller, Cubic, INITIAL_PACKETS, LEAST_PACKETS};
+use super::{Ack, Controller, Cubic, INITIAL_PACKETS, LEAST_PACKETS, Lost};
 use crate::Time;
 
 /// Reports asked for in a window: the writer may have no more than the window unacknowledged, so what it does not
@@ -94,7 +94,7 @@ impl Controller for Kdd {
         }
     }
 
-    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: u64, in_flight: u64) {
+    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: Lost, in_flight: u64) {
         // The receiver has seen it too; its window comes with the report that shows the loss. Where none comes, the
         // same window would be sent into the same queue again, and the same packet of it lost.
         if !self.told {

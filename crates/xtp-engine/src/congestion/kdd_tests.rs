@@ -3,6 +3,10 @@
 use super::*;
 
 const SEGMENT: u32 = 1_000;
+const LOST: Lost = Lost {
+    octets: 1_000,
+    gaps: 1,
+};
 
 fn acked(octets: u64) -> Ack {
     Ack {
@@ -36,7 +40,7 @@ fn what_the_receiver_says_holds_between_two_segments_and_the_largest_grant() {
     kdd.set_window(u64::MAX);
     assert_eq!(kdd.window(), 1 << 40);
     assert_eq!(kdd.pacing_rate(Some(Duration::from_nanos(1))), Some(u64::MAX));
-    kdd.on_loss(Time::ZERO, Time::ZERO, 1_000, 1_000);
+    kdd.on_loss(Time::ZERO, Time::ZERO, LOST, 1_000);
     kdd.on_ack(acked(1 << 30));
     assert_eq!(
         kdd.window(),
@@ -73,13 +77,13 @@ fn a_receiver_that_ships_nothing_is_met_with_another_controller() {
 #[test]
 fn a_loss_nobody_ships_a_window_for_shrinks_it_here() {
     let mut kdd = Kdd::new(SEGMENT);
-    kdd.on_loss(Time::from_nanos(2), Time::from_nanos(1), 1_000, 10_000);
+    kdd.on_loss(Time::from_nanos(2), Time::from_nanos(1), LOST, 10_000);
     assert_eq!(kdd.span(), None);
     assert!(
         kdd.window() < 10_000,
         "the same window would lose the same packet"
     );
     kdd.set_window(30_000);
-    kdd.on_loss(Time::from_nanos(4), Time::from_nanos(3), 1_000, 10_000);
+    kdd.on_loss(Time::from_nanos(4), Time::from_nanos(3), LOST, 10_000);
     assert_eq!((kdd.span(), kdd.window()), (Some(30_000), 30_000));
 }

@@ -38,6 +38,15 @@ pub(crate) struct Ack {
     pub(crate) app_limited: bool,
 }
 
+/// What was declared lost at once.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Lost {
+    /// Octets.
+    pub(crate) octets: u64,
+    /// Runs of packets that left one after the other; a packet each where that is not known.
+    pub(crate) gaps: u32,
+}
+
 /// A packet with data leaves.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Sent {
@@ -57,8 +66,8 @@ pub(crate) trait Controller {
     fn pacing_rate(&self, rtt: Option<Duration>) -> Option<u64>;
     /// Octets were acknowledged.
     fn on_ack(&mut self, ack: Ack);
-    /// Octets were declared lost, the newest of them sent at `newest_lost_sent_at`. Reacts once a round trip (§4.3).
-    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: u64, in_flight: u64);
+    /// Packets were declared lost, the newest of them sent at `newest_lost_sent_at`. Reacts once a round trip (§4.3).
+    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: Lost, in_flight: u64);
     /// Packets were overtaken: so many octets that were declared lost had arrived. `surprised`: other losses of late may have
     /// been none, too.
     fn on_found(&mut self, _octets: u64, _surprised: bool) {}
@@ -160,7 +169,7 @@ impl Controller for Control {
         each!(self, inner => inner.on_ack(ack));
     }
 
-    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: u64, in_flight: u64) {
+    fn on_loss(&mut self, now: Time, newest_lost_sent_at: Time, lost: Lost, in_flight: u64) {
         each!(self, inner => inner.on_loss(now, newest_lost_sent_at, lost, in_flight));
     }
 

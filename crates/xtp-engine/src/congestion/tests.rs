@@ -6,6 +6,10 @@ use super::*;
 
 const SEGMENT: u32 = 1_000;
 const RTT: Duration = Duration::from_millis(100);
+const LOST: Lost = Lost {
+    octets: 1_000,
+    gaps: 1,
+};
 
 fn cubic() -> Control {
     Control::new(CongestionKind::Cubic, SEGMENT)
@@ -37,7 +41,7 @@ fn round(control: &mut Control, now: &mut Time) {
 
 /// Loss of something sent just now.
 fn lose(control: &mut Control, now: Time) {
-    control.on_loss(now, now, 1_000, control.window());
+    control.on_loss(now, now, LOST, control.window());
 }
 
 #[test]
@@ -83,8 +87,8 @@ fn paces_twice_the_window_in_slow_start_and_a_quarter_more_after() {
 fn reacts_once_a_round_trip() {
     let mut control = cubic();
     let (sent, now) = (Time::from_nanos(500), Time::from_nanos(1_000));
-    control.on_loss(now, sent, 1_000, 10_000);
-    control.on_loss(now + RTT, now, 1_000, 10_000);
+    control.on_loss(now, sent, LOST, 10_000);
+    control.on_loss(now + RTT, now, LOST, 10_000);
     control.on_ce(now + RTT, sent);
     assert_eq!(control.window(), 7_000);
     control.on_ce(now + RTT, now + Duration::from_nanos(1));
@@ -333,7 +337,7 @@ proptest! {
                     prop_assert!(control.window() <= before + octets.max(before / 2) + 1);
                 }
                 Step::Loss(age) => {
-                    control.on_loss(now, now - Duration::from_nanos(age), 1, before);
+                    control.on_loss(now, now - Duration::from_nanos(age), LOST, before);
                     prop_assert!(control.window() <= before.max(2 * segment));
                 }
                 Step::Ce => control.on_ce(now, now),

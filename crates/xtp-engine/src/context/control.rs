@@ -3,7 +3,7 @@
 use super::timers::Timer;
 use super::writer::{Within, WriterState};
 use super::{Context, Env, State, Transition};
-use crate::congestion::{Ack, Controller};
+use crate::congestion::{Ack, Controller, Lost};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::options::Rate;
@@ -435,9 +435,11 @@ impl Context {
         order.on_loss(now, self.rtt.known());
         self.note_stuck_segment(now);
         let flight = self.in_flight(now);
-        self.writer
-            .control
-            .on_loss(now, sent, verdict.lost_octets, flight);
+        let lost = Lost {
+            octets: verdict.lost_octets,
+            gaps: verdict.gaps,
+        };
+        self.writer.control.on_loss(now, sent, lost, flight);
     }
 
     fn take_ecn(&mut self, status: &Xcntl<'_>, now: Time) {

@@ -18,16 +18,17 @@
 //! An acknowledged range that lies strictly inside one segment is ignored (no reader that keeps what it was
 //! sent can produce it), so a peer can not make more runs than there are unacknowledged segments.
 
+mod judge;
 mod reordering;
 
+pub(crate) use judge::{Judge, NEVER, Verdict};
 pub(crate) use reordering::{Overtaken, Reordering, Told};
 
 use crate::reuse::empty;
-use core::time::Duration;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use xtp_wire::{serial_gt, serial_max};
+use xtp_wire::serial_gt;
 
 use crate::time::Time;
 
@@ -108,54 +109,6 @@ impl Run {
             self.size = self.last;
         }
         self
-    }
-}
-
-/// A threshold that no segment reaches: only its age can show that it is lost.
-pub(crate) const NEVER: u32 = 1 << 30;
-
-/// What an acknowledgement lets us conclude about loss (§4.3).
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Judge {
-    /// The echo of the packet that is the evidence.
-    pub(crate) echo: u32,
-    /// How many syncs the echo must be ahead: 3, or 0 where everything up to the echo is lost, or [`NEVER`].
-    pub(crate) threshold: u32,
-    /// Only segments that begin here or later may be judged; 0: all.
-    pub(crate) above: u64,
-    /// Only segments that end at or below this position may be judged; `u64::MAX`: all.
-    pub(crate) below: u64,
-    /// The present moment.
-    pub(crate) now: Time,
-    /// How long after its sending a segment not newer than the echo is lost anyway.
-    pub(crate) late: Duration,
-}
-
-/// What was found lost.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    /// Octets newly lost.
-    pub(crate) lost_octets: u64,
-    /// Packets newly lost.
-    pub(crate) lost_packets: u32,
-    /// The newest sync among them.
-    pub(crate) newest_lost_sync: Option<u32>,
-    /// The latest sending time among them.
-    pub(crate) newest_lost_time: Option<Time>,
-    /// When the first of the segments not newer than the echo, and not lost yet, becomes so (LTIMER).
-    pub(crate) check_at: Option<Time>,
-}
-
-impl Verdict {
-    fn add(&mut self, lost: &Run) {
-        self.lost_octets += lost.octets();
-        self.lost_packets += lost.count;
-        let newest = lost.sync.wrapping_add(lost.count - 1);
-        self.newest_lost_sync = Some(
-            self.newest_lost_sync
-                .map_or(newest, |known| serial_max(known, newest)),
-        );
-        self.newest_lost_time = self.newest_lost_time.max(Some(lost.time));
     }
 }
 
@@ -324,11 +277,21 @@ impl Inflight {
                 verdict.check_at = Some(verdict.check_at.map_or(due, |earlier| earlier.min(due)));
             }
             if lost > 0 {
+                verdict.gaps += u32::from(!self.goes_on(index - 1));
                 let marked = self.mark_run(index - 1, lost);
                 verdict.add(&marked);
             }
         }
         verdict
+    }
+
+    /// Whether the segment before this run is lost, too, perhaps already sent again.
+    fn goes_on(&self, index: usize) -> bool {
+        let run = &self.runs[index];
+        let before = index.checked_sub(1).and_then(|before| self.runs.get(before));
+        before.is_some_and(|before| {
+            before.end() == run.seq && (before.lost || serial_gt(before.sync, run.sync))
+        })
     }
 
     /// The lowest lost segment: its first octet and its length. Amortised O(1) when lost segments are sent

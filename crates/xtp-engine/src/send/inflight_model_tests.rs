@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Duration, Inflight, Judge, Time, Verdict, at, serial_max};
+use super::{Duration, Inflight, Judge, Time, Verdict, at};
+use xtp_wire::serial_max;
 
 #[derive(Copy, Clone, Debug)]
 struct Octet {
@@ -63,6 +64,12 @@ impl Model {
         self.acknowledge(left, right)
     }
 
+    /// Whether what ends at `seq` is lost, too, perhaps already sent again.
+    fn goes_on(&self, seq: u64, sync: u32) -> bool {
+        let before = seq.checked_sub(1).and_then(|octet| self.0.get(&octet));
+        before.is_some_and(|before| before.lost || !not_newer(before.sync, sync))
+    }
+
     fn judge(&mut self, judge: Judge) -> Verdict {
         let mut verdict = Verdict::default();
         for (seq, len, octet) in self.segments() {
@@ -72,6 +79,7 @@ impl Model {
             let behind = judge.echo.wrapping_sub(octet.sync);
             if behind >= judge.threshold || judge.now.since(octet.time) >= judge.late {
                 verdict.lost_octets += u64::from(len);
+                verdict.gaps += u32::from(!self.goes_on(seq, octet.sync));
                 verdict.lost_packets += 1;
                 let newest = verdict
                     .newest_lost_sync

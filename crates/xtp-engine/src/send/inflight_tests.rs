@@ -1,5 +1,7 @@
 //! The segment map by examples; `inflight_model_tests.rs` compares it with single octets.
 
+use core::time::Duration;
+
 use super::*;
 
 fn at(nanos: u64) -> Time {
@@ -94,6 +96,26 @@ fn three_syncs_behind_the_echo_is_lost() {
     assert_eq!(map.judge(judge(10, 0)).lost_packets, 7);
     assert_eq!(map.judge(judge(10, 0)).check_at, None);
     assert_eq!(map.lost_octets(), 1000);
+}
+
+#[test]
+fn neighbours_that_are_lost_are_one_gap() {
+    let mut map = train(12);
+    assert_eq!(map.judge(judge(5, 3)).gaps, 1);
+    let rest = map.judge(judge(6, 3));
+    assert_eq!(
+        (rest.lost_packets, rest.gaps),
+        (1, 0),
+        "it goes on where the first ended"
+    );
+    map.acknowledge_range(500, 700);
+    map.acknowledge_range(900, 1000);
+    let rest = map.judge(judge(12, 0));
+    assert_eq!(
+        (rest.lost_packets, rest.gaps),
+        (6, 2),
+        "one goes on, and two are new"
+    );
 }
 
 #[test]

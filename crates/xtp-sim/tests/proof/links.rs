@@ -117,11 +117,11 @@ fn table() {
     expect![[r#"
         100 Mbit/s, 40 ms         Mbit/s  sent again
         steady                      93.8      0.00 %
-        +-10 ms, overtaking         91.3      0.19 %
+        +-10 ms, overtaking         92.3      0.24 %
         +-10 ms, in order           89.5      0.34 %
         +-2 ms, overtaking          93.3      0.03 %
         +-1 ms, overtaking          93.7      0.01 %
-        bursts of ten               79.5      1.45 %
+        bursts of ten               90.8      1.46 %
         50 of 500, 31 KB            46.6      4.59 %
         50 of 500, 250 KB           47.0      2.41 %
         50 of 500, 1 MB             47.8      4.87 %

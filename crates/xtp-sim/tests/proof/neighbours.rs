@@ -121,15 +121,15 @@ fn table() {
     expect![[r#"
         first to begin and others, queue   Jain   Mbit/s
         four and cubic, 1                 0.827    35.9  16.7  14.7  14.4  12.6
-        cubic and four, 1                 0.975    23.5  19.0  14.4  19.9  17.2
+        cubic and four, 1                 0.978    22.8  18.0  14.2  19.2  19.9
         one and bbr, 1                    0.766    21.4  74.2
-        bbr and one, 1                    0.626    85.0  10.9
+        bbr and one, 1                    0.631    84.5  11.3
         one and bbr, 5                    0.965    56.5  38.4
         one and cubic, 1                  0.914    61.5  32.6
-        cubic and one, 1                  0.953    57.2  36.5
+        cubic and one, 1                  0.950    57.5  36.0
         one and cubic, 5                  0.900    62.4  31.3
         cubic and one, 5                  0.903    62.4  31.6
-        four, 1                           0.838    41.4  17.9  16.0  18.9
+        four, 1                           0.843    41.1  18.1  16.0  19.0
     "#]]
     .assert_eq(&table);
 }

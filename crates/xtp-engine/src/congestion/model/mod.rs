@@ -19,7 +19,7 @@ use core::time::Duration;
 
 use xtp_wire::size;
 
-use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Sent};
+use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost, Sent};
 use crate::Time;
 use crate::rtt::NEAR;
 use bounds::{Bounds, Chance, is_congested, is_heavy};
@@ -102,6 +102,8 @@ pub(crate) struct Model {
     untested: Bandwidth,
     /// Loss without a queue ended startup in the round before.
     startled: bool,
+    /// The round before lost much, but in a burst.
+    burst: bool,
     /// The path carries much more than was thought: a probe met no end, or startup ended in error.
     endless: bool,
     /// What a round that seemed congested by loss alone has changed, and what there was before it.
@@ -133,6 +135,7 @@ impl Model {
             policer: Policer::default(),
             untested: Bandwidth::default(),
             startled: false,
+            burst: false,
             endless: false,
             accused: None,
             urgent: false,
@@ -231,9 +234,13 @@ impl Model {
             far && (self.probe.met_no_end(waited, &self.bandwidth) || verdict == Some(Verdict::Wrong));
         // A full bucket lets a probe pass.
         self.endless &= !self.policer.is_known();
-        let congested = is_congested(&round, delivered, self.segment, &self.least, &mut self.chance);
         let waited = round.longest.map_or(Duration::ZERO, |rtt| self.least.excess(rtt));
         let queued = waited > floor(&self.least, 8);
+        let congested = is_congested(&round, delivered, self.segment, &self.least, &mut self.chance);
+        // What goes on in the next round is no burst, but for the end of one that began in this.
+        let burst = congested && !round.marked && round.lost_in_bursts(self.segment);
+        let congested = congested && (!burst || (self.burst && round.gaps > 0));
+        self.burst = burst;
         self.look_for_a_policer(&round, (delivered, rate), congested, queued);
         if std::mem::take(&mut self.startled) && !is_heavy(round.lost, delivered) {
             // It may have been a burst: a probe must tell.
@@ -452,9 +459,10 @@ impl Controller for Model {
         self.set_window(&ack);
     }
 
-    fn on_loss(&mut self, _now: Time, _newest_lost_sent_at: Time, lost: u64, _in_flight: u64) {
-        self.round.lost += lost;
+    fn on_loss(&mut self, _now: Time, _newest_lost_sent_at: Time, lost: Lost, _in_flight: u64) {
+        self.round.lost += lost.octets;
         self.round.losses += 1;
+        self.round.gaps += lost.gaps;
     }
 
     fn on_found(&mut self, octets: u64, surprised: bool) {

@@ -20,6 +20,10 @@ struct Path {
     room: u64,
     /// Every so manieth packet is lost on the way; 0: none.
     loses: u32,
+    /// These are.
+    gone: Vec<u32>,
+    /// The newest packet reported on was lost.
+    in_gap: bool,
     srtt: Option<Duration>,
     sync: u32,
     tokens: f64,
@@ -44,6 +48,8 @@ impl Path {
             rtt,
             room: u64::MAX,
             loses: 0,
+            gone: Vec::new(),
+            in_gap: false,
             srtt: None,
             sync: 0,
             tokens: 10_000.0,
@@ -88,7 +94,8 @@ impl Path {
             let queue = self.free.since(now);
             self.longest_queue = self.longest_queue.max(queue);
             let full = queue.as_secs_f64() * self.rate as f64 > self.room as f64;
-            let lost = full || (self.loses > 0 && sync.is_multiple_of(self.loses));
+            let lost =
+                full || self.gone.contains(&sync) || (self.loses > 0 && sync.is_multiple_of(self.loses));
             self.dropped += u64::from(full);
             if !full {
                 self.free = self.free.max(now) + self.packet_time();
@@ -105,8 +112,13 @@ impl Path {
             self.flying.pop_front();
             if gone {
                 lost += SEGMENT;
-                self.model.on_loss(self.now, sent, SEGMENT, self.in_flight);
+                let packet = Lost {
+                    octets: SEGMENT,
+                    gaps: u32::from(!std::mem::replace(&mut self.in_gap, true)),
+                };
+                self.model.on_loss(self.now, sent, packet, self.in_flight);
             } else {
+                self.in_gap = false;
                 octets += SEGMENT;
                 newest = Some((sync, at.since(sent)));
             }
@@ -339,6 +351,28 @@ fn timeouts_and_idleness_shrink_the_window_and_it_comes_back() {
     );
 }
 
+/// Much of an early round is lost, but as one burst, and the next round is clean.
+#[test]
+fn a_burst_of_losses_does_not_end_startup() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.gone = (40..52).collect();
+    path.run(10 * path.rtt);
+    let came = path.run(2 * path.rtt);
+    assert!(came > 0.8, "{came} of the rate");
+}
+
+/// As much in the next round, too.
+#[test]
+fn bursts_round_after_round_do() {
+    let mut path = Path::new(12_500_000, 40 * MS);
+    path.gone = [40..52, 64..80, 95..115, 130..160]
+        .into_iter()
+        .flatten()
+        .collect();
+    path.run(8 * path.rtt);
+    assert_ne!(path.model.cycle.phase, Phase::Startup);
+}
+
 #[test]
 fn segments_change_the_first_window_only() {
     let mut model = Model::new(1_000);
@@ -382,7 +416,7 @@ proptest! {
                     in_flight_before: number.saturating_mul(2),
                     app_limited: false,
                 }),
-                4 => model.on_loss(now, now, number, number),
+                4 => model.on_loss(now, now, Lost { octets: number, gaps: millis % 4 }, number),
                 5 => model.on_app_limited(number),
                 _ if number % 4 == 0 => model.on_timeout(),
                 _ if number % 4 == 1 => model.on_idle(millis),

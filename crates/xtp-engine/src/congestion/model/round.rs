@@ -6,6 +6,9 @@ use crate::Time;
 
 /// Round trips compared to tell a queue from one late packet.
 const RECENT: usize = 4;
+/// So few runs of lost packets in a round, so long in the mean, are bursts.
+const FEW_GAPS: u32 = 3;
+const BURST: u64 = 4;
 
 /// A round: it ends when something sent after its beginning has arrived.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +21,8 @@ pub(super) struct Round {
     pub(super) lost: u64,
     /// How often something was lost in it.
     pub(super) losses: u32,
+    /// Runs of packets lost in it that left one after the other.
+    pub(super) gaps: u32,
     /// Marks of congestion came in it.
     pub(super) marked: bool,
     /// Most octets in flight.
@@ -68,6 +73,13 @@ impl Round {
         self.losses > 1 && 4 * self.losses >= self.seen
     }
 
+    /// Whether what it lost left in few bursts, as what is lost by chance may. What is too much for a path is lost here and there,
+    /// all the round long.
+    pub(super) fn lost_in_bursts(&self, segment: u64) -> bool {
+        // None began in it where a gap goes on that began before.
+        self.lost > 0 && self.gaps <= FEW_GAPS && self.lost >= u64::from(self.gaps) * BURST * segment
+    }
+
     /// A round trip; `waited`: longer than without a queue.
     pub(super) fn sample(&mut self, rtt: Duration, waited: bool) {
         self.seen += 1;
@@ -89,3 +101,7 @@ impl Round {
         self.recent.iter().min().copied().filter(|_| enough)
     }
 }
+
+#[cfg(test)]
+#[path = "round_tests.rs"]
+mod tests;

@@ -8,7 +8,7 @@ use super::line::Departure;
 use super::losses::Losses;
 use super::members::{Member, Members};
 use super::received::{MEASURED, Received};
-use crate::congestion::{Ack, Control, Controller, Sent};
+use crate::congestion::{Ack, Control, Controller, Lost, Sent};
 use crate::ecn::EcnSender;
 use crate::group::{CastOptions, Require};
 use crate::pacer::Pacer;
@@ -368,6 +368,9 @@ impl RateControl {
         let rate = self.control.pacing_rate(self.late_round_trip()).unwrap_or(0);
         let unreported = rate / 1_000 * LATE.as_millis() as u64;
         if lost > 0 {
+            // Which packets they were it does not say.
+            let gaps = u32::try_from(lost / payload.max(1)).unwrap_or(u32::MAX).max(1);
+            let lost = Lost { octets: lost, gaps };
             self.control.on_loss(now, after.at, lost, in_flight);
         }
         self.control.on_ack(Ack {
