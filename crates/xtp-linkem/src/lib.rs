@@ -38,7 +38,7 @@ mod linux;
 pub use config::{Config, Damage, Priority};
 pub use error::Error;
 pub use report::{DirectionReport, Report, Scheduling};
-pub use xtp_link::{LinkConfig, Loss, units};
+pub use xtp_link::{LinkConfig, Loss, Policer, units};
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Emulator, Namespace};

@@ -27,8 +27,12 @@ pub(super) struct Link {
 
 impl Link {
     /// Reads `500mbit-100ms-0.1%`, perhaps with `-ber1e-7` behind it, and anything between the parts; none without a
-    /// round-trip time.
+    /// round-trip time, or with manners (`-jitter10ms`), which have no place on a map.
     pub(super) fn parse(path: &str) -> Option<Self> {
+        let manner = path.split_once("%-").map(|(_, manner)| manner);
+        if manner.is_some_and(|manner| !manner.starts_with("ber")) {
+            return None;
+        }
         let (path, errors) = path.split_once("ber").unwrap_or((path, "0"));
         let mut rate = None;
         let mut rtt = None;
@@ -118,6 +122,12 @@ pub(super) fn section(report: &Report, experiment: &str, palette: &Palette) -> O
             .copied()
             .collect();
         section = section.child(at_rate(rate, -errors, &here, palette));
+    }
+    let here = report.rows.iter().filter(|row| row.experiment == experiment);
+    let others: Vec<&Row> = here.filter(|row| Link::parse(&row.path).is_none()).collect();
+    if !others.is_empty() {
+        let title = el("h3").text("Jitter, bursts, policers and rates that change");
+        section = section.child(el("div").child(title).child(table::detail(&others, palette)));
     }
     Some(section)
 }

@@ -35,6 +35,11 @@ fn bit_errors_are_another_kind_of_link() {
     };
     assert_eq!(Link::parse("36.864mbit-20ms-0%-ber1e-7"), Some(expected));
     assert_eq!(Link::parse("36.864mbit-20ms-0%-berlin"), None);
+    assert_eq!(
+        Link::parse("100mbit-40ms-0%-jitter10ms"),
+        None,
+        "no place on a map"
+    );
 }
 
 #[test]

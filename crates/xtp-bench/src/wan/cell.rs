@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use xtp_linkem::{Config, Loss, units};
+use xtp_linkem::{Config, LinkConfig, Loss, units};
 
+use super::manner::Manner;
 use crate::error::Error;
 use crate::plan::Plan;
 
@@ -20,6 +21,8 @@ pub(crate) struct Cell {
     pub(crate) bit_errors: f64,
     /// Room of the queue, octets; `None`: one bandwidth-delay product, at least 256 kB.
     pub(crate) queue: Option<usize>,
+    /// What it does besides.
+    pub(crate) manner: Manner,
 }
 
 impl Cell {
@@ -31,10 +34,11 @@ impl Cell {
             loss: 0.0,
             bit_errors: 0.0,
             queue: None,
+            manner: Manner::default(),
         }
     }
 
-    /// As people write it: `500mbit-100ms-0.1%`.
+    /// As people write it: `500mbit-100ms-0.1%`, and its manners behind it.
     pub(crate) fn name(&self) -> String {
         let mut name = format!(
             "{}mbit-{}ms-{}%",
@@ -42,6 +46,7 @@ impl Cell {
             trimmed(self.rtt.as_secs_f64() * 1e3),
             trimmed(self.loss * 100.0)
         );
+        name.push_str(&self.manner.name());
         if self.bit_errors > 0.0 {
             name.push_str(&format!("-ber{:e}", self.bit_errors));
         }
@@ -53,18 +58,31 @@ impl Cell {
     /// # Errors
     /// [`Error::Plan`] with what would be right.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::Plan(format!("'{text}' is no link; write one as 500mbit-100ms-0.1%"));
-        let parts: Vec<&str> = text.trim().splitn(3, '-').collect();
-        let [rate, rtt, loss] = parts[..] else {
+        let wrong = || {
+            Error::Plan(format!(
+                "'{text}' is no link; write one as 500mbit-100ms-0.1%, perhaps with -jitter10ms, -overtaking10ms, -bursts10, \
+                 -policer50mbit, -bucket5ms, -swing50mbit or -queue5 behind it"
+            ))
+        };
+        let mut parts = text.trim().split('-');
+        let (Some(rate), Some(rtt), Some(loss)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(wrong());
         };
-        Ok(Self {
+        let mut cell = Self {
             rate: parse_rate(rate).map_err(|_| wrong())?,
             rtt: units::parse_duration(rtt).map_err(|_| wrong())?,
             loss: units::parse_fraction(loss).map_err(|_| wrong())?,
             bit_errors: 0.0,
             queue: None,
-        })
+            manner: Manner::default(),
+        };
+        for part in parts {
+            cell.manner = cell.manner.with(part).ok_or_else(wrong)?;
+        }
+        match cell.manner.suits(cell.rtt, cell.loss) {
+            true => Ok(cell),
+            false => Err(wrong()),
+        }
     }
 
     /// What the emulator is asked for. The way back loses as much: acknowledgements are packets too.
@@ -76,9 +94,23 @@ impl Cell {
             if self.loss > 0.0 {
                 link.loss = Loss::Random(self.loss);
             }
+            self.manner.apply(link, self.rtt, self.loss);
         }
         config.seed = seed;
         config
+    }
+
+    /// The link, and what it is every other time, if its rate changes. The queue stays.
+    pub(crate) fn swings(&self, seed: u64) -> Option<[LinkConfig; 2]> {
+        let rate = self.manner.swing()?;
+        let mut full = self.config(seed).left_to_right;
+        let queue = LinkConfig::default_queue(self.rate, self.rtt);
+        full.queue_octets = full.queue_octets.or(Some(queue));
+        let other = LinkConfig {
+            rate_bits_per_s: Some(rate),
+            ..full.clone()
+        };
+        Some([full, other])
     }
 }
 
@@ -91,7 +123,7 @@ fn parse_rate(text: &str) -> Result<u64, Error> {
 }
 
 /// A number without what rounding added.
-fn trimmed(number: f64) -> f64 {
+pub(super) fn trimmed(number: f64) -> f64 {
     (number * 1e9).round() / 1e9
 }
 
@@ -130,6 +162,7 @@ pub(crate) fn wanted(plan: &Plan) -> Result<Vec<Cell>, Error> {
                     loss,
                     bit_errors: 0.0,
                     queue: None,
+                    manner: Manner::default(),
                 });
             }
         }

@@ -1,8 +1,12 @@
 //! One run over an emulated link, and whether the emulator kept up.
 
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use xtp_linkem::{Emulator, Namespace, Report};
+use xtp_linkem::{Emulator, LinkConfig, Namespace, Report};
 
 use super::cell::Cell;
 use super::flow::{BEGIN, RECEIVED};
@@ -20,12 +24,16 @@ use crate::stage::Place;
 const REPEATS: u32 = 2;
 /// Above this share of a processor the emulator has no time left.
 const BUSY: f64 = 0.95;
+/// A link that swings has each of its rates for so long.
+const SWING: Duration = Duration::from_secs(2);
 /// What one connection may hold in the kernel, each way; as much as xtp is given. The kernel keeps to it by itself.
 const TCP_BUFFER: &str = "4096 131072 67108864";
 
 /// An emulated link with its two places.
 pub(crate) struct Link {
-    emulator: Emulator,
+    // It stops before the emulator does.
+    swing: Option<Swing>,
+    emulator: Arc<Emulator>,
     pub(crate) left: Place,
     pub(crate) right: Place,
 }
@@ -37,7 +45,7 @@ impl Link {
             let what = "an emulated link".to_owned();
             return Err(Error::NotRoot { what });
         }
-        let emulator = Emulator::start(cell.config(seed))?;
+        let emulator = Arc::new(Emulator::start(cell.config(seed))?);
         let place = |namespace: &Namespace| Place {
             enter: ["ip", "netns", "exec", &namespace.name]
                 .map(str::to_owned)
@@ -45,7 +53,8 @@ impl Link {
             address: IpAddr::V4(namespace.address),
             interface: "wan".to_owned(),
         };
-        let link = Self {
+        let mut link = Self {
+            swing: None,
             left: place(emulator.left()),
             right: place(emulator.right()),
             emulator,
@@ -54,12 +63,51 @@ impl Link {
             prepare(place)?;
         }
         link.emulator.reset_report()?;
+        let swings = cell.swings(seed);
+        link.swing = swings.map(|links| Swing::begin(Arc::clone(&link.emulator), links));
         Ok(link)
     }
 
     /// What it did until now.
     pub(crate) fn report(&self) -> Result<Report, Error> {
         Ok(self.emulator.report()?)
+    }
+}
+
+/// Changes the rate of a link from time to time, until it is dropped.
+struct Swing {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Swing {
+    fn begin(emulator: Arc<Emulator>, links: [LinkConfig; 2]) -> Self {
+        let (stop, stopped) = channel();
+        let thread = thread::spawn(move || {
+            let [full, other] = links;
+            for link in [other, full].iter().cycle() {
+                let waited = stopped.recv_timeout(SWING);
+                let end = !matches!(waited, Err(RecvTimeoutError::Timeout));
+                // An emulator that stopped is reported by whoever asks it next.
+                if end || emulator.set_links(link.clone(), link.clone()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Swing {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say.
+            let _ = thread.join();
+        }
     }
 }
 

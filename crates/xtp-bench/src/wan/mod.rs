@@ -7,6 +7,7 @@ mod flow;
 mod goodput;
 mod grid;
 mod link;
+mod manner;
 mod pace;
 mod recovery;
 mod sharing;

@@ -1,10 +1,10 @@
-//! Flows that share a link: 100 Mbit/s, 20 ms, a queue of one bandwidth-delay product; the flows start one after
-//! another, and what counts are the shares of the last two thirds of the run.
+//! Flows that share a link: 100 Mbit/s, 20 ms or others that the plan names, a queue of one bandwidth-delay product; the
+//! flows start one after another, and what counts are the shares of the last two thirds of the run.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::cell::Cell;
+use super::cell::{self, Cell};
 use super::flow::{BEGIN, RECEIVED};
 use super::goodput::{Curve, jain};
 use super::link::{Link, bottleneck, job};
@@ -14,6 +14,7 @@ use crate::distance::Distance;
 use crate::error::Error;
 use crate::job::{Job, Role};
 use crate::launch::{PATIENCE, Worker};
+use crate::plan::Plan;
 use crate::report::Series;
 use crate::rounds::{Figures, Main, Rounds, rows};
 
@@ -24,7 +25,7 @@ const RTT_MS: u64 = 20;
 const SECONDS: f64 = 30.0;
 /// The part of it that counts, at the end.
 const COUNTS: f64 = 2.0 / 3.0;
-/// When each further flow starts after the one before, share of the run.
+/// When each further flow starts after the one before, share of the run; sooner where the last would come too late to count.
 const LATER: f64 = 0.1;
 /// How often a run is repeated because the emulator was its bottleneck.
 const REPEATS: u32 = 2;
@@ -32,7 +33,7 @@ const REPEATS: u32 = 2;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Who meets whom, in the order of their starts; the name of the case, and of each row.
-const CASES: [(&str, &[(&str, &str)]); 5] = [
+const CASES: [(&str, &[(&str, &str)]); 8] = [
     ("xtp+xtp", &[("xtp", "xtp"), ("xtp-second", "xtp")]),
     ("xtp+tcp", &[("xtp", "xtp"), ("tcp", "tcp")]),
     ("tcp+xtp", &[("tcp", "tcp"), ("xtp", "xtp")]),
@@ -46,15 +47,32 @@ const CASES: [(&str, &[(&str, &str)]); 5] = [
             ("xtp-fourth", "xtp"),
         ],
     ),
+    ("tcp-bbr+xtp", &[("tcp-bbr", "tcp-bbr"), ("xtp", "xtp")]),
+    (
+        "xtp-x4+tcp",
+        &[
+            ("xtp", "xtp"),
+            ("xtp-second", "xtp"),
+            ("xtp-third", "xtp"),
+            ("xtp-fourth", "xtp"),
+            ("tcp", "tcp"),
+        ],
+    ),
+    (
+        "tcp+xtp-x4",
+        &[
+            ("tcp", "tcp"),
+            ("xtp", "xtp"),
+            ("xtp-second", "xtp"),
+            ("xtp-third", "xtp"),
+            ("xtp-fourth", "xtp"),
+        ],
+    ),
 ];
 
 pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
     let seconds = seconds(context.plan, SECONDS)?;
-    let cell = Cell {
-        // Exactly one bandwidth-delay product, which is less than the default queue.
-        queue: Some((RATE / 8 * RTT_MS / 1_000) as usize),
-        ..Cell::clean(RATE, RTT_MS)
-    };
+    let links = links(context.plan)?;
     let chosen = context.plan.options.get("case").cloned();
     let wanted = |name: &str| {
         chosen
@@ -68,29 +86,60 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
             "there is no such case of sharing; choose of {known}"
         )));
     }
-    context.expect(cases.len() as u64 * u64::from(context.plan.runs));
-    for (case, flows) in cases {
-        let path = format!("{} {case}", cell.name());
-        let mut rounds: Rounds = flows
-            .iter()
-            .map(|(row, _)| ((*row).to_owned(), Vec::new()))
-            .collect();
-        for round in 0..context.plan.runs {
-            let what = format!("sharing {case}, round {}", round + 1);
-            context.step(what.clone())?;
-            let flows: Vec<&str> = flows.iter().map(|(_, transport)| *transport).collect();
-            match together(context, &what, (&cell, u64::from(round) + 1), &flows, seconds) {
-                Ok(run) => add(context, &path, &mut rounds, run, seconds),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => context.report.failures.push(format!("{what}: {error}")),
-            }
+    context.expect((links.len() * cases.len()) as u64 * u64::from(context.plan.runs));
+    for (name, cell) in &links {
+        for (case, flows) in &cases {
+            meet(context, (name, cell), (case, flows), seconds)?;
         }
-        let template = template(context, "sharing", path);
-        context
-            .report
-            .rows
-            .extend(rows(&template, Main::Throughput, &rounds));
     }
+    Ok(())
+}
+
+/// The links to share, and their names: the plan's, or the usual one. A queue that nobody says otherwise of is exactly one
+/// bandwidth-delay product, which may be less than the default.
+fn links(plan: &Plan) -> Result<Vec<(String, Cell)>, Error> {
+    let cells = match plan.options.contains_key("cells") {
+        true => cell::wanted(plan)?,
+        false => vec![Cell::clean(RATE, RTT_MS)],
+    };
+    let named = cells.into_iter().map(|cell| {
+        let name = cell.name();
+        let manner = match cell.manner.has_queue() {
+            true => cell.manner,
+            false => cell.manner.with_queue(1.0),
+        };
+        (name, Cell { manner, ..cell })
+    });
+    Ok(named.collect())
+}
+
+/// Measures one case on one link.
+fn meet(
+    context: &mut Context<'_>,
+    (link, cell): (&str, &Cell),
+    (case, flows): (&str, &[(&str, &str)]),
+    seconds: f64,
+) -> Result<(), Error> {
+    let path = format!("{link} {case}");
+    let mut rounds: Rounds = flows
+        .iter()
+        .map(|(row, _)| ((*row).to_owned(), Vec::new()))
+        .collect();
+    for round in 0..context.plan.runs {
+        let what = format!("sharing {case}, round {}", round + 1);
+        context.step(what.clone())?;
+        let flows: Vec<&str> = flows.iter().map(|(_, transport)| *transport).collect();
+        match together(context, &what, (cell, u64::from(round) + 1), &flows, seconds) {
+            Ok(run) => add(context, &path, &mut rounds, run, seconds),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => context.report.failures.push(format!("{what}: {error}")),
+        }
+    }
+    let template = template(context, "sharing", path);
+    context
+        .report
+        .rows
+        .extend(rows(&template, Main::Throughput, &rounds));
     Ok(())
 }
 
@@ -187,8 +236,9 @@ fn flows(
     }
     let begin = Instant::now();
     let mut clients = Vec::new();
+    let later = LATER.min((1.0 - COUNTS) / transports.len().saturating_sub(1).max(1) as f64);
     for (index, transport) in transports.iter().enumerate() {
-        let start = begin + Duration::from_secs_f64(seconds * LATER * index as f64);
+        let start = begin + Duration::from_secs_f64(seconds * later * index as f64);
         while Instant::now() < start {
             context.launcher.check()?;
             thread::sleep(LOOK.min(start.saturating_duration_since(Instant::now())));

@@ -16,6 +16,8 @@ Examples:
   xtp bench pingpong --rivals none --json -  the rows as JSON on standard output
   xtp bench wan --quick --html wan.html      long, lossy links beside TCP with bbr and cubic (root)
   xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
+  xtp bench wan --cells 100mbit-40ms-0%-jitter10ms,100mbit-40ms-1.3%-bursts10 --runs 1
+  xtp bench wan --part sharing --cells 100mbit-40ms-0%-queue5 -o case=tcp+xtp
   xtp bench wan --part sharing,papers        shares of a link, and the experiments of 1995
   xtp bench stencil --ranks 4,8              halo exchange with 8 and 26 neighbours
   xtp bench multicast --quick                a file to ten hosts beside uftp, udpcast, norm, TCP (root)
@@ -169,7 +171,10 @@ pub(crate) struct WanArgs {
     #[arg(long, value_name = "PARTS")]
     pub(crate) part: Option<String>,
 
-    /// Measure on these links only, each written as 500mbit-100ms-0.1%; of multicast these cases, each written as
+    /// Measure on these links only, each written as 500mbit-100ms-0.1%, perhaps with manners behind it: -jitter10ms (longer or shorter
+    /// by that, in order), -overtaking10ms (out of order), -bursts10 (the loss comes in bursts of ten), -policer50mbit and -bucket5ms
+    /// (drops what exceeds its rate but for so much), -swing50mbit (has that rate every other two seconds), -queue5 (products of
+    /// rate and round trip); sharing takes them, too; of multicast these cases, each written as
     /// 10-16MiB-50mbit-1% (receivers, file, uplink or max, loss), perhaps with -stopped, -killed, -off or -late behind it
     #[arg(long, value_name = "CELLS", conflicts_with_all = ["rate", "rtt", "loss"])]
     pub(crate) cells: Option<String>,
