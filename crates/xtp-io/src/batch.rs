@@ -24,8 +24,9 @@ const FIRST_OFFER: usize = 1;
 /// when it is looked at, and its memory there when it is used again.
 const WARM: u64 = 256 << 10;
 /// Octets of slabs that are remembered while callers keep them: a reader of a stream that falls behind by all that its peer
-/// may send keeps so many. Forgotten ones come back to the allocator, and new ones have to be cleared.
-const REMEMBERED: usize = 5 << 20;
+/// may send keeps 4 MiB, and its user some of what it took. Forgotten ones come back to the allocator, and new ones have to be cleared:
+/// with one slab too few remembered all are new, since it is always the one that would have come back next.
+const REMEMBERED: usize = 7 << 20;
 const MOST_REMEMBERED: usize = 128;
 /// Full rounds in a row after which more are offered; the first is more likely to be a lone answer's.
 const FULL_ROUNDS: u32 = 2;

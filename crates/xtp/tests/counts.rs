@@ -2,8 +2,10 @@
 //!
 //! Every ceiling here may go down and never up. Instructions are counted by `cargo xtask counts`.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::thread;
+use std::time::Duration;
 
 use xtp::{Bytes, CallOptions, Chunk, Config, Confirm, Endpoint, ListenOptions, Wait, paradigm};
 
@@ -255,4 +257,56 @@ fn memory_of_octets_written() {
     let each = memory.bytes_total as f64 / (MEBIBYTES << 20) as f64;
     // As much as may be under way can be new, if only now the reader is slow.
     assert_at_most("new octets of memory an octet written", each, 0.2);
+}
+
+/// A reader that is behind by all that its peer may send, and keeps some of what it read until a disk has it: what it lets go of is
+/// received into again. New memory for all of it was a fifth of the time of `xtp cp`'s receiver.
+#[test]
+fn memory_of_octets_received() {
+    const MEBIBYTES: usize = 64;
+    const KEPT: usize = 6;
+    const AT_ONCE: usize = 256 << 10;
+    const BEHIND: u64 = (4 << 20) - (128 << 10);
+    let server = Endpoint::bind(sleeping()).unwrap();
+    let (listener, address) = (server.listen_streams(1).unwrap(), server.local_addr());
+    let client = Endpoint::bind(sleeping()).unwrap();
+    let stream = client.open(address, paradigm::stream(1)).unwrap();
+    let new = thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let stream = listener.accept().unwrap().into_stream();
+            let mut kept: VecDeque<Vec<Chunk>> = VecDeque::new();
+            let (mut left, mut new) = (MEBIBYTES << 20, 0);
+            while left > 0 {
+                while stream.readable().unwrap() < BEHIND.min(left as u64) {
+                    let memory = allocation_counter::measure(|| {
+                        server.progress_timeout(Duration::from_millis(1)).unwrap();
+                    });
+                    new += if left > MEBIBYTES << 19 {
+                        0
+                    } else {
+                        memory.bytes_total
+                    };
+                }
+                let mut chunks = Vec::new();
+                stream.recv_trains(&mut chunks, AT_ONCE).unwrap();
+                let octets = |chunk: &Chunk| match chunk {
+                    Chunk::Data { bytes, .. } => bytes.len(),
+                    Chunk::Train { octets, .. } => octets.len(),
+                    _ => 0,
+                };
+                left -= chunks.iter().map(octets).sum::<usize>();
+                kept.push_back(chunks);
+                kept.drain(..kept.len().saturating_sub(KEPT));
+            }
+            stream.close().unwrap();
+            new
+        });
+        let piece = Bytes::from(vec![7; 1 << 20]);
+        (0..MEBIBYTES).for_each(|_| stream.send(piece.clone()).unwrap());
+        stream.close().unwrap();
+        reading.join().unwrap()
+    });
+    // Of the second half.
+    let each = new as f64 / (MEBIBYTES << 19) as f64;
+    assert_at_most("new octets of memory an octet received", each, 0.2);
 }

@@ -14,8 +14,9 @@ use super::record::Record;
 use super::tally::Tally;
 
 /// Jobs that may wait for the disk. With content in jobs of some 256 KiB this bounds what is held in memory, and
-/// what is lost if the process is killed.
-const WAITING: usize = 16;
+/// what is lost if the process is killed; what waits for longer is out of the cache, and its memory is missing where more comes in.
+/// The stream itself holds what a disk that rests for a moment does not take.
+const WAITING: usize = 4;
 
 /// What the network hands to the disk.
 pub(crate) enum Job {

@@ -37,7 +37,12 @@ pub(super) static PLAIN: Transport = Transport {
 pub(super) static FRESH: Transport = fresh::row(fresh::OURS, work);
 
 /// The same as most programs do it: `write_all` and `read`.
-pub(super) static WRITE: Transport = fresh::row("xtp-write-read", work);
+pub(super) static WRITE: Transport = Transport {
+    name: "xtp-write-read",
+    experiments: &[Experiment::Pingpong, Experiment::Bulk],
+    obstacle: always,
+    work,
+};
 
 /// With the controller of RFC 9438.
 pub(super) static CUBIC: Transport = Transport {

@@ -1,6 +1,9 @@
-//! Round trips over one association.
+//! Round trips over one association: of messages, or of as many octets by `write` and `read`, as most programs make them.
+
+use std::io::{ErrorKind, Read, Write};
 
 use bytes::Bytes;
+use xtp::Stream;
 
 use crate::console::Console;
 use crate::error::{Problem, Worked};
@@ -18,11 +21,17 @@ fn client(job: &Job) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
     let stream = endpoint.open(super::peer(job)?, super::stream(job)?)?;
     let message = Bytes::from(vec![7; job.size as usize]);
+    let mut answer = vec![0; message.len()];
+    let plain = job.transport == super::WRITE.name;
     let mut timing = Timing::new(job);
     loop {
         let more = timing.one(
             || super::calls(&endpoint),
             || -> Worked<()> {
+                if plain {
+                    (&stream).write_all(&message)?;
+                    return Ok((&stream).read_exact(&mut answer)?);
+                }
                 stream.send_message(message.clone())?;
                 match stream.recv_message()? {
                     Some(answer) if answer.len() == message.len() => Ok(()),
@@ -48,6 +57,13 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         Err(error) if error.is_interrupted() => return Ok(Outcome::default()),
         accepted => accepted?.into_stream(),
     };
+    if job.transport == super::WRITE.name {
+        let mut octets = vec![0; job.size as usize];
+        while whole(&stream, &mut octets)? {
+            (&stream).write_all(&octets)?;
+            serving.one(|| super::calls(&endpoint));
+        }
+    }
     while let Some(message) = stream.recv_message()? {
         stream.send_message(message)?;
         serving.one(|| super::calls(&endpoint));
@@ -55,4 +71,13 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let outcome = serving.outcome(super::calls(&endpoint));
     stream.close()?;
     Ok(outcome)
+}
+
+/// Reads as many octets as there is room for; false at the end of the stream.
+fn whole(mut stream: &Stream, octets: &mut [u8]) -> Worked<bool> {
+    match stream.read_exact(octets) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
