@@ -1,12 +1,12 @@
-//! Links that jitter, reorder and lose in bursts, for ten seconds each, in virtual time: what comes of them and how much of it
-//! was sent again.
+//! Links that jitter, reorder, lose in bursts and change their rate, for ten seconds each, in virtual time: what comes of them and
+//! how much of it was sent again.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::common::{MS, SECOND, pour, tail};
 use expect_test::expect;
-use xtp_link::{LinkConfig, Loss, Policer};
+use xtp_link::{Direction, LinkConfig, Loss, Policer};
 use xtp_sim::app::{Script, Step};
 use xtp_sim::flow::FlowSpec;
 use xtp_sim::trace::Side;
@@ -76,12 +76,20 @@ struct Result {
     again: f64,
 }
 
-/// Ten seconds of one flow.
-fn alone(link: &LinkConfig) -> Result {
+/// Ten seconds of one flow; every other two seconds the link has another rate, if one is given.
+fn alone(link: &LinkConfig, other: Option<u64>) -> Result {
     let mut world = World::pair(7, link);
     world.packet_limit = u64::MAX;
     let flow = world.add_flow(endless());
-    world.run_for(10 * SECOND);
+    for turn in 0..5 {
+        let swung = LinkConfig {
+            rate_bits_per_s: other.filter(|_| turn % 2 == 1).or(link.rate_bits_per_s),
+            ..link.clone()
+        };
+        let way = world.net.link_mut(0, 1).link_mut(Direction::AToB);
+        way.set_config(swung).expect("a rate above zero");
+        world.run_for(2 * SECOND);
+    }
     assert!(world.failure.is_none(), "{:?}\n{}", world.failure, tail(&world));
     let read = world
         .task(flow, Side::Responder)
@@ -110,8 +118,10 @@ fn table() {
         ("50 of 500, 1 MB", policed(1_000_000)),
     ];
     let mut table = String::from("100 Mbit/s, 40 ms         Mbit/s  sent again\n");
-    for (name, link) in cells {
-        let Result { mbit, again } = alone(&link);
+    let swing = ("50 every other 2 s", steady(100, 40 * MS), Some(50_000_000));
+    let cells = cells.map(|(name, link)| (name, link, None));
+    for (name, link, other) in cells.into_iter().chain([swing]) {
+        let Result { mbit, again } = alone(&link, other);
         let _ = writeln!(table, "{name:<25} {mbit:>6.1}  {:>8.2} %", 100.0 * again);
     }
     expect![[r#"
@@ -125,6 +135,7 @@ fn table() {
         50 of 500, 31 KB            46.6      4.59 %
         50 of 500, 250 KB           47.0      2.41 %
         50 of 500, 1 MB             47.8      4.87 %
+        50 every other 2 s          73.5      1.41 %
     "#]]
     .assert_eq(&table);
 }

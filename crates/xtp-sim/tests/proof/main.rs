@@ -25,6 +25,7 @@ mod readers;
 mod repair;
 mod round_trips;
 mod seeds;
+mod short;
 mod soak;
 mod throng;
 mod urgency;
