@@ -46,6 +46,8 @@ const POLICED_GAIN: f64 = 0.98;
 /// window covers what waits in it, and a little more.
 const DEEP: f64 = 1.5;
 const COVER: f64 = 1.2;
+/// On nearer paths a few packets that were let pass at once are many round trips, and windows are no measure of what others hold.
+const DEEP_FROM: Duration = Duration::from_millis(10);
 /// Products of bandwidth and round trip that may be in flight.
 const WINDOW_GAIN: f64 = 2.0;
 const STARTUP_WINDOW_GAIN: f64 = 2.4;
@@ -189,7 +191,7 @@ impl Model {
             Phase::Up if self.policer.is_known() => POLICED_UP_GAIN,
             Phase::Up => UP_GAIN,
             Phase::Down => DOWN_GAIN,
-            Phase::Cruise if self.queue() > DEEP => 1.0,
+            Phase::Cruise if self.queue() > DEEP && self.may_be_deep() => 1.0,
             Phase::Cruise if self.policer.is_known() => POLICED_GAIN,
             Phase::Cruise => (1.0 - SLOWING * self.queue()).max(SLOWEST_GAIN),
             Phase::Refill | Phase::ProbeRtt => 1.0,
@@ -205,6 +207,11 @@ impl Model {
         let waited = waited.saturating_sub(floor(&self.least, 16));
         let least = self.least.get().unwrap_or_default().max(Duration::from_millis(1));
         waited.as_secs_f64() / least.as_secs_f64()
+    }
+
+    /// Whether a queue that is long in round trips is long.
+    fn may_be_deep(&self) -> bool {
+        self.least.get().is_some_and(|least| least >= DEEP_FROM)
     }
 
     /// Whether the last few packets waited.
@@ -386,6 +393,9 @@ impl Model {
         let (Some(recent), Some(last)) = (self.round.recent_least(), self.last_least) else {
             return 0;
         };
+        if !self.may_be_deep() {
+            return 0;
+        }
         (COVER * self.bandwidth.get() as f64 * recent.min(last).as_secs_f64()) as u64
     }
 

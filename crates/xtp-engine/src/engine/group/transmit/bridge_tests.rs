@@ -24,6 +24,8 @@ pub(super) struct Way {
     pub(super) loss: u32,
     /// For so long the transmitter's host takes so much time for a train; then it takes none.
     pub(super) slow: (Duration, Duration),
+    /// After a pause so many octets pass at once.
+    pub(super) bucket: u64,
     /// A packet that finds so many octets before it gets a mark of congestion, if it may.
     pub(super) marked_above: u64,
 }
@@ -37,6 +39,7 @@ impl Way {
             loss: 0,
             slow: (Duration::ZERO, Duration::ZERO),
             marked_above: u64::MAX,
+            bucket: 0,
         }
     }
 }
@@ -273,9 +276,10 @@ impl Bridge {
         self.able += u64::from(able);
         self.marked += u64::from(marks);
         let takes = Duration::from_nanos(wire * 1_000_000_000 / self.way.rate);
-        self.free = self.free.max(self.now) + takes;
+        let saved = Duration::from_nanos(self.way.bucket * 1_000_000_000 / self.way.rate);
+        self.free = self.free.max(self.now - saved) + takes;
         self.longest_queue = self.longest_queue.max(self.free.since(self.now));
-        let at = self.free + DELAY;
+        let at = self.free.max(self.now) + DELAY;
         let src = SocketAddr::from(([192, 0, 2, 100], 30_000));
         let of_group = dst == group();
         self.group_octets += if of_group { wire } else { 0 };

@@ -36,6 +36,8 @@ const TRAIN: u64 = 16;
 const SLOWER: (u64, u64) = (4, 5);
 /// A queue that is twice as long as the pacemaker's, and by so much longer at least, is another bottleneck.
 const QUEUE: Duration = Duration::from_millis(50);
+/// A queue so long stands.
+const STANDING: Duration = Duration::from_millis(20);
 /// Another pacemaker is chosen for such reasons at most so often.
 const SWITCH: Duration = Duration::from_millis(500);
 /// Members that are few enough to be looked at whenever one changes.
@@ -382,11 +384,29 @@ impl RateControl {
             in_flight_before: in_flight + unreported + arrived,
             app_limited: false,
         });
+        self.note_standing_queue(left);
         if !self.losses.are_even()
             && let Some(most) = self.pacemaker.received.most_where_much_is_lost()
         {
             self.control.on_bandwidth(data(most));
         }
+    }
+
+    /// While packets wait, what comes is what the path carries: a bucket that let a burst pass at the beginning looked wider.
+    fn note_standing_queue(&mut self, left: u64) {
+        if self.pacemaker.queue < STANDING || self.control.is_probing() {
+            return;
+        }
+        let Some(most) = self.pacemaker.received.most_of_late() else {
+            return;
+        };
+        // What was lost by chance behind the queue has passed it.
+        let lost = self.losses.of_chance(left);
+        let passed = u128::from(most) * u128::from(left) / u128::from((left - lost).max(1));
+        let passed = u64::try_from(passed).unwrap_or(u64::MAX);
+        let payload = size::payload(self.packet as usize) as u64;
+        self.control
+            .on_bandwidth((passed + passed / 32) / self.packet * payload);
     }
 
     /// Whether what is lost is lost by chance, and not because it was sent too fast.

@@ -179,6 +179,22 @@ fn loss_of_one_in_twenty_costs_little_more_than_its_repair() {
     assert!(took < Duration::from_millis(3_450), "{took:?}");
 }
 
+/// The uplink lets 32 KiB pass at once after a pause, which is half of what it carries while the model measures at first.
+#[test]
+#[cfg_attr(miri, ignore = "half a minute of packets takes hours")]
+fn a_bucket_at_the_uplink_is_no_bandwidth() {
+    let way = Way {
+        loss: 50,
+        bucket: 32 << 10,
+        ..Way::of(FIFTY_MBIT, 16 << 20)
+    };
+    let mut bridge = Bridge::new(way, options(10), 10, 16 << 20);
+    let took = bridge.run(Duration::from_secs(60));
+    let longest = bridge.longest_queue;
+    assert!(took < Duration::from_millis(3_450), "{took:?}");
+    assert!(longest < Duration::from_millis(300), "{longest:?}");
+}
+
 /// One packet in twenty is lost, those by which a receiver joins, too; nothing leaves before all are there.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of packets take hours")]

@@ -12,6 +12,8 @@ pub(super) const MEASURED: Duration = Duration::from_millis(100);
 /// Reports so far apart are remembered, the latest so many: three seconds, which is longer than a probe is away.
 const SPACING: Duration = Duration::from_millis(50);
 const MOST: usize = 64;
+/// These are the latest.
+const LATEST: usize = 4;
 /// If more than one octet in so many does not come, that is no small matter.
 const HEAVY: u64 = 12;
 
@@ -78,6 +80,16 @@ impl Received {
     /// Octets a second it received from then on; `None` if that is too long ago.
     pub(super) fn rate_since(&self, from: Time) -> Option<u64> {
         self.newest?.rate_since(self.until(from)?)
+    }
+
+    /// The most that it received a second in a tenth of a second just now.
+    pub(super) fn most_of_late(&self) -> Option<u64> {
+        let latest = self.reports.len().checked_sub(LATEST)?;
+        let reports = self.reports.range(latest..);
+        let pairs = reports.clone().zip(reports.skip(2));
+        pairs
+            .filter_map(|(earlier, later)| later.rate_since(earlier))
+            .max()
     }
 
     /// The most that it received a second of late, if much of what left just now did not come.
