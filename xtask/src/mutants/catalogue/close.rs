@@ -27,7 +27,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "tombstone-tells-of-delivery",
         "xtp-engine/src/admit/tombstone.rs",
-        "let denied = «packet.asks_delivery && record.closed & 4 != 0»;",
+        "if «packet.asks_delivery && record.closed & 4 != 0» {",
         "false",
         "what is left of an association confirms what nobody took",
     ),
@@ -133,7 +133,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "tombstone-claims-both-ends",
         "xtp-engine/src/admit/tombstone.rs",
-        "record.closed = «u8::from(end.closed.contains(Options::RCLOSE)) | u8::from(end.closed.contains(Options::WCLOSE)) << 1»",
+        "record.closed = «u8::from(wait.options.contains(Options::RCLOSE))»",
         "3",
         "a tombstone of an association that failed says that all was received",
     ),
@@ -154,7 +154,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "dally-answers-end",
         "xtp-engine/src/context/dally.rs",
-        "if «header.options.contains(Options::END)» || !last.allow(packet)",
+        "if «header.options.contains(Options::END)»",
         "false",
         "END is answered by what is left of an initiator",
     ),

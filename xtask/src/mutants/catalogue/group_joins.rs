@@ -6,7 +6,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "join-of-another-service",
         "xtp-engine/src/engine/group/transmit/admit.rs",
-        "if «asker.service != Some(self.options.port)» ||",
+        "if «asker.service != Some(self.options.service_number)» ||",
         "false",
         "receivers of another service are let in",
     ),
