@@ -41,7 +41,7 @@ pub trait Outlet {
 /// 1. **Datagrams in**: [`receive`](Self::receive) (or [`receive_all`](Self::receive_all),
 ///    [`hand_in`](Self::hand_in)), each followed by [`reply`](Self::reply).
 /// 2. **Commands**: those of the engine, by dereference, and the ones of whole messages here:
-///    [`begin_message`](Self::begin_message), [`send_message`](Self::send_message),
+///    [`begin_message`](Self::begin_message), [`hand_out`](Self::hand_out),
 ///    [`respond_at_once`](Self::respond_at_once), [`retire`](Self::retire), [`part`](Self::part).
 ///    What the caller waits for is [expected](Self::expect).
 /// 3. **[`turn`](Self::turn)**: packets leave through the [`Outlet`]; then [`let_go`](Self::let_go).
