@@ -152,7 +152,7 @@ impl Engine {
 }
 
 impl Guest {
-    /// Whether this is his END.
+    /// Whether this is the END of the client that it answered.
     pub(super) fn ends_with(&self, header: &Header, control: Control) -> bool {
         let Control { rseq, alloc, echo } = control;
         header.format == Format::Cntl
