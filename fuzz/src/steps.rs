@@ -3,7 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use xtp_engine::{Confirm, CongestionKind, ContextId, Ecn, ErrorControl, Expectation, OpenOptions, Rate, Read, Unit, paradigm};
+use xtp_engine::{
+    Confirm, CongestionKind, ContextId, Ecn, ErrorControl, Expectation, OpenOptions, Rate, Read, Unit,
+    paradigm,
+};
 
 use crate::{Choices, Flight, PORT, Pair, mend, payload};
 
