@@ -128,7 +128,7 @@ pub(crate) fn rows(template: &Row, main: Main, rounds: &Rounds) -> Vec<Row> {
         let middle = |of| median(&all(of));
         let ours = rounds
             .iter()
-            .find(|(ours, _)| ours == transport::baseline_of(name));
+            .find(|(ours, _)| ours == transport::baseline_of(name, &template.experiment));
         let ours = ours.map(|(_, figures)| figures.as_slice()).unwrap_or_default();
         let ratio = |of| median_ratio(&column(figures, of), &column(ours, of));
         rows.push(Row {

@@ -45,9 +45,17 @@ fn fresh_memory_is_compared_with_fresh_memory() {
         ("tcp-splice".to_owned(), vec![timed(8.0)]),
         ("tcp".to_owned(), vec![timed(2.0)]),
     ];
-    let rows = rows(&Row::default(), Main::Time, &rounds);
-    let ratios: Vec<_> = rows.iter().map(|row| row.ratio_to_xtp).collect();
-    assert_eq!(ratios, [Some(1.0), Some(1.0), Some(2.0), Some(2.0)]);
+    let ratios = |experiment: &str| {
+        let template = Row {
+            experiment: experiment.to_owned(),
+            ..Row::default()
+        };
+        let rows = rows(&template, Main::Time, &rounds);
+        rows.iter().map(|row| row.ratio_to_xtp).collect::<Vec<_>>()
+    };
+    assert_eq!(ratios("bulk"), [Some(1.0), Some(1.0), Some(2.0), Some(2.0)]);
+    let of_xtp = [Some(1.0), Some(4.0), Some(8.0), Some(2.0)];
+    assert_eq!(ratios("pingpong"), of_xtp, "elsewhere there is one kind of memory");
 }
 
 #[test]

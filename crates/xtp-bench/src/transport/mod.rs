@@ -123,9 +123,9 @@ pub(crate) fn controller(name: &str) -> Result<CongestionKind, Error> {
     })
 }
 
-/// The transport of ours that one is compared with.
-pub(crate) fn baseline_of(transport: &str) -> &'static str {
-    match fresh::is_fresh(transport) {
+/// The transport of ours that one is compared with in an experiment: only in bulk are there two kinds of memory.
+pub(crate) fn baseline_of(transport: &str, experiment: &str) -> &'static str {
+    match experiment == Experiment::Bulk.name() && fresh::is_fresh(transport) {
         true => fresh::OURS,
         false => "xtp",
     }
@@ -140,7 +140,7 @@ pub(crate) fn chosen(rivals: &Rivals, experiment: Experiment) -> Vec<&'static Tr
         Rivals::None => false,
         Rivals::Some(named) => named
             .iter()
-            .any(|name| name == transport.name || baseline_of(name) == transport.name),
+            .any(|name| name == transport.name || baseline_of(name, experiment.name()) == transport.name),
     };
     let offers = |transport: &&Transport| transport.experiments.contains(&experiment);
     ALL.iter()
