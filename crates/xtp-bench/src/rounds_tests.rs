@@ -55,7 +55,11 @@ fn fresh_memory_is_compared_with_fresh_memory() {
     };
     assert_eq!(ratios("bulk"), [Some(1.0), Some(1.0), Some(2.0), Some(2.0)]);
     let of_xtp = [Some(1.0), Some(4.0), Some(8.0), Some(2.0)];
-    assert_eq!(ratios("pingpong"), of_xtp, "elsewhere there is one kind of memory");
+    assert_eq!(
+        ratios("pingpong"),
+        of_xtp,
+        "elsewhere there is one kind of memory"
+    );
 }
 
 #[test]

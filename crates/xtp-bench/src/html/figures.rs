@@ -104,7 +104,7 @@ pub(super) fn is_ours(transport: &str) -> bool {
 pub(super) fn on_link(experiment: &str) -> bool {
     matches!(
         experiment,
-        "wan" | "sharing" | "buffers" | "gbn" | "ratecontrol" | "multicast" | "messages"
+        "wan" | "sharing" | "transfers" | "buffers" | "gbn" | "ratecontrol" | "multicast" | "messages"
     )
 }
 
@@ -119,6 +119,7 @@ pub(super) fn title(experiment: &str) -> String {
         "scale" => "Scale",
         "wan" => "Long distance",
         "sharing" => "Sharing a link",
+        "transfers" => "Transfers from beginning to end",
         "buffers" => "Retained buffers",
         "gbn" => "Go-back-N and selective repeat",
         "ratecontrol" => "Rate control",

@@ -88,6 +88,7 @@ pub(super) fn experiments(rows: &[Row]) -> Vec<&str> {
         "scale",
         "wan",
         "sharing",
+        "transfers",
         "buffers",
         "gbn",
         "ratecontrol",

@@ -22,6 +22,12 @@ impl Curve {
         low + (high - low) * (time - start) / (end - start)
     }
 
+    /// When so many octets had come, seconds; between two points the later one.
+    pub(crate) fn reached(&self, octets: f64) -> Option<f64> {
+        let point = self.0.iter().find(|point| point.1 >= octets);
+        point.map(|point| point.0)
+    }
+
     /// When the first octet came.
     pub(crate) fn first(&self) -> Option<f64> {
         self.0.iter().find(|point| point.1 > 0.0).map(|point| point.0)

@@ -37,6 +37,16 @@ fn between_points_octets_come_evenly() {
 }
 
 #[test]
+fn a_transfer_is_over_when_all_of_it_came() {
+    let curve = steady();
+    assert_eq!(curve.reached(0.0), Some(9.9));
+    close(curve.reached(1e6), 10.0);
+    close(curve.reached(1.1e6), 10.1);
+    close(curve.reached(51e6), 15.0);
+    assert_eq!(curve.reached(51.1e6), None);
+}
+
+#[test]
 fn the_twelfth_round_trip_begins_eleven_after_the_first_octet() {
     let curve = growing();
     // 12 MB in 100 ms.

@@ -1,5 +1,5 @@
-//! Long, slow and lossy links: whole runs over a grid of them, flows that share one, and the experiments of the
-//! paper of 1995 (retained buffers, error recovery, rate control).
+//! Long, slow and lossy links: whole runs over a grid of them, flows that share one, transfers from beginning to end, and
+//! the experiments of the paper of 1995 (retained buffers, error recovery, rate control).
 
 mod buffers;
 mod cell;
@@ -11,6 +11,7 @@ mod manner;
 mod pace;
 mod recovery;
 mod sharing;
+mod transfers;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -22,9 +23,10 @@ pub(crate) use flow::work;
 /// A part of the experiment: the name of its rows, and who measures it.
 type Part = (&'static str, fn(&mut Context<'_>) -> Result<(), Error>);
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     ("wan", grid::run),
     ("sharing", sharing::run),
+    ("transfers", transfers::run),
     ("buffers", buffers::run),
     ("gbn", recovery::run),
     ("ratecontrol", pace::run),
@@ -49,7 +51,7 @@ fn parts(plan: &Plan) -> Result<Vec<Part>, Error> {
     for name in list.split(',').map(str::trim) {
         match (name, PARTS.iter().find(|part| part.0 == name)) {
             ("all", _) => chosen.extend(PARTS),
-            ("papers", _) => chosen.extend(&PARTS[2..]),
+            ("papers", _) => chosen.extend(&PARTS[3..]),
             (_, Some(part)) => chosen.push(*part),
             (_, None) => {
                 let known = PARTS.map(|part| part.0).join(", ");

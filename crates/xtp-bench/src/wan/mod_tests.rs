@@ -19,7 +19,7 @@ fn parts_are_chosen_by_name() {
     assert_eq!(names(&Plan::new(Experiment::Wan)), ["wan"]);
     assert_eq!(names(&plan("part", "sharing, gbn")), ["sharing", "gbn"]);
     assert_eq!(names(&plan("part", "papers")), ["buffers", "gbn", "ratecontrol"]);
-    assert_eq!(names(&plan("part", "all")).len(), 5);
+    assert_eq!(names(&plan("part", "all")).len(), 6);
     assert!(parts(&plan("part", "moon")).is_err());
 }
 

@@ -18,6 +18,7 @@ Examples:
   xtp bench wan --cells 500mbit-100ms-0.1% --seconds 5 --runs 1
   xtp bench wan --cells 100mbit-40ms-0%-jitter10ms,100mbit-40ms-1.3%-bursts10 --runs 1
   xtp bench wan --part sharing --cells 100mbit-40ms-0%-queue5 -o case=tcp+xtp
+  xtp bench wan --part transfers             100 kB, 1 and 10 MB, from opening to the last octet
   xtp bench wan --part sharing,papers        shares of a link, and the experiments of 1995
   xtp bench stencil --ranks 4,8              halo exchange with 8 and 26 neighbours
   xtp bench multicast --quick                a file to ten hosts beside uftp, udpcast, norm, TCP (root)
@@ -166,8 +167,9 @@ pub(crate) struct BenchArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Options of wan; --part and --cells of multicast, too")]
 pub(crate) struct WanArgs {
-    /// What to measure: wan (the grid of links), sharing, buffers, gbn, ratecontrol, papers (the last three), all; of multicast files
-    /// (beside rivals), messages (of many sizes), thesis (the figures of 1991 in virtual time), all [default: wan; all of multicast]
+    /// What to measure: wan (the grid of links), sharing, transfers (how long one takes, of --size octets), buffers, gbn, ratecontrol,
+    /// papers (the last three), all; of multicast files (beside rivals), messages (of many sizes), thesis (the figures of 1991 in
+    /// virtual time), all [default: wan; all of multicast]
     #[arg(long, value_name = "PARTS")]
     pub(crate) part: Option<String>,
 

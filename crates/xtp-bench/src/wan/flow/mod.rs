@@ -1,7 +1,7 @@
-//! The parties: a sender that sends for a given time, and a receiver that writes down what came when.
+//! The parties: a sender that sends for a given time or so many octets, and a receiver that writes down what came when.
 //!
-//! A sender breaks off when its time is over, since what is still under way then counts no more; a receiver takes
-//! the end of the association for the end of the run.
+//! A sender breaks off when its time is over, since what is still under way then counts no more; one of so many octets ends
+//! as programs do, when all of it has arrived. A receiver takes the end of the association for the end of the run.
 
 mod record;
 mod tcp;
@@ -57,6 +57,8 @@ fn option_of<T: FromStr>(job: &Job, name: &str) -> Worked<Option<T>> {
 struct Sending {
     begin_ns: u64,
     end: Instant,
+    /// Octets in all; `None`: as many as fit the time.
+    octets: Option<u64>,
     meter: Meter,
     curves: BTreeMap<String, Vec<(f64, f64)>>,
 }
@@ -68,6 +70,7 @@ impl Sending {
             meter: Meter::start(&job.interface),
             begin_ns: record::clock_ns(),
             end: Instant::now() + Duration::from_secs_f64(job.seconds),
+            octets: (job.size > 0).then_some(job.size),
             curves: BTreeMap::new(),
         }
     }
@@ -76,6 +79,17 @@ impl Sending {
     fn left(&self) -> Option<Duration> {
         let left = self.end.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
+    }
+
+    /// How many of `piece` octets that come next, behind `sent`, are to be sent; 0 when none are left.
+    fn next(&self, sent: u64, piece: usize) -> usize {
+        let left = self.octets.map_or(u64::MAX, |octets| octets.saturating_sub(sent));
+        piece.min(usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    /// Whether all is sent that was to be sent: then the sender waits until it arrived.
+    fn is_whole(&self, sent: u64) -> bool {
+        self.octets.is_some_and(|octets| sent >= octets)
     }
 
     /// Notes a value of now.

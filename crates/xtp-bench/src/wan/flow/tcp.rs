@@ -1,7 +1,7 @@
 //! Kernel TCP with the congestion control that the transport's name says.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
@@ -28,14 +28,20 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
     socket.set_linger(Some(Duration::ZERO))?;
     let mut stream: TcpStream = socket.into();
     let mut offset = 0;
-    while let Some(left) = sending.left() {
+    while let Some(left) = sending.left().filter(|_| !sending.is_whole(offset)) {
         stream.set_write_timeout(Some(left))?;
         let at = place(offset);
-        match stream.write(&content[at..at + PIECE]) {
+        match stream.write(&content[at..at + sending.next(offset, PIECE)]) {
             Ok(written) => offset += written as u64,
             Err(error) if waits(error.kind()) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+    if let Some(left) = sending.left().filter(|_| sending.is_whole(offset)) {
+        // The receiver ends its half when it has seen the end of ours.
+        stream.shutdown(Shutdown::Write)?;
+        stream.set_read_timeout(Some(left))?;
+        let _end = stream.read(&mut [0])?;
     }
     Ok(sending.outcome(None))
 }

@@ -42,7 +42,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
     let mut lent: VecDeque<Mark> = VecDeque::new();
     let mut offset = 0;
     let mut looked = Instant::now();
-    while let Some(left) = sending.left() {
+    while let Some(left) = sending.left().filter(|_| !sending.is_whole(offset)) {
         if buffers.is_some_and(|buffers| lent.len() >= buffers) {
             // All buffers are lent: the oldest has to come back first.
             let oldest = lent.pop_front();
@@ -54,6 +54,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
         }
         let at = place(offset);
         stream.set_write_timeout(Some(left));
+        let piece = sending.next(offset, piece);
         match stream.send(content.slice(at..at + piece)) {
             Ok(()) => offset += piece as u64,
             Err(error) if error.is_timeout() => break,
@@ -67,6 +68,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
             look(&stream, &mut sending)?;
         }
     }
+    let whole = sending.left().filter(|_| sending.is_whole(offset));
     let stats = stream.stats()?;
     let mut outcome = sending.outcome(Some(endpoint.stats().system_calls()));
     let sent = stats.octets_sent.max(1) as f64;
@@ -82,7 +84,10 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
         outcome.extra.insert(name.to_owned(), value);
     }
     drop(lent);
-    stream.abort();
+    match whole {
+        Some(left) => stream.close_timeout(left)?,
+        None => stream.abort(),
+    }
     Ok(outcome)
 }
 
