@@ -170,6 +170,17 @@ pub(crate) fn wanted(plan: &Plan) -> Result<Vec<Cell>, Error> {
     Ok(cells)
 }
 
+/// The links of a part that has usual ones of its own: the plan's `cells`, or those.
+///
+/// # Errors
+/// [`Error::Plan`] for what is no link.
+pub(crate) fn wanted_or(plan: &Plan, usual: Vec<Cell>) -> Result<Vec<Cell>, Error> {
+    match plan.options.contains_key("cells") {
+        true => wanted(plan),
+        false => Ok(usual),
+    }
+}
+
 fn grid(quick: bool) -> Axes {
     let ms = |values: &[u64]| values.iter().map(|&ms| Duration::from_millis(ms)).collect();
     let losses = vec![0.0, 0.000_1, 0.001, 0.01];

@@ -98,10 +98,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
 /// The links to share, and their names: the plan's, or the usual one. A queue that nobody says otherwise of is exactly one
 /// bandwidth-delay product, which may be less than the default.
 fn links(plan: &Plan) -> Result<Vec<(String, Cell)>, Error> {
-    let cells = match plan.options.contains_key("cells") {
-        true => cell::wanted(plan)?,
-        false => vec![Cell::clean(RATE, RTT_MS)],
-    };
+    let cells = cell::wanted_or(plan, vec![Cell::clean(RATE, RTT_MS)])?;
     let named = cells.into_iter().map(|cell| {
         let name = cell.name();
         let manner = match cell.manner.has_queue() {

@@ -8,7 +8,6 @@ use crate::context::Context;
 use crate::distance::Distance;
 use crate::error::Error;
 use crate::job::Job;
-use crate::plan::Plan;
 use crate::rounds::{Figures, Main, alternate, rows};
 use crate::row::Row;
 
@@ -22,7 +21,11 @@ const RTT_MS: u64 = 40;
 const LOSSES: [f64; 2] = [0.0, 0.01];
 
 pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
-    let cells = links(context.plan)?;
+    let usual = LOSSES.map(|loss| Cell {
+        loss,
+        ..Cell::clean(RATE, RTT_MS)
+    });
+    let cells = cell::wanted_or(context.plan, usual.to_vec())?;
     let limit = seconds(context.plan, LIMIT)?;
     let sizes = match context.plan.sizes.as_slice() {
         [] => SIZES.to_vec(),
@@ -36,18 +39,6 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The links of the plan, or the usual ones.
-fn links(plan: &Plan) -> Result<Vec<Cell>, Error> {
-    if plan.options.contains_key("cells") {
-        return cell::wanted(plan);
-    }
-    let with = |loss| Cell {
-        loss,
-        ..Cell::clean(RATE, RTT_MS)
-    };
-    Ok(LOSSES.map(with).to_vec())
 }
 
 fn one_size(

@@ -75,21 +75,28 @@ impl Sending {
         }
     }
 
-    /// What is left of it; `None` when it is over.
-    fn left(&self) -> Option<Duration> {
+    /// The time left to send in, when so many octets are sent; `None` when it is over, or nothing is left to send.
+    fn left(&self, sent: u64) -> Option<Duration> {
+        self.time().filter(|_| self.unsent(sent) > 0)
+    }
+
+    /// The time left for what was sent to arrive, where all of it is; `None` for who breaks off.
+    fn left_to_arrive(&self, sent: u64) -> Option<Duration> {
+        self.time().filter(|_| self.unsent(sent) == 0)
+    }
+
+    /// How many of `piece` octets are to be sent next.
+    fn next(&self, sent: u64, piece: usize) -> usize {
+        usize::try_from(self.unsent(sent)).map_or(piece, |unsent| piece.min(unsent))
+    }
+
+    fn time(&self) -> Option<Duration> {
         let left = self.end.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 
-    /// How many of `piece` octets that come next, behind `sent`, are to be sent; 0 when none are left.
-    fn next(&self, sent: u64, piece: usize) -> usize {
-        let left = self.octets.map_or(u64::MAX, |octets| octets.saturating_sub(sent));
-        piece.min(usize::try_from(left).unwrap_or(usize::MAX))
-    }
-
-    /// Whether all is sent that was to be sent: then the sender waits until it arrived.
-    fn is_whole(&self, sent: u64) -> bool {
-        self.octets.is_some_and(|octets| sent >= octets)
+    fn unsent(&self, sent: u64) -> u64 {
+        self.octets.map_or(u64::MAX, |octets| octets.saturating_sub(sent))
     }
 
     /// Notes a value of now.

@@ -20,7 +20,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
     let socket = socket(job)?;
     let peer: SocketAddr = job.peer.parse()?;
     let sending = Sending::begin(job);
-    if let Some(left) = sending.left() {
+    if let Some(left) = sending.left(0) {
         socket.connect_timeout(&peer.into(), left)?;
     }
     socket.set_tcp_nodelay(true)?;
@@ -28,7 +28,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
     socket.set_linger(Some(Duration::ZERO))?;
     let mut stream: TcpStream = socket.into();
     let mut offset = 0;
-    while let Some(left) = sending.left().filter(|_| !sending.is_whole(offset)) {
+    while let Some(left) = sending.left(offset) {
         stream.set_write_timeout(Some(left))?;
         let at = place(offset);
         match stream.write(&content[at..at + sending.next(offset, PIECE)]) {
@@ -37,7 +37,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
             Err(error) => return Err(error.into()),
         }
     }
-    if let Some(left) = sending.left().filter(|_| sending.is_whole(offset)) {
+    if let Some(left) = sending.left_to_arrive(offset) {
         // The receiver ends its half when it has seen the end of ours.
         stream.shutdown(Shutdown::Write)?;
         stream.set_read_timeout(Some(left))?;

@@ -42,7 +42,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
     let mut lent: VecDeque<Mark> = VecDeque::new();
     let mut offset = 0;
     let mut looked = Instant::now();
-    while let Some(left) = sending.left().filter(|_| !sending.is_whole(offset)) {
+    while let Some(left) = sending.left(offset) {
         if buffers.is_some_and(|buffers| lent.len() >= buffers) {
             // All buffers are lent: the oldest has to come back first.
             let oldest = lent.pop_front();
@@ -68,7 +68,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
             look(&stream, &mut sending)?;
         }
     }
-    let whole = sending.left().filter(|_| sending.is_whole(offset));
+    let left_to_arrive = sending.left_to_arrive(offset);
     let stats = stream.stats()?;
     let mut outcome = sending.outcome(Some(endpoint.stats().system_calls()));
     let sent = stats.octets_sent.max(1) as f64;
@@ -84,7 +84,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
         outcome.extra.insert(name.to_owned(), value);
     }
     drop(lent);
-    match whole {
+    match left_to_arrive {
         Some(left) => stream.close_timeout(left)?,
         None => stream.abort(),
     }
@@ -117,9 +117,13 @@ pub(super) fn receive(job: &Job, console: &mut Console) -> Worked<Outcome> {
         accepted => accepted?.into_stream(),
     };
     let mut chunks = Vec::new();
+    let mut ended = false;
     loop {
         match stream.recv_chunks(&mut chunks, PIECE) {
-            Ok(0) => break,
+            Ok(0) => {
+                ended = true;
+                break;
+            }
             Ok(_) => came(&mut record, &mut chunks)?,
             Err(error) if error.is_interrupted() => break,
             // The sender breaks off at the end of its time.
@@ -128,7 +132,12 @@ pub(super) fn receive(job: &Job, console: &mut Console) -> Worked<Outcome> {
         }
     }
     let stats = endpoint.stats();
-    stream.abort();
+    if ended {
+        // The sender waits for the end as well. All is here already, so that whether it heard so is no figure.
+        let _ = stream.close();
+    } else {
+        stream.abort();
+    }
     let mut outcome = received(record, Some(stats.system_calls()));
     // The kernel keeps so much for a receiver that rests and no more; what it drops is no fault of the link.
     let dropped = stats.socket.overflows;
