@@ -570,10 +570,11 @@ impl Shared {
         loop {
             patience.look(now);
             let over = until.is_some_and(|until| until <= now);
+            let fresh = slept == Slept::No && !over && !passed;
             let count = match slept.take_brought() {
                 Some(count) => count,
                 // The sleep itself looks at the socket.
-                None if slept == Slept::No && !over && !passed && patience.sleeps_at_once() => 0,
+                None if fresh && patience.sleeps_at_once(state.core.carrier.is_drained()) => 0,
                 None => state.poll_within(now, patience.polls()),
             };
             if count > 0 {
@@ -611,11 +612,10 @@ impl Shared {
                     state
                 }
                 Step::Nap => {
-                    let due = state.core.deadline().into_iter().chain(until).min();
+                    let nap = patience.nap_until(now, state.core.deadline(), until);
                     state.core.carrier.before_nap();
                     drop(state);
-                    let nap = patience.nap();
-                    std::thread::sleep(due.map_or(nap, |due| due.since(now).min(nap)));
+                    std::thread::sleep(nap);
                     self.lock()
                 }
                 Step::Again if self.wanting.load(Ordering::Relaxed) == 0 => state,

@@ -30,9 +30,13 @@ const MOST_POLLS: u32 = 100;
 /// Rest of whoever takes a stream that comes a datagram at a time: polling for each would keep a core busy, waking for
 /// each half of one.
 const NAP: Duration = Duration::from_micros(100);
-/// On a long path it rests longer: a part of the round trip, and this at most.
+/// It rests longer where the round trip is: a part of it, and this at most.
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 const NAPS_A_ROUND_TRIP: u32 = 64;
+/// A path is long from this round trip on. There a larger part of it is still little, and who sends at a pace rests as long between its
+/// trains, whatever comes: what is acknowledged meanwhile changes nothing before the next train.
+const LONG_PATH: Duration = Duration::from_millis(10);
+const NAPS_A_LONG_ROUND_TRIP: u32 = 20;
 /// Where a nap on a short path brings as many, those at the front waited too long: naps of [`BULK_NAP`] until one brings few.
 const CROWD: usize = 24;
 const FEW: usize = 8;
@@ -40,6 +44,8 @@ const FEW: usize = 8;
 const STREAM: u32 = 64;
 const MOST_STREAM: u32 = 128;
 const ANSWER: u32 = 8;
+/// The same over a long path, where a millisecond is little for whoever waits for an answer, and a sender wants to be told more often.
+const FAR_ANSWER: u32 = 2;
 /// Rest of whoever takes long trains: looking for each of them takes the queue's memory from the sender's core whenever
 /// it adds one, and several taken at once cost both sides less. The kernel adds some 50 us to it.
 const BULK_NAP: Duration = Duration::from_micros(20);
@@ -115,6 +121,8 @@ enum Rest {
     Stream,
     /// Long trains.
     Bulk,
+    /// Until more may be sent, over a long path.
+    Pace,
 }
 
 /// What has come to an endpoint and left it, since it was made.
@@ -150,6 +158,8 @@ pub(crate) struct Habit {
     rested: AtomicBool,
     /// Naps bring a crowd.
     crowded: AtomicBool,
+    /// The path is long.
+    long: AtomicBool,
     neighbours: Neighbours,
     /// Waits still to keep the core while they poll.
     keeping: AtomicU32,
@@ -176,7 +186,9 @@ impl Habit {
         let little = if rest == Rest::None { 0 } else { little };
         self.weigh(little, sent, traffic.octets);
         let rested = rest == Rest::Stream;
-        let less = u32::try_from(sent).unwrap_or(u32::MAX).saturating_mul(ANSWER);
+        let long = self.long.load(Ordering::Relaxed);
+        let answer = if long { FAR_ANSWER } else { ANSWER };
+        let less = u32::try_from(sent).unwrap_or(u32::MAX).saturating_mul(answer);
         let few = count <= 2;
         let left_over = at_once && self.rested.load(Ordering::Relaxed);
         self.rested.store(rested || left_over, Ordering::Relaxed);
@@ -185,7 +197,7 @@ impl Habit {
             // What one receive call did not take of what a nap let gather says nothing more.
             _ if left_over => (0, less),
             (true, true) => (0, less.saturating_add(ANSWER)),
-            (false, false) => (0, less.saturating_add(ANSWER)),
+            (false, false) if !long => (0, less.saturating_add(ANSWER)),
             _ => (u32::try_from(count).unwrap_or(u32::MAX), less),
         };
         let before = self.stream.load(Ordering::Relaxed);
@@ -302,6 +314,8 @@ pub(crate) struct Patience<'a> {
     bulk_nap: Duration,
     /// What is too little for one.
     little: u64,
+    /// Over a long path more may be sent after this time.
+    pace: Option<Duration>,
 }
 
 impl<'a> Patience<'a> {
@@ -325,6 +339,7 @@ impl<'a> Patience<'a> {
             nap: NAP,
             bulk_nap: BULK_NAP,
             little: LITTLE,
+            pace: None,
         }
     }
 
@@ -338,9 +353,16 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Whether it sleeps without a poll before.
-    pub(crate) fn sleeps_at_once(&self) -> bool {
-        self.wait == Wait::Block
+    /// Whether it sleeps without a poll before. `empty`: the last call took all there was, so that over a long path, where what comes
+    /// in a moment may wait, the rest begins at once.
+    pub(crate) fn sleeps_at_once(&self, empty: bool) -> bool {
+        let habit = self.habit;
+        let rests = || habit.is_stream() || habit.paced.load(Ordering::Relaxed);
+        match self.wait {
+            Wait::Block => true,
+            Wait::Adaptive => empty && !self.stepped && habit.long.load(Ordering::Relaxed) && rests(),
+            Wait::Spin => false,
+        }
     }
 
     /// Whether the next step may be the first of a wait, for which [`expect`](Self::expect) is worth asking.
@@ -351,8 +373,25 @@ impl<'a> Patience<'a> {
     /// What this wait is for: the own pace of sending (`paced`), or something on a path with this round trip.
     pub(crate) fn expect(&mut self, paced: bool, round_trip: Option<Duration>) {
         self.habit.paced.store(paced, Ordering::Relaxed);
-        let nap = round_trip.unwrap_or_default() / NAPS_A_ROUND_TRIP;
-        self.nap = nap.clamp(NAP, LONGEST_NAP);
+        let round_trip = round_trip.unwrap_or_default();
+        let long = round_trip >= LONG_PATH;
+        self.habit.long.store(long, Ordering::Relaxed);
+        let parts = if long {
+            NAPS_A_LONG_ROUND_TRIP
+        } else {
+            NAPS_A_ROUND_TRIP
+        };
+        self.nap = (round_trip / parts).clamp(NAP, LONGEST_NAP);
+    }
+
+    /// Whoever waits keeps to its own pace and may send more after `left`. Over a long path it rests until then or a nap long, so that
+    /// what comes meanwhile is taken together. Where more may be sent only much later, it sleeps on the socket instead.
+    pub(crate) fn keeps_pace(&mut self, left: Duration) {
+        let long = self.habit.long.load(Ordering::Relaxed);
+        self.pace = (long && left <= 2 * self.nap).then(|| left.max(self.nap));
+        if self.pace.is_some() {
+            self.habit.paced.store(true, Ordering::Relaxed);
+        }
     }
 
     /// What comes may come to groups.
@@ -360,9 +399,11 @@ impl<'a> Patience<'a> {
         (self.bulk_nap, self.little) = (GROUP_NAP, GROUP_LITTLE);
     }
 
-    /// How long to rest.
-    pub(crate) fn nap(&self) -> Duration {
-        self.nap
+    /// How long to rest from `now` on: until something is `due` at most, but for one's own pace, which allows more for having waited.
+    pub(crate) fn nap_until(&self, now: Time, due: Option<Time>, until: Option<Time>) -> Duration {
+        let due = due.filter(|_| self.rest != Rest::Pace);
+        let end = due.into_iter().chain(until).min();
+        end.map_or(self.nap, |end| end.since(now).min(self.nap))
     }
 
     /// Decides what follows a poll at `now` that brought nothing.
@@ -447,6 +488,10 @@ impl<'a> Patience<'a> {
         }
         if self.rest == Rest::None && self.habit.is_bulk() {
             (self.rest, self.nap) = (Rest::Bulk, self.bulk_nap);
+            return Step::Nap;
+        }
+        if let Some(pace) = self.pace.take() {
+            (self.rest, self.nap) = (Rest::Pace, pace);
             return Step::Nap;
         }
         if self.habit.paced.load(Ordering::Relaxed) {

@@ -274,7 +274,7 @@ fn nap_after(habit: &Habit, count: usize, round_trip: Duration) -> Duration {
         let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
         patience.expect(false, Some(round_trip));
         assert_eq!(empty(&mut patience, 0), Step::Nap);
-        let nap = patience.nap();
+        let nap = patience.nap;
         patience.came(count, Traffic::default());
         nap
     });
@@ -289,7 +289,7 @@ fn naps_that_bring_a_crowd_become_shorter() {
     assert_eq!(nap_after(&habit, CROWD, near), BULK_NAP);
     assert_eq!(nap_after(&habit, FEW + 1, near), BULK_NAP, "until one brings few");
     assert_eq!(nap_after(&habit, FEW, near), NAP);
-    assert_eq!(nap_after(&habit, 10 * CROWD, far), Duration::from_micros(500));
+    assert_eq!(nap_after(&habit, 10 * CROWD, far), Duration::from_millis(1));
     assert_eq!(nap_after(&habit, FEW + 1, near), NAP);
 }
 
@@ -306,7 +306,7 @@ fn naps_between_trains(habit: &Habit, waits: u64, octets: u64, answers: u64) -> 
         traffic.sendings += u64::from(wait % 5 < answers);
         let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
         let step = empty(&mut patience, wait * 24);
-        naps += u64::from(step == Step::Nap && patience.nap() == BULK_NAP);
+        naps += u64::from(step == Step::Nap && patience.nap == BULK_NAP);
         patience.came(octets.div_ceil(1_472) as usize, traffic);
     }
     naps
@@ -338,9 +338,56 @@ fn on_long_paths_a_nap_is_longer() {
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     let mut nap = |millis| {
         patience.expect(false, Some(Duration::from_millis(millis)));
-        patience.nap().as_micros()
+        patience.nap.as_micros()
     };
-    assert_eq!([nap(0), nap(5), nap(32), nap(1_000)], [100, 100, 500, 1_000]);
+    assert_eq!(
+        [nap(0), nap(5), nap(9), nap(10), nap(1_000)],
+        [100, 100, 140, 500, 1_000]
+    );
+}
+
+#[test]
+fn over_a_long_path_who_keeps_to_its_pace_rests_whatever_comes() {
+    let (habit, polling) = (Habit::default(), AtomicUsize::new(0));
+    let (millis, micros) = (Duration::from_millis, Duration::from_micros);
+    let step = |round_trip, left| {
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+        patience.expect(true, Some(round_trip));
+        patience.keeps_pace(left);
+        let step = empty(&mut patience, 0);
+        // Something else is due at once, and does not end it; the end of the wait does.
+        let nap = patience.nap_until(at(0), Some(at(0)), Some(at(1_900)));
+        (step, nap)
+    };
+    assert_eq!(step(millis(40), micros(300)), (Step::Nap, millis(1)));
+    assert_eq!(step(millis(40), micros(1_500)), (Step::Nap, micros(1_500)));
+    assert_eq!(step(millis(40), micros(2_000)), (Step::Nap, micros(1_900)));
+    assert_eq!(step(millis(40), micros(2_001)).0, Step::Sleep, "much later");
+    assert_eq!(step(millis(9), micros(300)).0, Step::Sleep, "near");
+}
+
+#[test]
+fn over_a_long_path_a_rest_begins_without_a_look_where_the_last_one_took_all() {
+    let (habit, polling) = (Habit::default(), AtomicUsize::new(0));
+    let patience = || Patience::on(&habit, Wait::Adaptive, 64, &polling);
+    patience().expect(false, Some(Duration::from_millis(40)));
+    assert!(!patience().sleeps_at_once(true), "nothing is known of a stream");
+    // Many that come together are one, if no more than a third are answered.
+    for wait in 1..=u64::from(STREAM) {
+        let traffic = Traffic {
+            octets: 0,
+            sendings: wait / 3,
+        };
+        patience().came(3, traffic);
+    }
+    assert!(patience().sleeps_at_once(true));
+    assert!(!patience().sleeps_at_once(false), "there was more than it took");
+    let mut rested = patience();
+    rested.expect(false, Some(Duration::from_millis(40)));
+    assert_eq!(empty(&mut rested, 0), Step::Nap);
+    assert!(!rested.sleeps_at_once(true), "what came meanwhile is looked at");
+    patience().expect(false, Some(Duration::from_millis(9)));
+    assert!(!patience().sleeps_at_once(true), "a near path");
 }
 
 #[test]
@@ -366,7 +413,7 @@ fn what_comes_to_groups_gathers_longer() {
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     patience.has_groups();
     assert_eq!(empty(&mut patience, 0), Step::Nap);
-    assert!(patience.nap() > BULK_NAP && patience.nap() <= Duration::from_micros(500));
+    assert!(patience.nap > BULK_NAP && patience.nap <= Duration::from_micros(500));
     // A train that gathered meanwhile is worth the next one.
     let mut traffic = Traffic {
         octets: habit.octets.load(Ordering::Relaxed),

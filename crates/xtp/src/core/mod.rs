@@ -422,8 +422,13 @@ impl Core {
 
     /// Says what a wait that begins is for.
     pub(crate) fn describe(&self, now: Time, patience: &mut Patience<'_>) {
-        let soon = self.engine.deadline().is_none_or(|at| at < now + WORTH_SLEEPING);
-        patience.expect(!soon && self.engine.is_paced(), self.engine.round_trip());
+        let (due, paced) = (self.engine.deadline(), self.engine.is_paced());
+        let soon = due.is_none_or(|at| at < now + WORTH_SLEEPING);
+        patience.expect(!soon && paced, self.engine.round_trip());
+        // Others could be nearer.
+        if paced && self.slots.len() == 1 {
+            patience.keeps_pace(due.map_or(Duration::ZERO, |at| at.since(now)));
+        }
         if self.carrier.has_groups() {
             patience.has_groups();
         }

@@ -1,0 +1,98 @@
+//! A paced stream over a long path: how often both ends look at their sockets for a packet. Each packet that arrives alone and is
+//! fetched alone costs a receive call, a wake-up and a turn.
+
+mod common;
+
+use std::thread;
+use std::time::Duration;
+
+use common::{LONG, PORT};
+use xtp::{Bytes, Chunk, Config, CongestionKind, Endpoint, ListenOptions, Tuning, paradigm};
+use xtp_link::LinkConfig;
+use xtp_link::relay::{Relay, RelayConfig};
+
+/// Bits a second of the link, and half the round trip.
+const RATE: u64 = 100_000_000;
+const DELAY: Duration = Duration::from_millis(20);
+/// Octets of a run, a good second of the link.
+const TOTAL: usize = 16 << 20;
+/// A machine with other work wakes sleepers late, which makes looks fewer or more: the run with the fewest counts.
+const RUNS: usize = 3;
+
+/// An endpoint that waits as programs do that say nothing of it, on packets of an Ethernet.
+fn far() -> Endpoint {
+    let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
+    (config.engine.max_datagram, config.engine.local_datagram) = (1_472, 1_472);
+    Endpoint::bind(config).expect("loopback")
+}
+
+/// Both ends are on this host, but the path is not.
+fn tuning() -> Tuning {
+    let mut tuning = Tuning::default();
+    tuning.congestion = CongestionKind::Model;
+    (tuning.send_capacity, tuning.recv_capacity) = (16 << 20, 16 << 20);
+    tuning
+}
+
+/// Receive attempts and sleeps a packet of the stream, of the sender and of the receiver.
+fn looks_a_packet() -> [f64; 2] {
+    let (server, client) = (far(), far());
+    let link = LinkConfig {
+        rate_bits_per_s: Some(RATE),
+        delay: DELAY,
+        queue_octets: Some(LinkConfig::default_queue(RATE, 2 * DELAY)),
+        overhead_octets: 28,
+        ..LinkConfig::default()
+    };
+    let relay = Relay::spawn(RelayConfig::new(server.local_addr()).with_links(link)).expect("a relay");
+    let mut options = ListenOptions::streams(PORT);
+    options.tuning = tuning();
+    let listener = server.listen_with(options).expect("a free number");
+    let reading = thread::spawn(move || {
+        let stream = listener.accept().expect("an association").into_stream();
+        let (mut chunks, mut octets) = (Vec::new(), 0);
+        while stream.recv_chunks(&mut chunks, 1 << 20).expect("octets") > 0 {
+            let data = chunks.drain(..).map(|chunk| match chunk {
+                Chunk::Data { bytes, .. } => bytes.len(),
+                other => panic!("{other:?} in a byte stream"),
+            });
+            octets += data.sum::<usize>();
+        }
+        assert_eq!(octets, TOTAL);
+        stream.close_timeout(LONG).expect("confirmed");
+    });
+    let mut options = paradigm::stream(PORT);
+    options.tuning = tuning();
+    let stream = client.open(relay.addr(), options).expect("room");
+    let piece = Bytes::from(vec![7; 64 << 10]);
+    (0..TOTAL / piece.len()).for_each(|_| stream.send(piece.clone()).expect("room"));
+    stream.flush_acknowledged().expect("it has all");
+    stream.shutdown_write().expect("open");
+    let data = stream.stats().expect("it lives").packets_sent as f64;
+    let looks = [&client, &server].map(|end| {
+        let socket = end.stats().socket;
+        (socket.recv_calls + socket.poll_calls) as f64 / data
+    });
+    println!("{looks:.3?} of {data} packets");
+    stream.close_timeout(LONG).expect("confirmed");
+    reading.join().expect("no panic");
+    relay.stop();
+    looks
+}
+
+#[test]
+fn packets_of_a_long_path_are_looked_at_in_groups() {
+    let runs: Vec<[f64; 2]> = (0..RUNS).map(|_| looks_a_packet()).collect();
+    let fewest = |end: usize| runs.iter().map(|run| run[end]).fold(f64::INFINITY, f64::min);
+    // Three quarters of what it took when every acknowledgement woke the sender, and the receiver slept for each packet.
+    assert!(
+        fewest(0) <= 0.27,
+        "the sender looks {:.3} times a packet",
+        fewest(0)
+    );
+    assert!(
+        fewest(1) <= 0.40,
+        "the receiver looks {:.3} times a packet",
+        fewest(1)
+    );
+}
