@@ -352,7 +352,7 @@ impl Peer {
 
 impl Timers {
     fn walk(&mut self, fields: &mut impl Fields) {
-        let mut silence = self.get(Timer::Context);
+        let (mut silence, mut wait) = (self.get(Timer::Context), self.get(Timer::Wait));
         let Self {
             at: _,
             waits,
@@ -374,7 +374,9 @@ impl Timers {
         }
         fields.option(last_answer, Fields::time);
         fields.option(&mut silence, Fields::time);
+        fields.option(&mut wait, Fields::time);
         self.put(Timer::Context, silence);
+        self.put(Timer::Wait, wait);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether a context is at rest: nothing queued, in flight, unread or owed, and nothing awaited but silence.
+//! Whether a context is at rest: nothing queued, in flight, unread or owed, and nothing awaited but silence, or the moment to ask for a proof.
 
 use super::reader::Owed;
 use super::timers::Timer;
@@ -75,7 +75,9 @@ impl Context {
             && self.moved.is_none()
     }
 
+    /// An initiator that waits to be proved asks again in a second (§3.7.3): until then there is nothing to do for it.
     fn only_silence_is_awaited(&self) -> bool {
-        self.timers.unanswered_since.is_none() && self.timers.runs_alone(Timer::Context)
+        let other = if self.polls() { Timer::Wait } else { Timer::Context };
+        self.timers.unanswered_since.is_none() && self.timers.run_alone([Timer::Context, other])
     }
 }

@@ -90,9 +90,10 @@ impl Timers {
         self.at[timer as usize].is_some()
     }
 
-    /// Whether no other than `timer` runs.
-    pub(crate) fn runs_alone(&self, timer: Timer) -> bool {
-        let others = |(at, running): (usize, &Option<Time>)| at != timer as usize && running.is_some();
+    /// Whether none but `timers` run.
+    pub(crate) fn run_alone(&self, timers: [Timer; 2]) -> bool {
+        let other = |at| timers.iter().all(|timer| at != *timer as usize);
+        let others = |(at, running): (usize, &Option<Time>)| other(at) && running.is_some();
         !self.at.iter().enumerate().any(others)
     }
 

@@ -66,6 +66,31 @@ fn octets_that_nobody_has_read_keep_it_whole() {
     }
 }
 
+/// An initiator that does not know yet whether it is proved asks after a second (§3.7.3), and lies packed until then: who opens thousands
+/// in a second would have all of them whole.
+#[test]
+fn an_initiator_that_will_ask_for_a_proof_rests_until_then() {
+    for ahead in [false, true] {
+        let mut world = World::with(ahead, eager, |_| {});
+        let id = world.open(paradigm::stream(PORT));
+        world.send(0, id, 50);
+        world.run(40 * MS);
+        let peer = world.accepted();
+        assert_eq!(world.read(1, peer).len(), 50);
+        world.send(1, peer, 50);
+        world.run(40 * MS);
+        assert_eq!(world.read(0, id).len(), 50);
+        world.run(100 * MS);
+        assert!(parked(&world, 0), "ahead: {ahead}");
+        let begin = world.sent.len();
+        world.run(2 * Duration::from_secs(1));
+        let asked = |packet: &Packet<'_>| packet.header.options.contains(Options::SREQ);
+        let questions = world.sent_by(0, begin).filter(asked).count();
+        assert_eq!(questions, 1, "ahead: {ahead}");
+        assert!(parked(&world, 0), "ahead: {ahead}");
+    }
+}
+
 /// A tag leaves with the octet behind it, and waits for that one without any timer.
 #[test]
 fn a_tag_that_waits_for_its_octet_keeps_it_whole() {
