@@ -15,6 +15,8 @@ use xtp_sim::world::World;
 
 const RTT: Duration = Duration::from_millis(40);
 const LENGTH: Duration = Duration::from_secs(10);
+/// Who comes late counts for so long, at the end of a run of that length.
+const LATE: (Duration, Duration) = (Duration::from_secs(12), Duration::from_secs(8));
 
 /// Who sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +43,8 @@ fn world(queue: f64) -> World {
     world
 }
 
-/// What each gets in ten seconds, Mbit/s; they begin so much after one another.
-fn run(queue: f64, who: &[Who], apart: Duration) -> Vec<f64> {
+/// What each gets in the last `counts` of a run, Mbit/s; they begin so much after one another.
+fn run(queue: f64, who: &[Who], apart: Duration, (length, counts): (Duration, Duration)) -> Vec<f64> {
     let mut world = world(queue);
     let (mut flows, mut rivals) = (Vec::new(), Vec::new());
     for (number, &who) in (0..).zip(who) {
@@ -64,25 +66,44 @@ fn run(queue: f64, who: &[Who], apart: Duration) -> Vec<f64> {
         flow.start = start;
         flows.push(world.add_flow(flow));
     }
-    Rival::run(&mut rivals, &mut world, LENGTH);
+    let came = |world: &World, rivals: &[Rival]| -> Vec<u64> {
+        let (mut flows, mut rivals) = (flows.iter(), rivals.iter());
+        let one = |who: &Who| match who {
+            Who::Bbr => rivals.next().map_or(0, Rival::delivered),
+            _ => flows
+                .next()
+                .and_then(|&flow| world.task(flow, Side::Responder))
+                .map_or(0, |task| task.reader.next),
+        };
+        who.iter().map(one).collect()
+    };
+    if length > counts {
+        Rival::run(&mut rivals, &mut world, length - counts);
+    }
+    let before = came(&world, &rivals);
+    Rival::run(&mut rivals, &mut world, counts);
     assert!(world.failure.is_none(), "{:?}\n{}", world.failure, tail(&world));
-    let (mut flows, mut rivals) = (flows.into_iter(), rivals.iter());
-    let octets = who.iter().map(|who| match who {
-        Who::Bbr => rivals.next().map_or(0, Rival::delivered),
-        _ => flows
-            .next()
-            .and_then(|flow| world.task(flow, Side::Responder))
-            .map_or(0, |task| task.reader.next),
-    });
+    let after = came(&world, &rivals);
+    let octets = after.iter().zip(before).map(|(after, before)| after - before);
     octets
-        .map(|octets| octets as f64 * 8e-6 / LENGTH.as_secs_f64())
+        .map(|octets| octets as f64 * 8e-6 / counts.as_secs_f64())
         .collect()
 }
 
 /// The mean of runs whose flows begin at different moments.
 fn shares(queue: f64, who: &[Who]) -> Vec<f64> {
-    let runs = [MS, 37 * MS, 110 * MS, 250 * MS].map(|apart| run(queue, who, apart));
-    (0..who.len())
+    let runs = [MS, 37 * MS, 110 * MS, 250 * MS];
+    mean(runs.map(|apart| run(queue, who, apart, (LENGTH, LENGTH))))
+}
+
+/// The mean of runs whose flows meet a queue that stands.
+fn late_shares(queue: f64, who: &[Who]) -> Vec<f64> {
+    let runs = [800 * MS, 930 * MS, 1_060 * MS, 1_200 * MS];
+    mean(runs.map(|apart| run(queue, who, apart, LATE)))
+}
+
+fn mean(runs: [Vec<f64>; 4]) -> Vec<f64> {
+    (0..runs[0].len())
         .map(|flow| runs.iter().map(|run| run[flow]).sum::<f64>() / runs.len() as f64)
         .collect()
 }
@@ -91,6 +112,14 @@ fn jain(shares: &[f64]) -> f64 {
     let total: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     total * total / squares / shares.len() as f64
+}
+
+fn row(table: &mut String, name: &str, shares: &[f64]) {
+    let _ = write!(table, "{name:<32} {:>6.3}  ", jain(shares));
+    for share in shares {
+        let _ = write!(table, " {share:>5.1}");
+    }
+    table.push('\n');
 }
 
 #[test]
@@ -111,16 +140,11 @@ fn table() {
     ];
     let mut table = String::from("first to begin and others, queue   Jain   Mbit/s\n");
     for (name, queue, who) in cells {
-        let shares = shares(queue, who);
-        let _ = write!(table, "{name:<32} {:>6.3}  ", jain(&shares));
-        for share in shares {
-            let _ = write!(table, " {share:>5.1}");
-        }
-        table.push('\n');
+        row(&mut table, name, &shares(queue, who));
     }
     expect![[r#"
         first to begin and others, queue   Jain   Mbit/s
-        four and cubic, 1                 0.827    35.9  16.7  14.7  14.4  12.6
+        four and cubic, 1                 0.832    35.6  15.7  15.5  15.5  12.0
         cubic and four, 1                 0.978    22.8  18.0  14.2  19.2  19.9
         one and bbr, 1                    0.766    21.4  74.2
         bbr and one, 1                    0.631    84.5  11.3
@@ -129,7 +153,29 @@ fn table() {
         cubic and one, 1                  0.950    57.5  36.0
         one and cubic, 5                  0.900    62.4  31.3
         cubic and one, 5                  0.903    62.4  31.6
-        four, 1                           0.843    41.1  18.1  16.0  19.0
+        four, 1                           0.855    40.0  18.3  15.3  20.6
+    "#]]
+    .assert_eq(&table);
+}
+
+/// Who meets a queue that stands already, and grows.
+#[test]
+fn late() {
+    use Who::{Cubic, Model};
+    let cells: [(&str, f64, &[Who]); 3] = [
+        ("cubic and one, 5", 5.0, &[Cubic, Model]),
+        ("four and cubic, 1", 1.0, &[Model, Model, Model, Model, Cubic]),
+        ("cubic and four, 1", 1.0, &[Cubic, Model, Model, Model, Model]),
+    ];
+    let mut table = String::from("first to begin and others, queue   Jain   Mbit/s\n");
+    for (name, queue, who) in cells {
+        row(&mut table, name, &late_shares(queue, who));
+    }
+    expect![[r#"
+        first to begin and others, queue   Jain   Mbit/s
+        cubic and one, 5                  0.920    62.1  33.9
+        four and cubic, 1                 0.762    35.0  12.4  14.2  28.5   6.2
+        cubic and four, 1                 0.913     9.2  18.6  17.7  25.3  25.3
     "#]]
     .assert_eq(&table);
 }

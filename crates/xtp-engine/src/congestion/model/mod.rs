@@ -229,8 +229,11 @@ impl Model {
         if self.cycle.phase == Phase::Up {
             self.probe.on_round(self.cycle.rounds(), &self.bandwidth);
         }
-        if self.cycle.phase == Phase::Startup && !limited {
-            self.startup.on_round(self.bandwidth.get(), &round, &self.least);
+        if self.cycle.phase == Phase::Startup {
+            self.startup.watch(self.queue_begins, &round, &self.least);
+            if !limited {
+                self.startup.on_round(self.bandwidth.get(), &round, &self.least);
+            }
         }
         let queue = self.round.recent_least().map(|rtt| self.least.waited(rtt));
         let waited = queue.is_none_or(|queue| queue > floor(&self.least, 16));

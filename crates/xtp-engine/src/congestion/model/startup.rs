@@ -9,6 +9,10 @@ use super::round::Round;
 const GROWTH: f64 = 1.25;
 /// Rounds without it after which the pipe is full.
 const ROUNDS: u32 = 3;
+/// Rounds in which the window stood still until the round trips of what left before are through.
+const STILL: u32 = 2;
+/// Round trips grow if they do by this part of the least one in a round.
+const GROWS: u32 = 50;
 
 /// What the round after packets that waited says: its packets left before that, at nearly three times the bandwidth.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -30,6 +34,11 @@ pub(super) struct Startup {
     /// Packets that waited ended it, and whether for good is not judged yet: it may have been a host that stopped for a
     /// moment. Rounds that ended since, and the bandwidth then.
     doubt: Option<(u32, u64)>,
+    /// So long packets wait in a queue that others made longer, and it still grows by so much a round.
+    others: Duration,
+    creep: Duration,
+    /// Rounds whose packets waited while the window stood still, and the least round trip of the last of them.
+    still: (u32, Duration),
 }
 
 impl Startup {
@@ -67,6 +76,29 @@ impl Startup {
         self.full = true;
     }
 
+    /// A round has ended; `still`: the window stands still because packets wait. What grows then is not ours, and says nothing
+    /// about how much of the link there is to be had: a queue counts from there on.
+    pub(super) fn watch(&mut self, still: bool, round: &Round, least: &LeastRtt) {
+        self.others += self.creep;
+        let Some(rtt) = round.least.filter(|_| still) else {
+            self.still = (0, Duration::ZERO);
+            return;
+        };
+        let (rounds, before) = self.still;
+        let grew = rtt > before + least.get().unwrap_or_default() / GROWS;
+        self.still = (rounds + 1, rtt);
+        if rounds >= STILL && grew {
+            self.others = least.excess(round.longest.unwrap_or(rtt));
+            self.creep = rtt - before;
+            self.still = (0, Duration::ZERO);
+        }
+    }
+
+    /// How long a packet with this round trip waited, less what others are the cause of.
+    fn ours(&self, rtt: Duration, least: &LeastRtt) -> Duration {
+        least.waited(rtt).saturating_sub(self.others)
+    }
+
     /// A round has ended in which the path was the limit.
     pub(super) fn on_round(&mut self, bandwidth: u64, round: &Round, least: &LeastRtt) {
         if bandwidth as f64 >= self.best as f64 * GROWTH {
@@ -75,7 +107,7 @@ impl Startup {
             return;
         }
         self.rounds += 1;
-        let queue = round.least.map_or(Duration::ZERO, |rtt| least.waited(rtt));
+        let queue = round.least.map_or(Duration::ZERO, |rtt| self.ours(rtt, least));
         // A round without growth whose every packet waited: three more would only fill the queue.
         let waited = queue > floor(least, 8);
         if waited {
@@ -89,7 +121,7 @@ impl Startup {
     pub(super) fn on_rtt(&mut self, bandwidth: u64, round: &Round, least: &LeastRtt) -> bool {
         let queue = round
             .recent_least()
-            .map_or(Duration::ZERO, |rtt| least.waited(rtt));
+            .map_or(Duration::ZERO, |rtt| self.ours(rtt, least));
         if queue > floor(least, 4) {
             self.waited(bandwidth);
         }
@@ -107,3 +139,7 @@ impl Startup {
 pub(super) fn floor(least: &LeastRtt, part: u32) -> Duration {
     (least.get().unwrap_or_default() / part).max(Duration::from_millis(1))
 }
+
+#[cfg(test)]
+#[path = "startup_tests.rs"]
+mod tests;
