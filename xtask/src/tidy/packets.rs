@@ -33,7 +33,7 @@ const RULES: &[&str] = &[
     "crates/xtp-wire/",
     "crates/xtp-engine/src/context/",
     "crates/xtp-engine/src/engine/group/",
-    "crates/xtp-engine/src/engine/farewell",
+    "crates/xtp-engine/src/engine/initiator",
     "crates/xtp-engine/src/engine/guest",
     "crates/xtp-engine/src/engine/stay",
     "crates/xtp-engine/src/engine/input.rs",

@@ -39,14 +39,14 @@ fn option_bits_are_for_those_who_carry_out_the_rules() {
         "crates/xtp-engine/src/context/close.rs",
         "crates/xtp-engine/src/engine/group/transmit/close.rs",
         "crates/xtp-engine/src/engine/guest/at_once.rs",
-        "crates/xtp-engine/src/engine/farewell.rs",
+        "crates/xtp-engine/src/engine/initiator.rs",
         "crates/xtp-engine/src/admit/tombstone.rs",
     ] {
         assert_eq!(lines(path, false, text), [], "{path}");
     }
     for path in [
         "crates/xtp-engine/src/send/queue.rs",
-        "crates/xtp-engine/src/engine/launch.rs",
+        "crates/xtp-engine/src/engine/opening.rs",
         "crates/xtp-engine/src/driver/input.rs",
         "crates/xtp/src/carrier.rs",
     ] {

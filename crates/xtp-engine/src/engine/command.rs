@@ -25,7 +25,7 @@ impl Engine {
     ) -> Result<R, Error> {
         self.advance(now);
         let slot = self.slot(id)?;
-        self.expect_nothing_usual_of(slot);
+        self.initiators.expect_nothing_usual_of(slot);
         self.run_command(slot, act)
     }
 
@@ -205,7 +205,7 @@ impl Engine {
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
         if let Some(read) = self
             .read_guest(now, id, max)
-            .or_else(|| self.read_last(now, id, max))
+            .or_else(|| self.read_answer(now, id, max))
         {
             return Ok(read);
         }
@@ -376,11 +376,12 @@ impl Engine {
         if self.release_staying(now, id) || self.release_at_once(now, id) {
             return Ok(());
         }
-        match self.is_beside_errand(id) {
+        match self.is_beside_waiting(id) {
             true => self.now = self.now.max(now),
             false => self.advance(now),
         }
         let slot = self.slot(id)?;
+        self.learn_before_release(slot);
         let at = self.now;
         let over = |context: &mut Context, env: &mut Env<'_>| {
             context.release(env);

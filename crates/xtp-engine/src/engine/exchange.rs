@@ -29,7 +29,7 @@ impl Engine {
         stride: usize,
         unit: Unit,
     ) -> Option<Bytes> {
-        let rest = self.unsettled.is_none() && self.books.is_none() && self.replies.is_empty();
+        let rest = self.is_settled() && self.replies.is_empty();
         if !rest || self.has_guest() || self.too_many_whole() {
             return None;
         }

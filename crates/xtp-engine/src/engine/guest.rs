@@ -8,6 +8,7 @@
 use super::Engine;
 use super::admission::Claim;
 use super::stay::Relic;
+use super::turn::copy_of;
 use crate::context::{COPY_LIMIT, Context, Identity, begins_as_usual, largest_datagram};
 use crate::engine::Read;
 use crate::error::{CloseReason, Error};
@@ -153,7 +154,7 @@ impl Engine {
     /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine about it; events are
     /// told and commands are taken as ever.
     pub fn receive_ahead(&mut self, now: Time, datagram: Datagram<'_>) {
-        if self.launch.is_some() && self.config.express && self.answer_errand(now, &datagram) {
+        if self.answer_pending(now, &datagram) {
             return;
         }
         self.welcoming = self.config.express;
@@ -381,7 +382,8 @@ impl Engine {
     /// The guest's answer left from a template; it begins at `at` in the arena.
     #[inline(always)]
     fn guest_left(&mut self, out: &TransmitBatch, at: usize, now: Time) {
-        self.note_left(out, at);
+        copy_of(&mut self.left, &out.arena[at..]);
+        self.count_ahead();
         self.let_stay(now);
         self.note_likeness();
         if self.guest.as_ref().is_some_and(|guest| guest.unconfirmed) {
@@ -579,13 +581,5 @@ impl Answer {
             }
             None => out.push(route, false, at, &[]),
         }
-    }
-}
-
-/// Keeps what left, to compare; nobody does in a release.
-pub(super) fn copy_of(memory: &mut Vec<u8>, packet: &[u8]) {
-    if cfg!(debug_assertions) {
-        memory.clear();
-        memory.extend_from_slice(packet);
     }
 }

@@ -34,8 +34,10 @@ impl Engine {
         }
         match self.lookup(&header, datagram.src) {
             Some(slot) if self.arrive(slot, &packet, &datagram) => {}
-            Some(slot) if self.take_leave(slot, &packet, &datagram) => {}
-            Some(slot) => self.deliver(slot, &packet, &datagram),
+            Some(slot) => {
+                self.observe(slot, &packet, &datagram);
+                self.deliver(slot, &packet, &datagram);
+            }
             None => self.take_unmatched(&packet, &datagram),
         }
     }

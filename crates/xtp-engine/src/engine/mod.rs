@@ -4,21 +4,19 @@ mod admission;
 mod assembling;
 mod command;
 mod dallying;
-mod errand;
 mod exchange;
 mod express;
-mod farewell;
 mod group;
 mod guest;
+mod initiator;
 mod input;
-mod kept;
-mod launch;
 mod memory;
 mod opening;
 mod parking;
 mod peers;
 mod places;
 mod replies;
+mod retained;
 mod serials;
 mod slab;
 mod stay;
@@ -44,12 +42,13 @@ use crate::transmit::TransmitBatch;
 use assembling::Assembling;
 use bytes::Bytes;
 use dallying::Dallying;
-use kept::Kept;
+use initiator::Initiators;
 use memory::Memory;
 use parking::Parking;
 use peers::Peers;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+use retained::Retained;
 use slab::Slab;
 use std::collections::VecDeque;
 
@@ -133,23 +132,13 @@ pub struct Engine {
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     books: Option<express::Books>,
-    launch: Option<launch::Launch>,
-    template: Option<launch::Template>,
+    initiators: Initiators,
     guest: Option<guest::Guest>,
     stay: stay::Stay,
     parted: Option<stay::Parted>,
     answers: guest::Answers,
-    farewell: Option<farewell::Farewell>,
-    ending: Option<farewell::Ending>,
-    /// What was launched last, and the number of its template, if its user asked for nothing else since.
-    launched: Option<(u32, u64)>,
-    templates: u64,
-    /// Memory for an answer.
-    last_word: Kept,
-    /// END that left, to compare.
-    left_last: Vec<u8>,
     /// The datagram the guest came with.
-    datagram: Kept,
+    datagram: Retained,
     /// A datagram is taken by one who catches up.
     welcoming: bool,
     /// For packets that have left, and the last of them, to compare.
@@ -219,19 +208,12 @@ impl Engine {
             replies: TransmitBatch::new(),
             unsettled: None,
             books: None,
-            launch: None,
-            template: None,
+            initiators: Initiators::default(),
             guest: None,
             stay: stay::Stay::new(),
             parted: None,
-            farewell: None,
-            ending: None,
-            launched: None,
-            templates: 0,
-            last_word: Kept::default(),
-            left_last: Vec::new(),
             answers: guest::Answers::default(),
-            datagram: Kept::default(),
+            datagram: Retained::default(),
             welcoming: false,
             scratch: TransmitBatch::new(),
             left: Vec::new(),
@@ -259,7 +241,7 @@ impl Engine {
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
     pub fn is_full(&self) -> bool {
-        let unmade = self.launch.as_ref().is_some_and(|launch| !launch.has_slot()) || self.guest.is_some();
+        let unmade = self.initiators.has_uncounted() || self.guest.is_some();
         self.contexts.alive() + usize::from(unmade) >= self.config.max_contexts
     }
 
@@ -275,7 +257,7 @@ impl Engine {
 
     /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
-        if self.unsettled.is_some() || self.books.is_some() || self.is_ahead() || self.parted.is_some() {
+        if !self.is_settled() || self.is_ahead() || self.parted.is_some() {
             self.catch_up();
         }
         self.now = self.now.max(now);
@@ -284,18 +266,13 @@ impl Engine {
     /// Whether an association was asked for, or asked, that is not made yet.
     #[inline]
     fn is_ahead(&self) -> bool {
-        self.launch.is_some() || self.guest.is_some() || self.farewell.is_some()
+        self.guest.is_some() || !self.initiators.is_empty()
     }
 
     /// Whether a packet of one that is not made yet has to leave.
     fn has_more_to_say(&self) -> bool {
-        let launch = self.launch.as_ref().is_some_and(|launch| !launch.has_left());
         let guest = self.guest.as_ref().is_some_and(|guest| !guest.has_left()) && !self.guest_is_patient();
-        let farewell = self
-            .farewell
-            .as_ref()
-            .is_some_and(|farewell| !farewell.has_left());
-        launch || guest || farewell
+        guest || self.initiators.has_to_send()
     }
 
     /// Makes it.
@@ -311,8 +288,7 @@ impl Engine {
     fn make_ahead(&mut self) {
         // What came before is booked before.
         self.settle_parted();
-        self.settle_farewell();
-        self.settle_launch();
+        self.settle_initiators();
         self.settle_guest();
     }
 

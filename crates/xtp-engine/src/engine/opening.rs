@@ -83,7 +83,7 @@ impl Engine {
             opening,
             legacy,
         } = prepared;
-        self.expect_nothing_usual_of(slot);
+        self.initiators.expect_nothing_usual_of(slot);
         let Some(context) = self.contexts.at(slot) else {
             return;
         };

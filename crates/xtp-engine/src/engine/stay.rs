@@ -9,6 +9,7 @@
 
 use super::Engine;
 use super::guest::Guest;
+use super::initiator::PATIENCE;
 use crate::context::{Context, State};
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event, MarkId};
@@ -17,15 +18,11 @@ use crate::time::Time;
 use crate::time_wait::TimeWait;
 use crate::transmit::{Datagram, Ecn};
 use bytes::Bytes;
-use core::time::Duration;
 use xtp_wire::{Body, Packet};
 
 mod parted;
 pub(super) use parted::Parted;
 
-/// How long END may take: less than any timer of a context that asked for it (WTIMER is 5 ms at least), and long enough
-/// for a host that sleeps meanwhile.
-pub(super) const PATIENCE: Duration = Duration::from_micros(4_500);
 /// Steps noted at most; an exchange has six.
 const STEPS: usize = 16;
 
@@ -94,12 +91,7 @@ impl Engine {
     /// Whether there is nothing to do but to wait for the END of one who was answered, so that his context need not be
     /// made. [`catch_up`](Self::catch_up) makes it.
     pub fn is_hosting(&self) -> bool {
-        self.stay.until.is_some()
-            && self.launch.is_none()
-            && self.farewell.is_none()
-            && self.books.is_none()
-            && self.unsettled.is_none()
-            && self.scheduler.is_empty()
+        self.stay.until.is_some() && self.initiators.is_empty() && self.is_at_rest()
     }
 
     /// Whether there is a guest, or what one left is not in the books.

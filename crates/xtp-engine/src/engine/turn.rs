@@ -1,7 +1,6 @@
 //! The end of a turn: due timers, every dirty context once, and what became of the contexts.
 
 use super::Engine;
-use super::farewell::Farewell;
 use crate::admit::AgeRefusal;
 use crate::context::{Context, Env, Restart, State};
 use crate::error::{CloseReason, Error};
@@ -31,10 +30,8 @@ impl Engine {
         self.now = self.now.max(now);
         self.at_most_once.refresh();
         if self.is_ahead() {
-            if self.farewell.as_ref().is_some_and(Farewell::has_ended) {
-                self.end_errand();
-            }
-            if self.flush_launch(out) || self.flush_guest(out) || self.flush_farewell(out) {
+            self.flush_ended();
+            if self.flush_due(out) || self.flush_guest(out) || self.flush_end(out) {
                 return;
             }
             if self.flush_staying() {
@@ -111,6 +108,7 @@ impl Engine {
 
     pub(super) fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
         self.ration(slot, 0);
+        let observed = self.is_observed(slot);
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
@@ -121,6 +119,7 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
+        let before = observed.then(|| out.begin());
         context.flush(&mut env, out);
         // Where memory is rationed nothing is granted without having been asked for.
         context.regular &= !self.memory.is_rationed();
@@ -129,6 +128,47 @@ impl Engine {
             return;
         }
         self.unsettled = Some(slot);
+        if let Some(before) = before {
+            self.settle_last();
+            self.learn_ending(slot, out, before);
+        }
+    }
+
+    /// The turn a context had at `left`, whose packet has left already unless `out` takes it.
+    pub(super) fn turn_of_then(
+        &mut self,
+        slot: u32,
+        left: Time,
+        out: Option<&mut TransmitBatch>,
+        expected: &[u8],
+    ) {
+        self.now = left;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let (target, repeats) = match out {
+            Some(out) => (out, false),
+            None => (&mut scratch, true),
+        };
+        if let Some(context) = self.contexts.at(slot) {
+            let mut env = Env {
+                now: left,
+                config: &self.config,
+                events: &mut self.events,
+                rng: &mut self.rng,
+            };
+            context.dirty = false;
+            context.flush(&mut env, target);
+        }
+        debug_assert!(!repeats || target.arena == expected, "another packet has left");
+        scratch.clear();
+        self.scratch = scratch;
+        self.settle(slot);
+        self.park_some(1);
+    }
+
+    /// A packet left before there was a context to count it.
+    pub(super) fn count_ahead(&mut self) {
+        self.stats.sent += 1;
+        self.stats.express += 1;
     }
 
     /// Puts right what the turn of the last context changed.
@@ -316,8 +356,7 @@ impl Engine {
     }
 
     fn earliest(&self, timer: Option<Time>) -> Option<Time> {
-        let open =
-            self.books.is_some() || self.unsettled.is_some() || (self.is_ahead() && !self.may_stay_ahead());
+        let open = !self.is_settled() || (self.is_ahead() && !self.may_stay_ahead());
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = (queued || self.guest_has_ended()).then_some(self.now);
         let timers = timer.into_iter().chain(self.stay.until);
@@ -347,6 +386,30 @@ impl Engine {
     /// The round trip of the association heard last, as far as it is known: what is little beside it may wait.
     pub fn round_trip(&self) -> Option<core::time::Duration> {
         self.contexts.awake(self.heard).and_then(Context::round_trip)
+    }
+
+    /// Whether all turns and exchanges are in the books.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.unsettled.is_none() && self.books.is_none()
+    }
+
+    /// The same, and no context waits for a turn: whatever is without a context is all there is.
+    #[inline]
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.is_settled() && self.scheduler.is_empty()
+    }
+
+    /// Whether a turn has neither replies nor timers to see to.
+    #[inline]
+    pub(super) fn has_nothing_due(&self) -> bool {
+        self.replies.is_empty() && self.next_timer().is_none_or(|at| at > self.now)
+    }
+
+    /// Whether nothing else is to be done, so that what came may be answered before anything is booked.
+    #[inline]
+    pub(super) fn may_answer_at_once(&mut self, now: Time) -> bool {
+        self.config.express && self.is_at_rest() && self.replies.is_empty() && !self.has_timer_due(now)
     }
 
     /// Whether a timer has to be seen to before anything is done at `now`.
@@ -391,5 +454,13 @@ impl Engine {
 
     pub(super) fn slot(&self, id: crate::ContextId) -> Result<u32, Error> {
         self.contexts.find(id).ok_or(Error::NoContext)
+    }
+}
+
+/// Keeps what left, to compare; nobody does in a release.
+pub(super) fn copy_of(memory: &mut Vec<u8>, packet: &[u8]) {
+    if cfg!(debug_assertions) {
+        memory.clear();
+        memory.extend_from_slice(packet);
     }
 }

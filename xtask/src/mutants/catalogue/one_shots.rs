@@ -70,65 +70,64 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "answer-source",
-        "xtp-engine/src/engine/farewell.rs",
+        "xtp-engine/src/engine/initiator/ending.rs",
         "&& «datagram.src == context.peer.addr» && header.seq",
         "true",
-        "the short way takes an answer from any address",
+        "what follows is learned of an answer from any address",
+    )
+    .explained(
+        "the packet goes the general way in any case, and what is learned of it has to agree with what the context said after it",
     ),
     Mutant::new(
         "answer-echo",
-        "xtp-engine/src/engine/farewell.rs",
+        "xtp-engine/src/engine/initiator/ending.rs",
         "control.rseq == context.writer.nxt && «control.echo == context.writer.sync_out»",
         "true",
-        "the short way takes an answer to another FIRST",
+        "what follows is learned of an answer to another FIRST",
     )
     .explained(
         "of one packet only its own echo is plausible; of a request in several everything goes the general way",
     ),
     Mutant::new(
         "answer-of-part",
-        "xtp-engine/src/engine/farewell.rs",
+        "xtp-engine/src/engine/initiator/ending.rs",
         "«control.rseq == context.writer.nxt» && control.echo",
         "true",
-        "the short way takes an answer that does not acknowledge the request",
+        "what follows is learned of an answer that does not acknowledge the request",
+    )
+    .explained(
+        "the packet goes the general way in any case, and what is learned of it has to agree with what the context said after it",
     ),
     Mutant::new(
         "answer-beyond-alloc",
-        "xtp-engine/src/engine/farewell.rs",
+        "xtp-engine/src/engine/initiator/ending.rs",
         "&& «data.len() as u64 <= context.reader.alloc»",
         "true",
-        "the short way takes an answer beyond the grant",
+        "what follows is learned of an answer beyond the grant",
+    )
+    .explained(
+        "the packet goes the general way in any case, and what is learned of it has to agree with what the context said after it",
     ),
     Mutant::new(
         "answer-at-once-source",
-        "xtp-engine/src/engine/farewell/at_once.rs",
-        "&& «datagram.src == asked.peer»",
+        "xtp-engine/src/engine/initiator/ending.rs",
+        "&& «datagram.src == pending.peer»; if",
         "true",
         "an answer from another address is handed over",
     ),
     Mutant::new(
         "answer-at-once-echo",
-        "xtp-engine/src/engine/farewell/at_once.rs",
-        "(numbers && «control.echo == asked.sync»).then_some(rest)?",
+        "xtp-engine/src/engine/initiator/ending.rs",
+        "(numbers && «control.echo == pending.sync()»).then_some(rest)?",
         "true",
         "an answer to another FIRST is handed over",
     ),
     Mutant::new(
         "answer-at-once-numbers",
-        "xtp-engine/src/engine/farewell/at_once.rs",
+        "xtp-engine/src/engine/initiator/ending.rs",
         "let numbers = «(control.rseq, control.alloc) == (kind.rseq, alloc)»;",
         "true",
         "an answer is handed over whatever it acknowledges and grants",
-    ),
-    Mutant::new(
-        "answer-at-once-room",
-        "xtp-engine/src/engine/farewell/at_once.rs",
-        "&& «data.len() as u64 <= asked.room»;",
-        "true",
-        "an answer beyond the grant is handed over",
-    )
-    .explained(
-        "an answer of this length to the same FIRST, with the same grant, was taken before",
     ),
     Mutant::new(
         "end-of-stay-source",
@@ -174,8 +173,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "launch-beyond-room",
-        "xtp-engine/src/engine/launch.rs",
-        "&& «launch.data.len() <= self.room»",
+        "xtp-engine/src/engine/initiator/template.rs",
+        "&& «initiator.request.len() <= self.room»",
         "true",
         "a request leaves in one packet whatever its length",
     )
@@ -184,17 +183,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "launch-limit-of-contexts",
-        "xtp-engine/src/engine/errand.rs",
-        "«now < waits.until && self.contexts.alive() < self.config.max_contexts»",
+        "xtp-engine/src/engine/initiator/waiting.rs",
+        "in_time && «self.contexts.alive() < self.config.max_contexts»",
         "true",
         "an association is begun beyond their number",
     ),
     Mutant::new(
-        "errand-limit-of-whole",
-        "xtp-engine/src/engine/errand.rs",
+        "waiting-limit-of-whole",
+        "xtp-engine/src/engine/initiator/waiting.rs",
         "|| «self.contexts.whole() >= limit» {",
         "false",
-        "notes are made beyond the number of whole associations",
+        "initiators without a context are more than associations may be whole",
     ),
     Mutant::new(
         "first-without-place",
@@ -212,8 +211,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "handed-before-replies",
-        "xtp-engine/src/engine/farewell/at_once.rs",
-        "&& self.scheduler.is_empty() && «self.replies.is_empty()»; rest && !self.has_timer_due(now)",
+        "xtp-engine/src/engine/turn.rs",
+        "self.config.express && self.is_at_rest() && «self.replies.is_empty()» && !self.has_timer_due(now)",
         "true",
         "an answer overtakes replies that wait",
     ),
