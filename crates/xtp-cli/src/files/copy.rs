@@ -2,7 +2,6 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use xtp::Stream;
@@ -48,16 +47,12 @@ pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
     expand(&client, &mut plan, &tally)?;
     let stream = client.connect()?;
     let watch = Watch::new(&client.endpoint, None);
-    let outcome = std::thread::scope(|scope| {
-        let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, label(&plan));
-        let viewer = Viewer::listing(bar, &tally, &common.out);
-        let watching = scope.spawn(|| watch.run(viewer, &tally));
-        let outcome = job.run(&client, stream, &plan, &tally, &watch);
-        watch.done.store(true, Ordering::Relaxed);
-        watching.thread().unpark();
-        outcome
-    });
+    let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, label(&plan));
+    let viewer = Viewer::listing(bar, &tally, &common.out);
+    let copying = || job.run(&client, stream, &plan, &tally, &watch);
+    let (outcome, shown) = watch.during(viewer, &tally, copying);
     let broken = outcome.err().map(|fault| client.explain(fault));
+    let broken = broken.or(shown.err());
     conclude(&common.out, &tally, began, broken, args.dry_run)
 }
 

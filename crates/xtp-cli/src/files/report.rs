@@ -54,6 +54,8 @@ pub(crate) struct Viewer<'a> {
     tally: &'a Tally,
     told: usize,
     out: Option<&'a Output>,
+    /// The first line that could not be printed.
+    unprinted: Option<Failure>,
 }
 
 impl<'a> Viewer<'a> {
@@ -63,6 +65,7 @@ impl<'a> Viewer<'a> {
             tally,
             told: 0,
             out: None,
+            unprinted: None,
         }
     }
 
@@ -90,8 +93,9 @@ impl<'a> Viewer<'a> {
                 if let Some(out) = self.out
                     && !lines.is_empty()
                 {
-                    // If nobody reads them there is nobody to tell.
-                    let _ = out.line(lines.join("\n"));
+                    // Whoever asked for a list must not take a part of it for the whole.
+                    let printed = out.line(lines.join("\n"));
+                    self.unprinted = self.unprinted.take().or(printed.err());
                 }
                 for problem in &news {
                     say(problem);
@@ -101,9 +105,13 @@ impl<'a> Viewer<'a> {
     }
 
     /// The last look; the bar goes away.
-    pub(crate) fn end(mut self) {
+    ///
+    /// # Errors
+    /// If something could not be printed.
+    pub(crate) fn end(mut self) -> Outcome {
         self.look();
         self.bar.finish_and_clear();
+        self.unprinted.map_or(Ok(()), Err)
     }
 }
 

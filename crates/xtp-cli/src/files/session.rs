@@ -35,13 +35,14 @@ const KEEPALIVE: Duration = Duration::from_secs(3);
 /// stopped, and the copy goes on.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The options of an end of a file association that waits `patience` for the other one.
+/// The options of an end of a file association that waits `patience` for the other one: until it asks, and from then on.
 pub(crate) fn tuning(patience: Duration) -> Tuning {
+    let ask = KEEPALIVE.min(patience / 4);
     let mut tuning = Tuning::default();
     tuning.recv_capacity = WINDOW;
     tuning.send_capacity = WINDOW;
-    tuning.keepalive = Some(KEEPALIVE);
-    tuning.timeout = patience;
+    tuning.keepalive = Some(ask);
+    tuning.timeout = patience - ask;
     tuning
 }
 
@@ -185,3 +186,7 @@ enum Job {
 pub(crate) fn source_name(path: &[u8]) -> Vec<u8> {
     last_name(path).unwrap_or_default().to_vec()
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -9,16 +9,17 @@ use xtp::Endpoint;
 
 use super::report::Viewer;
 use super::tally::Tally;
+use crate::common::Outcome;
 
 /// How often the bar is drawn and the deadline looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Looks after a transfer.
 pub(super) struct Watch<'a> {
-    pub(super) endpoint: &'a Endpoint,
-    pub(super) deadline: Option<Instant>,
+    endpoint: &'a Endpoint,
+    deadline: Option<Instant>,
     pub(super) late: AtomicBool,
-    pub(super) done: AtomicBool,
+    done: AtomicBool,
     /// Packets that had come at the last look, and when there were more of them than before.
     heard: Mutex<(u64, Instant)>,
 }
@@ -35,7 +36,28 @@ impl<'a> Watch<'a> {
         }
     }
 
-    pub(super) fn run(&self, mut viewer: Viewer<'_>, tally: &Tally) {
+    /// Does `work` and looks after it meanwhile: what became of it, and whether what the user asked to see was shown.
+    pub(super) fn during<T>(
+        &self,
+        viewer: Viewer<'_>,
+        tally: &Tally,
+        work: impl FnOnce() -> T,
+    ) -> (T, Outcome) {
+        std::thread::scope(|scope| {
+            let watching = scope.spawn(|| self.run(viewer, tally));
+            let result = work();
+            self.done.store(true, Ordering::Relaxed);
+            watching.thread().unpark();
+            let shown = watching.join();
+            (
+                result,
+                shown.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            )
+        })
+    }
+
+    /// Watches until the transfer is done; an error if what the user asked to see could not be shown.
+    fn run(&self, mut viewer: Viewer<'_>, tally: &Tally) -> Outcome {
         while !self.done.load(Ordering::Relaxed) {
             viewer.look();
             self.heard();
@@ -47,10 +69,11 @@ impl<'a> Watch<'a> {
             }
             std::thread::park_timeout(LOOK);
         }
-        viewer.end();
+        let shown = viewer.end();
         if self.late.load(Ordering::Relaxed) {
             self.endpoint.resume();
         }
+        shown
     }
 
     /// When the other side was heard last, as exactly as somebody looks.

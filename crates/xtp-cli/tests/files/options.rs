@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::tempdir;
 
-use crate::support::{Server, cp, piped, text};
+use crate::support::{Server, cp, piped, text, xtp};
 
 fn plant(top: &Path) {
     fs::create_dir_all(top.join("src/target")).expect("made");
@@ -73,6 +73,18 @@ fn verbose_and_quiet_say_what_rsync_would() {
         listed.lines().any(|line| line == text(&back.join("src/lib.o"))),
         "{listed}"
     );
+    // A list that is not whole is a failure, though the copy is.
+    let full = fs::File::create("/dev/full").expect("every system has it");
+    let (third, source) = (dir.path().join("third"), server.url("t"));
+    let listing = xtp()
+        .args(["cp", "-v", &source, &text(&third)])
+        .stdout(full)
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8(listing.stderr).expect("text");
+    assert_eq!(listing.status.code(), Some(1), "{said}");
+    assert!(said.contains("standard output: no space left"), "{said}");
+    assert_eq!(names(&third), names(&local));
     let again = piped(&["cp", "-q", &server.url("t/."), &text(&back)], b"");
     assert!(again.status.success() && again.stdout.is_empty() && again.stderr.is_empty());
     // What is left out is told once, in plain words where nobody sees colours, and is no error.

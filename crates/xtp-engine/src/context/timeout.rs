@@ -73,15 +73,20 @@ impl Context {
         }
     }
 
+    /// When the silence has lasted as long as it may (CTIMEOUT, §6.7); `None` while nothing is unanswered.
+    pub(super) fn gives_up_at(&self) -> Option<Time> {
+        match self.state {
+            State::Opening => Some(self.timers.created + self.tuning.connect_timeout),
+            _ => {
+                let since = self.timers.unanswered_since?;
+                Some(since + self.tuning.timeout)
+            }
+        }
+    }
+
     /// CTIMEOUT (§6.7): evaluated first, so that a process that slept fails instead of repeating old FIRSTs.
     fn timed_out(&mut self, env: &mut Env<'_>) -> bool {
-        let due = match self.state {
-            State::Opening => env.now >= self.timers.created + self.tuning.connect_timeout,
-            _ => self
-                .timers
-                .unanswered_since
-                .is_some_and(|since| env.now >= since + self.tuning.timeout),
-        };
+        let due = self.gives_up_at().is_some_and(|at| at <= env.now);
         if due {
             let reason = self.timeout_reason();
             self.finish(reason, env);

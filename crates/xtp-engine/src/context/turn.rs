@@ -282,12 +282,19 @@ impl Context {
             && self.writer.inflight.is_empty()
     }
 
-    /// Period of WTIMER with its back-off (§3.7).
+    /// Period of WTIMER (§3.6), never beyond the end of the silence that is waited for (CTIMEOUT): nobody may learn of
+    /// it a doubled period late.
     pub(super) fn wtimer_period(&self, now: Time) -> Duration {
-        let base = match self.rtt.srtt() {
-            Some(_) => self.rtt.wtimer_base(),
-            None => self.rtt.wtimer_base(),
-        };
+        let period = self.wtimer_backed_off(now);
+        match self.gives_up_at() {
+            Some(at) => period.min(at.since(now)),
+            None => period,
+        }
+    }
+
+    /// Period of WTIMER with its back-off (§3.7).
+    fn wtimer_backed_off(&self, now: Time) -> Duration {
+        let base = self.rtt.wtimer_base();
         let base = if self.polls() {
             base.max(Duration::from_secs(1))
         } else {

@@ -1,7 +1,8 @@
 //! Two positions for one WCLOSE (§6.1), and the end of a peer that has gone (§3.7.2).
 
-use crate::host::{Host, KEY, cntl, data, first, keyed, parse};
+use crate::host::{Host, KEY, PORT, cntl, data, first, keyed, parse};
 use std::time::Duration;
+use xtp_engine::ListenOptions;
 use xtp_wire::{Body, Diag, DiagCode, DiagValue, Key, Options, service};
 
 fn open() -> Host {
@@ -88,4 +89,28 @@ fn a_peer_that_has_gone_is_believed_in_the_middle_of_a_handshake() {
     }
     // It has all of the peer's, and nothing of its own is open.
     assert_eq!(host.closed(id).as_deref(), Some("closed; everything confirmed"));
+}
+
+/// Silence is over when it has lasted as long as was asked for, and not when the next doubled period ends.
+#[test]
+fn silence_lasts_as_long_as_was_asked_for() {
+    for seconds in [3, 5, 11, 20] {
+        let mut options = ListenOptions::every_service(PORT);
+        options.tuning.timeout = Duration::from_secs(seconds);
+        let mut host = Host::serving(options);
+        host.give(&first(service::STREAM, 7, 0, Options::empty(), b"abc"));
+        // One that may be asked: it has shown where it is.
+        host.give(&cntl(8, 3, Options::empty(), 0, 1 << 20, 7));
+        let id = host.accepted()[0];
+        host.write(id, b"answer", false);
+        host.flush();
+        host.wait(Duration::from_secs(seconds));
+        assert_eq!(
+            host.closed(id),
+            None,
+            "it counts from the first question, a period later"
+        );
+        host.wait(Duration::from_millis(1200));
+        assert!(host.closed(id).is_some(), "{seconds} s");
+    }
 }

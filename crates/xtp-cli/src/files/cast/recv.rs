@@ -163,15 +163,11 @@ impl Receiver<'_> {
         let tally = Tally::default();
         let watch = Watch::new(self.endpoint, common.timeout().map(|span| Instant::now() + span));
         let mut began = Instant::now();
-        let end = std::thread::scope(|scope| {
-            let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, &self.args.group);
-            let viewer = Viewer::new(bar, &tally);
-            let watching = scope.spawn(|| watch.run(viewer, &tally));
-            let end = self.transfer(&subscription, &tally, &mut began);
-            watch.done.store(true, Ordering::Relaxed);
-            watching.thread().unpark();
-            end
-        });
+        let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, &self.args.group);
+        let viewer = Viewer::new(bar, &tally);
+        let transfer = || self.transfer(&subscription, &tally, &mut began);
+        // Such a viewer lists nothing.
+        let (end, _) = watch.during(viewer, &tally, transfer);
         drop(driver);
         let late = watch.late.load(Ordering::Relaxed);
         self.conclude(&subscription, &tally, end, began, late)
