@@ -51,7 +51,7 @@ Without arguments, as `.ci/run` calls it, it demands 92 % of all lines and 80 % 
 
 Examples:
   cargo xtask coverage
-  cargo xtask coverage --seeds 300 --missed engine/guest.rs context/path.rs
+  cargo xtask coverage --seeds 300 --missed engine/responder.rs context/path.rs
 ";
 
 /// Measures and judges; an error if a limit is missed.

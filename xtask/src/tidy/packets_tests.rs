@@ -38,7 +38,7 @@ fn option_bits_are_for_those_who_carry_out_the_rules() {
     for path in [
         "crates/xtp-engine/src/context/close.rs",
         "crates/xtp-engine/src/engine/group/transmit/close.rs",
-        "crates/xtp-engine/src/engine/guest/at_once.rs",
+        "crates/xtp-engine/src/engine/responder/first.rs",
         "crates/xtp-engine/src/engine/initiator.rs",
         "crates/xtp-engine/src/admit/tombstone.rs",
     ] {

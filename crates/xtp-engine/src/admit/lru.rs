@@ -36,6 +36,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         self.slab.len()
     }
 
+    #[inline]
     fn find(&self, key: &K) -> Option<u32> {
         match self.recent.get() {
             Some((recent, slot)) if recent == *key => Some(slot),
@@ -47,6 +48,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         }
     }
 
+    #[inline]
     pub(super) fn get(&self, key: &K) -> Option<&V> {
         let slot = self.find(key)?;
         self.slab.get(slot).map(|(_, value)| value)

@@ -222,6 +222,7 @@ impl Tombstones {
     }
 
     /// The record of this identity, even one whose life is over.
+    #[inline]
     pub(super) fn slot(&self, src: SocketAddr, key: u64, extended: bool) -> Option<u32> {
         self.by_key.get(&self.id(src, key, extended)).copied()
     }

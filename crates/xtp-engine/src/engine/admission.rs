@@ -269,6 +269,7 @@ impl Engine {
             .takes_cookie
             .then(|| self.mint.source_token(seconds, datagram.src));
         let identity = self.identity(datagram.src);
+        self.remember_first(&packet.header, claim, pure, datagram);
         let facts = (listener, validated, pure);
         self.admit_as(identity, source_token, (packet, first, claim), facts, datagram);
     }
@@ -323,9 +324,6 @@ impl Engine {
         self.demux.insert_peer(datagram.src, slot);
         let source = datagram.src.ip();
         context.place = self.listeners.accepted(listener, id, source, validated);
-        if !self.stay.remembered {
-            self.remember_first(header, claim, pure, datagram);
-        }
         if !validated && !pure {
             self.pressure.half_open_begins();
         }

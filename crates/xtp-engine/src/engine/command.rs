@@ -78,7 +78,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn accepted(&mut self, id: ContextId) -> Result<(), Error> {
-        if self.accepted_guest(id) {
+        if self.accept_pending(id) {
             return Ok(());
         }
         self.settle_ahead();
@@ -107,7 +107,7 @@ impl Engine {
     /// [`Error::TooLong`].
     pub fn send(&mut self, now: Time, id: ContextId, mut data: Bytes, eom: bool) -> Result<usize, Error> {
         let len = data.len();
-        if self.send_to_guest(now, id, &mut data, eom) {
+        if self.send_response(now, id, &mut data, eom) {
             return Ok(len);
         }
         if let Some(sent) = self.send_express(now, id, &mut data, eom) {
@@ -129,7 +129,7 @@ impl Engine {
         eom: bool,
     ) -> Result<usize, Error> {
         let len = data.len();
-        if self.send_to_guest(now, id, data, eom) {
+        if self.send_response(now, id, data, eom) {
             return Ok(len);
         }
         let accepted = self.send(now, id, data.clone(), eom)?;
@@ -204,12 +204,12 @@ impl Engine {
     /// [`Error::NoContext`].
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
         if let Some(read) = self
-            .read_guest(now, id, max)
+            .read_request(now, id, max)
             .or_else(|| self.read_answer(now, id, max))
         {
             return Ok(read);
         }
-        if self.read_staying(now, id) {
+        if self.read_lingering(now, id) {
             return Ok(Read::End);
         }
         if let Some(read) = self.read_express(now, id, max) {
@@ -258,7 +258,7 @@ impl Engine {
     /// [`Error::NoContext`].
     pub fn holds_message(&self, id: ContextId) -> Result<bool, Error> {
         // One that is not made yet came whole.
-        if self.guest.as_ref().is_some_and(|guest| guest.identity.id == id) {
+        if self.has_pending_responder(id) {
             return Ok(true);
         }
         self.look(id, Context::holds_message)
@@ -271,8 +271,8 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn is_proved(&self, id: ContextId) -> Result<bool, Error> {
-        if let Some(guest) = self.guest.as_ref().filter(|guest| guest.identity.id == id) {
-            return Ok(guest.validated);
+        if let Some(proved) = self.is_pending_proved(id) {
+            return Ok(proved);
         }
         self.look(id, |context| !context.is_responder() || context.peer.validated)
     }
@@ -292,7 +292,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`], [`Error::Closed`].
     pub fn close_writer(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        if self.close_guest(now, id) || self.close_staying(now, id) {
+        if self.close_response(now, id) || self.close_lingering(now, id) {
             return Ok(());
         }
         self.command(now, id, |context, _| context.close_writer())?
@@ -316,7 +316,7 @@ impl Engine {
     /// [`Error::NoContext`].
     pub fn discard(&mut self, now: Time, id: ContextId, untaken: u64) -> Result<(), Error> {
         // What is only noted of it was read.
-        if untaken == 0 && (self.noted_readable(id) == Some(0) || self.read_staying(now, id)) {
+        if untaken == 0 && (self.noted_readable(id) == Some(0) || self.read_lingering(now, id)) {
             return Ok(());
         }
         self.command(now, id, |context, env| context.discard(untaken, env))
@@ -329,8 +329,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        // What one that is only awaited at its end had to say has come.
-        if self.is_hosting() && self.hosted() == Some(id) && self.stay.ended.is_none() {
+        if self.has_said_all(id) {
             return Ok(());
         }
         self.command(now, id, |context, env| context.forgo_reader(env))
@@ -373,7 +372,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn release(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        if self.release_staying(now, id) || self.release_at_once(now, id) {
+        if self.release_lingering(now, id) || self.release_at_once(now, id) {
             return Ok(());
         }
         match self.is_beside_waiting(id) {
@@ -419,7 +418,7 @@ impl Engine {
     /// As [`mark`](Self::mark).
     pub fn mark_at(&mut self, now: Time, id: ContextId, offset: u64, what: Confirm) -> Result<MarkId, Error> {
         let mark = self.fresh_mark();
-        if self.mark_staying(now, id, mark, offset, what) {
+        if self.mark_lingering(now, id, mark, offset, what) {
             return Ok(mark);
         }
         self.command(now, id, |context, env| {
@@ -476,7 +475,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn set_unconfirmed_response(&mut self, now: Time, id: ContextId, on: bool) -> Result<(), Error> {
-        if self.confirm_guest(now, id, on) {
+        if self.confirm_response(now, id, on) {
             return Ok(());
         }
         self.command(now, id, |context, _| context.pattern.unconfirmed_response = on)

@@ -6,8 +6,8 @@
 //! Whatever else happens makes the context: [`promote`](Engine::promote) calls the functions that would have made it, with
 //! the times of then.
 
-use super::guest::SHORT;
 use super::opening::Prepared;
+use super::responder::SHORT;
 use super::retained::Retained;
 use super::{Engine, Read};
 use crate::error::Error;
@@ -232,7 +232,7 @@ impl Engine {
 
     /// Does the books of all of them: each leaves behind what it leaves, or becomes a context.
     pub(super) fn settle_initiators(&mut self) {
-        self.settle_parting();
+        self.settle_parting_initiator();
         if let Some(initiator) = self.initiators.pending.take() {
             match initiator.state {
                 State::Answered { .. } => self.conclude(&initiator),
@@ -241,7 +241,7 @@ impl Engine {
         }
     }
 
-    fn settle_parting(&mut self) {
+    fn settle_parting_initiator(&mut self) {
         if let Some(parting) = self.initiators.parting.take() {
             self.conclude(&parting);
         }

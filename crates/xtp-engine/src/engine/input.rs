@@ -23,7 +23,7 @@ impl Engine {
         if self.books.is_some() && self.follow(now, &packet, &datagram) {
             return;
         }
-        if self.stay.until.is_some() && self.end_staying(now, &packet, &datagram) {
+        if self.lingers_until().is_some() && self.end_lingering(now, &packet, &datagram) {
             return;
         }
         self.advance(now);

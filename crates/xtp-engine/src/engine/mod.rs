@@ -7,7 +7,6 @@ mod dallying;
 mod exchange;
 mod express;
 mod group;
-mod guest;
 mod initiator;
 mod input;
 mod memory;
@@ -16,15 +15,15 @@ mod parking;
 mod peers;
 mod places;
 mod replies;
+mod responder;
 mod retained;
 mod serials;
 mod slab;
-mod stay;
 mod stores;
 mod turn;
 
 pub(crate) use group::{Fetch, Supplied, Supply};
-pub use guest::Welcomed;
+pub use responder::Welcomed;
 pub use stores::Store;
 
 use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated};
@@ -48,7 +47,7 @@ use parking::Parking;
 use peers::Peers;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
-use retained::Retained;
+use responder::Responders;
 use slab::Slab;
 use std::collections::VecDeque;
 
@@ -133,17 +132,9 @@ pub struct Engine {
     unsettled: Option<u32>,
     books: Option<express::Books>,
     initiators: Initiators,
-    guest: Option<guest::Guest>,
-    stay: stay::Stay,
-    parted: Option<stay::Parted>,
-    answers: guest::Answers,
-    /// The datagram the guest came with.
-    datagram: Retained,
-    /// A datagram is taken by one who catches up.
-    welcoming: bool,
-    /// For packets that have left, and the last of them, to compare.
+    responders: Responders,
+    /// For packets that have left.
     scratch: TransmitBatch,
-    left: Vec<u8>,
     trains: express::Trains,
     /// Slot of the context that was delivered something last.
     heard: u32,
@@ -209,14 +200,8 @@ impl Engine {
             unsettled: None,
             books: None,
             initiators: Initiators::default(),
-            guest: None,
-            stay: stay::Stay::new(),
-            parted: None,
-            answers: guest::Answers::default(),
-            datagram: Retained::default(),
-            welcoming: false,
+            responders: Responders::default(),
             scratch: TransmitBatch::new(),
-            left: Vec::new(),
             trains: express::Trains::default(),
             heard: u32::MAX,
             stats: EngineStats::default(),
@@ -241,7 +226,7 @@ impl Engine {
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
     pub fn is_full(&self) -> bool {
-        let unmade = self.initiators.has_uncounted() || self.guest.is_some();
+        let unmade = self.initiators.has_uncounted() || self.responders.has_pending();
         self.contexts.alive() + usize::from(unmade) >= self.config.max_contexts
     }
 
@@ -257,7 +242,7 @@ impl Engine {
 
     /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
-        if !self.is_settled() || self.is_ahead() || self.parted.is_some() {
+        if !self.is_settled() || self.has_records() {
             self.catch_up();
         }
         self.now = self.now.max(now);
@@ -266,19 +251,24 @@ impl Engine {
     /// Whether an association was asked for, or asked, that is not made yet.
     #[inline]
     fn is_ahead(&self) -> bool {
-        self.guest.is_some() || !self.initiators.is_empty()
+        self.responders.has_pending() || !self.initiators.is_empty()
+    }
+
+    /// The same, or what one leaves behind is not in the books.
+    #[inline]
+    fn has_records(&self) -> bool {
+        !self.responders.is_empty() || !self.initiators.is_empty()
     }
 
     /// Whether a packet of one that is not made yet has to leave.
     fn has_more_to_say(&self) -> bool {
-        let guest = self.guest.as_ref().is_some_and(|guest| !guest.has_left()) && !self.guest_is_patient();
-        guest || self.initiators.has_to_send()
+        self.responders.has_to_send() || self.initiators.has_to_send()
     }
 
     /// Makes it.
     #[inline]
     fn settle_ahead(&mut self) {
-        if self.is_ahead() || self.parted.is_some() {
+        if self.has_records() {
             self.make_ahead();
         }
     }
@@ -287,9 +277,9 @@ impl Engine {
     #[inline(never)]
     fn make_ahead(&mut self) {
         // What came before is booked before.
-        self.settle_parted();
+        self.settle_parting_responder();
         self.settle_initiators();
-        self.settle_guest();
+        self.settle_responder();
     }
 
     /// A context with the environment it needs.

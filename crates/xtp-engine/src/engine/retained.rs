@@ -5,7 +5,7 @@ use bytes::Bytes;
 use core::ops::Range;
 
 /// From this many octets on a payload is copied once, into memory its user gets a part of. Shorter ones are copied
-/// again for him, which costs less than counting who holds what.
+/// again for it, which costs less than counting who holds what.
 const SHARE_FROM: usize = 1_024;
 
 /// Its octets: in memory that is used again, or in some that others hold too.

@@ -26,15 +26,15 @@ impl Engine {
     /// counters.
     pub fn flush_ahead(&mut self, now: Time, out: &mut TransmitBatch) {
         self.settle_last();
-        self.settle_parted();
+        self.settle_parting_responder();
         self.now = self.now.max(now);
         self.at_most_once.refresh();
         if self.is_ahead() {
             self.flush_ended();
-            if self.flush_due(out) || self.flush_guest(out) || self.flush_end(out) {
+            if self.flush_due(out) || self.flush_answer(out) || self.flush_end(out) {
                 return;
             }
-            if self.flush_staying() {
+            if self.flush_lingering() {
                 out.begin();
                 return;
             }
@@ -89,11 +89,11 @@ impl Engine {
     /// whenever more than one context changed.
     pub fn is_pressing(&self, now: Time) -> bool {
         if self.has_more_to_say()
-            || self.guest_has_ended()
+            || self.responder_has_ended()
             || !self.replies.is_empty()
             || self.groups.is_pressing(now)
             || self.next_timer().is_some_and(|at| at <= now)
-            || self.stay.until.is_some_and(|at| at <= now)
+            || self.lingers_until().is_some_and(|at| at <= now)
             || self.waits_until().is_some_and(|at| at <= now)
         {
             return true;
@@ -358,8 +358,8 @@ impl Engine {
     fn earliest(&self, timer: Option<Time>) -> Option<Time> {
         let open = !self.is_settled() || (self.is_ahead() && !self.may_stay_ahead());
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
-        let queued = (queued || self.guest_has_ended()).then_some(self.now);
-        let timers = timer.into_iter().chain(self.stay.until);
+        let queued = (queued || self.responder_has_ended()).then_some(self.now);
+        let timers = timer.into_iter().chain(self.lingers_until());
         let groups = self.groups.deadline();
         queued
             .into_iter()
@@ -420,6 +420,7 @@ impl Engine {
     }
 
     /// When the earliest timer of whatever kind is due.
+    #[inline(always)]
     pub(super) fn next_timer(&self) -> Option<Time> {
         // Not as a chain of iterators: it is asked several times a packet.
         let mut next = Time::NEVER;

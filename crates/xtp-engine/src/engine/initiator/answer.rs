@@ -142,7 +142,7 @@ impl Engine {
     #[inline(always)]
     fn recognize(&mut self, now: Time, datagram: &Datagram<'_>, limit: usize) -> Option<()> {
         let until = self.waits_until().filter(|until| now < *until)?;
-        if self.parted.is_some() || !self.is_waiting() || !self.may_answer_at_once(now) {
+        if self.responders.has_parting() || !self.is_waiting() || !self.may_answer_at_once(now) {
             return None;
         }
         let initiators = &mut self.initiators;

@@ -11,17 +11,17 @@ impl Engine {
     pub fn is_waiting(&self) -> bool {
         self.waits_until().is_some()
             && self.initiators.parting.is_none()
-            && self.guest.is_none()
+            && !self.responders.has_pending()
             && self.is_at_rest()
     }
 
     /// What may be done while an answer is awaited; false if the rest has to be done as well.
     pub(in super::super) fn catch_up_waiting(&mut self) -> bool {
-        if self.waits_until().is_none() || self.guest.is_some() || !self.is_at_rest() {
+        if self.waits_until().is_none() || self.responders.has_pending() || !self.is_at_rest() {
             return false;
         }
-        self.settle_parted();
-        self.settle_parting();
+        self.settle_parting_responder();
+        self.settle_parting_initiator();
         self.is_waiting()
     }
 
@@ -95,7 +95,9 @@ impl Engine {
             (Some(lone), None) | (None, Some(lone)) => lone,
             _ => return false,
         };
-        lone.answer().is_some_and(|answer| answer.is_parting()) && self.guest.is_none() && self.is_settled()
+        lone.answer().is_some_and(|answer| answer.is_parting())
+            && !self.responders.has_pending()
+            && self.is_settled()
     }
 
     /// Whether the one that was answered may go on without a context until the next one's FIRST has left: no timer it will

@@ -1,9 +1,11 @@
 //! A FIRST like the last goes to the acceptor who waits for it in one: what it has to be is compared, not taken apart,
-//! and who is certainly new is judged in full later, with the time of his arrival.
+//! and what is certainly new is judged in full later, with the time of its arrival.
 
 use super::super::Engine;
-use super::super::stay::Parted;
-use super::{Answer, Guest, Kind, SHORT};
+use super::super::admission::Claim;
+use super::answer::Answer;
+use super::parting::Parting;
+use super::{Kind, Responder, SHORT};
 use crate::admit::{Credentials, Decision, Verdict};
 use crate::event::{ContextId, ListenerId};
 use crate::time::Time;
@@ -53,7 +55,7 @@ impl Engine {
     ) -> Option<Welcomed> {
         let now = self.now.max(now);
         let (header, payload) = parse_head(datagram.data)?;
-        let known = self.answers.last()?;
+        let known = self.responders.answers.last()?;
         let Some(claimed) = known.is_like(&header, payload, listener, datagram) else {
             let other = self.turn_to_client(datagram.src);
             return other
@@ -66,31 +68,31 @@ impl Engine {
         if !self.admits(now, &header, claimed.1, datagram) {
             return None;
         }
-        let answer = self.answers.last()?;
+        let answer = self.responders.answers.last()?;
         let takes_cookie = answer.likeness.as_ref().is_some_and(|first| first.takes_cookie);
         let kind = answer.kind.clone();
         self.now = now;
         let seconds = self.utc_ms() / 1_000;
         self.mint.advance(seconds);
         let source_token = takes_cookie.then(|| self.mint.source_token(seconds, datagram.src));
-        // The round trip is looked up when who came before is in the books.
+        // The round trip is looked up when what came before is in the books.
         let identity = self.identity_knowing(datagram.src, None);
         let message = datagram.data.len() - kind.length..datagram.data.len();
-        self.datagram.keep(datagram, kind.length);
+        self.responders.datagram.keep(datagram, kind.length);
         let welcomed = Welcomed {
             id: identity.id,
             service: kind.traffic.service,
             port: kind.address.port().unwrap_or(0),
-            message: self.datagram.part(message.clone()),
+            message: self.responders.datagram.part(message.clone()),
         };
         self.stats.received += 1;
-        let guest = Guest::new(identity, kind, &header, message, datagram, now);
-        let guest = self.guest.insert(guest);
-        guest.source_token = source_token;
-        guest.claimed = (Some(claimed.0), Some(claimed.1));
-        (guest.taken, guest.read, guest.unjudged) = (true, true, true);
+        let responder = Responder::new(identity, kind, &header, message, datagram, now);
+        let responder = self.responders.pending.insert(responder);
+        responder.source_token = source_token;
+        responder.claimed = (Some(claimed.0), Some(claimed.1));
+        (responder.taken, responder.read, responder.unjudged) = (true, true, true);
         if welcomed.service == service::ACKNOWLEDGED {
-            self.flush_guest(out);
+            self.flush_answer(out);
         }
         Some(welcomed)
     }
@@ -110,52 +112,48 @@ impl Engine {
         out: &mut TransmitBatch,
     ) -> bool {
         let now = self.now.max(now);
-        let Some(guest) = &self.guest else {
+        let Some(pending) = self.responders.find(id) else {
             return false;
         };
-        let responds = guest.identity.id == id
-            && guest.responds()
-            && guest.taken
+        let responds = pending.responds()
+            && pending.taken
             && (1..=SHORT).contains(&data.len())
             && self.scheduler.is_empty()
             && self.replies.is_empty();
-        let fits = |known: &Answer| known.fits(guest, data.len(), unconfirmed);
-        let known = responds && self.answers.last().is_some_and(fits);
+        let fits = |known: &Answer| known.fits(pending, data.len(), unconfirmed);
+        let known = responds && self.responders.answers.last().is_some_and(fits);
         // One that ends the association is worth the long way here: its user goes at once.
         if !responds || !known && !unconfirmed || self.has_timer_due(now) {
             return false;
         }
-        let Some(guest) = &mut self.guest else {
+        let Some(pending) = &mut self.responders.pending else {
             return false;
         };
         self.now = now;
-        guest.answer = Some(std::mem::take(data));
-        (guest.closed, guest.unconfirmed) = (true, unconfirmed);
-        let Some(known) = self.answers.last().filter(|_| known) else {
-            return self.flush_guest(out);
-        };
-        guest.left = Some(now);
-        out.begin();
-        let at = out.arena.len();
-        known.write(guest, now, out);
-        self.guest_left(out, at, now);
+        pending.answer = Some(std::mem::take(data));
+        (pending.closed, pending.unconfirmed) = (true, unconfirmed);
+        match known {
+            true => self.answer_at_once(now, out),
+            false => return self.flush_answer(out),
+        }
         true
     }
 
     /// Makes the last answer to this client the last one, if it is another.
     #[inline(never)]
     fn turn_to_client(&mut self, src: SocketAddr) -> bool {
-        let another = self.guest.is_none() && self.answers.is_for_another(src);
+        let another = self.responders.pending.is_none() && self.responders.answers.is_for_another(src);
         if another {
-            self.settle_parted();
-            self.answers.turn_to(src);
+            self.settle_parting_responder();
+            self.responders.answers.turn_to(src);
         }
-        another && !self.answers.is_for_another(src)
+        another && !self.responders.answers.is_for_another(src)
     }
 
     /// Whether a FIRST like the last would be admitted without being counted.
     fn admits(&mut self, now: Time, header: &Header, client: ClientId, datagram: &Datagram<'_>) -> bool {
         let Some((known, likeness)) = self
+            .responders
             .answers
             .last()
             .and_then(|known| Some((known, known.likeness.as_ref()?)))
@@ -164,7 +162,11 @@ impl Engine {
         };
         let (src, key) = (datagram.src, header.key.value());
         let free = self.has_room_for(false)
-            && self.parted.as_ref().is_none_or(Parted::is_remembered)
+            && self
+                .responders
+                .parting
+                .as_ref()
+                .is_none_or(Parting::is_remembered)
             && likeness.changes == self.listeners.changes()
             && self.listeners.check(known.kind.listener, header.options).is_ok()
             && (!self.instance.is_young(now) || self.is_local(src))
@@ -177,7 +179,7 @@ impl Engine {
         if !free {
             return false;
         }
-        // Who is listed is not counted, so that asking changes nothing.
+        // What is listed is not counted, so that asking changes nothing.
         let credentials = Credentials {
             token: false,
             listed: self.validated.contains(now, src.ip()),
@@ -187,25 +189,31 @@ impl Engine {
         credentials.listed && decision(&mut self.pressure) == Decision::Accept
     }
 
-    /// Remembers what the guest came with, if he is the second of his kind: there may be more.
+    /// Remembers what the pending one came with, if it is the second of its kind: there may be more.
     pub(super) fn note_likeness(&mut self) {
         let changes = self.listeners.changes();
-        if let Some(answer) = self.answers.last_mut().filter(|answer| !answer.compared) {
+        if let Some(answer) = self
+            .responders
+            .answers
+            .last_mut()
+            .filter(|answer| !answer.compared)
+        {
             answer.compared = true;
-            answer.likeness = Likeness::of(self.datagram.octets(), &answer.kind, changes);
+            answer.likeness = Likeness::of(self.responders.datagram.octets(), &answer.kind, changes);
         }
     }
 
-    /// Judges the guest as of his arrival, if that was put off.
-    pub(in super::super) fn judge_late(&mut self, guest: &Guest) {
-        if !guest.unjudged {
+    /// Judges it as of its arrival, if that was put off.
+    pub(super) fn judge_late(&mut self, responder: &Responder) {
+        if !responder.unjudged {
             return;
         }
-        let (utc, (time, client)) = (self.utc_ms_at(guest.arrived), guest.claimed);
-        let verdict =
-            self.at_most_once
-                .judge_first(guest.arrived, utc, guest.src, guest.key, true, time, client);
-        debug_assert_eq!(verdict, Verdict::New, "somebody who was seen before was let in");
+        let (arrived, (time, client)) = (responder.arrived, responder.claimed);
+        let (utc, src) = (self.utc_ms_at(arrived), responder.kind.src);
+        let verdict = self
+            .at_most_once
+            .judge_first(arrived, utc, src, responder.key, true, time, client);
+        debug_assert_eq!(verdict, Verdict::New, "what was seen before was let in");
     }
 }
 
@@ -215,7 +223,7 @@ impl Likeness {
         let Body::First(first) = Packet::parse(octets).ok()?.body else {
             return None;
         };
-        let claim = super::Claim::of(&first.traffic);
+        let claim = Claim::of(&first.traffic);
         let (Some(_), Some(client)) = claim.identity() else {
             return None;
         };

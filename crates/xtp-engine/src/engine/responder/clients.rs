@@ -1,14 +1,14 @@
-//! The last answers, one a client: those of several clients who ask in turn serve each for his own.
+//! The last answers, one a client: those of several clients that ask in turn serve each for its own.
 
-use super::Answer;
+use super::answer::Answer;
 use core::net::SocketAddr;
 
 /// Clients whose last answer is remembered.
 const CLIENTS: usize = 16;
 
-/// The answer to whoever came last, and those to others.
+/// The answer to the client that came last, and those to others.
 #[derive(Default)]
-pub(in super::super) struct Answers {
+pub(super) struct Answers {
     all: Vec<Answer>,
     last: usize,
     /// The one that makes room for a new one, when there are as many as there may be.
@@ -16,9 +16,9 @@ pub(in super::super) struct Answers {
 }
 
 impl Answers {
-    /// The answer to whoever came last.
+    /// The answer to the client that came last.
     #[inline]
-    pub(in super::super) fn last(&self) -> Option<&Answer> {
+    pub(super) fn last(&self) -> Option<&Answer> {
         self.all.get(self.last)
     }
 
@@ -27,8 +27,8 @@ impl Answers {
         self.all.get_mut(self.last)
     }
 
-    /// Whether the last one is another client's. What one who is not in the books leaves behind is told by the last one, so
-    /// it may be [changed](Self::turn_to) only when there is nobody like that.
+    /// Whether the last one is another client's. What one that is not in the books leaves behind is told by the last one, so
+    /// it may be [changed](Self::turn_to) only when there is none.
     #[inline]
     pub(super) fn is_for_another(&self, src: SocketAddr) -> bool {
         self.last().is_some_and(|last| last.kind.src != src)
