@@ -56,6 +56,16 @@ enum State {
     Answered { left: Time, until: Time, answer: Answer },
 }
 
+/// The context that was begun last.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    slot: u32,
+    /// Number of the template its FIRST left from.
+    template: u64,
+    /// Octets of a packet's data as it began: a path that changes since is its own, not that of others.
+    segment: usize,
+}
+
 /// Initiators without a context, and what is known from those before.
 #[derive(Default)]
 pub(super) struct Initiators {
@@ -67,8 +77,8 @@ pub(super) struct Initiators {
     template: Option<Template>,
     templates: u64,
     ending: Option<Ending>,
-    /// Slot of the context that was begun last, and the number of its template, if its user asked for nothing else since.
-    begun: Option<(u32, u64)>,
+    /// The context that was begun last, if its user asked for nothing else since.
+    begun: Option<Begun>,
     /// What came for it, until its turn.
     observed: Option<Observed>,
     /// The datagram with the answer.
@@ -158,7 +168,7 @@ impl Initiators {
     /// The user of an association asks for more than others did, or it is another in that slot: what it will say is not
     /// known from them, nor does it tell anything of those that follow.
     pub(super) fn expect_nothing_usual_of(&mut self, slot: u32) {
-        self.begun.take_if(|(begun, _)| *begun == slot);
+        self.begun.take_if(|begun| begun.slot == slot);
         self.observed.take_if(|observed| observed.is_of(slot));
     }
 }
@@ -270,7 +280,15 @@ impl Engine {
         }
         match &initiator.state {
             State::Due => {}
-            State::Sent { .. } => self.initiators.begun = Some((slot, self.initiators.templates)),
+            State::Sent { .. } => {
+                let template = self.initiators.templates;
+                let awake = self.contexts.awake(slot);
+                self.initiators.begun = awake.map(|context| Begun {
+                    slot,
+                    template,
+                    segment: context.segment_size(),
+                });
+            }
             State::Answered { answer, .. } => self.promote_answered(slot, initiator, answer),
         }
         self.now = now;

@@ -2,8 +2,8 @@
 //! is counted, and what is left behind.
 
 use super::super::Engine;
-use super::Initiator;
 use super::answer::Answer;
+use super::{Begun, Initiator};
 use crate::context::{Context, Dally};
 use crate::stats::ContextStats;
 use crate::time::Time;
@@ -89,19 +89,18 @@ impl Engine {
     /// Looks at a packet for a context, which takes it afterwards: whether it is the answer that ends what was begun last.
     #[inline]
     pub(in super::super) fn observe(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) {
-        let begun = self.initiators.begun.take_if(|(begun, _)| *begun == slot);
-        if let Some((_, template)) = begun {
-            self.initiators.observed = self.observed(slot, template, packet, datagram);
+        let begun = self.initiators.begun.take_if(|begun| begun.slot == slot);
+        if let Some(begun) = begun {
+            self.initiators.observed = self.observed(begun, packet, datagram);
         }
     }
 
-    fn observed(
-        &self,
-        slot: u32,
-        template: u64,
-        packet: &Packet<'_>,
-        datagram: &Datagram<'_>,
-    ) -> Option<Observed> {
+    fn observed(&self, begun: Begun, packet: &Packet<'_>, datagram: &Datagram<'_>) -> Option<Observed> {
+        let Begun {
+            slot,
+            template,
+            segment,
+        } = begun;
         let context = self.contexts.awake(slot)?;
         let header = &packet.header;
         let (control, data) = match &packet.body {
@@ -119,6 +118,7 @@ impl Engine {
             // What comes so late that a timer is due tells nothing of others.
             && self.has_nothing_due()
             && context.awaits_last_word()
+            && context.segment_size() == segment
             && datagram.src == context.peer.addr
             && header.seq == 0
             && context.is_plausible(header, &packet.body)
