@@ -18,7 +18,11 @@ use tools::Tools;
 /// The folder whose files count.
 const COVERED: &str = "crates/xtp-engine/src/";
 /// Files that may stay below the limit of a file, and why; they count among all lines.
-const EXCUSED: [(&str, &str); 8] = [
+const EXCUSED: [(&str, &str); 9] = [
+    (
+        "admit/list.rs",
+        "more than a thousand records of a kind: admit/list_tests.rs, crates/xtp/tests/flood.rs",
+    ),
     (
         "admit/shedding.rs",
         "thousands of strangers at once: crates/xtp/tests/flood.rs",
