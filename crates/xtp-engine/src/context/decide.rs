@@ -8,10 +8,12 @@ use crate::config::EngineConfig;
 use crate::congestion::Controller;
 use crate::options::Confirm;
 use crate::time::Time;
-use xtp_wire::Options;
+use xtp_wire::{Caps, Options};
 
 /// Uncovered packets that never ask, however small the window (§3.5(b)).
 pub(super) const LEAST_QUOTA: u32 = 4;
+/// Uncovered packets of a message that its answer will acknowledge (§3.5(b)).
+const ANSWERED: u32 = 64;
 
 /// The next thing worth doing.
 #[derive(Clone, Debug)]
@@ -254,7 +256,11 @@ impl Context {
         let (all, young) = self.uncovered(now);
         // A short message after which nothing follows: the packets before this one are in the map by now, so that
         // counting the train again would ask for a report of each.
-        if plan.stop == Stop::Drained && all + 1 < LEAST_QUOTA {
+        let unasked = match self.expects_data() {
+            true => ANSWERED,
+            false => LEAST_QUOTA,
+        };
+        if plan.stop == Stop::Drained && all + 1 < unasked {
             return;
         }
         // Counted again they make longer trains ask a little early, which opens windows faster.
@@ -269,6 +275,12 @@ impl Context {
                 _ => ask.sreq = true,
             }
         }
+    }
+
+    /// The peer has answered with data before, which acknowledges, and is so near that LSTIMER asks soon where it does
+    /// not. Further away a loss would cost more than a question does.
+    fn expects_data(&self) -> bool {
+        !self.writer.gap.learned.is_zero() && self.has(Caps::XDATA) && self.is_near()
     }
 
     /// Uncovered packets: all, and the young ones (1).

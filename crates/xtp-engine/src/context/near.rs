@@ -17,7 +17,7 @@ impl Context {
         !self.pattern.no_feedback && counted(&self.writer.inflight) > room && self.is_near()
     }
 
-    fn is_near(&self) -> bool {
+    pub(super) fn is_near(&self) -> bool {
         let measured = match &self.writer.control {
             Control::Model(model) => model.least_round_trip(),
             _ => self.rtt.srtt(),

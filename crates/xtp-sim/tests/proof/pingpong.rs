@@ -12,7 +12,7 @@ use xtp_wire::Caps;
 
 const ROUNDS: u32 = 1_000;
 
-fn exchange(rtt: Duration, think: Duration, xdata: bool, rounds: u32) -> World {
+fn exchange(octets: u32, rtt: Duration, think: Duration, xdata: bool, rounds: u32) -> World {
     let configs = (1..=2u8).map(|number| {
         let mut engine = EngineConfig::new([number; 32]);
         if !xdata {
@@ -25,13 +25,13 @@ fn exchange(rtt: Duration, think: Duration, xdata: bool, rounds: u32) -> World {
     let mut ping = Vec::new();
     let mut pong = Vec::new();
     for round in 1..=rounds {
-        ping.extend([send(64), Step::AwaitMessages(round)]);
+        ping.extend([send(octets), Step::AwaitMessages(round)]);
         pong.push(Step::AwaitMessages(round));
         if think > Duration::ZERO {
             ping.push(Step::Wait(think));
             pong.push(Step::Wait(think));
         }
-        pong.push(send(64));
+        pong.push(send(octets));
     }
     ping.push(Step::CloseWriter);
     pong.extend([Step::AwaitEnd, Step::CloseWriter]);
@@ -44,7 +44,7 @@ fn check(xdata: bool, bound: f64) {
     // No round trip takes no time at all: within one moment everything would be young for ever.
     for rtt in [Duration::from_micros(2), Duration::from_micros(20), MS, 50 * MS] {
         for think in [Duration::ZERO, Duration::from_micros(10), 5 * MS, 200 * MS] {
-            let world = exchange(rtt, think, xdata, ROUNDS);
+            let world = exchange(64, rtt, think, xdata, ROUNDS);
             let packets = world.net.packets as f64 / f64::from(ROUNDS);
             let control = [Side::Initiator, Side::Responder].map(|side| control_packets(&world, side));
             assert!(
@@ -70,6 +70,34 @@ fn with_xdata() {
 #[test]
 fn without_xdata() {
     check(false, 2.07);
+}
+
+/// A near peer's answer acknowledges a message of many packets as it does one of a single packet, so that nobody who
+/// sleeps meanwhile is woken for a report. Longer thoughts than these shrink the window below such a message, and a closed
+/// window asks.
+#[test]
+fn long_messages_to_a_near_peer_ask_nothing() {
+    let micros = Duration::from_micros;
+    for think in [Duration::ZERO, micros(10), micros(100)] {
+        for octets in [8 << 10, 16 << 10, 64 << 10] {
+            let world = exchange(octets, micros(40), think, true, 200);
+            for side in [Side::Initiator, Side::Responder] {
+                let control = control_packets(&world, side);
+                assert!(
+                    control <= 6,
+                    "{control} for 200 messages of {octets}, think {think:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Where one would have to wait long for what is lost, the last packet asks.
+#[test]
+fn long_messages_to_a_distant_peer_ask() {
+    let world = exchange(16 << 10, 20 * MS, Duration::from_micros(10), true, 100);
+    let control = control_packets(&world, Side::Responder);
+    assert!(control >= 90, "{control} answers to 100 messages");
 }
 
 #[test]
