@@ -11,7 +11,7 @@ use crate::time::Time;
 use xtp_wire::{Caps, Options};
 
 /// Uncovered packets that never ask, however small the window (§3.5(b)).
-pub(super) const LEAST_QUOTA: u32 = 4;
+const LEAST_QUOTA: u32 = 4;
 /// Uncovered packets of a message that its answer will acknowledge (§3.5(b)).
 const ANSWERED: u32 = 64;
 
@@ -256,11 +256,7 @@ impl Context {
         let (all, young) = self.uncovered(now);
         // A short message after which nothing follows: the packets before this one are in the map by now, so that
         // counting the train again would ask for a report of each.
-        let unasked = match self.expects_data() {
-            true => ANSWERED,
-            false => LEAST_QUOTA,
-        };
-        if plan.stop == Stop::Drained && all + 1 < unasked {
+        if plan.stop == Stop::Drained && all + 1 < self.unasked() {
             return;
         }
         // Counted again they make longer trains ask a little early, which opens windows faster.
@@ -277,9 +273,17 @@ impl Context {
         }
     }
 
+    /// Uncovered packets that ask when nothing is left to send.
+    pub(super) fn unasked(&self) -> u32 {
+        match self.writer.gap.answers {
+            true => ANSWERED,
+            false => LEAST_QUOTA,
+        }
+    }
+
     /// The peer has answered with data before, which acknowledges, and is so near that LSTIMER asks soon where it does
     /// not. Further away a loss would cost more than a question does.
-    fn expects_data(&self) -> bool {
+    pub(super) fn expects_data(&self) -> bool {
         !self.writer.gap.learned.is_zero() && self.has(Caps::XDATA) && self.is_near()
     }
 

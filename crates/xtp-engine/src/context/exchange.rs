@@ -196,7 +196,7 @@ impl Context {
         let before_last = (len - first - 1) / size * size;
         writer.nxt + (len + size) as u64 <= writer.credit.alloc
             && writer.control.span().is_none_or(|span| len as u64 <= span)
-            && behind < LONGEST.min(max)
+            && behind < self.longest(max)
             && ((first + before_last) as u64) < writer.control.window()
             && ((XDATA_LEN + first + before_last + heads_len(behind)) as u64) < writer.pacer.available()
     }
@@ -228,12 +228,13 @@ impl Context {
         out: &mut TransmitBatch,
         cars: &mut Vec<Car>,
     ) -> (u32, usize, Options) {
-        out.begin_packets(heads_len(LONGEST) + XDATA_LEN + data.len());
         let (first, mut rest) = data.split_at(segment.len);
+        let size = self.segment_size();
+        let heads = heads_len(1 + rest.len().div_ceil(size));
+        out.begin_packets(heads + XDATA_LEN + data.len());
         let (at, options) = self.write_first(segment, env, first, out);
         out.arena.extend_from_slice(first);
         let (sync, segment_octets) = (self.writer.sync_out, out.arena.len() - at);
-        let size = self.segment_size();
         let mut seq = segment.end();
         while !rest.is_empty() {
             let (part, left) = rest.split_at(size.min(rest.len()));

@@ -14,11 +14,11 @@ use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use smallvec::SmallVec;
 use xtp_wire::{Body, DataSegment, Format, Header, Options, Packet, XDATA_LEN, serial_gt, size};
 
-/// Packets of the longest train: one more might ask for a report.
-pub(super) const LONGEST: usize = super::decide::LEAST_QUOTA as usize - 1;
+/// Packets of the longest train: more octets than that are better gathered where they lie than copied behind one another.
+pub(super) const LONGEST: usize = 16;
 
 /// The packets of a train behind its first.
-pub(super) type Cars = SmallVec<[Planned; LONGEST - 1]>;
+pub(super) type Cars = SmallVec<[Planned; 2]>;
 
 /// What is not yet in the books of a packet that followed the first of a train.
 pub(crate) struct Follower {
@@ -135,7 +135,7 @@ impl Context {
             // What the books of an arrival will say of the window and the pacer lets no less through.
             let open = seq - writer.nxt < writer.control.window() && octets < writer.pacer.available();
             let cut = writer.queue.cut(seq, size)?;
-            if !open || cut.tag.is_some() || cars.len() + 2 > LONGEST.min(max) {
+            if !open || cut.tag.is_some() || cars.len() + 2 > self.longest(max) {
                 return None;
             }
             let car = Planned {
@@ -151,6 +151,12 @@ impl Context {
             cars.push(car);
         }
         Some(cars)
+    }
+
+    /// Packets of a train that may leave at once, if a turn hands over at most `max`: one more might ask for a report.
+    pub(super) fn longest(&self, max: usize) -> usize {
+        let unasked = self.unasked() as usize - 1;
+        unasked.min(LONGEST).min(max)
     }
 
     /// Builds the packets of `cars`, whose books are for later.

@@ -98,6 +98,8 @@ impl Requests {
 pub(crate) struct ReplyGap {
     pub(crate) open_since: Option<Time>,
     pub(crate) learned: Duration,
+    /// An answer is as good as a report, by what was known when the last turn ended.
+    pub(crate) answers: bool,
 }
 
 impl ReplyGap {
