@@ -122,7 +122,7 @@ impl Pair {
             taken = self.deliver(me, waiting);
         }
         let end = &mut self.ends[me];
-        if !end.is_parting() && !end.is_hosting() {
+        if !end.is_hosting() {
             end.catch_up_idle();
         }
         taken

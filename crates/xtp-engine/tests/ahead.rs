@@ -149,9 +149,7 @@ impl World {
         let (hosts, waits) = (self.ends[me].is_hosting(), self.ends[me].is_waiting());
         self.ends[me].receive_ahead(now, datagram);
         self.unmade += u64::from(hosts && self.ends[me].is_hosting());
-        let last = self.held[me].last();
-        let noted = last.is_some_and(|id| self.ends[me].is_noted(*id));
-        self.at_once[6] += u64::from(waits && noted);
+        self.at_once[6] += u64::from(waits && self.ends[me].is_waiting());
         self.take_events(me);
     }
 
@@ -366,7 +364,7 @@ fn part(world: &mut World, number: u64, now: Time) {
 /// The client's user lets go, and there is no turn.
 fn go(world: &mut World, now: Time, id: ContextId) {
     let released = at_once::release(world, 0, now + Duration::from_micros(1), id);
-    world.at_once[7] += u64::from(world.ends[0].is_parting());
+    world.at_once[7] += u64::from(world.ends[0].is_waiting());
     world.events.push(format!("0 goes: {released:?}"));
     world.held[0].retain(|held| *held != id);
 }

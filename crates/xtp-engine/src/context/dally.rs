@@ -12,6 +12,7 @@ use core::time::Duration;
 use xtp_wire::{Key, Options, Packet};
 
 /// An end that answers stragglers and does nothing else.
+#[derive(PartialEq)]
 pub(crate) struct Dally {
     pub(crate) wait: TimeWait,
     pub(crate) peer: SocketAddr,

@@ -374,6 +374,14 @@ impl Context {
         self.state == State::Gone && self.released
     }
 
+    /// Its place among those that have a turn: answers to urgent packets are urgent too (§5.4).
+    pub(crate) fn urgency(&self) -> Option<u16> {
+        match (self.tuning.sort, self.reader.modes.sort) {
+            (Some(own), Some(theirs)) => Some(own.min(theirs)),
+            (own, theirs) => own.or(theirs),
+        }
+    }
+
     /// Whether it is a responder's.
     pub(crate) fn is_responder(&self) -> bool {
         self.role == Role::Responder

@@ -26,7 +26,7 @@ pub enum Parting {
 
 impl Driver {
     /// Opens an association of one message and, if all of it finds room, closes the writer. What was accepted is gone
-    /// from `data`. Nothing leaves before the next turn, and until then nothing may be asked about the association.
+    /// from `data`. Nothing leaves before the next turn.
     ///
     /// # Errors
     ///

@@ -158,10 +158,10 @@ impl Driver {
         true
     }
 
-    /// What it took to decide is booked while the packet is under way; what an association that ended leaves behind,
-    /// when there is nothing to do.
+    /// What it took to decide is booked while the packet is under way; what an association leaves behind that came, was
+    /// answered and ended, when there is nothing to do.
     fn catch_up_unless_it_can_wait(&mut self) {
-        if !self.engine.is_parting() && !self.engine.is_hosting() {
+        if !self.engine.is_hosting() {
             self.engine.catch_up_idle();
         }
     }

@@ -1,5 +1,6 @@
 //! Commands of the user, one context each.
 
+use super::initiator::Initiator;
 use super::{Engine, Read};
 use crate::context::{Context, Env};
 use crate::error::Error;
@@ -24,7 +25,7 @@ impl Engine {
         act: impl FnOnce(&mut Context, &mut Env<'_>) -> R,
     ) -> Result<R, Error> {
         self.advance(now);
-        let slot = self.slot(id)?;
+        let slot = self.slot_of_context(id)?;
         self.initiators.expect_nothing_usual_of(slot);
         self.run_command(slot, act)
     }
@@ -48,7 +49,7 @@ impl Engine {
 
     fn look<R>(&self, id: ContextId, see: impl FnOnce(&Context) -> R) -> Result<R, Error> {
         let slot = self.slot(id)?;
-        self.contexts.see(slot, see).ok_or(Error::NoContext)
+        self.see(slot, see).ok_or(Error::NoContext)
     }
 
     /// Starts listening.
@@ -216,7 +217,7 @@ impl Engine {
             return read;
         }
         self.advance(now);
-        let slot = self.slot(id)?;
+        let slot = self.slot_of_context(id)?;
         self.run_command(slot, |context, _| context.read(max))?
     }
 
@@ -245,10 +246,11 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn readable(&self, id: ContextId) -> Result<u64, Error> {
-        if let Some(octets) = self.noted_readable(id) {
-            return Ok(octets);
+        let slot = self.slot(id)?;
+        match self.contexts.initiator(slot) {
+            Some(initiator) => Ok(initiator.readable()),
+            None => self.look(id, Context::readable),
         }
-        self.look(id, Context::readable)
     }
 
     /// Whether a whole message, or all of the peer's stream that will come, can be read at once.
@@ -315,8 +317,12 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn discard(&mut self, now: Time, id: ContextId, untaken: u64) -> Result<(), Error> {
-        // What is only noted of it was read.
-        if untaken == 0 && (self.noted_readable(id) == Some(0) || self.read_lingering(now, id)) {
+        let initiator = self
+            .contexts
+            .find(id)
+            .and_then(|slot| self.contexts.initiator(slot));
+        let has_read = initiator.is_some_and(Initiator::has_read_all);
+        if untaken == 0 && (has_read || self.read_lingering(now, id)) {
             return Ok(());
         }
         self.command(now, id, |context, env| context.discard(untaken, env))
@@ -375,11 +381,8 @@ impl Engine {
         if self.release_lingering(now, id) || self.release_at_once(now, id) {
             return Ok(());
         }
-        match self.is_beside_waiting(id) {
-            true => self.now = self.now.max(now),
-            false => self.advance(now),
-        }
-        let slot = self.slot(id)?;
+        self.advance(now);
+        let slot = self.slot_of_context(id)?;
         self.learn_before_release(slot);
         let at = self.now;
         let over = |context: &mut Context, env: &mut Env<'_>| {

@@ -41,6 +41,7 @@ impl Engine {
     pub fn catch_up(&mut self) {
         self.settle_last();
         self.settle_ahead();
+        self.promote_late();
         if let Some(books) = self.books.take() {
             self.do_books(books);
         }

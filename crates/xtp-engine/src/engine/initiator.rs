@@ -1,59 +1,73 @@
 //! A pending initiator: an association of one message that this end began, without a context.
 //!
-//! `Due -> Sent -> Answered`. What was asked for is noted; FIRST leaves from the last one of its kind (`template`). The
-//! context is made while it is under way, unless it is known what such an association ends with: then only the answer of last
-//! time is awaited (`waiting`, `answer`), END leaves, and what the association leaves behind is put in its place (`ending`).
-//! Whatever else happens makes the context: [`promote`](Engine::promote) calls the functions that would have made it, with
-//! the times of then.
+//! `Due -> Sent -> Answered`, in a slot of its own like a context, as many at once as there may be associations. FIRST leaves
+//! from the last one of its kind (`template`), the answer is compared with the last one of its kind (`answer`), END leaves
+//! (`turn`), and what the association leaves behind is put in its place (`ending`). What it would have been told or sent is the
+//! same at each moment as with a context, so whatever else happens to it may make the context at any time (`promote`).
 
+use super::Engine;
 use super::opening::Prepared;
 use super::responder::SHORT;
 use super::retained::Retained;
-use super::{Engine, Read};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
 use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use answer::Answer;
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
 use ending::{Ending, Observed};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use template::Template;
-use xtp_wire::Packet;
 
 mod answer;
 mod ending;
+mod promote;
 mod template;
-mod waiting;
+mod turn;
 
-/// How long the other end may take without a context here: less than any timer of a context that asked for something
+/// How long an association may do without a context: less than any timer of a context that asked for something
 /// (WTIMER is 5 ms at least), and long enough for a host that sleeps meanwhile.
 pub(super) const PATIENCE: Duration = Duration::from_micros(4_500);
 
+/// Memory of records kept for the next ones.
+const MAX_POOL: usize = 256;
+
 /// An association that this end began, without a context.
-struct Initiator {
+pub(super) struct Initiator {
     peer: SocketAddr,
     options: OpenOptions,
     prepared: Prepared,
     request: Bytes,
     asked: Time,
-    /// The slot that is held for it, so that identifiers and limits are those of an association that is there.
-    slot: Option<u32>,
+    /// It needs no context before.
+    until: Time,
     state: State,
-    /// FIRST as it left, to compare: in debug builds only.
+    /// Number of the template its FIRST left from.
+    template: u64,
+    /// Octets it promised to keep beside those of its request, since FIRST left.
+    granted: u64,
+    /// The datagram with the answer.
+    datagram: Retained,
+    /// FIRST and END as they left, to compare: in debug builds only.
     first: Vec<u8>,
+    end: Vec<u8>,
 }
 
 enum State {
     /// FIRST has to leave.
     Due,
-    /// FIRST has left. Only its answer is awaited, until then; if it is not known what follows, the context is made as soon
-    /// as there is time.
-    Sent { left: Time, until: Option<Time> },
+    /// FIRST has left. Only its answer is awaited, if it is known what follows; else the context is made as soon as there
+    /// is time.
+    Sent { left: Time, ending: Option<Arc<Ending>> },
     /// The answer came, which ends it.
-    Answered { left: Time, until: Time, answer: Answer },
+    Answered {
+        left: Time,
+        ending: Arc<Ending>,
+        answer: Answer,
+    },
 }
 
 /// The context that was begun last.
@@ -66,25 +80,23 @@ struct Begun {
     segment: usize,
 }
 
-/// Initiators without a context, and what is known from those before.
+/// What is known of initiators from those before, and which ones will have waited too long next.
 #[derive(Default)]
 pub(super) struct Initiators {
-    /// The one that was begun last.
-    pending: Option<Initiator>,
-    /// The one before, if nothing of it is left but what it leaves behind.
-    parting: Option<Initiator>,
+    /// Records by the moment from which on they have a context: their slots, and the generation of these. The first one is
+    /// there; of others nothing may be left.
+    waiting: VecDeque<(Time, u32, u32)>,
+    count: usize,
     /// The last FIRST that was made by a context, and how many were.
     template: Option<Template>,
     templates: u64,
-    ending: Option<Ending>,
+    ending: Option<Arc<Ending>>,
     /// The context that was begun last, if its user asked for nothing else since.
     begun: Option<Begun>,
     /// What came for it, until its turn.
     observed: Option<Observed>,
-    /// The datagram with the answer.
-    datagram: Retained,
-    /// END as it left, to compare: in debug builds only.
-    end: Vec<u8>,
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    pool: Vec<Box<Initiator>>,
 }
 
 impl Initiator {
@@ -109,59 +121,95 @@ impl Initiator {
         }
     }
 
-    fn answer(&self) -> Option<&Answer> {
+    fn answered(&self) -> Option<(&Ending, &Answer)> {
         match &self.state {
-            State::Answered { answer, .. } => Some(answer),
+            State::Answered { ending, answer, .. } => Some((ending.as_ref(), answer)),
             _ => None,
         }
     }
 
-    fn answer_mut(&mut self) -> Option<&mut Answer> {
+    fn answered_mut(&mut self) -> Option<(&Ending, &mut Answer)> {
         match &mut self.state {
-            State::Answered { answer, .. } => Some(answer),
+            State::Answered { ending, answer, .. } => Some((&**ending, answer)),
             _ => None,
         }
+    }
+
+    /// Whether it had its last turn.
+    fn is_over(&self) -> bool {
+        self.answered().is_some_and(|(_, answer)| answer.left.is_some())
     }
 
     /// Whether a packet of it has to leave.
-    fn has_to_send(&self) -> bool {
+    pub(super) fn has_to_send(&self) -> bool {
         match &self.state {
             State::Due => true,
             State::Sent { .. } => false,
-            State::Answered { answer, .. } => answer.owes_end(),
+            State::Answered { ending, answer, .. } => answer.left.is_none() && !ending.is_end(),
+        }
+    }
+
+    fn is_released(&self) -> bool {
+        self.answered()
+            .is_some_and(|(_, answer)| answer.released.is_some())
+    }
+
+    /// Octets it keeps or promised to keep, as of its last turn.
+    pub(super) fn charge(&self) -> u64 {
+        match self.left() {
+            Some(_) if !self.is_over() => self.granted + self.request.len() as u64,
+            _ => 0,
         }
     }
 }
 
 impl Initiators {
+    /// A new record.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.pending.is_none() && self.parting.is_none()
+    fn record(
+        &mut self,
+        peer: SocketAddr,
+        options: OpenOptions,
+        prepared: Prepared,
+        request: Bytes,
+        asked: Time,
+    ) -> Box<Initiator> {
+        self.count += 1;
+        let until = asked + PATIENCE;
+        let Some(mut record) = self.pool.pop() else {
+            return Box::new(Initiator {
+                peer,
+                options,
+                prepared,
+                request,
+                asked,
+                until,
+                state: State::Due,
+                template: 0,
+                granted: 0,
+                datagram: Retained::default(),
+                first: Vec::new(),
+                end: Vec::new(),
+            });
+        };
+        // What was kept is due, and has promised nothing.
+        record.peer = peer;
+        record.options = options;
+        record.prepared = prepared;
+        record.request = request;
+        (record.asked, record.until) = (asked, until);
+        record
     }
 
-    pub(super) fn has_to_send(&self) -> bool {
-        self.pending.as_ref().is_some_and(Initiator::has_to_send)
-    }
-
-    /// Whether there is one that is not counted among the associations.
-    pub(super) fn has_uncounted(&self) -> bool {
-        self.pending
-            .as_ref()
-            .is_some_and(|initiator| initiator.slot.is_none())
-    }
-
-    /// The only one that was answered and is not in the books.
-    #[inline]
-    fn answered(&self) -> Option<&Initiator> {
-        let pending = || self.pending.as_ref().filter(|last| last.answer().is_some());
-        self.parting.as_ref().or_else(pending)
-    }
-
-    #[inline]
-    fn answered_mut(&mut self) -> Option<&mut Initiator> {
-        match &mut self.parting {
-            Some(parting) => Some(parting),
-            None => self.pending.as_mut().filter(|last| last.answer().is_some()),
+    /// One less; its memory is kept.
+    fn keep(&mut self, mut record: Box<Initiator>) {
+        self.count -= 1;
+        record.request = Bytes::new();
+        record.state = State::Due;
+        record.granted = 0;
+        record.datagram.release();
+        if self.pool.len() < MAX_POOL {
+            self.pool.push(record);
         }
     }
 
@@ -176,8 +224,7 @@ impl Initiators {
 impl Engine {
     /// [`open`](Self::open), [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one: what a
     /// one-shot or a request begins with. What was accepted is gone from `data`; if something is left, the writer is not
-    /// closed. The association may be made only after its packet has left: between this and
-    /// [`catch_up`](Self::catch_up) nothing may be asked of the engine about it, commands are free.
+    /// closed.
     ///
     /// # Errors
     ///
@@ -207,27 +254,20 @@ impl Engine {
             }
             return Ok(id);
         }
-        // The books of the association before may wait until this one's packet is under way.
-        let waits = self.is_parting() && self.parting_may_wait(now);
-        match waits {
-            true => self.now = self.now.max(now),
-            false => self.advance(now),
-        }
+        self.advance(now);
         let prepared = self.prepare(peer, &options)?;
-        let id = prepared.identity.id;
-        if waits && self.initiators.pending.is_some() {
-            self.initiators.parting = self.initiators.pending.take();
-        }
-        self.initiators.pending = Some(Initiator {
-            peer,
-            options,
-            prepared,
-            request: std::mem::take(data),
-            asked: self.now,
-            slot: None,
-            state: State::Due,
-            first: Vec::new(),
-        });
+        let (id, sort, asked) = (prepared.identity.id, options.tuning.sort, self.now);
+        let slot = self.contexts.hold();
+        self.initiators.expect_nothing_usual_of(slot);
+        self.demux.insert_own(prepared.identity.key, slot);
+        let request = std::mem::take(data);
+        let record = self.initiators.record(peer, options, prepared, request, asked);
+        let generation = self.contexts.generation(slot);
+        self.initiators
+            .waiting
+            .push_back((record.until, slot, generation));
+        self.contexts.put_initiator(slot, record);
+        self.scheduler.push(slot, sort, asked);
         Ok(id)
     }
 
@@ -240,107 +280,48 @@ impl Engine {
         }
     }
 
-    /// Does the books of all of them: each leaves behind what it leaves, or becomes a context.
-    pub(super) fn settle_initiators(&mut self) {
-        self.settle_parting_initiator();
-        if let Some(initiator) = self.initiators.pending.take() {
-            match initiator.state {
-                State::Answered { .. } => self.conclude(&initiator),
-                _ => self.promote(&initiator, None),
-            }
+    /// Whether there are associations of one message that this end began and that have no context.
+    pub fn is_waiting(&self) -> bool {
+        self.initiators.count > 0
+    }
+
+    /// When one that has none is given a context.
+    #[inline]
+    pub(super) fn waits_until(&self) -> Option<Time> {
+        self.initiators.waiting.front().map(|(until, ..)| *until)
+    }
+
+    /// Gives those a context that waited too long without.
+    #[inline]
+    pub(super) fn promote_late(&mut self) {
+        while let Some(&(until, slot, _)) = self.initiators.waiting.front()
+            && until <= self.now
+        {
+            self.promote(slot);
         }
     }
 
-    fn settle_parting_initiator(&mut self) {
-        if let Some(parting) = self.initiators.parting.take() {
-            self.conclude(&parting);
+    /// The carrier reports something about their peer.
+    pub(super) fn promote_all_of(&mut self, peer: SocketAddr) {
+        let waiting = self.initiators.waiting.iter();
+        let slots: Vec<u32> = waiting
+            .filter(|(_, slot, generation)| {
+                let record = self.contexts.initiator_of(*slot, *generation);
+                record.is_some_and(|record| record.peer == peer)
+            })
+            .map(|(_, slot, _)| *slot)
+            .collect();
+        for slot in slots {
+            self.promote(slot);
         }
     }
 
-    /// Makes its context, by what opening, sending, closing and the answer would have done, each with the time of then. The turn
-    /// in which FIRST left goes into `out`, or for nothing but what it leaves behind.
-    fn promote(&mut self, initiator: &Initiator, out: Option<&mut TransmitBatch>) {
-        let now = std::mem::replace(&mut self.now, initiator.asked);
-        let slot = initiator.slot.unwrap_or_else(|| self.contexts.hold());
-        self.contexts.fill(slot);
-        self.place(slot, &initiator.prepared, initiator.peer, &initiator.options);
-        let left = initiator.left();
-        // What left promised what it states, whatever memory has become since.
-        if left.is_none() {
-            self.ration_opening(slot);
+    /// A record is gone: the first one that waits is there.
+    fn tidy_waiting(&mut self) {
+        while let Some(&(_, slot, generation)) = self.initiators.waiting.front()
+            && self.contexts.initiator_of(slot, generation).is_none()
+        {
+            self.initiators.waiting.pop_front();
         }
-        if let Some(context) = self.contexts.at(slot) {
-            // A context that was just made takes what fits its FIRST.
-            let _ = context.send(initiator.request.clone(), true);
-            let _ = context.close_writer();
-        }
-        match left {
-            Some(left) => self.turn_of_then(slot, left, out, &initiator.first),
-            None => self.mark_dirty(slot),
-        }
-        match &initiator.state {
-            State::Due => {}
-            State::Sent { .. } => {
-                let template = self.initiators.templates;
-                let awake = self.contexts.awake(slot);
-                self.initiators.begun = awake.map(|context| Begun {
-                    slot,
-                    template,
-                    segment: context.segment_size(),
-                });
-            }
-            State::Answered { answer, .. } => self.promote_answered(slot, initiator, answer),
-        }
-        self.now = now;
-        if let Some(at) = initiator.answer().and_then(Answer::released) {
-            let released = self.release(at, initiator.id());
-            debug_assert_eq!(released, Ok(()));
-        }
-    }
-
-    /// What the answer changed, what its user did with it, and the turn in which END left.
-    fn promote_answered(&mut self, slot: u32, initiator: &Initiator, answer: &Answer) {
-        let counted = match cfg!(debug_assertions) {
-            true => self.count_ended(initiator),
-            false => None,
-        };
-        self.now = answer.arrived;
-        let told = self.events.len();
-        let (own, shared) = self.initiators.datagram.lend();
-        let octets = shared.as_deref().unwrap_or(&own);
-        if let Ok(packet) = Packet::parse(octets) {
-            let (dst, ecn) = answer.came;
-            let datagram = Datagram {
-                src: initiator.peer,
-                dst,
-                ecn,
-                data: octets,
-                backing: shared.as_ref(),
-            };
-            self.deliver_as(slot, &packet, &datagram, answer.read);
-        }
-        if !answer.read {
-            self.count_copied(slot, self.initiators.datagram.copied());
-        }
-        self.initiators.datagram.take_back(own);
-        if let Some(context) = self.contexts.at(slot).filter(|_| answer.read) {
-            let read = context.read(usize::MAX);
-            debug_assert!(matches!(read, Ok(Read::Data { eom: true, .. })));
-        }
-        if let Some(left) = answer.left {
-            self.scheduler.remove(slot);
-            let end = std::mem::take(&mut self.initiators.end);
-            let said: &[u8] = if answer.is_end { &[] } else { &end };
-            self.turn_of_then(slot, left, None, said);
-            self.initiators.end = end;
-        }
-        if counted.is_some() {
-            let now = self.contexts.see(slot, |context| context.stats_now());
-            debug_assert_eq!(now, counted, "something else was counted");
-        }
-        // Told already, or known to who was given the answer.
-        let events = 2 + usize::from(answer.is_end || answer.left.is_some());
-        debug_assert_eq!(self.events.len(), told + events, "other events than were told");
-        self.events.truncate(told);
     }
 }

@@ -34,6 +34,7 @@ impl Engine {
         }
         match self.lookup(&header, datagram.src) {
             Some(slot) if self.arrive(slot, &packet, &datagram) => {}
+            Some(slot) if self.answer_initiator(slot, &packet, &datagram) => {}
             Some(slot) => {
                 self.observe(slot, &packet, &datagram);
                 self.deliver(slot, &packet, &datagram);
@@ -237,7 +238,7 @@ impl Engine {
     /// The carrier says "port unreachable" for a datagram sent to `peer` (§2.6).
     pub fn port_unreachable(&mut self, now: Time, peer: SocketAddr) {
         self.advance(now);
-        let slots: Vec<u32> = self.demux.by_peer(peer).collect();
+        let slots = self.slots_of(peer);
         for slot in slots {
             self.with(slot, |context, env| context.port_unreachable(env));
             self.mark_dirty(slot);
@@ -248,11 +249,19 @@ impl Engine {
     /// The carrier says that a datagram to `peer` was too big; `octets` = UDP payload that fits, if known (§5.5).
     pub fn too_big(&mut self, now: Time, peer: SocketAddr, octets: Option<usize>) {
         self.advance(now);
-        let slots: Vec<u32> = self.demux.by_peer(peer).collect();
+        let slots = self.slots_of(peer);
         for slot in slots {
             self.with(slot, |context, env| context.too_big(octets, env));
             self.mark_dirty(slot);
         }
+    }
+
+    /// Contexts of `peer` that the carrier reports something of, in an order that does not depend on how they were found.
+    fn slots_of(&mut self, peer: SocketAddr) -> Vec<u32> {
+        self.promote_all_of(peer);
+        let mut slots: Vec<u32> = self.demux.by_peer(peer).collect();
+        slots.sort_unstable();
+        slots
     }
 
     /// Gives the context a turn in the next flush.
@@ -262,12 +271,7 @@ impl Engine {
             && !context.dirty
         {
             context.dirty = true;
-            // Answers to urgent packets are urgent too (§5.4).
-            let sort = match (context.tuning.sort, context.reader.modes.sort) {
-                (Some(own), Some(theirs)) => Some(own.min(theirs)),
-                (own, theirs) => own.or(theirs),
-            };
-            self.scheduler.push(slot, sort, now);
+            self.scheduler.push(slot, context.urgency(), now);
         }
     }
 }

@@ -11,11 +11,16 @@
 //! have stopped.
 
 use super::Engine;
+use super::initiator::Initiator;
 use crate::context::Context;
 use std::collections::{BTreeSet, VecDeque};
 
 /// An association without anything else.
 const CONTEXT: u64 = 1_024;
+const _: () = assert!(
+    size_of::<Initiator>() as u64 <= CONTEXT,
+    "one without a context is not counted for what it takes"
+);
 /// Share of the limit for associations without anything else.
 const CONTEXTS_PART: u64 = 4;
 /// Share of what is left that one of them gets.
@@ -140,7 +145,7 @@ impl Engine {
     pub(super) fn account(&mut self, slot: u32) {
         let charge = match self.contexts.awake(slot) {
             Some(context) => context.charge(),
-            None => 0,
+            None => self.contexts.initiator(slot).map_or(0, Initiator::charge),
         };
         let gave_back = self.memory.note(slot, charge);
         if self.memory.is_rationed() || !self.memory.short.is_empty() {

@@ -226,8 +226,7 @@ impl Engine {
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
     pub fn is_full(&self) -> bool {
-        let unmade = self.initiators.has_uncounted() || self.responders.has_pending();
-        self.contexts.alive() + usize::from(unmade) >= self.config.max_contexts
+        self.contexts.alive() + usize::from(self.responders.has_pending()) >= self.config.max_contexts
     }
 
     /// UTC in milliseconds.
@@ -242,33 +241,17 @@ impl Engine {
 
     /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
-        if !self.is_settled() || self.has_records() {
+        if !self.is_settled() || !self.responders.is_empty() {
             self.catch_up();
         }
         self.now = self.now.max(now);
+        self.promote_late();
     }
 
-    /// Whether an association was asked for, or asked, that is not made yet.
-    #[inline]
-    fn is_ahead(&self) -> bool {
-        self.responders.has_pending() || !self.initiators.is_empty()
-    }
-
-    /// The same, or what one leaves behind is not in the books.
-    #[inline]
-    fn has_records(&self) -> bool {
-        !self.responders.is_empty() || !self.initiators.is_empty()
-    }
-
-    /// Whether a packet of one that is not made yet has to leave.
-    fn has_more_to_say(&self) -> bool {
-        self.responders.has_to_send() || self.initiators.has_to_send()
-    }
-
-    /// Makes it.
+    /// What came before is booked, and who is answered gets a context.
     #[inline]
     fn settle_ahead(&mut self) {
-        if self.has_records() {
+        if !self.responders.is_empty() {
             self.make_ahead();
         }
     }
@@ -276,9 +259,7 @@ impl Engine {
     /// Apart, so that the many calls with nothing to make save no registers for it.
     #[inline(never)]
     fn make_ahead(&mut self) {
-        // What came before is booked before.
         self.settle_parting_responder();
-        self.settle_initiators();
         self.settle_responder();
     }
 

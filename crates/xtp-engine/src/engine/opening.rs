@@ -1,7 +1,7 @@
 //! Opening an association: addresses, serial numbers, creation time, what is known of the peer (§2.4, §6.9, §7.4).
 
 use super::Engine;
-use crate::context::{Env, Identity, Opening};
+use crate::context::{Context, Env, Identity, Opening};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
@@ -18,6 +18,24 @@ pub(super) struct Prepared {
     pub(super) opening: Opening,
     /// The peer understands traffic format 1 only.
     pub(super) legacy: bool,
+}
+
+impl Prepared {
+    /// `context` becomes the association's.
+    pub(super) fn begin(
+        &self,
+        context: &mut Context,
+        peer: SocketAddr,
+        options: &OpenOptions,
+        env: &Env<'_>,
+    ) {
+        context.begin_initiator(self.identity, peer, options, self.opening.clone(), env);
+        if self.legacy {
+            context.offered = Caps::empty();
+        }
+        context.expected_answer = options.expected_answer;
+        context.serial = self.opening.client.map(|client| client.n);
+    }
 }
 
 impl Engine {
@@ -78,11 +96,6 @@ impl Engine {
 
     /// Makes the association.
     pub(super) fn place(&mut self, slot: u32, prepared: &Prepared, peer: SocketAddr, options: &OpenOptions) {
-        let Prepared {
-            identity,
-            opening,
-            legacy,
-        } = prepared;
         self.initiators.expect_nothing_usual_of(slot);
         let Some(context) = self.contexts.at(slot) else {
             return;
@@ -93,13 +106,8 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        context.begin_initiator(*identity, peer, options, opening.clone(), &env);
-        if *legacy {
-            context.offered = Caps::empty();
-        }
-        context.expected_answer = options.expected_answer;
-        context.serial = opening.client.map(|client| client.n);
-        self.demux.insert_own(identity.key, slot);
+        prepared.begin(context, peer, options, &env);
+        self.demux.insert_own(prepared.identity.key, slot);
         self.demux.insert_peer(peer, slot);
     }
 

@@ -182,11 +182,6 @@ impl Responders {
         self.pending.is_some()
     }
 
-    #[inline]
-    pub(super) fn has_parting(&self) -> bool {
-        self.parting.is_some()
-    }
-
     /// Whether there is one, or what one left is not in the books.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -211,9 +206,6 @@ impl Engine {
     /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine about it; events are
     /// told and commands are taken as ever.
     pub fn receive_ahead(&mut self, now: Time, datagram: Datagram<'_>) {
-        if self.answer_pending(now, &datagram) {
-            return;
-        }
         self.responders.welcoming = self.config.express;
         self.receive(now, datagram);
         self.responders.welcoming = false;
@@ -272,7 +264,7 @@ impl Engine {
     ) -> Option<Kind> {
         let header = &packet.header;
         let simple = self.responders.welcoming
-            && !self.is_ahead()
+            && !self.responders.has_pending()
             && self.scheduler.is_empty()
             // Its message may find no room.
             && !self.memory.is_rationed()

@@ -46,6 +46,12 @@ impl Retained {
         }
     }
 
+    /// The same, if others may hold them too.
+    #[inline]
+    pub(super) fn shared(&self) -> Option<&Bytes> {
+        self.shared.as_ref()
+    }
+
     /// Some of them, for a user.
     #[inline]
     pub(super) fn part(&self, range: Range<usize>) -> Bytes {

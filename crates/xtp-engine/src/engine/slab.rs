@@ -3,6 +3,7 @@
 //! A context that is at rest lies packed ([`Parked`]) until somebody wants to change it. The memory of whole ones is
 //! used again, so that packing and unpacking do not go through the allocator for it.
 
+use super::initiator::Initiator;
 use crate::context::{Context, Dally, Parked, Tunings, Waiting};
 use crate::event::ContextId;
 
@@ -15,6 +16,8 @@ enum Body {
     Empty,
     Whole(Box<Context>),
     Parked(Parked),
+    /// Of one message, and not in need of a context.
+    Initiator(Box<Initiator>),
     /// Over for its user.
     Dally(Box<Dally>),
 }
@@ -65,7 +68,8 @@ impl Slab {
     }
 
     /// Keeps the slot of the context reserved last for one that may be made later ([`fill`](Self::fill)), or of which only
-    /// the dallying is left ([`let_dally`](Self::let_dally)): it counts as if it were there.
+    /// the dallying is left ([`let_dally`](Self::let_dally)): it counts as if it were there. What is there instead is
+    /// [put](Self::put_initiator) there.
     pub(super) fn hold(&mut self) -> u32 {
         self.alive += 1;
         self.whole += 1;
@@ -85,6 +89,54 @@ impl Slab {
     /// Memory for the context whose slot was held.
     pub(super) fn fill(&mut self, slot: u32) {
         self.places[slot as usize].body = Body::Whole(house(&mut self.pool));
+    }
+
+    /// What an association in a slot that was held is without a context.
+    pub(super) fn put_initiator(&mut self, slot: u32, initiator: Box<Initiator>) {
+        if let Some(place) = self.places.get_mut(slot as usize) {
+            place.body = Body::Initiator(initiator);
+        }
+    }
+
+    #[inline]
+    pub(super) fn initiator(&self, slot: u32) -> Option<&Initiator> {
+        match &self.places.get(slot as usize)?.body {
+            Body::Initiator(initiator) => Some(initiator),
+            _ => None,
+        }
+    }
+
+    /// The same, unless it is another than the one of that generation.
+    #[inline]
+    pub(super) fn initiator_of(&self, slot: u32, generation: u32) -> Option<&Initiator> {
+        match self.places.get(slot as usize)? {
+            Place {
+                body: Body::Initiator(initiator),
+                generation: its,
+                ..
+            } => (*its == generation).then_some(initiator),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn initiator_mut(&mut self, slot: u32) -> Option<&mut Initiator> {
+        match &mut self.places.get_mut(slot as usize)?.body {
+            Body::Initiator(initiator) => Some(initiator),
+            _ => None,
+        }
+    }
+
+    /// Takes it out; its slot is held.
+    pub(super) fn take_initiator(&mut self, slot: u32) -> Option<Box<Initiator>> {
+        let body = &mut self.places.get_mut(slot as usize)?.body;
+        match std::mem::take(body) {
+            Body::Initiator(initiator) => Some(initiator),
+            other => {
+                *body = other;
+                None
+            }
+        }
     }
 
     /// The context reserved last came and went without being made; its slot.
@@ -164,7 +216,7 @@ impl Slab {
     /// Looks at a context; a parked one stays parked.
     pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
         match &self.places.get(slot as usize)?.body {
-            Body::Empty | Body::Dally(_) => None,
+            Body::Empty | Body::Initiator(_) | Body::Dally(_) => None,
             Body::Whole(memory) => Some(look(memory)),
             Body::Parked(parked) => {
                 let mut memory = Context::memory();
@@ -210,12 +262,12 @@ impl Slab {
         }
     }
 
-    /// The slot of `id`, if that context is still there.
+    /// The slot of `id`, if that association is still there.
     #[inline]
     pub(super) fn find(&self, id: ContextId) -> Option<u32> {
         let slot = slot_of(id);
         let place = self.places.get(slot as usize)?;
-        let there = matches!(place.body, Body::Whole(_) | Body::Parked(_));
+        let there = matches!(place.body, Body::Whole(_) | Body::Parked(_) | Body::Initiator(_));
         (u64::from(place.generation) == id.0 >> 32 && there).then_some(slot)
     }
 

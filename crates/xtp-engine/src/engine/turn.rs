@@ -29,16 +29,11 @@ impl Engine {
         self.settle_parting_responder();
         self.now = self.now.max(now);
         self.at_most_once.refresh();
-        if self.is_ahead() {
-            self.flush_ended();
-            if self.flush_due(out) || self.flush_answer(out) || self.flush_end(out) {
+        if self.responders.has_pending() {
+            if self.flush_answer(out) {
                 return;
             }
             if self.flush_lingering() {
-                out.begin();
-                return;
-            }
-            if self.flush_waiting() {
                 out.begin();
                 return;
             }
@@ -88,20 +83,22 @@ impl Engine {
     /// of the latest input may wait for the next command: it only puts timers right. Never false by mistake, but true
     /// whenever more than one context changed.
     pub fn is_pressing(&self, now: Time) -> bool {
-        if self.has_more_to_say()
+        if self.responders.has_to_send()
             || self.responder_has_ended()
             || !self.replies.is_empty()
             || self.groups.is_pressing(now)
             || self.next_timer().is_some_and(|at| at <= now)
             || self.lingers_until().is_some_and(|at| at <= now)
-            || self.waits_until().is_some_and(|at| at <= now)
         {
             return true;
         }
         match self.scheduler.lone() {
-            Some(slot) => !self.contexts.awake(slot).is_some_and(|context| {
-                context.dirty && context.has_sent_all() && context.has_nothing_to_say(now, &self.config)
-            }),
+            Some(slot) => match self.contexts.initiator(slot) {
+                Some(initiator) => initiator.has_to_send(),
+                None => !self.contexts.awake(slot).is_some_and(|context| {
+                    context.dirty && context.has_sent_all() && context.has_nothing_to_say(now, &self.config)
+                }),
+            },
             None => !self.scheduler.is_empty(),
         }
     }
@@ -110,7 +107,7 @@ impl Engine {
         self.ration(slot, 0);
         let observed = self.is_observed(slot);
         let Some(context) = self.contexts.at(slot) else {
-            return;
+            return self.turn_initiator(slot, out);
         };
         context.dirty = false;
         let mut env = Env {
@@ -351,27 +348,18 @@ impl Engine {
             self.at_most_once.deadline(),
             self.parking_deadline(),
             self.dallying.deadline(),
+            self.waits_until(),
         ];
         self.earliest(timers.into_iter().flatten().min())
     }
 
     fn earliest(&self, timer: Option<Time>) -> Option<Time> {
-        let open = !self.is_settled() || (self.is_ahead() && !self.may_stay_ahead());
+        let open = !self.is_settled() || (self.responders.has_pending() && !self.is_hosting());
         let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
         let queued = (queued || self.responder_has_ended()).then_some(self.now);
         let timers = timer.into_iter().chain(self.lingers_until());
         let groups = self.groups.deadline();
-        queued
-            .into_iter()
-            .chain(timers)
-            .chain(groups)
-            .chain(self.waits_until())
-            .min()
-    }
-
-    /// Whether what is not made yet need not be.
-    fn may_stay_ahead(&self) -> bool {
-        self.is_hosting() || self.is_waiting()
+        queued.into_iter().chain(timers).chain(groups).min()
     }
 
     /// Whether the next deadline is that of a writer who keeps to a pace: whoever waits for it has nothing to gain from
@@ -429,6 +417,7 @@ impl Engine {
             self.at_most_once.deadline(),
             self.parking_deadline(),
             self.dallying.deadline(),
+            self.waits_until(),
         ] {
             next = next.min(timer.unwrap_or(Time::NEVER));
         }
@@ -450,11 +439,23 @@ impl Engine {
     /// How an association ended, if it did.
     pub fn close_reason(&self, id: crate::ContextId) -> Option<CloseReason> {
         let slot = self.contexts.find(id)?;
-        self.contexts.see(slot, |context| context.closed.clone())?
+        match self.contexts.initiator(slot) {
+            Some(initiator) => initiator.close_reason(),
+            None => self.contexts.see(slot, |context| context.closed.clone())?,
+        }
     }
 
     pub(super) fn slot(&self, id: crate::ContextId) -> Result<u32, Error> {
         self.contexts.find(id).ok_or(Error::NoContext)
+    }
+
+    /// The same, and it has a context from now on.
+    pub(super) fn slot_of_context(&mut self, id: crate::ContextId) -> Result<u32, Error> {
+        let slot = self.slot(id)?;
+        if self.contexts.initiator(slot).is_some() {
+            self.promote(slot);
+        }
+        Ok(slot)
     }
 }
 

@@ -59,7 +59,7 @@ fn answer(
         world.events.push(format!("0 {:?}", data(&message)));
     }
     leaves(world, 0, &out);
-    if !world.ends[0].is_parting() || !world.idle {
+    if !world.idle {
         world.ends[0].catch_up();
     }
     if !ends {

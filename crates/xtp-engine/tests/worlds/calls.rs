@@ -115,7 +115,7 @@ impl Host {
             (_, Books::Now) => self.driver.catch_up(),
             (_, Books::Idle) => self.driver.catch_up_idle(),
             (_, Books::UnlessItCanWait) => {
-                if !self.driver.is_parting() && !self.driver.is_hosting() {
+                if !self.driver.is_hosting() {
                     self.driver.catch_up_idle();
                 }
             }

@@ -197,7 +197,7 @@ impl Host {
     pub(crate) fn finish(&mut self, now: Time, books: Books) {
         self.settle(now, books);
         let driver = &self.driver;
-        if driver.is_hosting() || driver.is_waiting() || driver.is_parting() {
+        if driver.is_hosting() || driver.is_waiting() {
             self.took(Shortcut::Noted);
         }
     }
@@ -461,7 +461,7 @@ impl Host {
 
     pub(crate) fn readable(&mut self, back: usize) {
         let Some(id) = self.id(back) else { return };
-        if self.way.is_short() && !self.driver.is_noted(id) {
+        if self.way.is_short() {
             self.driver.catch_up();
             self.take_events();
         }

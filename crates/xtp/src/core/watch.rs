@@ -207,13 +207,11 @@ impl Core {
             Source::Group(id) => return group::is_ready(self, now, id),
             Source::Stream(id) => id,
         };
-        // Of one that only has asked, and of an answer that is not booked, enough is known without.
+        // Of one that only has asked enough is known without.
         if self.is_unheard(id) {
             return false;
         }
-        if !self.engine.is_noted(id) {
-            self.engine.catch_up();
-        }
+        self.engine.catch_up();
         match self.engine.readable(id) {
             Ok(0) => {}
             more => return more.is_ok(),

@@ -1,23 +1,21 @@
-//! The answer that ends a pending initiator's association, and END after it.
+//! The answer that ends a pending initiator's association.
 //!
-//! What the answer has to be is known from the last one of its kind: it is compared, not taken apart. A caller who waits for
-//! nothing else is given its message, and END into its packet, in one and without events.
+//! What it has to be is known from the last one of its kind. A caller who waits for nothing else is given its message, and END into
+//! its packet, in one and without events.
 
-use super::super::turn::copy_of;
 use super::super::{Engine, Read};
-use super::ending::{Ending, Said};
+use super::ending::Said;
 use super::{Initiator, State};
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
-use crate::stats::ContextStats;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use bytes::Bytes;
 use core::net::IpAddr;
 use core::ops::Range;
-use xtp_wire::parse_head;
+use xtp_wire::Packet;
 
-/// An answer that ends its association and is not in the books.
+/// An answer that ends its association.
 pub(super) struct Answer {
     pub(super) arrived: Time,
     /// To which address it came, and how it was marked.
@@ -28,57 +26,18 @@ pub(super) struct Answer {
     pub(super) delay: Option<u32>,
     /// Where its message lies.
     message: Range<usize>,
-    /// It says END itself.
-    pub(super) is_end: bool,
     /// Its message was read.
     pub(super) read: bool,
-    /// When END left, or, if the answer says it, when there was a turn.
+    /// When it had its last turn, in which END left unless the answer says it.
     pub(super) left: Option<Time>,
     /// When its user let go.
-    released: Option<Time>,
+    pub(super) released: Option<Time>,
 }
 
 impl Answer {
-    /// The one that was recognised in `datagram`.
-    fn of(said: &Said<'_>, is_end: bool, datagram: &Datagram<'_>, now: Time) -> Self {
-        Self {
-            arrived: now,
-            came: (datagram.dst, datagram.ecn),
-            sync: said.sync,
-            delay: said.delay,
-            message: datagram.data.len() - said.data.len()..datagram.data.len(),
-            is_end,
-            read: false,
-            left: None,
-            released: None,
-        }
-    }
-
-    pub(super) fn owes_end(&self) -> bool {
-        self.left.is_none() && !self.is_end
-    }
-
-    pub(super) fn released(&self) -> Option<Time> {
-        self.released
-    }
-
-    /// Its user lets go; false if more than that follows.
-    pub(super) fn note_release(&mut self, now: Time) -> bool {
-        let over = self.left.is_some() || self.is_end && self.read;
-        let notes = over && self.released.is_none();
-        if notes {
-            self.released = Some(now);
-        }
-        notes
-    }
-
-    /// Whether what is left to book may wait for the next FIRST.
-    pub(super) fn is_parting(&self) -> bool {
-        match self.is_end {
-            // The turn after it may be that of the next FIRST, and until then it is not put away.
-            true => self.left.is_none() && self.released.is_some(),
-            false => self.left.is_some(),
-        }
+    /// Octets to read.
+    fn unread(&self) -> usize {
+        if self.read { 0 } else { self.message.len() }
     }
 }
 
@@ -88,8 +47,6 @@ impl Engine {
     /// octets, for a caller who waits for it. END, which answers it unless it says END itself, is in `out`; no event tells of
     /// either. `None`, and
     /// nothing done, for any other: that is for [`receive_ahead`](Self::receive_ahead).
-    ///
-    /// To be followed by [`catch_up`](Self::catch_up), but this may wait while [`is_parting`](Self::is_parting).
     pub fn receive_answer(
         &mut self,
         now: Time,
@@ -99,156 +56,157 @@ impl Engine {
         out: &mut TransmitBatch,
     ) -> Option<Bytes> {
         let now = self.now.max(now);
-        let pending = self.initiators.pending.as_ref();
-        if pending.is_none_or(|pending| pending.id() != id) {
+        let slot = self.contexts.find(id)?;
+        self.contexts.initiator(slot)?;
+        if !self.responders.is_empty() || !self.may_answer_at_once(now) {
             return None;
         }
-        self.recognize(now, datagram, limit)?;
-        let initiators = &mut self.initiators;
-        let pending = initiators.pending.as_mut()?;
-        let serial = pending.serial();
-        let answer = pending.answer_mut()?;
-        let message = match answer.message.is_empty() {
-            true => Bytes::new(),
-            false => initiators.datagram.part(answer.message.clone()),
-        };
-        (answer.read, answer.left) = (!message.is_empty(), Some(now));
-        out.begin();
-        self.write_end(out);
-        self.forget_serial(serial);
-        Some(message)
-    }
-
-    /// Takes a datagram that is the answer to what is awaited; false, and nothing done, for any other. Its events are
-    /// told.
-    #[inline]
-    pub(in super::super) fn answer_pending(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
-        let now = self.now.max(now);
-        if self.waits_until().is_none() || self.recognize(now, datagram, usize::MAX).is_none() {
-            return false;
-        }
-        let Some(pending) = &self.initiators.pending else {
-            return false;
-        };
-        let over = pending.answer().is_some_and(|answer| answer.is_end);
-        let over = over.then_some(Event::Closed(CloseReason::Normal));
-        let (id, told) = (pending.id(), [Event::Heard, Event::Readable]);
-        let told = told.into_iter().chain(over);
-        self.events.extend(told.map(|event| (id, event)));
-        true
-    }
-
-    /// If it is the expected one, the answer is kept, and noted.
-    #[inline(always)]
-    fn recognize(&mut self, now: Time, datagram: &Datagram<'_>, limit: usize) -> Option<()> {
-        let until = self.waits_until().filter(|until| now < *until)?;
-        if self.responders.has_parting() || !self.is_waiting() || !self.may_answer_at_once(now) {
-            return None;
-        }
-        let initiators = &mut self.initiators;
-        let (pending, ending) = (initiators.pending.as_mut()?, initiators.ending.as_ref()?);
-        let (header, payload) = parse_head(datagram.data)?;
-        let said = ending.expects(pending, &header, payload, datagram)?;
+        let packet = Packet::parse(datagram.data).ok()?;
+        let said = self.expected(slot, now, &packet, datagram)?;
         if said.data.len() > limit {
             return None;
         }
-        initiators.datagram.keep(datagram, said.data.len());
-        pending.state = State::Answered {
-            left: pending.left()?,
-            until,
-            answer: Answer::of(&said, ending.is_end(), datagram, now),
-        };
         self.now = now;
         self.stats.received += 1;
-        Some(())
-    }
-
-    /// END of the one that was answered last, unless the answer said it.
-    #[inline(always)]
-    fn write_end(&mut self, out: &mut TransmitBatch) {
-        let initiators = &mut self.initiators;
-        let (Some(pending), Some(ending)) = (&initiators.pending, &initiators.ending) else {
-            return;
-        };
-        let at = out.arena.len();
-        if ending.write_end(pending, self.config.protection(), out) {
-            copy_of(&mut initiators.end, &out.arena[at..]);
+        self.note_answer(slot, &said, datagram);
+        let record = self.contexts.initiator_mut(slot)?;
+        let message = record.take_message();
+        out.begin();
+        if self.have_last_turn(slot, out) {
             self.count_ahead();
         }
+        Some(message)
     }
 
-    /// Says END, if that is all there is to do.
-    pub(in super::super) fn flush_end(&mut self, out: &mut TransmitBatch) -> bool {
+    /// Takes a packet for a slot without a context; false if there is one, or from now on.
+    #[inline]
+    pub(in super::super) fn answer_initiator(
+        &mut self,
+        slot: u32,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        self.contexts.initiator(slot).is_some() && self.take_answer(slot, packet, datagram)
+    }
+
+    #[inline(never)]
+    fn take_answer(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
         let now = self.now;
-        let pending = self.initiators.pending.as_ref();
-        let owes = |last: &Initiator| last.answer().is_some_and(Answer::owes_end) && last.is_in_time(now);
-        if !pending.is_some_and(owes) || !self.scheduler.is_empty() || !self.has_nothing_due() {
-            return false;
-        }
-        let initiators = &mut self.initiators;
-        let (Some(pending), Some(ending)) = (&mut initiators.pending, &initiators.ending) else {
+        let Some(said) = self.expected(slot, now, packet, datagram) else {
+            self.promote(slot);
             return false;
         };
-        let (id, serial) = (pending.id(), pending.serial());
-        let Some(answer) = pending.answer_mut().filter(|answer| ending.fits(answer)) else {
+        self.note_answer(slot, &said, datagram);
+        let Some(record) = self.contexts.initiator(slot) else {
             return false;
         };
-        answer.left = Some(now);
-        out.begin();
-        self.write_end(out);
-        self.events.push_back((id, Event::Closed(CloseReason::Normal)));
-        self.forget_serial(serial);
+        let Some((ending, _)) = record.answered() else {
+            return false;
+        };
+        let over = ending.is_end().then_some(Event::Closed(CloseReason::Normal));
+        let (id, urgency) = (record.id(), ending.urgency());
+        let told = [Event::Heard, Event::Readable].into_iter().chain(over);
+        self.events.extend(told.map(|event| (id, event)));
+        self.scheduler.push(slot, urgency, now);
         true
     }
 
-    /// The answer to `id`, if it is not in the books.
-    fn answer_to(&self, id: ContextId) -> Option<&Answer> {
-        let answered = self.initiators.answered().filter(|answered| answered.id() == id);
-        answered.and_then(Initiator::answer)
+    /// What is new in a packet that is the answer awaited in `slot`.
+    fn expected<'a>(
+        &self,
+        slot: u32,
+        now: Time,
+        packet: &Packet<'a>,
+        datagram: &Datagram<'_>,
+    ) -> Option<Said<'a>> {
+        let record = self.contexts.initiator(slot)?;
+        let State::Sent {
+            ending: Some(ending),
+            left,
+        } = &record.state
+        else {
+            return None;
+        };
+        let said = ending.expects(record, packet, datagram)?;
+        let usual = now < record.until && !self.memory.is_rationed();
+        (usual && ending.foresees_after(record, (*left, now), said.delay)).then_some(said)
     }
 
-    /// Octets to read of an answer that is not in the books.
-    pub(in super::super) fn noted_readable(&self, id: ContextId) -> Option<u64> {
-        self.answer_to(id).map(|answer| match answer.read {
-            true => 0,
-            false => answer.message.len() as u64,
-        })
-    }
-
-    /// Whether what can be read of `id` is known although its books are not done, so that nobody who asks needs them.
-    pub fn is_noted(&self, id: ContextId) -> bool {
-        self.answer_to(id).is_some()
+    /// It was answered.
+    fn note_answer(&mut self, slot: u32, said: &Said<'_>, datagram: &Datagram<'_>) {
+        let now = self.now;
+        let Some(record) = self.contexts.initiator_mut(slot) else {
+            return;
+        };
+        let before = std::mem::replace(&mut record.state, State::Due);
+        record.state = match before {
+            State::Sent {
+                left,
+                ending: Some(ending),
+            } => State::Answered {
+                left,
+                ending,
+                answer: Answer {
+                    arrived: now,
+                    came: (datagram.dst, datagram.ecn),
+                    sync: said.sync,
+                    delay: said.delay,
+                    message: datagram.data.len() - said.data.len()..datagram.data.len(),
+                    read: false,
+                    left: None,
+                    released: None,
+                },
+            },
+            other => other,
+        };
+        record.datagram.keep(datagram, said.data.len());
+        self.heard = slot;
     }
 
     pub(in super::super) fn read_answer(&mut self, now: Time, id: ContextId, max: usize) -> Option<Read> {
-        let answered = self
-            .initiators
-            .answered_mut()
-            .filter(|answered| answered.id() == id);
-        let answer = answered.and_then(Initiator::answer_mut)?;
-        let fits = !answer.message.is_empty() && answer.message.len() <= max;
-        if answer.left.is_some() || answer.read || !fits {
+        let slot = self.contexts.find(id)?;
+        self.contexts.initiator(slot)?;
+        self.advance(now);
+        let record = self.contexts.initiator_mut(slot)?;
+        let (_, answer) = record.answered()?;
+        if answer.left.is_some() || !(1..=max).contains(&answer.unread()) {
             return None;
         }
-        self.now = self.now.max(now);
-        answer.read = true;
-        let message = answer.message.clone();
         Some(Read::Data {
             offset: 0,
-            bytes: self.initiators.datagram.part(message),
+            bytes: record.take_message(),
             eom: true,
         })
     }
+}
 
-    /// What [`context_stats`](Self::context_stats) will say of `id` when the books of its END are done, if that is known
-    /// before: whoever ends an association need not wait for them.
-    pub fn parting_stats(&self, id: ContextId) -> Option<ContextStats> {
-        let answered = self.initiators.answered().filter(|answered| answered.id() == id);
-        self.count_ended(answered?)
+impl Initiator {
+    /// Octets to read.
+    pub(in super::super) fn readable(&self) -> u64 {
+        self.answered().map_or(0, |(_, answer)| answer.unread() as u64)
     }
 
-    pub(super) fn count_ended(&self, initiator: &Initiator) -> Option<ContextStats> {
-        let ending: &Ending = self.initiators.ending.as_ref()?;
-        ending.count(initiator)
+    /// All that it was answered is read.
+    pub(in super::super) fn has_read_all(&self) -> bool {
+        self.answered().is_some_and(|(_, answer)| answer.unread() == 0)
+    }
+
+    /// How it ended, if it did.
+    pub(in super::super) fn close_reason(&self) -> Option<CloseReason> {
+        let (ending, answer) = self.answered()?;
+        (ending.is_end() || answer.left.is_some()).then_some(CloseReason::Normal)
+    }
+
+    /// The message of its answer, which is read.
+    fn take_message(&mut self) -> Bytes {
+        let State::Answered { answer, .. } = &mut self.state else {
+            return Bytes::new();
+        };
+        let message = answer.message.clone();
+        answer.read = !message.is_empty();
+        match message.is_empty() {
+            true => Bytes::new(),
+            false => self.datagram.part(message),
+        }
     }
 }

@@ -11,7 +11,8 @@ use crate::time_wait::TimeWait;
 use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use core::net::IpAddr;
 use core::time::Duration;
-use xtp_wire::{Body, Control, DELAY_NONE, Format, Header, Key, Options, Packet, Protection};
+use std::sync::Arc;
+use xtp_wire::{Body, Control, DELAY_NONE, DataSegment, Format, Header, Key, Options, Packet, Protection};
 
 /// How long what is over answers stragglers if its round trip was short (§3.7).
 const SHORTEST_LIFE: Duration = Duration::from_secs(1);
@@ -42,6 +43,8 @@ pub(super) struct Ending {
     initial: Option<Duration>,
     /// What was counted then.
     counted: ContextStats,
+    /// Of its packets.
+    urgency: Option<u16>,
 }
 
 /// The last END of its kind, and who says it again.
@@ -69,20 +72,19 @@ pub(super) struct Observed {
     before: ContextStats,
 }
 
+/// What an answer may be made of.
+struct Parts<'a> {
+    control: Option<Control>,
+    delay: Option<u32>,
+    data: &'a [u8],
+}
+
 /// What of an expected answer is not known before.
 pub(super) struct Said<'a> {
     /// Its sync.
     pub(super) sync: u32,
     pub(super) delay: Option<u32>,
     pub(super) data: &'a [u8],
-}
-
-/// What is left of one that was answered and let go of: a record that answers stragglers, unless the answer was the end.
-struct Remains {
-    dally: Option<Dally>,
-    rtt: Option<Duration>,
-    /// When it had its last turn.
-    left: Time,
 }
 
 impl Engine {
@@ -103,15 +105,7 @@ impl Engine {
         } = begun;
         let context = self.contexts.awake(slot)?;
         let header = &packet.header;
-        let (control, data) = match &packet.body {
-            Body::Cntl(control) => (Some(control), &[][..]),
-            // RCLOSE alone says that the request is there.
-            Body::Data(data) if data.tag.is_none() && !data.data.is_empty() => (None, data.data),
-            Body::Xdata { control, data, .. } if data.tag.is_none() && !data.data.is_empty() => {
-                (Some(control), data.data)
-            }
-            _ => return None,
-        };
+        let Parts { control, data, .. } = Parts::of(packet)?;
         let mut said = Options::RCLOSE | Options::WCLOSE;
         said.set(Options::EOM, !data.is_empty());
         let ends = header.options - (Options::NOCHECK | Options::SREQ | Options::END) == said
@@ -162,10 +156,6 @@ impl Engine {
         let Some(observed) = self.initiators.observed.take() else {
             return;
         };
-        // Those that are not in the books yet end as it was known before.
-        if !self.initiators.is_empty() {
-            return;
-        }
         let learned = self
             .contexts
             .at(slot)
@@ -174,7 +164,7 @@ impl Engine {
                 false => Ending::of(observed, context, out, before),
             });
         if learned.is_some() {
-            self.initiators.ending = learned;
+            self.initiators.ending = learned.map(Arc::new);
         }
     }
 
@@ -185,35 +175,6 @@ impl Engine {
         if observed.is_some_and(|observed| observed.slot == slot && observed.is_end()) {
             self.learn_ending(slot, &TransmitBatch::new(), 0);
         }
-    }
-
-    /// One was answered: what is left of it takes its place if its user has let go, else its context.
-    pub(super) fn conclude(&mut self, initiator: &Initiator) {
-        // The slot the next one was promised is held for it before any is free.
-        let next = self.initiators.pending.as_mut();
-        if let Some(next) = next.filter(|next| next.slot.is_none()) {
-            next.slot = Some(self.contexts.hold());
-        }
-        let ending = self.initiators.ending.as_ref();
-        let remains = ending.and_then(|ending| ending.remains(initiator));
-        let (Some(remains), Some(slot)) = (remains, initiator.slot) else {
-            return self.promote(initiator, None);
-        };
-        self.heard = slot;
-        match remains.dally {
-            Some(dally) => {
-                self.demux.insert_own(dally.wait.own, slot);
-                self.leave_dally(slot, dally);
-            }
-            None => {
-                if let Some(rtt) = remains.rtt {
-                    let ip = initiator.peer.ip();
-                    self.peers.note(ip, remains.left, |known| known.rtt = Some(rtt));
-                }
-                self.contexts.give_up(slot);
-            }
-        }
-        self.initiators.datagram.release();
     }
 }
 
@@ -251,6 +212,7 @@ impl Observed {
             end,
             initial: context.rtt.initial(),
             counted,
+            urgency: context.urgency(),
         })
     }
 }
@@ -302,49 +264,39 @@ impl Ending {
         self.end.is_none()
     }
 
-    /// Whether it holds for an answer of its kind, which was read or not.
-    pub(super) fn fits(&self, answer: &Answer) -> bool {
-        self.read == answer.read
+    /// Of the contexts' turns.
+    pub(super) fn urgency(&self) -> Option<u16> {
+        self.urgency
     }
 
     /// What is new in an answer to a pending initiator that otherwise is the one of last time; `None` if it is another.
-    #[inline(always)]
     pub(super) fn expects<'a>(
         &self,
         pending: &Initiator,
-        header: &Header,
-        payload: &'a [u8],
+        packet: &Packet<'a>,
         datagram: &Datagram<'_>,
     ) -> Option<Said<'a>> {
-        let kind = &self.kind;
+        let (kind, header) = (&self.kind, &packet.header);
         let same = header.key == Key::returned(pending.prepared.identity.key)
             && (header.format, header.options) == (kind.format, kind.options)
             && (header.sort, header.seq) == (kind.sort, kind.seq)
             && datagram.ecn == kind.ecn
             && datagram.dst == kind.dst
-            && datagram.src == pending.peer;
+            && datagram.src == pending.peer
+            && header.packet_len() == datagram.data.len();
         if !same || kind.rseq != pending.request.len() as u64 {
             return None;
         }
-        let rest = match kind.alloc {
-            Some(alloc) => {
-                let (control, rest) = Control::take(payload)?;
-                let numbers = (control.rseq, control.alloc) == (kind.rseq, alloc);
-                (numbers && control.echo == pending.sync()).then_some(rest)?
-            }
-            None => payload,
-        };
-        let (delay, data) = match kind.format {
-            Format::Cntl => (None, rest),
-            Format::Data if header.options.contains(Options::END) => (None, rest),
-            Format::Xdata => {
-                let (delay, data) = Control::take_delay(rest)?;
-                (Some(delay), data)
-            }
-            _ => return None,
-        };
-        // Who asked for an answer read it the last time.
-        let fits = data.len() == kind.length && self.read != data.is_empty();
+        let Parts { control, delay, data } = Parts::of(packet)?;
+        let numbers = control.map(|control| (control.rseq, control.alloc));
+        let echo = control.map(|control| control.echo);
+        let fits = numbers == kind.alloc.map(|alloc| (kind.rseq, alloc))
+            && echo.is_none_or(|echo| echo == pending.sync())
+            // Without status only END says that nothing else follows.
+            && (control.is_some() || self.is_end())
+            && data.len() == kind.length
+            // Who asked for an answer read it the last time.
+            && self.read != data.is_empty();
         fits.then_some(Said {
             sync: header.sync,
             delay,
@@ -353,14 +305,13 @@ impl Ending {
     }
 
     /// END of another one into `out`; false if its answer said it.
-    #[inline(always)]
     pub(super) fn write_end(
         &self,
         initiator: &Initiator,
         protection: Protection,
         out: &mut TransmitBatch,
     ) -> bool {
-        let (Some(end), Some(answer)) = (&self.end, initiator.answer()) else {
+        let (Some(end), Some((_, answer))) = (&self.end, initiator.answered()) else {
             return false;
         };
         let at = end
@@ -375,51 +326,102 @@ impl Ending {
         true
     }
 
-    /// What is left of one that was answered and had its last turn, when its user has let go.
-    fn remains(&self, initiator: &Initiator) -> Option<Remains> {
-        let answer = initiator.answer().filter(|answer| answer.released().is_some())?;
-        let (rtt, left) = (self.round_trip(initiator, answer)?, answer.left?);
-        if self.end.is_some() && rtt.is_none() && self.initial != initiator.prepared.identity.initial_rtt {
-            return None;
-        }
-        let dally = self.end.as_ref().map(|end| Dally {
+    /// Whether an answer that has come, and is read or not, will end it in the turn that follows as it did the last time.
+    pub(super) fn foresees(&self, initiator: &Initiator, answer: &Answer) -> bool {
+        let times = initiator.left().map(|left| (left, answer.arrived));
+        let known = times.is_some_and(|times| self.foresees_after(initiator, times, answer.delay));
+        known && self.read == answer.read
+    }
+
+    /// The same of one that comes so long after FIRST, and was kept at the peer for this time, if it is read.
+    pub(super) fn foresees_after(
+        &self,
+        initiator: &Initiator,
+        (left, arrived): (Time, Time),
+        delay: Option<u32>,
+    ) -> bool {
+        let Some(rtt) = self.round_trip(left, arrived, delay) else {
+            return false;
+        };
+        // How long stragglers are answered depends on what was known before.
+        self.end.is_none() || rtt.is_some() || self.initial == initiator.prepared.identity.initial_rtt
+    }
+
+    /// The record that answers stragglers of one that had its last turn, unless its answer was the end.
+    pub(super) fn dally(&self, initiator: &Initiator, answer: &Answer) -> Option<Dally> {
+        let (end, left) = (self.end.as_ref()?, answer.left?);
+        Some(Dally {
             wait: end.of_another(Numbers::of(initiator, answer)),
             peer: initiator.peer,
             local: end.src,
             until: left + end.life,
             life: end.life,
             answered: None,
-            srtt: rtt,
-        });
-        Some(Remains { dally, rtt, left })
+            srtt: self.rtt(initiator),
+        })
     }
 
     /// What is counted of one that was answered and had its last turn: as then, but for the round trip.
-    pub(super) fn count(&self, initiator: &Initiator) -> Option<ContextStats> {
-        let answer = initiator.answer().filter(|answer| answer.left.is_some())?;
-        let rtt = self.round_trip(initiator, answer)?;
-        let counted = self.counted.clone();
-        Some(ContextStats { rtt, ..counted })
+    pub(super) fn count(&self, initiator: &Initiator) -> ContextStats {
+        ContextStats {
+            rtt: self.rtt(initiator),
+            ..self.counted.clone()
+        }
+    }
+
+    /// The round trip of one that was answered, if it gives one.
+    pub(super) fn rtt(&self, initiator: &Initiator) -> Option<Duration> {
+        let (left, (_, answer)) = initiator.left().zip(initiator.answered())?;
+        self.round_trip(left, answer.arrived, answer.delay)?
     }
 
     /// The round trip that is counted, if one is; `None` if it is not known what will be counted.
     #[expect(clippy::option_option, reason = "what is counted may be that there was none")]
-    fn round_trip(&self, initiator: &Initiator, answer: &Answer) -> Option<Option<Duration>> {
-        let (counted, asked) = (&self.counted, initiator.left()?);
+    fn round_trip(&self, left: Time, arrived: Time, delay: Option<u32>) -> Option<Option<Duration>> {
+        let counted = &self.counted;
         // Of an answer that took no time a congestion controller makes something else.
-        let instant = counted.rtt.is_some() && counted.congestion_window.is_some() && asked >= answer.arrived;
-        if !self.fits(answer) || instant {
-            return None;
-        }
-        match (counted.rtt, answer.delay) {
+        let instant = counted.rtt.is_some() && counted.congestion_window.is_some() && left >= arrived;
+        match (counted.rtt, delay) {
+            _ if instant => None,
             (None, None) | (None, Some(DELAY_NONE)) => Some(None),
             (None, Some(_)) | (Some(_), Some(DELAY_NONE)) => None,
             (Some(_), delay) => {
                 let kept = Duration::from_micros(delay.unwrap_or_default().into());
-                let sample = answer.arrived.since(asked).saturating_sub(kept);
+                let sample = arrived.since(left).saturating_sub(kept);
                 Some(Some(sample.max(Duration::from_nanos(1))))
             }
         }
+    }
+}
+
+impl<'a> Parts<'a> {
+    /// `None` if the packet has others.
+    fn of(packet: &Packet<'a>) -> Option<Self> {
+        let plain =
+            |data: &DataSegment<'a>| (data.tag.is_none() && !data.data.is_empty()).then_some(data.data);
+        Some(match &packet.body {
+            Body::Cntl(control) => Self {
+                control: Some(*control),
+                delay: None,
+                data: &[],
+            },
+            // RCLOSE alone says that the request is there.
+            Body::Data(data) => Self {
+                control: None,
+                delay: None,
+                data: plain(data)?,
+            },
+            Body::Xdata {
+                control,
+                delay_us,
+                data,
+            } => Self {
+                control: Some(*control),
+                delay: Some(*delay_us),
+                data: plain(data)?,
+            },
+            _ => return None,
+        })
     }
 }
 

@@ -62,7 +62,7 @@ impl Engine {
                 .then(|| self.receive_first(now, listener, datagram, limit, out))
                 .flatten();
         };
-        if known.kind.length > limit || self.is_ahead() || !self.may_answer_at_once(now) {
+        if known.kind.length > limit || self.responders.has_pending() || !self.may_answer_at_once(now) {
             return None;
         }
         if !self.admits(now, &header, claimed.1, datagram) {

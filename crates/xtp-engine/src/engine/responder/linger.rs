@@ -92,7 +92,7 @@ impl Engine {
     /// Whether there is nothing to do but to wait for the END of one that was answered, so that its context need not be
     /// made. [`catch_up`](Self::catch_up) makes it.
     pub fn is_hosting(&self) -> bool {
-        self.linger().is_some() && self.initiators.is_empty() && self.is_at_rest()
+        self.linger().is_some() && self.is_at_rest()
     }
 
     /// The association of which only END is awaited, without a context.
@@ -101,11 +101,8 @@ impl Engine {
         pending.linger().map(|_| pending.identity.id)
     }
 
-    /// [`catch_up`](Self::catch_up), but what waits for END, or for an answer, may go on without a context.
+    /// [`catch_up`](Self::catch_up), but what waits for END may go on without a context.
     pub fn catch_up_idle(&mut self) {
-        if self.catch_up_waiting() {
-            return;
-        }
         if !self.is_hosting() {
             return self.catch_up();
         }

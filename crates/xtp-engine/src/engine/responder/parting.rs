@@ -46,7 +46,6 @@ impl Engine {
                 matches!(Control::take(payload), Some((control, [])) if pending.ends_with(&header, control))
             });
         if !ends
-            || !self.initiators.is_empty()
             || self.responders.parting.is_some()
             || self.responders.steps.len() >= STEPS
             || !self.may_answer_at_once(now)
