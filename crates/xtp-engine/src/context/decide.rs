@@ -275,7 +275,7 @@ impl Context {
 
     /// Uncovered packets that ask when nothing is left to send.
     pub(super) fn unasked(&self) -> u32 {
-        match self.writer.gap.answers {
+        match self.writer.is_answered {
             true => ANSWERED,
             false => LEAST_QUOTA,
         }

@@ -116,6 +116,7 @@ fn writer() -> Writer {
         reordering: None,
         max_data: u32::MAX,
         wants_room: false,
+        is_answered: false,
         ecn: EcnSender::new(false),
         handshakes_alone: 0,
         oldest_lost: (0, 0),

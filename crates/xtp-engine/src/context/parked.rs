@@ -415,6 +415,7 @@ impl Writer {
             reordering,
             max_data,
             wants_room,
+            is_answered,
             ecn,
             handshakes_alone,
             oldest_lost,
@@ -424,7 +425,7 @@ impl Writer {
         credit.walk(fields);
         let states = [WriterState::Open, WriterState::Closing, WriterState::Closed];
         fields.choice(state, &states);
-        fields.flags(&mut [wclose_sent, refused, forced_judgement, wants_room]);
+        fields.flags(&mut [wclose_sent, refused, forced_judgement, wants_room, is_answered]);
         for number in [una, nxt, not_taken, delivered, &mut oldest_lost.0] {
             fields.number(number);
         }

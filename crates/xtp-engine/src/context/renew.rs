@@ -230,6 +230,7 @@ fn renew_writer(
         reordering,
         max_data,
         wants_room,
+        is_answered,
         ecn,
         handshakes_alone,
         oldest_lost,
@@ -239,6 +240,7 @@ fn renew_writer(
     *credit = WriterCredit::new(0, 0);
     (*final_seq, *state, *wclose_sent) = (None, WriterState::Open, false);
     (*refused, *not_taken, *wants_room) = (false, 0, false);
+    *is_answered = false;
     *sync_out = identity.sync;
     *first_sync = identity.sync.wrapping_add(1);
     *echo_max = identity.sync;

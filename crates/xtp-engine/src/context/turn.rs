@@ -63,7 +63,7 @@ impl Context {
             self.settle_timers(now);
         }
         self.reader.hole_is_new = false;
-        self.writer.gap.answers = self.expects_data();
+        self.writer.is_answered = self.expects_data();
         debug_assert!(self.is_watched(), "no timer runs for {}", self.what_waits());
     }
 

@@ -98,8 +98,6 @@ impl Requests {
 pub(crate) struct ReplyGap {
     pub(crate) open_since: Option<Time>,
     pub(crate) learned: Duration,
-    /// An answer is as good as a report, by what was known when the last turn ended.
-    pub(crate) answers: bool,
 }
 
 impl ReplyGap {
@@ -170,6 +168,8 @@ pub(crate) struct Writer {
     pub(crate) max_data: u32,
     /// `send` accepted less than offered.
     pub(crate) wants_room: bool,
+    /// An answer of the peer is as good as a report, by what was known when the last turn ended.
+    pub(crate) is_answered: bool,
     pub(crate) ecn: crate::ecn::EcnSender,
     /// Handshakes answered in a row while nothing of the large segments before them arrived (black hole, §5.5).
     pub(crate) handshakes_alone: u32,
