@@ -127,8 +127,8 @@ fn table() {
     expect![[r#"
         100 Mbit/s, 40 ms         Mbit/s  sent again
         steady                      93.8      0.00 %
-        +-10 ms, overtaking         92.3      0.24 %
-        +-10 ms, in order           89.5      0.34 %
+        +-10 ms, overtaking         92.8      0.38 %
+        +-10 ms, in order           92.4      0.67 %
         +-2 ms, overtaking          93.3      0.03 %
         +-1 ms, overtaking          93.7      0.01 %
         bursts of ten               90.8      1.46 %

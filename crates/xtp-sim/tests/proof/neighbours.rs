@@ -144,16 +144,16 @@ fn table() {
     }
     expect![[r#"
         first to begin and others, queue   Jain   Mbit/s
-        four and cubic, 1                 0.832    35.6  15.7  15.5  15.5  12.0
-        cubic and four, 1                 0.978    22.8  18.0  14.2  19.2  19.9
+        four and cubic, 1                 0.835    34.5  17.3  11.9  19.1  11.3
+        cubic and four, 1                 0.966    24.7  19.5  14.0  16.7  19.0
         one and bbr, 1                    0.766    21.4  74.2
-        bbr and one, 1                    0.631    84.5  11.3
+        bbr and one, 1                    0.625    85.1  10.8
         one and bbr, 5                    0.965    56.5  38.4
         one and cubic, 1                  0.914    61.5  32.6
-        cubic and one, 1                  0.950    57.5  36.0
+        cubic and one, 1                  0.956    56.9  36.9
         one and cubic, 5                  0.900    62.4  31.3
-        cubic and one, 5                  0.903    62.4  31.6
-        four, 1                           0.855    40.0  18.3  15.3  20.6
+        cubic and one, 5                  0.900    62.6  31.3
+        four, 1                           0.879    38.6  19.4  17.1  19.0
     "#]]
     .assert_eq(&table);
 }
@@ -174,7 +174,7 @@ fn late() {
     expect![[r#"
         first to begin and others, queue   Jain   Mbit/s
         cubic and one, 5                  0.920    62.1  33.9
-        four and cubic, 1                 0.762    35.0  12.4  14.2  28.5   6.2
+        four and cubic, 1                 0.744    35.3  11.4  12.7  30.1   6.7
         cubic and four, 1                 0.913     9.2  18.6  17.7  25.3  25.3
     "#]]
     .assert_eq(&table);

@@ -51,6 +51,10 @@ impl Bandwidth {
 const AVERAGED: i64 = 16;
 /// Jitter is so many times the mean change from one round trip to the next.
 const SPREAD: i64 = 2;
+/// A path jitters where that is more than this part of its least round trip, and that is not so short that trains, busy hosts and
+/// members of groups cause as much. Less is what the packets of others cause everywhere.
+const NOTABLE: u32 = 12;
+const JITTERS_FROM: Duration = Duration::from_millis(10);
 
 /// How much round trips differ for no reason, nanoseconds: how much they change from one to the next, less how much they grow
 /// or shrink by it. A queue that fills makes them longer one after the other, which is no jitter.
@@ -116,6 +120,21 @@ impl LeastRtt {
     pub(super) fn excess(&self, rtt: Duration) -> Duration {
         self.get()
             .map_or(Duration::ZERO, |least| rtt.saturating_sub(least))
+    }
+
+    /// How much round trips of this path differ for no reason; nothing unless that is notable.
+    pub(super) fn jitter(&self) -> Duration {
+        let jitter = self.jitter.get();
+        let least = self.get().unwrap_or_default();
+        match least >= JITTERS_FROM && NOTABLE * jitter > least {
+            true => jitter,
+            false => Duration::ZERO,
+        }
+    }
+
+    /// By how much it exceeds what notable jitter explains.
+    pub(super) fn queued(&self, rtt: Duration) -> Duration {
+        self.excess(rtt).saturating_sub(self.jitter())
     }
 
     /// By how much it exceeds what jitter explains: so long it waited in a queue. What may end startup for good must be one;

@@ -61,3 +61,17 @@ fn what_alternates_is_jitter_and_what_grows_is_a_queue() {
     }
     assert!(least.waited(60 * MS) >= 19 * MS, "{:?}", least.waited(60 * MS));
 }
+
+#[test]
+fn little_jitter_explains_no_queue() {
+    let mut least = LeastRtt::default();
+    for number in 0..100 {
+        least.sample((40 + number % 2) * MS, at(number));
+    }
+    assert_eq!(least.jitter(), Duration::ZERO);
+    assert_eq!(least.queued(46 * MS), 6 * MS);
+    for number in 0..100 {
+        least.sample((40 + 6 * (number % 2)) * MS, at(100 + number));
+    }
+    assert_eq!(least.queued(46 * MS), Duration::ZERO);
+}

@@ -56,6 +56,8 @@ const PROBE_RTT_GAIN: f64 = 0.5;
 /// What is in flight to a near peer waits in its socket's buffer, of which 6 MiB or so are of use: more in flight is more lost
 /// when it rests for a moment.
 const NEAR_WINDOW: u64 = 4 << 20;
+/// So many times its jitter the usual round trip of a path that jitters is longer than its least.
+const USUALLY: f64 = 2.5;
 /// On nearer paths a probe's queue is not told from chance, and the next probe is near, too.
 const FAR: Duration = Duration::from_millis(4);
 /// Rounds after which a verdict stays.
@@ -171,6 +173,12 @@ impl Model {
         Some(u64::try_from(octets).unwrap_or(u64::MAX))
     }
 
+    /// What a window is never reduced below: the product, and what is under way besides where packets come when they like.
+    fn worth_keeping(&self) -> Option<u64> {
+        let beyond = USUALLY * self.least.jitter().as_secs_f64() * self.bandwidth.get() as f64;
+        Some(self.product()?.saturating_add(beyond as u64))
+    }
+
     /// Octets after which a report is worth asking for.
     fn report_after(&self) -> u64 {
         let most = MOST_UNREPORTED.max(self.bandwidth.get() / 1_000);
@@ -203,7 +211,7 @@ impl Model {
         let (Some(recent), Some(last)) = (self.round.recent_least(), self.last_least) else {
             return 0.0;
         };
-        let waited = self.least.excess(recent.min(last));
+        let waited = self.least.queued(recent.min(last));
         let waited = waited.saturating_sub(floor(&self.least, 16));
         let least = self.least.get().unwrap_or_default().max(Duration::from_millis(1));
         waited.as_secs_f64() / least.as_secs_f64()
@@ -272,8 +280,8 @@ impl Model {
             }
             self.touched = true;
             let target = self
-                .product()
-                .map_or(self.window, |product| product.max(self.smallest()));
+                .worth_keeping()
+                .map_or(self.window, |octets| octets.max(self.smallest()));
             match self.cycle.phase {
                 Phase::Startup | Phase::Up | Phase::Refill => {
                     self.startled = self.cycle.phase == Phase::Startup && !queued && !round.marked;
@@ -431,7 +439,7 @@ impl Model {
             _ => grown.min(target),
         };
         let probing = matches!(self.cycle.phase, Phase::Up | Phase::Refill | Phase::Startup);
-        let bound = self.bounds.get(probing, product.unwrap_or(0));
+        let bound = self.bounds.get(probing, self.worth_keeping().unwrap_or(0));
         self.window = self.window.min(bound).max(self.smallest());
         if self.window > NEAR_WINDOW && self.least.get().is_some_and(|least| least < NEAR) {
             self.window = NEAR_WINDOW;

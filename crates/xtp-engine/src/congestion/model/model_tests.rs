@@ -351,6 +351,21 @@ fn timeouts_and_idleness_shrink_the_window_and_it_comes_back() {
     );
 }
 
+/// There the usual round trip, and so what is under way, is more than the least one says.
+#[test]
+fn a_path_that_jitters_keeps_what_is_usually_under_way() {
+    let mut model = Model::new(1_000);
+    model.bandwidth.sample(10_000_000);
+    for number in 0..100 {
+        model.least.sample((30 + 10 * (number % 2)) * MS, Time::ZERO);
+    }
+    assert_eq!(model.product(), Some(300_000));
+    let kept = model.worth_keeping().unwrap();
+    assert!((600_000..900_000).contains(&kept), "{kept}");
+    model.bounds.reduce(700_000, kept);
+    assert!(model.bounds.get(false, kept) >= kept);
+}
+
 /// Much of an early round is lost, but as one burst, and the next round is clean.
 #[test]
 fn a_burst_of_losses_does_not_end_startup() {
