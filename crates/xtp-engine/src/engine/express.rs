@@ -135,7 +135,11 @@ impl Engine {
             rng: &mut self.rng,
         };
         // What the user took is judged by what had come when it took it.
-        if self.books.as_mut().is_some_and(|books| books.handed.take().is_some()) {
+        if self
+            .books
+            .as_mut()
+            .is_some_and(|books| books.handed.take().is_some())
+        {
             context.note_delivery();
         }
         let Some(follower) = context.follow(&mut env, datagram, packet) else {
