@@ -128,7 +128,6 @@ impl Context {
             && writer.own_bucket.is_off()
             && !writer.is_stopped()
             && writer.all_sent()
-            && writer.queue.has_no_tags()
     }
 
     /// Stores the packet if it is the one expected: the next message, in order, that acknowledges all of ours and asks
@@ -143,7 +142,12 @@ impl Context {
             return None;
         };
         let header = &packet.header;
-        if data.tag.is_some() || !self.expects(header, control, data.data.len(), datagram) {
+        // A tag is eight octets of the stream more; one without an octet behind it is left to the general way.
+        let untagged = Header {
+            options: header.options - Options::BTAG,
+            ..*header
+        };
+        if data.data.is_empty() || !self.expects(&untagged, control, data.sequence_len(), datagram) {
             return None;
         }
         // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
@@ -151,7 +155,7 @@ impl Context {
         self.writer.queue.release(control.rseq);
         let payload = self.kept_of(datagram, data.data);
         let eom = header.options.contains(Options::EOM);
-        self.reader.store.insert(header.seq, None, payload, eom);
+        self.reader.store.insert(header.seq, data.tag, payload, eom);
         self.after_arrival(header, self.reader.store.readable(), env.now);
         let head = XdataHead::of(datagram.data)?;
         if !self.reader.announced {
@@ -293,10 +297,10 @@ impl Context {
             return None;
         }
         let cut = writer.queue.cut(writer.nxt, size)?;
-        cut.tag.is_none().then_some(Planned {
+        Some(Planned {
             seq: writer.nxt,
             len: cut.len,
-            tag: None,
+            tag: cut.tag,
             eom: cut.eom,
             again: false,
             count: 1,

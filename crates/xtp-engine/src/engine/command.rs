@@ -172,6 +172,9 @@ impl Engine {
     ///
     /// As [`send`](Self::send); [`Error::Limit`] while there is no room.
     pub fn send_tag(&mut self, now: Time, id: ContextId, tag: u64) -> Result<(), Error> {
+        if let Some(sent) = self.send_tag_express(now, id, tag) {
+            return sent;
+        }
         self.command(now, id, |context, _| context.send_tag(tag))?
     }
 

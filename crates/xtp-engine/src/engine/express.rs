@@ -199,6 +199,21 @@ impl Engine {
         Some(sent)
     }
 
+    pub(super) fn send_tag_express(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        tag: u64,
+    ) -> Option<Result<(), Error>> {
+        if self.memory.is_rationed() {
+            return None;
+        }
+        let (slot, context) = self.regular(now, id)?;
+        let sent = context.send_tag(tag);
+        self.mark_dirty(slot);
+        Some(sent)
+    }
+
     /// Sends the one message that waits, if that is all there is to do.
     pub(super) fn flush_express(&mut self, out: &mut TransmitBatch) -> bool {
         let Some(slot) = self.scheduler.lone() else {

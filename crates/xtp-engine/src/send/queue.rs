@@ -102,11 +102,6 @@ impl SendQueue {
         self.base == self.end && self.pieces.is_empty() && self.tags.is_empty() && self.eoms.is_empty()
     }
 
-    /// Whether no tag is kept.
-    pub(crate) fn has_no_tags(&self) -> bool {
-        self.tags.is_empty()
-    }
-
     /// An empty queue is two facts (see [`Fields`]): how far it came, and whether something may follow.
     pub(crate) fn walk_empty(&mut self, fields: &mut impl Fields) {
         fields.number(&mut self.end);
@@ -163,15 +158,15 @@ impl SendQueue {
         self.pieces.push_back(Piece::framed(seq, data));
     }
 
-    /// Appends a message to a queue without tags.
+    /// Appends a message that left already.
     pub(crate) fn push_message(&mut self, data: Bytes) {
         self.push_octets(data);
         self.eoms.push_back(self.end);
     }
 
-    /// Appends octets that left already to a queue without tags: they are joined with nothing.
+    /// Appends octets that left already: they are joined with nothing.
     pub(crate) fn push_octets(&mut self, data: Bytes) {
-        debug_assert!(self.tags.is_empty() && !data.is_empty());
+        debug_assert!(!data.is_empty());
         let seq = self.end;
         self.end += data.len() as u64;
         self.pieces.push_back(Piece::plain(seq, data));
