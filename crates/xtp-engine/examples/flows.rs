@@ -30,6 +30,8 @@ struct Pair {
     listener: ListenerId,
     /// The association that was handed over as it came.
     welcome: Option<ContextId>,
+    /// The tag of the last message that was.
+    tag: Option<u64>,
     /// END was.
     ended: bool,
 }
@@ -47,6 +49,8 @@ enum Waiting {
 /// What was handed over.
 enum Taken {
     Octets(usize),
+    /// A tag, if one came, and octets.
+    Message(Option<u64>, usize),
     First(ContextId, usize),
     End,
 }
@@ -63,7 +67,9 @@ impl Waiting {
         let limit = datagram.data.len();
         match self {
             Self::Nobody => None,
-            Self::Message(id) => end.hand_in(now, id, datagram, limit, Unit::Message).map(octets),
+            Self::Message(id) => end
+                .hand_in(now, id, datagram, limit, Unit::Message)
+                .map(|message| Taken::Message(message.tag, message.data.len())),
             Self::Answer(id) => end.receive_answer(now, id, datagram, limit, out).map(octets),
             Self::First(listener) => end
                 .receive_first(now, listener, datagram, limit, out)
@@ -93,6 +99,7 @@ impl Pair {
             answers: TransmitBatch::new(),
             listener,
             welcome: None,
+            tag: None,
             ended: false,
         }
     }
@@ -172,6 +179,10 @@ impl Pair {
                         taken += octets;
                     }
                     Some(Taken::Octets(octets)) => taken += octets,
+                    Some(Taken::Message(tag, octets)) => {
+                        self.tag = tag;
+                        taken += octets;
+                    }
                     Some(Taken::End) => self.ended = true,
                     None => other.receive_ahead(self.now, datagram),
                 }
@@ -185,9 +196,19 @@ impl Pair {
     }
 
     /// Sends a message as the facade does; what of it arrived with `waiting`, who waits for it, without an event.
-    fn message(&mut self, me: usize, id: ContextId, message: &Bytes, waiting: Waiting) -> usize {
+    fn message(
+        &mut self,
+        me: usize,
+        id: ContextId,
+        (tag, message): (Option<u64>, &Bytes),
+        waiting: Waiting,
+    ) -> usize {
         let mut data = message.clone();
-        if !self.ends[me].hand_out(self.now, id, &mut data, Unit::Message, &mut self.out) {
+        let (end, out) = (&mut self.ends[me], &mut self.out);
+        if !end.hand_out(self.now, id, (tag, &mut data), Unit::Message, out) {
+            if let Some(tag) = tag {
+                self.ends[me].send_tag(self.now, id, tag).expect("room");
+            }
             self.ends[me].send(self.now, id, data, true).expect("room");
             self.ends[me].flush(self.now, &mut self.out);
         }
@@ -256,18 +277,11 @@ impl Pair {
         }
     }
 
-    /// Sends a message behind a tag, as the facade does.
-    fn tagged_message(&mut self, me: usize, id: ContextId, tag: u64, message: &Bytes) {
-        let end = &mut self.ends[me];
-        end.send_tag(self.now, id, tag).expect("room");
-        end.send(self.now, id, message.clone(), true).expect("room");
-        end.flush_ahead(self.now, &mut self.out);
-        self.deliver(me, Waiting::Nobody);
-        self.ends[me].catch_up();
-    }
-
-    /// The tag that came, and octets of the message behind it.
-    fn read_tagged(&mut self, me: usize, id: ContextId) -> (u64, usize) {
+    /// The tag of a message that came, of which so many octets were taken already, and its octets.
+    fn take_tagged(&mut self, me: usize, id: ContextId, came: usize) -> (u64, usize) {
+        if came > 0 {
+            return (self.tag.take().expect("a tag"), came);
+        }
         let end = &mut self.ends[me];
         let read = [(); 2].map(|()| end.read(self.now, id, usize::MAX).expect("known"));
         while end.poll_event().is_some() {}
@@ -308,10 +322,15 @@ fn pingpong(pair: &mut Pair, count: usize) {
     let here = pair.open(paradigm::stream(PORT));
     let mut there = None;
     for _ in 0..count {
-        let came = pair.message(0, here, &message, there.map_or(Waiting::Nobody, Waiting::Message));
+        let came = pair.message(
+            0,
+            here,
+            (None, &message),
+            there.map_or(Waiting::Nobody, Waiting::Message),
+        );
         let peer = *there.get_or_insert_with(|| pair.accept());
         pair.take(1, peer, came);
-        let came = pair.message(1, peer, &message, Waiting::Message(here));
+        let came = pair.message(1, peer, (None, &message), Waiting::Message(here));
         pair.take(0, here, came);
     }
 }
@@ -372,12 +391,13 @@ fn tagged(pair: &mut Pair, count: usize) {
     let here = pair.open(paradigm::stream(PORT));
     let mut there = None;
     for number in 0..count as u64 {
-        pair.tagged_message(0, here, number, &message);
+        let waiting = there.map_or(Waiting::Nobody, Waiting::Message);
+        let came = pair.message(0, here, (Some(number), &message), waiting);
         let peer = *there.get_or_insert_with(|| pair.accept());
-        assert_eq!(pair.read_tagged(1, peer), (number, 64));
+        assert_eq!(pair.take_tagged(1, peer, came), (number, 64));
         pair.turn_if_pressing(1);
-        pair.tagged_message(1, peer, number, &message);
-        assert_eq!(pair.read_tagged(0, here), (number, 64));
+        let came = pair.message(1, peer, (Some(number), &message), Waiting::Message(here));
+        assert_eq!(pair.take_tagged(0, here, came), (number, 64));
         pair.turn_if_pressing(0);
     }
 }

@@ -40,7 +40,7 @@ mod timers;
 mod transmit;
 
 pub use config::EngineConfig;
-pub use context::Unit;
+pub use context::{TaggedMessage, Unit};
 pub use driver::{Arrivals, Arrived, Driver, Expectation, HistoryWish, Outlet, Parting, Reply};
 pub use engine::{Engine, Read, Store, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};

@@ -119,7 +119,9 @@ impl World {
             true => Unit::Octets,
             false => Unit::Message,
         };
-        let message = self.ends[me].hand_in(now, id, &datagram(me, &joined), stride, unit);
+        let message = self.ends[me]
+            .hand_in(now, id, &datagram(me, &joined), stride, unit)
+            .map(|message| message.data);
         assert!(may || message.is_none());
         if let Some(bytes) = &message {
             self.handed += 1;
@@ -143,7 +145,7 @@ impl World {
             0 => Unit::Message,
             _ => Unit::Octets,
         };
-        if !self.ends[me].hand_out(now, id, &mut data, unit, &mut out) {
+        if !self.ends[me].hand_out(now, id, (None, &mut data), unit, &mut out) {
             assert_eq!((data.len(), out.is_empty()), (len, true));
             return false;
         }

@@ -228,7 +228,8 @@ impl Host {
                 {
                     message = self
                         .engine
-                        .hand_in(now, id, &only.joined, only.stride, Unit::Message);
+                        .hand_in(now, id, &only.joined, only.stride, Unit::Message)
+                        .map(|message| message.data);
                 }
                 if message.is_none() {
                     self.engine.receive_all(now, &mut inbox);

@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::control::RawControl;
 use crate::header::RawHeader;
 use crate::packet::opened;
-use crate::{Control, Format, HEADER_LEN, Header, Options, XDATA_LEN};
+use crate::{Control, DataSegment, Format, HEADER_LEN, Header, Options, XDATA_LEN};
 
 /// Octets of an XDATA packet before its data, where it has no tag.
 pub const XDATA_HEAD_LEN: usize = HEADER_LEN + XDATA_LEN;
@@ -22,18 +22,18 @@ pub struct XdataHead {
 }
 
 impl XdataHead {
-    /// The head and the data of a datagram that is an XDATA packet without a tag and without padding, if its check field is
-    /// right; for any other see [`Packet::parse`](crate::Packet::parse).
+    /// The head and the data of a datagram that is an XDATA packet without padding, if its check field is right; for any other
+    /// see [`Packet::parse`](crate::Packet::parse).
     #[inline(always)]
     #[must_use]
-    pub fn parse(datagram: &[u8]) -> Option<(&Self, &[u8])> {
-        let (head, data) = Self::ref_from_prefix(datagram).ok()?;
+    pub fn parse(datagram: &[u8]) -> Option<(&Self, DataSegment<'_>)> {
+        let (head, rest) = Self::ref_from_prefix(datagram).ok()?;
         let raw = &head.header;
-        if !raw.is(Format::Xdata) || raw.options().contains(Options::BTAG) {
+        if !raw.is(Format::Xdata) {
             return None;
         }
         whole(datagram, raw.dlen(), raw.options())?;
-        Some((head, data))
+        Some((head, DataSegment::parse(raw.options(), rest).ok()?))
     }
 
     /// The head of a datagram that is known to be such a packet; `None` only if it is too short.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Time, Unit};
+use xtp_engine::{ContextId, TaggedMessage, Time, Unit};
 use xtp_wire::{XDATA_LEN, size};
 
 use crate::carrier::Wanted;
@@ -28,7 +28,7 @@ impl Shared {
         id: ContextId,
         limit: usize,
         timeout: Option<Duration>,
-    ) -> Option<Bytes> {
+    ) -> Option<TaggedMessage> {
         let unit = Unit::Message;
         self.brief(Wanted { id, unit, limit }, timeout)
     }
@@ -45,13 +45,13 @@ impl Shared {
             return None;
         }
         let (unit, limit) = (Unit::Octets, buffer.len() + size::packet(XDATA_LEN));
-        let octets = self.brief(Wanted { id, unit, limit }, timeout)?;
+        let octets = self.brief(Wanted { id, unit, limit }, timeout)?.data;
         buffer[..octets.len()].copy_from_slice(&octets);
         Some(octets.len())
     }
 
     #[inline]
-    fn brief(&self, wanted: Wanted, timeout: Option<Duration>) -> Option<Bytes> {
+    fn brief(&self, wanted: Wanted, timeout: Option<Duration>) -> Option<TaggedMessage> {
         let mut state = self.state.try_lock().ok()?;
         state.core.handed = None;
         if state.is_shared() || timeout.is_some_and(|timeout| timeout < LONG) {
@@ -84,9 +84,12 @@ impl Shared {
         None
     }
 
-    /// Sends `data` as a message of one packet, if that is all there is to do; if not, nothing was done.
-    pub(crate) fn send_brief(&self, id: ContextId, data: &mut Bytes) -> bool {
-        self.briefly(false, |core, now| core.hand_out(now, id, data, Unit::Message))
+    /// Sends `data` as a message of one packet, behind `tag` if there is one, if that is all there is to do; if not, nothing was
+    /// done.
+    pub(crate) fn send_brief(&self, id: ContextId, tag: Option<u64>, data: &mut Bytes) -> bool {
+        self.briefly(false, |core, now| {
+            core.hand_out(now, id, (tag, data), Unit::Message)
+        })
     }
 
     /// Sends a copy of `octets` in one packet, if that is all there is to do; if not, nothing was done.

@@ -112,7 +112,7 @@
 //! | have a socket | [`Endpoint::client`], [`Endpoint::bind`] with [`Config::server`] |
 //! | send one thing | [`send_datagram`](Endpoint::send_datagram), [`send_message`](Endpoint::send_message), [`send_acknowledged`](Endpoint::send_acknowledged), [`call`](Endpoint::call) |
 //! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
-//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::split`] |
+//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::split`] |
 //! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
 //! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
 //! | know what went wrong | [`Error`], [`CloseReason`] |
@@ -211,7 +211,7 @@ pub use xtp_engine::group::{
     Target,
 };
 pub use xtp_engine::{
-    CloseReason, Confirm, DiagReason, LONGEST_REASON, ListenOptions, OpenOptions, paradigm,
+    CloseReason, Confirm, DiagReason, LONGEST_REASON, ListenOptions, OpenOptions, TaggedMessage, paradigm,
 };
 #[doc(hidden)]
 pub use xtp_engine::{

@@ -130,8 +130,8 @@ fn messages_tags_and_marks() {
             let stream = listener.accept().await.expect("an association").into_stream();
             let tag = stream.recv_chunk().await.expect("open").expect("a tag");
             let message = stream.recv_message().await.expect("open").expect("a message");
-            stream.send_message("back").await.expect("room");
-            assert_eq!(stream.recv_message().await.expect("a clean end"), None);
+            stream.send_tagged(6, "back").await.expect("room");
+            assert_eq!(stream.recv_tagged().await.expect("a clean end"), None);
             stream.close().await.expect("confirmed");
             (tag, message.len())
         });
@@ -143,10 +143,8 @@ fn messages_tags_and_marks() {
         let mark = stream.mark(Confirm::Delivered).expect("open");
         mark.wait(Some(LONG)).await.expect("delivered");
         assert!(mark.is_reached().expect("known"));
-        assert_eq!(
-            stream.recv_message().await.expect("open").expect("a message"),
-            "back"
-        );
+        let back = stream.recv_tagged().await.expect("open").expect("a message");
+        assert_eq!((back.tag, &back.data[..]), (Some(6), &b"back"[..]));
         stream.close().await.expect("confirmed");
         let (tag, len) = far.await.expect("no panic");
         assert_eq!((tag, len), (Chunk::Tag { offset: 0, tag: 5 }, 5 << 20));

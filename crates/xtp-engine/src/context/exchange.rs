@@ -13,7 +13,10 @@ use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_wire::{Format, Header, Key, Options, Writer, XDATA_LEN, XdataHead, heads_len, parse_plain, size};
+use xtp_wire::{
+    DataSegment, Format, Header, Key, Options, TAG_LEN, Writer, XDATA_LEN, XdataHead, heads_len, parse_plain,
+    size,
+};
 
 /// What goes from a user into packets, or from packets to a user.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,15 @@ pub enum Unit {
     /// Octets of a stream, as many as one packet carries: where messages end does not matter to who reads them, and none ends
     /// with them.
     Octets,
+}
+
+/// What a user sends or waits for as one: octets, with the tag that is bound to the first of them if there is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaggedMessage {
+    /// The tag: an out-of-band value of the user's (§1.8).
+    pub tag: Option<u64>,
+    /// The octets.
+    pub data: Bytes,
 }
 
 /// Octets of a message that are copied behind their head: up to this many, one piece leaves sooner than two.
@@ -41,12 +53,13 @@ impl Context {
         stride: usize,
         unit: Unit,
         followers: &mut Vec<Follower>,
-    ) -> Option<(&'a XdataHead, Bytes)> {
+    ) -> Option<(&'a XdataHead, TaggedMessage)> {
         let (first, behind) = datagram
             .data
             .split_at_checked(stride)
             .unwrap_or((datagram.data, &[]));
-        let (head, data) = XdataHead::parse(first)?;
+        let (head, segment) = XdataHead::parse(first)?;
+        let DataSegment { tag, data } = segment;
         let header = head.header();
         let fits = match unit {
             Unit::Message => header.options.contains(Options::EOM) == behind.is_empty(),
@@ -54,33 +67,36 @@ impl Context {
         };
         if header.key != Key::returned(self.key)
             || !fits
-            || !self.expects(&header, &head.control(), data.len(), datagram)
+            // Of several packets behind a tag the general way makes one message.
+            || tag.is_some() && !behind.is_empty()
+            || !self.expects(&header, &head.control(), &segment, datagram)
             || !self.reader.store.is_empty()
         {
             return None;
         }
         let message = match behind.is_empty() {
             true => {
-                let message = self.hand_on(datagram, data);
-                self.after_arrival(&header, data.len() as u64, now);
+                let message = self.hand_on(datagram, &segment);
+                self.after_arrival(&header, segment.sequence_len() as u64, now);
                 message
             }
             false => self.take_train(now, &header, (data, datagram.ecn), behind, followers)?,
         };
-        Some((head, message))
+        Some((head, TaggedMessage { tag, data: message }))
     }
 
     /// The octets of the next message, which the user reads at once.
     #[inline]
-    fn hand_on(&mut self, datagram: &Datagram<'_>, data: &[u8]) -> Bytes {
+    fn hand_on(&mut self, datagram: &Datagram<'_>, segment: &DataSegment<'_>) -> Bytes {
+        let (tagged, data) = (segment.tag.is_some(), segment.data);
         match datagram.backing {
             Some(backing) if is_worth_sharing(backing, data.len()) => {
                 let payload = Payload::Shared(backing.slice_ref(data));
-                self.reader.store.hand_on(payload)
+                self.reader.store.hand_on(tagged, payload)
             }
             _ => {
                 self.stats.octets_copied += data.len() as u64;
-                self.reader.store.hand_on(Payload::Copy(data))
+                self.reader.store.hand_on(tagged, Payload::Copy(data))
             }
         }
     }
@@ -135,19 +151,22 @@ impl Context {
     }
 
     /// Sends `data` as one message in a few packets, or as octets in one, if it may leave at once and nothing else has to; else
-    /// `data` is left.
+    /// `data` is left. Behind a tag a message has to find room in one packet.
     /// What is to be booked of packets behind the first goes to `cars`. `acknowledged`: an arrival that is not in the
     /// books yet acknowledges all that was sent.
     #[inline(always)]
     pub(crate) fn depart_message(
         &mut self,
         env: &Env<'_>,
-        (data, unit): (&mut Bytes, Unit),
+        (tag, data, unit): (Option<u64>, &mut Bytes, Unit),
         out: &mut TransmitBatch,
         acknowledged: bool,
         cars: &mut Vec<Car>,
     ) -> Option<Departure> {
-        let len = data.len();
+        if data.is_empty() {
+            return None;
+        }
+        let len = data.len() + tag.map_or(0, |_| TAG_LEN);
         let first = match acknowledged && self.may_answer(len, env.now) {
             true => {
                 debug_assert_eq!(self.may_be_sent(len, env, true), Some(len));
@@ -156,13 +175,13 @@ impl Context {
             false => self.may_be_sent(len, env, acknowledged)?,
         };
         let whole = len == first;
-        if unit == Unit::Octets && !whole {
+        if !whole && (tag.is_some() || unit == Unit::Octets) {
             return None;
         }
         let segment = Planned {
             seq: self.writer.nxt,
             len: first,
-            tag: None,
+            tag,
             eom: whole && unit == Unit::Message,
             again: false,
             count: 1,
@@ -280,12 +299,19 @@ impl Context {
         let delay = self.delay_us(env.now);
         let status = |packet: &mut Writer<'_>| packet.segment(|rest| control.encode_xdata(delay, rest));
         let protection = env.config.protection();
-        let at = out.write_exactly::<{ size::packet(XDATA_LEN) }, _>(
-            header,
-            protection,
-            status,
-            std::iter::once(data),
-        );
+        let payload = std::iter::once(data);
+        let at = match segment.tag {
+            None => out.write_exactly::<{ size::packet(XDATA_LEN) }, _>(header, protection, status, payload),
+            Some(tag) => {
+                let status_and_tag = |packet: &mut Writer<'_>| status(packet).and_then(|()| packet.tag(tag));
+                out.write_exactly::<{ size::packet(XDATA_LEN + TAG_LEN) }, _>(
+                    header,
+                    protection,
+                    status_and_tag,
+                    payload,
+                )
+            }
+        };
         (at, options)
     }
 
@@ -295,6 +321,7 @@ impl Context {
         let mut options = self.writer.bits(&self.tuning);
         debug_assert_eq!(options, self.data_options(segment.end(), xdata, false));
         options.set(Options::EOM, segment.eom);
+        options.set(Options::BTAG, segment.tag.is_some());
         options
     }
 

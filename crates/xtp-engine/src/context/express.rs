@@ -142,12 +142,7 @@ impl Context {
             return None;
         };
         let header = &packet.header;
-        // A tag is eight octets of the stream more; one without an octet behind it is left to the general way.
-        let untagged = Header {
-            options: header.options - Options::BTAG,
-            ..*header
-        };
-        if data.data.is_empty() || !self.expects(&untagged, control, data.sequence_len(), datagram) {
+        if !self.expects(header, control, data, datagram) {
             return None;
         }
         // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
@@ -165,25 +160,26 @@ impl Context {
         Some(Arrival::of(env.now, datagram, datagram.data.len(), head))
     }
 
-    /// Whether it is the next octets of a regular association, all ours acknowledged, nothing asked.
+    /// Whether it is the next octets of a regular association, perhaps behind a tag, all ours acknowledged, nothing asked.
     #[inline(always)]
     pub(super) fn expects(
         &self,
         header: &Header,
         control: &Control,
-        len: usize,
+        data: &DataSegment<'_>,
         datagram: &Datagram<'_>,
     ) -> bool {
         let reader = &self.reader;
+        let behind_plain = Options::EOM | Options::NOCHECK | Options::BTAG;
         let mut plain = Options::empty();
         plain.set(Options::EDGE, reader.edge_last);
         self.regular
-            && header.options - (Options::EOM | Options::NOCHECK) == plain
+            && header.options - behind_plain == plain
             && datagram.src == self.peer.addr
             && (datagram.dst.is_none() || datagram.dst == self.peer.local)
             && header.seq == reader.store.next()
-            && len > 0
-            && header.seq + len as u64 <= reader.alloc
+            && !data.data.is_empty()
+            && header.seq + data.sequence_len() as u64 <= reader.alloc
             && reader
                 .sync_in
                 .is_some_and(|newest| serial_gt(header.sync, newest))
@@ -220,6 +216,9 @@ impl Context {
             && !departure.message.is_empty()
         {
             let message = std::mem::take(&mut departure.message);
+            if let Some(tag) = departure.segment.tag {
+                self.writer.queue.push_tag(tag);
+            }
             match departure.segment.eom || departure.segment.len < message.len() {
                 true => self.writer.queue.push_message(message),
                 false => self.writer.queue.push_octets(message),

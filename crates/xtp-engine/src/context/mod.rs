@@ -57,7 +57,7 @@ use crate::time::Time;
 pub(crate) use backlog::Waiting;
 pub(crate) use dally::Dally;
 use decide::Ask;
-pub use exchange::Unit;
+pub use exchange::{TaggedMessage, Unit};
 pub(crate) use express::{Arrival, Departure};
 pub(crate) use express_train::{Car, Follower};
 use marks::Marks;

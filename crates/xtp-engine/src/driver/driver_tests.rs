@@ -302,7 +302,7 @@ fn who_owes_an_answer_leaves_behind_the_next_turn() {
     assert!(!pair.ends[0].is_at_rest());
     let (now, end, link) = (pair.now, &mut pair.ends[0], &mut pair.links[0]);
     let mut data = Bytes::from_static(b"more");
-    assert!(!end.hand_out(now, id, &mut data, Unit::Message, link) && data.len() == 4);
+    assert!(!end.hand_out(now, id, (None, &mut data), Unit::Message, link) && data.len() == 4);
     assert!(pair.turn(0));
     assert_eq!(pair.ends[0].let_go(pair.now), [id]);
     assert!(pair.ends[0].is_at_rest() && pair.ends[0].let_go(pair.now).is_empty());

@@ -2,11 +2,10 @@
 
 use super::Driver;
 use super::expectation::Posted;
-use crate::context::Unit;
+use crate::context::{TaggedMessage, Unit};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::Datagram;
-use bytes::Bytes;
 use core::net::SocketAddr;
 
 /// What a receive call brought, in the order it arrived.
@@ -102,7 +101,7 @@ impl Driver {
         datagram: &Datagram<'_>,
         stride: usize,
         unit: Unit,
-    ) -> Option<Bytes> {
+    ) -> Option<TaggedMessage> {
         self.engine.hand_in(now, id, datagram, stride, unit)
     }
 }

@@ -49,18 +49,18 @@ impl Driver {
         }
     }
 
-    /// Sends `data` as one `unit` in one packet, a message also in a few that leave together, if it may leave now and
+    /// Sends `data` as one `unit` in one packet, behind `tag` if there is one, an untagged message also in a few that leave together, if it may leave now and
     /// nothing else has to; false, and nothing done, if not: that is for [`Engine::send`](crate::Engine::send) and a turn.
     #[inline]
     pub fn hand_out(
         &mut self,
         now: Time,
         id: ContextId,
-        data: &mut Bytes,
+        (tag, data): (Option<u64>, &mut Bytes),
         unit: Unit,
         outlet: &mut impl Outlet,
     ) -> bool {
-        if !self.is_at_rest() || !self.engine.hand_out(now, id, data, unit, &mut self.out) {
+        if !self.is_at_rest() || !self.engine.hand_out(now, id, (tag, data), unit, &mut self.out) {
             return false;
         }
         self.send_out(now, outlet);

@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::express::Books;
-use crate::context::{Arrival, Env, Unit};
+use crate::context::{Arrival, Env, TaggedMessage, Unit};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -28,7 +28,7 @@ impl Engine {
         datagram: &Datagram<'_>,
         stride: usize,
         unit: Unit,
-    ) -> Option<Bytes> {
+    ) -> Option<TaggedMessage> {
         let rest = self.is_settled() && self.replies.is_empty();
         if !rest || !self.responders.is_empty() || self.too_many_whole() {
             return None;
@@ -53,7 +53,7 @@ impl Engine {
         Some(message)
     }
 
-    /// Puts `data` as one `unit` into a packet of `out`, or a message into a train of few, if that may leave at once and
+    /// Puts `data` as one `unit`, behind `tag` if there is one, into a packet of `out`, or an untagged message into a train of few, if that may leave at once and
     /// nothing else has to; true if it did. If not, `data` is left and nothing was done: that is for
     /// [`send`](Self::send). To be followed by [`catch_up`](Self::catch_up) when the packet is under way.
     #[inline]
@@ -61,7 +61,7 @@ impl Engine {
         &mut self,
         now: Time,
         id: ContextId,
-        data: &mut Bytes,
+        (tag, data): (Option<u64>, &mut Bytes),
         unit: Unit,
         out: &mut TransmitBatch,
     ) -> bool {
@@ -86,7 +86,7 @@ impl Engine {
         let acknowledged = self.books.as_ref().is_some_and(|books| books.arrival.is_some());
         out.begin();
         let Some(departure) =
-            context.depart_message(&env, (data, unit), out, acknowledged, &mut self.trains.cars)
+            context.depart_message(&env, (tag, data, unit), out, acknowledged, &mut self.trains.cars)
         else {
             return false;
         };

@@ -151,6 +151,13 @@ impl Ready {
         bytes
     }
 
+    /// A tag that is read at once, where nothing waits.
+    #[inline]
+    pub(super) fn hand_on_tag(&mut self) {
+        self.end += TAG;
+        self.start = self.end;
+    }
+
     /// The same of octets that came in several parts.
     pub(super) fn hand_on_parts(&mut self, parts: &[&[u8]]) -> Bytes {
         let len = parts.iter().map(|part| part.len()).sum();

@@ -371,11 +371,14 @@ impl Reassembly {
         self.ready.stored() + self.piece_octets
     }
 
-    /// The octets of a packet that are the next ones, and a message, for a user who waits for them: appended and read
-    /// at once. The caller has seen that nothing is stored.
+    /// The octets of a packet that are the next ones, and a message, perhaps behind a tag, for a user who waits for them: appended
+    /// and read at once. The caller has seen that nothing is stored.
     #[inline(always)]
-    pub(crate) fn hand_on(&mut self, data: Payload<'_>) -> Bytes {
+    pub(crate) fn hand_on(&mut self, tagged: bool, data: Payload<'_>) -> Bytes {
         debug_assert!(self.spans.is_empty());
+        if tagged {
+            self.ready.hand_on_tag();
+        }
         let bytes = self.ready.hand_on(data);
         self.highest = self.highest.max(self.ready.end());
         bytes

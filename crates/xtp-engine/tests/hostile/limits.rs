@@ -58,7 +58,7 @@ fn ask(world: &mut World, way: Way, peer: ContextId, octets: &[u8]) {
     if way == Way::Handed {
         let message = world.ends[1].hand_in(world.now, peer, &datagram(octets), octets.len(), Unit::Message);
         if let Some(message) = message {
-            assert_eq!(message.len(), ASKED);
+            assert_eq!(message.data.len(), ASKED);
             return;
         }
     }
@@ -69,8 +69,8 @@ fn ask(world: &mut World, way: Way, peer: ContextId, octets: &[u8]) {
 /// Its user answers; whether the answer was handed to its packet.
 fn answer(world: &mut World, way: Way, peer: ContextId, len: usize) -> bool {
     let (mut out, mut data) = (TransmitBatch::new(), payload(len));
-    let handed =
-        way == Way::Handed && world.ends[1].hand_out(world.now, peer, &mut data, Unit::Message, &mut out);
+    let handed = way == Way::Handed
+        && world.ends[1].hand_out(world.now, peer, (None, &mut data), Unit::Message, &mut out);
     if handed {
         world.carry(1, &out);
         world.ends[1].catch_up();
@@ -307,7 +307,7 @@ fn a_message_in_a_train_is_handed_over_up_to_the_grant() {
             continue;
         }
         world.flush(1);
-        let octets = message.expect("it was handed over").len();
+        let octets = message.expect("it was handed over").data.len();
         assert_eq!(
             octets,
             2 * stride - xtp_wire::XDATA_HEAD_LEN - xtp_wire::HEADER_LEN

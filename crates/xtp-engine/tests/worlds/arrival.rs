@@ -66,7 +66,10 @@ impl Host {
         {
             self.tell_event(id, Event::Readable);
         }
-        self.note_octets(id, &message, true);
+        if let Some(tag) = message.tag {
+            self.tell("read a tag", Ok::<_, Error>(tag));
+        }
+        self.note_octets(id, &message.data, true);
         // He asks for no more, and would find nothing.
         self.found_nothing(id);
         true

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
-    Reply, Time, TransmitBatch, Unit, Welcomed,
+    Reply, TaggedMessage, Time, TransmitBatch, Unit, Welcomed,
 };
 
 /// How a host's engine is driven.
@@ -176,7 +176,7 @@ impl Host {
         id: ContextId,
         datagram: &Datagram<'_>,
         stride: usize,
-    ) -> Option<Bytes> {
+    ) -> Option<TaggedMessage> {
         let awaits = self.driver.awaits_message(id);
         if self.way == Way::Driver && !awaits {
             return None;
@@ -259,12 +259,22 @@ impl Host {
         (reply, link)
     }
 
-    pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> Option<Link> {
+    pub(crate) fn hand_out(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        tag: Option<u64>,
+        data: &mut Bytes,
+    ) -> Option<Link> {
         let (mut out, mut link) = (TransmitBatch::new(), Link::default());
         let left = match self.way {
             Way::General => false,
-            Way::Shortcuts => Engine::hand_out(&mut self.driver, now, id, data, Unit::Message, &mut out),
-            Way::Driver => self.driver.hand_out(now, id, data, Unit::Message, &mut link),
+            Way::Shortcuts => {
+                Engine::hand_out(&mut self.driver, now, id, (tag, data), Unit::Message, &mut out)
+            }
+            Way::Driver => self
+                .driver
+                .hand_out(now, id, (tag, data), Unit::Message, &mut link),
         };
         assert!(
             left || out.is_empty() && link.sent.is_empty(),

@@ -99,7 +99,7 @@ impl Task {
         let mut data = content::make(turn.mine.key, self.written, octets as usize);
         let sent = turn
             .engine
-            .hand_out(turn.now, self.id, &mut data, Unit::Message, turn.outbox);
+            .hand_out(turn.now, self.id, (None, &mut data), Unit::Message, turn.outbox);
         if sent {
             turn.mine.data(self.written, octets.into(), true);
             self.written += u64::from(octets);

@@ -1,8 +1,7 @@
 //! Taking the next message of an association for a caller who waits for it: from where it landed, if that is all there is
 //! to it.
 
-use bytes::Bytes;
-use xtp_engine::{ContextId, Datagram, Driver, Ecn, Time, Unit};
+use xtp_engine::{ContextId, Datagram, Driver, Ecn, TaggedMessage, Time, Unit};
 use xtp_io::RecvBatch;
 
 use super::{Carrier, WORTH_KEEPING, backing, counted, from_io};
@@ -24,7 +23,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(crate) enum Came {
     /// The message, and nothing else.
-    Message(Bytes),
+    Message(TaggedMessage),
     /// Datagrams the engine took, so many.
     Datagrams(usize),
 }
@@ -32,7 +31,7 @@ pub(crate) enum Came {
 /// What a look by the shortcut alone brought.
 enum Landed {
     /// The message that was waited for.
-    Message(Bytes, Time),
+    Message(TaggedMessage, Time),
     /// Another datagram, which is in the batch now.
     Kept(Time),
     /// Nothing.

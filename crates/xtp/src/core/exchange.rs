@@ -2,8 +2,9 @@
 //! into a packet at once. Everything that is not exactly that is left to the general calls.
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Time, Unit};
+use xtp_engine::{ContextId, TaggedMessage, Time, Unit};
 
+use super::ops::TAG;
 use super::{Core, ERRORS_EVERY};
 use crate::carrier::{Came, Wanted};
 
@@ -11,7 +12,7 @@ use crate::carrier::{Came, Wanted};
 #[derive(Debug)]
 pub(crate) enum Look {
     /// The message.
-    Message(Bytes),
+    Message(TaggedMessage),
     /// Nothing.
     Nothing,
     /// Something else, which was taken: so many datagrams.
@@ -71,15 +72,24 @@ impl Core {
         self.slots.get(&id).is_some_and(|slot| slot.is_plain()) && self.is_at_rest()
     }
 
-    /// Sends `data` as one message, or as octets, in one packet, if it may leave now and nothing else has to; false, and nothing
-    /// done, if not.
+    /// Sends `data` as one message, or as octets, in one packet, behind `tag` if there is one, if it may leave now and nothing
+    /// else has to; false, and nothing done, if not.
     #[inline]
-    pub(crate) fn hand_out(&mut self, now: Time, id: ContextId, data: &mut Bytes, unit: Unit) -> bool {
+    pub(crate) fn hand_out(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        (tag, data): (Option<u64>, &mut Bytes),
+        unit: Unit,
+    ) -> bool {
         if self.handed.take() != Some(id) && !self.may_hand_out(id) {
             return false;
         }
-        let len = data.len() as u64;
-        if !self.engine.hand_out(now, id, data, unit, &mut self.carrier) {
+        let len = data.len() as u64 + tag.map_or(0, |_| TAG);
+        if !self
+            .engine
+            .hand_out(now, id, (tag, data), unit, &mut self.carrier)
+        {
             return false;
         }
         if let Some(slot) = self.slots.get_mut(&id) {
@@ -110,7 +120,7 @@ impl Core {
         }
         buffer.extend_from_slice(octets);
         let mut data = buffer.split().freeze();
-        let left = self.hand_out(now, id, &mut data, Unit::Octets);
+        let left = self.hand_out(now, id, (None, &mut data), Unit::Octets);
         if left {
             self.copied += octets.len() as u64;
         }

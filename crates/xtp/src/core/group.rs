@@ -279,4 +279,5 @@ pub(crate) fn read(core: &mut Core, now: Time, id: GroupId, buffer: &mut [u8]) -
 pub(crate) fn message(core: &mut Core, now: Time, id: GroupId, limit: usize) -> Poll<Result<Option<Bytes>>> {
     let next = |core: &mut Core, max| chunk(core, now, id, max);
     reading::message(core, limit, next, |core| core.group(id))
+        .map_ok(|message| message.map(|message| message.data))
 }

@@ -5,7 +5,7 @@
 use std::task::Poll;
 
 use bytes::{BufMut, Bytes};
-use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, TaggedMessage, Time};
 
 use super::long_writes::LONG;
 use super::reading::{self, PIECE};
@@ -16,7 +16,7 @@ use crate::stream::Chunk;
 /// Room for octets from which on trains are taken as they are.
 const MANY: usize = 4 << 10;
 /// Sequence space of a tag.
-const TAG: u64 = 8;
+pub(super) const TAG: u64 = 8;
 
 /// Queues `data`; ready when all of it was accepted. What was accepted is gone from `data`.
 pub(crate) fn send(
@@ -307,6 +307,16 @@ pub(crate) fn message(
     id: ContextId,
     limit: usize,
 ) -> Poll<Result<Option<Bytes>>> {
+    tagged_message(core, now, id, limit).map_ok(|message| message.map(|message| message.data))
+}
+
+/// As [`message`], with the tag that is bound to its first octet if there is one.
+pub(crate) fn tagged_message(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    limit: usize,
+) -> Poll<Result<Option<TaggedMessage>>> {
     let next = |core: &mut Core, max| chunk(core, now, id, max);
     reading::message(core, limit, next, |core| core.slot(id))
 }
@@ -402,6 +412,24 @@ pub(crate) fn send_tag(core: &mut Core, now: Time, id: ContextId, tag: u64) -> P
         }
         Err(error) => Poll::Ready(Err(error)),
     }
+}
+
+/// Binds `tag`, unless it was taken already, to a message; ready when all of it was accepted. What was accepted is gone from
+/// `tag` and `data`.
+pub(crate) fn send_tagged(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    tag: &mut Option<u64>,
+    data: &mut Bytes,
+) -> Poll<Result<()>> {
+    if let Some(value) = *tag {
+        match send_tag(core, now, id, value) {
+            Poll::Ready(Ok(())) => *tag = None,
+            other => return other,
+        }
+    }
+    send(core, now, id, data, true)
 }
 
 /// Forgets a mark nobody waits for.

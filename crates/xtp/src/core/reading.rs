@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
-use xtp_engine::Read;
+use xtp_engine::{Read, TaggedMessage};
 
 use super::Core;
 use crate::error::{Error, Result};
@@ -16,6 +16,8 @@ pub(super) const PIECE: usize = 1 << 20;
 /// The pieces of a message whose end has not come.
 #[derive(Debug, Default)]
 pub(crate) struct Partial {
+    /// Bound to its first octet, which may not have come.
+    tag: Option<u64>,
     pieces: SmallVec<[Bytes; 2]>,
     octets: usize,
     /// A gap lies in it: what is left of it is no message, and is passed over up to its end.
@@ -30,11 +32,12 @@ impl Partial {
 
     /// Nothing of a message was read.
     pub(crate) fn is_empty(&self) -> bool {
-        self.pieces.is_empty() && !self.mutilated
+        self.pieces.is_empty() && self.tag.is_none() && !self.mutilated
     }
 
     /// Forgets what came.
     pub(crate) fn forget(&mut self) {
+        self.tag = None;
         self.pieces.clear();
         self.octets = 0;
     }
@@ -111,15 +114,17 @@ pub(super) fn octets(
     Poll::Ready(Ok(filled))
 }
 
-/// The next whole message; `None` at the end of the stream. One with a hole in it is passed over. Pieces are kept where `place`
-/// says between questions, so nothing is lost when the asker gives up in between.
+/// The next whole message, with the tag of its first octet; `None` at the end of the stream. One with a hole in it is passed over.
+/// Pieces are kept where `place` says between questions, so nothing is lost when the asker gives up in between.
 #[inline]
 pub(super) fn message<P: Collects>(
     core: &mut Core,
     limit: usize,
     mut next: impl FnMut(&mut Core, usize) -> Poll<Result<Option<Chunk>>>,
     place: impl Fn(&mut Core) -> Result<&mut P>,
-) -> Poll<Result<Option<Bytes>>> {
+) -> Poll<Result<Option<TaggedMessage>>> {
+    let known = place(core).ok().and_then(P::if_partial);
+    let mut tag = known.and_then(|partial| partial.tag.take());
     loop {
         let known = place(core).ok().and_then(P::if_partial);
         let collected = known.map_or(0, |partial| partial.octets);
@@ -130,9 +135,13 @@ pub(super) fn message<P: Collects>(
         // One octet more than allowed, to tell "exactly the limit" from "longer".
         let most = (limit - collected).saturating_add(1).min(PIECE);
         let item = match next(core, most) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Ready(Ok(item)) => item,
+            other => {
+                if let (Some(_), Ok(place)) = (tag, place(core)) {
+                    place.partial().tag = tag;
+                }
+                return other.map_ok(|_| None);
+            }
         };
         let place = match place(core) {
             Ok(place) => place,
@@ -145,7 +154,8 @@ pub(super) fn message<P: Collects>(
                 ..
             }) => {
                 if collected + bytes.len() > limit {
-                    place.partial().octets += bytes.len();
+                    let partial = place.partial();
+                    (partial.tag, partial.octets) = (tag, partial.octets + bytes.len());
                     return Poll::Ready(Err(Error::MessageTooLong { limit }));
                 }
                 if !end_of_message {
@@ -155,23 +165,27 @@ pub(super) fn message<P: Collects>(
                     continue;
                 }
                 let Some(partial) = place.if_partial() else {
-                    return Poll::Ready(Ok(Some(bytes)));
+                    return Poll::Ready(Ok(Some(TaggedMessage { tag, data: bytes })));
                 };
                 if std::mem::take(&mut partial.mutilated) {
                     partial.forget();
+                    tag = None;
                     continue;
                 }
-                let message = partial.finish(bytes);
+                let data = partial.finish(bytes);
                 if collected > 0 {
-                    core.copied += message.len() as u64;
+                    core.copied += data.len() as u64;
                 }
-                return Poll::Ready(Ok(Some(message)));
+                return Poll::Ready(Ok(Some(TaggedMessage { tag, data })));
             }
             Some(Chunk::Gap { .. }) => {
                 let partial = place.partial();
                 partial.mutilated = true;
                 partial.forget();
+                tag = None;
             }
+            // One that is bound to a later octet says nothing of the message.
+            Some(Chunk::Tag { tag: bound, .. }) if collected == 0 => tag = Some(bound),
             // Items that are asked for one by one are no trains.
             Some(Chunk::Tag { .. } | Chunk::Train { .. }) => {}
             None => {

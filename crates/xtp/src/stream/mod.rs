@@ -7,7 +7,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Octets, Rate, Time};
+use xtp_engine::{
+    CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Octets, Rate, TaggedMessage, Time,
+};
 
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
@@ -230,10 +232,25 @@ impl Stream {
     fn message_within(&self, timeout: Option<Duration>) -> Result<Option<Bytes>> {
         let limit = self.shared.config.message_limit;
         if let Some(message) = self.shared.brief_message(self.id, limit, timeout) {
-            return Ok(Some(message));
+            return Ok(Some(message.data));
         }
         self.wait("receiving a message", timeout, |core, now, id| {
             ops::message(core, now, id, limit)
+        })
+    }
+
+    /// As [`recv_message`](Self::recv_message), with the tag that is bound to the message's first octet, if there is one
+    /// ([`send_tagged`](Self::send_tagged)). Tags that are bound to later octets are passed over.
+    ///
+    /// # Errors
+    /// As [`recv_message`](Self::recv_message).
+    pub fn recv_tagged(&self) -> Result<Option<TaggedMessage>> {
+        let (limit, timeout) = (self.shared.config.message_limit, self.read_timeout.get());
+        if let Some(message) = self.shared.brief_message(self.id, limit, timeout) {
+            return Ok(Some(message));
+        }
+        self.wait("receiving a message", timeout, |core, now, id| {
+            ops::tagged_message(core, now, id, limit)
         })
     }
 

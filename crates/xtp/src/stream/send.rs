@@ -75,7 +75,7 @@ impl Stream {
     pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
         let mut data = data.into();
         refuse_empty(data.len())?;
-        if self.shared.send_brief(self.id, &mut data) {
+        if self.shared.send_brief(self.id, None, &mut data) {
             return Ok(());
         }
         self.send_all(data, true)
@@ -199,6 +199,48 @@ impl Stream {
     pub fn send_tag(&self, tag: u64) -> Result<()> {
         self.wait("sending a tag", self.write_timeout.get(), |core, now, id| {
             ops::send_tag(core, now, id, tag)
+        })
+    }
+
+    /// Sends one message behind a tag: an out-of-band value that says what, or whom, it is for. The reader gets both from
+    /// [`recv_tagged`](Self::recv_tagged); to [`recv_message`](Self::recv_message) it is a message like any other. The tag is
+    /// bound to the message's first octet and takes eight octets of the stream.
+    ///
+    /// ```
+    /// use xtp::{Config, Endpoint, paradigm};
+    ///
+    /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+    /// let listener = server.listen_streams(100)?;
+    /// let serving = std::thread::spawn(move || -> xtp::Result<()> {
+    ///     let stream = listener.accept()?.into_stream();
+    ///     while let Some(message) = stream.recv_tagged()? {
+    ///         // Echoed under the number it came with.
+    ///         stream.send_tagged(message.tag.unwrap_or(0), message.data)?;
+    ///     }
+    ///     stream.close()
+    /// });
+    ///
+    /// let client = Endpoint::client()?;
+    /// let stream = client.open(server.local_addr(), paradigm::stream(100))?;
+    /// stream.send_tagged(7, "seven")?;
+    /// let answer = stream.recv_tagged()?.expect("the echo");
+    /// assert_eq!((answer.tag, &answer.data[..]), (Some(7), &b"seven"[..]));
+    /// stream.close()?;
+    /// serving.join().unwrap()?;
+    /// # Ok::<(), xtp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send_message`](Self::send_message). A call that times out may have sent the tag, or a part of the message.
+    pub fn send_tagged(&self, tag: u64, data: impl Into<Bytes>) -> Result<()> {
+        let mut data = data.into();
+        refuse_empty(data.len())?;
+        if self.shared.send_brief(self.id, Some(tag), &mut data) {
+            return Ok(());
+        }
+        let mut tag = Some(tag);
+        self.wait("sending", self.write_timeout.get(), |core, now, id| {
+            ops::send_tagged(core, now, id, &mut tag, &mut data)
         })
     }
 

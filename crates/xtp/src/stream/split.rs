@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use xtp_engine::TaggedMessage;
 
 use super::{Chunk, Stream};
 use crate::core::ops;
@@ -83,6 +84,14 @@ impl Reader {
         self.stream.recv_message()
     }
 
+    /// As [`Stream::recv_tagged`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn recv_tagged(&self) -> Result<Option<TaggedMessage>> {
+        self.stream.recv_tagged()
+    }
+
     /// As [`Stream::recv_chunk`].
     ///
     /// # Errors
@@ -125,6 +134,14 @@ impl Writer {
     /// As there.
     pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
         self.stream.send_message(data)
+    }
+
+    /// As [`Stream::send_tagged`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn send_tagged(&self, tag: u64, data: impl Into<Bytes>) -> Result<()> {
+        self.stream.send_tagged(tag, data)
     }
 
     /// Ends this end's stream and waits until the peer's host has all of it, up to

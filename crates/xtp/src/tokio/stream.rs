@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ::tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use bytes::Bytes;
-use xtp_engine::{CloseReason, Confirm, ContextStats, ErrorControl, Rate, Time};
+use xtp_engine::{CloseReason, Confirm, ContextStats, ErrorControl, Rate, TaggedMessage, Time};
 
 use super::mark::Mark;
 use super::{ask, ask_once, within};
@@ -153,6 +153,17 @@ impl Stream {
         self.ask(move |core, now| ops::send_tag(core, now, id, tag)).await
     }
 
+    /// Sends one message behind a tag. Who cancels it while it waits for room may have sent the tag, or a part of the message.
+    ///
+    /// # Errors
+    /// As [`crate::Stream::send_tagged`].
+    pub async fn send_tagged(&self, tag: u64, data: impl Into<Bytes>) -> Result<()> {
+        let (id, mut tag, mut data) = (self.inner.id(), Some(tag), data.into());
+        refuse_empty(data.len())?;
+        self.ask(move |core, now| ops::send_tagged(core, now, id, &mut tag, &mut data))
+            .await
+    }
+
     /// Waits for the next item of the stream; `None` at the end. Cancel-safe.
     ///
     /// # Errors
@@ -188,6 +199,17 @@ impl Stream {
         let id = self.inner.id();
         let limit = self.inner.shared().config.message_limit;
         self.ask(move |core, now| ops::message(core, now, id, limit))
+            .await
+    }
+
+    /// As [`recv_message`](Self::recv_message), with its tag if it has one. Cancel-safe.
+    ///
+    /// # Errors
+    /// As [`crate::Stream::recv_tagged`].
+    pub async fn recv_tagged(&self) -> Result<Option<TaggedMessage>> {
+        let id = self.inner.id();
+        let limit = self.inner.shared().config.message_limit;
+        self.ask(move |core, now| ops::tagged_message(core, now, id, limit))
             .await
     }
 
