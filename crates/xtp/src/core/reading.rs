@@ -64,6 +64,19 @@ impl Partial {
     }
 }
 
+/// The message that ends with `last`; none if a gap lies in it.
+#[inline]
+fn finished(place: &mut impl Collects, last: Bytes) -> Option<Bytes> {
+    let Some(partial) = place.if_partial() else {
+        return Some(last);
+    };
+    if std::mem::take(&mut partial.mutilated) {
+        partial.forget();
+        return None;
+    }
+    Some(partial.finish(last))
+}
+
 /// Has a [`Partial`], made when there is something to put into it.
 pub(super) trait Collects {
     fn partial(&mut self) -> &mut Partial;
@@ -164,15 +177,10 @@ pub(super) fn message<P: Collects>(
                     }
                     continue;
                 }
-                let Some(partial) = place.if_partial() else {
-                    return Poll::Ready(Ok(Some(TaggedMessage { tag, data: bytes })));
-                };
-                if std::mem::take(&mut partial.mutilated) {
-                    partial.forget();
+                let Some(data) = finished(place, bytes) else {
                     tag = None;
                     continue;
-                }
-                let data = partial.finish(bytes);
+                };
                 if collected > 0 {
                     core.copied += data.len() as u64;
                 }
