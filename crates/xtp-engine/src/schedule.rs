@@ -31,6 +31,10 @@ pub(crate) struct Scheduler {
     by_age: VecDeque<(Time, Ticket, u32)>,
     tickets: Ticket,
     queued: usize,
+    /// Some have another rank than others. While none has, whoever waits longest is next in either queue, and `by_rank` is empty.
+    differ: bool,
+    /// That of all, unless they differ.
+    rank: u32,
     aged_at: Option<Time>,
     /// The only one queued, in no queue yet: an exchange of single packets never has two.
     lone: Option<(u32, u32, Time)>,
@@ -70,19 +74,40 @@ impl Scheduler {
         if index >= self.places.len() {
             self.places.resize(index + 1, Place::default());
         }
-        let place = &mut self.places[index];
+        let place = self.places[index];
         if place.ticket != 0 && place.rank == rank {
             return;
         }
+        self.tell_ranks_apart(rank);
         self.queued += usize::from(place.ticket == 0);
         self.tickets += 1;
-        *place = Place {
+        self.places[index] = Place {
             ticket: self.tickets,
             rank,
         };
-        self.by_rank.push(Reverse((rank, self.tickets, slot)));
+        if self.differ {
+            self.by_rank.push(Reverse((rank, self.tickets, slot)));
+        }
         self.by_age.push_back((now, self.tickets, slot));
         self.sweep();
+    }
+
+    /// One of this rank comes: whether those queued have one rank.
+    #[inline]
+    fn tell_ranks_apart(&mut self, rank: u32) {
+        if self.queued == 0 {
+            self.differ = false;
+            self.by_rank.clear();
+            self.rank = rank;
+        }
+        if !self.differ && rank != self.rank {
+            self.differ = true;
+            let places = &self.places;
+            let valid = |&&(_, ticket, slot): &&(Time, Ticket, u32)| places[slot as usize].ticket == ticket;
+            let queued = self.by_age.iter().filter(valid);
+            self.by_rank
+                .extend(queued.map(|&(_, ticket, slot)| Reverse((self.rank, ticket, slot))));
+        }
     }
 
     /// Takes out the next context. All calls with the same `now` are one poll, in which at most one context is
@@ -107,6 +132,10 @@ impl Scheduler {
         {
             self.by_age.pop_front();
             self.aged_at = Some(now);
+            return Some(self.serve(ticket, slot));
+        }
+        if !self.differ {
+            let (_, ticket, slot) = self.by_age.pop_front()?;
             return Some(self.serve(ticket, slot));
         }
         while let Some(Reverse((_, ticket, slot))) = self.by_rank.pop() {
