@@ -158,7 +158,7 @@ impl Pair {
                 self.orphans[end].remove(&gone);
             }
             if self.idle {
-                driver.found_nothing(self.now);
+                driver.tidy(self.now);
             }
             self.leave(end);
             let due = self.ends[end]

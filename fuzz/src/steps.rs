@@ -89,13 +89,12 @@ fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
             let octets = [64, 64, 64, 1 + usize::from(choices.word()) % 3_000][choices.index(4)];
             pair.begin(options, payload(octets));
         }
-        (2, Some(id)) => pair.ends[0].expect(Expectation::Answer { id, limit }, |_| true),
+        (2, Some(id)) => pair.ends[0].expect(Expectation::Answer { id, limit }),
         (3, _) => {
-            let (listener, orphans) = (pair.listener, &pair.orphans[1]);
-            let holds = |id| !orphans.contains_key(&id);
-            pair.ends[1].expect(Expectation::Message { listener, limit }, holds);
+            let listener = pair.listener;
+            pair.ends[1].expect(Expectation::Message { listener, limit });
         }
-        (4 | 5, _) => pair.ends[end].expect(Expectation::OneByOne, |_| true),
+        (4 | 5, _) => pair.ends[end].expect(Expectation::OneByOne),
         (6 | 7, Some(id)) => {
             let octets = [64, 64, 64, usize::from(choices.word()) % 3_000][choices.index(4)];
             let (mut data, driver) = (payload(octets), &mut pair.ends[end]);
@@ -114,9 +113,8 @@ fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
         (8 | 9, Some(id)) => pair.let_go(end, id),
         (10, _) => pair.idle = !pair.idle,
         _ => match choices.octet() & 3 {
-            0 => pair.ends[end].before_sleep(now),
-            1 => pair.ends[end].rest(now),
-            _ => pair.ends[end].found_nothing(now),
+            0 => pair.ends[end].catch_up(),
+            _ => pair.ends[end].tidy(now),
         },
     }
 }
@@ -135,11 +133,8 @@ pub fn exchange_messages(pair: &mut Pair, kind: u8, number: usize) {
     pair.flush(0);
     for step in 0..4 {
         pair.now = pair.now + Duration::from_micros(50);
-        let orphans = pair.orphans[1].clone();
-        pair.ends[0].expect(Expectation::Answer { id: here, limit }, |_| true);
-        pair.ends[1].expect(Expectation::Message { listener, limit }, |id| {
-            !orphans.contains_key(&id)
-        });
+        pair.ends[0].expect(Expectation::Answer { id: here, limit });
+        pair.ends[1].expect(Expectation::Message { listener, limit });
         for flight in std::mem::take(&mut pair.wire) {
             pair.deliver(&flight);
         }

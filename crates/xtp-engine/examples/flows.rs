@@ -129,15 +129,13 @@ impl Pair {
             taken = self.deliver(me, waiting);
         }
         let end = &mut self.ends[me];
-        if !end.is_hosting() {
-            end.catch_up_idle();
-        }
+        end.catch_up();
         taken
     }
 
     /// Lets go of what is over at `me`.
     fn put_away(&mut self, me: usize, over: &mut [Option<ContextId>; 2]) {
-        self.ends[me].catch_up_idle();
+        self.ends[me].catch_up();
         if let Some(id) = over[me].take() {
             self.ends[me].release(self.now, id).expect("known");
         }
@@ -184,7 +182,7 @@ impl Pair {
                         taken += octets;
                     }
                     Some(Taken::End) => self.ended = true,
-                    None => other.receive_ahead(self.now, datagram),
+                    None => other.receive(self.now, datagram),
                 }
             }
         }

@@ -80,6 +80,8 @@ pub struct EngineStats {
     pub contexts: usize,
     /// Of these parked (see `EngineConfig::max_whole`).
     pub parked: usize,
+    /// Of these, associations of one message that need no context so far.
+    pub pending: usize,
     /// Initiators that are over and only answer stragglers (§6.8); not among the contexts.
     pub dallying: usize,
     /// How often a context was parked.

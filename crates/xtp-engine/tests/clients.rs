@@ -90,14 +90,14 @@ impl World {
         self.told.push(format!("{me} asks {call:?}"));
         client.call = call.ok();
         self.client_turn(me, now);
-        self.awaited += u64::from(self.clients[me].engine.is_waiting());
+        self.awaited += self.clients[me].engine.stats().pending as u64;
     }
 
     fn client_turn(&mut self, me: usize, now: Time) {
         let mut out = TransmitBatch::new();
         let engine = &mut self.clients[me].engine;
         engine.flush_ahead(now, &mut out);
-        engine.catch_up_idle();
+        engine.catch_up();
         out.for_each_datagram(|_, octets| self.wire.push((me, octets.to_vec())));
         while let Some(event) = self.clients[me].engine.poll_event() {
             self.told.push(format!("{me} {event:?}"));
@@ -108,7 +108,7 @@ impl World {
     fn hear(&mut self, me: usize, now: Time, hasty: bool) {
         for octets in std::mem::take(&mut self.clients[me].wire) {
             let engine = &mut self.clients[me].engine;
-            engine.receive_ahead(now, datagram(200, &octets));
+            engine.receive(now, datagram(200, &octets));
             let Some(call) = self.clients[me].call else {
                 continue;
             };
@@ -136,7 +136,7 @@ impl World {
             return;
         }
         let (from, octets) = self.wire.remove(0);
-        self.server.receive_ahead(now, datagram(from, &octets));
+        self.server.receive(now, datagram(from, &octets));
         self.server_events();
     }
 
@@ -165,7 +165,7 @@ impl World {
         self.told
             .push(format!("server {taken:?} {read:?} {set:?} {sent:?} {closed:?}"));
         self.server_turn(now, false);
-        self.noted += u64::from(self.server.hosted() == Some(id));
+        self.noted += self.server.stats().pending as u64;
         if unconfirmed {
             let released = self.server.release(now, id);
             self.told.push(format!("server goes {released:?}"));
@@ -181,9 +181,8 @@ impl World {
             let at = usize::from(train.dst.port() - 40_000);
             clients[at].wire.push(octets.to_vec());
         });
-        match catch_up {
-            true => self.server.catch_up(),
-            false => self.server.catch_up_idle(),
+        if catch_up {
+            self.server.catch_up();
         }
         self.server_events();
     }
@@ -253,7 +252,7 @@ fn compare(seed: u64) -> [u64; 2] {
         let counted = all.map(|engine| {
             engine.catch_up();
             let mut stats = engine.stats();
-            stats.express = 0;
+            (stats.express, stats.pending) = (0, 0);
             stats
         });
         counted.collect::<Vec<_>>()
@@ -313,7 +312,7 @@ fn counted(world: &mut World, now: Time, fits: Option<usize>) -> [Option<Context
     let answers = std::mem::take(&mut world.clients[0].wire);
     let engine = &mut world.clients[0].engine;
     for octets in answers {
-        engine.receive_ahead(now, datagram(200, &octets));
+        engine.receive(now, datagram(200, &octets));
     }
     let mut read = engine.read(now, call, 1 << 16);
     if read == Ok(Read::Pending) {

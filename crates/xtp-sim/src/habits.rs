@@ -32,8 +32,6 @@ pub struct Habits {
     pub follows_at_once: bool,
     /// Time from the last input to an idle moment, nanoseconds.
     pub idle_after: u64,
-    /// The host sleeps then, which leaves more undone than a look that finds nothing.
-    pub sleeps: bool,
     /// Where draws of this host begin.
     pub seed: u64,
 }
@@ -49,7 +47,6 @@ impl Default for Habits {
             direct: false,
             follows_at_once: false,
             idle_after: 0,
-            sleeps: false,
             seed: 0,
         }
     }
@@ -61,7 +58,7 @@ impl Habits {
         if rng.percent(20) {
             return Self::default();
         }
-        Self {
+        let habits = Self {
             posts: rng.pick(&[
                 Posts::One,
                 Posts::One,
@@ -76,8 +73,13 @@ impl Habits {
             direct: rng.percent(75),
             follows_at_once: rng.percent(60),
             idle_after: rng.pick(&[0, 0, 1_000, 100_000, 3_000_000, 50_000_000]),
-            sleeps: rng.percent(40),
+            seed: 0,
+        };
+        // One more is drawn, so that the seeds mean what they meant.
+        let _ = rng.percent(40);
+        Self {
             seed: rng.number(),
+            ..habits
         }
     }
 }

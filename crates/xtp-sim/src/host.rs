@@ -15,9 +15,6 @@ use crate::inbox::{Inbox, join};
 use crate::net::Flying;
 use crate::rng::Rng;
 
-/// How long a host that sleeps goes on expecting what follows an end, nanoseconds.
-const LINGER: u64 = 1_000_000;
-
 /// How a host is set up, and set up again after a restart.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
@@ -117,9 +114,8 @@ pub struct Host {
     pub(crate) orphans: BTreeMap<ContextId, Option<MarkId>>,
     /// Associations of a series that began, as long as nothing says which, by the first flow of the series.
     pub(crate) nameless: BTreeMap<ContextId, usize>,
-    /// When there is time for what can wait, and whether the host slept until then.
+    /// When there is time for what can wait.
     idle_at: Option<u64>,
-    asleep: bool,
 }
 
 impl Host {
@@ -149,7 +145,6 @@ impl Host {
             orphans: BTreeMap::new(),
             nameless: BTreeMap::new(),
             idle_at: None,
-            asleep: false,
         })
     }
 
@@ -236,8 +231,7 @@ impl Host {
                 }
             }
             Wanted::Posted(expectation) => {
-                let orphans = &self.orphans;
-                self.engine.expect(expectation, |id| !orphans.contains_key(&id));
+                self.engine.expect(expectation);
                 if !self.engine.receive(now, &mut inbox) {
                     taken = inbox.taken();
                 }
@@ -258,7 +252,6 @@ impl Host {
         let now = self.local(world);
         self.engine.turn(now, &mut self.outbox);
         self.idle_at = Some(world + self.config.habits.idle_after);
-        self.asleep = false;
         self.engine.let_go(now)
     }
 
@@ -274,15 +267,7 @@ impl Host {
         }
         let now = self.local(world);
         self.idle_at = None;
-        match (self.config.habits.sleeps, self.asleep) {
-            (true, false) => {
-                self.engine.before_sleep(now);
-                self.asleep = true;
-                self.idle_at = Some(world + LINGER);
-            }
-            (true, true) => self.engine.rest(now),
-            (false, _) => self.engine.found_nothing(now),
-        }
+        self.engine.tidy(now);
     }
 
     /// Starts to listen for a flow.

@@ -336,8 +336,6 @@ fn a_record_made_after_an_eviction_does_not_vouch_for_greater_numbers() {
             end(&mut memory, first.ms + 1, first);
         }
         let copy = Heard { ms: 30_010, ..later };
-        let numbers = copy.client.expect("it has a number");
-        assert!(!memory.is_surely_new(at(copy.ms), copy.src, copy.key, numbers));
         assert_eq!(judge(&mut memory, copy), Verdict::RefuseAge, "from {src}");
         // What is begun now is new all the same, and when there are no copies any more whatever its time.
         let next = Heard {

@@ -126,19 +126,6 @@ impl Clients {
         }
     }
 
-    /// Whether `n` is greater than all that is known of a client who is known.
-    pub(super) fn is_latest(&self, now: Time, client: u64, n: u64) -> bool {
-        let latest = |record: &Client| {
-            record.is_alive(now)
-                && now >= record.sure_from
-                && n >= record.low.max(record.created)
-                && n > record.evicted
-                && record.held.len() < MAX_HELD
-                && record.held.last_key_value().is_none_or(|(last, _)| n > *last)
-        };
-        self.table.get(&client).is_some_and(latest)
-    }
-
     /// Association `n` of `client` was accepted; `slot` is its record. If it is the first, all that came before is over at
     /// `sure_from`. Returns the record that `n` had before (none
     /// unless the caller did not ask `judge`). Creation times that are no longer kept here go to `spilled`.

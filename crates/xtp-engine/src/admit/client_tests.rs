@@ -158,28 +158,3 @@ fn one_client_holds_a_bounded_number() {
     clients.raise_low(at(0), 1, 2, &mut freed);
     assert_eq!(clients.judge(at(0), 1, next), Word::New);
 }
-
-/// Whatever the short way takes for certainly new, the general way does; and it knows the next number of a client.
-#[test]
-fn the_latest_of_all_is_new() {
-    for (accepted, low) in (0..32_u64).flat_map(|set| (1..8).map(move |low| (set, low))) {
-        let numbers = || (2..7_u64).filter(|n| accepted & 1 << (n - 2) != 0);
-        for evicted in numbers().map(Some).chain([None]) {
-            let mut clients = clients(4);
-            for n in numbers() {
-                accept(&mut clients, at(0), 9, n, None);
-            }
-            if let Some(n) = evicted {
-                clients.released(9, n, n as u32, true);
-            }
-            clients.raise_low(at(0), 9, low, &mut Vec::new());
-            for n in 1..9 {
-                let latest = clients.is_latest(at(0), 9, n);
-                let word = clients.judge(at(0), 9, n);
-                let what = (accepted, low, evicted, n);
-                assert!(!latest || word == Word::New, "{what:?}: {word:?}");
-                assert!(latest || n < 8 || accepted == 0, "{what:?}: the next one");
-            }
-        }
-    }
-}

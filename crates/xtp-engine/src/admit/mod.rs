@@ -105,7 +105,9 @@ impl AtMostOnce {
         time: Option<u32>,
         client: Option<ClientId>,
     ) -> Verdict {
-        let now = self.advance(now);
+        // What goes on account of this only makes the deadline later: looked at too early, it is found anew.
+        self.now = self.now.max(now);
+        let now = self.now;
         self.ages.see(now, utc_ms);
         if let Some(seen) = self.datagrams.get(&(src.into(), key))
             && now.since(*seen) < DATAGRAM_LIFE
@@ -159,16 +161,6 @@ impl AtMostOnce {
         }
     }
 
-    /// Whether [`judge_first`](Self::judge_first) would certainly call this FIRST of tformat 0x80 new, being the latest of
-    /// its client: judging it may then wait for its books. False says nothing.
-    pub(crate) fn is_surely_new(&self, now: Time, src: SocketAddr, key: u64, client: ClientId) -> bool {
-        client.n != 0
-            && client.low <= client.n
-            && self.datagrams.len() == 0
-            && !self.table.knows(src, key, true)
-            && self.clients.is_latest(now.max(self.now), client.client, client.n)
-    }
-
     /// A context was made of a FIRST judged [`Verdict::New`]: from now on its repeats are known. Not for pure
     /// datagrams.
     #[expect(
@@ -185,7 +177,10 @@ impl AtMostOnce {
         time: Option<u32>,
         client: Option<ClientId>,
     ) {
-        let now = self.advance(now);
+        // Of records that are open, none expires, and a client later than those before it.
+        self.now = self.now.max(now);
+        let now = self.now;
+        self.changed |= self.clients.len() == 0;
         if let Some(slot) = self.table.slot(src, key, extended) {
             self.take_away(slot, false);
         }

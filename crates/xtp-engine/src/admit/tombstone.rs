@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_millis(5);
 const CACHE_OCTETS: usize = 64 << 20;
 
 /// How an association ended, as its context hands it over.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tombstone {
     /// Where FIRST came from.
     pub(crate) src: SocketAddr,
@@ -232,11 +232,6 @@ impl Tombstones {
         (!extended || self.basic > 0)
             .then(|| self.slot(src, key, !extended))
             .flatten()
-    }
-
-    /// Whether there is a record for this FIRST, even one whose life is over.
-    pub(super) fn knows(&self, src: SocketAddr, key: u64, extended: bool) -> bool {
-        self.slot(src, key, extended).is_some() || self.slot_of_other(src, key, extended).is_some()
     }
 
     /// The record a FIRST repeats.

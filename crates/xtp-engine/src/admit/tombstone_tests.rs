@@ -137,7 +137,6 @@ fn without_tformat_80_source_and_key_count() {
         "an old copy of the one it fell back from"
     );
     assert_eq!(table.find_first(at(0), peer(2), KEY, true), None);
-    assert!(table.knows(peer(1), KEY, true) && !table.knows(peer(2), KEY, true));
     assert_eq!(
         table.find_own(at(0), peer(1), 0),
         None,

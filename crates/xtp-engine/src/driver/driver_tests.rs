@@ -143,7 +143,7 @@ impl Pair {
         for (me, id) in [(0, id), (1, asked)] {
             assert_eq!(self.ends[me].close_reason(id), Some(crate::CloseReason::Normal));
             self.ends[me].release(self.now, id).expect("known");
-            self.ends[me].found_nothing(self.now);
+            self.ends[me].tidy(self.now);
             while self.ends[me].poll_event().is_some() {}
         }
     }
@@ -157,7 +157,7 @@ impl Pair {
             listener,
             limit: LIMIT,
         };
-        self.ends[1].expect(message, |_| true);
+        self.ends[1].expect(message);
         let asked = match self.arrive(1).1 {
             Reply::Began(asked, _) => asked,
             _ => {
@@ -216,13 +216,10 @@ fn an_expected_message_and_its_answer_are_handed_over_without_events() {
     let id = pair.begin(&paradigm::transaction(PORT));
     pair.turn(0);
     let listener = pair.listener;
-    pair.ends[1].expect(
-        Expectation::Message {
-            listener,
-            limit: LIMIT,
-        },
-        |_| true,
-    );
+    pair.ends[1].expect(Expectation::Message {
+        listener,
+        limit: LIMIT,
+    });
     let (taken, reply) = pair.arrive(1);
     let Reply::Began(asked, peer) = reply else {
         panic!("{reply:?}");
@@ -234,7 +231,7 @@ fn an_expected_message_and_its_answer_are_handed_over_without_events() {
     let mut answer = Bytes::from_static(b"answer");
     let (now, end, link) = (pair.now, &mut pair.ends[1], &mut pair.links[1]);
     assert!(end.respond_at_once(now, asked, &mut answer, false, link));
-    pair.ends[0].expect(Expectation::Answer { id, limit: LIMIT }, |_| true);
+    pair.ends[0].expect(Expectation::Answer { id, limit: LIMIT });
     assert_eq!(pair.ends[0].awaited(), Some(id));
     assert_eq!(pair.arrive(0).1, Reply::Answered(id));
     assert_eq!(pair.ends[0].take_answer(id).as_deref(), Some(&b"answer"[..]));
@@ -244,13 +241,10 @@ fn an_expected_message_and_its_answer_are_handed_over_without_events() {
     let parted = pair.ends[1].part(pair.now, asked, 6);
     assert!(matches!(parted, Parting::Awaits(Some(_))), "{parted:?}");
     pair.turn(1);
-    pair.ends[1].expect(
-        Expectation::Message {
-            listener,
-            limit: LIMIT,
-        },
-        |_| false,
-    );
+    pair.ends[1].expect(Expectation::Message {
+        listener,
+        limit: LIMIT,
+    });
     assert_eq!(pair.arrive(1).1, Reply::Ended(asked));
     assert!(pair.ends[1].take_passing() && pair.ends[1].poll_event().is_none());
 }
@@ -269,13 +263,10 @@ fn an_expectation_is_not_met_while_packets_wait_for_room() {
         .expect("room");
     pair.ends[1].connect(now, held).expect("new");
     pair.turn(1);
-    pair.ends[1].expect(
-        Expectation::Message {
-            listener,
-            limit: LIMIT,
-        },
-        |_| true,
-    );
+    pair.ends[1].expect(Expectation::Message {
+        listener,
+        limit: LIMIT,
+    });
     assert_eq!(pair.arrive_with(1, &first).1, Reply::General);
     assert!(pair.ends[1].poll_event().is_some(), "an event tells of it");
 }
@@ -289,7 +280,7 @@ fn one_by_one_stops_behind_an_association_that_may_be_answered_at_once() {
             pair.begin(&paradigm::transaction(PORT));
             pair.turn(0);
         }
-        pair.ends[1].expect(expectation, |_| true);
+        pair.ends[1].expect(expectation);
         assert_eq!(pair.arrive(1).0, first, "{expectation:?}");
     }
 }
@@ -320,16 +311,16 @@ fn who_holds_on_to_what_its_answer_ended_keeps_nobody_busy() {
             for (me, id) in [(0, id), (1, asked)] {
                 pair.ends[me].retire(pair.now, id);
                 pair.turn(me);
-                pair.ends[me].found_nothing(pair.now);
+                pair.ends[me].tidy(pair.now);
                 while pair.ends[me].poll_event().is_some() {}
             }
         }
         let (_, asked) = pair.ask_unconfirmed();
-        assert_eq!(pair.ends[1].hosted(), Some(asked), "it has no context");
+        assert_eq!(pair.ends[1].stats().pending, 1, "it has no context");
         for _ in 0..3 {
             pair.turn(1);
             if idles {
-                pair.ends[1].found_nothing(pair.now);
+                pair.ends[1].tidy(pair.now);
             }
             assert!(!pair.ends[1].is_pressing(pair.now));
             assert!(
@@ -347,7 +338,7 @@ fn who_holds_on_to_what_its_answer_ended_keeps_nobody_busy() {
         }
         pair.ends[1].retire(pair.now, asked);
         pair.turn(1);
-        pair.ends[1].found_nothing(pair.now);
+        pair.ends[1].tidy(pair.now);
         assert!(
             pair.ends[1].deadline().is_none_or(|at| at > pair.now),
             "nothing is due"

@@ -44,17 +44,11 @@ pub(super) enum Posted {
         id: ContextId,
         limit: usize,
     },
-    /// The end of `parting`, which nobody holds any more, comes before.
-    Parting {
-        listener: ListenerId,
-        limit: usize,
-        parting: ContextId,
-    },
     Message {
         listener: ListenerId,
         limit: usize,
     },
-    /// The end came; the message is expected still.
+    /// The end of one that nobody holds came; the message is expected still.
     Parted {
         listener: ListenerId,
         limit: usize,
@@ -83,10 +77,7 @@ impl Posted {
     /// Whether there is something to wait for.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
-        matches!(
-            self,
-            Self::Answer { .. } | Self::Parting { .. } | Self::Message { .. }
-        )
+        matches!(self, Self::Answer { .. } | Self::Message { .. })
     }
 
     /// Whether it was met and its caller has not asked yet.
@@ -96,21 +87,13 @@ impl Posted {
 }
 
 impl Driver {
-    /// From here on this is expected; whoever expected something before gets it in the general way. `holds`: whether an
-    /// association has a user, who is to be told when it ends.
-    pub fn expect(&mut self, expectation: Expectation, holds: impl Fn(ContextId) -> bool) {
+    /// From here on this is expected; whoever expected something before gets it in the general way.
+    pub fn expect(&mut self, expectation: Expectation) {
         self.posted = match expectation {
             Expectation::Anything => Posted::Anything,
             Expectation::OneByOne => Posted::OneByOne,
             Expectation::Answer { id, limit } => Posted::Answer { id, limit },
-            Expectation::Message { listener, limit } => match self.engine.hosted().filter(|id| !holds(*id)) {
-                Some(parting) => Posted::Parting {
-                    listener,
-                    limit,
-                    parting,
-                },
-                None => Posted::Message { listener, limit },
-            },
+            Expectation::Message { listener, limit } => Posted::Message { listener, limit },
         };
     }
 
@@ -136,16 +119,16 @@ impl Driver {
             Posted::Answer { id, limit } => engine
                 .receive_answer(now, id, datagram, limit, out)
                 .map(|answer| Posted::Answered(id, answer)),
-            Posted::Parting {
-                listener,
-                limit,
-                parting: id,
-            } => engine
-                .receive_end(now, id, datagram)
-                .then_some(Posted::Parted { listener, limit, id }),
-            Posted::Message { listener, limit } => engine
-                .receive_first(now, listener, datagram, limit, out)
-                .map(|welcomed| Posted::Came(datagram.src, welcomed)),
+            Posted::Message { listener, limit } => match engine.whose_end(datagram) {
+                Some(id) => {
+                    engine
+                        .receive_end(now, id, datagram)
+                        .then_some(Posted::Parted { listener, limit, id })
+                }
+                None => engine
+                    .receive_first(now, listener, datagram, limit, out)
+                    .map(|welcomed| Posted::Came(datagram.src, welcomed)),
+            },
             _ => None,
         };
         let is_met = met.is_some();
@@ -157,11 +140,10 @@ impl Driver {
 
     /// Follows every receive call: sends what answers an expectation that was met, before anything is booked.
     pub fn reply(&mut self, now: Time, outlet: &mut impl Outlet) -> Reply {
-        self.lingering = false;
         let reply = match self.posted {
             Posted::Parted { listener, limit, id } => {
                 self.posted = Posted::Message { listener, limit };
-                (self.passing, self.lingering) = (true, true);
+                self.passing = true;
                 return Reply::Ended(id);
             }
             Posted::Answered(id, _) => Reply::Answered(id),
@@ -171,7 +153,7 @@ impl Driver {
         // A request is answered by its user, before anything is booked.
         if self.is_stalled() {
             self.send_out(now, outlet);
-            self.catch_up_unless_it_can_wait();
+            self.engine.catch_up();
         }
         reply
     }

@@ -77,8 +77,8 @@ impl Driver {
                 }
             }
             let data = &joined.data[..stride.min(joined.data.len())];
-            self.engine.receive_ahead(now, Datagram { data, ..joined });
-            if one_by_one && self.engine.is_serving() {
+            self.engine.receive(now, Datagram { data, ..joined });
+            if one_by_one && self.engine.may_be_answered_at_once() {
                 return;
             }
         }

@@ -87,7 +87,7 @@ impl Driver {
             return false;
         }
         self.send_out(now, outlet);
-        self.catch_up_unless_it_can_wait();
+        self.engine.catch_up();
         true
     }
 
@@ -128,6 +128,7 @@ impl Driver {
         let _ = self.engine.forgo_reader(now, id);
         // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
         let mark = self.engine.mark_at(now, id, written, Confirm::Received).ok();
+        self.engine.forsake(id);
         Parting::Awaits(mark)
     }
 

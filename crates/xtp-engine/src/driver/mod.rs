@@ -45,8 +45,7 @@ pub trait Outlet {
 ///    [`respond_at_once`](Self::respond_at_once), [`retire`](Self::retire), [`part`](Self::part).
 ///    What the caller waits for is [expected](Self::expect).
 /// 3. **[`turn`](Self::turn)**: packets leave through the [`Outlet`]; then [`let_go`](Self::let_go).
-/// 4. **Time**: [`deadline`](Self::deadline) for the next turn, [`found_nothing`](Self::found_nothing),
-///    [`before_sleep`](Self::before_sleep) and [`rest`](Self::rest) when there is nothing to do.
+/// 4. **Time**: [`deadline`](Self::deadline) for the next turn, [`tidy`](Self::tidy) when there is nothing to do.
 ///
 /// After each of them [`poll_event`](Engine::poll_event) until there is none.
 pub struct Driver {
@@ -58,8 +57,6 @@ pub struct Driver {
     posted: Posted,
     /// An association nobody held came to its end, and nothing else.
     passing: bool,
-    /// What it leaves behind waits for what comes next.
-    lingering: bool,
     /// Associations nobody holds, with nothing left to confirm. They are released at the end of a turn, when answers
     /// owed for what their users read have left: releasing one that owes an answer aborts it.
     leaving: Vec<ContextId>,
@@ -94,7 +91,6 @@ impl Driver {
             stalled_at: Time::ZERO,
             posted: Posted::default(),
             passing: false,
-            lingering: false,
             leaving: Vec::new(),
             spent: Vec::new(),
             catch_ups: catch_up::CatchUps::default(),
@@ -154,16 +150,9 @@ impl Driver {
         if !self.out.is_empty() {
             self.send_out(now, outlet);
         }
-        self.catch_up_unless_it_can_wait();
+        // What it took to decide is booked while the packet is under way.
+        self.engine.catch_up();
         true
-    }
-
-    /// What it took to decide is booked while the packet is under way; what an association leaves behind that came, was
-    /// answered and ended, when there is nothing to do.
-    fn catch_up_unless_it_can_wait(&mut self) {
-        if !self.engine.is_hosting() {
-            self.engine.catch_up_idle();
-        }
     }
 
     fn send_out(&mut self, now: Time, outlet: &mut impl Outlet) {
@@ -173,30 +162,9 @@ impl Driver {
         }
     }
 
-    /// A look for datagrams found none: there is time for what could wait.
-    pub fn found_nothing(&mut self, now: Time) {
-        self.lingering = false;
-        self.tidy(now);
-    }
-
-    /// The caller is about to sleep until something comes. What an association nobody held left behind goes on waiting
-    /// for what follows it.
-    pub fn before_sleep(&mut self, now: Time) {
-        if !self.lingering {
-            self.tidy(now);
-        }
-    }
-
-    /// Nothing followed what ended a moment ago.
-    pub fn rest(&mut self, now: Time) {
-        if core::mem::take(&mut self.lingering) {
-            self.tidy(now);
-        }
-    }
-
-    /// Does what could wait, and puts away what is over: before counters are looked at.
+    /// There is nothing to do, or counters are looked at: puts away what is over.
     pub fn tidy(&mut self, now: Time) {
-        self.engine.catch_up_idle();
+        self.engine.catch_up();
         while let Some(id) = self.spent.pop() {
             let _ = self.engine.release(now, id);
         }

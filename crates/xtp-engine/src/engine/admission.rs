@@ -261,7 +261,7 @@ impl Engine {
         pure: bool,
         datagram: &Datagram<'_>,
     ) {
-        if !pure && self.welcome(packet, first, claim, listener, validated, datagram) {
+        if !pure && self.take_whole(packet, first, claim, (listener, validated), datagram) {
             return;
         }
         let seconds = self.utc_ms() / 1_000;

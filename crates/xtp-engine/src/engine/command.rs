@@ -1,6 +1,5 @@
 //! Commands of the user, one context each.
 
-use super::initiator::Initiator;
 use super::{Engine, Read};
 use crate::context::{Context, Env};
 use crate::error::Error;
@@ -79,10 +78,6 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn accepted(&mut self, id: ContextId) -> Result<(), Error> {
-        if self.accept_pending(id) {
-            return Ok(());
-        }
-        self.settle_ahead();
         let slot = self.slot(id)?;
         self.leave_backlog(slot);
         Ok(())
@@ -207,14 +202,8 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn read(&mut self, now: Time, id: ContextId, max: usize) -> Result<Read, Error> {
-        if let Some(read) = self
-            .read_request(now, id, max)
-            .or_else(|| self.read_answer(now, id, max))
-        {
+        if let Some(read) = self.read_pending(now, id, max) {
             return Ok(read);
-        }
-        if self.read_lingering(now, id) {
-            return Ok(Read::End);
         }
         if let Some(read) = self.read_express(now, id, max) {
             return read;
@@ -250,8 +239,8 @@ impl Engine {
     /// [`Error::NoContext`].
     pub fn readable(&self, id: ContextId) -> Result<u64, Error> {
         let slot = self.slot(id)?;
-        match self.contexts.initiator(slot) {
-            Some(initiator) => Ok(initiator.readable()),
+        match self.contexts.pending(slot) {
+            Some(record) => Ok(record.readable()),
             None => self.look(id, Context::readable),
         }
     }
@@ -262,11 +251,11 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn holds_message(&self, id: ContextId) -> Result<bool, Error> {
-        // One that is not made yet came whole.
-        if self.has_pending_responder(id) {
-            return Ok(true);
+        match self.contexts.responder(self.slot(id)?) {
+            // It came whole.
+            Some(_) => Ok(true),
+            None => self.look(id, Context::holds_message),
         }
-        self.look(id, Context::holds_message)
     }
 
     /// Whether the peer has shown that it receives what is sent to its address (§7.3); one that was asked to begin by this end
@@ -276,10 +265,10 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn is_proved(&self, id: ContextId) -> Result<bool, Error> {
-        if let Some(proved) = self.is_pending_proved(id) {
-            return Ok(proved);
+        match self.contexts.responder(self.slot(id)?) {
+            Some(record) => Ok(record.is_proved()),
+            None => self.look(id, |context| !context.is_responder() || context.peer.validated),
         }
-        self.look(id, |context| !context.is_responder() || context.peer.validated)
     }
 
     /// The user posted receive buffers for this many more octets; only these are advertised from now on (RES, 11.2).
@@ -297,7 +286,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`], [`Error::Closed`].
     pub fn close_writer(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        if self.close_response(now, id) || self.close_lingering(now, id) {
+        if self.close_pending(now, id) {
             return Ok(());
         }
         self.command(now, id, |context, _| context.close_writer())?
@@ -320,12 +309,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn discard(&mut self, now: Time, id: ContextId, untaken: u64) -> Result<(), Error> {
-        let initiator = self
-            .contexts
-            .find(id)
-            .and_then(|slot| self.contexts.initiator(slot));
-        let has_read = initiator.is_some_and(Initiator::has_read_all);
-        if untaken == 0 && (has_read || self.read_lingering(now, id)) {
+        if untaken == 0 && self.discard_pending(now, id) {
             return Ok(());
         }
         self.command(now, id, |context, env| context.discard(untaken, env))
@@ -338,7 +322,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        if self.has_said_all(id) {
+        if self.forgo_request(now, id) {
             return Ok(());
         }
         self.command(now, id, |context, env| context.forgo_reader(env))
@@ -350,7 +334,10 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn owes_delivery(&self, id: ContextId) -> Result<bool, Error> {
-        self.look(id, Context::owes_delivery)
+        match self.contexts.responder(self.slot(id)?) {
+            Some(record) => Ok(record.owes_delivery()),
+            None => self.look(id, Context::owes_delivery),
+        }
     }
 
     /// Forced close: everything queued is discarded, the peer is told once (§6.6).
@@ -381,7 +368,7 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn release(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
-        if self.release_lingering(now, id) || self.release_at_once(now, id) {
+        if self.release_at_once(now, id) || self.release_response(now, id) {
             return Ok(());
         }
         self.advance(now);
@@ -424,7 +411,7 @@ impl Engine {
     /// As [`mark`](Self::mark).
     pub fn mark_at(&mut self, now: Time, id: ContextId, offset: u64, what: Confirm) -> Result<MarkId, Error> {
         let mark = self.fresh_mark();
-        if self.mark_lingering(now, id, mark, offset, what) {
+        if self.mark_pending(now, id, mark, offset, what) {
             return Ok(mark);
         }
         self.command(now, id, |context, env| {
@@ -493,6 +480,9 @@ impl Engine {
     ///
     /// [`Error::NoContext`].
     pub fn peer(&self, id: ContextId) -> Result<SocketAddr, Error> {
+        if let Some(record) = self.contexts.pending(self.slot(id)?) {
+            return Ok(record.peer());
+        }
         self.look(id, |context| context.peer.addr)
     }
 

@@ -30,7 +30,7 @@ impl Engine {
         unit: Unit,
     ) -> Option<TaggedMessage> {
         let rest = self.is_settled() && self.replies.is_empty();
-        if !rest || !self.responders.is_empty() || self.too_many_whole() {
+        if !rest || self.too_many_whole() {
             return None;
         }
         let slot = self.contexts.find(id)?;
@@ -115,7 +115,6 @@ impl Engine {
         let others = |books: &Books| books.slot != slot || books.departure.is_some();
         let busy = self.unsettled.is_some()
             || self.memory.is_rationed()
-            || !self.responders.is_empty()
             || self.books.as_ref().is_some_and(others)
             || !self.replies.is_empty();
         (!busy).then_some(slot)

@@ -40,7 +40,6 @@ impl Engine {
     #[inline]
     pub fn catch_up(&mut self) {
         self.settle_last();
-        self.settle_ahead();
         self.promote_late();
         if let Some(books) = self.books.take() {
             self.do_books(books);
@@ -153,7 +152,6 @@ impl Engine {
     /// A regular context that is not dirty, for a command that leaves it so.
     fn regular(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
         self.settle_last();
-        self.settle_ahead();
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);
         let context = self.contexts.awake_mut(slot)?;

@@ -7,6 +7,7 @@
 
 use super::Engine;
 use super::opening::Prepared;
+use super::pending::PATIENCE;
 use super::responder::SHORT;
 use super::retained::Retained;
 use crate::error::Error;
@@ -16,9 +17,7 @@ use crate::time::Time;
 use answer::Answer;
 use bytes::Bytes;
 use core::net::SocketAddr;
-use core::time::Duration;
 use ending::{Ending, Observed};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use template::Template;
 
@@ -27,10 +26,6 @@ mod ending;
 mod promote;
 mod template;
 mod turn;
-
-/// How long an association may do without a context: less than any timer of a context that asked for something
-/// (WTIMER is 5 ms at least), and long enough for a host that sleeps meanwhile.
-pub(super) const PATIENCE: Duration = Duration::from_micros(4_500);
 
 /// Memory of records kept for the next ones.
 const MAX_POOL: usize = 256;
@@ -80,12 +75,9 @@ struct Begun {
     segment: usize,
 }
 
-/// What is known of initiators from those before, and which ones will have waited too long next.
+/// What is known of initiators from those before.
 #[derive(Default)]
 pub(super) struct Initiators {
-    /// Records by the moment from which on they have a context: their slots, and the generation of these. The first one is
-    /// there; of others nothing may be left.
-    waiting: VecDeque<(Time, u32, u32)>,
     count: usize,
     /// The last FIRST that was made by a context, and how many were.
     template: Option<Template>,
@@ -102,6 +94,10 @@ pub(super) struct Initiators {
 impl Initiator {
     fn id(&self) -> ContextId {
         self.prepared.identity.id
+    }
+
+    pub(super) fn peer(&self) -> SocketAddr {
+        self.peer
     }
 
     /// Newest sync of ours: that of FIRST.
@@ -202,7 +198,7 @@ impl Initiators {
     }
 
     /// One less; its memory is kept.
-    fn keep(&mut self, mut record: Box<Initiator>) {
+    pub(super) fn keep(&mut self, mut record: Box<Initiator>) {
         self.count -= 1;
         record.request = Bytes::new();
         record.state = State::Due;
@@ -211,6 +207,11 @@ impl Initiators {
         if self.pool.len() < MAX_POOL {
             self.pool.push(record);
         }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     /// The user of an association asks for more than others did, or it is another in that slot: what it will say is not
@@ -262,10 +263,7 @@ impl Engine {
         self.demux.insert_own(prepared.identity.key, slot);
         let request = std::mem::take(data);
         let record = self.initiators.record(peer, options, prepared, request, asked);
-        let generation = self.contexts.generation(slot);
-        self.initiators
-            .waiting
-            .push_back((record.until, slot, generation));
+        self.waiting.push(asked, slot, self.contexts.generation(slot));
         self.contexts.put_initiator(slot, record);
         self.scheduler.push(slot, sort, asked);
         Ok(id)
@@ -277,51 +275,6 @@ impl Engine {
         match data.is_empty() {
             true => self.close_writer(now, id),
             false => Ok(()),
-        }
-    }
-
-    /// Whether there are associations of one message that this end began and that have no context.
-    pub fn is_waiting(&self) -> bool {
-        self.initiators.count > 0
-    }
-
-    /// When one that has none is given a context.
-    #[inline]
-    pub(super) fn waits_until(&self) -> Option<Time> {
-        self.initiators.waiting.front().map(|(until, ..)| *until)
-    }
-
-    /// Gives those a context that waited too long without.
-    #[inline]
-    pub(super) fn promote_late(&mut self) {
-        while let Some(&(until, slot, _)) = self.initiators.waiting.front()
-            && until <= self.now
-        {
-            self.promote(slot);
-        }
-    }
-
-    /// The carrier reports something about their peer.
-    pub(super) fn promote_all_of(&mut self, peer: SocketAddr) {
-        let waiting = self.initiators.waiting.iter();
-        let slots: Vec<u32> = waiting
-            .filter(|(_, slot, generation)| {
-                let record = self.contexts.initiator_of(*slot, *generation);
-                record.is_some_and(|record| record.peer == peer)
-            })
-            .map(|(_, slot, _)| *slot)
-            .collect();
-        for slot in slots {
-            self.promote(slot);
-        }
-    }
-
-    /// A record is gone: the first one that waits is there.
-    fn tidy_waiting(&mut self) {
-        while let Some(&(_, slot, generation)) = self.initiators.waiting.front()
-            && self.contexts.initiator_of(slot, generation).is_none()
-        {
-            self.initiators.waiting.pop_front();
         }
     }
 }

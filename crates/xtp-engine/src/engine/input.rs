@@ -23,9 +23,6 @@ impl Engine {
         if self.books.is_some() && self.follow(now, &packet, &datagram) {
             return;
         }
-        if self.lingers_until().is_some() && self.end_lingering(now, &packet, &datagram) {
-            return;
-        }
         self.advance(now);
         let header = packet.header;
         if header.key.value() == 0 {
@@ -34,7 +31,7 @@ impl Engine {
         }
         match self.lookup(&header, datagram.src) {
             Some(slot) if self.arrive(slot, &packet, &datagram) => {}
-            Some(slot) if self.answer_initiator(slot, &packet, &datagram) => {}
+            Some(slot) if self.take_for_pending(slot, &packet, &datagram) => {}
             Some(slot) => {
                 self.observe(slot, &packet, &datagram);
                 self.deliver(slot, &packet, &datagram);
@@ -227,6 +224,10 @@ impl Engine {
     /// DIAG 3 names the key its sender does not know, which is the peer's key of the context it is about (§7.5).
     fn deliver_disowned(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
         let key = packet.header.key;
+        // Among the contexts of its peer there is no record.
+        if let Some(slot) = self.demux.foreign(datagram.src, key.value()) {
+            self.promote(slot);
+        }
         let mut slots = self.demux.by_peer(datagram.src);
         let found = slots.find(|slot| self.contexts.goes_by(*slot, key.value()));
         drop(slots);

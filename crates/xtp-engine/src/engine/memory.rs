@@ -12,13 +12,14 @@
 
 use super::Engine;
 use super::initiator::Initiator;
+use super::responder::Responder;
 use crate::context::Context;
 use std::collections::{BTreeSet, VecDeque};
 
 /// An association without anything else.
 const CONTEXT: u64 = 1_024;
 const _: () = assert!(
-    size_of::<Initiator>() as u64 <= CONTEXT,
+    size_of::<Initiator>() as u64 <= CONTEXT && size_of::<Responder>() as u64 <= CONTEXT,
     "one without a context is not counted for what it takes"
 );
 /// Share of the limit for associations without anything else.
@@ -72,11 +73,6 @@ impl Memory {
     #[inline]
     pub(super) fn is_rationed(&self) -> bool {
         self.rationed
-    }
-
-    /// Whether memory counts as rationed from now on, as long as nothing is charged; whether it did.
-    pub(super) fn set_rationed(&mut self, rationed: bool) -> bool {
-        std::mem::replace(&mut self.rationed, rationed)
     }
 
     fn left(&self) -> u64 {
@@ -143,10 +139,7 @@ impl Engine {
     /// Charges a context that changed; whoever waits for memory is asked again when some was given back.
     #[inline]
     pub(super) fn account(&mut self, slot: u32) {
-        let charge = match self.contexts.awake(slot) {
-            Some(context) => context.charge(),
-            None => self.contexts.initiator(slot).map_or(0, Initiator::charge),
-        };
+        let charge = self.contexts.charge(slot);
         let gave_back = self.memory.note(slot, charge);
         if self.memory.is_rationed() || !self.memory.short.is_empty() {
             self.account_closely(slot, gave_back);

@@ -13,6 +13,7 @@ mod memory;
 mod opening;
 mod parking;
 mod peers;
+mod pending;
 mod places;
 mod replies;
 mod responder;
@@ -45,6 +46,7 @@ use initiator::Initiators;
 use memory::Memory;
 use parking::Parking;
 use peers::Peers;
+use pending::Waiting;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use responder::Responders;
@@ -131,6 +133,7 @@ pub struct Engine {
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     books: Option<express::Books>,
+    waiting: Waiting,
     initiators: Initiators,
     responders: Responders,
     /// For packets that have left.
@@ -199,6 +202,7 @@ impl Engine {
             replies: TransmitBatch::new(),
             unsettled: None,
             books: None,
+            waiting: Waiting::default(),
             initiators: Initiators::default(),
             responders: Responders::default(),
             scratch: TransmitBatch::new(),
@@ -226,7 +230,7 @@ impl Engine {
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
     pub fn is_full(&self) -> bool {
-        self.contexts.alive() + usize::from(self.responders.has_pending()) >= self.config.max_contexts
+        self.contexts.alive() >= self.config.max_contexts
     }
 
     /// UTC in milliseconds.
@@ -241,26 +245,11 @@ impl Engine {
 
     /// Time never runs backwards here, and what came before `now` is in the books.
     fn advance(&mut self, now: Time) {
-        if !self.is_settled() || !self.responders.is_empty() {
+        if !self.is_settled() {
             self.catch_up();
         }
         self.now = self.now.max(now);
         self.promote_late();
-    }
-
-    /// What came before is booked, and who is answered gets a context.
-    #[inline]
-    fn settle_ahead(&mut self) {
-        if !self.responders.is_empty() {
-            self.make_ahead();
-        }
-    }
-
-    /// Apart, so that the many calls with nothing to make save no registers for it.
-    #[inline(never)]
-    fn make_ahead(&mut self) {
-        self.settle_parting_responder();
-        self.settle_responder();
     }
 
     /// A context with the environment it needs.

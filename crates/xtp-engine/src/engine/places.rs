@@ -97,7 +97,10 @@ impl Engine {
 
     /// An accepted association was touched by its user, or is to wait no longer.
     pub(super) fn leave_backlog(&mut self, slot: u32) {
-        let left = self.contexts.at(slot).and_then(Context::leave_backlog);
+        let left = match self.contexts.responder_mut(slot) {
+            Some(record) => record.leave_backlog(),
+            None => self.contexts.at(slot).and_then(Context::leave_backlog),
+        };
         if let Some(waiting) = left {
             self.listeners
                 .taken(waiting.listener, waiting.place, waiting.source);

@@ -1,75 +1,130 @@
 //! A pending responder: an association that came wholly in its FIRST, without a context.
 //!
-//! `Received -> Answered -> Lingering`. Admission is as ever: whether it was seen before, who listens, whether its source may
-//! be answered. Then its user is told of it and handed its message, and what the user does with it is noted (`user`); the answer
-//! leaves from the last one to a FIRST that said the same (`answer`). The context is made afterwards, unless nothing but
-//! END can follow soon: then it lingers without one (`linger`), and when END has come and its user has let go, what is left of
-//! it is put in its place (`parting`). Whatever else happens makes the context: [`promote`](Engine::promote_responder) calls the
-//! functions that would have made it, with the times of then.
+//! `Received -> Answered -> Ended`, in a slot of its own like a context, as many at once as there may be associations. Admission is as
+//! ever: whether it was seen before, who listens, whether its source may be answered (`first`). What its user does is noted, as steps
+//! (`user`); the answer leaves as the last one to a FIRST that said the same (`answer`). Then nothing but END can follow soon; when it has
+//! come, what such an association leaves behind is put in its place (`end`). Whatever else happens makes the context: the functions that
+//! would have made it take the steps, each with the time of then (`promote`).
 
-use super::admission::Claim;
-use super::retained::Retained;
-use super::{Engine, Read};
-use crate::context::{Context, Identity, begins_as_usual, largest_datagram};
-use crate::error::Error;
-use crate::event::{ContextId, Event, ListenerId};
+use super::Engine;
+use crate::context::{Identity, Waiting};
+use crate::error::CloseReason;
+use crate::event::{ListenerId, MarkId};
+use crate::listener::Place;
+use crate::options::Tuning;
 use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, TransmitBatch};
+use crate::transmit::{Ecn, TransmitBatch};
+use answer::Answer;
 use bytes::Bytes;
 use clients::Answers;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
-use linger::{Linger, Step};
-use parting::Parting;
-use xtp_wire::{
-    Address, Body, ClientId, ExtendedTraffic, First, Header, Options, Packet, Tlvs, Token, Traffic, service,
-};
+use std::sync::Arc;
+use xtp_wire::{Address, ExtendedTraffic, Header, Options, Token, service};
+
+use super::retained::Retained;
 
 mod answer;
 mod clients;
+mod end;
 mod first;
-mod linger;
-mod parting;
+mod promote;
 mod user;
 pub use first::Welcomed;
 
 /// Messages and answers up to this length are worth it; they are one packet each.
 pub(super) const SHORT: usize = 32 << 10;
 
+/// Steps noted at most; an exchange has eight.
+const STEPS: usize = 16;
+
+/// Memory of records kept for the next ones.
+const MAX_POOL: usize = 256;
+
 /// An association that was admitted, without a context.
-struct Responder {
+pub(super) struct Responder {
     identity: Identity,
     source_token: Option<Token>,
-    arrived: Time,
-    kind: Kind,
+    terms: Arc<Terms>,
     /// The peer's key, and the sync of its FIRST.
     key: u64,
     sync: u32,
-    /// Octets of the datagram with FIRST, and where in it the message lies.
-    octets: usize,
+    arrived: Time,
+    /// It needs no context before, unless it has ended.
+    until: Time,
+    /// The datagram with FIRST, and where in it the message lies.
+    datagram: Retained,
     message: Range<usize>,
-    taken: bool,
+    /// Nobody has taken it from its listener's backlog; its place there, while its address is not proved.
+    waits: bool,
+    place: Option<Place>,
+    /// It counts as half-open.
+    half_open: bool,
+    /// The message was read, the writer was closed.
     read: bool,
-    answer: Option<Bytes>,
     closed: bool,
+    answer: Option<Bytes>,
     /// The answer ends the association, if it is one packet.
     unconfirmed: bool,
-    /// Time of creation and client, as its FIRST states them.
-    claimed: (Option<u32>, Option<ClientId>),
-    /// It is certainly new; what judging it changes is put off.
-    unjudged: bool,
-    state: State,
+    /// When the answer left, and as which.
+    answered: Option<(Time, Arc<Answer>)>,
+    /// When END came, or left with the answer.
+    ended: Option<Time>,
     /// The answer, for repetitions of FIRST, if it was the end.
     replay: Option<Bytes>,
+    /// The packet with END that came, and how it was marked.
+    end: Vec<u8>,
+    ecn: Ecn,
+    /// What it leaves behind is in its place; its user holds on to it.
+    over: bool,
+    /// Its user let go of it, or has gone and waits only for its end.
+    released: bool,
+    parted: bool,
+    /// To be told when the answer is acknowledged.
+    mark: Option<MarkId>,
+    /// It is among those that are to have a turn.
+    dirty: bool,
+    /// What happened since it came.
+    steps: Vec<(Time, Step)>,
+    /// The answer as it left, to compare: in debug builds only.
+    sent: Vec<u8>,
 }
 
-enum State {
-    /// Its user may answer.
-    Received,
-    /// The answer has left; the context is made as soon as there is time.
-    Answered { left: Time },
-    /// The answer has left, and no context is needed for what can follow soon.
-    Lingering { left: Time, linger: Linger },
+/// What happened to a responder.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Its user read: the message, then the end.
+    Read,
+    /// It takes no more of what came, which was read.
+    Discard,
+    /// The same of one that was answered, and its peer may be told.
+    Forgo,
+    /// Whether the answer is not to be confirmed.
+    Unconfirmed(bool),
+    /// The answer was given.
+    Send,
+    /// The writer was closed.
+    Close,
+    /// The user asked to be told when the answer is acknowledged.
+    Mark,
+    Release,
+    /// END came.
+    End,
+    /// A turn in which the answer left.
+    Answer,
+    /// A turn in which nothing did.
+    Turn,
+}
+
+/// What is to be done in a turn.
+#[derive(Clone, Copy, PartialEq)]
+enum Due {
+    Nothing,
+    Answer,
+    /// It has ended.
+    Burial,
+    /// What a context knows.
+    Other,
 }
 
 /// What of a FIRST, and of how it was taken, decides what the answer says.
@@ -82,61 +137,35 @@ struct Kind {
     validated: bool,
     options: Options,
     sort: u16,
-    seq: u64,
     length: usize,
     address: Address,
     traffic: ExtendedTraffic<'static>,
 }
 
-/// Responders without a context, and what is known from those before.
+/// What those of one kind have in common.
+struct Terms {
+    kind: Kind,
+    /// Of their listener, which may be gone.
+    tuning: Tuning,
+}
+
+/// What is known of responders from those before.
 #[derive(Default)]
 pub(super) struct Responders {
-    pending: Option<Responder>,
-    /// The one before, which is over, if nothing of it is left but what it leaves behind.
-    parting: Option<Parting>,
+    count: usize,
     answers: Answers,
-    /// The datagram with FIRST.
-    datagram: Retained,
-    /// What happened to the one that lingers.
-    steps: Vec<(Time, Step)>,
-    /// The packet with its END.
-    end: Vec<u8>,
-    /// The answer as it left, to compare: in debug builds only.
-    sent: Vec<u8>,
-    /// A datagram is taken by a caller that catches up.
-    welcoming: bool,
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    pool: Vec<Box<Responder>>,
 }
 
 impl Responder {
-    /// One that came with `datagram`, in which its message lies at `message`; of which nothing else is known.
-    #[inline]
-    fn new(
-        identity: Identity,
-        kind: Kind,
-        header: &Header,
-        message: Range<usize>,
-        datagram: &Datagram<'_>,
-        arrived: Time,
-    ) -> Self {
-        Self {
-            identity,
-            source_token: None,
-            arrived,
-            kind,
-            key: header.key.value(),
-            sync: header.sync,
-            octets: datagram.data.len(),
-            message,
-            taken: false,
-            read: false,
-            answer: None,
-            closed: false,
-            unconfirmed: false,
-            claimed: (None, None),
-            unjudged: false,
-            state: State::Received,
-            replay: None,
-        }
+    pub(super) fn peer(&self) -> SocketAddr {
+        self.terms.kind.src
+    }
+
+    /// Newest sync of ours, once it was answered.
+    fn newest_sync(&self) -> u32 {
+        self.identity.sync.wrapping_add(1)
     }
 
     /// Octets of the user's answer.
@@ -144,277 +173,241 @@ impl Responder {
         self.answer.as_ref().map_or(0, Bytes::len) as u64
     }
 
-    /// When its answer left.
-    fn left(&self) -> Option<Time> {
-        match self.state {
-            State::Received => None,
-            State::Answered { left } | State::Lingering { left, .. } => Some(left),
+    fn is_request(&self) -> bool {
+        self.terms.kind.traffic.service == service::TRANSACTION
+    }
+
+    fn asks(&self, what: Options) -> bool {
+        self.terms.kind.options.intersects(what)
+    }
+
+    /// Whether its answer is due.
+    fn is_due(&self) -> bool {
+        self.answered.is_none() && !self.waits && self.read && self.closed == self.is_request()
+    }
+
+    /// Whether nothing is to be sent before its user did something.
+    fn waits_for_user(&self) -> bool {
+        self.is_request()
+            && self.answer.is_none()
+            && !self.closed
+            && !self.asks(Options::SREQ | Options::DREQ)
+    }
+
+    /// Whether only END is awaited.
+    fn awaits_end(&self) -> bool {
+        self.answered.is_some() && self.ended.is_none()
+    }
+
+    /// Whether what it leaves behind is in its place.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn due(&self) -> Due {
+        match (&self.answered, self.ended) {
+            (_, Some(_)) if !self.over => Due::Burial,
+            (Some(_), _) => Due::Nothing,
+            _ if self.is_due() => Due::Answer,
+            _ if self.waits_for_user() => Due::Nothing,
+            _ => Due::Other,
         }
     }
 
-    fn has_answered(&self) -> bool {
-        !matches!(self.state, State::Received)
+    /// Whether a packet of it has to leave, or it has ended and is to be put away.
+    pub(super) fn has_to_have_turn(&self) -> bool {
+        self.over || self.due() != Due::Nothing
     }
 
-    fn linger(&self) -> Option<&Linger> {
-        match &self.state {
-            State::Lingering { linger, .. } => Some(linger),
-            _ => None,
+    /// Octets to read.
+    pub(super) fn readable(&self) -> u64 {
+        if self.read { 0 } else { self.message.len() as u64 }
+    }
+
+    /// Whether the address of its peer is proved.
+    pub(super) fn is_proved(&self) -> bool {
+        self.terms.kind.validated || self.ended.is_some() && !self.unconfirmed
+    }
+
+    /// Whether its peer waits for its message to be read.
+    pub(super) fn owes_delivery(&self) -> bool {
+        // END tells nothing of it.
+        self.asks(Options::DREQ) && (self.answered.is_none() || self.unconfirmed)
+    }
+
+    /// Octets of the answer that the peer has.
+    fn acknowledged(&self) -> u64 {
+        match self.ended {
+            Some(_) if !self.unconfirmed => self.answer_len(),
+            _ => 0,
         }
     }
 
-    fn linger_mut(&mut self) -> Option<&mut Linger> {
-        match &mut self.state {
-            State::Lingering { linger, .. } => Some(linger),
-            _ => None,
-        }
+    pub(super) fn close_reason(&self) -> Option<CloseReason> {
+        self.ended.map(|_| CloseReason::Normal)
     }
 
-    /// That its FIRST was seen is known already.
-    fn is_remembered(&self) -> bool {
-        self.linger().is_some_and(|linger| linger.remembered)
+    /// Octets it keeps or promised to keep, as of its last turn.
+    pub(super) fn charge(&self) -> u64 {
+        let unconfirmed = if self.ended.is_some() {
+            0
+        } else {
+            self.answer_len()
+        };
+        self.readable() + unconfirmed
+    }
+
+    /// It waits in its listener's backlog no longer.
+    pub(super) fn leave_backlog(&mut self) -> Option<Waiting> {
+        let place = self.place.take();
+        let kind = &self.terms.kind;
+        std::mem::take(&mut self.waits).then(|| Waiting {
+            listener: kind.listener,
+            place,
+            source: kind.src.ip(),
+        })
     }
 }
 
 impl Responders {
+    /// A new record, of one that came now.
     #[inline]
-    pub(super) fn has_pending(&self) -> bool {
-        self.pending.is_some()
+    fn record(
+        &mut self,
+        (identity, source_token): (Identity, Option<Token>),
+        terms: Arc<Terms>,
+        header: &Header,
+        message: Range<usize>,
+        (arrived, until): (Time, Time),
+    ) -> Box<Responder> {
+        self.count += 1;
+        let (key, sync, half_open) = (header.key.value(), header.sync, !terms.kind.validated);
+        let Some(mut record) = self.pool.pop() else {
+            return Box::new(Responder {
+                identity,
+                source_token,
+                terms,
+                key,
+                sync,
+                arrived,
+                until,
+                datagram: Retained::default(),
+                message,
+                waits: false,
+                place: None,
+                half_open,
+                read: false,
+                closed: false,
+                answer: None,
+                unconfirmed: false,
+                answered: None,
+                ended: None,
+                replay: None,
+                end: Vec::new(),
+                ecn: Ecn::NotEct,
+                over: false,
+                released: false,
+                parted: false,
+                mark: None,
+                dirty: false,
+                steps: Vec::with_capacity(STEPS),
+                sent: Vec::new(),
+            });
+        };
+        // What was kept is as one that has just come.
+        (record.identity, record.source_token) = (identity, source_token);
+        record.terms = terms;
+        (record.key, record.sync, record.half_open) = (key, sync, half_open);
+        (record.arrived, record.until) = (arrived, until);
+        record.message = message;
+        record
     }
 
-    /// Whether there is one, or what one left is not in the books.
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.pending.is_none() && self.parting.is_none()
+    /// One less; its memory is kept.
+    pub(super) fn keep(&mut self, mut record: Box<Responder>) {
+        self.count -= 1;
+        if self.pool.len() >= MAX_POOL {
+            return;
+        }
+        record.datagram.release();
+        (record.answer, record.answered, record.ended) = (None, None, None);
+        (record.mark, record.place, record.replay) = (None, None, None);
+        (record.waits, record.read, record.closed) = (false, false, false);
+        (record.unconfirmed, record.over, record.dirty) = (false, false, false);
+        (record.released, record.parted) = (false, false);
+        record.steps.clear();
+        self.pool.push(record);
     }
 
-    /// Whether an answer of it may have to leave.
-    pub(super) fn has_to_send(&self) -> bool {
-        let pending = self.pending.as_ref();
-        pending.is_some_and(|pending| !pending.has_answered() && !pending.user_owes_answer())
-    }
-
-    /// The one `id` names.
-    #[inline]
-    fn find(&self, id: ContextId) -> Option<&Responder> {
-        self.pending.as_ref().filter(|pending| pending.identity.id == id)
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 }
 
 impl Engine {
-    /// As [`receive`](Self::receive), but an association the datagram begins may be made only by
-    /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine about it; events are
-    /// told and commands are taken as ever.
-    pub fn receive_ahead(&mut self, now: Time, datagram: Datagram<'_>) {
-        self.responders.welcoming = self.config.express;
-        self.receive(now, datagram);
-        self.responders.welcoming = false;
-    }
-
-    /// Takes in an admitted FIRST without making its context, if everything about it is as expected.
-    pub(super) fn welcome(
-        &mut self,
-        packet: &Packet<'_>,
-        first: &First<'_>,
-        claim: &Claim,
-        listener: ListenerId,
-        validated: bool,
-        datagram: &Datagram<'_>,
-    ) -> bool {
-        let Some(kind) = self.kind_of(packet, first, claim, (listener, validated), datagram) else {
-            return false;
+    /// The turn of one of these.
+    pub(super) fn turn_responder(&mut self, slot: u32, out: &mut TransmitBatch) {
+        let (now, rationed) = (self.now, self.memory.is_rationed());
+        let Some(record) = self.contexts.responder_mut(slot) else {
+            return;
         };
-        if self.responders.answers.is_for_another(datagram.src) {
-            self.responders.answers.turn_to(datagram.src);
-        }
-        let header = &packet.header;
-        let seconds = self.utc_ms() / 1_000;
-        let source_token = claim
-            .takes_cookie
-            .then(|| self.mint.source_token(seconds, datagram.src));
-        let identity = self.identity(datagram.src);
-        let end = header.packet_len();
-        self.events.push_back((
-            identity.id,
-            Event::Accepted {
-                listener,
-                peer: datagram.src,
-                service: first.traffic.service(),
-                port: first.address.port().unwrap_or(0),
-            },
-        ));
-        self.events.push_back((identity.id, Event::Readable));
-        self.responders.datagram.keep(datagram, first.data.data.len());
-        let message = end - first.data.data.len()..end;
-        let responder = Responder::new(identity, kind, header, message, datagram, self.now);
-        let responder = self.responders.pending.insert(responder);
-        responder.source_token = source_token;
-        responder.claimed = claim.identity();
-        true
-    }
-
-    /// What kind of responder a FIRST makes, if it is a simple one and nothing else is to be done.
-    fn kind_of(
-        &self,
-        packet: &Packet<'_>,
-        first: &First<'_>,
-        claim: &Claim,
-        (listener, validated): (ListenerId, bool),
-        datagram: &Datagram<'_>,
-    ) -> Option<Kind> {
-        let header = &packet.header;
-        let simple = self.responders.welcoming
-            && !self.responders.has_pending()
-            && self.scheduler.is_empty()
-            // Its message may find no room.
-            && !self.memory.is_rationed()
-            && !claim.is_special
-            && header.options - (Options::DREQ | Options::SREQ | Options::NOCHECK)
-                == Options::EOM | Options::WCLOSE
-            && matches!(
-                first.traffic.service(),
-                service::ACKNOWLEDGED | service::TRANSACTION
-            )
-            && header.seq == 0
-            && first.data.tag.is_none()
-            && (1..=SHORT).contains(&first.data.data.len());
-        let entry = self.listeners.get(listener).filter(|_| simple)?;
-        let tuning = &entry.options.tuning;
-        // What the user answers is taken whole.
-        let roomy = tuning.send_capacity >= SHORT as u64;
-        if entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve || !roomy
-        {
-            return None;
-        }
-        let Traffic::Extended(traffic) = &first.traffic else {
-            return None;
-        };
-        let largest = largest_datagram(self.is_local(datagram.src), datagram.src, &self.config);
-        if !begins_as_usual(traffic.maxdata, first.data.data.len(), largest, tuning) {
-            return None;
-        }
-        Some(Kind {
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: datagram.ecn,
-            listener,
-            validated,
-            options: header.options,
-            sort: header.sort,
-            seq: header.seq,
-            length: first.data.data.len(),
-            address: first.address,
-            traffic: ExtendedTraffic {
-                time: 0,
-                tlvs: Tlvs::default(),
-                ..*traffic
-            },
-        })
-    }
-
-    /// Makes the context of the pending one.
-    pub(super) fn settle_responder(&mut self) {
-        if let Some(responder) = self.responders.pending.take() {
-            self.promote_responder(&responder, None);
-        }
-    }
-
-    /// Makes its context, by what admission, its user and END would have done, each with the time of then. The turn in which the
-    /// answer left goes into `out`, or for nothing but what it leaves behind.
-    fn promote_responder(&mut self, responder: &Responder, out: Option<&mut TransmitBatch>) {
-        self.settle_parting_responder();
-        if !responder.is_remembered() {
-            self.remember(responder);
-        }
-        let now = std::mem::replace(&mut self.now, responder.arrived);
-        // It was let in because memory was not rationed, and its answer may have promised as much.
-        let rationed = self.memory.set_rationed(false);
-        let (own, shared) = self.responders.datagram.lend();
-        let octets = shared.as_deref().unwrap_or(&own);
-        let (told, mut events, first) = (self.events.len(), 2, out.is_some());
-        if let Ok(packet) = &Packet::parse(octets)
-            && let Body::First(first) = &packet.body
-        {
-            let kind = &responder.kind;
-            let datagram = Datagram {
-                src: kind.src,
-                dst: kind.dst,
-                ecn: kind.ecn,
-                data: octets,
-                backing: shared.as_ref(),
+        let usual = !rationed && record.steps.len() < STEPS && (record.over || now < record.until);
+        let had = usual
+            && match record.due() {
+                Due::Nothing => {
+                    record.steps.push((now, Step::Turn));
+                    true
+                }
+                Due::Burial => {
+                    record.steps.push((now, Step::Turn));
+                    self.bury_responder(slot);
+                    true
+                }
+                Due::Answer => self.answer(slot, out),
+                Due::Other => false,
             };
-            let claim = Claim::of(&first.traffic);
-            let mut identity = responder.identity;
-            if responder.unjudged {
-                identity.initial_rtt = self.peers.get(kind.src.ip(), responder.arrived).rtt;
-            }
-            let slot = self.admit_as(
-                identity,
-                responder.source_token,
-                (packet, first, &claim),
-                (kind.listener, kind.validated, false),
-                &datagram,
-            );
-            if let Some(slot) = slot {
-                self.count_copied(slot, self.responders.datagram.copied());
-                self.repeat_for(slot, responder, out);
-                events += self.retrace(slot, responder);
-            }
+        match had {
+            true => self.had_turn(slot),
+            false => self.turn_with_its_context(slot, out),
         }
-        if first {
-            // Whether its answer ended it turned out only now.
-            self.events.drain(told..told + events);
+    }
+
+    /// The one in `slot` had a turn, and has no context.
+    fn had_turn(&mut self, slot: u32) {
+        self.list_for_parking(slot, self.now);
+        match self.contexts.responder_mut(slot) {
+            Some(record) if record.over && record.released => self.let_go_of_responder(slot),
+            Some(record) => {
+                record.dirty = false;
+                self.account(slot);
+            }
+            None => {}
+        }
+    }
+
+    /// It takes a context to know what to say; the first answer of its kind is remembered.
+    #[inline(never)]
+    fn turn_with_its_context(&mut self, slot: u32, out: &mut TransmitBatch) {
+        if let Some(record) = self.contexts.responder_mut(slot) {
+            record.dirty = false;
+        }
+        let Some(record) = self.promote_responder(slot) else {
+            return;
+        };
+        if !record.is_due() {
+            self.turn(slot, out);
         } else {
-            events += usize::from(responder.replay.is_some());
-            debug_assert_eq!(self.events.len(), told + events, "other events than were told");
-            self.events.truncate(told);
+            let before = out.begin();
+            self.turn(slot, out);
+            self.settle_last();
+            let context = self.contexts.awake(slot);
+            // One that took more than a packet says nothing of those that do not.
+            let answer = context.and_then(|context| Answer::of(&record, out, before, context));
+            if let Some(answer) = answer {
+                self.responders.answers.put(answer);
+            }
         }
-        self.responders.datagram.take_back(own);
-        self.memory.set_rationed(rationed);
-        self.now = now;
-    }
-
-    /// Counts what was copied before there was a context.
-    pub(super) fn count_copied(&mut self, slot: u32, copied: u64) {
-        if copied > 0
-            && let Some(context) = self.contexts.at(slot)
-        {
-            context.stats.octets_copied += copied;
-        }
-    }
-
-    /// What its user did before the answer left, and the turn in which it did.
-    fn repeat_for(&mut self, slot: u32, responder: &Responder, out: Option<&mut TransmitBatch>) {
-        if responder.taken {
-            self.leave_backlog(slot);
-        }
-        if let Some(context) = self.contexts.at(slot) {
-            repeat(context, responder);
-        }
-        if let Some(left) = responder.left() {
-            self.scheduler.remove(slot);
-            let expected = std::mem::take(&mut self.responders.sent);
-            self.turn_of_then(slot, left, out, &expected);
-            self.responders.sent = expected;
-        }
-    }
-}
-
-fn repeat(context: &mut Context, responder: &Responder) {
-    if responder.read {
-        let read = context.read(usize::MAX);
-        debug_assert!(
-            matches!(&read, Ok(Read::Data { bytes, eom: true, .. }) if bytes.len() == responder.message.len()),
-            "another message than was handed out"
-        );
-    }
-    context.pattern.unconfirmed_response |= responder.unconfirmed;
-    if let Some(answer) = &responder.answer {
-        let sent = context.send(answer.clone(), true);
-        debug_assert_eq!(sent, Ok(answer.len()));
-    }
-    if responder.closed {
-        let closed = context.close_writer();
-        debug_assert_eq!(closed, Ok::<(), Error>(()));
+        self.responders.keep(record);
     }
 }

@@ -61,19 +61,6 @@ impl Retained {
         }
     }
 
-    /// Gives them away for a while: they lie in the second, if others may hold them too, else in the first, which is to be
-    /// given [back](Self::take_back).
-    #[inline]
-    pub(super) fn lend(&mut self) -> (Vec<u8>, Option<Bytes>) {
-        (std::mem::take(&mut self.own), self.shared.take())
-    }
-
-    /// The memory is used again.
-    #[inline]
-    pub(super) fn take_back(&mut self, own: Vec<u8>) {
-        self.own = own;
-    }
-
     /// Octets copied for a user, of which a context that refers to them does not know.
     #[inline]
     pub(super) fn copied(&self) -> u64 {

@@ -4,6 +4,7 @@
 //! used again, so that packing and unpacking do not go through the allocator for it.
 
 use super::initiator::Initiator;
+use super::responder::Responder;
 use crate::context::{Context, Dally, Parked, Tunings, Waiting};
 use crate::event::ContextId;
 
@@ -18,8 +19,16 @@ enum Body {
     Parked(Parked),
     /// Of one message, and not in need of a context.
     Initiator(Box<Initiator>),
+    Responder(Box<Responder>),
     /// Over for its user.
     Dally(Box<Dally>),
+}
+
+/// An association without a context.
+#[derive(Clone, Copy)]
+pub(super) enum Pending<'a> {
+    Initiator(&'a Initiator),
+    Responder(&'a Responder),
 }
 
 #[derive(Default)]
@@ -69,7 +78,7 @@ impl Slab {
 
     /// Keeps the slot of the context reserved last for one that may be made later ([`fill`](Self::fill)), or of which only
     /// the dallying is left ([`let_dally`](Self::let_dally)): it counts as if it were there. What is there instead is
-    /// [put](Self::put_initiator) there.
+    /// put there.
     pub(super) fn hold(&mut self) -> u32 {
         self.alive += 1;
         self.whole += 1;
@@ -93,9 +102,50 @@ impl Slab {
 
     /// What an association in a slot that was held is without a context.
     pub(super) fn put_initiator(&mut self, slot: u32, initiator: Box<Initiator>) {
+        self.put(slot, Body::Initiator(initiator));
+    }
+
+    /// The same of one that came.
+    pub(super) fn put_responder(&mut self, slot: u32, responder: Box<Responder>) {
+        self.put(slot, Body::Responder(responder));
+    }
+
+    fn put(&mut self, slot: u32, body: Body) {
         if let Some(place) = self.places.get_mut(slot as usize) {
-            place.body = Body::Initiator(initiator);
+            place.body = body;
         }
+    }
+
+    /// What is there without a context.
+    #[inline]
+    pub(super) fn pending(&self, slot: u32) -> Option<Pending<'_>> {
+        match &self.places.get(slot as usize)?.body {
+            Body::Initiator(initiator) => Some(Pending::Initiator(initiator)),
+            Body::Responder(responder) => Some(Pending::Responder(responder)),
+            _ => None,
+        }
+    }
+
+    /// Octets that whoever is there keeps or promised to keep; one at rest, or over, keeps none.
+    #[inline]
+    pub(super) fn charge(&self, slot: u32) -> u64 {
+        match self.places.get(slot as usize).map(|place| &place.body) {
+            Some(Body::Whole(context)) => context.charge(),
+            Some(Body::Initiator(initiator)) => initiator.charge(),
+            Some(Body::Responder(responder)) => responder.charge(),
+            _ => 0,
+        }
+    }
+
+    /// Whether the one of that generation has no context, and waits for something to come.
+    #[inline]
+    pub(super) fn waits(&self, slot: u32, generation: u32) -> bool {
+        self.generation(slot) == generation
+            && match self.pending(slot) {
+                Some(Pending::Initiator(_)) => true,
+                Some(Pending::Responder(responder)) => !responder.is_over(),
+                None => false,
+            }
     }
 
     #[inline]
@@ -106,23 +156,26 @@ impl Slab {
         }
     }
 
-    /// The same, unless it is another than the one of that generation.
     #[inline]
-    pub(super) fn initiator_of(&self, slot: u32, generation: u32) -> Option<&Initiator> {
-        match self.places.get(slot as usize)? {
-            Place {
-                body: Body::Initiator(initiator),
-                generation: its,
-                ..
-            } => (*its == generation).then_some(initiator),
+    pub(super) fn initiator_mut(&mut self, slot: u32) -> Option<&mut Initiator> {
+        match &mut self.places.get_mut(slot as usize)?.body {
+            Body::Initiator(initiator) => Some(initiator),
             _ => None,
         }
     }
 
     #[inline]
-    pub(super) fn initiator_mut(&mut self, slot: u32) -> Option<&mut Initiator> {
+    pub(super) fn responder(&self, slot: u32) -> Option<&Responder> {
+        match &self.places.get(slot as usize)?.body {
+            Body::Responder(responder) => Some(responder),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn responder_mut(&mut self, slot: u32) -> Option<&mut Responder> {
         match &mut self.places.get_mut(slot as usize)?.body {
-            Body::Initiator(initiator) => Some(initiator),
+            Body::Responder(responder) => Some(responder),
             _ => None,
         }
     }
@@ -139,13 +192,16 @@ impl Slab {
         }
     }
 
-    /// The context reserved last came and went without being made; its slot.
-    pub(super) fn pass_over(&mut self) -> u32 {
-        let slot = self.free.last().copied().unwrap_or_default();
-        if let Some(place) = self.places.get_mut(slot as usize) {
-            place.generation = place.generation.wrapping_add(1);
+    /// The same of one that came.
+    pub(super) fn take_responder(&mut self, slot: u32) -> Option<Box<Responder>> {
+        let body = &mut self.places.get_mut(slot as usize)?.body;
+        match std::mem::take(body) {
+            Body::Responder(responder) => Some(responder),
+            other => {
+                *body = other;
+                None
+            }
         }
-        slot
     }
 
     /// Removes a context; the listener in whose backlog it still was, and its place there.
@@ -216,7 +272,7 @@ impl Slab {
     /// Looks at a context; a parked one stays parked.
     pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
         match &self.places.get(slot as usize)?.body {
-            Body::Empty | Body::Initiator(_) | Body::Dally(_) => None,
+            Body::Empty | Body::Initiator(_) | Body::Responder(_) | Body::Dally(_) => None,
             Body::Whole(memory) => Some(look(memory)),
             Body::Parked(parked) => {
                 let mut memory = Context::memory();
@@ -267,7 +323,7 @@ impl Slab {
     pub(super) fn find(&self, id: ContextId) -> Option<u32> {
         let slot = slot_of(id);
         let place = self.places.get(slot as usize)?;
-        let there = matches!(place.body, Body::Whole(_) | Body::Parked(_) | Body::Initiator(_));
+        let there = !matches!(place.body, Body::Empty | Body::Dally(_));
         (u64::from(place.generation) == id.0 >> 32 && there).then_some(slot)
     }
 

@@ -17,7 +17,6 @@ impl Engine {
     pub fn flush(&mut self, now: Time, out: &mut TransmitBatch) {
         self.flush_ahead(now, out);
         self.settle_last();
-        self.settle_ahead();
         self.flush_parties(now, out);
     }
 
@@ -26,19 +25,8 @@ impl Engine {
     /// counters.
     pub fn flush_ahead(&mut self, now: Time, out: &mut TransmitBatch) {
         self.settle_last();
-        self.settle_parting_responder();
         self.now = self.now.max(now);
         self.at_most_once.refresh();
-        if self.responders.has_pending() {
-            if self.flush_answer(out) {
-                return;
-            }
-            if self.flush_lingering() {
-                out.begin();
-                return;
-            }
-            self.settle_ahead();
-        }
         if self.flush_express(out) {
             return;
         }
@@ -83,18 +71,15 @@ impl Engine {
     /// of the latest input may wait for the next command: it only puts timers right. Never false by mistake, but true
     /// whenever more than one context changed.
     pub fn is_pressing(&self, now: Time) -> bool {
-        if self.responders.has_to_send()
-            || self.responder_has_ended()
-            || !self.replies.is_empty()
+        if !self.replies.is_empty()
             || self.groups.is_pressing(now)
             || self.next_timer().is_some_and(|at| at <= now)
-            || self.lingers_until().is_some_and(|at| at <= now)
         {
             return true;
         }
         match self.scheduler.lone() {
-            Some(slot) => match self.contexts.initiator(slot) {
-                Some(initiator) => initiator.has_to_send(),
+            Some(slot) => match self.contexts.pending(slot) {
+                Some(record) => record.has_to_have_turn(),
                 None => !self.contexts.awake(slot).is_some_and(|context| {
                     context.dirty && context.has_sent_all() && context.has_nothing_to_say(now, &self.config)
                 }),
@@ -107,7 +92,7 @@ impl Engine {
         self.ration(slot, 0);
         let observed = self.is_observed(slot);
         let Some(context) = self.contexts.at(slot) else {
-            return self.turn_initiator(slot, out);
+            return self.turn_pending(slot, out);
         };
         context.dirty = false;
         let mut env = Env {
@@ -129,37 +114,6 @@ impl Engine {
             self.settle_last();
             self.learn_ending(slot, out, before);
         }
-    }
-
-    /// The turn a context had at `left`, whose packet has left already unless `out` takes it.
-    pub(super) fn turn_of_then(
-        &mut self,
-        slot: u32,
-        left: Time,
-        out: Option<&mut TransmitBatch>,
-        expected: &[u8],
-    ) {
-        self.now = left;
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let (target, repeats) = match out {
-            Some(out) => (out, false),
-            None => (&mut scratch, true),
-        };
-        if let Some(context) = self.contexts.at(slot) {
-            let mut env = Env {
-                now: left,
-                config: &self.config,
-                events: &mut self.events,
-                rng: &mut self.rng,
-            };
-            context.dirty = false;
-            context.flush(&mut env, target);
-        }
-        debug_assert!(!repeats || target.arena == expected, "another packet has left");
-        scratch.clear();
-        self.scratch = scratch;
-        self.settle(slot);
-        self.park_some(1);
     }
 
     /// A packet left before there was a context to count it.
@@ -354,12 +308,13 @@ impl Engine {
     }
 
     fn earliest(&self, timer: Option<Time>) -> Option<Time> {
-        let open = !self.is_settled() || (self.responders.has_pending() && !self.is_hosting());
-        let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || open;
-        let queued = (queued || self.responder_has_ended()).then_some(self.now);
-        let timers = timer.into_iter().chain(self.lingers_until());
-        let groups = self.groups.deadline();
-        queued.into_iter().chain(timers).chain(groups).min()
+        let queued = !self.scheduler.is_empty() || !self.replies.is_empty() || !self.is_settled();
+        let queued = queued.then_some(self.now);
+        queued
+            .into_iter()
+            .chain(timer)
+            .chain(self.groups.deadline())
+            .min()
     }
 
     /// Whether the next deadline is that of a writer who keeps to a pace: whoever waits for it has nothing to gain from
@@ -429,6 +384,7 @@ impl Engine {
         let mut stats = self.stats.clone();
         stats.contexts = self.contexts.alive();
         stats.parked = self.contexts.alive() - self.contexts.whole();
+        stats.pending = self.initiators.count() + self.responders.count();
         stats.dallying = self.dallying.count();
         stats.parkings = self.contexts.parkings();
         stats.half_open = self.pressure.half_open();
@@ -439,8 +395,8 @@ impl Engine {
     /// How an association ended, if it did.
     pub fn close_reason(&self, id: crate::ContextId) -> Option<CloseReason> {
         let slot = self.contexts.find(id)?;
-        match self.contexts.initiator(slot) {
-            Some(initiator) => initiator.close_reason(),
+        match self.contexts.pending(slot) {
+            Some(record) => record.close_reason(),
             None => self.contexts.see(slot, |context| context.closed.clone())?,
         }
     }
@@ -452,7 +408,7 @@ impl Engine {
     /// The same, and it has a context from now on.
     pub(super) fn slot_of_context(&mut self, id: crate::ContextId) -> Result<u32, Error> {
         let slot = self.slot(id)?;
-        if self.contexts.initiator(slot).is_some() {
+        if self.contexts.pending(slot).is_some() {
             self.promote(slot);
         }
         Ok(slot)

@@ -22,7 +22,7 @@ pub(super) fn take(
     let waits = world.held[0].last().copied();
     match (me, waits) {
         (0, Some(id)) => answer(world, now, id, &datagram, options, limit),
-        (1, _) => first(world, now, &datagram, limit, number),
+        (1, _) => first(world, now, &datagram, limit),
         _ => false,
     }
 }
@@ -69,7 +69,7 @@ fn answer(
     true
 }
 
-fn first(world: &mut World, now: Time, datagram: &Datagram<'_>, limit: usize, number: u64) -> bool {
+fn first(world: &mut World, now: Time, datagram: &Datagram<'_>, limit: usize) -> bool {
     let mut out = TransmitBatch::new();
     let taken = match world.express {
         true => world.ends[1].receive_first(now, world.listener, datagram, limit, &mut out),
@@ -94,10 +94,7 @@ fn first(world: &mut World, now: Time, datagram: &Datagram<'_>, limit: usize, nu
     world.events.push(format!("1 {:?}", data(&welcomed.message)));
     leaves(world, 1, &out);
     if !out.is_empty() {
-        match world.idle && !number.is_multiple_of(5) {
-            true => world.ends[1].catch_up_idle(),
-            false => world.ends[1].catch_up(),
-        }
+        world.ends[1].catch_up();
     }
     world.take_events(1);
     true
@@ -142,9 +139,8 @@ pub(super) fn respond(world: &mut World, now: Time, id: ContextId, data: &Bytes,
 pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -> bool {
     let datagram = datagram(1, octets);
     let last = world.held[1].last().copied();
-    let hosted = world.ends[1].hosted();
-    let free = hosted.is_some() && (world.released == hosted || releases && last == hosted);
-    let Some(id) = hosted.filter(|_| free && world.express) else {
+    let last = last.filter(|_| releases);
+    let Some(id) = last.or(world.released).filter(|_| world.express) else {
         return false;
     };
     if !world.ends[1].receive_end(now, id, &datagram) {
@@ -152,7 +148,7 @@ pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -
     }
     world.at_once[3] += 1;
     world.unmade += 1;
-    if world.released != hosted {
+    if world.released != Some(id) {
         if let Some((_, mark)) = world.mark.filter(|(marked, _)| *marked == id) {
             world.events.push(format!("1 {id:?} {:?}", Event::Marked(mark)));
         }
@@ -160,10 +156,7 @@ pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -
         world.events.push(format!("1 {id:?} {closed:?}"));
     }
     if releases {
-        let released = last.map(|last| match last == id {
-            true => Ok(()),
-            false => world.ends[1].release(now, last),
-        });
+        let released: Option<Result<(), xtp_engine::Error>> = last.map(|_| Ok(()));
         world.events.push(format!("1 {released:?}"));
         world.held[1].pop();
     }

@@ -106,7 +106,7 @@ impl World {
             backing: None,
         };
         match self.ahead {
-            true => self.ends[to].receive_ahead(self.now, datagram),
+            true => self.ends[to].receive(self.now, datagram),
             false => self.ends[to].receive(self.now, datagram),
         }
     }

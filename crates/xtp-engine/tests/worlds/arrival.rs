@@ -227,25 +227,24 @@ impl Host {
     pub(crate) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, books: Books) {
         let last = self.id(0);
         // The driver takes one that nobody holds only, with whoever waits for the next.
-        let hosted = self.driver.hosted().filter(|_| self.way == Way::Shortcuts);
-        let free = hosted.is_some() && (self.released == hosted || goes && last == hosted);
-        if let Some(id) = hosted.filter(|_| free)
+        let ending = last.filter(|_| goes).or(self.released);
+        if let Some(id) = ending.filter(|_| self.way == Way::Shortcuts)
             && self
                 .driver
                 .receive_end(now, id, &came.as_datagram(&came.octets, None))
         {
             self.took(Shortcut::End);
-            if self.released != hosted {
+            if self.released != Some(id) {
                 let mark = self.find(id).and_then(|held| held.mark.take());
                 if let Some(mark) = mark {
                     self.tell_event(id, Event::Marked(mark));
                 }
                 self.tell_event(id, Event::Closed(CloseReason::Normal));
             }
-            if goes && last == hosted {
+            if goes && last == Some(id) {
                 self.held.pop();
                 self.tell("release", Ok::<_, Error>(()));
-                self.released = hosted;
+                self.released = Some(id);
             } else if goes {
                 self.release(now, 0);
                 self.turn(now, books);

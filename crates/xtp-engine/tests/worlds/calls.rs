@@ -110,15 +110,8 @@ impl Host {
     pub(crate) fn settle(&mut self, now: Time, books: Books) {
         match (self.way, books) {
             (Way::General, _) | (_, Books::Later) => {}
-            (Way::Driver, Books::Idle) => self.driver.found_nothing(now),
-            (Way::Driver, Books::UnlessItCanWait) => self.driver.before_sleep(now),
-            (_, Books::Now) => self.driver.catch_up(),
-            (_, Books::Idle) => self.driver.catch_up_idle(),
-            (_, Books::UnlessItCanWait) => {
-                if !self.driver.is_hosting() {
-                    self.driver.catch_up_idle();
-                }
-            }
+            (Way::Driver, Books::Idle) => self.driver.tidy(now),
+            (_, Books::Now | Books::Idle) => self.driver.catch_up(),
         }
     }
 
@@ -144,7 +137,7 @@ impl Host {
         };
         if self.way == Way::Driver {
             let mut link = Link::default();
-            self.driver.expect(Expectation::Anything, |_| true);
+            self.driver.expect(Expectation::Anything);
             self.driver.receive(now, &mut rest);
             assert_eq!(self.driver.reply(now, &mut link), Reply::General);
             return 0;
@@ -161,10 +154,7 @@ impl Host {
             }
             let data = &joined.data[..stride];
             let alone = Datagram { data, ..joined };
-            match self.way {
-                Way::Shortcuts => self.driver.receive_ahead(now, alone),
-                _ => Engine::receive(&mut self.driver, now, alone),
-            }
+            Engine::receive(&mut self.driver, now, alone);
         }
         runs
     }
@@ -245,9 +235,7 @@ impl Host {
     }
 
     fn post(&mut self, now: Time, expectation: Expectation, datagram: &Datagram<'_>) -> (Reply, Link) {
-        let held = &self.held;
-        self.driver
-            .expect(expectation, |id| held.iter().any(|held| held.id == id));
+        self.driver.expect(expectation);
         let mut arrivals = Slab {
             rest: Some(*datagram),
             stride: datagram.data.len().max(1),

@@ -17,7 +17,7 @@ pub(crate) fn actions(seed: u64, profile: &Profile) -> Vec<Action> {
         actions: Vec::new(),
         pause: 0,
         client: 1,
-        books: Books::UnlessItCanWait,
+        books: Books::Now,
     };
     let lasting = script.dice.below(3);
     while script.actions.len() < LENGTH {
@@ -63,12 +63,9 @@ impl Script<'_> {
 
     fn episode(&mut self, lasting: u64) {
         if self.dice.one_in(10) {
-            self.books = *self.dice.pick(&[
-                Books::UnlessItCanWait,
-                Books::UnlessItCanWait,
-                Books::Idle,
-                Books::Later,
-            ]);
+            self.books = *self
+                .dice
+                .pick(&[Books::Now, Books::Now, Books::Idle, Books::Later]);
         }
         if self.dice.one_in(3) {
             self.client = 1 + self.dice.below(self.profile.clients as u64) as usize;

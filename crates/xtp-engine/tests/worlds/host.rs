@@ -19,11 +19,9 @@ use xtp_wire::service;
 pub(crate) enum Books {
     /// By the next call.
     Later,
-    /// Now, but what is only awaited may wait on.
+    /// Now, and what is over is put away.
     Idle,
-    /// As the facade does: now, unless it can wait.
-    UnlessItCanWait,
-    /// Now, all of it.
+    /// Now.
     Now,
 }
 
@@ -197,21 +195,20 @@ impl Host {
     /// Does what a turn left undone.
     pub(crate) fn finish(&mut self, now: Time, books: Books) {
         self.settle(now, books);
-        let driver = &self.driver;
-        if driver.is_hosting() || driver.is_waiting() {
+        if self.driver.stats().pending > 0 {
             self.took(Shortcut::Noted);
         }
     }
 
     /// Whether there is something to do in a turn; what the last one left undone is done before anything is asked.
     pub(crate) fn is_pressing(&mut self, now: Time) -> bool {
-        self.settle(now, Books::UnlessItCanWait);
+        self.settle(now, Books::Now);
         self.driver.is_pressing(now)
     }
 
     /// Whether its driver would sleep beyond `now`, if it was asked when to wake.
     pub(crate) fn would_sleep(&mut self, now: Time) -> bool {
-        self.settle(now, Books::UnlessItCanWait);
+        self.settle(now, Books::Now);
         self.driver.deadline().is_none_or(|at| at > now)
     }
 
@@ -501,7 +498,7 @@ impl Host {
         self.take_events();
         let mut stats = self.driver.stats();
         self.taken[Shortcut::Ahead as usize] = stats.express;
-        stats.express = 0;
+        (stats.express, stats.pending) = (0, 0);
         if parks {
             (stats.parked, stats.parkings) = (0, 0);
         }

@@ -27,7 +27,7 @@ fn at(host: usize, kind: Kind) -> Action {
 }
 
 fn turn(host: usize) -> Action {
-    at(host, Kind::Turn(Books::UnlessItCanWait))
+    at(host, Kind::Turn(Books::Now))
 }
 
 fn begin(kind: usize, len: usize) -> Action {
@@ -40,22 +40,22 @@ fn receive(host: usize) -> Action {
 }
 
 fn receive_first() -> Action {
-    let (limit, shared, books) = (1 << 16, false, Books::UnlessItCanWait);
+    let (limit, shared, books) = (1 << 16, false, Books::Now);
     at(SERVER, Kind::ReceiveFirst { limit, shared, books })
 }
 
 fn receive_answer() -> Action {
-    let (limit, shared, books) = (1 << 16, false, Books::UnlessItCanWait);
+    let (limit, shared, books) = (1 << 16, false, Books::Now);
     at(CLIENT, Kind::ReceiveAnswer { limit, shared, books })
 }
 
 fn receive_end() -> Action {
-    let (goes, books) = (true, Books::UnlessItCanWait);
+    let (goes, books) = (true, Books::Now);
     at(SERVER, Kind::ReceiveEnd { goes, books })
 }
 
 fn respond(unconfirmed: bool) -> Action {
-    let (len, books) = (60, Books::UnlessItCanWait);
+    let (len, books) = (60, Books::Now);
     at(
         SERVER,
         Kind::Respond {
@@ -321,7 +321,7 @@ fn a_peer_that_contradicts_itself_stops_no_writer() {
 /// Without XDATA every packet closes a reply gap, and opens the next while something is under way.
 #[test]
 fn every_packet_of_a_legacy_peer_closes_a_gap() {
-    let (back, books) = (0, Books::UnlessItCanWait);
+    let (back, books) = (0, Books::Now);
     let message = |host, len| at(host, Kind::SendMessage { back, len, books });
     let late = Action {
         after: 5_000_000,

@@ -159,7 +159,7 @@ impl Machine {
                 break;
             }
         }
-        self.driver.found_nothing(now);
+        self.driver.tidy(now);
         for batch in core::mem::take(&mut self.outbox.0) {
             batch.for_each_datagram(|train, octets| {
                 each(Travelling {

@@ -236,7 +236,7 @@ impl Play {
                     data: &octets,
                     backing: None,
                 };
-                driver.receive_ahead(Time::from_nanos(self.now), datagram);
+                Engine::receive(driver, Time::from_nanos(self.now), datagram);
             }
             Happening::Act(number, act) => self.act(number, act),
         }

@@ -162,7 +162,7 @@ impl World {
         let host = &mut self.hosts[place];
         let mut leaving = Leaving::default();
         host.engine.turn(self.now, &mut leaving);
-        host.engine.found_nothing(self.now);
+        host.engine.tidy(self.now);
         let ended = host
             .events(self.now, place)
             .map_err(|what| format!("host {place}: {what}"))?;

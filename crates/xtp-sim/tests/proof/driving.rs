@@ -93,7 +93,6 @@ fn seeds_draw_every_habit() {
                 ("begins", habits.begins),
                 ("direct", habits.direct),
                 ("follows", habits.follows_at_once),
-                ("sleeps", habits.sleeps),
                 ("one at a time", habits.batch == 1),
                 ("idle later", habits.idle_after > 0),
             ] {
@@ -101,7 +100,7 @@ fn seeds_draw_every_habit() {
             }
         }
     }
-    assert_eq!(seen.len(), 4 + 2 * 7, "{seen:?}");
+    assert_eq!(seen.len(), 4 + 2 * 6, "{seen:?}");
 }
 
 /// What was sent together arrives together: taking it one by one is no endless loop, however much it is.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Expectation, Reply, Time};
 
-use super::{Accepted, Core, Slot, Use};
+use super::{Accepted, Core, Slot};
 
 impl Core {
     /// From here on this is expected; who expected something before gets it in the general way.
@@ -12,11 +12,7 @@ impl Core {
         if expectation == Expectation::OneByOne && self.driver.is_some() {
             expectation = Expectation::Anything;
         }
-        let slots = &self.slots;
-        self.engine.expect(expectation, |id| match slots.get(&id) {
-            Some(slot) => !matches!(slot.used_by, Use::Orphan(_)),
-            None => false,
-        });
+        self.engine.expect(expectation);
     }
 
     /// What came goes to whoever waits for it.

@@ -220,7 +220,7 @@ impl Core {
         }
         let outcome = self.carrier.receive(self.clock, &mut self.engine, looks);
         if matches!(outcome, Ok(None)) {
-            self.engine.found_nothing(now);
+            self.engine.tidy(now);
         }
         let count = self.received(outcome);
         if self.carrier.has_groups() {
@@ -238,7 +238,7 @@ impl Core {
 
     /// Gives up what only polling looks at; true if something came of it.
     pub(crate) fn before_sleep(&mut self) -> bool {
-        self.engine.before_sleep(self.now());
+        self.engine.tidy(self.now());
         let count = self.carrier.retire_shortcut(self.clock, &mut self.engine);
         if count > 0 {
             self.received += count as u64;
@@ -266,7 +266,7 @@ impl Core {
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
-        self.engine.before_sleep(now);
+        self.engine.tidy(now);
         self.last_poll = now;
         let soon = self.deadline_asleep().is_some_and(|at| at < now + longest / 2);
         let free = !soon && self.carrier.interest() == Interest::READABLE;

@@ -90,7 +90,6 @@ impl Shared {
             return (state, Slept::Readable);
         }
         state.core.release_idle_memory(now);
-        state.core.engine.rest(now);
         let deadline = state.core.deadline();
         let wake_at = deadline.into_iter().chain(until).min();
         state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
@@ -144,7 +143,6 @@ impl Shared {
         }
         if count == 0 {
             let now = state.core.now();
-            state.core.engine.rest(now);
             state.core.poll_errors(now);
         }
         (state, Slept::Came(count))

@@ -60,27 +60,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a copy of what was executed under an evicted record is executed again",
     ),
     Mutant::new(
-        "latest-after-an-eviction-is-new",
-        "xtp-engine/src/admit/client.rs",
-        "record.is_alive(now) && «now >= record.sure_from» && n >=",
-        "true",
-        "the short way executes such a copy again",
-    ),
-    Mutant::new(
-        "latest-of-all",
-        "xtp-engine/src/admit/client.rs",
-        "&& «n > record.evicted» && record.held.len()",
-        "true",
-        "what was forgotten too early is certainly new to the short way",
-    ),
-    Mutant::new(
-        "latest-although-held",
-        "xtp-engine/src/admit/client.rs",
-        "&& «record.held.last_key_value().is_none_or(|(last, _)| n > *last)»",
-        "true",
-        "a number that is held is certainly new to the short way",
-    ),
-    Mutant::new(
         "start-not-asked",
         "xtp-engine/src/admit/age.rs",
         "«self.start.is_some_and(|start| time < start)»",

@@ -46,7 +46,7 @@ impl Engine {
     /// [`open_ahead`](Self::open_ahead) and ends with it: its message (empty if it only confirms), of at most `limit`
     /// octets, for a caller who waits for it. END, which answers it unless it says END itself, is in `out`; no event tells of
     /// either. `None`, and
-    /// nothing done, for any other: that is for [`receive_ahead`](Self::receive_ahead).
+    /// nothing done, for any other: that is for [`receive`](Self::receive).
     pub fn receive_answer(
         &mut self,
         now: Time,
@@ -58,7 +58,7 @@ impl Engine {
         let now = self.now.max(now);
         let slot = self.contexts.find(id)?;
         self.contexts.initiator(slot)?;
-        if !self.responders.is_empty() || !self.may_answer_at_once(now) {
+        if !self.may_answer_at_once(now) {
             return None;
         }
         let packet = Packet::parse(datagram.data).ok()?;
@@ -78,19 +78,14 @@ impl Engine {
         Some(message)
     }
 
-    /// Takes a packet for a slot without a context; false if there is one, or from now on.
-    #[inline]
-    pub(in super::super) fn answer_initiator(
+    /// Takes a packet for one of these; false if it has a context from now on.
+    #[inline(never)]
+    pub(in super::super) fn take_answer(
         &mut self,
         slot: u32,
         packet: &Packet<'_>,
         datagram: &Datagram<'_>,
     ) -> bool {
-        self.contexts.initiator(slot).is_some() && self.take_answer(slot, packet, datagram)
-    }
-
-    #[inline(never)]
-    fn take_answer(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
         let now = self.now;
         let Some(said) = self.expected(slot, now, packet, datagram) else {
             self.promote(slot);
@@ -163,10 +158,8 @@ impl Engine {
         self.heard = slot;
     }
 
-    pub(in super::super) fn read_answer(&mut self, now: Time, id: ContextId, max: usize) -> Option<Read> {
-        let slot = self.contexts.find(id)?;
-        self.contexts.initiator(slot)?;
-        self.advance(now);
+    /// The message of the answer, if that is what is read.
+    pub(in super::super) fn read_answer(&mut self, slot: u32, max: usize) -> Option<Read> {
         let record = self.contexts.initiator_mut(slot)?;
         let (_, answer) = record.answered()?;
         if answer.left.is_some() || !(1..=max).contains(&answer.unread()) {

@@ -1,6 +1,8 @@
 //! Turns of pending initiators: FIRST leaves, then END; and their users let go.
 
 use super::super::Engine;
+use super::super::pending::is_compared;
+use super::super::slab::Pending;
 use super::super::turn::copy_of;
 use super::template::Template;
 use super::{Begun, State};
@@ -8,17 +10,11 @@ use crate::context::Context;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
-use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use std::sync::Arc;
 
-/// One in so many records is compared with its context, in debug builds: not all, so that what is counted there of allocations
-/// tells something of a release.
-const COMPARED: u64 = 64;
-
 impl Engine {
-    /// The turn of a slot without a context.
-    #[inline(never)]
+    /// The turn of one of these.
     pub(in super::super) fn turn_initiator(&mut self, slot: u32, out: &mut TransmitBatch) {
         let Some(record) = self.contexts.initiator(slot) else {
             return;
@@ -59,7 +55,7 @@ impl Engine {
             // Its context is made as soon as there is time.
             record.until = now;
             let generation = self.contexts.generation(slot);
-            initiators.waiting.push_front((now, slot, generation));
+            self.waiting.hurry(now, slot, generation);
         }
         let (left, ending) = (now, ending.map(Arc::clone));
         if let Some(record) = self.contexts.initiator_mut(slot) {
@@ -73,7 +69,7 @@ impl Engine {
 
     /// It takes a context to know what to say; the first FIRST of its kind is remembered.
     fn turn_with_context(&mut self, slot: u32, out: &mut TransmitBatch) {
-        let Some(record) = self.promote_record(slot) else {
+        let Some(record) = self.promote_initiator(slot) else {
             return;
         };
         let last = self.initiators.template.as_ref();
@@ -154,16 +150,8 @@ impl Engine {
         leaves
     }
 
-    /// The user lets go of an association that is over, which takes next to nothing. False, and nothing done, if that is not so
-    /// simple: that is for [`release`](Self::release).
-    pub fn release_at_once(&mut self, now: Time, id: ContextId) -> bool {
-        let Some(slot) = self.contexts.find(id) else {
-            return false;
-        };
-        if self.contexts.initiator(slot).is_none() {
-            return false;
-        }
-        self.advance(now);
+    /// The user lets go of one that is over, if nothing is owed.
+    pub(in super::super) fn release_answered(&mut self, slot: u32) -> bool {
         let at = self.now;
         let record = self.contexts.initiator_mut(slot);
         let Some((ending, answer)) = record.and_then(super::Initiator::answered_mut) else {
@@ -187,7 +175,7 @@ impl Engine {
             .contexts
             .initiator(slot)
             .map_or(0, |record| record.prepared.identity.key);
-        if cfg!(debug_assertions) && key.is_multiple_of(COMPARED) {
+        if is_compared(key) {
             self.compare_with_context(slot);
         }
         let Some(record) = self.contexts.take_initiator(slot) else {
@@ -209,7 +197,7 @@ impl Engine {
         let Some(record) = self.contexts.initiator(slot) else {
             return;
         };
-        let mut context = self.would_be(record);
+        let mut context = self.would_be(Pending::Initiator(record));
         assert_eq!(
             Some(context.stats_now()),
             self.count_ended(record),

@@ -1,142 +1,117 @@
-//! The answer leaves: as the last one to a FIRST that said the same, or, the first of its kind, from its context.
+//! The answer leaves: as the last one to a FIRST that said the same. The first of its kind is that of a context.
 
 use super::super::Engine;
+use super::super::pending::PATIENCE;
 use super::super::turn::copy_of;
-use super::first::Likeness;
-use super::linger::Relic;
-use super::{Kind, Responder, State};
-use crate::context::{COPY_LIMIT, Context};
+use super::{Responder, Step, Terms};
+use crate::context::{COPY_LIMIT, Context, State};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::time::Time;
+use crate::time_wait::TimeWait;
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
-use core::net::IpAddr;
-use xtp_wire::{Control, DELAY_NONE, Format, Header, Key, Options, service, size};
+use core::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use xtp_wire::{Control, DELAY_NONE, Format, Header, Key, Options, size};
 
 /// The last answer to its kind of FIRST.
 pub(super) struct Answer {
-    pub(super) kind: Kind,
-    /// Known from the second of its kind on, if it can be told from others.
-    pub(super) likeness: Option<Likeness>,
-    pub(super) compared: bool,
+    pub(super) terms: Arc<Terms>,
     header: Header,
     /// Control segment and what stands before the data.
-    pub(super) head: Vec<u8>,
+    head: Vec<u8>,
     /// A message of the user was in it.
     answers: bool,
     /// Most octets of it that leave in one packet like this one.
     room: usize,
     src: Option<IpAddr>,
     ecn: Ecn,
-    /// What is left of such a one when it has ended.
-    pub(super) relic: Option<Relic>,
+    relic: Relic,
+}
+
+/// What is left of those it answered, when they have ended.
+struct Relic {
+    wait: TimeWait,
+    /// END gives a round trip.
+    samples: bool,
 }
 
 impl Engine {
-    /// Answers, if that is all there is to do.
-    pub(in super::super) fn flush_answer(&mut self, out: &mut TransmitBatch) -> bool {
-        let now = self.now;
-        let due = self.responders.pending.as_ref().is_some_and(Responder::is_due);
-        if !due || !self.scheduler.is_empty() || !self.has_nothing_due() {
-            return false;
-        }
-        let Some(responder) = &mut self.responders.pending else {
+    /// The one in `slot` is answered as the last one of its kind was; false, and nothing done, if there was none.
+    pub(super) fn answer(&mut self, slot: u32, out: &mut TransmitBatch) -> bool {
+        let (now, whole) = (self.now, self.contexts.whole());
+        let Some(record) = self.contexts.responder_mut(slot) else {
             return false;
         };
-        responder.state = State::Answered { left: now };
-        let before = out.begin();
-        let data = responder.answer.as_ref().map_or(0, Bytes::len);
-        let last = self.responders.answers.last();
-        let known = last.filter(|known| known.fits(responder, data, responder.unconfirmed));
-        if let Some(known) = known {
-            let at = out.arena.len();
-            known.write(responder, now, out);
-            self.answer_left(out, at, now);
-            return true;
-        }
-        // The first of its kind: as long as ever, and remembered.
-        if let Some(responder) = self.responders.pending.take() {
-            self.promote_responder(&responder, Some(&mut *out));
-            self.stats.sent += out.datagrams_from(before) as u64;
-            let slot = self.contexts.find(responder.identity.id);
-            let context = slot.and_then(|slot| self.contexts.awake(slot));
-            // One that took more than a packet says nothing of those that do not.
-            let answer = context.and_then(|context| Answer::of(&responder, out, before, context));
-            if let Some(answer) = answer {
-                self.responders.answers.put(answer);
-            }
+        let known = self.responders.answers.to(record.peer());
+        // Where contexts are to be parked, what waits is to be one.
+        let Some(known) = known.filter(|known| whole <= self.config.max_whole && known.answer.fits(record))
+        else {
+            return false;
+        };
+        let at = out.arena.len();
+        known.answer.write(record, now, out);
+        known.note_likeness(record, self.listeners.changes());
+        copy_of(&mut record.sent, &out.arena[at..]);
+        record.answered = Some((now, Arc::clone(&known.answer)));
+        record.steps.push((now, Step::Answer));
+        self.stats.express += 1;
+        if record.unconfirmed {
+            self.end_with_answer(slot, &out.arena[at..]);
         }
         true
     }
 
-    /// The pending one answers at once with what is noted of it, by the last answer, which [fits](Answer::fits).
-    #[inline]
-    pub(super) fn answer_at_once(&mut self, now: Time, out: &mut TransmitBatch) {
-        let (Some(responder), Some(known)) = (&mut self.responders.pending, self.responders.answers.last())
-        else {
-            return;
-        };
-        responder.state = State::Answered { left: now };
-        out.begin();
-        let at = out.arena.len();
-        known.write(responder, now, out);
-        self.answer_left(out, at, now);
-    }
-
-    /// The answer left as the last one did; it begins at `at` in the arena.
-    #[inline(always)]
-    fn answer_left(&mut self, out: &TransmitBatch, at: usize, now: Time) {
-        copy_of(&mut self.responders.sent, &out.arena[at..]);
-        self.count_ahead();
-        self.let_linger(now);
-        self.note_likeness();
-        if self
-            .responders
-            .pending
-            .as_ref()
-            .is_some_and(|pending| pending.unconfirmed)
-        {
-            self.end_with_answer(out, at, now);
-        }
-    }
-
-    /// The answer was the end.
+    /// The answer was the end; what of its packet lies in one place is `head`.
     #[inline(never)]
-    fn end_with_answer(&mut self, out: &TransmitBatch, at: usize, now: Time) {
-        self.settle_parting_responder();
-        let Some(responder) = &mut self.responders.pending else {
+    fn end_with_answer(&mut self, slot: u32, head: &[u8]) {
+        let now = self.now;
+        let Some(record) = self.contexts.responder_mut(slot) else {
             return;
         };
-        // Nothing follows; its user is about to go.
-        if let Some(linger) = responder.linger_mut() {
-            linger.ended = Some(now);
-        }
-        let mut packet = out.arena[at..].to_vec();
-        if let Some(answer) = responder
-            .answer
-            .as_ref()
-            .filter(|answer| answer.len() > COPY_LIMIT)
-        {
+        record.ended = Some(now);
+        let mut packet = head.to_vec();
+        if let Some(answer) = record.answer.as_ref().filter(|answer| answer.len() > COPY_LIMIT) {
             packet.extend_from_slice(answer);
         }
-        responder.replay = Some(packet.into());
-        let id = responder.identity.id;
-        self.events.push_back((id, Event::Closed(CloseReason::Normal)));
+        record.replay = Some(packet.into());
+        self.events
+            .push_back((record.identity.id, Event::Closed(CloseReason::Normal)));
+        self.bury_responder(slot);
     }
 }
 
-impl Responder {
-    /// Whether its answer is due.
-    fn is_due(&self) -> bool {
-        let answers = self.kind.traffic.service == service::TRANSACTION;
-        !self.has_answered() && self.taken && self.read && self.closed == answers
+impl Relic {
+    /// What will be left of a context whose answer has just left; `None` if more than END may follow.
+    fn of(context: &Context) -> Option<Self> {
+        if !context.extended_first || context.has_untaken() {
+            return None;
+        }
+        let wait = context.time_wait();
+        if context.cached.is_some() {
+            // Its answer has ended it.
+            let over = context.closed == Some(CloseReason::Normal) && context.state == State::Gone;
+            return over.then_some(Self { wait, samples: false });
+        }
+        let soon = context
+            .deadline()
+            .is_some_and(|at| at < context.touched + PATIENCE);
+        (context.awaits_only_end() && !soon).then(|| Self {
+            wait,
+            samples: context.asks_for_end(),
+        })
     }
 }
 
 impl Answer {
     /// What left in the one train from number `before` on, if it may serve again.
-    fn of(responder: &Responder, out: &TransmitBatch, before: usize, context: &Context) -> Option<Self> {
+    pub(super) fn of(
+        responder: &Responder,
+        out: &TransmitBatch,
+        before: usize,
+        context: &Context,
+    ) -> Option<Self> {
         let (train, packet) = out.only_from(before)?;
         let (header, body) = Header::split(packet).ok()?;
         let answers = responder.answer.is_some();
@@ -147,40 +122,57 @@ impl Answer {
         };
         let data = responder.answer.as_ref().map_or(0, Bytes::len);
         let head = train.total.checked_sub(size::packet(data))?;
+        let relic = Relic::of(context)?;
         (simple && train.count == 1 && body.len() >= head).then(|| Self {
-            kind: responder.kind.clone(),
-            likeness: None,
-            compared: false,
+            terms: Arc::clone(&responder.terms),
             header,
             head: body[..head].to_vec(),
             answers,
             room: context.room_of_answer(head),
             src: train.src,
             ecn: train.ecn,
-            relic: Relic::of(context),
+            relic,
         })
     }
 
-    /// Whether it serves for a responder that answers with so many octets, which are to be confirmed or not.
-    pub(super) fn fits(&self, responder: &Responder, data: usize, unconfirmed: bool) -> bool {
+    pub(super) fn peer(&self) -> SocketAddr {
+        self.terms.kind.src
+    }
+
+    /// Whether it is to such a FIRST.
+    fn is_to(&self, terms: &Arc<Terms>) -> bool {
+        Arc::ptr_eq(&self.terms, terms) || self.terms.kind == terms.kind
+    }
+
+    /// Whether it serves for a responder.
+    fn fits(&self, responder: &Responder) -> bool {
+        self.serves(responder, responder.answer_len() as usize, responder.unconfirmed)
+    }
+
+    /// Whether it serves for one that answers with so many octets, which are to be confirmed or not.
+    pub(super) fn serves(&self, responder: &Responder, data: usize, unconfirmed: bool) -> bool {
         let ends = self.header.options.contains(Options::END);
         // An address that is not validated is sent three times as much as came; what comes near is left to what counts.
-        let modest = size::packet(self.head.len() + data) <= 2 * responder.octets;
-        // What is not judged yet was found to be like the one this answered.
-        (responder.unjudged || self.kind == responder.kind)
-            && (responder.kind.validated || modest)
+        let modest = || self.octets(data) <= 2 * responder.datagram.octets().len();
+        self.is_to(&responder.terms)
+            && (responder.terms.kind.validated || modest())
             && data <= self.room
             && ends == unconfirmed
+    }
+
+    /// Octets of the packet with so many of the user.
+    fn octets(&self, data: usize) -> usize {
+        size::packet(self.head.len() + data)
     }
 
     /// The packet, into `out`.
     fn write(&self, responder: &Responder, now: Time, out: &mut TransmitBatch) {
         let data = responder.answer.as_ref();
         let len = data.map_or(0, Bytes::len);
-        debug_assert_eq!(self.answers, responder.answer.is_some());
+        debug_assert_eq!(self.answers, data.is_some());
         let header = Header {
             key: Key::returned(responder.key),
-            sync: responder.identity.sync.wrapping_add(1),
+            sync: responder.newest_sync(),
             ..self.header
         };
         let change = |body: &mut [u8]| {
@@ -193,7 +185,7 @@ impl Answer {
         };
         let at = out.write_like(header, &self.head, change, data.iter().map(|data| &data[..]));
         let route = Route {
-            dst: responder.kind.src,
+            dst: responder.peer(),
             src: self.src,
             ecn: self.ecn,
         };
@@ -203,5 +195,26 @@ impl Answer {
             }
             None => out.push(route, false, at, &[]),
         }
+    }
+
+    /// What one that was answered so and has ended leaves behind: numbers, and the octets that it sent.
+    pub(super) fn remains(&self, responder: &Responder) -> (TimeWait, u64) {
+        // Of an answer that ended it nothing came after FIRST.
+        let newest = responder.sync.wrapping_add(u32::from(!responder.unconfirmed));
+        let wait = TimeWait {
+            key: Key::returned(responder.key),
+            // No packet told its key.
+            own: 0,
+            seq: responder.answer_len(),
+            echo: Some(newest),
+            sync: responder.newest_sync(),
+            ..self.relic.wait
+        };
+        (wait, self.octets(responder.answer_len() as usize) as u64)
+    }
+
+    /// Whether END gives a round trip.
+    pub(super) fn samples(&self) -> bool {
+        self.relic.samples
     }
 }

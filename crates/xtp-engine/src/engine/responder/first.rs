@@ -1,18 +1,23 @@
-//! A FIRST like the last goes to the acceptor who waits for it in one: what it has to be is compared, not taken apart,
-//! and what is certainly new is judged in full later, with the time of its arrival.
+//! A FIRST that was admitted and holds its whole message. One like the last goes to the acceptor who waits for it in one: what it has to be is
+//! compared, not taken apart.
 
 use super::super::Engine;
 use super::super::admission::Claim;
 use super::answer::Answer;
-use super::parting::Parting;
-use super::{Kind, Responder, SHORT};
+use super::clients::Last;
+use super::{Kind, Responder, SHORT, Step, Terms};
 use crate::admit::{Credentials, Decision, Verdict};
-use crate::event::{ContextId, ListenerId};
+use crate::context::{begins_as_usual, largest_datagram};
+use crate::event::{ContextId, Event, ListenerId};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
-use core::net::SocketAddr;
-use xtp_wire::{Body, ClientId, FirstPlaces, Format, Header, Packet, parse_head, service};
+use core::ops::Range;
+use std::sync::Arc;
+use xtp_wire::{
+    Body, ClientId, ExtendedTraffic, First, FirstPlaces, Format, Header, Options, Packet, Tlvs, Traffic,
+    parse_head, service,
+};
 
 /// The last FIRST of its kind, without its message.
 pub(super) struct Likeness {
@@ -23,6 +28,9 @@ pub(super) struct Likeness {
     /// Of the listeners, when this one was found among them.
     changes: u64,
 }
+
+/// What a FIRST claims: a time of creation, a client; and whether it takes a cookie.
+type Claimed = ((Option<u32>, Option<ClientId>), bool);
 
 /// An association that was accepted, and the message it came with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +46,130 @@ pub struct Welcomed {
 }
 
 impl Engine {
+    /// Takes in an admitted FIRST without making its context; false, and nothing done, if it may need one.
+    pub(in super::super) fn take_whole(
+        &mut self,
+        packet: &Packet<'_>,
+        first: &First<'_>,
+        claim: &Claim,
+        (listener, validated): (ListenerId, bool),
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        let header = &packet.header;
+        let Some(terms) = self.terms_of(header, first, claim, (listener, validated), datagram) else {
+            return false;
+        };
+        let end = header.packet_len();
+        let message = end - first.data.data.len()..end;
+        let claimed = (claim.identity(), claim.takes_cookie);
+        let slot = self.begin_responder(terms, header, message, claimed, datagram);
+        let source = datagram.src.ip();
+        let Some(record) = self.contexts.responder_mut(slot) else {
+            return true;
+        };
+        let id = record.identity.id;
+        record.waits = true;
+        record.place = self.listeners.accepted(listener, id, source, validated);
+        self.mark_pending_dirty(slot);
+        let accepted = Event::Accepted {
+            listener,
+            peer: datagram.src,
+            service: first.traffic.service(),
+            port: first.address.port().unwrap_or(0),
+        };
+        self.events.extend([(id, accepted), (id, Event::Readable)]);
+        true
+    }
+
+    /// What decides the answer to a FIRST, if it is a simple one.
+    fn terms_of(
+        &mut self,
+        header: &Header,
+        first: &First<'_>,
+        claim: &Claim,
+        (listener, validated): (ListenerId, bool),
+        datagram: &Datagram<'_>,
+    ) -> Option<Arc<Terms>> {
+        let length = first.data.data.len();
+        let simple = self.config.express
+            // Its message may find no room.
+            && !self.memory.is_rationed()
+            && !claim.is_special
+            && header.seq == 0
+            && first.data.tag.is_none();
+        let Traffic::Extended(traffic) = &first.traffic else {
+            return None;
+        };
+        let kind = Kind {
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            listener,
+            validated,
+            options: header.options,
+            sort: header.sort,
+            length,
+            address: first.address,
+            traffic: ExtendedTraffic {
+                time: 0,
+                tlvs: Tlvs::default(),
+                ..*traffic
+            },
+        };
+        let known = self.responders.answers.to(datagram.src).filter(|_| simple);
+        if let Some(known) = known.filter(|known| known.answer.terms.kind == kind) {
+            return Some(Arc::clone(&known.answer.terms));
+        }
+        let suits = simple
+            && header.options - (Options::DREQ | Options::SREQ | Options::NOCHECK)
+                == Options::EOM | Options::WCLOSE
+            && [service::ACKNOWLEDGED, service::TRANSACTION].contains(&traffic.service)
+            && (1..=SHORT).contains(&length);
+        let entry = self.listeners.get(listener).filter(|_| suits)?;
+        let mut tuning = entry.options.tuning.clone();
+        tuning.bound(self.config.memory_limit / 8);
+        // What the user answers is taken whole.
+        let roomy = tuning.send_capacity >= SHORT as u64;
+        let largest = largest_datagram(self.is_local(datagram.src), datagram.src, &self.config);
+        let odd = entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve;
+        let usual = !odd && roomy && begins_as_usual(traffic.maxdata, length, largest, &tuning);
+        usual.then(|| Arc::new(Terms { kind, tuning }))
+    }
+
+    /// One that was admitted is in a slot from now on, and its FIRST is known; nobody was told of it.
+    fn begin_responder(
+        &mut self,
+        terms: Arc<Terms>,
+        header: &Header,
+        message: Range<usize>,
+        ((time, client), takes_cookie): Claimed,
+        datagram: &Datagram<'_>,
+    ) -> u32 {
+        let (now, utc, src) = (self.now, self.utc_ms(), datagram.src);
+        let key = header.key.value();
+        let source_token = takes_cookie.then(|| self.mint.source_token(utc / 1_000, src));
+        let identity = self.identity(src);
+        self.at_most_once.accept(now, utc, src, key, true, time, client);
+        let slot = self.contexts.hold();
+        self.demux.insert_foreign(src, key, slot);
+        if !terms.kind.validated {
+            self.pressure.half_open_begins();
+        }
+        let until = self.waiting.push(now, slot, self.contexts.generation(slot));
+        self.heard = slot;
+        let octets = terms.kind.length;
+        let named = (identity, source_token);
+        let mut record = self
+            .responders
+            .record(named, terms, header, message, (now, until));
+        record.datagram.keep(datagram, octets);
+        self.contexts.put_responder(slot, record);
+        slot
+    }
+
     /// Takes a datagram that begins an association at `listener` and holds its whole message, of at most `limit` octets,
     /// for a user who waits for both: it is accepted and read. No event tells of it. What answers it at once is in `out`;
-    /// a request is answered by its user. `None`, and nothing done, for any other: that is for
-    /// [`receive_ahead`](Self::receive_ahead).
-    ///
-    /// To be followed by [`catch_up`](Self::catch_up), but this may wait while there is a request without its answer, and
-    /// while [`is_hosting`](Self::is_hosting).
+    /// a request is answered by its user. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
     pub fn receive_first(
         &mut self,
         now: Time,
@@ -55,171 +180,92 @@ impl Engine {
     ) -> Option<Welcomed> {
         let now = self.now.max(now);
         let (header, payload) = parse_head(datagram.data)?;
-        let known = self.responders.answers.last()?;
-        let Some(claimed) = known.is_like(&header, payload, listener, datagram) else {
-            let other = self.turn_to_client(datagram.src);
-            return other
-                .then(|| self.receive_first(now, listener, datagram, limit, out))
-                .flatten();
-        };
-        if known.kind.length > limit || self.responders.has_pending() || !self.may_answer_at_once(now) {
+        let known = self.responders.answers.to(datagram.src)?;
+        let (time, client) = known.is_like(&header, payload, listener, datagram)?;
+        let (terms, likeness) = (Arc::clone(&known.answer.terms), known.likeness.as_ref()?);
+        let (takes_cookie, changes) = (likeness.takes_cookie, likeness.changes);
+        let kind = &terms.kind;
+        let usual = kind.length <= limit && changes == self.listeners.changes() && !self.memory.is_rationed();
+        if !usual || !self.may_answer_at_once(now) {
             return None;
         }
-        if !self.admits(now, &header, claimed.1, datagram) {
+        if !self.admits(now, &header, (time, client), takes_cookie, kind) {
             return None;
         }
-        let answer = self.responders.answers.last()?;
-        let takes_cookie = answer.likeness.as_ref().is_some_and(|first| first.takes_cookie);
-        let kind = answer.kind.clone();
         self.now = now;
-        let seconds = self.utc_ms() / 1_000;
-        self.mint.advance(seconds);
-        let source_token = takes_cookie.then(|| self.mint.source_token(seconds, datagram.src));
-        // The round trip is looked up when what came before is in the books.
-        let identity = self.identity_knowing(datagram.src, None);
-        let message = datagram.data.len() - kind.length..datagram.data.len();
-        self.responders.datagram.keep(datagram, kind.length);
-        let welcomed = Welcomed {
-            id: identity.id,
-            service: kind.traffic.service,
-            port: kind.address.port().unwrap_or(0),
-            message: self.responders.datagram.part(message.clone()),
-        };
         self.stats.received += 1;
-        let responder = Responder::new(identity, kind, &header, message, datagram, now);
-        let responder = self.responders.pending.insert(responder);
-        responder.source_token = source_token;
-        responder.claimed = (Some(claimed.0), Some(claimed.1));
-        (responder.taken, responder.read, responder.unjudged) = (true, true, true);
-        if welcomed.service == service::ACKNOWLEDGED {
-            self.flush_answer(out);
+        self.mint.advance(self.utc_ms() / 1_000);
+        let (asks, port) = (kind.traffic.service, kind.address.port().unwrap_or(0));
+        let message = datagram.data.len() - kind.length..datagram.data.len();
+        let claimed = ((Some(time), Some(client)), takes_cookie);
+        let slot = self.begin_responder(terms, &header, message, claimed, datagram);
+        let record = self.contexts.responder_mut(slot)?;
+        let welcomed = Welcomed {
+            id: record.identity.id,
+            service: asks,
+            port,
+            message: record.take_message(),
+        };
+        record.steps.push((now, Step::Read));
+        match asks {
+            service::ACKNOWLEDGED => self.confirm_at_once(slot, out),
+            _ => self.mark_pending_dirty(slot),
         }
         Some(welcomed)
     }
 
-    /// [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one, if `id` is an association whose
-    /// request was the last that came, and if its answer, which is then in `out`, is all there is to send; `data` is
-    /// empty then. `unconfirmed`: as [`set_unconfirmed_response`](Self::set_unconfirmed_response) before. False, and nothing
-    /// done, if not.
-    ///
-    /// To be followed by [`catch_up`](Self::catch_up), but this may wait while [`is_hosting`](Self::is_hosting).
-    pub fn respond_at_once(
+    /// The message in `slot` is read: its peer is told before anything else is done.
+    fn confirm_at_once(&mut self, slot: u32, out: &mut TransmitBatch) {
+        let before = out.begin();
+        match self.answer(slot, out) {
+            true => self.had_turn(slot),
+            false => self.turn_with_its_context(slot, out),
+        }
+        self.stats.sent += out.datagrams_from(before) as u64;
+    }
+
+    /// Whether a FIRST like the last is admitted, which nobody counts.
+    fn admits(
         &mut self,
         now: Time,
-        id: ContextId,
-        data: &mut Bytes,
-        unconfirmed: bool,
-        out: &mut TransmitBatch,
+        header: &Header,
+        (time, client): (u32, ClientId),
+        takes_cookie: bool,
+        kind: &Kind,
     ) -> bool {
-        let now = self.now.max(now);
-        let Some(pending) = self.responders.find(id) else {
-            return false;
-        };
-        let responds = pending.responds()
-            && pending.taken
-            && (1..=SHORT).contains(&data.len())
-            && self.scheduler.is_empty()
-            && self.replies.is_empty();
-        let fits = |known: &Answer| known.fits(pending, data.len(), unconfirmed);
-        let known = responds && self.responders.answers.last().is_some_and(fits);
-        // One that ends the association is worth the long way here: its user goes at once.
-        if !responds || !known && !unconfirmed || self.has_timer_due(now) {
-            return false;
-        }
-        let Some(pending) = &mut self.responders.pending else {
-            return false;
-        };
-        self.now = now;
-        pending.answer = Some(std::mem::take(data));
-        (pending.closed, pending.unconfirmed) = (true, unconfirmed);
-        match known {
-            true => self.answer_at_once(now, out),
-            false => return self.flush_answer(out),
-        }
-        true
-    }
-
-    /// Makes the last answer to this client the last one, if it is another.
-    #[inline(never)]
-    fn turn_to_client(&mut self, src: SocketAddr) -> bool {
-        let another = self.responders.pending.is_none() && self.responders.answers.is_for_another(src);
-        if another {
-            self.settle_parting_responder();
-            self.responders.answers.turn_to(src);
-        }
-        another && !self.responders.answers.is_for_another(src)
-    }
-
-    /// Whether a FIRST like the last would be admitted without being counted.
-    fn admits(&mut self, now: Time, header: &Header, client: ClientId, datagram: &Datagram<'_>) -> bool {
-        let Some((known, likeness)) = self
-            .responders
-            .answers
-            .last()
-            .and_then(|known| Some((known, known.likeness.as_ref()?)))
-        else {
-            return false;
-        };
-        let (src, key) = (datagram.src, header.key.value());
+        let (src, key, listener) = (kind.src, header.key.value(), kind.listener);
         let free = self.has_room_for(false)
-            && self
-                .responders
-                .parting
-                .as_ref()
-                .is_none_or(Parting::is_remembered)
-            && likeness.changes == self.listeners.changes()
-            && self.listeners.check(known.kind.listener, header.options).is_ok()
+            && self.listeners.check(listener, header.options).is_ok()
             && (!self.instance.is_young(now) || self.is_local(src))
             && self
                 .listeners
-                .place_for_stranger(known.kind.listener, src.ip(), true)
+                .place_for_stranger(listener, src.ip(), true)
                 .is_ok()
-            && self.demux.foreign(src, key).is_none()
-            && self.at_most_once.is_surely_new(now, src, key, client);
-        if !free {
-            return false;
-        }
+            && self.demux.foreign(src, key).is_none();
         // What is listed is not counted, so that asking changes nothing.
         let credentials = Credentials {
             token: false,
-            listed: self.validated.contains(now, src.ip()),
-            takes_cookie: likeness.takes_cookie,
+            listed: free && self.validated.contains(now, src.ip()),
+            takes_cookie,
         };
-        let decision = |pressure: &mut crate::admit::Pressure| pressure.decide(now, src.ip(), credentials);
-        credentials.listed && decision(&mut self.pressure) == Decision::Accept
-    }
-
-    /// Remembers what the pending one came with, if it is the second of its kind: there may be more.
-    pub(super) fn note_likeness(&mut self) {
-        let changes = self.listeners.changes();
-        if let Some(answer) = self
-            .responders
-            .answers
-            .last_mut()
-            .filter(|answer| !answer.compared)
-        {
-            answer.compared = true;
-            answer.likeness = Likeness::of(self.responders.datagram.octets(), &answer.kind, changes);
-        }
-    }
-
-    /// Judges it as of its arrival, if that was put off.
-    pub(super) fn judge_late(&mut self, responder: &Responder) {
-        if !responder.unjudged {
-            return;
-        }
-        let (arrived, (time, client)) = (responder.arrived, responder.claimed);
-        let (utc, src) = (self.utc_ms_at(arrived), responder.kind.src);
-        let verdict = self
-            .at_most_once
-            .judge_first(arrived, utc, src, responder.key, true, time, client);
-        debug_assert_eq!(verdict, Verdict::New, "what was seen before was let in");
+        credentials.listed
+            && self.pressure.decide(now, src.ip(), credentials) == Decision::Accept
+            // The same again if it is judged once more for this.
+            && self.at_most_once.judge_first(
+                now,
+                self.utc_ms_at(now),
+                src,
+                key,
+                true,
+                Some(time),
+                Some(client),
+            ) == Verdict::New
     }
 }
 
 impl Likeness {
     /// Of a FIRST whose context was made; `None` if others like it could not be told.
-    pub(super) fn of(octets: &[u8], kind: &Kind, changes: u64) -> Option<Self> {
+    fn of(octets: &[u8], kind: &Kind, changes: u64) -> Option<Self> {
         let Body::First(first) = Packet::parse(octets).ok()?.body else {
             return None;
         };
@@ -240,7 +286,14 @@ impl Likeness {
     }
 }
 
-impl Answer {
+impl Last {
+    /// Remembers what one came with that is answered so, if it is the second of its kind: there may be more.
+    pub(super) fn note_likeness(&mut self, responder: &Responder, changes: u64) {
+        if !std::mem::replace(&mut self.compared, true) {
+            self.likeness = Likeness::of(responder.datagram.octets(), &responder.terms.kind, changes);
+        }
+    }
+
     /// Whether a FIRST is like the one this answered but for what differs from one to the next; then what it claims.
     #[inline]
     fn is_like(
@@ -250,19 +303,28 @@ impl Answer {
         listener: ListenerId,
         datagram: &Datagram<'_>,
     ) -> Option<(u32, ClientId)> {
-        let (kind, likeness) = (&self.kind, self.likeness.as_ref()?);
+        let Answer { terms, .. } = &*self.answer;
+        let (kind, likeness) = (&terms.kind, self.likeness.as_ref()?);
         let same = kind.listener == listener
             && (datagram.src, datagram.dst) == (kind.src, kind.dst)
             && datagram.ecn == kind.ecn
             && !header.key.is_returned()
             && header.key.value() != 0
             && header.format == Format::First
-            && (header.options, header.sort, header.seq) == (kind.options, kind.sort, kind.seq)
+            && (header.options, header.sort, header.seq) == (kind.options, kind.sort, 0)
             && payload.len() == likeness.head.len() + kind.length;
         if !same {
             return None;
         }
         let claimed = likeness.places.take(&likeness.head, payload);
         claimed.filter(|(stated, _)| *stated != 0)
+    }
+}
+
+impl Responder {
+    /// Its message, which is read.
+    pub(super) fn take_message(&mut self) -> Bytes {
+        self.read = true;
+        self.datagram.part(self.message.clone())
     }
 }

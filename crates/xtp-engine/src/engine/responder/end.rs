@@ -1,0 +1,232 @@
+//! END comes, and the user lets go: what an association that was answered leaves behind is put in its place. That is a tombstone,
+//! a proved address, a round trip; the tombstone is that of the first of its kind, of which there was a context, with a few fields put in.
+
+use super::super::Engine;
+use super::super::pending::is_compared;
+use super::super::slab::Pending;
+use super::{Responder, STEPS, Step};
+use crate::admit::Tombstone;
+use crate::error::CloseReason;
+use crate::event::{ContextId, Event};
+use crate::time::Time;
+use crate::transmit::Datagram;
+use core::time::Duration;
+use xtp_wire::{Body, Control, Format, Header, Options, Packet, parse_head};
+
+impl Engine {
+    /// Takes a packet for one of these; false if it has a context from now on.
+    #[inline(never)]
+    pub(in super::super) fn take_end(
+        &mut self,
+        slot: u32,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        let ends = match &packet.body {
+            Body::Cntl(control) => self.ends(slot, self.now, (&packet.header, *control), datagram),
+            _ => false,
+        };
+        if !ends {
+            self.promote(slot);
+            return false;
+        }
+        if let Some(record) = self.contexts.responder(slot).filter(|record| !record.released) {
+            let marked = record.mark.map(Event::Marked);
+            let told = marked.into_iter().chain([Event::Closed(CloseReason::Normal)]);
+            let id = record.identity.id;
+            self.events.extend(told.map(|event| (id, event)));
+        }
+        self.note_end(slot, datagram);
+        self.note(slot, Step::End);
+        true
+    }
+
+    /// Takes a datagram that is the END of association `id`: its user has let go of it, or does so with this call. No event tells of it.
+    /// False, and nothing done, for any other: that is for [`receive`](Self::receive).
+    pub fn receive_end(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> bool {
+        let now = self.now.max(now);
+        let Some(slot) = self.contexts.find(id) else {
+            return false;
+        };
+        let said = parse_head(datagram.data).and_then(|(header, payload)| match Control::take(payload) {
+            Some((control, [])) => Some((header, control)),
+            _ => None,
+        });
+        let ends = said.is_some_and(|(header, control)| self.ends(slot, now, (&header, control), datagram));
+        if !ends || !self.may_answer_at_once(now) {
+            return false;
+        }
+        self.now = now;
+        self.stats.received += 1;
+        self.note_end(slot, datagram);
+        if let Some(record) = self.contexts.responder_mut(slot) {
+            record.steps.push((now, Step::End));
+        }
+        self.bury_responder(slot);
+        self.list_for_parking(slot, now);
+        self.let_go_of_responder(slot);
+        // It is asked for its deadline with every look at the socket.
+        self.at_most_once.refresh();
+        true
+    }
+
+    /// The association that nobody holds any more, if a datagram may be its END.
+    pub(crate) fn whose_end(&self, datagram: &Datagram<'_>) -> Option<ContextId> {
+        let (header, _) = parse_head(datagram.data)?;
+        if header.format != Format::Cntl || header.key.is_returned() {
+            return None;
+        }
+        let slot = self.demux.foreign(datagram.src, header.key.value())?;
+        let record = self.contexts.responder(slot)?;
+        let alone = record.released || record.parted;
+        (alone && record.awaits_end()).then_some(record.identity.id)
+    }
+
+    /// The user of one that was answered has gone, and waits only for its end.
+    pub(crate) fn forsake(&mut self, id: ContextId) {
+        let slot = self.contexts.find(id);
+        if let Some(record) = slot.and_then(|slot| self.contexts.responder_mut(slot)) {
+            record.parted = true;
+        }
+    }
+
+    /// Whether what came last began an association that its user may answer at once: nobody else is to have a turn.
+    pub(crate) fn may_be_answered_at_once(&self) -> bool {
+        let slot = self.scheduler.lone().filter(|slot| *slot == self.heard);
+        slot.and_then(|slot| self.contexts.responder(slot))
+            .is_some_and(|record| record.answered.is_none())
+    }
+
+    /// Whether a packet is the END that the one in `slot` waits for.
+    fn ends(
+        &self,
+        slot: u32,
+        now: Time,
+        (header, control): (&Header, Control),
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        let Some(record) = self.contexts.responder(slot) else {
+            return false;
+        };
+        let kind = &record.terms.kind;
+        record.awaits_end()
+            && now < record.until
+            && (datagram.src, datagram.dst) == (kind.src, kind.dst)
+            && record.ends_with(header, control)
+            && record.steps.len() < STEPS
+            && !self.memory.is_rationed()
+    }
+
+    /// It has ended.
+    fn note_end(&mut self, slot: u32, datagram: &Datagram<'_>) {
+        self.heard = slot;
+        if let Some(record) = self.contexts.responder_mut(slot) {
+            (record.ended, record.ecn) = (Some(self.now), datagram.ecn);
+            record.end.clear();
+            record.end.extend_from_slice(datagram.data);
+        }
+    }
+
+    /// Leaves behind what an association leaves that came, was answered and has ended.
+    pub(super) fn bury_responder(&mut self, slot: u32) {
+        let (now, utc) = (self.now, self.utc_ms());
+        let Some(record) = self.contexts.responder_mut(slot) else {
+            return;
+        };
+        record.over = true;
+        let proved = record.is_proved();
+        let (listener, src, key) = (record.terms.kind.listener, record.peer(), record.key);
+        let half_open = std::mem::take(&mut record.half_open);
+        let place = record.place.take_if(|_| proved && record.waits);
+        let Some((stone, rtt)) = record.remains() else {
+            return;
+        };
+        if is_compared(record.identity.key) {
+            self.compare_responder(slot, &stone, rtt);
+        }
+        if half_open {
+            self.pressure.half_open_ends();
+            if proved {
+                self.validated.insert(now, src.ip());
+            }
+        }
+        if let Some(place) = place {
+            self.listeners.proved(listener, place, src.ip());
+        }
+        if rtt.is_some() {
+            self.peers.note(src.ip(), now, |known| known.rtt = rtt);
+        }
+        self.at_most_once.insert(now, utc, stone);
+        self.demux.remove_foreign(src, key);
+        self.tidy_waiting();
+    }
+
+    /// What is left of a record has to be what would be left of its context.
+    fn compare_responder(&self, slot: u32, stone: &Tombstone, rtt: Option<Duration>) {
+        let Some(record) = self.contexts.responder(slot) else {
+            return;
+        };
+        let context = self.would_be(Pending::Responder(record));
+        let mut theirs = context.tombstone();
+        if let Some(theirs) = &mut theirs {
+            theirs.wait.own = 0;
+        }
+        assert!(
+            theirs.as_ref() == Some(stone),
+            "something else is left: {theirs:?} {stone:?}"
+        );
+        assert!(
+            rtt.is_none() || context.rtt.srtt() == rtt,
+            "another round trip is remembered"
+        );
+    }
+
+    /// Nobody holds one that is over: nothing is left of it.
+    pub(super) fn let_go_of_responder(&mut self, slot: u32) {
+        self.leave_backlog(slot);
+        if let Some(record) = self.contexts.take_responder(slot) {
+            self.contexts.give_up(slot);
+            self.responders.keep(record);
+            self.account(slot);
+        }
+    }
+}
+
+impl Responder {
+    /// Whether this is the END of the client that it answered.
+    fn ends_with(&self, header: &Header, control: Control) -> bool {
+        let Control { rseq, alloc, echo } = control;
+        header.format == Format::Cntl
+            && header.options - Options::NOCHECK == Options::END | Options::RCLOSE | Options::WCLOSE
+            && !header.key.is_returned()
+            && header.key.value() == self.key
+            && header.sync == self.sync.wrapping_add(1)
+            && header.seq == self.message.len() as u64
+            && rseq == self.answer_len()
+            && echo == self.newest_sync()
+            && alloc >= rseq
+            && alloc - rseq <= crate::plausible::MAX_GRANT
+    }
+
+    /// Of one that has ended: its tombstone, and the round trip that is known now.
+    fn remains(&self) -> Option<(Tombstone, Option<Duration>)> {
+        let ((left, answer), ended) = (self.answered.as_ref()?, self.ended?);
+        let (wait, sent) = answer.remains(self);
+        let received = self.datagram.octets().len() + if self.unconfirmed { 0 } else { self.end.len() };
+        let stone = Tombstone {
+            src: self.peer(),
+            wait,
+            extended: true,
+            peer_ended: !self.unconfirmed,
+            untaken: false,
+            validated: self.is_proved(),
+            received: received as u64,
+            sent,
+            cached: self.replay.clone(),
+        };
+        let rtt = answer
+            .samples()
+            .then(|| ended.since(*left).max(Duration::from_nanos(1)));
+        Some((stone, rtt))
+    }
+}
