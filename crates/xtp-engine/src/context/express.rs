@@ -170,11 +170,11 @@ impl Context {
         datagram: &Datagram<'_>,
     ) -> bool {
         let reader = &self.reader;
-        let behind_plain = Options::EOM | Options::NOCHECK | Options::BTAG;
+        let optional = Options::EOM | Options::NOCHECK | Options::BTAG;
         let mut plain = Options::empty();
         plain.set(Options::EDGE, reader.edge_last);
         self.regular
-            && header.options - behind_plain == plain
+            && header.options - optional == plain
             && datagram.src == self.peer.addr
             && (datagram.dst.is_none() || datagram.dst == self.peer.local)
             && header.seq == reader.store.next()

@@ -20,14 +20,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "express-place",
         "xtp-engine/src/context/express.rs",
-        "&& «header.seq == reader.store.next()» && len > 0",
+        "&& «header.seq == reader.store.next()» && !data.data.is_empty()",
         "true",
         "the short way takes a duplicate, or what lies beyond a hole",
     ),
     Mutant::new(
         "express-beyond-alloc",
         "xtp-engine/src/context/express.rs",
-        "&& «header.seq + len as u64 <= reader.alloc»",
+        "&& «header.seq + data.sequence_len() as u64 <= reader.alloc»",
         "true",
         "the short way stores beyond the grant",
     ),
@@ -73,7 +73,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "express-options",
         "xtp-engine/src/context/express.rs",
-        "&& «header.options - (Options::EOM | Options::NOCHECK) == plain»",
+        "&& «header.options - optional == plain»",
         "true",
         "the short way does not see what is asked",
     ),
