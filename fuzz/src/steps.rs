@@ -100,7 +100,7 @@ fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
             let (mut data, driver) = (payload(octets), &mut pair.ends[end]);
             let unconfirmed = choices.octet() & 3 == 0;
             let sent = match choices.octet() & 1 {
-                0 => driver.hand_out(now, id, &mut data, Unit::Message, &mut pair.sent[end]),
+                0 => driver.hand_out(now, id, (None, &mut data), Unit::Message, &mut pair.sent[end]),
                 _ => driver.respond_at_once(now, id, &mut data, unconfirmed, &mut pair.sent[end]),
             };
             if !sent {

@@ -82,7 +82,7 @@ fn plain_data_is_what_the_general_parser_calls_a_packet_of_data_alone() {
     let cases = [
         (Options::EOM, None, 0, true),
         (Options::NOCHECK, None, 0, true),
-        (Options::EOM, Some(4), 0, true),
+        (Options::EOM, Some(4), 0, false),
         (Options::EOM, None, 3, false),
     ];
     for (options, tag, padding, accepted) in cases {
