@@ -86,7 +86,7 @@ fn packet_is_malformed(octets: &[u8]) -> bool {
 /// What [`Packet::parse`] makes of XDATA, [`XdataHead::parse`] makes of it too, or nothing; what is written of it again is
 /// the same.
 fn xdata(octets: &[u8]) {
-    let Some((head, octets)) = XdataHead::parse(octets).map(|(head, _)| (head, octets)) else {
+    let Some((head, segment)) = XdataHead::parse(octets) else {
         return;
     };
     let packet = Packet::parse(octets).expect("what the short way takes the long one does");
@@ -101,13 +101,15 @@ fn xdata(octets: &[u8]) {
         panic!("{head:?} is no XDATA: {packet:?}");
     };
     assert_eq!((control, delay_us), (head.control(), head.delay_us()));
-    assert_eq!((data.tag, data.data), (None, &octets[XDATA_HEAD_LEN..]));
+    assert_eq!(data, segment);
+    assert_eq!(data.sequence_len(), octets.len() - XDATA_HEAD_LEN);
     let mut again = octets.to_vec();
     let mut writer = Writer::begin(packet.header, &mut again).expect("as long as a head");
     let written = writer
         .segment(|rest| control.encode_xdata(delay_us, rest))
+        .and_then(|()| data.tag.map_or(Ok(()), |tag| writer.tag(tag)))
         .and_then(|()| writer.finish(Protection::of(packet.header.options), [data.data]));
-    assert_eq!(written, Ok(XDATA_HEAD_LEN));
+    assert_eq!(written, Ok(octets.len() - data.data.len()));
     let (head, _) = XdataHead::parse(&again).expect("a right check field");
     let check = head.header().check;
     assert_eq!(
