@@ -14,8 +14,8 @@ use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
 use xtp_wire::{
-    DataSegment, Format, Header, Key, Options, TAG_LEN, Writer, XDATA_LEN, XdataHead, heads_len, parse_plain,
-    size,
+    DataSegment, EncodeError, Format, Header, Key, Options, Protection, TAG_LEN, Writer, XDATA_LEN,
+    XdataHead, heads_len, parse_plain, size,
 };
 
 /// What goes from a user into packets, or from packets to a user.
@@ -166,7 +166,7 @@ impl Context {
         if data.is_empty() {
             return None;
         }
-        let len = data.len() + tag.map_or(0, |_| TAG_LEN);
+        let len = DataSegment { tag, data }.sequence_len();
         let first = match acknowledged && self.may_answer(len, env.now) {
             true => {
                 debug_assert_eq!(self.may_be_sent(len, env, true), Some(len));
@@ -299,17 +299,16 @@ impl Context {
         let delay = self.delay_us(env.now);
         let status = |packet: &mut Writer<'_>| packet.segment(|rest| control.encode_xdata(delay, rest));
         let protection = env.config.protection();
-        let payload = std::iter::once(data);
         let at = match segment.tag {
-            None => out.write_exactly::<{ size::packet(XDATA_LEN) }, _>(header, protection, status, payload),
+            None => out.write_exactly::<{ size::packet(XDATA_LEN) }, _>(
+                header,
+                protection,
+                status,
+                std::iter::once(data),
+            ),
             Some(tag) => {
                 let status_and_tag = |packet: &mut Writer<'_>| status(packet).and_then(|()| packet.tag(tag));
-                out.write_exactly::<{ size::packet(XDATA_LEN + TAG_LEN) }, _>(
-                    header,
-                    protection,
-                    status_and_tag,
-                    payload,
-                )
+                write_behind_tag(out, header, protection, status_and_tag, data)
             }
         };
         (at, options)
@@ -352,4 +351,22 @@ impl Context {
         self.timers.last_sent = env.now;
         self.stats.packets_sent += packets;
     }
+}
+
+/// A packet whose body ends with a tag, which `data` is to follow; where it begins. Out of line, so that packets without a tag stay
+/// in one piece.
+#[inline(never)]
+fn write_behind_tag(
+    out: &mut TransmitBatch,
+    header: Header,
+    protection: Protection,
+    status_and_tag: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+    data: &[u8],
+) -> usize {
+    out.write_exactly::<{ size::packet(XDATA_LEN + TAG_LEN) }, _>(
+        header,
+        protection,
+        status_and_tag,
+        std::iter::once(data),
+    )
 }

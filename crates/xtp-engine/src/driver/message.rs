@@ -49,8 +49,9 @@ impl Driver {
         }
     }
 
-    /// Sends `data` as one `unit` in one packet, behind `tag` if there is one, an untagged message also in a few that leave together, if it may leave now and
-    /// nothing else has to; false, and nothing done, if not: that is for [`Engine::send`](crate::Engine::send) and a turn.
+    /// Sends `data` as one `unit` in one packet, behind `tag` if there is one, an untagged message also in a few that leave
+    /// together, if it may leave now and nothing else has to; false, and nothing done, if not: that is for
+    /// [`Engine::send`](crate::Engine::send) and a turn.
     #[inline]
     pub fn hand_out(
         &mut self,
@@ -128,7 +129,7 @@ impl Driver {
         let _ = self.engine.forgo_reader(now, id);
         // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
         let mark = self.engine.mark_at(now, id, written, Confirm::Received).ok();
-        self.engine.forsake(id);
+        self.engine.note_user_gone(id);
         Parting::Awaits(mark)
     }
 

@@ -53,9 +53,9 @@ impl Engine {
         Some(message)
     }
 
-    /// Puts `data` as one `unit`, behind `tag` if there is one, into a packet of `out`, or an untagged message into a train of few, if that may leave at once and
-    /// nothing else has to; true if it did. If not, `data` is left and nothing was done: that is for
-    /// [`send`](Self::send). To be followed by [`catch_up`](Self::catch_up) when the packet is under way.
+    /// Puts `data` as one `unit`, behind `tag` if there is one, into a packet of `out`, or an untagged message into a train of
+    /// few, if that may leave at once and nothing else has to; true if it did. If not, `data` is left and nothing was done: that
+    /// is for [`send`](Self::send). To be followed by [`catch_up`](Self::catch_up) when the packet is under way.
     #[inline]
     pub fn hand_out(
         &mut self,

@@ -161,6 +161,15 @@ impl Engine {
         context.regular.then_some((slot, context))
     }
 
+    /// The same for one that adds to what is to be sent.
+    fn regular_to_write(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
+        // What may be queued where memory is rationed is told by the general way.
+        if self.memory.is_rationed() {
+            return None;
+        }
+        self.regular(now, id)
+    }
+
     pub(super) fn read_express(
         &mut self,
         now: Time,
@@ -184,11 +193,7 @@ impl Engine {
         data: &mut Bytes,
         eom: bool,
     ) -> Option<Result<usize, Error>> {
-        // What may be queued then is told by the general way.
-        if self.memory.is_rationed() {
-            return None;
-        }
-        let (slot, context) = self.regular(now, id)?;
+        let (slot, context) = self.regular_to_write(now, id)?;
         if data.is_empty() || data.len() as u64 > context.room() {
             return None;
         }
@@ -203,10 +208,7 @@ impl Engine {
         id: ContextId,
         tag: u64,
     ) -> Option<Result<(), Error>> {
-        if self.memory.is_rationed() {
-            return None;
-        }
-        let (slot, context) = self.regular(now, id)?;
+        let (slot, context) = self.regular_to_write(now, id)?;
         let sent = context.send_tag(tag);
         self.mark_dirty(slot);
         Some(sent)

@@ -121,8 +121,8 @@ enum Step {
 enum Due {
     Nothing,
     Answer,
-    /// It has ended.
-    Burial,
+    /// It has ended: what it leaves behind is to be put in its place.
+    Remains,
     /// What a context knows.
     Other,
 }
@@ -206,7 +206,7 @@ impl Responder {
 
     fn due(&self) -> Due {
         match (&self.answered, self.ended) {
-            (_, Some(_)) if !self.over => Due::Burial,
+            (_, Some(_)) if !self.over => Due::Remains,
             (Some(_), _) => Due::Nothing,
             _ if self.is_due() => Due::Answer,
             _ if self.waits_for_user() => Due::Nothing,
@@ -359,9 +359,9 @@ impl Engine {
                     record.steps.push((now, Step::Turn));
                     true
                 }
-                Due::Burial => {
+                Due::Remains => {
                     record.steps.push((now, Step::Turn));
-                    self.bury_responder(slot);
+                    self.leave_remains(slot);
                     true
                 }
                 Due::Answer => self.answer(slot, out),

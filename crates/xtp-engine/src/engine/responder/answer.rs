@@ -78,7 +78,7 @@ impl Engine {
         record.replay = Some(packet.into());
         self.events
             .push_back((record.identity.id, Event::Closed(CloseReason::Normal)));
-        self.bury_responder(slot);
+        self.leave_remains(slot);
     }
 }
 

@@ -62,7 +62,7 @@ impl Engine {
         if let Some(record) = self.contexts.responder_mut(slot) {
             record.steps.push((now, Step::End));
         }
-        self.bury_responder(slot);
+        self.leave_remains(slot);
         self.list_for_parking(slot, now);
         self.let_go_of_responder(slot);
         // It is asked for its deadline with every look at the socket.
@@ -72,7 +72,8 @@ impl Engine {
 
     /// The association that nobody holds any more, if a datagram may be its END.
     pub(crate) fn whose_end(&self, datagram: &Datagram<'_>) -> Option<ContextId> {
-        let (header, _) = parse_head(datagram.data)?;
+        // Its check field is looked at by whoever takes it for the END.
+        let header = Header::parse(datagram.data).ok()?;
         if header.format != Format::Cntl || header.key.is_returned() {
             return None;
         }
@@ -83,7 +84,7 @@ impl Engine {
     }
 
     /// The user of one that was answered has gone, and waits only for its end.
-    pub(crate) fn forsake(&mut self, id: ContextId) {
+    pub(crate) fn note_user_gone(&mut self, id: ContextId) {
         let slot = self.contexts.find(id);
         if let Some(record) = slot.and_then(|slot| self.contexts.responder_mut(slot)) {
             record.parted = true;
@@ -128,7 +129,7 @@ impl Engine {
     }
 
     /// Leaves behind what an association leaves that came, was answered and has ended.
-    pub(super) fn bury_responder(&mut self, slot: u32) {
+    pub(super) fn leave_remains(&mut self, slot: u32) {
         let (now, utc) = (self.now, self.utc_ms());
         let Some(record) = self.contexts.responder_mut(slot) else {
             return;
@@ -138,11 +139,11 @@ impl Engine {
         let (listener, src, key) = (record.terms.kind.listener, record.peer(), record.key);
         let half_open = std::mem::take(&mut record.half_open);
         let place = record.place.take_if(|_| proved && record.waits);
-        let Some((stone, rtt)) = record.remains() else {
+        let Some((tombstone, rtt)) = record.remains() else {
             return;
         };
         if is_compared(record.identity.key) {
-            self.compare_responder(slot, &stone, rtt);
+            self.compare_responder(slot, &tombstone, rtt);
         }
         if half_open {
             self.pressure.half_open_ends();
@@ -156,13 +157,13 @@ impl Engine {
         if rtt.is_some() {
             self.peers.note(src.ip(), now, |known| known.rtt = rtt);
         }
-        self.at_most_once.insert(now, utc, stone);
+        self.at_most_once.insert(now, utc, tombstone);
         self.demux.remove_foreign(src, key);
         self.tidy_waiting();
     }
 
     /// What is left of a record has to be what would be left of its context.
-    fn compare_responder(&self, slot: u32, stone: &Tombstone, rtt: Option<Duration>) {
+    fn compare_responder(&self, slot: u32, tombstone: &Tombstone, rtt: Option<Duration>) {
         let Some(record) = self.contexts.responder(slot) else {
             return;
         };
@@ -172,8 +173,8 @@ impl Engine {
             theirs.wait.own = 0;
         }
         assert!(
-            theirs.as_ref() == Some(stone),
-            "something else is left: {theirs:?} {stone:?}"
+            theirs.as_ref() == Some(tombstone),
+            "something else is left: {theirs:?} {tombstone:?}"
         );
         assert!(
             rtt.is_none() || context.rtt.srtt() == rtt,
@@ -213,7 +214,7 @@ impl Responder {
         let ((left, answer), ended) = (self.answered.as_ref()?, self.ended?);
         let (wait, sent) = answer.remains(self);
         let received = self.datagram.octets().len() + if self.unconfirmed { 0 } else { self.end.len() };
-        let stone = Tombstone {
+        let tombstone = Tombstone {
             src: self.peer(),
             wait,
             extended: true,
@@ -227,6 +228,6 @@ impl Responder {
         let rtt = answer
             .samples()
             .then(|| ended.since(*left).max(Duration::from_nanos(1)));
-        Some((stone, rtt))
+        Some((tombstone, rtt))
     }
 }
