@@ -223,12 +223,16 @@ impl Pair {
     pub(crate) fn let_go(&mut self, end: usize, id: ContextId) {
         self.known[end].retain(|known| *known != id);
         let (driver, now) = (&mut self.ends[end], self.now);
-        if driver.close_reason(id).is_some() {
+        if driver
+            .context(id)
+            .is_ok_and(|context| context.close_reason().is_some())
+        {
             let _ = driver.final_stats(id);
             return driver.retire(now, id);
         }
         let _ = driver.discard(now, id, 0);
-        let written = driver.octets_acknowledged(id).unwrap_or(0) + 1;
+        let stats = driver.context(id).map(|context| context.stats());
+        let written = stats.map_or(0, |stats| stats.octets_acknowledged) + 1;
         match driver.part(now, id, written) {
             Parting::Released => {}
             Parting::Leaving => drop(self.orphans[end].insert(id, None)),

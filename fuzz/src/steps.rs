@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use xtp_engine::{
-    Confirm, CongestionKind, ContextId, Ecn, ErrorControl, Expectation, OpenOptions, Rate, Read, Unit,
-    paradigm,
+    Confirm, CongestionKind, ContextId, Ecn, ErrorControl, Expectation, Failure, MarkAt, OpenOptions, Rate,
+    Read, Setting, Unit, paradigm,
 };
 
 use crate::{Choices, Flight, PORT, Pair, mend, payload};
@@ -104,7 +104,7 @@ fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
                 _ => driver.respond_at_once(now, id, &mut data, unconfirmed, &mut pair.sent[end]),
             };
             if !sent {
-                let _ = driver.set_unconfirmed_response(now, id, unconfirmed);
+                let _ = driver.set(now, id, Setting::UnconfirmedResponse(unconfirmed));
                 let _ = driver.send(now, id, data, true);
                 let _ = driver.close_writer(now, id);
             }
@@ -113,7 +113,7 @@ fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
         (8 | 9, Some(id)) => pair.let_go(end, id),
         (10, _) => pair.idle = !pair.idle,
         _ => match choices.octet() & 3 {
-            0 => pair.ends[end].catch_up(),
+            0 => drop(pair.ends[end].settled().stats()),
             _ => pair.ends[end].tidy(now),
         },
     }
@@ -145,7 +145,7 @@ pub fn exchange_messages(pair: &mut Pair, kind: u8, number: usize) {
             let (now, unconfirmed) = (pair.now, kind & 2 != 0);
             let (mut data, driver) = (payload(64), &mut pair.ends[1]);
             if asks && !driver.respond_at_once(now, there, &mut data, unconfirmed, &mut pair.sent[1]) {
-                let _ = driver.set_unconfirmed_response(now, there, unconfirmed);
+                let _ = driver.set(now, there, Setting::UnconfirmedResponse(unconfirmed));
                 let _ = driver.send(now, there, data, true);
                 let _ = driver.close_writer(now, there);
                 pair.flush(1);
@@ -206,16 +206,21 @@ fn command(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_>
             let _ = engine.release(now, id);
             pair.known[end].retain(|known| *known != id);
         }
-        4 => drop(engine.mark(now, id, confirm[choices.index(2)])),
-        5 => drop(engine.mark_at(now, id, choices.number(), confirm[choices.index(2)])),
-        6 => drop(engine.set_error_control(now, id, ErrorControl::GoBackN)),
-        7 => drop(engine.set_error_control(now, id, ErrorControl::Selective)),
-        8 => drop(engine.set_in_rate(now, id, rate(choices))),
-        9 => drop(engine.set_out_rate(now, id, rate(choices))),
-        10 => drop(engine.set_sort(now, id, Some(choices.word()))),
+        4 => drop(engine.mark(now, id, MarkAt::Queued, confirm[choices.index(2)])),
+        5 => drop(engine.mark(
+            now,
+            id,
+            MarkAt::Offset(choices.number()),
+            confirm[choices.index(2)],
+        )),
+        6 => drop(engine.set(now, id, Setting::ErrorControl(ErrorControl::GoBackN))),
+        7 => drop(engine.set(now, id, Setting::ErrorControl(ErrorControl::Selective))),
+        8 => drop(engine.set(now, id, Setting::InRate(rate(choices)))),
+        9 => drop(engine.set(now, id, Setting::OutRate(rate(choices)))),
+        10 => drop(engine.set(now, id, Setting::Sort(Some(choices.word())))),
         11 => drop(engine.post(now, id, choices.number())),
-        12 => drop(engine.set_unconfirmed_response(now, id, choices.octet() & 1 != 0)),
-        13 => drop(engine.context_stats(id)),
+        12 => drop(engine.set(now, id, Setting::UnconfirmedResponse(choices.octet() & 1 != 0))),
+        13 => drop(engine.context(id).map(|context| context.stats())),
         _ => drop(engine.connect(now, id)),
     }
 }
@@ -237,8 +242,14 @@ fn network(pair: &mut Pair, kind: u8, choices: &mut Choices<'_>) {
             let end = choices.index(2);
             let peer = pair.addrs[1 - end];
             match choices.octet() & 1 {
-                0 => pair.ends[end].port_unreachable(pair.now, peer),
-                _ => pair.ends[end].too_big(pair.now, peer, Some(usize::from(choices.word()))),
+                0 => pair.ends[end].failed(pair.now, peer, Failure::PortUnreachable),
+                _ => pair.ends[end].failed(
+                    pair.now,
+                    peer,
+                    Failure::TooBig {
+                        octets: Some(usize::from(choices.word())),
+                    },
+                ),
             }
         }
         7 => inject(pair, choices),

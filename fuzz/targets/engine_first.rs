@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use xtp_engine::{
-    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, Read, Time, TransmitBatch,
+    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, Read, Setting, Time, TransmitBatch,
 };
 use xtp_fuzz::{Choices, PORT, mend, payload};
 use xtp_wire::{
@@ -114,7 +114,9 @@ impl Listening {
         }
         let what = choices.octet();
         if what & 1 != 0 {
-            let _ = self.engine.set_unconfirmed_response(now, id, what & 2 != 0);
+            let _ = self
+                .engine
+                .set(now, id, Setting::UnconfirmedResponse(what & 2 != 0));
             let _ = self
                 .engine
                 .send(now, id, payload(usize::from(choices.word() % 9_000)), true);

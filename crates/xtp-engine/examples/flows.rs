@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 use xtp_engine::{
-    ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, ListenerId, OpenOptions, Piece, Read,
-    Time, TransmitBatch, Unit, paradigm,
+    Arrivals, Arrived, ContextId, Datagram, Driver, Engine, EngineConfig, Event, Expectation, ListenOptions,
+    ListenerId, OpenOptions, Outlet, Piece, Read, Reply, Time, TransmitBatch, Unit, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -20,11 +20,10 @@ const DELAY: Duration = Duration::from_micros(2);
 /// Two engines on a perfect wire, driven as the facade drives them.
 struct Pair {
     now: Time,
-    ends: [Engine; 2],
+    ends: [Driver; 2],
     addrs: [SocketAddr; 2],
-    out: TransmitBatch,
-    /// What leaves next, of those who were handed something over.
-    answers: TransmitBatch,
+    /// What either end sent and is under way.
+    wires: [Wire; 2],
     datagram: Vec<u8>,
     packets: u64,
     listener: ListenerId,
@@ -32,8 +31,41 @@ struct Pair {
     welcome: Option<ContextId>,
     /// The tag of the last message that was.
     tag: Option<u64>,
+    /// An answer was, and it ended its association.
+    answered: bool,
     /// END was.
     ended: bool,
+}
+
+/// Packets of one end that are under way.
+#[derive(Default)]
+struct Wire(TransmitBatch);
+
+impl Outlet for Wire {
+    fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
+        assert!(self.0.trains.is_empty(), "what left before has arrived");
+        std::mem::swap(&mut self.0, out);
+    }
+}
+
+/// One datagram that arrives alone.
+struct Alone<'a>(Option<Datagram<'a>>);
+
+impl<'a> Arrivals<'a> for Alone<'a> {
+    #[inline]
+    fn only(&self) -> Option<Datagram<'a>> {
+        self.0
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        self.0.take().map(|joined| Arrived {
+            joined,
+            stride: joined.data.len(),
+        })
+    }
+
+    fn skip_joined(&mut self, _: usize) {}
 }
 
 /// Whom the caller of an end waits for.
@@ -43,46 +75,13 @@ enum Waiting {
     Message(ContextId),
     First(ListenerId),
     Answer(ContextId),
-    End(ContextId),
-}
-
-/// What was handed over.
-enum Taken {
-    Octets(usize),
-    /// A tag, if one came, and octets.
-    Message(Option<u64>, usize),
-    First(ContextId, usize),
-    End,
-}
-
-impl Waiting {
-    fn take(
-        self,
-        end: &mut Engine,
-        now: Time,
-        datagram: &Datagram<'_>,
-        out: &mut TransmitBatch,
-    ) -> Option<Taken> {
-        let octets = |message: Bytes| Taken::Octets(message.len());
-        let limit = datagram.data.len();
-        match self {
-            Self::Nobody => None,
-            Self::Message(id) => end
-                .hand_in(now, id, datagram, limit, Unit::Message)
-                .map(|message| Taken::Message(message.tag, message.data.len())),
-            Self::Answer(id) => end.receive_answer(now, id, datagram, limit, out).map(octets),
-            Self::First(listener) => end
-                .receive_first(now, listener, datagram, limit, out)
-                .map(|first| Taken::First(first.id, first.message.len())),
-            Self::End(id) => end.receive_end(now, id, datagram).then_some(Taken::End),
-        }
-    }
 }
 
 impl Pair {
     fn new() -> Self {
-        let engine = |n| Engine::new(EngineConfig::new([n; 32])).expect("a default configuration");
-        let mut ends = [engine(1), engine(2)];
+        let driver =
+            |n| Driver::new(Engine::new(EngineConfig::new([n; 32])).expect("a default configuration"));
+        let mut ends = [driver(1), driver(2)];
         let listener = ends[1]
             .listen(ListenOptions::every_service(PORT))
             .expect("a free port");
@@ -93,72 +92,50 @@ impl Pair {
                 SocketAddr::from(([127, 0, 0, 1], 36_036)),
                 SocketAddr::from(([127, 0, 0, 1], 36_037)),
             ],
-            out: TransmitBatch::new(),
+            wires: [Wire::default(), Wire::default()],
             datagram: Vec::with_capacity(1 << 16),
             packets: 0,
-            answers: TransmitBatch::new(),
             listener,
             welcome: None,
             tag: None,
+            answered: false,
             ended: false,
         }
     }
 
     /// One turn of end `me`; what it sends arrives at the other at once, `DELAY` later by the clock.
     fn turn(&mut self, me: usize) {
-        self.ends[me].flush(self.now, &mut self.out);
-        if self.out.trains.is_empty() {
-            return;
-        }
-        self.deliver(me, Waiting::Nobody);
-        self.ends[me].catch_up();
+        self.turn_to(me, Waiting::Nobody);
     }
 
-    /// As [`turn`](Self::turn), but what can wait for the next packet waits.
-    fn turn_ahead(&mut self, me: usize) -> usize {
-        self.turn_to(me, Waiting::Nobody)
-    }
-
-    /// The same where one waits at the other end; what it got.
+    /// The same where one waits at the other end; octets of what it got. What has left already needs no turn.
     fn turn_to(&mut self, me: usize, waiting: Waiting) -> usize {
-        let mut taken = 0;
-        if self.out.trains.is_empty() {
-            self.ends[me].flush_ahead(self.now, &mut self.out);
+        if self.wires[me].0.trains.is_empty() {
+            self.ends[me].turn(self.now, &mut self.wires[me]);
         }
-        if !self.out.trains.is_empty() {
-            taken = self.deliver(me, waiting);
-        }
-        let end = &mut self.ends[me];
-        end.catch_up();
-        taken
-    }
-
-    /// Lets go of what is over at `me`.
-    fn put_away(&mut self, me: usize, over: &mut [Option<ContextId>; 2]) {
-        self.ends[me].catch_up();
-        if let Some(id) = over[me].take() {
-            self.ends[me].release(self.now, id).expect("known");
+        match self.wires[me].0.trains.is_empty() {
+            true => 0,
+            false => self.deliver(me, waiting),
         }
     }
 
-    /// Takes what `me` sends to the other; octets that went straight to whom it waits for. What answers them at once is
-    /// what leaves next.
+    /// Takes what `me` sent to the other; octets that went straight to whom it waits for.
     fn deliver(&mut self, me: usize, waiting: Waiting) -> usize {
         let mut taken = 0;
         self.now = self.now + DELAY;
         let src = self.addrs[me];
-        for train in &self.out.trains {
-            let octets = match &self.out.pieces[train.pieces.clone()] {
+        let mut out = std::mem::take(&mut self.wires[me].0);
+        let mut gathered = std::mem::take(&mut self.datagram);
+        for train in &out.trains {
+            let octets = match &out.pieces[train.pieces.clone()] {
                 // What lies in one place is sent from there.
-                [piece @ Piece::Arena(_)] => self.out.octets(piece),
+                [piece @ Piece::Arena(_)] => out.octets(piece),
                 pieces => {
-                    self.datagram.clear();
+                    gathered.clear();
                     for piece in pieces {
-                        let datagram = &mut self.datagram;
-                        self.out
-                            .for_each_part(piece, |part| datagram.extend_from_slice(part));
+                        out.for_each_part(piece, |part| gathered.extend_from_slice(part));
                     }
-                    &self.datagram
+                    &gathered
                 }
             };
             for data in octets.chunks(train.segment) {
@@ -170,27 +147,54 @@ impl Pair {
                     data,
                     backing: None,
                 };
-                let other = &mut self.ends[1 - me];
-                match waiting.take(other, self.now, &datagram, &mut self.answers) {
-                    Some(Taken::First(id, octets)) => {
-                        self.welcome = Some(id);
-                        taken += octets;
-                    }
-                    Some(Taken::Octets(octets)) => taken += octets,
-                    Some(Taken::Message(tag, octets)) => {
-                        self.tag = tag;
-                        taken += octets;
-                    }
-                    Some(Taken::End) => self.ended = true,
-                    None => other.receive(self.now, datagram),
-                }
+                taken += self.arrive(1 - me, &datagram, waiting);
             }
         }
-        self.out.clear();
-        if !self.answers.trains.is_empty() {
-            std::mem::swap(&mut self.out, &mut self.answers);
-        }
+        out.clear();
+        self.wires[me].0 = out;
+        self.datagram = gathered;
         taken
+    }
+
+    /// A datagram reaches `me`; octets of what went straight to whom it waits for.
+    fn arrive(&mut self, me: usize, datagram: &Datagram<'_>, waiting: Waiting) -> usize {
+        let (now, driver, limit) = (self.now, &mut self.ends[me], datagram.data.len());
+        let mut alone = Alone(Some(*datagram));
+        match waiting {
+            Waiting::Message(id) => {
+                if let Some(message) = driver.hand_in(now, id, datagram, limit, Unit::Message) {
+                    self.tag = message.tag;
+                    return message.data.len();
+                }
+                driver.receive_all(now, &mut alone);
+            }
+            Waiting::Nobody => driver.receive_all(now, &mut alone),
+            Waiting::First(listener) => {
+                driver.expect(Expectation::Message { listener, limit });
+                driver.receive(now, &mut alone);
+            }
+            Waiting::Answer(id) => {
+                driver.expect(Expectation::Answer { id, limit });
+                driver.receive(now, &mut alone);
+            }
+        }
+        match driver.reply(now, &mut self.wires[me]) {
+            Reply::General => 0,
+            Reply::Ended(_) => {
+                self.ended = true;
+                0
+            }
+            Reply::Answered(id) => {
+                self.answered = true;
+                driver.take_answer(id).map_or(0, |answer| answer.len())
+            }
+            Reply::Began(id, _) => {
+                self.welcome = Some(id);
+                driver
+                    .take_message()
+                    .map_or(0, |(_, welcomed)| welcomed.message.len())
+            }
+        }
     }
 
     /// Sends a message as the facade does; what of it arrived with `waiting`, who waits for it, without an event.
@@ -202,17 +206,15 @@ impl Pair {
         waiting: Waiting,
     ) -> usize {
         let mut data = message.clone();
-        let (end, out) = (&mut self.ends[me], &mut self.out);
-        if !end.hand_out(self.now, id, (tag, &mut data), Unit::Message, out) {
+        let (end, wire) = (&mut self.ends[me], &mut self.wires[me]);
+        if !end.hand_out(self.now, id, (tag, &mut data), Unit::Message, wire) {
             if let Some(tag) = tag {
-                self.ends[me].send_tag(self.now, id, tag).expect("room");
+                end.send_tag(self.now, id, tag).expect("room");
             }
-            self.ends[me].send(self.now, id, data, true).expect("room");
-            self.ends[me].flush(self.now, &mut self.out);
+            end.send(self.now, id, data, true).expect("room");
+            end.turn(self.now, wire);
         }
-        let came = self.deliver(me, waiting);
-        self.ends[me].catch_up();
-        came
+        self.deliver(me, waiting)
     }
 
     /// Reads the rest of a message that came, of which so many octets were taken already.
@@ -233,8 +235,8 @@ impl Pair {
     /// The server's user answers.
     fn respond(&mut self, id: ContextId, answer: &Bytes) {
         let (now, mut answer) = (self.now, answer.clone());
-        let end = &mut self.ends[1];
-        if !end.respond_at_once(now, id, &mut answer, false, &mut self.out) {
+        let (end, wire) = (&mut self.ends[1], &mut self.wires[1]);
+        if !end.respond_at_once(now, id, &mut answer, false, wire) {
             end.send_from(now, id, &mut answer, true).expect("room");
             end.close_writer(now, id).expect("open");
         }
@@ -258,10 +260,17 @@ impl Pair {
         id
     }
 
-    /// Whether an association ended at end 0, its books done or not.
-    fn is_over(&self, id: ContextId) -> bool {
-        let end = &self.ends[0];
-        end.parting_stats(id).is_some() || end.close_reason(id).is_some()
+    /// The user of an association at the server goes; `written` octets of its answer are to be confirmed.
+    fn part(&mut self, id: ContextId, written: u64) {
+        self.ended = false;
+        let _ = self.ends[1].part(self.now, id, written);
+    }
+
+    /// It is over, as events told.
+    fn forget(&mut self, id: ContextId) {
+        while self.ends[1].poll_event().is_some() {}
+        self.ends[1].forget(self.now, id);
+        let _ = self.ends[1].let_go(self.now);
     }
 
     /// A message that is there in one piece, if so many octets are awaited still.
@@ -342,14 +351,14 @@ fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
         true => paradigm::transaction(PORT),
         false => paradigm::one_shot(PORT),
     };
-    let mut over = [None, None];
+    let (peer, first) = (pair.addrs[1], Waiting::First(pair.listener));
+    let asked = if transaction { 64 } else { 0 };
     for _ in 0..count {
-        let peer = pair.addrs[1];
         let here = pair.ends[0]
-            .open_ahead(pair.now, peer, options.clone(), &mut message.clone())
+            .begin_message(pair.now, peer, options.clone(), &mut message.clone())
             .expect("room for it");
-        let came = pair.turn_to(0, Waiting::First(pair.listener));
-        pair.put_away(0, &mut over);
+        let came = pair.turn_to(0, first);
+        pair.ends[0].tidy(pair.now);
         let there = match pair.welcome.take() {
             Some(there) => there,
             None => pair.accept(),
@@ -358,29 +367,30 @@ fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
         if transaction {
             pair.respond(there, &message);
         }
-        let asked = if transaction { 64 } else { 0 };
+        pair.answered = false;
         let came = pair.turn_to(1, Waiting::Answer(here));
         assert_eq!(came + pair.read_rest(0, here, asked - came), asked);
-        pair.ended = false;
-        pair.turn_to(0, Waiting::End(there));
+        pair.part(there, asked as u64);
+        pair.turn_to(0, first);
         // The first of all is met with a question, for its source is not known yet.
-        while !pair.is_over(here) {
-            pair.turn_ahead(1);
-            pair.turn_ahead(0);
+        while !pair.answered
+            && pair.ends[0]
+                .context(here)
+                .ok()
+                .and_then(|context| context.close_reason())
+                .is_none()
+        {
+            pair.turn(1);
+            pair.turn(0);
         }
-        for (me, id) in [(0, here), (1, there)] {
-            while pair.ends[me].poll_event().is_some() {}
-            over[me] = Some(id).filter(|_| me == 0 || !pair.ended);
-        }
-        if pair.ends[0].release_at_once(pair.now, here) {
-            over[0] = None;
-        }
-        pair.put_away(1, &mut over);
+        while pair.ends[0].poll_event().is_some() {}
+        pair.ends[0].retire(pair.now, here);
         if !pair.ended {
-            pair.turn_ahead(1);
+            pair.forget(there);
+            pair.turn(1);
         }
     }
-    pair.put_away(0, &mut over);
+    pair.ends[0].tidy(pair.now);
 }
 
 /// The same with a tag before each message, which says whom it is for.
@@ -412,20 +422,24 @@ fn oneshots(pair: &mut Pair, count: usize) {
             .map(|_| {
                 let (now, peer) = (pair.now, pair.addrs[1]);
                 pair.ends[0]
-                    .open_ahead(now, peer, paradigm::one_shot(PORT), &mut message.clone())
+                    .begin_message(now, peer, paradigm::one_shot(PORT), &mut message.clone())
                     .expect("room for it")
             })
             .collect();
         left -= begun.len();
         let mut served = Vec::new();
         // The first of all are met with a question, for their source is not known yet.
-        while !begun.iter().all(|id| pair.is_over(*id)) {
-            pair.turn_ahead(0);
+        while !begun.iter().all(|id| {
+            pair.ends[0]
+                .context(*id)
+                .is_ok_and(|context| context.close_reason().is_some())
+        }) {
+            pair.turn(0);
             pair.serve(&mut served);
-            pair.turn_ahead(1);
+            pair.turn(1);
             while pair.ends[0].poll_event().is_some() {}
         }
-        pair.turn_ahead(0);
+        pair.turn(0);
         while pair.ends[1].poll_event().is_some() {}
         for id in served {
             pair.ends[1].release(pair.now, id).expect("known");
@@ -433,8 +447,8 @@ fn oneshots(pair: &mut Pair, count: usize) {
         for id in begun {
             pair.ends[0].release(pair.now, id).expect("known");
         }
-        pair.turn_ahead(1);
-        pair.turn_ahead(0);
+        pair.turn(1);
+        pair.turn(0);
     }
 }
 
@@ -468,11 +482,10 @@ fn phases(pair: &mut Pair, count: usize, kept: bool) {
         pair.ends[0].release(pair.now, here).expect("known");
         pair.ends[1].release(pair.now, there).expect("known");
         // The packets cross.
-        let (now, mut back) = (pair.now, TransmitBatch::new());
-        pair.ends[1].flush(now, &mut back);
+        let now = pair.now;
+        pair.ends[1].turn(now, &mut pair.wires[1]);
         pair.turn(0);
-        std::mem::swap(&mut pair.out, &mut back);
-        pair.deliver(1, Waiting::Nobody);
+        pair.turn(1);
         pair.turn(1);
         pair.turn(0);
     }
@@ -484,7 +497,9 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
     let mut there = None;
     let (mut sent, mut read) = (0, 0);
     while read < mebibytes << 20 {
-        if sent < mebibytes << 20 && pair.ends[0].writable(here).unwrap_or(0) >= 1 << 20 {
+        if sent < mebibytes << 20
+            && pair.ends[0].context(here).map_or(0, |context| context.writable()) >= 1 << 20
+        {
             sent += pair.ends[0]
                 .send(pair.now, here, chunk.clone(), false)
                 .expect("room");

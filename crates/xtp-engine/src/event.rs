@@ -23,6 +23,16 @@ pub struct ListenerId(pub(crate) u32);
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MarkId(pub(crate) u64);
 
+/// Up to where a [mark](crate::Engine::mark) goes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum MarkAt {
+    /// Everything queued so far; the peer is asked for its confirmation (§3.5(f)).
+    Queued,
+    /// Everything below this offset, as [`Engine::send`](crate::Engine::send) counts octets; nothing is asked, so it is reached
+    /// when status brings that to light.
+    Offset(u64),
+}
+
 /// Something the user of a context should know. Drained with [`Engine::poll_event`](crate::Engine::poll_event).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -108,7 +108,7 @@ impl World {
             self.now = self.now + Duration::from_millis(5);
             while self.turn(1) {}
             while self.ends[0].poll_event().is_some() {}
-            if framed.is_empty() && self.ends[0].writable(id).is_ok() && self.done(memory) {
+            if framed.is_empty() && self.ends[0].context(id).is_ok() && self.done(memory) {
                 return;
             }
         }

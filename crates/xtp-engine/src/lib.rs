@@ -38,16 +38,18 @@ mod time;
 mod time_wait;
 mod timers;
 mod transmit;
+#[cfg(test)]
+mod worlds_tests;
 
 pub use config::EngineConfig;
 pub use context::{TaggedMessage, Unit};
 pub use driver::{Arrivals, Arrived, Driver, Expectation, HistoryWish, Outlet, Parting, Reply};
-pub use engine::{Engine, Read, Store, Welcomed};
+pub use engine::{ContextView, Engine, Read, Store, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
-pub use event::{ContextId, Event, ListenerId, MarkId};
+pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId};
 pub use frames::{Framed, Frames};
-pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Tuning};
+pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Setting, Tuning};
 pub use recv::octets::Octets;
 pub use stats::{ContextStats, EngineStats};
 pub use time::Time;
-pub use transmit::{Datagram, Ecn, FramedRun, Piece, Run, Train, TransmitBatch};
+pub use transmit::{Datagram, Ecn, Failure, FramedRun, Piece, Run, Train, TransmitBatch};

@@ -49,6 +49,23 @@ pub struct Rate {
     pub burst: u32,
 }
 
+/// An option of an association that lives, to be [changed](crate::Engine::set).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// How this reader treats holes; go-back-N holds once nothing is stored beyond one (§4.4).
+    ErrorControl(ErrorControl),
+    /// What the peer's writer must not exceed: it is told (TCNTL) until it confirms it (§1.7).
+    InRate(Rate),
+    /// What this writer must not exceed.
+    OutRate(Rate),
+    /// Priority of this writer's packets, smaller is more urgent; `None` is least urgent (§5.4).
+    Sort(Option<u16>),
+    /// Whether a response that fits one packet is the end of the association, and is not confirmed (L6). For a responder,
+    /// before it writes.
+    UnconfirmedResponse(bool),
+}
+
 /// Options that either end of an association sets for its own half.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -90,4 +90,10 @@ pub struct EngineStats {
     pub half_open: usize,
     /// Tombstones kept.
     pub tombstones: usize,
+    /// Datagrams kept in mind (service 1, §6.9): one that comes again is known.
+    pub datagrams_known: usize,
+    /// Octets all associations together keep or have promised to keep: at most
+    /// [`EngineConfig::memory_limit`](crate::EngineConfig::memory_limit), but for what this end's own users queue. Exchanges
+    /// of small messages are looked at now and then only.
+    pub memory: u64,
 }

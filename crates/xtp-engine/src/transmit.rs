@@ -41,6 +41,18 @@ pub struct Datagram<'a> {
     pub backing: Option<&'a Bytes>,
 }
 
+/// What the carrier says became of a datagram that was sent.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Nobody has the port it was sent to (§2.6).
+    PortUnreachable,
+    /// It was too long for the path (§5.5).
+    TooBig {
+        /// UDP payload that fits, octets, if that is known.
+        octets: Option<usize>,
+    },
+}
+
 /// A piece of a train: octets of the arena or of a caller's buffer.
 #[derive(Clone, Debug)]
 pub enum Piece {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
-    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
-    TransmitBatch, paradigm,
+    ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, Failure, ListenOptions, OpenOptions, Read,
+    Time, TransmitBatch, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -24,7 +24,7 @@ enum Says {
 
 struct World {
     now: Time,
-    ends: [Engine; 2],
+    ends: [Driver; 2],
     addrs: [SocketAddr; 2],
     wire: VecDeque<(Time, usize, Vec<u8>)>,
     fits: usize,
@@ -40,7 +40,7 @@ impl World {
         let engine = |n| {
             let mut config = EngineConfig::new([n; 32]);
             config.local_datagram = LOOPBACK;
-            Engine::new(config).unwrap()
+            Driver::new(Engine::new(config).unwrap())
         };
         let mut ends = [engine(1), engine(2)];
         ends[1].listen(ListenOptions::every_service(PORT)).unwrap();
@@ -72,8 +72,16 @@ impl World {
         for _ in 0..too_long {
             match self.says {
                 Says::Nothing => {}
-                Says::TooLong => self.ends[me].too_big(self.now, self.addrs[1 - me], None),
-                Says::HowLong => self.ends[me].too_big(self.now, self.addrs[1 - me], Some(self.fits)),
+                Says::TooLong => {
+                    self.ends[me].failed(self.now, self.addrs[1 - me], Failure::TooBig { octets: None })
+                }
+                Says::HowLong => self.ends[me].failed(
+                    self.now,
+                    self.addrs[1 - me],
+                    Failure::TooBig {
+                        octets: Some(self.fits),
+                    },
+                ),
             }
         }
         if too_long > 0 && self.says != Says::Nothing {
@@ -122,7 +130,8 @@ impl World {
                 };
                 let (src, data) = (self.addrs[1 - to], &octets[..]);
                 let (dst, ecn, backing) = (None, Ecn::NotEct, None);
-                self.ends[to].receive(
+                Engine::receive(
+                    &mut self.ends[to],
                     self.now,
                     Datagram {
                         src,
@@ -229,7 +238,7 @@ fn short_packets_to_a_local_peer_that_does_not_look_stay_within_its_socket() {
         world.lengths.clear();
         let mut written = 0;
         // More than credit allows, or would.
-        while written < 5 << 20 && world.ends[0].writable(id).unwrap() >= size as u64 {
+        while written < 5 << 20 && world.ends[0].context(id).unwrap().writable() >= size as u64 {
             let taken = world.ends[0].send(world.now, id, Bytes::from(vec![7; size]), false);
             written += taken.unwrap();
             // Before any timer of the writer expires.

@@ -196,7 +196,7 @@ impl World {
         let mut total = 0;
         for peer in &self.peers {
             let Some(far) = peer.far else { continue };
-            let stored = self.server.readable(far).unwrap_or(0);
+            let stored = self.server.context(far).map_or(0, |context| context.readable());
             let granted = match peer.alloc > peer.allowance {
                 true => peer.alloc.saturating_sub(peer.read),
                 false => 0,
@@ -205,7 +205,7 @@ impl World {
         }
         self.most = self.most.max(total);
         assert!(total <= self.limit, "{total} of {} at {:?}", self.limit, self.now);
-        let charged = self.server.memory();
+        let charged = self.server.stats().memory;
         assert!(charged <= self.limit + self.beyond, "{charged}");
     }
 
@@ -283,7 +283,11 @@ fn who_comes_when_all_is_granted_is_served() {
     let late = 29;
     world.peers[late].unsent = 0;
     world.run_until(world.now + Duration::from_secs(5));
-    assert!(world.server.memory() > 1 << 19, "{}", world.server.memory());
+    assert!(
+        world.server.stats().memory > 1 << 19,
+        "{}",
+        world.server.stats().memory
+    );
     world.peers[late].unsent = 100_000;
     for _ in 0..50 {
         world.run_until(world.now + Duration::from_millis(100));
@@ -367,6 +371,10 @@ fn what_each_may_queue_anyhow_is_no_store_of_others() {
     }
     engine.flush(now, &mut TransmitBatch::new());
     let above = |store: &&xtp_engine::Store| store.held > store.limit;
-    assert!(engine.memory() > 1 << 18, "{} octets", engine.memory());
+    assert!(
+        engine.stats().memory > 1 << 18,
+        "{} octets",
+        engine.stats().memory
+    );
     assert_eq!(engine.stores().iter().find(above), None);
 }

@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{Datagram, Ecn, Engine, EngineConfig, ListenOptions, Time, TransmitBatch, paradigm};
+use xtp_engine::{
+    Arrivals, Arrived, Datagram, Driver, Ecn, Engine, EngineConfig, ListenOptions, Time, TransmitBatch,
+    paradigm,
+};
 
 const PORT: u16 = 9;
 /// Octets of a buffer that packets come in.
@@ -60,10 +63,25 @@ fn flush(engine: &mut Engine, now: Time) -> Vec<Vec<u8>> {
     said
 }
 
+/// A datagram and what came joined to it, which is nobody's.
+struct First<'a>(Option<Arrived<'a>>);
+
+impl<'a> Arrivals<'a> for First<'a> {
+    fn only(&self) -> Option<Datagram<'a>> {
+        None
+    }
+
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        self.0.take()
+    }
+
+    fn skip_joined(&mut self, _: usize) {}
+}
+
 /// `count` streams to a server of which each packet comes in a buffer of its own, the first of data left out if `holes`;
 /// octets kept, and octets charged.
 fn keep(count: u8, holes: bool) -> (u64, u64) {
-    let (mut now, mut server) = (Time::from_nanos(1_000_000_000), engine(1));
+    let (mut now, mut server) = (Time::from_nanos(1_000_000_000), Driver::new(engine(1)));
     let slabs = Arc::new(AtomicUsize::new(0));
     for number in 2..2 + count {
         let mut client = engine(number);
@@ -88,9 +106,9 @@ fn keep(count: u8, holes: bool) -> (u64, u64) {
                         backing: Some(&slab),
                     };
                     // What lies behind it in the buffer came with it, and is none of this association's.
-                    if server.receive_run(now, &datagram(&slab[..2 * packet.len()]), packet.len()) == 0 {
-                        server.receive(now, datagram(&slab[..packet.len()]));
-                    }
+                    let joined = datagram(&slab[..2 * packet.len()]);
+                    let stride = packet.len();
+                    server.receive_all(now, &mut First(Some(Arrived { joined, stride })));
                 }
                 for packet in flush(&mut server, now) {
                     let datagram = Datagram {
@@ -106,7 +124,7 @@ fn keep(count: u8, holes: bool) -> (u64, u64) {
         }
     }
     let kept = slabs.load(Ordering::Relaxed) * SLAB;
-    (kept as u64, server.memory())
+    (kept as u64, server.stats().memory)
 }
 
 #[test]

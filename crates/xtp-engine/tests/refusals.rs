@@ -4,7 +4,7 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
-    CloseReason, ContextId, Datagram, DiagReason, Ecn, Engine, EngineConfig, Event, LONGEST_REASON,
+    CloseReason, ContextId, Datagram, DiagReason, Ecn, Engine, EngineConfig, Event, Failure, LONGEST_REASON,
     ListenOptions, OpenOptions, Read, Time, TransmitBatch, paradigm,
 };
 
@@ -339,7 +339,7 @@ fn a_refused_port_is_known_soon() {
                 out.for_each_datagram(|_, _| sent += 1);
                 if sent > before {
                     now = now + Duration::from_micros(50);
-                    engine.port_unreachable(now, peer);
+                    engine.failed(now, peer, Failure::PortUnreachable);
                 }
                 while let Some((_, event)) = engine.poll_event() {
                     if let Event::Closed(reason) = event {

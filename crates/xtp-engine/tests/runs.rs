@@ -4,7 +4,8 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
-    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, Read, Time, TransmitBatch, paradigm,
+    Arrivals, Arrived, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions, Read,
+    Time, TransmitBatch, paradigm,
 };
 
 const SERVICE: u16 = 9;
@@ -13,9 +14,49 @@ const MTU: usize = 1_472;
 const WRITER: &str = "10.0.0.1:36036";
 const READER: &str = "10.0.0.2:36036";
 
+/// Datagrams of one length that came joined, the last perhaps shorter.
+struct Slab<'a> {
+    src: SocketAddr,
+    octets: &'a Bytes,
+    at: usize,
+    stride: usize,
+    /// Datagrams that were taken in runs.
+    in_runs: usize,
+}
+
+impl<'a> Arrivals<'a> for Slab<'a> {
+    fn only(&self) -> Option<Datagram<'a>> {
+        None
+    }
+
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        let data = self.octets.get(self.at..).filter(|data| !data.is_empty())?;
+        self.at += self.stride.min(data.len());
+        Some(Arrived {
+            joined: datagram(self.src, data, self.octets),
+            stride: self.stride.min(data.len()),
+        })
+    }
+
+    fn skip_joined(&mut self, count: usize) {
+        self.in_runs += 1 + count;
+        self.at += count * self.stride;
+    }
+}
+
+fn datagram<'a>(src: SocketAddr, data: &'a [u8], backing: &'a Bytes) -> Datagram<'a> {
+    Datagram {
+        src,
+        dst: None,
+        ecn: Ecn::Ect0,
+        data,
+        backing: Some(backing),
+    }
+}
+
 /// A reader, and how it takes what comes joined.
 struct Reader {
-    engine: Engine,
+    engine: Driver,
     joined: bool,
     id: Option<ContextId>,
     octets: Vec<u8>,
@@ -24,7 +65,7 @@ struct Reader {
 
 impl Reader {
     fn new(joined: bool) -> Self {
-        let mut engine = Engine::new(EngineConfig::new([2; 32])).unwrap();
+        let mut engine = Driver::new(Engine::new(EngineConfig::new([2; 32])).unwrap());
         engine.listen(ListenOptions::every_service(SERVICE)).unwrap();
         Self {
             engine,
@@ -37,27 +78,21 @@ impl Reader {
 
     /// Takes datagrams of `stride` octets that lie in one slab, the last perhaps shorter.
     fn receive(&mut self, now: Time, src: SocketAddr, slab: &Bytes, stride: usize) {
-        let mut at = 0;
-        while at < slab.len() {
-            let datagram = |data| Datagram {
-                src,
-                dst: None,
-                ecn: Ecn::Ect0,
-                data,
-                backing: Some(slab),
-            };
-            if self.joined {
-                let count = self.engine.receive_run(now, &datagram(&slab[at..]), stride);
-                self.taken_in_runs += count;
-                at += count * stride;
-                if count > 0 {
-                    continue;
-                }
+        if !self.joined {
+            for data in slab.chunks(stride) {
+                Engine::receive(&mut self.engine, now, datagram(src, data, slab));
             }
-            let end = slab.len().min(at + stride);
-            self.engine.receive(now, datagram(&slab[at..end]));
-            at = end;
+            return;
         }
+        let mut arrivals = Slab {
+            src,
+            octets: slab,
+            at: 0,
+            stride,
+            in_runs: 0,
+        };
+        self.engine.receive_all(now, &mut arrivals);
+        self.taken_in_runs += arrivals.in_runs;
     }
 
     /// Everything it sends, and what its user found.
@@ -149,7 +184,7 @@ fn compare(lose: u64, chunk: usize) -> usize {
         assert_eq!(answers, joined.turn(now, reads), "turn {turn}");
         let stats = |reader: &Reader| {
             reader.id.map(|id| {
-                let mut stats = reader.engine.context_stats(id).expect("there");
+                let mut stats = reader.engine.context(id).expect("there").stats();
                 // What is taken one by one is a small part of its buffer, and copied.
                 stats.octets_copied = 0;
                 format!("{stats:?}")

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{
-    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
+    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Setting, Time,
     TransmitBatch, paradigm,
 };
 use xtp_wire::Packet;
@@ -175,7 +175,7 @@ fn transactions() {
         let peer = world.accepted();
         assert_eq!(world.read_all(1, peer), payload(100));
         world.ends[1]
-            .set_unconfirmed_response(world.now, peer, unconfirmed)
+            .set(world.now, peer, Setting::UnconfirmedResponse(unconfirmed))
             .unwrap();
         world.ends[1].send(world.now, peer, payload(120), true).unwrap();
         world.run(Duration::from_millis(500));
@@ -217,7 +217,7 @@ fn a_stream_there_and_back() {
         "{:#?}",
         world.log
     );
-    let stats = world.ends[0].context_stats(id).unwrap();
+    let stats = world.ends[0].context(id).unwrap().stats();
     assert_eq!(stats.octets_retransmitted, 0);
 }
 
@@ -300,7 +300,7 @@ fn congestion_marks_are_counted_echoed_and_obeyed() {
                 world.read_all(1, peer);
             }
         }
-        let stats = world.ends[0].context_stats(id).unwrap();
+        let stats = world.ends[0].context(id).unwrap().stats();
         assert_eq!(stats.octets_acknowledged, 3_000_000);
         assert_eq!(stats.packets_lost, 0, "a mark is no loss");
         (stats.ce_reported, stats.congestion_window.unwrap())
@@ -414,7 +414,7 @@ fn a_first_that_will_be_answered_does_not_ask() {
             "R TCNTL OPTIONS(0X0)"
         ]
     );
-    let stats = world.ends[0].context_stats(id).unwrap();
+    let stats = world.ends[0].context(id).unwrap().stats();
     assert_eq!(stats.octets_acknowledged, 50, "the answer says it");
 }
 
@@ -431,7 +431,7 @@ fn a_first_whose_answer_fails_to_come_asks() {
     world.run(Duration::from_secs(1));
     let asked = ["I FIRST OPTIONS(EOM)", "I FIRST OPTIONS(SREQ | WCLOSE | EOM)"];
     assert_eq!(world.log[..2], asked, "{:#?}", world.log);
-    let stats = world.ends[0].context_stats(id).unwrap();
+    let stats = world.ends[0].context(id).unwrap().stats();
     assert_eq!(stats.octets_acknowledged, 50, "{:#?}", world.log);
 }
 

@@ -113,7 +113,10 @@ fn whoever_proves_its_address_gets_in_beside_any_number_of_strangers() {
         panic!("{told:?}")
     };
     assert_eq!(peer, from);
-    assert_eq!(server.holds_message(id), Ok(true));
+    assert_eq!(
+        server.context(id).map(|context| context.holds_message()),
+        Ok(true)
+    );
     let read = server.read(at(40), id, 100).expect("there");
     assert!(matches!(read, Read::Data { eom: true, .. }), "{read:?}");
     assert_eq!(server.stats().displaced, 0);

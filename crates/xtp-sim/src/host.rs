@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use xtp_engine::{
-    ContextId, Driver, Engine, EngineConfig, Error, Expectation, ListenOptions, ListenerId, MarkId, Outlet,
-    Reply, Time, TransmitBatch, Unit,
+    ContextId, Driver, Engine, EngineConfig, Error, Expectation, Failure, ListenOptions, ListenerId, MarkId,
+    Outlet, Reply, Time, TransmitBatch, Unit,
 };
 
 use crate::clock::Clock;
@@ -329,7 +329,7 @@ impl Host {
     pub fn port_unreachable(&mut self, world: u64, peer: SocketAddr) {
         let now = self.local(world);
         if !self.down {
-            self.engine.port_unreachable(now, peer);
+            self.engine.failed(now, peer, Failure::PortUnreachable);
         }
     }
 }

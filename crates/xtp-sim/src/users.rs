@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, ContextId, Event, Reply};
+use xtp_engine::{CloseReason, ContextId, Event, Failure, Reply};
 
 use crate::app::{Outcome, Task, Turn};
 use crate::content;
@@ -150,7 +150,13 @@ impl World {
         for report in self.net.take_too_big() {
             let local = self.hosts[report.host].local(now);
             let engine = &mut self.hosts[report.host].engine;
-            engine.too_big(local, report.peer, Some(report.octets));
+            engine.failed(
+                local,
+                report.peer,
+                Failure::TooBig {
+                    octets: Some(report.octets),
+                },
+            );
         }
     }
 

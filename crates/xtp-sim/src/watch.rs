@@ -83,8 +83,8 @@ impl World {
         }
         let engine = &self.hosts[task.host].engine;
         let acknowledged = engine
-            .context_stats(task.id)
-            .map(|stats| stats.octets_acknowledged);
+            .context(task.id)
+            .map(|context| context.stats().octets_acknowledged);
         let open = task.written.saturating_sub(acknowledged.unwrap_or(task.written));
         if open == 0 {
             return Ok(());

@@ -477,7 +477,10 @@ impl World {
             // What can be read includes gaps, which hold nothing.
             return;
         }
-        let held = self.hosts[task.host].engine.readable(task.id).unwrap_or(0);
+        let held = self.hosts[task.host]
+            .engine
+            .context(task.id)
+            .map_or(0, |context| context.readable());
         if held > capacity.max(LARGEST_ALLOWANCE) {
             self.fail_task(
                 number,
@@ -494,7 +497,12 @@ impl World {
             Side::Responder => &spec.listen.tuning,
         };
         let engine = &self.hosts[task.host].engine;
-        let Some(stats) = engine.context_stats(task.id).ok().filter(|_| !tuning.no_error) else {
+        let Some(stats) = engine
+            .context(task.id)
+            .map(|context| context.stats())
+            .ok()
+            .filter(|_| !tuning.no_error)
+        else {
             return Ok(());
         };
         let capacity = tuning.send_limit().max(LARGEST_DATAGRAM);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{Driver, Ecn, Engine, Outlet, Piece, Time, TransmitBatch};
+use xtp_engine::{Driver, Ecn, Engine, Failure, Outlet, Piece, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
@@ -237,12 +237,20 @@ impl Carrier {
         for error in &self.errors {
             match error.kind {
                 SocketErrorKind::MessageTooBig { mtu } => {
-                    engine.too_big(now, error.peer, payload_of(mtu, error.peer.ip()));
+                    engine.failed(
+                        now,
+                        error.peer,
+                        Failure::TooBig {
+                            octets: payload_of(mtu, error.peer.ip()),
+                        },
+                    );
                 }
                 SocketErrorKind::Unreachable => {
                     let source = io::Error::from_raw_os_error(error.code);
                     match source.kind() {
-                        io::ErrorKind::ConnectionRefused => engine.port_unreachable(now, error.peer),
+                        io::ErrorKind::ConnectionRefused => {
+                            engine.failed(now, error.peer, Failure::PortUnreachable)
+                        }
                         kind => self.unroutable.push((error.peer, kind)),
                     }
                 }
@@ -310,7 +318,7 @@ impl Carrier {
                     self.stall = Some(Stall { train, sent });
                     return;
                 }
-                Ok(SendOutcome::TooBig { .. }) => engine.too_big(now, dst, None),
+                Ok(SendOutcome::TooBig { .. }) => engine.failed(now, dst, Failure::TooBig { octets: None }),
                 Ok(_) => {}
                 Err(error) => {
                     if let Err(failure) = self.judge(dst, error) {

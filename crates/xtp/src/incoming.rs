@@ -50,7 +50,12 @@ impl Incoming {
     /// Whether a whole message, or all that will come, can be [received](Self::receive) without waiting.
     pub fn is_complete(&self) -> bool {
         let shared = self.stream.shared();
-        shared.look(|core| core.engine.holds_message(self.accepted.id).unwrap_or(true))
+        shared.look(|core| {
+            core.engine
+                .settled()
+                .context(self.accepted.id)
+                .map_or(true, |context| context.holds_message())
+        })
     }
 
     /// The association as a stream, to read and write as it comes.

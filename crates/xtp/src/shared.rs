@@ -246,9 +246,7 @@ impl Shared {
 
     /// Looks at the state without a turn.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Core) -> T) -> T {
-        let mut state = self.lock();
-        state.core.engine.catch_up();
-        look(&mut state.core)
+        look(&mut self.lock().core)
     }
 
     /// Asks once, without waiting. The socket is looked at if the answer is not known without it.
@@ -445,8 +443,6 @@ impl Shared {
         let Some(until) = sleeps else {
             return;
         };
-        // Who sleeps has no use for what may wait.
-        state.core.engine.catch_up();
         let earlier = state.core.deadline().is_some_and(|deadline| deadline < until);
         let concerned = earlier || (news && state.leader);
         if !concerned {

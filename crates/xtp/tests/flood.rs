@@ -52,7 +52,7 @@ fn serve(server: &mut Engine, now: Time) {
     server.flush(now, &mut TransmitBatch::new());
     while let Some((id, event)) = server.poll_event() {
         match event {
-            Event::Readable if server.holds_message(id) == Ok(true) => {
+            Event::Readable if server.context(id).is_ok_and(|context| context.holds_message()) => {
                 while let Ok(Read::Data { .. }) = server.read(now, id, 1_000) {}
                 server.release(now, id).expect("there");
             }

@@ -17,7 +17,7 @@ const PATIENCE: u64 = 10;
 const WORLDS: u64 = 300;
 
 /// The test of the two worlds that runs seeds.
-const WORLDS_TEST: &str = "shortcuts_and_general_calls_are_one_engine";
+const WORLDS_TEST: &str = "worlds_tests::shortcuts_and_general_calls_are_one_engine";
 
 /// What kinds of killers there are, the canary must be noticed by each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -265,7 +265,7 @@ pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> R
             let (program, folder) = (copy.join(program), copy.join("crates").join(package));
             let (kind, whole) = (kind(package, &name), format!("{package} {name}"));
             let one = "--test-threads=1";
-            if name.contains("worlds") {
+            if kind == Kind::Units {
                 // Its seeds are a killer of their own, told one by one.
                 let words = [WORLDS_TEST, "--exact", "--nocapture", one];
                 let worlds = killer(kind, "worlds".to_owned(), program.clone(), folder.clone(), &words);

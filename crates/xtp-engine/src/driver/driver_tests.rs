@@ -5,8 +5,8 @@ use crate::config::EngineConfig;
 use crate::context::Unit;
 use crate::event::{Event, ListenerId};
 use crate::options::{ListenOptions, OpenOptions};
-use crate::paradigm;
 use crate::transmit::{Datagram, Ecn};
+use crate::{Setting, paradigm};
 use bytes::Bytes;
 use core::net::SocketAddr;
 
@@ -141,7 +141,13 @@ impl Pair {
             self.arrive(1);
         }
         for (me, id) in [(0, id), (1, asked)] {
-            assert_eq!(self.ends[me].close_reason(id), Some(crate::CloseReason::Normal));
+            assert_eq!(
+                self.ends[me]
+                    .context(id)
+                    .ok()
+                    .and_then(|context| context.close_reason()),
+                Some(crate::CloseReason::Normal)
+            );
             self.ends[me].release(self.now, id).expect("known");
             self.ends[me].tidy(self.now);
             while self.ends[me].poll_event().is_some() {}
@@ -170,7 +176,8 @@ impl Pair {
         let mut answer = Bytes::from_static(b"answer");
         let (now, end, link) = (self.now, &mut self.ends[1], &mut self.links[1]);
         if !end.respond_at_once(now, asked, &mut answer, true, link) {
-            end.set_unconfirmed_response(now, asked, true).expect("it lives");
+            end.set(now, asked, Setting::UnconfirmedResponse(true))
+                .expect("it lives");
             end.send(now, asked, answer, true).expect("room");
             end.close_writer(now, asked).expect("open");
             self.turn(1);
@@ -297,7 +304,13 @@ fn who_owes_an_answer_leaves_behind_the_next_turn() {
     assert!(pair.turn(0));
     assert_eq!(pair.ends[0].let_go(pair.now), [id]);
     assert!(pair.ends[0].is_at_rest() && pair.ends[0].let_go(pair.now).is_empty());
-    assert_eq!(pair.ends[0].close_reason(id), None);
+    assert_eq!(
+        pair.ends[0]
+            .context(id)
+            .ok()
+            .and_then(|context| context.close_reason()),
+        None
+    );
 }
 
 /// Its answer ended the association, and its user holds on to it: that is nothing to do, whether there are idle moments or

@@ -3,7 +3,7 @@
 use super::{Driver, Outlet};
 use crate::context::Unit;
 use crate::error::Error;
-use crate::event::{ContextId, MarkId};
+use crate::event::{ContextId, MarkAt, MarkId};
 use crate::options::{Confirm, OpenOptions};
 use crate::stats::ContextStats;
 use crate::time::Time;
@@ -96,10 +96,7 @@ impl Driver {
     pub fn final_stats(&mut self, id: ContextId) -> Option<ContextStats> {
         // Known without its last books, as a rule: these may wait until the next packet is under way.
         let known = self.engine.parting_stats(id);
-        known.or_else(|| {
-            self.engine.catch_up();
-            self.engine.context_stats(id).ok()
-        })
+        known.or_else(|| self.settled().context(id).ok().map(|context| context.stats()))
     }
 
     /// The user lets go of an association that is over. It is put away when nothing is waiting.
@@ -128,7 +125,10 @@ impl Driver {
         }
         let _ = self.engine.forgo_reader(now, id);
         // Paradigms that are never acknowledged have no mark: their end comes when everything has left.
-        let mark = self.engine.mark_at(now, id, written, Confirm::Received).ok();
+        let mark = self
+            .engine
+            .mark(now, id, MarkAt::Offset(written), Confirm::Received)
+            .ok();
         self.engine.note_user_gone(id);
         Parting::Awaits(mark)
     }
@@ -156,8 +156,8 @@ impl Driver {
     }
 
     /// Octets of an association that were not acknowledged, of `written`.
-    pub fn unacknowledged(&self, id: ContextId, written: u64) -> u64 {
-        match self.engine.octets_acknowledged(id) {
+    pub fn unacknowledged(&mut self, id: ContextId, written: u64) -> u64 {
+        match self.settled().octets_acknowledged(id) {
             Ok(acknowledged) => written.saturating_sub(acknowledged),
             Err(_) => 0,
         }

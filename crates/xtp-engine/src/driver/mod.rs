@@ -30,7 +30,7 @@ const STALL_RETRY: Duration = Duration::from_millis(1);
 pub trait Outlet {
     /// Sends what `out` holds. What left is gone from `out`; if something stays because there is no room, all of it is
     /// offered again with the next turn, and how much of that has left already is this outlet's business. `engine` is to
-    /// be told of datagrams that were too big ([`Engine::too_big`]).
+    /// be told of datagrams that were too big ([`Engine::failed`]).
     fn send(&mut self, now: Time, engine: &mut Engine, out: &mut TransmitBatch);
 }
 
@@ -95,6 +95,12 @@ impl Driver {
             spent: Vec::new(),
             catch_ups: catch_up::CatchUps::default(),
         }
+    }
+
+    /// The engine, to be asked as of now: what was deferred until packets are under way is accounted for.
+    pub fn settled(&mut self) -> &Engine {
+        self.engine.catch_up();
+        &self.engine
     }
 
     /// Whether packets wait for room.

@@ -3,14 +3,12 @@
 use super::{Engine, Read};
 use crate::context::{Context, Env};
 use crate::error::Error;
-use crate::event::{ContextId, ListenerId, MarkId};
+use crate::event::{ContextId, ListenerId, MarkAt, MarkId};
 use crate::frames::Framed;
-use crate::options::{Confirm, ErrorControl, ListenOptions, Rate};
+use crate::options::{Confirm, ListenOptions, Setting};
 use crate::recv::octets::Octets;
-use crate::stats::ContextStats;
 use crate::time::Time;
 use bytes::{Buf, Bytes};
-use core::net::SocketAddr;
 
 /// Octets from which on a stretch is read in one go.
 const LONG: u64 = 8 << 10;
@@ -44,11 +42,6 @@ impl Engine {
         }
         self.mark_dirty(slot);
         Ok(result)
-    }
-
-    fn look<R>(&self, id: ContextId, see: impl FnOnce(&Context) -> R) -> Result<R, Error> {
-        let slot = self.slot(id)?;
-        self.see(slot, see).ok_or(Error::NoContext)
     }
 
     /// Starts listening.
@@ -151,16 +144,6 @@ impl Engine {
         Ok(accepted)
     }
 
-    /// Octets of user data a full packet of this association carries at present: the path's longest datagram, or what the
-    /// peer accepts, less the header. It may change with the path.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn packet_payload(&self, id: ContextId) -> Result<usize, Error> {
-        self.look(id, Context::segment_size)
-    }
-
     /// Binds an out-of-band tag to the next octet sent. It takes eight octets of the stream's sequence space.
     ///
     /// # Errors
@@ -185,15 +168,6 @@ impl Engine {
     /// A tag at the end of what was written leaves without its octet, which may never be written here (§9.7).
     pub(crate) fn let_tag_leave(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
         self.command(now, id, |context, _| context.let_tag_leave())
-    }
-
-    /// Room left for [`send`](Self::send), octets.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn writable(&self, id: ContextId) -> Result<u64, Error> {
-        self.look(id, Context::room)
     }
 
     /// Takes the next item of the peer's stream, at most `max` octets of data (at least 1).
@@ -226,49 +200,10 @@ impl Engine {
         max: usize,
         take: impl FnMut(u64, Octets),
     ) -> Result<(), Error> {
-        if self.readable(id)? < LONG {
+        if self.context(id)?.readable() < LONG {
             return Ok(());
         }
         self.command(now, id, |context, _| context.read_plain(max, take))
-    }
-
-    /// Octets that can be read at once.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn readable(&self, id: ContextId) -> Result<u64, Error> {
-        let slot = self.slot(id)?;
-        match self.contexts.pending(slot) {
-            Some(record) => Ok(record.readable()),
-            None => self.look(id, Context::readable),
-        }
-    }
-
-    /// Whether a whole message, or all of the peer's stream that will come, can be read at once.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn holds_message(&self, id: ContextId) -> Result<bool, Error> {
-        match self.contexts.responder(self.slot(id)?) {
-            // It came whole.
-            Some(_) => Ok(true),
-            None => self.look(id, Context::holds_message),
-        }
-    }
-
-    /// Whether the peer has shown that it receives what is sent to its address (§7.3); one that was asked to begin by this end
-    /// need not show it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn is_proved(&self, id: ContextId) -> Result<bool, Error> {
-        match self.contexts.responder(self.slot(id)?) {
-            Some(record) => Ok(record.is_proved()),
-            None => self.look(id, |context| !context.is_responder() || context.peer.validated),
-        }
     }
 
     /// The user posted receive buffers for this many more octets; only these are advertised from now on (RES, 11.2).
@@ -321,23 +256,11 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::NoContext`].
-    pub fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
+    pub(crate) fn forgo_reader(&mut self, now: Time, id: ContextId) -> Result<(), Error> {
         if self.forgo_request(now, id) {
             return Ok(());
         }
         self.command(now, id, |context, env| context.forgo_reader(env))
-    }
-
-    /// Whether the peer waits for its octets to be read, so that releasing the association now would abort it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn owes_delivery(&self, id: ContextId) -> Result<bool, Error> {
-        match self.contexts.responder(self.slot(id)?) {
-            Some(record) => Ok(record.owes_delivery()),
-            None => self.look(id, Context::owes_delivery),
-        }
     }
 
     /// Forced close: everything queued is discarded, the peer is told once (§6.6).
@@ -387,35 +310,26 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks for confirmation of everything queued so far (§3.5(f)): one
-    /// [`Event::Marked`](crate::Event::Marked) when it is acknowledged or delivered.
+    /// Notes a place in what is written: one [`Event::Marked`](crate::Event::Marked) follows when everything up to there was
+    /// acknowledged, or delivered, as `what` says.
     ///
     /// # Errors
     ///
     /// [`Error::NoContext`], [`Error::Closed`], [`Error::Limit`] beyond 65 536 open marks, [`Error::RefusedByPeer`] if the
     /// peer's reader takes no more and cannot confirm it.
-    pub fn mark(&mut self, now: Time, id: ContextId, what: Confirm) -> Result<MarkId, Error> {
+    pub fn mark(&mut self, now: Time, id: ContextId, at: MarkAt, what: Confirm) -> Result<MarkId, Error> {
         let mark = self.fresh_mark();
-        self.command(now, id, |context, env| {
-            let end = context.writer.queue.end();
-            context.mark(mark, end, what, true, env)
-        })??;
-        Ok(mark)
-    }
-
-    /// A mark at a stream offset (as [`send`](Self::send) counts) that asks for nothing: one event when everything
-    /// below was acknowledged or delivered, whenever status brings that to light.
-    ///
-    /// # Errors
-    ///
-    /// As [`mark`](Self::mark).
-    pub fn mark_at(&mut self, now: Time, id: ContextId, offset: u64, what: Confirm) -> Result<MarkId, Error> {
-        let mark = self.fresh_mark();
-        if self.mark_pending(now, id, mark, offset, what) {
+        if let MarkAt::Offset(offset) = at
+            && self.mark_pending(now, id, mark, offset, what)
+        {
             return Ok(mark);
         }
-        self.command(now, id, |context, env| {
-            context.mark(mark, offset, what, false, env)
+        self.command(now, id, |context, env| match at {
+            MarkAt::Queued => {
+                let end = context.writer.queue.end();
+                context.mark(mark, end, what, true, env)
+            }
+            MarkAt::Offset(offset) => context.mark(mark, offset, what, false, env),
         })??;
         Ok(mark)
     }
@@ -425,73 +339,23 @@ impl Engine {
         MarkId(self.next_mark)
     }
 
-    /// Switches this reader between selective repeat and go-back-N; to go-back-N only when nothing is stored
-    /// beyond a hole (§4.4).
+    /// Changes one option of an association, from now on.
     ///
     /// # Errors
     ///
     /// [`Error::NoContext`].
-    pub fn set_error_control(&mut self, now: Time, id: ContextId, kind: ErrorControl) -> Result<(), Error> {
-        self.command(now, id, |context, _| context.set_error_control(kind))
-    }
-
-    /// Limits the peer's writer from now on (TCNTL, repeated until confirmed).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn set_in_rate(&mut self, now: Time, id: ContextId, rate: Rate) -> Result<(), Error> {
-        self.command(now, id, |context, _| context.set_in_rate(rate))
-    }
-
-    /// Limits this writer from now on.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn set_out_rate(&mut self, now: Time, id: ContextId, rate: Rate) -> Result<(), Error> {
-        self.command(now, id, |context, env| context.set_out_rate(rate, env))
-    }
-
-    /// Priority of this writer's packets (§5.4).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn set_sort(&mut self, now: Time, id: ContextId, sort: Option<u16>) -> Result<(), Error> {
-        self.command(now, id, |context, _| context.tuning.sort = sort)
-    }
-
-    /// Answer with END if the response fits one packet (L6). For a responder, before it writes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn set_unconfirmed_response(&mut self, now: Time, id: ContextId, on: bool) -> Result<(), Error> {
-        if self.confirm_response(now, id, on) {
+    pub fn set(&mut self, now: Time, id: ContextId, setting: Setting) -> Result<(), Error> {
+        if let Setting::UnconfirmedResponse(on) = setting
+            && self.confirm_response(now, id, on)
+        {
             return Ok(());
         }
-        self.command(now, id, |context, _| context.pattern.unconfirmed_response = on)
-    }
-
-    /// The peer's address.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn peer(&self, id: ContextId) -> Result<SocketAddr, Error> {
-        if let Some(record) = self.contexts.pending(self.slot(id)?) {
-            return Ok(record.peer());
-        }
-        self.look(id, |context| context.peer.addr)
-    }
-
-    /// Counters of one context.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn context_stats(&self, id: ContextId) -> Result<ContextStats, Error> {
-        self.look(id, Context::stats_now)
+        self.command(now, id, |context, env| match setting {
+            Setting::ErrorControl(kind) => context.set_error_control(kind),
+            Setting::InRate(rate) => context.set_in_rate(rate),
+            Setting::OutRate(rate) => context.set_out_rate(rate, env),
+            Setting::Sort(sort) => context.tuning.sort = sort,
+            Setting::UnconfirmedResponse(on) => context.pattern.unconfirmed_response = on,
+        })
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 impl Engine {
     /// Whether the next packet of association `id` might be a message for [`hand_in`](Self::hand_in).
     #[inline]
-    pub fn awaits_message(&self, id: ContextId) -> bool {
+    pub(crate) fn awaits_message(&self, id: ContextId) -> bool {
         let context = self.contexts.find(id).and_then(|slot| self.contexts.awake(slot));
         context.is_some_and(|context| context.regular && !context.dirty && context.readable() == 0)
     }
@@ -21,7 +21,7 @@ impl Engine {
     /// event tells of it. Of a message in several packets that came joined, `datagram.data` holds all, and one begins every
     /// `stride` octets. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
     #[inline]
-    pub fn hand_in(
+    pub(crate) fn hand_in(
         &mut self,
         now: Time,
         id: ContextId,
@@ -57,7 +57,7 @@ impl Engine {
     /// few, if that may leave at once and nothing else has to; true if it did. If not, `data` is left and nothing was done: that
     /// is for [`send`](Self::send). To be followed by [`catch_up`](Self::catch_up) when the packet is under way.
     #[inline]
-    pub fn hand_out(
+    pub(crate) fn hand_out(
         &mut self,
         now: Time,
         id: ContextId,

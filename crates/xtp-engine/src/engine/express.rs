@@ -35,10 +35,10 @@ const MOST_FOLLOWERS: usize = 16;
 const LOOK_EVERY: u64 = 16;
 
 impl Engine {
-    /// Does what [`flush_ahead`](Self::flush_ahead) left, and the books of packets that took the short way. Call it when what [`flush`](Self::flush) gave is on its way;
-    /// without it the next call does them. Times are those of the packets.
+    /// Does what [`flush_ahead`](Self::flush_ahead) left, and the books of packets that took the short way: when these are
+    /// under way. Without it the next call does them. Times are those of the packets.
     #[inline]
-    pub fn catch_up(&mut self) {
+    pub(crate) fn catch_up(&mut self) {
         self.settle_last();
         self.promote_late();
         if let Some(books) = self.books.take() {

@@ -230,7 +230,7 @@ impl Engine {
     /// # Errors
     ///
     /// As [`open`](Self::open); the association is released if the message cannot be queued.
-    pub fn open_ahead(
+    pub(crate) fn open_ahead(
         &mut self,
         now: Time,
         peer: SocketAddr,

@@ -5,7 +5,7 @@ use crate::admit::Incoming;
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{ALONE, Env, Input, State};
 use crate::time::Time;
-use crate::transmit::Datagram;
+use crate::transmit::{Datagram, Failure};
 use core::net::SocketAddr;
 use xtp_wire::{Body, DiagCode, DiagValue, Format, Header, Options, Packet, Run, WireError};
 
@@ -42,7 +42,7 @@ impl Engine {
 
     /// Takes datagrams that came joined, one every `stride` octets of `datagram.data`, as far as they continue a stream
     /// in order and ask for nothing; says how many. The next one is for [`receive`](Self::receive).
-    pub fn receive_run(&mut self, now: Time, datagram: &Datagram<'_>, stride: usize) -> usize {
+    pub(crate) fn receive_run(&mut self, now: Time, datagram: &Datagram<'_>, stride: usize) -> usize {
         self.advance(now);
         // What is rationed is looked at one by one.
         if self.memory.is_rationed() {
@@ -236,24 +236,18 @@ impl Engine {
         true
     }
 
-    /// The carrier says "port unreachable" for a datagram sent to `peer` (§2.6).
-    pub fn port_unreachable(&mut self, now: Time, peer: SocketAddr) {
+    /// The carrier says what became of a datagram that was sent to `peer`.
+    pub fn failed(&mut self, now: Time, peer: SocketAddr, failure: Failure) {
         self.advance(now);
-        let slots = self.slots_of(peer);
-        for slot in slots {
-            self.with(slot, |context, env| context.port_unreachable(env));
+        for slot in self.slots_of(peer) {
+            self.with(slot, |context, env| match failure {
+                Failure::PortUnreachable => context.port_unreachable(env),
+                Failure::TooBig { octets } => context.too_big(octets, env),
+            });
             self.mark_dirty(slot);
         }
-        self.group_port_unreachable(peer);
-    }
-
-    /// The carrier says that a datagram to `peer` was too big; `octets` = UDP payload that fits, if known (§5.5).
-    pub fn too_big(&mut self, now: Time, peer: SocketAddr, octets: Option<usize>) {
-        self.advance(now);
-        let slots = self.slots_of(peer);
-        for slot in slots {
-            self.with(slot, |context, env| context.too_big(octets, env));
-            self.mark_dirty(slot);
+        if failure == Failure::PortUnreachable {
+            self.group_port_unreachable(peer);
         }
     }
 

@@ -129,13 +129,6 @@ impl Memory {
 }
 
 impl Engine {
-    /// Octets all associations together keep or have promised to keep: at most
-    /// [`EngineConfig::memory_limit`](crate::EngineConfig::memory_limit), but for what this end's own users queue. Exchanges
-    /// of small messages are looked at now and then only.
-    pub fn memory(&self) -> u64 {
-        self.memory.charged(self.contexts.alive())
-    }
-
     /// Charges a context that changed; whoever waits for memory is asked again when some was given back.
     #[inline]
     pub(super) fn account(&mut self, slot: u32) {

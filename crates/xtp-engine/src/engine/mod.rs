@@ -22,10 +22,23 @@ mod serials;
 mod slab;
 mod stores;
 mod turn;
+mod view;
+
+#[cfg(test)]
+mod ahead_tests;
+#[cfg(test)]
+mod clients_tests;
+#[cfg(test)]
+mod express_tests;
+#[cfg(test)]
+mod initiators_tests;
+#[cfg(test)]
+mod responders_tests;
 
 pub(crate) use group::{Fetch, Supplied, Supply};
 pub use responder::Welcomed;
 pub use stores::Store;
+pub use view::ContextView;
 
 use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated};
 use crate::config::EngineConfig;
@@ -91,16 +104,16 @@ pub enum Read {
 ///
 /// There are four kinds of methods, to be called in this order again and again:
 ///
-/// 1. **Input**: [`receive`](Self::receive) for every datagram of a receive batch, and
-///    [`port_unreachable`](Self::port_unreachable), [`too_big`](Self::too_big) for what the carrier reports. They
-///    change state and send nothing.
+/// 1. **Datagrams in**: [`receive`](Self::receive) for every datagram of a receive batch, and [`failed`](Self::failed) for
+///    what the carrier reports. They change state and send nothing.
 /// 2. **Commands** of the user: [`open`](Self::open), [`send`](Self::send), [`read`](Self::read) and so on. They
 ///    send nothing either.
-/// 3. **[`flush`](Self::flush)** ends the batch and the turn: due timers fire, owed answers and data go into the
-///    caller's [`TransmitBatch`].
-/// 4. **Output**: what `flush` gave is sent, then [`catch_up`](Self::catch_up) (a matter of speed only);
-///    [`poll_event`](Self::poll_event) until it is empty, [`deadline`](Self::deadline) for when `flush`
-///    wants to be called again without any input.
+/// 3. **Packets out**: [`flush`](Self::flush) ends the batch and the turn: due timers fire, owed answers and data go into
+///    the caller's [`TransmitBatch`].
+/// 4. **Time**: [`deadline`](Self::deadline) says when `flush` wants to be called again without any input.
+///
+/// After each of them [`poll_event`](Self::poll_event) until there is none. [`Driver`](crate::Driver) is the same for
+/// whoever has a socket: it hands messages over as they come, and packets leave before anything is booked.
 ///
 /// Time is whatever the caller says it is, as long as it does not run backwards. Two engines with equal
 /// configurations and equal calls behave equally, octet for octet.
@@ -229,7 +242,7 @@ impl Engine {
     }
 
     /// Whether [`open`](Self::open) would fail for the number of associations there are.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.contexts.alive() >= self.config.max_contexts
     }
 

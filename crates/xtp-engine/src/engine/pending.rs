@@ -2,7 +2,7 @@
 //!
 //! Each is a record in a slot of its own: found, counted and charged like a context, and with turns by the scheduler. At each moment it is
 //! what its context would be, was told and has sent the same. Whatever has no rule of its own for a record makes that context
-//! ([`promote`](Engine::promote)), or a copy of it to look at ([`see`](Engine::see)); so does time, if nothing comes for one.
+//! ([`promote`](Engine::promote)), or a copy of it to look at ([`would_be`](Engine::would_be)); so does time, if nothing comes for one.
 
 use super::slab::Pending;
 use super::{Engine, Read};
@@ -120,14 +120,6 @@ impl Engine {
         self.scratch = scratch;
     }
 
-    /// Looks at a context, or at the one that a record would be.
-    pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
-        match self.contexts.pending(slot) {
-            Some(record) => Some(look(&self.would_be(record))),
-            None => self.contexts.see(slot, look),
-        }
-    }
-
     pub(super) fn would_be(&self, record: Pending<'_>) -> Box<Context> {
         let mut context = Context::memory();
         let tools = Tools {
@@ -167,7 +159,7 @@ impl Engine {
 
     /// The user lets go of an association that is over, which takes next to nothing. False, and nothing done, if that is not so
     /// simple: that is for [`release`](Self::release).
-    pub fn release_at_once(&mut self, now: Time, id: ContextId) -> bool {
+    pub(crate) fn release_at_once(&mut self, now: Time, id: ContextId) -> bool {
         let Some(slot) = self.contexts.find(id) else {
             return false;
         };

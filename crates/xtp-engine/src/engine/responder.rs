@@ -236,7 +236,7 @@ impl Responder {
     }
 
     /// Octets of the answer that the peer has.
-    fn acknowledged(&self) -> u64 {
+    pub(super) fn acknowledged(&self) -> u64 {
         match self.ended {
             Some(_) if !self.unconfirmed => self.answer_len(),
             _ => 0,

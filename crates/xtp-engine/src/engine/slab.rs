@@ -31,6 +31,14 @@ pub(super) enum Pending<'a> {
     Responder(&'a Responder),
 }
 
+/// An association that somebody looks at.
+#[derive(Clone, Copy)]
+pub(super) enum Seen<'a> {
+    Whole(&'a Context),
+    Parked(&'a Parked),
+    Record(Pending<'a>),
+}
+
 #[derive(Default)]
 struct Place {
     generation: u32,
@@ -269,17 +277,15 @@ impl Slab {
         }
     }
 
-    /// Looks at a context; a parked one stays parked.
-    pub(super) fn see<R>(&self, slot: u32, look: impl FnOnce(&Context) -> R) -> Option<R> {
-        match &self.places.get(slot as usize)?.body {
-            Body::Empty | Body::Initiator(_) | Body::Responder(_) | Body::Dally(_) => None,
-            Body::Whole(memory) => Some(look(memory)),
-            Body::Parked(parked) => {
-                let mut memory = Context::memory();
-                parked.clone().unpack_into(&mut memory);
-                Some(look(&memory))
-            }
-        }
+    /// What is there, to be looked at: a parked one stays parked.
+    pub(super) fn seen(&self, slot: u32) -> Option<Seen<'_>> {
+        Some(match &self.places.get(slot as usize)?.body {
+            Body::Empty | Body::Dally(_) => return None,
+            Body::Whole(memory) => Seen::Whole(memory),
+            Body::Parked(parked) => Seen::Parked(parked),
+            Body::Initiator(initiator) => Seen::Record(Pending::Initiator(initiator)),
+            Body::Responder(responder) => Seen::Record(Pending::Responder(responder)),
+        })
     }
 
     /// Whether it is the context of a live association whose peer has this key.

@@ -18,12 +18,6 @@ pub struct Store {
 const LARGEST_DATAGRAM: usize = 1 << 20;
 
 impl Engine {
-    /// Records of associations that are over: tombstones, and datagrams that are known again.
-    pub fn remembered(&self) -> usize {
-        let [tombstones, _, datagrams, _] = self.at_most_once.stores();
-        tombstones.0 + datagrams.0
-    }
-
     /// Every store that others can make grow. Looks at every listener and at every incomplete datagram: for tests and for
     /// operators, not for every packet.
     pub fn stores(&self) -> Vec<Store> {
@@ -54,7 +48,7 @@ impl Engine {
             ),
             Store {
                 name: "octets of all associations",
-                held: self.memory().saturating_sub(own),
+                held: self.memory.charged(self.contexts.alive()).saturating_sub(own),
                 limit: config.memory_limit,
             },
         ];

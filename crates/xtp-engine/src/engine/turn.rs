@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::admit::AgeRefusal;
 use crate::context::{Context, Env, Restart, State};
-use crate::error::{CloseReason, Error};
+use crate::error::Error;
 use crate::stats::EngineStats;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
@@ -16,14 +16,13 @@ impl Engine {
     /// Ends a batch and a turn: fires due timers, answers, sends. Appends to `out`, which it does not clear.
     pub fn flush(&mut self, now: Time, out: &mut TransmitBatch) {
         self.flush_ahead(now, out);
-        self.settle_last();
         self.flush_parties(now, out);
+        self.catch_up();
     }
 
-    /// As [`flush`](Self::flush), but what became of the last context that sent something waits for
-    /// [`catch_up`](Self::catch_up), which must be called before anything is asked of the engine: its deadline, its
-    /// counters.
-    pub fn flush_ahead(&mut self, now: Time, out: &mut TransmitBatch) {
+    /// As [`flush`](Self::flush), but without groups ([`flush_parties`](Self::flush_parties)), and what became of the last
+    /// context that sent something waits for [`catch_up`](Self::catch_up).
+    pub(crate) fn flush_ahead(&mut self, now: Time, out: &mut TransmitBatch) {
         self.settle_last();
         self.now = self.now.max(now);
         self.at_most_once.refresh();
@@ -288,7 +287,7 @@ impl Engine {
 
     /// As [`deadline`](Self::deadline), for somebody who would rather sleep on for a few milliseconds: without the question after
     /// a moment of silence (§3.6) of the association whose deadline is the first.
-    pub fn patient_deadline(&self) -> Option<Time> {
+    pub(crate) fn patient_deadline(&self) -> Option<Time> {
         let first = self
             .deadlines
             .first()
@@ -389,16 +388,10 @@ impl Engine {
         stats.parkings = self.contexts.parkings();
         stats.half_open = self.pressure.half_open();
         stats.tombstones = self.at_most_once.tombstones();
+        let [_, _, datagrams, _] = self.at_most_once.stores();
+        stats.datagrams_known = datagrams.0;
+        stats.memory = self.memory.charged(self.contexts.alive());
         stats
-    }
-
-    /// How an association ended, if it did.
-    pub fn close_reason(&self, id: crate::ContextId) -> Option<CloseReason> {
-        let slot = self.contexts.find(id)?;
-        match self.contexts.pending(slot) {
-            Some(record) => record.close_reason(),
-            None => self.contexts.see(slot, |context| context.closed.clone())?,
-        }
     }
 
     pub(super) fn slot(&self, id: crate::ContextId) -> Result<u32, Error> {

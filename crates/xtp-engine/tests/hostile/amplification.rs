@@ -129,7 +129,10 @@ fn what_comes_from_elsewhere_is_no_budget() {
         let sent = sent_to(&world, 0);
         assert!(sent <= 3 * came, "{sent} of {came}, ahead: {ahead}");
         assert_eq!(sent_to(&world, 5), 0);
-        assert_eq!(world.ends[1].is_proved(peer), Ok(false));
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.is_proved()),
+            Ok(false)
+        );
     }
 }
 
@@ -144,14 +147,21 @@ fn an_address_is_proved_by_what_only_it_was_told() {
             ..view
         };
         world.forge(1, &own.data(view.seq, Options::empty(), b"x"));
-        assert_eq!(world.ends[1].is_proved(peer), Ok(false));
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.is_proved()),
+            Ok(false)
+        );
         let echo = |echo| Control {
             rseq: 0,
             echo,
             ..view.control()
         };
         world.forge(1, &later(&own, 2).cntl(Options::empty(), echo(view.echo)));
-        assert_eq!(world.ends[1].is_proved(peer), Ok(true), "ahead: {ahead}");
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.is_proved()),
+            Ok(true),
+            "ahead: {ahead}"
+        );
         world.run(20 * MS);
     }
 }
@@ -193,7 +203,10 @@ fn an_address_that_was_left_unproved_is_asked_within_its_budget() {
             };
             let answer = later(&view, 6).packet(Options::empty(), Body::Path(answer));
             world.inject(1, address(5), &answer);
-            assert_eq!(world.ends[1].peer(peer), Ok(address(5)));
+            assert_eq!(
+                world.ends[1].context(peer).map(|context| context.peer()),
+                Ok(address(5))
+            );
             world.run(Duration::from_secs(10));
             let sent = sent_to(&world, 0);
             assert!(sent <= 3 * came, "{sent} of {came}, size {size}, ahead: {ahead}");

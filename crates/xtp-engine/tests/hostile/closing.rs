@@ -88,7 +88,10 @@ fn ended_with(ahead: bool, options: Options) -> (String, u64) {
         ..view.control()
     };
     world.forge(0, &view.cntl(options | Options::END, control));
-    let acknowledged = world.ends[0].octets_acknowledged(id).unwrap();
+    let acknowledged = world.ends[0]
+        .context(id)
+        .map(|context| context.stats().octets_acknowledged)
+        .unwrap();
     (world.closed(0), acknowledged)
 }
 
@@ -301,7 +304,12 @@ fn rclose_before_the_end_confirms_nothing() {
             ..view.control()
         };
         world.forge(0, &view.cntl(Options::RCLOSE, control));
-        assert_eq!(world.ends[0].octets_acknowledged(id), Ok(300));
+        assert_eq!(
+            world.ends[0]
+                .context(id)
+                .map(|context| context.stats().octets_acknowledged),
+            Ok(300)
+        );
         let refused = xtp_engine::Event::Refused { not_taken: 500 };
         let told = world.events[0].iter().any(|(_, event)| *event == refused);
         assert!(told, "{:?}", world.events[0]);

@@ -3,7 +3,7 @@
 use super::forge::View;
 use super::world::{MS, PORT, World, payload};
 use std::time::Duration;
-use xtp_engine::{Confirm, ContextId, Event, paradigm};
+use xtp_engine::{Confirm, ContextId, Event, MarkAt, paradigm};
 use xtp_wire::Options;
 
 /// Both streams came and ended, and the responder's user has taken nothing; `confirm`: what the initiator's close waits for.
@@ -61,10 +61,10 @@ fn an_end_tells_of_delivery_only_who_asked_for_it() {
             world.send(0, id, 200);
             world.run(40 * MS);
             let delivered = world.ends[0]
-                .mark_at(world.now, id, 200, Confirm::Delivered)
+                .mark(world.now, id, MarkAt::Offset(200), Confirm::Delivered)
                 .unwrap();
             let received = world.ends[0]
-                .mark_at(world.now, id, 200, Confirm::Received)
+                .mark(world.now, id, MarkAt::Offset(200), Confirm::Received)
                 .unwrap();
             world.ends[0].close_writer(world.now, id).unwrap();
             world.lose[0] = usize::MAX;

@@ -4,11 +4,9 @@
 
 use super::forge::View;
 use super::shortcuts::begun;
-use super::world::{MS, PORT, Sent, World, address, payload};
+use super::world::{Link, MS, PORT, Sent, World, address, payload};
 use std::time::Duration;
-use xtp_engine::{
-    CongestionKind, ContextId, Datagram, Ecn, OpenOptions, Rate, TransmitBatch, Unit, paradigm,
-};
+use xtp_engine::{CongestionKind, ContextId, Datagram, Ecn, OpenOptions, Rate, Unit, paradigm};
 use xtp_wire::{Body, Control, DataSegment, Options};
 
 /// Octets of each question.
@@ -68,12 +66,11 @@ fn ask(world: &mut World, way: Way, peer: ContextId, octets: &[u8]) {
 
 /// Its user answers; whether the answer was handed to its packet.
 fn answer(world: &mut World, way: Way, peer: ContextId, len: usize) -> bool {
-    let (mut out, mut data) = (TransmitBatch::new(), payload(len));
+    let (mut link, mut data) = (Link::default(), payload(len));
     let handed = way == Way::Handed
-        && world.ends[1].hand_out(world.now, peer, (None, &mut data), Unit::Message, &mut out);
+        && world.ends[1].hand_out(world.now, peer, (None, &mut data), Unit::Message, &mut link);
     if handed {
-        world.carry(1, &out);
-        world.ends[1].catch_up();
+        world.carry(1, &link);
     } else {
         world.ends[1].send(world.now, peer, data, true).unwrap();
         world.flush(1);
@@ -124,7 +121,7 @@ fn all_agree(
             short > 0 || way == Way::General || narrow,
             "{name}, {len} octets: {way:?}"
         );
-        let stats = world.ends[1].context_stats(peer).unwrap();
+        let stats = world.ends[1].context(peer).unwrap().stats();
         let stats = (stats.congestion_window, stats.rtt, stats.max_data);
         let (expected, _, counted) = first.get_or_insert((sent.clone(), base, stats));
         assert_eq!(*counted, stats, "{name}, {len} octets: {way:?}");
@@ -214,7 +211,7 @@ fn no_way_exceeds_a_small_window() {
                 world.send(1, peer, 3_000);
                 world.run(20 * MS);
             }
-            let stats = world.ends[1].context_stats(peer).unwrap();
+            let stats = world.ends[1].context(peer).unwrap().stats();
             assert!(stats.congestion_window < Some(4_000), "{stats:?}");
         };
         let talk = Talk {
@@ -359,7 +356,11 @@ fn no_way_floods_a_port_that_proved_nothing() {
         let word = view.cntl(Options::empty(), view.control());
         let begin = world.sent.len();
         world.inject(1, elsewhere, &word);
-        assert_eq!(world.ends[1].peer(peer), Ok(elsewhere), "it moved");
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.peer()),
+            Ok(elsewhere),
+            "it moved"
+        );
         let mut came = word.len();
         for round in 0..8 {
             let later = View {

@@ -2,7 +2,7 @@
 
 use super::forge::View;
 use super::world::{DELAY, MS, PORT, World, address};
-use xtp_engine::{CongestionKind, ContextId, paradigm};
+use xtp_engine::{CongestionKind, ContextId, Failure, paradigm};
 use xtp_wire::{Body, Control, DELAY_NONE, Options, Traffic, Xcntl};
 
 /// Status that was overtaken does not take back what a newer one showed: the segment that it found too young to be lost is
@@ -18,7 +18,7 @@ fn status_that_was_overtaken_is_not_judged() {
                 world.run(40 * MS);
             }
             let old = View::of(&world, 0).control();
-            let before = world.ends[0].context_stats(id).unwrap();
+            let before = world.ends[0].context(id).unwrap().stats();
             // Two segments of which the first is lost, says the status; the packets themselves never arrive.
             world.lose[1] = 2;
             let begin = world.sent.len();
@@ -46,10 +46,10 @@ fn status_that_was_overtaken_is_not_judged() {
                 };
                 world.forge(0, &later.cntl(Options::empty(), old));
             }
-            let none = world.ends[0].context_stats(id).unwrap();
+            let none = world.ends[0].context(id).unwrap().stats();
             assert_eq!(none.octets_retransmitted, before.octets_retransmitted);
             world.run(4 * MS);
-            let after = world.ends[0].context_stats(id).unwrap();
+            let after = world.ends[0].context(id).unwrap().stats();
             assert_eq!(
                 after.octets_retransmitted - before.octets_retransmitted,
                 700,
@@ -75,8 +75,9 @@ fn a_writer_keeps_to_its_window_and_its_pace() {
             world.read(1, peer);
         }
         let window = world.ends[0]
-            .context_stats(id)
+            .context(id)
             .unwrap()
+            .stats()
             .congestion_window
             .expect("it has one");
         world.lose[1] = usize::MAX;
@@ -144,7 +145,7 @@ fn only_status_is_evidence_of_loss() {
                 false => view.packet(Options::empty(), terms),
             };
             world.forge(0, &packet);
-            let again = world.ends[0].context_stats(id).unwrap().octets_retransmitted;
+            let again = world.ends[0].context(id).unwrap().stats().octets_retransmitted;
             assert_eq!(again, if evidence { 3 * 700 } else { 0 }, "ahead: {ahead}");
         }
     }
@@ -157,9 +158,9 @@ fn the_answer_to_a_handshake_shows_what_is_lost() {
         let (mut world, id) = begun(ahead);
         lose(&mut world, id, 1);
         world.lose[1] = 0;
-        world.ends[0].port_unreachable(world.now, address(1));
+        world.ends[0].failed(world.now, address(1), Failure::PortUnreachable);
         world.run(2 * DELAY);
-        let stats = world.ends[0].context_stats(id).unwrap();
+        let stats = world.ends[0].context(id).unwrap().stats();
         assert_eq!(stats.octets_retransmitted, 700, "ahead: {ahead}");
         assert_eq!(stats.wtimer_expiries, 0);
     }
@@ -175,7 +176,7 @@ fn a_peers_last_words_may_come_after_the_word_that_it_went() {
             world.lose[1] = usize::MAX;
             world.send(0, id, 700);
             world.flush(0);
-            world.ends[0].port_unreachable(world.now, address(1));
+            world.ends[0].failed(world.now, address(1), Failure::PortUnreachable);
             world.run(150 * MS);
             assert_eq!(world.closed(0), "", "ahead: {ahead}");
             if answers {
@@ -197,7 +198,7 @@ fn round_trips_are_measured_by_answers_only() {
         let (mut world, id) = begun(false);
         let old = View::of(&world, 0).control();
         let syncs = lose(&mut world, id, 1);
-        let before = world.ends[0].context_stats(id).unwrap();
+        let before = world.ends[0].context(id).unwrap().stats();
         world.now = world.now + 3 * MS;
         let view = View::of(&world, 0);
         let control = Control {
@@ -217,7 +218,7 @@ fn round_trips_are_measured_by_answers_only() {
             }
         };
         world.forge(0, &packet);
-        let after = world.ends[0].context_stats(id).unwrap();
+        let after = world.ends[0].context(id).unwrap().stats();
         assert_eq!(after.octets_acknowledged, before.octets_acknowledged + 700);
         (after.rtt_samples - before.rtt_samples, before.rtt, after.rtt)
     };
@@ -245,7 +246,7 @@ fn a_segment_that_never_arrives_is_cut_while_others_do() {
         }
         world.run(40 * MS);
         world.read(1, peer);
-        let before = world.ends[0].context_stats(id).unwrap();
+        let before = world.ends[0].context(id).unwrap().stats();
         assert!(before.max_data > 8_000, "{}", before.max_data);
         world.carries = 1_200;
         world.send(0, id, 8_000);
@@ -253,7 +254,7 @@ fn a_segment_that_never_arrives_is_cut_while_others_do() {
             world.send(0, id, 100);
             world.run(4 * DELAY);
         }
-        let after = world.ends[0].context_stats(id).unwrap();
+        let after = world.ends[0].context(id).unwrap().stats();
         assert_eq!(after.max_data, 1_168, "ahead: {ahead}");
         assert_eq!(world.read(1, peer).len(), 18_000);
     }
@@ -275,8 +276,9 @@ fn silence_closes_the_window() {
     }
     let window = |world: &World| {
         world.ends[0]
-            .context_stats(id)
+            .context(id)
             .unwrap()
+            .stats()
             .congestion_window
             .unwrap()
     };

@@ -37,7 +37,7 @@ fn begun(world: &mut World) -> [ContextId; 2] {
 
 /// What an end is charged, beside 1 KiB for each association.
 fn charged(world: &World, end: usize) -> u64 {
-    world.ends[end].memory() - CONTEXT * world.ends[end].stats().contexts as u64
+    world.ends[end].stats().memory - CONTEXT * world.ends[end].stats().contexts as u64
 }
 
 /// The farthest octet that the responder granted the association whose key this initiator's packets have.
@@ -84,7 +84,10 @@ fn what_is_kept_and_what_was_promised_is_charged() {
         world.send(0, id, 700);
         world.run(DELAY);
         let peer = world.accepted();
-        assert_eq!(world.ends[1].readable(peer), Ok(700));
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.readable()),
+            Ok(700)
+        );
         assert_eq!(charged(&world, 1), 700, "stored, ahead: {ahead}");
     }
 }
@@ -120,7 +123,7 @@ fn room(world: &mut World, ids: [ContextId; 2]) -> u64 {
     pour(world, ids, 30);
     let from = world.sent.len();
     pour(world, ids, 3);
-    let taken = world.ends[1].context_stats(ids[1]).unwrap().octets_delivered;
+    let taken = world.ends[1].context(ids[1]).unwrap().stats().octets_delivered;
     granted(world, from) - taken
 }
 
@@ -175,7 +178,7 @@ fn what_comes_unasked_is_kept_if_there_is_room() {
             world.run(DELAY);
             let peer = world.accepted();
             assert_eq!(
-                world.ends[1].readable(peer),
+                world.ends[1].context(peer).map(|context| context.readable()),
                 Ok(kept),
                 "{left} left, ahead: {ahead}"
             );
@@ -269,12 +272,12 @@ fn where_memory_is_short_payload_keeps_no_buffer() {
             backing: Some(&all),
         };
         let stride = packets[0].len();
-        let taken = world.ends[1].receive_run(world.now, &datagram, stride);
+        let before = world.ends[1].context(ids[1]).unwrap().stats().octets_copied;
+        let taken = world.take_joined(1, datagram, stride);
         assert_eq!(taken, if short { 0 } else { 2 });
-        let before = world.ends[1].context_stats(ids[1]).unwrap().octets_copied;
         let next = View {
             sync: view.sync.wrapping_add(2),
-            seq: view.seq + if short { 0 } else { 2_048 },
+            seq: view.seq + 2_048,
             ..view
         };
         let alone = bytes::Bytes::from(next.data(next.seq, level, &[3; 1_024]));
@@ -283,10 +286,10 @@ fn where_memory_is_short_payload_keeps_no_buffer() {
             backing: Some(&alone),
             ..datagram
         };
-        world.ends[1].receive(world.now, datagram);
+        world.take(1, datagram);
         world.flush(1);
-        let copied = world.ends[1].context_stats(ids[1]).unwrap().octets_copied - before;
-        assert_eq!(copied, if short { 1_024 } else { 0 });
+        let copied = world.ends[1].context(ids[1]).unwrap().stats().octets_copied - before;
+        assert_eq!(copied, if short { 3 * 1_024 } else { 0 });
     }
 }
 

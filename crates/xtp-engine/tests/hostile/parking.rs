@@ -5,7 +5,8 @@ use super::moving::{challenge, later, moved};
 use super::world::{DELAY, MS, PORT, World, address};
 use std::time::Duration;
 use xtp_engine::{
-    Confirm, CongestionKind, ContextId, EngineConfig, ListenOptions, OpenOptions, Rate, Read, paradigm,
+    Confirm, CongestionKind, ContextId, EngineConfig, ListenOptions, MarkAt, OpenOptions, Rate, Read,
+    Setting, paradigm,
 };
 use xtp_wire::{Body, ClientId, DiagCode, DiagValue, Key, Options, Packet, Tlv, Traffic, XcntlFlags};
 
@@ -143,13 +144,20 @@ fn what_proves_a_change_of_port_is_remembered_for_three_round_trips() {
         let mut first = None;
         for _ in 0..2 {
             world.send(1, peer, 100);
-            world.ends[1].mark(world.now, peer, Confirm::Received).unwrap();
+            world.ends[1]
+                .mark(world.now, peer, MarkAt::Queued, Confirm::Received)
+                .unwrap();
             world.flush(1);
             first.get_or_insert(View::of(&world, 1).echo);
             world.run(MS / 2);
         }
         world.run(2 * DELAY);
-        assert_eq!(world.ends[1].octets_acknowledged(peer), Ok(350));
+        assert_eq!(
+            world.ends[1]
+                .context(peer)
+                .map(|context| context.stats().octets_acknowledged),
+            Ok(350)
+        );
         assert!(!parked(&world, 1));
         let view = View::of(&world, 1);
         let mut control = view.control();
@@ -157,7 +165,11 @@ fn what_proves_a_change_of_port_is_remembered_for_three_round_trips() {
         let mut elsewhere = address(0);
         elsewhere.set_port(40_000);
         world.inject(1, elsewhere, &view.cntl(Options::empty(), control));
-        assert_eq!(world.ends[1].peer(peer), Ok(elsewhere), "ahead: {ahead}");
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.peer()),
+            Ok(elsewhere),
+            "ahead: {ahead}"
+        );
     }
 }
 
@@ -166,7 +178,7 @@ fn window_and_pace_are_remembered() {
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = CongestionKind::Cubic;
     let (mut world, [id, peer]) = begun_with(false, |_| {}, |_| {}, options);
-    let window = |world: &World| world.ends[0].context_stats(id).unwrap().congestion_window;
+    let window = |world: &World| world.ends[0].context(id).unwrap().stats().congestion_window;
     let initial = window(&world).unwrap();
     for _ in 0..20 {
         world.send(0, id, 20_000);
@@ -204,10 +216,16 @@ fn distrust_is_remembered() {
     for ahead in [false, true] {
         let (mut world, [_, peer]) = begun(ahead);
         moved(&mut world, 5);
-        assert_eq!(world.ends[1].peer(peer), Ok(address(5)));
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.peer()),
+            Ok(address(5))
+        );
         // The true peer answers where it was.
         world.run(20 * MS);
-        assert_eq!(world.ends[1].peer(peer), Ok(address(0)));
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.peer()),
+            Ok(address(0))
+        );
         world.run(Duration::from_secs(1));
         assert!(parked(&world, 1));
         for (by, place, candidate) in [(10, 5, false), (20, 6, true)] {
@@ -257,7 +275,7 @@ fn what_an_initiator_began_with_is_remembered() {
             octets_per_second: 1_000_000,
             burst: 10_000,
         };
-        world.ends[0].set_in_rate(world.now, id, rate).unwrap();
+        world.ends[0].set(world.now, id, Setting::InRate(rate)).unwrap();
         world.flush(0);
         let again = world.sent_by(0, begin).find_map(|packet| stated(&packet));
         assert_eq!(again, Some(first), "ahead: {ahead}");
@@ -329,13 +347,22 @@ fn an_old_identifier_reaches_nobody() {
         world.send(0, id, 70);
         world.run(40 * MS);
         let peer = world.accepted();
-        assert_eq!(world.ends[1].readable(peer), Ok(70));
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.readable()),
+            Ok(70)
+        );
         for (end, id) in [(0, old), (1, old_peer)] {
             let error = xtp_engine::Error::NoContext;
-            assert_eq!(world.ends[end].readable(id), Err(error.clone()));
+            assert_eq!(
+                world.ends[end].context(id).map(|context| context.readable()),
+                Err(error.clone())
+            );
             assert_eq!(world.ends[end].abort(world.now, id), Err(error), "ahead: {ahead}");
         }
-        assert_eq!(world.ends[1].peer(peer), Ok(address(0)));
+        assert_eq!(
+            world.ends[1].context(peer).map(|context| context.peer()),
+            Ok(address(0))
+        );
     }
 }
 

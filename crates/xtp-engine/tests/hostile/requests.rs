@@ -102,7 +102,12 @@ fn a_tag_is_never_acknowledged_in_part() {
             ..view.control()
         };
         world.forge(0, &view.cntl(Options::empty(), control));
-        assert_eq!(world.ends[0].octets_acknowledged(id), Ok(begin));
+        assert_eq!(
+            world.ends[0]
+                .context(id)
+                .map(|context| context.stats().octets_acknowledged),
+            Ok(begin)
+        );
         world.lose[1] = 0;
         world.run(100 * MS);
         let read = world.ends[1].read(world.now, peer, 1_000);
@@ -131,7 +136,7 @@ fn a_window_that_was_overtaken_is_not_taken() {
         };
         let packet = later(&view, by).packet(Options::empty(), xtp_wire::Body::Xcntl(status));
         world.forge(0, &packet);
-        world.ends[0].context_stats(id).unwrap().congestion_window
+        world.ends[0].context(id).unwrap().stats().congestion_window
     };
     let newer = Control {
         rseq: old.rseq,

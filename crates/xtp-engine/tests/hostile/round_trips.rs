@@ -48,7 +48,7 @@ fn a_reader_does_not_grow_for_a_pause() {
         burst: 20_000,
     };
     let (world, [_, peer]) = poured(options, Caps::XDATA, Duration::from_secs(2), 1_600);
-    let got = world.ends[1].context_stats(peer).unwrap().octets_received;
+    let got = world.ends[1].context(peer).unwrap().stats().octets_received;
     assert!(got > 1_000_000, "{got}");
     assert!(widest(&world) < 2 * CAPACITY, "{}", widest(&world));
 }
@@ -57,7 +57,7 @@ fn a_reader_does_not_grow_for_a_pause() {
 #[test]
 fn a_reader_that_needs_its_round_trip_asks_for_it() {
     let (world, [_, peer]) = poured(paradigm::stream(PORT), Caps::XDATA, Duration::from_secs(2), 400);
-    assert!(world.ends[1].context_stats(peer).unwrap().rtt_samples > 0);
+    assert!(world.ends[1].context(peer).unwrap().stats().rtt_samples > 0);
     assert!(widest(&world) > 2 * CAPACITY, "{}", widest(&world));
 }
 
@@ -95,7 +95,7 @@ fn a_shipped_window_is_no_crawl_after_a_pause() {
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = CongestionKind::Kdd;
     let (world, [_, peer]) = poured(options, Caps::XCNTL | Caps::XDATA, Duration::from_secs(10), 200);
-    let got = world.ends[1].context_stats(peer).unwrap().octets_received;
+    let got = world.ends[1].context(peer).unwrap().stats().octets_received;
     assert!(got > 500_000, "{got} octets in {:?}", 100 * DELAY);
     // A rate is stated when the round trip was measured, not computed from what only bounds it.
     let stated = world.sent_by(1, 0).filter_map(|packet| match packet.body {

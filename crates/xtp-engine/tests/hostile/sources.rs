@@ -1,7 +1,7 @@
 //! Who proves an address, and what nobody needs to prove.
 
 use super::world::{DELAY, PORT, World, address};
-use xtp_engine::{EngineConfig, OpenOptions, paradigm};
+use xtp_engine::{EngineConfig, OpenOptions, Setting, paradigm};
 use xtp_wire::{Body, Control, Format, Header, Key, Options, Packet};
 
 /// A packet under the initiator's own key, as somebody sends it who has heard nothing.
@@ -78,7 +78,7 @@ fn a_repeat_from_elsewhere_begins_nothing() {
         let peer = world.accepted();
         assert_eq!(world.read(1, peer).len(), 20);
         world.ends[1]
-            .set_unconfirmed_response(world.now, peer, true)
+            .set(world.now, peer, Setting::UnconfirmedResponse(true))
             .unwrap();
         world.send(1, peer, 100);
         world.ends[1].close_writer(world.now, peer).unwrap();

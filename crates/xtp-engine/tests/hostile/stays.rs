@@ -1,8 +1,8 @@
 //! Who was answered and of whom only END is awaited: it is its END, or none, whether or not there is a context of it.
 
-use super::world::{MS, PORT, World, address, payload};
+use super::world::{Joined, Link, MS, PORT, World, address, payload};
 use std::net::SocketAddr;
-use xtp_engine::{ContextId, Datagram, Ecn, Event, Read, TransmitBatch, paradigm};
+use xtp_engine::{ContextId, Datagram, Ecn, Event, Expectation, Parting, Read, Reply, paradigm};
 
 fn datagram(src: SocketAddr, octets: &[u8]) -> Datagram<'_> {
     Datagram {
@@ -33,7 +33,7 @@ fn answered(world: &mut World) -> (ContextId, ContextId, Vec<u8>) {
     world.ends[0].send(world.now, id, payload(20), true).unwrap();
     world.ends[0].close_writer(world.now, id).unwrap();
     let first = next(world, 0);
-    world.ends[1].receive(world.now, datagram(address(0), &first));
+    world.take(1, datagram(address(0), &first));
     take_events(world);
     let peer = world.accepted();
     world.ends[1].accepted(peer).unwrap();
@@ -41,11 +41,10 @@ fn answered(world: &mut World) -> (ContextId, ContextId, Vec<u8>) {
     assert!(matches!(read, Ok(Read::Data { eom: true, .. })), "{read:?}");
     world.ends[1].send(world.now, peer, payload(60), true).unwrap();
     world.ends[1].close_writer(world.now, peer).unwrap();
-    let mut out = TransmitBatch::new();
-    world.ends[1].flush_ahead(world.now, &mut out);
+    let mut link = Link::default();
+    assert!(world.ends[1].turn(world.now, &mut link), "there was no room");
     world.lose[0] = 1;
-    world.carry(1, &out);
-    world.ends[1].catch_up();
+    world.carry(1, &link);
     let answer = world.sent.last().expect("it was answered").octets.clone();
     world.receive(0, address(1), None, &answer);
     assert_eq!(world.read(0, id).len(), 60);
@@ -71,7 +70,7 @@ fn staying() -> (World, ContextId, Vec<u8>) {
 fn an_end_from_elsewhere_confirms_nothing() {
     let (mut world, peer, end) = staying();
     for (src, ends) in [(address(7), false), (address(0), true)] {
-        world.ends[1].receive(world.now, datagram(src, &end));
+        world.take(1, datagram(src, &end));
         take_events(&mut world);
         let closed = |(id, event): &(ContextId, Event)| *id == peer && matches!(event, Event::Closed(_));
         assert_eq!(world.events[1].iter().any(closed), ends, "END from {src}");
@@ -82,9 +81,16 @@ fn an_end_from_elsewhere_confirms_nothing() {
 #[test]
 fn an_end_from_elsewhere_lets_nobody_go() {
     let (mut world, peer, end) = staying();
-    for (src, ends) in [(address(7), false), (address(0), true)] {
-        let taken = world.ends[1].receive_end(world.now, peer, &datagram(src, &end));
-        assert_eq!(taken, ends, "END from {src}");
+    let parted = world.ends[1].part(world.now, peer, 60);
+    assert!(matches!(parted, Parting::Awaits(Some(_))), "{parted:?}");
+    world.flush(1);
+    let (listener, limit) = (world.listener, 1_000);
+    for (src, expected) in [(address(7), Reply::General), (address(0), Reply::Ended(peer))] {
+        let (now, driver) = (world.now, &mut world.ends[1]);
+        driver.expect(Expectation::Message { listener, limit });
+        driver.receive(now, &mut Joined::new(datagram(src, &end), end.len()));
+        let reply = driver.reply(now, &mut Link::default());
+        assert_eq!(reply, expected, "END from {src}");
     }
     world.flush(1);
 }

@@ -3,7 +3,7 @@
 use super::forge::View;
 use super::world::{MS, PORT, World};
 use std::time::Duration;
-use xtp_engine::{Confirm, ContextId, Event, MarkId, OpenOptions, paradigm};
+use xtp_engine::{Confirm, ContextId, Event, Failure, MarkAt, MarkId, OpenOptions, paradigm};
 use xtp_wire::Options;
 
 const WELL: &str = "closed; everything confirmed";
@@ -135,7 +135,9 @@ fn what_was_taken_before_is_confirmed() {
     for ahead in [false, true] {
         let (mut world, [id, peer]) = begun(ahead, paradigm::stream(PORT));
         assert_eq!(world.read(1, peer).len(), 200);
-        let low = world.ends[0].mark(world.now, id, Confirm::Delivered).unwrap();
+        let low = world.ends[0]
+            .mark(world.now, id, MarkAt::Queued, Confirm::Delivered)
+            .unwrap();
         world.flush(0);
         world.send(0, id, 100);
         world.run(2 * MS);
@@ -143,7 +145,7 @@ fn what_was_taken_before_is_confirmed() {
         leave(&mut world, Leaves::ClosesReader, peer);
         world.run(40 * MS);
         assert!(reached(&world, low), "ahead {ahead}");
-        let high = world.ends[0].mark(world.now, id, Confirm::Delivered);
+        let high = world.ends[0].mark(world.now, id, MarkAt::Queued, Confirm::Delivered);
         assert!(high.is_err(), "ahead {ahead}: {high:?}");
         world.run(LONG);
         assert!(
@@ -210,7 +212,7 @@ fn silence_delivers_nothing() {
             world.run(200 * MS);
             world.lose = [usize::MAX; 2];
             if !silent {
-                world.ends[0].port_unreachable(world.now, super::world::address(1));
+                world.ends[0].failed(world.now, super::world::address(1), Failure::PortUnreachable);
             }
             world.run(Duration::from_secs(200));
             let told = world.closed(0);
@@ -242,7 +244,9 @@ fn a_mark_is_not_reached_by_an_end() {
     for ahead in [false, true] {
         let (mut world, [id, _]) = begun(ahead, paradigm::stream(PORT));
         world.lose = [usize::MAX; 2];
-        let mark = world.ends[0].mark(world.now, id, Confirm::Delivered).unwrap();
+        let mark = world.ends[0]
+            .mark(world.now, id, MarkAt::Queued, Confirm::Delivered)
+            .unwrap();
         world.flush(0);
         world.ends[0].close_writer(world.now, id).unwrap();
         world.flush(0);

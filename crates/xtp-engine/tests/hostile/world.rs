@@ -1,11 +1,13 @@
 //! Two engines, a wire that is perfect but for what a test takes away, and a place for forged datagrams.
+//!
+//! What goes ahead of the deferred bookkeeping goes by the driver's turns, everything else by the engine's own calls.
 
 use bytes::Bytes;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use xtp_engine::{
-    ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
-    TransmitBatch,
+    Arrivals, Arrived, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions,
+    ListenerId, OpenOptions, Outlet, Read, Time, TransmitBatch,
 };
 use xtp_wire::{Body, Packet};
 
@@ -23,9 +25,69 @@ pub(crate) struct Sent {
     pub(crate) octets: Vec<u8>,
 }
 
+/// What an end's driver sends with one call.
+#[derive(Default)]
+pub(crate) struct Link(TransmitBatch);
+
+impl Outlet for Link {
+    fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
+        assert!(self.0.is_empty(), "one call sends once");
+        std::mem::swap(&mut self.0, out);
+    }
+}
+
+/// A datagram, and what came joined to it.
+pub(crate) struct Joined<'a> {
+    rest: Option<Datagram<'a>>,
+    stride: usize,
+    /// The first of them were taken as a run of so many.
+    pub(crate) first_run: usize,
+    asked: usize,
+}
+
+impl<'a> Joined<'a> {
+    pub(crate) fn new(datagram: Datagram<'a>, stride: usize) -> Self {
+        Self {
+            rest: Some(datagram),
+            stride,
+            first_run: 0,
+            asked: 0,
+        }
+    }
+
+    fn pass(&mut self, octets: usize) {
+        self.rest = self.rest.and_then(|datagram| {
+            let data = datagram.data.get(octets..).filter(|data| !data.is_empty())?;
+            Some(Datagram { data, ..datagram })
+        });
+    }
+}
+
+impl<'a> Arrivals<'a> for Joined<'a> {
+    fn only(&self) -> Option<Datagram<'a>> {
+        self.rest.filter(|datagram| datagram.data.len() <= self.stride)
+    }
+
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        let joined = self.rest?;
+        self.asked += 1;
+        self.pass(self.stride);
+        let stride = self.stride.min(joined.data.len());
+        Some(Arrived { joined, stride })
+    }
+
+    fn skip_joined(&mut self, count: usize) {
+        if self.asked == 1 {
+            self.first_run = 1 + count;
+        }
+        self.pass(count * self.stride);
+    }
+}
+
 pub(crate) struct World {
     pub(crate) now: Time,
-    pub(crate) ends: [Engine; 2],
+    pub(crate) ends: [Driver; 2],
+    pub(crate) listener: ListenerId,
     pub(crate) events: [Vec<(ContextId, Event)>; 2],
     /// Everything that left, in order.
     pub(crate) sent: Vec<Sent>,
@@ -58,15 +120,16 @@ impl World {
             let mut config = EngineConfig::new([n; 32]);
             config.express = ahead;
             change(&mut config);
-            Engine::new(config).unwrap()
+            Driver::new(Engine::new(config).unwrap())
         };
         let mut ends = [engine(1), engine(2)];
         let mut options = ListenOptions::every_service(PORT);
         listen(&mut options);
-        ends[1].listen(options).unwrap();
+        let listener = ends[1].listen(options).unwrap();
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,
+            listener,
             events: [Vec::new(), Vec::new()],
             sent: Vec::new(),
             flying: Vec::new(),
@@ -105,10 +168,19 @@ impl World {
             data: octets,
             backing: None,
         };
-        match self.ahead {
-            true => self.ends[to].receive(self.now, datagram),
-            false => self.ends[to].receive(self.now, datagram),
-        }
+        self.take(to, datagram);
+    }
+
+    /// The same of a datagram as the test made it.
+    pub(crate) fn take(&mut self, to: usize, datagram: Datagram<'_>) {
+        Engine::receive(&mut self.ends[to], self.now, datagram);
+    }
+
+    /// The same of some that came joined; how many of the first were taken as one run.
+    pub(crate) fn take_joined(&mut self, to: usize, datagram: Datagram<'_>, stride: usize) -> usize {
+        let mut joined = Joined::new(datagram, stride);
+        self.ends[to].receive_all(self.now, &mut joined);
+        joined.first_run
     }
 
     /// As if the peer's address had sent it.
@@ -117,24 +189,21 @@ impl World {
     }
 
     pub(crate) fn flush(&mut self, me: usize) {
-        let mut out = TransmitBatch::new();
+        let mut link = Link::default();
         match self.ahead {
-            true => self.ends[me].flush_ahead(self.now, &mut out),
-            false => self.ends[me].flush(self.now, &mut out),
+            true => assert!(self.ends[me].turn(self.now, &mut link), "there was no room"),
+            false => self.ends[me].flush(self.now, &mut link.0),
         }
-        self.carry(me, &out);
-        if self.ahead {
-            self.ends[me].catch_up();
-        }
+        self.carry(me, &link);
         while let Some(event) = self.ends[me].poll_event() {
             self.events[me].push(event);
         }
     }
 
     /// Puts on the wire what an end said.
-    pub(crate) fn carry(&mut self, me: usize, out: &TransmitBatch) {
+    pub(crate) fn carry(&mut self, me: usize, link: &Link) {
         let at = self.now + DELAY;
-        out.for_each_datagram(|train, octets| {
+        link.0.for_each_datagram(|train, octets| {
             self.sent.push(Sent {
                 at: self.now,
                 by: me,

@@ -3,7 +3,7 @@
 use crate::host::{Host, PORT, data, first};
 use bytes::Bytes;
 use std::time::Duration;
-use xtp_engine::{Confirm, ContextId, ListenOptions, Rate};
+use xtp_engine::{Confirm, ContextId, ListenOptions, MarkAt, Rate, Setting};
 use xtp_wire::{Options, service};
 
 const MODES: Options = Options::NOERR.union(Options::NOFLOW).union(Options::RCLOSE);
@@ -91,14 +91,14 @@ const COMMANDS: [(&str, Command); 9] = [
         drop(host.engine.close_reader(host.now, id))
     }),
     ("mark", |host, id| {
-        drop(host.engine.mark(host.now, id, Confirm::Delivered))
+        drop(host.engine.mark(host.now, id, MarkAt::Queued, Confirm::Delivered))
     }),
     ("rate", |host, id| {
         let rate = Rate {
             octets_per_second: 1_000,
             burst: 1_000,
         };
-        drop(host.engine.set_in_rate(host.now, id, rate));
+        drop(host.engine.set(host.now, id, Setting::InRate(rate)));
     }),
     ("abort", |host, id| drop(host.engine.abort(host.now, id))),
     ("release", |host, id| drop(host.engine.release(host.now, id))),

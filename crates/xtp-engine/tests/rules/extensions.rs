@@ -52,7 +52,7 @@ fn status_of_an_extension_is_believed_and_not_returned() {
     };
     let sent = host.give(&packet(9, 3, Options::SREQ, Body::Xcntl(status)));
     let id = host.accepted()[0];
-    let stats = host.engine.context_stats(id).expect("open");
+    let stats = host.engine.context(id).expect("open").stats();
     assert_eq!((stats.octets_acknowledged, stats.implausible), (10, 0));
     assert!(!formats(&sent).contains(&Format::Xcntl), "{:?}", formats(&sent));
     let xdata = Body::Xdata {
@@ -124,6 +124,6 @@ fn formats_of_groups_are_dropped() {
         assert!(host.give(&packet(9, 3, ask, body)).is_empty());
     }
     let id = host.accepted()[0];
-    let stats = host.engine.context_stats(id).expect("open");
+    let stats = host.engine.context(id).expect("open").stats();
     assert_eq!((stats.octets_acknowledged, stats.implausible), (0, 2));
 }

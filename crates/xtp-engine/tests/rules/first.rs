@@ -61,7 +61,7 @@ fn a_repeat_does_not_move_the_beginning() {
     assert_eq!(told(&sent[0]).0, 104);
     let id = host.accepted()[0];
     assert_eq!(host.read(id), b"abcd");
-    assert_eq!(host.engine.context_stats(id).expect("open").implausible, 3);
+    assert_eq!(host.engine.context(id).expect("open").stats().implausible, 3);
 }
 
 /// What is no FIRST and what is no FIRST of ours: RTN on FIRST makes it a packet for a context that is not there.

@@ -130,7 +130,11 @@ impl Host {
     }
 
     pub(crate) fn closed(&self, id: ContextId) -> Option<String> {
-        self.engine.close_reason(id).map(|reason| reason.to_string())
+        self.engine
+            .context(id)
+            .ok()
+            .and_then(|context| context.close_reason())
+            .map(|reason| reason.to_string())
     }
 }
 

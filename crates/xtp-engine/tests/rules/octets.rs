@@ -52,7 +52,7 @@ fn octets_before_the_first_position_are_dropped() {
     assert!(host.give(&data(8, u64::MAX - 3, ask, b"0123456789")).is_empty());
     let id = host.accepted()[0];
     assert_eq!(host.read(id), b"ab");
-    assert_eq!(host.engine.context_stats(id).expect("open").implausible, 1);
+    assert_eq!(host.engine.context(id).expect("open").stats().implausible, 1);
 }
 
 /// A control packet says how far its sender has come. What it cannot have sent is not believed: a reader of an unreliable

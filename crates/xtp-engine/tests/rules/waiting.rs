@@ -131,7 +131,7 @@ fn who_was_not_there_has_measured_nothing() {
     let first = header(&host.flush()[0]);
     host.now = host.now + Duration::from_secs(4);
     host.give(&terms(&first, Caps::empty()));
-    let rtt = host.engine.context_stats(id).expect("open").rtt;
+    let rtt = host.engine.context(id).expect("open").stats().rtt;
     assert_eq!(rtt, None, "nobody knows how long it took");
     let asked = host.wait(Duration::from_secs(1));
     assert!(!asked.is_empty(), "1 997 octets are not acknowledged");
@@ -165,7 +165,7 @@ fn nor_has_who_was_to_ask_later() {
         &first,
         crate::host::packet(501, 0, Options::empty(), body),
     ));
-    let stats = host.engine.context_stats(id).expect("open");
+    let stats = host.engine.context(id).expect("open").stats();
     assert_eq!(
         (stats.rtt, stats.octets_acknowledged),
         (Some(Duration::from_millis(20)), 6)
@@ -196,7 +196,7 @@ fn a_poll_is_no_answer() {
         10_000,
         status.sync,
     ));
-    let rtt = host.engine.context_stats(id).expect("open").rtt;
+    let rtt = host.engine.context(id).expect("open").stats().rtt;
     assert_eq!(rtt, None);
 }
 
@@ -225,7 +225,7 @@ fn a_question_after_a_lost_answer_tells_no_round_trip() {
             100_000,
             last.sync,
         ));
-        let stats = host.engine.context_stats(id).expect("it lives");
+        let stats = host.engine.context(id).expect("it lives").stats();
         assert_eq!(stats.rtt_samples, samples, "sync {sync}");
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use xtp_engine::{CloseReason, Confirm, ContextId, Driver, Engine, Error, Event, MarkId, Read, Time};
+use xtp_engine::{
+    CloseReason, Confirm, ContextId, Driver, Engine, Error, Event, MarkAt, MarkId, Read, Setting, Time,
+};
 
 use crate::app::frames;
 use crate::app::script::{Pace, Script, Step, Stretch};
@@ -259,7 +261,11 @@ impl Task {
             Pace::Bursty { every } => self.pause_after(turn.world, every, u64::MAX),
         };
         let all = budget == u64::MAX && self.reader.promise() == Promise::Reliable;
-        let whole = all && turn.engine.holds_message(self.id).is_ok_and(|whole| whole);
+        let whole = all
+            && turn
+                .engine
+                .context(self.id)
+                .is_ok_and(|context| context.holds_message());
         let before = self.reader.messages;
         while budget > 0 {
             let max = (self.script.reader.piece as u64).min(budget) as usize;
@@ -274,7 +280,10 @@ impl Task {
         if let Pace::Slow { .. } | Pace::Bursty { .. } = self.script.reader.pace
             && !closed
             && !self.reader.ended
-            && turn.engine.readable(self.id).is_ok_and(|left| left > 0)
+            && turn
+                .engine
+                .context(self.id)
+                .is_ok_and(|context| context.readable() > 0)
         {
             self.sleep_until(self.next_read);
         }
@@ -398,12 +407,14 @@ impl Task {
             }
             Step::Until(moment) => self.wait_for(turn.world, nanos(moment)),
             Step::Mark(what) => {
-                let id = self.ask(turn, |engine, now, id| engine.mark(now, id, what))?;
+                let id = self.ask(turn, |engine, now, id| engine.mark(now, id, MarkAt::Queued, what))?;
                 self.remember(id, what)
             }
             Step::MarkQuietly(what) => {
                 let at = self.written;
-                let id = self.ask(turn, |engine, now, id| engine.mark_at(now, id, at, what))?;
+                let id = self.ask(turn, |engine, now, id| {
+                    engine.mark(now, id, MarkAt::Offset(at), what)
+                })?;
                 self.remember(id, what)
             }
             Step::CloseWriter => {
@@ -490,12 +501,12 @@ impl Task {
         self.command(turn, |engine, now, id| match *step {
             Step::Connect => engine.connect(now, id),
             Step::Abort => engine.abort(now, id),
-            Step::ErrorControl(kind) => engine.set_error_control(now, id, kind),
-            Step::InRate(rate) => engine.set_in_rate(now, id, rate),
-            Step::OutRate(rate) => engine.set_out_rate(now, id, rate),
-            Step::Sort(sort) => engine.set_sort(now, id, sort),
+            Step::ErrorControl(kind) => engine.set(now, id, Setting::ErrorControl(kind)),
+            Step::InRate(rate) => engine.set(now, id, Setting::InRate(rate)),
+            Step::OutRate(rate) => engine.set(now, id, Setting::OutRate(rate)),
+            Step::Sort(sort) => engine.set(now, id, Setting::Sort(sort)),
             Step::Post(octets) => engine.post(now, id, octets),
-            Step::UnconfirmedResponse => engine.set_unconfirmed_response(now, id, true),
+            Step::UnconfirmedResponse => engine.set(now, id, Setting::UnconfirmedResponse(true)),
             _ => Ok(()),
         })?;
         Ok(true)
@@ -546,7 +557,12 @@ impl Task {
 
     fn send_tag(&mut self, turn: &mut Turn<'_>, tag: u64) -> Result<bool, String> {
         // No room: `Writable` follows when there is.
-        if turn.engine.writable(self.id).is_ok_and(|room| room < 8) && self.refused.is_none() {
+        if turn
+            .engine
+            .context(self.id)
+            .is_ok_and(|context| context.writable() < 8)
+            && self.refused.is_none()
+        {
             return match turn.engine.send_tag(turn.now, self.id, tag) {
                 Err(Error::Limit(_)) => Ok(false),
                 Err(Error::Closed(_) | Error::WriterClosed | Error::RefusedByPeer) => Ok(true),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use xtp_engine::group::{Require, Target as Addresses};
-use xtp_engine::{EngineConfig, Error};
+use xtp_engine::{EngineConfig, Error, Failure};
 
 use super::machine::{Gone, Machine};
 use super::member::Receiving;
@@ -333,7 +333,7 @@ impl GroupWorld {
             };
             if machine.runs() {
                 let local = machine.local(now);
-                machine.driver.port_unreachable(local, peer);
+                machine.driver.failed(local, peer, Failure::PortUnreachable);
                 machine.wake = now;
             }
         }

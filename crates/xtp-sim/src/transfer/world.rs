@@ -312,7 +312,12 @@ impl Host {
     /// Whether it would take some of a message. An association that is asked in vain has something to do, and so no rest.
     fn has_room(&self) -> Result<bool, String> {
         match self.party {
-            Party::Stream(id) => Ok(self.engine.writable(id).map_err(said)? > 0),
+            Party::Stream(id) => Ok(self
+                .engine
+                .context(id)
+                .map(|context| context.writable())
+                .map_err(said)?
+                > 0),
             Party::Group(_) | Party::Listening => Ok(true),
         }
     }

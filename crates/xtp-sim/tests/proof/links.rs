@@ -95,7 +95,13 @@ fn alone(link: &LinkConfig, other: Option<u64>) -> Result {
         .task(flow, Side::Responder)
         .map_or(0, |task| task.reader.next);
     let id = world.task(flow, Side::Initiator).map(|task| task.id);
-    let stats = id.and_then(|id| world.hosts[0].engine.context_stats(id).ok());
+    let stats = id.and_then(|id| {
+        world.hosts[0]
+            .engine
+            .context(id)
+            .map(|context| context.stats())
+            .ok()
+    });
     let stats = stats.unwrap_or_default();
     let again = stats.octets_retransmitted as f64;
     Result {

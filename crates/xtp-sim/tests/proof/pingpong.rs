@@ -123,8 +123,9 @@ fn round_trip_samples_leave_the_users_time_out() {
                 let task = world.task(0, side).expect("it runs");
                 let stats = world.hosts[task.host]
                     .engine
-                    .context_stats(task.id)
-                    .expect("it lives");
+                    .context(task.id)
+                    .expect("it lives")
+                    .stats();
                 let srtt = stats.rtt.expect("samples were taken");
                 assert!(
                     srtt >= rtt && srtt <= rtt * 6 / 5,

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use xtp_engine::{Driver, Engine, Time};
+use xtp_engine::{Driver, Engine, Failure, Time};
 use xtp_io::{RecvBatch, Shortcut};
 
 use super::{Bed, Carrier, counted};
@@ -55,7 +55,7 @@ impl Carrier {
         match outcome {
             Ok(0) => {}
             Ok(count) => self.shortcut.came(*count),
-            Err(_) => engine.port_unreachable(clock.now(), shortcut.peer()),
+            Err(_) => engine.failed(clock.now(), shortcut.peer(), Failure::PortUnreachable),
         }
         self.shortcut.take_back(shortcut)
     }

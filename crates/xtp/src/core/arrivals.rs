@@ -266,7 +266,10 @@ impl Core {
         };
         let number = queue.push(now, accepted);
         if let Some(waiting) = queue.get(number) {
-            waiting.proved = self.engine.is_proved(accepted.id).unwrap_or(false);
+            waiting.proved = self
+                .engine
+                .context(accepted.id)
+                .is_ok_and(|context| context.is_proved());
         }
         slot.used_by = Use::Arriving { listener, number };
         if queue.collects {
@@ -280,7 +283,8 @@ impl Core {
     /// Whether many were here and have gone, most of them, or many were remembered and most are forgotten, since this was last
     /// true: what they had is the allocator's now, which may keep it for ever.
     pub(crate) fn crowd_has_gone(&mut self) -> bool {
-        let (held, remembered) = (self.slots.len(), self.engine.remembered());
+        let (held, stats) = (self.slots.len(), self.engine.stats());
+        let remembered = stats.tombstones + stats.datagrams_known;
         // Records outlive what they are of: who looks when all is over sees them.
         self.records = self.records.max(remembered);
         let gone = left_behind(&mut self.crowd, held);
@@ -306,7 +310,10 @@ impl Core {
         }
         if queue.collects {
             if let Some(waiting) = queue.get(number) {
-                waiting.proved |= self.engine.is_proved(waiting.accepted.id).unwrap_or(false);
+                waiting.proved |= self
+                    .engine
+                    .context(waiting.accepted.id)
+                    .is_ok_and(|context| context.is_proved());
             }
             queue.stir(number);
             queue.wake();
@@ -356,7 +363,12 @@ impl Core {
         let (id, peer) = queue
             .get(number)
             .map(|waiting| (waiting.accepted.id, waiting.accepted.peer))?;
-        if queue.holds_back(number, limit) && !self.engine.holds_message(id).unwrap_or(true) {
+        if queue.holds_back(number, limit)
+            && self
+                .engine
+                .context(id)
+                .is_ok_and(|context| !context.holds_message())
+        {
             queue.hold_back(number);
             return None;
         }
@@ -397,7 +409,10 @@ impl Core {
                 next = next.into_iter().chain([soonest]).min();
                 break;
             }
-            let here = self.engine.readable(waiting.accepted.id).unwrap_or(0);
+            let here = self
+                .engine
+                .context(waiting.accepted.id)
+                .map_or(0, |context| context.readable());
             let seconds = (waiting.octets as u64 + here) / OCTETS_A_SECOND as u64;
             let until = soonest + Duration::from_secs(seconds);
             if until <= now {

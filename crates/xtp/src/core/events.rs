@@ -78,17 +78,13 @@ impl Core {
         if reason == CloseReason::Normal {
             return;
         }
-        let Some(slot) = self.slots.get(&id) else {
+        let Some(peer) = self.slots.get(&id).map(|slot| slot.peer) else {
             return;
         };
         let octets = self.unacknowledged(id);
-        tracing::warn!(peer = %slot.peer, octets, %reason, "an association ended unconfirmed after its last handle was dropped");
+        tracing::warn!(%peer, octets, %reason, "an association ended unconfirmed after its last handle was dropped");
         if self.lost.len() < super::orphan::MAX_LOST {
-            self.lost.push(super::Unconfirmed {
-                peer: slot.peer,
-                octets,
-                reason,
-            });
+            self.lost.push(super::Unconfirmed { peer, octets, reason });
         }
     }
 }

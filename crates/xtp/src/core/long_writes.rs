@@ -108,7 +108,7 @@ impl Core {
     /// Copies as much of a long write as there is room for, in whole packets where that is not all of it; returns how many octets
     /// were taken. 0: there is too little room now, and more as octets are acknowledged.
     pub(super) fn write_long(&mut self, now: Time, id: ContextId, octets: &[u8]) -> Result<usize> {
-        let packet = self.engine.packet_payload(id)?;
+        let packet = self.engine.settled().context(id)?.packet_payload();
         let more = self.slot(id)?.more();
         let mut memory = more.long.take().unwrap_or_default();
         memory.used = now;
@@ -138,7 +138,7 @@ impl Core {
         // As long as more follows, packets are full.
         while taken < octets.len() && taken < AT_ONCE {
             let rest = &octets[taken..];
-            let room = usize::try_from(self.engine.writable(id)?).unwrap_or(usize::MAX);
+            let room = usize::try_from(self.engine.settled().context(id)?.writable()).unwrap_or(usize::MAX);
             if room < rest.len().min(packet) {
                 break;
             }

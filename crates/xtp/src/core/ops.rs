@@ -5,7 +5,7 @@
 use std::task::Poll;
 
 use bytes::{BufMut, Bytes};
-use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkId, TaggedMessage, Time};
+use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkAt, MarkId, Setting, TaggedMessage, Time};
 
 use super::long_writes::LONG;
 use super::reading::{self, PIECE};
@@ -118,7 +118,6 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
     if !corked && !clear_backlog(core, now, id)? {
         return Ok(0);
     }
-    core.engine.catch_up();
     if !corked && octets.len() >= LONG {
         let taken = core.write_long(now, id, octets)?;
         // As long as something is under way, room for whole packets follows.
@@ -126,7 +125,7 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
             return Ok(taken);
         }
     }
-    let room = usize::try_from(core.engine.writable(id)?).unwrap_or(usize::MAX);
+    let room = usize::try_from(core.engine.settled().context(id)?.writable()).unwrap_or(usize::MAX);
     let slot = core.slot(id)?;
     let collected = slot.collected();
     let limit = if corked {
@@ -352,7 +351,7 @@ pub(crate) fn set_mark(core: &mut Core, now: Time, id: ContextId, what: Confirm)
         return Err(error);
     }
     clear_backlog(core, now, id)?;
-    let mark = core.engine.mark(now, id, what)?;
+    let mark = core.engine.mark(now, id, MarkAt::Queued, what)?;
     core.slot(id)?.more().marks.push((mark, false));
     Ok(mark)
 }
@@ -368,7 +367,7 @@ pub(crate) fn set_mark_at(
     if let Some(error) = core.ended(id) {
         return Err(error);
     }
-    let mark = core.engine.mark_at(now, id, offset, what)?;
+    let mark = core.engine.mark(now, id, MarkAt::Offset(offset), what)?;
     core.slot(id)?.more().marks.push((mark, false));
     Ok(mark)
 }
@@ -497,7 +496,7 @@ pub(crate) fn respond(
     response: &mut Bytes,
     unconfirmed: bool,
 ) -> Poll<Result<()>> {
-    if unconfirmed && let Err(error) = core.engine.set_unconfirmed_response(now, id, true) {
+    if unconfirmed && let Err(error) = core.engine.set(now, id, Setting::UnconfirmedResponse(true)) {
         return Poll::Ready(Err(error.into()));
     }
     finish(core, now, id, response)

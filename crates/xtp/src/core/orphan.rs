@@ -100,7 +100,7 @@ impl Core {
     }
 
     /// Octets of an association that were not acknowledged.
-    pub(crate) fn unacknowledged(&self, id: ContextId) -> u64 {
+    pub(crate) fn unacknowledged(&mut self, id: ContextId) -> u64 {
         let written = self.slots.get(&id).map_or(0, |slot| slot.written);
         self.engine.unacknowledged(id, written)
     }

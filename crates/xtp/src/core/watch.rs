@@ -196,7 +196,10 @@ impl Core {
         match source {
             Source::Listener(_) => false,
             Source::Group(id) => self.engine.group_writable(now, id).is_ok_and(|room| room > 0),
-            Source::Stream(id) => self.engine.writable(id).is_ok_and(|room| room > 0),
+            Source::Stream(id) => self
+                .engine
+                .context(id)
+                .is_ok_and(|context| context.writable() > 0),
         }
     }
 
@@ -211,8 +214,12 @@ impl Core {
         if self.is_unheard(id) {
             return false;
         }
-        self.engine.catch_up();
-        match self.engine.readable(id) {
+        match self
+            .engine
+            .settled()
+            .context(id)
+            .map(|context| context.readable())
+        {
             Ok(0) => {}
             more => return more.is_ok(),
         }

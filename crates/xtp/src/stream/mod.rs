@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use xtp_engine::{
-    CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Octets, Rate, TaggedMessage, Time,
+    CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Octets, Rate, Setting, TaggedMessage, Time,
 };
 
 use crate::core::{Core, ops};
@@ -285,7 +285,8 @@ impl Stream {
     /// # Errors
     /// [`Error::Command`] if the association is gone.
     pub fn readable(&self) -> Result<u64> {
-        self.shared.look(|core| Ok(core.engine.readable(self.id)?))
+        self.shared
+            .look(|core| Ok(core.engine.settled().context(self.id)?.readable()))
     }
 
     /// Says that memory for this many more octets is ready; the peer is promised no more (see
@@ -359,7 +360,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone.
     pub fn set_error_control(&self, kind: ErrorControl) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.set_error_control(now, self.id, kind)?))
+            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::ErrorControl(kind))?))
     }
 
     /// Limits what the peer may send from now on.
@@ -368,7 +369,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone.
     pub fn set_in_rate(&self, rate: Rate) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.set_in_rate(now, self.id, rate)?))
+            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::InRate(rate))?))
     }
 
     /// Limits what this end sends from now on.
@@ -377,7 +378,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone.
     pub fn set_out_rate(&self, rate: Rate) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.set_out_rate(now, self.id, rate)?))
+            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::OutRate(rate))?))
     }
 
     /// Priority of what this end sends: smaller is more urgent, `None` least.
@@ -386,7 +387,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone.
     pub fn set_sort(&self, sort: Option<u16>) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.set_sort(now, self.id, sort)?))
+            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::Sort(sort))?))
     }
 
     // --- What is known ---
@@ -396,14 +397,19 @@ impl Stream {
     /// # Errors
     /// [`Error::Command`] if the association is gone.
     pub fn stats(&self) -> Result<ContextStats> {
-        self.shared.look(|core| Ok(core.engine.context_stats(self.id)?))
+        self.shared
+            .look(|core| Ok(core.engine.settled().context(self.id)?.stats()))
     }
 
     /// Whether the peer's address has shown that it receives what is sent there (§7.3). Until then anybody may
     /// have begun the association in its name. Always so where this end began it; false once it was aborted.
     pub fn is_proved(&self) -> bool {
-        self.shared
-            .look(|core| core.engine.is_proved(self.id).unwrap_or(false))
+        self.shared.look(|core| {
+            core.engine
+                .settled()
+                .context(self.id)
+                .is_ok_and(|context| context.is_proved())
+        })
     }
 
     /// How it ended, if it ended.

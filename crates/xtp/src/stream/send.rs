@@ -120,10 +120,8 @@ impl Stream {
     /// # Errors
     /// [`Error::Command`] if the association is gone.
     pub fn packet_payload(&self) -> Result<usize> {
-        self.shared.command(|core, _| {
-            core.engine.catch_up();
-            Ok(core.engine.packet_payload(self.id)?)
-        })
+        self.shared
+            .command(|core, _| Ok(core.engine.settled().context(self.id)?.packet_payload()))
     }
 
     /// As [`send`](Self::send), from memory with room for headers: full packets leave from where they lie, without having
@@ -249,10 +247,8 @@ impl Stream {
     /// # Errors
     /// [`Error::Command`] if the association is gone.
     pub fn writable(&self) -> Result<u64> {
-        self.shared.command(|core, _| {
-            core.engine.catch_up();
-            Ok(core.engine.writable(self.id)?)
-        })
+        self.shared
+            .command(|core, _| Ok(core.engine.settled().context(self.id)?.writable()))
     }
 }
 

@@ -197,8 +197,6 @@ fn turn(shared: &Shared, context: &mut Context<'_>) -> (Option<Time>, Time) {
     let now = state.core.now();
     state.core.turn(now);
     shared.announce(&mut state);
-    // Who sleeps has no use for what may wait.
-    state.core.engine.catch_up();
     let deadline = state.core.deadline();
     state.core.serve(context.waker());
     state.driver_sleeps = Some(deadline.unwrap_or(Time::NEVER));

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Read, Supplied, Supply};
 use crate::event::ContextId;
 use crate::group::{GroupId, HistoryItem};
-use crate::options::Rate;
+use crate::options::{Rate, Setting};
 use crate::time::Time;
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -205,7 +205,7 @@ impl Supplying {
             octets_per_second,
             burst: BURST,
         });
-        let _ = engine.set_out_rate(now, self.association, rate);
+        let _ = engine.set(now, self.association, Setting::OutRate(rate));
     }
 
     /// Reads records; an error is a peer that does not keep to the format.
@@ -248,7 +248,9 @@ impl Supplying {
                 return Next::Gone;
             }
         }
-        let room = engine.writable(self.association).unwrap_or(0);
+        let room = engine
+            .context(self.association)
+            .map_or(0, |context| context.writable());
         // A tag has room as a whole, or it waits.
         if room < TAG_LEN as u64 {
             return Next::Wait;

@@ -304,7 +304,7 @@ impl Engine {
 
     /// Serves the transmitters and receivers of groups that have something to say or whose time has come: part of
     /// [`flush`](Self::flush), apart for whoever calls [`flush_ahead`](Self::flush_ahead) instead.
-    pub fn flush_parties(&mut self, now: Time, out: &mut TransmitBatch) {
+    pub(crate) fn flush_parties(&mut self, now: Time, out: &mut TransmitBatch) {
         if self.groups.is_empty() {
             return;
         }

@@ -47,7 +47,7 @@ impl Engine {
     /// octets, for a caller who waits for it. END, which answers it unless it says END itself, is in `out`; no event tells of
     /// either. `None`, and
     /// nothing done, for any other: that is for [`receive`](Self::receive).
-    pub fn receive_answer(
+    pub(crate) fn receive_answer(
         &mut self,
         now: Time,
         id: ContextId,

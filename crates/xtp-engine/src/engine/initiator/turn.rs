@@ -214,9 +214,9 @@ impl Engine {
         );
     }
 
-    /// What [`context_stats`](Self::context_stats) says of `id`, if it has ended and has no context; known without looking
+    /// What [`context`](Self::context) says of `id`, if it has ended and has no context; known without looking
     /// for it.
-    pub fn parting_stats(&self, id: ContextId) -> Option<ContextStats> {
+    pub(crate) fn parting_stats(&self, id: ContextId) -> Option<ContextStats> {
         let record = self.contexts.initiator(self.contexts.find(id)?)?;
         self.count_ended(record)
     }

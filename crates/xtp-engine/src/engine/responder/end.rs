@@ -43,7 +43,7 @@ impl Engine {
 
     /// Takes a datagram that is the END of association `id`: its user has let go of it, or does so with this call. No event tells of it.
     /// False, and nothing done, for any other: that is for [`receive`](Self::receive).
-    pub fn receive_end(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> bool {
+    pub(crate) fn receive_end(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> bool {
         let now = self.now.max(now);
         let Some(slot) = self.contexts.find(id) else {
             return false;

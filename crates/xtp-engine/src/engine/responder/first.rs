@@ -170,7 +170,7 @@ impl Engine {
     /// Takes a datagram that begins an association at `listener` and holds its whole message, of at most `limit` octets,
     /// for a user who waits for both: it is accepted and read. No event tells of it. What answers it at once is in `out`;
     /// a request is answered by its user. `None`, and nothing done, for any other: that is for [`receive`](Self::receive).
-    pub fn receive_first(
+    pub(crate) fn receive_first(
         &mut self,
         now: Time,
         listener: ListenerId,

@@ -2,7 +2,6 @@
 
 use super::super::{Engine, Read};
 use super::{Responder, SHORT, STEPS, Step};
-use crate::error::Error;
 use crate::event::{ContextId, MarkId};
 use crate::options::Confirm;
 use crate::time::Time;
@@ -163,9 +162,9 @@ impl Engine {
 
     /// [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one, if `id` is an association whose
     /// request came whole, and if its answer, which is then in `out`, is all there is to send; `data` is
-    /// empty then. `unconfirmed`: as [`set_unconfirmed_response`](Self::set_unconfirmed_response) before. False, and nothing
+    /// empty then. `unconfirmed`: as [`Setting::UnconfirmedResponse`](crate::Setting::UnconfirmedResponse) before. False, and nothing
     /// done, if not.
-    pub fn respond_at_once(
+    pub(crate) fn respond_at_once(
         &mut self,
         now: Time,
         id: ContextId,
@@ -235,17 +234,5 @@ impl Engine {
         self.scheduler.remove(slot);
         self.stats.sent += out.datagrams_from(first) as u64;
         true
-    }
-
-    /// Octets of the user's that the peer acknowledged.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoContext`].
-    pub fn octets_acknowledged(&self, id: ContextId) -> Result<u64, Error> {
-        match self.contexts.responder(self.slot(id)?) {
-            Some(record) => Ok(record.acknowledged()),
-            None => self.context_stats(id).map(|stats| stats.octets_acknowledged),
-        }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::script::*;
 use crate::engine::Read;
 use crate::group::{GroupClose, GroupEvent, JoinOptions};
-use crate::{Confirm, DiagReason};
+use crate::{Confirm, DiagReason, Failure};
 use std::time::Duration;
 use xtp_wire::{Caps, DiagCode, DiagValue, GroupPoll, Options};
 
@@ -250,15 +250,21 @@ fn a_transmitter_that_answers_is_not_lost() {
 #[test]
 fn a_port_nobody_listens_on() {
     let mut script = Script::member(options());
-    script.engine.port_unreachable(script.now, TRANSMITTER);
+    script
+        .engine
+        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
     script.events_end_with(GroupClose::TransmitterLost);
     let mut script = whole(options(), Options::empty());
     script.run(100);
-    script.engine.port_unreachable(script.now, TRANSMITTER);
+    script
+        .engine
+        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
     script.events_end_with(GroupClose::Normal);
     let mut script = Script::new(options());
     script.announce();
-    script.engine.port_unreachable(script.now, TRANSMITTER);
+    script
+        .engine
+        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
     assert_eq!(
         script.events(),
         [GroupEvent::Found(TRANSMITTER)],
@@ -329,7 +335,9 @@ fn a_group_that_ends_before_one_is_whole() {
         3,
         "it says each half second that it lacks something: {said:?}"
     );
-    script.engine.port_unreachable(script.now, TRANSMITTER);
+    script
+        .engine
+        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
     script.events_end_with(GroupClose::Incomplete { missing: 100 });
 }
 

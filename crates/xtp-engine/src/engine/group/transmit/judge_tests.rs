@@ -1,6 +1,7 @@
 //! Tests of who is silent, slow, lossy, and out.
 
 use super::super::scripted::*;
+use crate::Failure;
 use crate::group::{CastOptions, DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
 use xtp_wire::{GnackBlock, Options, ToGroup, ToMember};
@@ -117,7 +118,7 @@ fn a_port_nobody_listens_on_is_out_at_once() {
     let (mut stage, _, other) = stage(CastOptions::default());
     stage.flush();
     let now = stage.now;
-    stage.engine.port_unreachable(now, other.at);
+    stage.engine.failed(now, other.at, Failure::PortUnreachable);
     stage.flush();
     let out = GroupEvent::Dropped(MemberId(1), DropReason::Unreachable);
     assert_eq!(stage.events.last(), Some(&out));

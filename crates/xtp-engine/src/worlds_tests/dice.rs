@@ -2,14 +2,14 @@
 
 /// A generator of the splitmix family: 64 bits of state, every seed is a good one.
 #[derive(Clone)]
-pub(crate) struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,17 +18,17 @@ impl Dice {
     }
 
     /// A number below `bound`, which is at least 1.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
     /// True once in `times`; never, if that is 0.
-    pub(crate) fn one_in(&mut self, times: u64) -> bool {
+    pub(super) fn one_in(&mut self, times: u64) -> bool {
         times > 0 && self.below(times) == 0
     }
 
     /// One of them.
-    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len() as u64) as usize]
     }
 }

@@ -1,16 +1,16 @@
 //! What happens in a run: exchanges as programs make them, one after the other, with whatever else may happen in between.
 
-use crate::action::{Action, Kind, Place};
-use crate::dice::Dice;
-use crate::host::Books;
-use crate::profile::Profile;
-use xtp_engine::Confirm;
+use super::action::{Action, Kind, Place};
+use super::dice::Dice;
+use super::host::Books;
+use super::profile::Profile;
+use crate::Confirm;
 
 /// Actions of a run, about.
 const LENGTH: usize = 2_000;
 
 /// The actions of a run.
-pub(crate) fn actions(seed: u64, profile: &Profile) -> Vec<Action> {
+pub(super) fn actions(seed: u64, profile: &Profile) -> Vec<Action> {
     let mut script = Script {
         dice: Dice::new(seed),
         profile,

@@ -1,12 +1,12 @@
 //! Associations of one message, many under way at once, none of which needs a context at their client.
 
+use crate::{
+    CloseReason, Confirm, ContextId, Datagram, Ecn, Engine, EngineConfig, Event, Failure, ListenOptions,
+    MarkAt, OpenOptions, Read, Time, TransmitBatch, paradigm,
+};
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::{
-    CloseReason, Confirm, ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions,
-    Read, Time, TransmitBatch, paradigm,
-};
 use xtp_wire::{Format, Header, Options};
 
 const PORT: u16 = 9;
@@ -127,7 +127,11 @@ impl World {
     }
 
     fn is_over(&self, id: ContextId) -> bool {
-        self.ends[0].close_reason(id) == Some(CloseReason::Normal)
+        self.ends[0]
+            .context(id)
+            .ok()
+            .and_then(|context| context.close_reason())
+            == Some(CloseReason::Normal)
     }
 
     /// Packets of the client that left without a context.
@@ -225,7 +229,10 @@ fn whatever_is_asked_of_one_is_what_its_context_would_say() {
         let (now, id) = (world.now, begun[7]);
         let mut said = vec![look(world, id)];
         let client = &mut world.ends[0];
-        said.push(format!("{:?}", client.mark(now, begun[1], Confirm::Received)));
+        said.push(format!(
+            "{:?}",
+            client.mark(now, begun[1], MarkAt::Queued, Confirm::Received)
+        ));
         said.push(format!(
             "{:?}",
             client.send(now, begun[2], Bytes::from_static(b"more"), true)
@@ -240,7 +247,7 @@ fn whatever_is_asked_of_one_is_what_its_context_would_say() {
         world.deliver(0, &back);
         said.push(look(world, id));
         let now = world.now;
-        world.ends[0].port_unreachable(now, address(7));
+        world.ends[0].failed(now, address(7), Failure::PortUnreachable);
         left.extend(world.turn(0));
         said.push(look(world, id));
         said.extend(begun.iter().map(|id| look(world, *id)));
@@ -262,16 +269,16 @@ fn asked_in_any_world(world: &mut World) -> (Vec<ContextId>, Vec<Vec<u8>>) {
 
 fn look(world: &World, id: ContextId) -> String {
     let engine = &world.ends[0];
-    let counted = engine.context_stats(id).map(|stats| format!("{stats:?}"));
+    let counted = engine.context(id).map(|context| format!("{:?}", context.stats()));
     let octets = (
-        engine.readable(id),
-        engine.writable(id),
+        engine.context(id).map(|context| context.readable()),
+        engine.context(id).map(|context| context.writable()),
         engine.octets_acknowledged(id),
     );
     format!(
         "{counted:?} {octets:?} {:?} {:?}",
-        engine.close_reason(id),
-        engine.peer(id)
+        engine.context(id).ok().and_then(|context| context.close_reason()),
+        engine.context(id).map(|context| context.peer())
     )
 }
 
@@ -337,10 +344,15 @@ fn what_the_carrier_says_of_a_peer_reaches_all_who_asked_it() {
         let (begun, _) = asked_in_any_world(&mut world);
         let mut reasons = Vec::new();
         for _ in 0..8 {
-            world.ends[0].port_unreachable(world.now, address(1));
+            world.ends[0].failed(world.now, address(1), Failure::PortUnreachable);
             world.now = world.now + Duration::from_secs(1);
             world.turn(0);
-            reasons.extend(begun.iter().map(|id| world.ends[0].close_reason(*id)));
+            reasons.extend(begun.iter().map(|id| {
+                world.ends[0]
+                    .context(*id)
+                    .ok()
+                    .and_then(|context| context.close_reason())
+            }));
         }
         (reasons, std::mem::take(&mut world.told[0]).len())
     });

@@ -1,9 +1,9 @@
 //! What a user waits for is handed to him at once in one world; in the other the general calls bring the same.
 
 use super::World;
+use crate::{CloseReason, ContextId, Datagram, Ecn, Event, OpenOptions, Read, Time, TransmitBatch};
 use bytes::Bytes;
 use std::net::SocketAddr;
-use xtp_engine::{CloseReason, ContextId, Datagram, Ecn, Event, OpenOptions, Read, Time, TransmitBatch};
 use xtp_wire::{Header, Options, service};
 
 /// Takes the one datagram that is under way to `me`, whose user waits for the message or the answer; true if that was
@@ -89,7 +89,7 @@ fn first(world: &mut World, now: Time, datagram: &Datagram<'_>, limit: usize) ->
     world.held[1].push(id);
     world.events.push(format!("1 {id:?} {accepted:?}"));
     world.events.push(format!("1 {id:?} {:?}", Event::Readable));
-    let taken: Result<(), xtp_engine::Error> = Ok(());
+    let taken: Result<(), crate::Error> = Ok(());
     world.events.push(format!("1 accepted {taken:?}"));
     world.events.push(format!("1 {:?}", data(&welcomed.message)));
     leaves(world, 1, &out);
@@ -100,7 +100,7 @@ fn first(world: &mut World, now: Time, datagram: &Datagram<'_>, limit: usize) ->
     true
 }
 
-fn data(message: &Bytes) -> Result<Read, xtp_engine::Error> {
+fn data(message: &Bytes) -> Result<Read, crate::Error> {
     Ok(Read::Data {
         offset: 0,
         bytes: message.clone(),
@@ -125,11 +125,10 @@ pub(super) fn respond(world: &mut World, now: Time, id: ContextId, data: &Bytes,
     assert!(rest.is_empty() && !out.is_empty());
     world.at_once[2] += 1;
     if unconfirmed {
-        let set: Result<(), xtp_engine::Error> = Ok(());
+        let set: Result<(), crate::Error> = Ok(());
         world.events.push(format!("1 unconfirmed: {set:?}"));
     }
-    let (sent, closed): (Result<usize, xtp_engine::Error>, Result<(), xtp_engine::Error>) =
-        (Ok(data.len()), Ok(()));
+    let (sent, closed): (Result<usize, crate::Error>, Result<(), crate::Error>) = (Ok(data.len()), Ok(()));
     world.events.push(format!("1 {sent:?} {closed:?}"));
     leaves(world, 1, &out);
     true
@@ -156,7 +155,7 @@ pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -
         world.events.push(format!("1 {id:?} {closed:?}"));
     }
     if releases {
-        let released: Option<Result<(), xtp_engine::Error>> = last.map(|_| Ok(()));
+        let released: Option<Result<(), crate::Error>> = last.map(|_| Ok(()));
         world.events.push(format!("1 {released:?}"));
         world.held[1].pop();
     }
@@ -164,12 +163,7 @@ pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -
 }
 
 /// The user lets go of one that is over.
-pub(super) fn release(
-    world: &mut World,
-    me: usize,
-    now: Time,
-    id: ContextId,
-) -> Result<(), xtp_engine::Error> {
+pub(super) fn release(world: &mut World, me: usize, now: Time, id: ContextId) -> Result<(), crate::Error> {
     if world.express && world.ends[me].release_at_once(now, id) {
         world.at_once[4] += 1;
         return Ok(());

@@ -1,18 +1,17 @@
 //! Associations that are made after their packet has left are those that would have been made before: two worlds that
 //! differ in nothing else run in step, octet for octet.
 
+use crate::{
+    Confirm, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, ListenerId, MarkAt, MarkId,
+    OpenOptions, Read, Setting, Time, TransmitBatch, paradigm,
+};
 use bytes::Bytes;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::{
-    Confirm, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, ListenerId, MarkId,
-    OpenOptions, Read, Time, TransmitBatch, paradigm,
-};
 use xtp_wire::Packet;
 
-#[path = "ahead/at_once.rs"]
 mod at_once;
 
 const PORT: u16 = 9;
@@ -110,7 +109,7 @@ impl World {
         let now = |after: u64| now + Duration::from_nanos(after * (number % 128));
         let closed = end.close_writer(now(1), id);
         let open = end.octets_acknowledged(id);
-        let mark = (answer > 0).then(|| end.mark_at(now(2), id, answer, Confirm::Received));
+        let mark = (answer > 0).then(|| end.mark(now(2), id, MarkAt::Offset(answer), Confirm::Received));
         self.mark = mark.as_ref().and_then(|mark| Some((id, *mark.as_ref().ok()?)));
         let read = end.read(now(3), id, 1 << 16);
         self.events
@@ -140,7 +139,7 @@ impl World {
         let datagram = Datagram {
             src: address(1 - me),
             dst: None,
-            ecn: xtp_engine::Ecn::NotEct,
+            ecn: crate::Ecn::NotEct,
             data,
             backing: None,
         };
@@ -201,7 +200,7 @@ impl World {
         let at = number as usize % self.held[me].len();
         let id = self.held[me].swap_remove(at);
         self.ends[me].catch_up();
-        let stats = self.ends[me].context_stats(id);
+        let stats = self.ends[me].context(id).map(|context| context.stats());
         self.events.push(format!("{me} {stats:?}"));
         let released = self.ends[me].release(now, id);
         self.events.push(format!("{me} released {released:?}"));
@@ -243,7 +242,7 @@ fn respond(world: &mut World, now: Time, number: u64, catch_up: bool) -> u64 {
     let handed = at_once::respond(world, now, id, &data, unconfirmed);
     if !handed {
         if unconfirmed {
-            let set = world.ends[1].set_unconfirmed_response(now, id, true);
+            let set = world.ends[1].set(now, id, Setting::UnconfirmedResponse(true));
             world.events.push(format!("1 unconfirmed: {set:?}"));
         }
         let sent = world.ends[1].send(now, id, data, true);

@@ -1,36 +1,36 @@
 //! What stays the same in all of a run: hosts, limits, the kinds of associations that are opened.
 
-use crate::calls::Way;
-use crate::dice::Dice;
-use crate::world::address;
+use super::calls::Way;
+use super::dice::Dice;
+use super::world::address;
+use crate::{Confirm, CongestionKind, EngineConfig, ListenOptions, OpenOptions, Tuning, paradigm};
 use std::time::Duration;
-use xtp_engine::{Confirm, CongestionKind, EngineConfig, ListenOptions, OpenOptions, Tuning, paradigm};
 use xtp_wire::Options;
 
 /// The service number of the one listener, and of another.
-pub(crate) const PORT: u16 = 9;
+pub(super) const PORT: u16 = 9;
 const OTHER_PORT: u16 = 10;
 
 /// Drawn from a seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Profile {
+pub(super) struct Profile {
     seed: u64,
     way: Way,
-    pub(crate) clients: usize,
+    pub(super) clients: usize,
     /// The carrier tells to which address a datagram was sent.
-    pub(crate) tells_destination: bool,
+    pub(super) tells_destination: bool,
     kinds: Vec<OpenOptions>,
     lasting: Vec<OpenOptions>,
     /// Octets of most messages.
-    pub(crate) usual: usize,
+    pub(super) usual: usize,
     /// Answers need no confirmation.
-    pub(crate) unconfirmed: bool,
+    pub(super) unconfirmed: bool,
     /// One datagram in so many is changed; 0: none.
-    pub(crate) mutation: u64,
+    pub(super) mutation: u64,
     /// The network does something else to one in so many.
-    pub(crate) disturbance: u64,
+    pub(super) disturbance: u64,
     /// Users ask for more while they wait for an answer.
-    pub(crate) says_more: bool,
+    pub(super) says_more: bool,
     limits: Limits,
 }
 
@@ -52,7 +52,7 @@ struct Limits {
 }
 
 impl Profile {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed ^ 0x5eed);
         let clients = match dice.below(10) {
             0..6 => 1,
@@ -102,7 +102,7 @@ impl Profile {
     }
 
     /// A server and a client that opens such associations, without small limits.
-    pub(crate) fn plain(kinds: Vec<OpenOptions>) -> Self {
+    pub(super) fn plain(kinds: Vec<OpenOptions>) -> Self {
         Self {
             seed: 1,
             way: Way::Shortcuts,
@@ -120,38 +120,38 @@ impl Profile {
     }
 
     /// How the engines of the one world are driven.
-    pub(crate) fn way(&self) -> Way {
+    pub(super) fn way(&self) -> Way {
         self.way
     }
 
-    pub(crate) fn driven(self, way: Way) -> Self {
+    pub(super) fn driven(self, way: Way) -> Self {
         Self { way, ..self }
     }
 
     /// The server has no packets but the old ones.
-    pub(crate) fn with_legacy_server(mut self) -> Self {
+    pub(super) fn with_legacy_server(mut self) -> Self {
         self.limits.legacy = true;
         self
     }
 
     /// The associations that last are of this kind.
-    pub(crate) fn with_lasting(mut self, options: OpenOptions) -> Self {
+    pub(super) fn with_lasting(mut self, options: OpenOptions) -> Self {
         self.lasting = vec![options];
         self
     }
 
     /// Few finished initiators are remembered.
-    pub(crate) fn with_few_records(mut self) -> Self {
+    pub(super) fn with_few_records(mut self) -> Self {
         self.limits.dallying = true;
         self
     }
 
     /// Whether contexts are parked at once: which one is next depends on the order of turns.
-    pub(crate) fn parks(&self) -> bool {
+    pub(super) fn parks(&self) -> bool {
         self.limits.whole > 1
     }
 
-    pub(crate) fn config(&self, host: usize) -> EngineConfig {
+    pub(super) fn config(&self, host: usize) -> EngineConfig {
         let mut config = EngineConfig::new([host as u8 + 1; 32]);
         let limits = &self.limits;
         // Creation times are far from nothing, and hosts do not agree to the millisecond.
@@ -193,7 +193,7 @@ impl Profile {
     }
 
     /// The first is the one who waits for associations.
-    pub(crate) fn listeners(&self) -> Vec<ListenOptions> {
+    pub(super) fn listeners(&self) -> Vec<ListenOptions> {
         let mut options = ListenOptions::new(PORT);
         options.services = u32::MAX;
         if self.limits.backlog {
@@ -220,16 +220,16 @@ impl Profile {
         vec![options, ListenOptions::new(OTHER_PORT)]
     }
 
-    pub(crate) fn kind(&self, number: usize) -> &OpenOptions {
+    pub(super) fn kind(&self, number: usize) -> &OpenOptions {
         &self.kinds[number % self.kinds.len()]
     }
 
     /// The listener that most associations are for, by its place.
-    pub(crate) fn listener(&self) -> usize {
+    pub(super) fn listener(&self) -> usize {
         usize::from(self.kinds[0].service_number == OTHER_PORT)
     }
 
-    pub(crate) fn lasting(&self, number: usize) -> &OpenOptions {
+    pub(super) fn lasting(&self, number: usize) -> &OpenOptions {
         &self.lasting[number % self.lasting.len()]
     }
 }

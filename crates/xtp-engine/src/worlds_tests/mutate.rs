@@ -2,10 +2,10 @@
 //! TLV, the octets and the length of the data, and what the carrier tells of a datagram. Lengths stay consistent and the
 //! checksum is mended, so that what comes is well-formed and says something else than was sent.
 
-use crate::dice::Dice;
-use crate::world::Flying;
+use super::dice::Dice;
+use super::world::Flying;
+use crate::Ecn;
 use std::net::{IpAddr, Ipv4Addr};
-use xtp_engine::Ecn;
 use xtp_wire::{CONTROL_LEN, Format, HEADER_LEN, Header, Options, XDATA_LEN, seal};
 
 /// A field of a packet: where it lies, and how many octets it has.
@@ -25,7 +25,7 @@ const LENGTH: usize = 12;
 const SYNC: usize = 20;
 
 /// Changes something about the datagram.
-pub(crate) fn mutate(datagram: &mut Flying, number: u64) {
+pub(super) fn mutate(datagram: &mut Flying, number: u64) {
     let mut dice = Dice::new(number);
     match dice.below(100) {
         0..8 => change_carrier(datagram, &mut dice),
@@ -55,7 +55,7 @@ fn age(octets: &mut [u8], dice: &mut Dice) {
 }
 
 /// Some octets become others, and the checksum is mended.
-pub(crate) fn patch(datagram: &mut Flying, at: usize, octets: &[u8]) {
+pub(super) fn patch(datagram: &mut Flying, at: usize, octets: &[u8]) {
     datagram.octets[at..at + octets.len()].copy_from_slice(octets);
     mend(&mut datagram.octets);
 }
@@ -66,7 +66,7 @@ fn change_carrier(datagram: &mut Flying, dice: &mut Dice) {
         0 => datagram.src.set_port(datagram.src.port() ^ 1),
         1 => datagram
             .src
-            .set_ip(crate::world::address(dice.below(4) as usize).ip()),
+            .set_ip(super::world::address(dice.below(4) as usize).ip()),
         2 => datagram.src.set_ip(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7))),
         3 => {
             datagram.dst = match datagram.dst {
@@ -105,7 +105,7 @@ fn change_packet(octets: &mut Vec<u8>, dice: &mut Dice) {
 }
 
 /// The check field is right again.
-pub(crate) fn mend(octets: &mut [u8]) {
+pub(super) fn mend(octets: &mut [u8]) {
     let whole = Header::parse(octets).is_ok_and(|header| {
         header.options.contains(Options::NOCHECK) || octets.len() >= HEADER_LEN + header.dlen as usize
     });

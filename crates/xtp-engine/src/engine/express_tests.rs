@@ -1,14 +1,14 @@
 //! The short way changes no packet: two worlds that differ in nothing else run in step, octet for octet.
 
+use crate::{
+    CongestionKind, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
+    TransmitBatch, Unit, paradigm,
+};
 use bytes::Bytes;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::{
-    CongestionKind, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time,
-    TransmitBatch, Unit, paradigm,
-};
 use xtp_wire::{Options, Packet};
 
 const PORT: u16 = 9;
@@ -75,7 +75,7 @@ impl World {
     fn turn(&mut self, me: usize, now: Time, catch_up: bool) {
         let mut out = TransmitBatch::new();
         let before = self.ends[me].stats().express;
-        self.ends[me].flush(now, &mut out);
+        self.ends[me].flush_ahead(now, &mut out);
         self.trains += u64::from(self.ends[me].stats().express > before + 1);
         self.dispatch(me, &out, catch_up);
     }
@@ -239,7 +239,7 @@ fn datagram(me: usize, data: &[u8]) -> Datagram<'_> {
     Datagram {
         src: address(1 - me),
         dst: None,
-        ecn: xtp_engine::Ecn::NotEct,
+        ecn: crate::Ecn::NotEct,
         data,
         backing: None,
     }
@@ -309,7 +309,7 @@ fn compare(seed: u64) -> [u64; 5] {
     for me in 0..2 {
         let [express, plain] = worlds.each_ref().map(|world| {
             let id = world.ids[me]?;
-            let mut stats = world.ends[me].context_stats(id);
+            let mut stats = world.ends[me].context(id).map(|context| context.stats());
             // The packets of a train are put side by side, which costs a copy.
             if let Ok(stats) = &mut stats {
                 stats.octets_copied = 0;

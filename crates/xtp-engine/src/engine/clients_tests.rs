@@ -1,15 +1,15 @@
 //! A server that several clients ask in turn leaves behind the same whether or not it made an association of each
 //! request: two worlds that differ in nothing else run in step, octet for octet.
 
+use crate::{
+    ContextId, ContextStats, Datagram, Engine, EngineConfig, Event, Failure, ListenOptions, Read, Setting,
+    Time, TransmitBatch, paradigm,
+};
 use bytes::Bytes;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::{
-    ContextId, ContextStats, Datagram, Engine, EngineConfig, Event, ListenOptions, Read, Time, TransmitBatch,
-    paradigm,
-};
 
 const PORT: u16 = 9;
 /// More than the server remembers answers of, in some runs.
@@ -45,7 +45,7 @@ fn datagram(from: usize, data: &[u8]) -> Datagram<'_> {
     Datagram {
         src: address(from),
         dst: None,
-        ecn: xtp_engine::Ecn::NotEct,
+        ecn: crate::Ecn::NotEct,
         data,
         backing: None,
     }
@@ -158,7 +158,9 @@ impl World {
         let taken = self.server.accepted(id);
         let read = self.server.read(now, id, 1 << 16);
         let unconfirmed = !number.is_multiple_of(8);
-        let set = self.server.set_unconfirmed_response(now, id, unconfirmed);
+        let set = self
+            .server
+            .set(now, id, Setting::UnconfirmedResponse(unconfirmed));
         let octets = if number.is_multiple_of(16) { 300 } else { 1_024 };
         let sent = self.server.send(now, id, Bytes::from(vec![7; octets]), true);
         let closed = self.server.close_writer(now, id);
@@ -302,7 +304,9 @@ fn counted(world: &mut World, now: Time, fits: Option<usize>) -> [Option<Context
     let call = world.clients[0].call.take().expect("nothing else is asked");
     if fits.is_some() {
         world.clients[0].engine.catch_up();
-        world.clients[0].engine.too_big(now, address(200), fits);
+        world.clients[0]
+            .engine
+            .failed(now, address(200), Failure::TooBig { octets: fits });
         world.client_turn(0, now);
     }
     world.arrive(now);
@@ -323,7 +327,7 @@ fn counted(world: &mut World, now: Time, fits: Option<usize>) -> [Option<Context
     engine.flush_ahead(now, &mut TransmitBatch::new());
     let before = engine.parting_stats(call);
     engine.catch_up();
-    let after = engine.context_stats(call).ok();
+    let after = engine.context(call).map(|context| context.stats()).ok();
     engine.release(now, call).expect("it is there");
     world.client_turn(0, now);
     world.wire.clear();

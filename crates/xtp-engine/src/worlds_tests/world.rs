@@ -1,17 +1,17 @@
 //! A world: hosts, the network between them, and what was seen.
 
-use crate::action::{Action, Kind, Place};
-use crate::calls::Way;
-use crate::dice::Dice;
-use crate::host::{Books, Host};
-use crate::mutate::{mutate, patch};
-use crate::near::{nearly, overtake};
-use crate::profile::Profile;
+use super::action::{Action, Kind, Place};
+use super::calls::Way;
+use super::dice::Dice;
+use super::host::{Books, Host};
+use super::mutate::{mutate, patch};
+use super::near::{nearly, overtake};
+use super::profile::Profile;
+use crate::{Confirm, Datagram, Ecn, Engine, ErrorControl, Event, Failure, MarkAt, Setting, Time};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
 use std::time::Duration;
-use xtp_engine::{Confirm, Datagram, Ecn, Engine, ErrorControl, Event, Time};
 use xtp_wire::{Body, First, Format, Header, Packet, Traffic};
 
 /// Datagrams a network remembers, to bring them again.
@@ -19,16 +19,16 @@ const REMEMBERED: usize = 48;
 
 /// A datagram under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Flying {
-    pub(crate) src: SocketAddr,
+pub(super) struct Flying {
+    pub(super) src: SocketAddr,
     /// What the carrier tells of the address it was sent to.
-    pub(crate) dst: Option<IpAddr>,
-    pub(crate) ecn: Ecn,
-    pub(crate) octets: Vec<u8>,
+    pub(super) dst: Option<IpAddr>,
+    pub(super) ecn: Ecn,
+    pub(super) octets: Vec<u8>,
 }
 
 impl Flying {
-    pub(crate) fn as_datagram<'a>(&self, data: &'a [u8], backing: Option<&'a Bytes>) -> Datagram<'a> {
+    pub(super) fn as_datagram<'a>(&self, data: &'a [u8], backing: Option<&'a Bytes>) -> Datagram<'a> {
         Datagram {
             src: self.src,
             dst: self.dst,
@@ -46,14 +46,14 @@ impl Flying {
     }
 
     /// Whether receive offload would join both.
-    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
         (self.src, self.dst, self.ecn) == (other.src, other.dst, other.ecn)
     }
 }
 
 /// What a user was told; associations are numbered as he heard of them.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(super) enum Told {
     Event(usize, Event),
     Returned(&'static str, String),
     /// Position, octets, end of message.
@@ -64,7 +64,7 @@ pub(crate) enum Told {
 
 impl Told {
     /// The association an event is about.
-    pub(crate) fn association(&self) -> Option<usize> {
+    pub(super) fn association(&self) -> Option<usize> {
         match self {
             Self::Event(association, _) => Some(*association),
             _ => None,
@@ -103,20 +103,20 @@ impl core::fmt::Debug for Told {
 }
 
 /// Hosts and what is between them. The first is the server.
-pub(crate) struct World {
-    pub(crate) hosts: Vec<Host>,
-    pub(crate) profile: Profile,
+pub(super) struct World {
+    pub(super) hosts: Vec<Host>,
+    pub(super) profile: Profile,
     /// Went over the network lately, and to whom.
     past: VecDeque<(usize, Flying)>,
 }
 
 /// Where host number `host` is.
-pub(crate) fn address(host: usize) -> SocketAddr {
+pub(super) fn address(host: usize) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, host as u8 + 1], 36_036))
 }
 
 impl World {
-    pub(crate) fn new(profile: &Profile, way: Way) -> Self {
+    pub(super) fn new(profile: &Profile, way: Way) -> Self {
         let mut hosts = Vec::new();
         for number in 0..=profile.clients {
             let mut config = profile.config(number);
@@ -162,7 +162,7 @@ impl World {
     }
 
     /// Does what `action` says, and puts what was sent on its way.
-    pub(crate) fn act(&mut self, action: &Action, now: Time) {
+    pub(super) fn act(&mut self, action: &Action, now: Time) {
         for host in &mut self.hosts {
             host.sent.clear();
             host.told.clear();
@@ -184,7 +184,7 @@ impl World {
     }
 
     /// Whether anything was sent or told by the last action.
-    pub(crate) fn has_acted(&self) -> bool {
+    pub(super) fn has_acted(&self) -> bool {
         let mut hosts = self.hosts.iter();
         hosts.any(|host| !host.sent.is_empty() || !host.told.is_empty())
     }
@@ -340,8 +340,11 @@ impl World {
             Kind::MarkAt { back, octets, what } => host.mark_at(now, *back, *octets, *what),
             Kind::FinalStats { back } => host.final_stats(*back),
             Kind::Readable { back } => host.readable(*back),
-            Kind::Unreachable { host: of } => host.driver.port_unreachable(now, address(*of)),
-            Kind::TooBig { host: of, octets } => host.driver.too_big(now, address(*of), *octets),
+            Kind::Unreachable { host: of } => host.driver.failed(now, address(*of), Failure::PortUnreachable),
+            Kind::TooBig { host: of, octets } => {
+                host.driver
+                    .failed(now, address(*of), Failure::TooBig { octets: *octets })
+            }
             Kind::Clock { offset } => host.driver.set_utc_offset(*offset),
             Kind::Odd { back, what, number } => odd_command(host, *back, *what, *number, now),
             _ => {}
@@ -368,10 +371,16 @@ fn odd_command(host: &mut Host, back: usize, what: u8, number: u64, now: Time) {
     };
     match what % 14 {
         0 => host.command("abort", back, |engine, id| engine.abort(now, id)),
-        1 => host.command("mark", back, |engine, id| engine.mark(now, id, confirm)),
+        1 => host.command("mark", back, |engine, id| {
+            engine.mark(now, id, MarkAt::Queued, confirm)
+        }),
         2 => host.command("tag", back, |engine, id| engine.send_tag(now, id, number)),
         3 => host.command("sort", back, |engine, id| {
-            engine.set_sort(now, id, (!number.is_multiple_of(3)).then_some(number as u16 % 9))
+            engine.set(
+                now,
+                id,
+                Setting::Sort((!number.is_multiple_of(3)).then_some(number as u16 % 9)),
+            )
         }),
         4 => host.command("close reader", back, |engine, id| engine.close_reader(now, id)),
         5 => host.command("forgo reader", back, |engine, id| engine.forgo_reader(now, id)),
@@ -380,17 +389,17 @@ fn odd_command(host: &mut Host, back: usize, what: u8, number: u64, now: Time) {
                 0 => ErrorControl::GoBackN,
                 _ => ErrorControl::Selective,
             };
-            engine.set_error_control(now, id, kind)
+            engine.set(now, id, Setting::ErrorControl(kind))
         }),
         7 => host.command("connect", back, |engine, id| engine.connect(now, id)),
         8 => host.command("in rate", back, |engine, id| {
-            engine.set_in_rate(now, id, rate(number))
+            engine.set(now, id, Setting::InRate(rate(number)))
         }),
         9 => host.command("out rate", back, |engine, id| {
-            engine.set_out_rate(now, id, rate(number))
+            engine.set(now, id, Setting::OutRate(rate(number)))
         }),
         10 => host.command("unconfirmed", back, |engine, id| {
-            engine.set_unconfirmed_response(now, id, number.is_multiple_of(2))
+            engine.set(now, id, Setting::UnconfirmedResponse(number.is_multiple_of(2)))
         }),
         11 => host.command("post", back, |engine, id| engine.post(now, id, number % 5_000)),
         12 => host.command("acknowledged", back, |engine, id| {
@@ -399,13 +408,13 @@ fn odd_command(host: &mut Host, back: usize, what: u8, number: u64, now: Time) {
         }),
         _ => host.command("close reason", back, |engine, id| {
             engine.catch_up();
-            engine.close_reason(id)
+            engine.context(id).ok().and_then(|context| context.close_reason())
         }),
     }
 }
 
-fn rate(number: u64) -> xtp_engine::Rate {
-    xtp_engine::Rate {
+fn rate(number: u64) -> crate::Rate {
+    crate::Rate {
         octets_per_second: number % 4 * 100_000,
         burst: 3_000,
     }
@@ -429,6 +438,6 @@ fn payload(len: usize, mark: usize) -> Bytes {
 }
 
 /// Time goes on.
-pub(crate) fn later(now: Time, nanos: u64) -> Time {
+pub(super) fn later(now: Time, nanos: u64) -> Time {
     now + Duration::from_nanos(nanos)
 }

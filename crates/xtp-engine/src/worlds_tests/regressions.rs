@@ -1,12 +1,12 @@
 //! What made the worlds go apart once, each as a few actions.
 
-use crate::action::{Action, Kind, Place};
-use crate::calls::Way;
-use crate::compare::run;
-use crate::host::Books;
-use crate::profile::{PORT, Profile};
-use crate::world::{Told, World, later};
-use xtp_engine::{CloseReason, Confirm, CongestionKind, DiagReason, Event, OpenOptions, Time, paradigm};
+use super::action::{Action, Kind, Place};
+use super::calls::Way;
+use super::compare::run;
+use super::host::Books;
+use super::profile::{PORT, Profile};
+use super::world::{Told, World, later};
+use crate::{CloseReason, Confirm, CongestionKind, DiagReason, Event, OpenOptions, Time, paradigm};
 use xtp_wire::HEADER_LEN;
 
 /// Where alloc lies in a control segment, and maxdata in the specifier of a FIRST to an IPv4 address.

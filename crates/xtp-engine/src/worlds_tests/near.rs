@@ -1,10 +1,10 @@
 //! A packet that is almost the expected one: what a rule of the receiver tells from it by one number, at the edge of that
 //! rule. From elsewhere, overtaken, a duplicate, beyond what was granted, acknowledging or granting a little less or too
-//! much, asking for something. Where fields are changed at random ([`mutate`](crate::mutate)), such packets are rare.
+//! much, asking for something. Where fields are changed at random ([`mutate`](super::mutate)), such packets are rare.
 
-use crate::dice::Dice;
-use crate::mutate::mend;
-use crate::world::Flying;
+use super::dice::Dice;
+use super::mutate::mend;
+use super::world::Flying;
 use std::net::{IpAddr, Ipv4Addr};
 use xtp_wire::{Body, HEADER_LEN, Header, Options, Packet};
 
@@ -22,7 +22,7 @@ const MAX_GRANT: u64 = 1 << 40;
 const LONGEST: usize = 65_000;
 
 /// Changes the datagram; `granted`: up to where its receiver granted octets lately.
-pub(crate) fn nearly(datagram: &mut Flying, granted: Option<u64>, number: u64) {
+pub(super) fn nearly(datagram: &mut Flying, granted: Option<u64>, number: u64) {
     let mut dice = Dice::new(number);
     let Ok(packet) = Packet::parse(&datagram.octets) else {
         return;
@@ -69,7 +69,7 @@ pub(crate) fn nearly(datagram: &mut Flying, granted: Option<u64>, number: u64) {
 }
 
 /// It is so much older.
-pub(crate) fn overtake(datagram: &mut Flying, by: u32) {
+pub(super) fn overtake(datagram: &mut Flying, by: u32) {
     if let Ok(header) = Header::parse(&datagram.octets) {
         let sync = header.sync.wrapping_sub(by);
         put(&mut datagram.octets, SYNC, &sync.to_be_bytes());
@@ -90,7 +90,7 @@ fn elsewhere(datagram: &mut Flying, dice: &mut Dice) {
         1 => datagram.src.set_ip(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7))),
         2 => datagram.dst = Some(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 77))),
         _ => {
-            let other = crate::world::address(dice.below(4) as usize);
+            let other = super::world::address(dice.below(4) as usize);
             datagram.src.set_ip(other.ip());
         }
     }

@@ -4,19 +4,20 @@
 //! that the facade uses. What a caller is told in place of an event is noted as that event, so that both ways have to
 //! tell the same.
 
-use crate::calls::{Link, Way};
-use crate::world::{Flying, Told};
+use super::calls::{Link, Way};
+use super::world::{Flying, Told};
+use crate::{
+    Confirm, ContextId, Driver, Engine, Error, Event, ListenerId, MarkAt, MarkId, OpenOptions, Read, Setting,
+    Time,
+};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use xtp_engine::{
-    Confirm, ContextId, Driver, Engine, Error, Event, ListenerId, MarkId, OpenOptions, Read, Time,
-};
 use xtp_wire::service;
 
 /// When what a turn left undone is done.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Books {
+pub(super) enum Books {
     /// By the next call.
     Later,
     /// Now, and what is over is put away.
@@ -26,18 +27,18 @@ pub(crate) enum Books {
 }
 
 /// An association somebody holds.
-pub(crate) struct Held {
-    pub(crate) id: ContextId,
-    pub(crate) service: u8,
+pub(super) struct Held {
+    pub(super) id: ContextId,
+    pub(super) service: u8,
     /// `Readable` was told, and nothing was found empty since.
-    pub(crate) announced: bool,
+    pub(super) announced: bool,
     /// Octets of a message that was read in part.
-    pub(crate) partial: Vec<u8>,
-    pub(crate) mark: Option<MarkId>,
+    pub(super) partial: Vec<u8>,
+    pub(super) mark: Option<MarkId>,
 }
 
 impl Held {
-    pub(crate) fn new(id: ContextId, service: u8) -> Self {
+    pub(super) fn new(id: ContextId, service: u8) -> Self {
         Self {
             id,
             service,
@@ -47,7 +48,7 @@ impl Held {
         }
     }
 
-    pub(crate) fn lasts(&self) -> bool {
+    pub(super) fn lasts(&self) -> bool {
         !matches!(
             self.service,
             service::DATAGRAM | service::ACKNOWLEDGED | service::TRANSACTION
@@ -56,31 +57,31 @@ impl Held {
 }
 
 /// An engine and its user.
-pub(crate) struct Host {
-    pub(crate) driver: Driver,
-    pub(crate) way: Way,
-    pub(crate) listeners: Vec<ListenerId>,
+pub(super) struct Host {
+    pub(super) driver: Driver,
+    pub(super) way: Way,
+    pub(super) listeners: Vec<ListenerId>,
     /// The listener its user waits at, by its place.
-    pub(crate) expects: usize,
+    pub(super) expects: usize,
     /// Oldest first.
-    pub(crate) held: Vec<Held>,
+    pub(super) held: Vec<Held>,
     /// Let go of last.
-    pub(crate) released: Option<ContextId>,
+    pub(super) released: Option<ContextId>,
     /// Under way to this host.
-    pub(crate) arriving: Vec<Flying>,
+    pub(super) arriving: Vec<Flying>,
     /// What it sent since somebody looked.
-    pub(crate) sent: Vec<(SocketAddr, Flying)>,
+    pub(super) sent: Vec<(SocketAddr, Flying)>,
     /// What its user was told since somebody looked.
-    pub(crate) told: Vec<Told>,
+    pub(super) told: Vec<Told>,
     /// Associations by the order in which they were heard of: which slot one gets depends on when another was put away.
     names: HashMap<ContextId, usize>,
     /// How many steps were taken by a shortcut, by kind.
-    pub(crate) taken: [u64; Shortcut::COUNT],
+    pub(super) taken: [u64; Shortcut::COUNT],
 }
 
 /// A shortcut, to be counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shortcut {
+pub(super) enum Shortcut {
     First,
     Respond,
     Answer,
@@ -98,11 +99,11 @@ pub(crate) enum Shortcut {
 }
 
 impl Shortcut {
-    pub(crate) const COUNT: usize = 12;
+    pub(super) const COUNT: usize = 12;
 }
 
 impl Host {
-    pub(crate) fn new(engine: Engine, way: Way) -> Self {
+    pub(super) fn new(engine: Engine, way: Way) -> Self {
         Self {
             driver: Driver::new(engine),
             way,
@@ -118,45 +119,45 @@ impl Host {
         }
     }
 
-    pub(crate) fn name(&mut self, id: ContextId) -> usize {
+    pub(super) fn name(&mut self, id: ContextId) -> usize {
         let next = self.names.len();
         *self.names.entry(id).or_insert(next)
     }
 
-    pub(crate) fn tell_event(&mut self, id: ContextId, event: Event) {
+    pub(super) fn tell_event(&mut self, id: ContextId, event: Event) {
         let name = self.name(id);
         self.told.push(Told::Event(name, event));
     }
 
-    pub(crate) fn tell(&mut self, what: &'static str, outcome: impl core::fmt::Debug) {
+    pub(super) fn tell(&mut self, what: &'static str, outcome: impl core::fmt::Debug) {
         self.told.push(Told::Returned(what, format!("{outcome:?}")));
     }
 
-    pub(crate) fn took(&mut self, shortcut: Shortcut) {
+    pub(super) fn took(&mut self, shortcut: Shortcut) {
         self.taken[shortcut as usize] += 1;
     }
 
     /// The association `back` places before the newest.
-    pub(crate) fn index(&self, back: usize) -> Option<usize> {
+    pub(super) fn index(&self, back: usize) -> Option<usize> {
         let count = self.held.len();
         (count > 0).then(|| count - 1 - back % count)
     }
 
-    pub(crate) fn id(&self, back: usize) -> Option<ContextId> {
+    pub(super) fn id(&self, back: usize) -> Option<ContextId> {
         self.index(back).map(|at| self.held[at].id)
     }
 
-    pub(crate) fn find(&mut self, id: ContextId) -> Option<&mut Held> {
+    pub(super) fn find(&mut self, id: ContextId) -> Option<&mut Held> {
         self.held.iter_mut().find(|held| held.id == id)
     }
 
     // --- what leaves and what is told
 
-    pub(crate) fn carry(&mut self, link: Link) {
+    pub(super) fn carry(&mut self, link: Link) {
         self.sent.extend(link.sent);
     }
 
-    pub(crate) fn take_events(&mut self) {
+    pub(super) fn take_events(&mut self) {
         while let Some((id, event)) = self.driver.poll_event() {
             self.note_event(id, event);
         }
@@ -185,7 +186,7 @@ impl Host {
 
     // --- turns
 
-    pub(crate) fn turn(&mut self, now: Time, books: Books) {
+    pub(super) fn turn(&mut self, now: Time, books: Books) {
         let link = self.flush(now);
         self.carry(link);
         self.finish(now, books);
@@ -193,7 +194,7 @@ impl Host {
     }
 
     /// Does what a turn left undone.
-    pub(crate) fn finish(&mut self, now: Time, books: Books) {
+    pub(super) fn finish(&mut self, now: Time, books: Books) {
         self.settle(now, books);
         if self.driver.stats().pending > 0 {
             self.took(Shortcut::Noted);
@@ -201,20 +202,20 @@ impl Host {
     }
 
     /// Whether there is something to do in a turn; what the last one left undone is done before anything is asked.
-    pub(crate) fn is_pressing(&mut self, now: Time) -> bool {
+    pub(super) fn is_pressing(&mut self, now: Time) -> bool {
         self.settle(now, Books::Now);
         self.driver.is_pressing(now)
     }
 
     /// Whether its driver would sleep beyond `now`, if it was asked when to wake.
-    pub(crate) fn would_sleep(&mut self, now: Time) -> bool {
+    pub(super) fn would_sleep(&mut self, now: Time) -> bool {
         self.settle(now, Books::Now);
         self.driver.deadline().is_none_or(|at| at > now)
     }
 
     // --- opening
 
-    pub(crate) fn open_message(
+    pub(super) fn open_message(
         &mut self,
         now: Time,
         peer: SocketAddr,
@@ -228,7 +229,7 @@ impl Host {
         self.held.extend(opened.ok().map(|id| Held::new(id, service)));
     }
 
-    pub(crate) fn open_and_send(
+    pub(super) fn open_and_send(
         &mut self,
         now: Time,
         peer: SocketAddr,
@@ -255,7 +256,7 @@ impl Host {
         }
     }
 
-    pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) {
+    pub(super) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) {
         let service = options.service;
         let opened = self.driver.open(now, peer, options);
         let named = opened.as_ref().map(|id| self.name(*id));
@@ -265,7 +266,7 @@ impl Host {
 
     // --- commands
 
-    pub(crate) fn accept(&mut self, back: usize) {
+    pub(super) fn accept(&mut self, back: usize) {
         if let Some(id) = self.id(back) {
             let taken = self.driver.accepted(id);
             self.tell("accepted", taken);
@@ -274,7 +275,7 @@ impl Host {
 
     /// What can be read of an association up to `max` octets or the end of a message, as one: in which pieces octets lie is
     /// nobody's business.
-    pub(crate) fn read(&mut self, now: Time, id: ContextId, max: usize) {
+    pub(super) fn read(&mut self, now: Time, id: ContextId, max: usize) {
         let max = max.max(1);
         let mut read = self.driver.read(now, id, max);
         let mut behind = None;
@@ -305,7 +306,7 @@ impl Host {
         }
     }
 
-    pub(crate) fn read_once(&mut self, now: Time, back: usize, max: usize) {
+    pub(super) fn read_once(&mut self, now: Time, back: usize, max: usize) {
         match self
             .index(back)
             .map(|at| (self.held[at].id, self.held[at].lasts()))
@@ -317,7 +318,7 @@ impl Host {
     }
 
     /// Reads up to `max` octets.
-    pub(crate) fn read_on(&mut self, now: Time, id: ContextId, max: usize) {
+    pub(super) fn read_on(&mut self, now: Time, id: ContextId, max: usize) {
         let mut left = max;
         while left > 0 {
             match self.driver.read(now, id, left) {
@@ -338,13 +339,13 @@ impl Host {
         }
     }
 
-    pub(crate) fn found_nothing(&mut self, id: ContextId) {
+    pub(super) fn found_nothing(&mut self, id: ContextId) {
         if let Some(held) = self.find(id) {
             held.announced = false;
         }
     }
 
-    pub(crate) fn note_octets(&mut self, id: ContextId, octets: &[u8], eom: bool) {
+    pub(super) fn note_octets(&mut self, id: ContextId, octets: &[u8], eom: bool) {
         let Some(held) = self.find(id) else { return };
         held.partial.extend_from_slice(octets);
         if eom {
@@ -354,7 +355,7 @@ impl Host {
         }
     }
 
-    pub(crate) fn tell_read(&mut self, read: &Result<Read, Error>) {
+    pub(super) fn tell_read(&mut self, read: &Result<Read, Error>) {
         match read {
             Ok(Read::Data { offset, bytes, eom }) => {
                 self.told.push(Told::Read(*offset, bytes.to_vec(), *eom));
@@ -363,7 +364,7 @@ impl Host {
         }
     }
 
-    pub(crate) fn send(&mut self, now: Time, back: usize, data: Bytes, eom: bool) {
+    pub(super) fn send(&mut self, now: Time, back: usize, data: Bytes, eom: bool) {
         if let Some(id) = self.id(back) {
             let sent = self.driver.send(now, id, data, eom);
             self.tell("send", sent);
@@ -371,7 +372,7 @@ impl Host {
     }
 
     /// A message, and the turn it leaves in; some behind a tag.
-    pub(crate) fn send_message(&mut self, now: Time, back: usize, data: Bytes, books: Books) {
+    pub(super) fn send_message(&mut self, now: Time, back: usize, data: Bytes, books: Books) {
         let Some(id) = self.id(back) else { return };
         let mut rest = data.clone();
         let tagged = data.len() < 2_000 && data.len().is_multiple_of(3);
@@ -399,7 +400,7 @@ impl Host {
     }
 
     /// The answer to the newest association, which ends what its user has to say.
-    pub(crate) fn respond(&mut self, now: Time, data: Bytes, unconfirmed: bool, books: Books) {
+    pub(super) fn respond(&mut self, now: Time, data: Bytes, unconfirmed: bool, books: Books) {
         let Some(id) = self.id(0) else { return };
         let mut rest = data.clone();
         if let Some(link) = self.answer_at_once(now, id, &mut rest, unconfirmed) {
@@ -416,7 +417,7 @@ impl Host {
         }
         assert_eq!(rest.len(), data.len(), "something was done");
         if unconfirmed {
-            let set = self.driver.set_unconfirmed_response(now, id, true);
+            let set = self.driver.set(now, id, Setting::UnconfirmedResponse(true));
             self.tell("unconfirmed", set);
         }
         self.send(now, 0, data, true);
@@ -424,7 +425,7 @@ impl Host {
         self.turn(now, books);
     }
 
-    pub(crate) fn close(&mut self, now: Time, back: usize) {
+    pub(super) fn close(&mut self, now: Time, back: usize) {
         if let Some(id) = self.id(back) {
             let closed = self.driver.close_writer(now, id);
             self.tell("close", closed);
@@ -432,14 +433,16 @@ impl Host {
     }
 
     /// A mark behind the `octets` octets that were sent.
-    pub(crate) fn mark_at(&mut self, now: Time, back: usize, octets: u64, what: Confirm) {
+    pub(super) fn mark_at(&mut self, now: Time, back: usize, octets: u64, what: Confirm) {
         let Some(at) = self.index(back) else { return };
-        let marked = self.driver.mark_at(now, self.held[at].id, octets, what);
+        let marked = self
+            .driver
+            .mark(now, self.held[at].id, MarkAt::Offset(octets), what);
         self.held[at].mark = marked.as_ref().ok().copied();
         self.tell("mark", marked);
     }
 
-    pub(crate) fn release(&mut self, now: Time, back: usize) {
+    pub(super) fn release(&mut self, now: Time, back: usize) {
         let Some(at) = self.index(back) else { return };
         let id = self.held.remove(at).id;
         let released = match self.way.is_short() && self.driver.release_at_once(now, id) {
@@ -454,12 +457,12 @@ impl Host {
     }
 
     /// What an association cost, as whoever ends it asks.
-    pub(crate) fn final_stats(&mut self, back: usize) {
+    pub(super) fn final_stats(&mut self, back: usize) {
         let Some(id) = self.id(back) else { return };
         let known = self.driver.parting_stats(id).filter(|_| self.way.is_short());
         let stats = known.map(Ok).unwrap_or_else(|| {
             self.driver.catch_up();
-            self.driver.context_stats(id)
+            self.driver.context(id).map(|context| context.stats())
         });
         self.take_events();
         let stats = stats.map(|mut stats| {
@@ -469,18 +472,18 @@ impl Host {
         self.tell("final stats", stats);
     }
 
-    pub(crate) fn readable(&mut self, back: usize) {
+    pub(super) fn readable(&mut self, back: usize) {
         let Some(id) = self.id(back) else { return };
         if self.way.is_short() {
             self.driver.catch_up();
             self.take_events();
         }
-        let readable = self.driver.readable(id);
+        let readable = self.driver.context(id).map(|context| context.readable());
         self.tell("readable", readable);
     }
 
     /// Any other command.
-    pub(crate) fn command<R: core::fmt::Debug>(
+    pub(super) fn command<R: core::fmt::Debug>(
         &mut self,
         what: &'static str,
         back: usize,
@@ -493,12 +496,13 @@ impl Host {
     }
 
     /// Everything there is to ask, when nothing is left undone.
-    pub(crate) fn audit(&mut self, parks: bool) -> Vec<String> {
+    pub(super) fn audit(&mut self, parks: bool) -> Vec<String> {
         self.driver.catch_up();
         self.take_events();
         let mut stats = self.driver.stats();
         self.taken[Shortcut::Ahead as usize] = stats.express;
-        (stats.express, stats.pending) = (0, 0);
+        // How much an exchange of small messages keeps is looked at now and then only.
+        (stats.express, stats.pending, stats.memory) = (0, 0, 0);
         if parks {
             (stats.parked, stats.parkings) = (0, 0);
         }
@@ -506,17 +510,24 @@ impl Host {
         found.push(format!("full: {}", self.driver.is_full()));
         for held in &self.held {
             let (engine, id): (&Engine, _) = (&self.driver, held.id);
-            let counted = engine.context_stats(id).map(|mut stats| {
-                // Side by side in a train, packets cost a copy more.
-                stats.octets_copied = 0;
-                stats
-            });
+            let counted = engine
+                .context(id)
+                .map(|context| context.stats())
+                .map(|mut stats| {
+                    // Side by side in a train, packets cost a copy more.
+                    stats.octets_copied = 0;
+                    stats
+                });
             let rest = (
-                engine.readable(id),
-                engine.writable(id),
+                engine.context(id).map(|context| context.readable()),
+                engine.context(id).map(|context| context.writable()),
                 engine.octets_acknowledged(id),
             );
-            let more = (engine.close_reason(id), engine.peer(id), engine.owes_delivery(id));
+            let more = (
+                engine.context(id).ok().and_then(|context| context.close_reason()),
+                engine.context(id).map(|context| context.peer()),
+                engine.owes_delivery(id),
+            );
             let name = self.names.get(&id);
             found.push(format!("{name:?}: {counted:?} {rest:?} {more:?}"));
         }

@@ -1,36 +1,36 @@
 //! Both worlds in lock step.
 
-use crate::action::{Action, Kind};
-use crate::calls::Way;
-use crate::generate::actions;
-use crate::host::Shortcut;
-use crate::profile::Profile;
-use crate::world::{Told, World, later};
+use super::action::{Action, Kind};
+use super::calls::Way;
+use super::generate::actions;
+use super::host::Shortcut;
+use super::profile::Profile;
+use super::world::{Told, World, later};
+use crate::Time;
 use core::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
-use xtp_engine::Time;
 use xtp_wire::Packet;
 
 /// Where both worlds went apart.
 #[derive(Clone, Debug)]
-pub(crate) struct Divergence {
+pub(super) struct Divergence {
     /// Number of the action.
-    pub(crate) step: usize,
-    pub(crate) what: String,
+    pub(super) step: usize,
+    pub(super) what: String,
 }
 
 /// How often each shortcut was taken.
-pub(crate) type Taken = [u64; Shortcut::COUNT];
+pub(super) type Taken = [u64; Shortcut::COUNT];
 
 /// Runs a seed.
-pub(crate) fn run_seed(seed: u64) -> Result<Taken, Divergence> {
+pub(super) fn run_seed(seed: u64) -> Result<Taken, Divergence> {
     let profile = Profile::new(seed);
     run(&profile, &actions(seed, &profile))
 }
 
 /// Runs `actions` in both worlds; a panic of an engine is a divergence too.
-pub(crate) fn run(profile: &Profile, actions: &[Action]) -> Result<Taken, Divergence> {
+pub(super) fn run(profile: &Profile, actions: &[Action]) -> Result<Taken, Divergence> {
     let step = RefCell::new(0);
     quietly(|| run_loudly(profile, actions, &step)).unwrap_or_else(|what| {
         Err(Divergence {

@@ -1,18 +1,18 @@
 //! The calls that drive an engine, in three ways: the general calls alone, the shortcuts in whatever order, or the
 //! [`Driver`] with the order that ships.
 
-use crate::host::{Books, Host};
-use crate::world::Flying;
-use bytes::Bytes;
-use std::net::SocketAddr;
-use xtp_engine::{
+use super::host::{Books, Host};
+use super::world::Flying;
+use crate::{
     Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
     Reply, TaggedMessage, Time, TransmitBatch, Unit, Welcomed,
 };
+use bytes::Bytes;
+use std::net::SocketAddr;
 
 /// How a host's engine is driven.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(super) enum Way {
     General,
     /// By shortcuts, in whatever order its contract allows.
     Shortcuts,
@@ -21,16 +21,16 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub(crate) fn is_short(self) -> bool {
+    pub(super) fn is_short(self) -> bool {
         self != Self::General
     }
 }
 
 /// What left.
 #[derive(Default)]
-pub(crate) struct Link {
-    pub(crate) sent: Vec<(SocketAddr, Flying)>,
-    pub(crate) trains: usize,
+pub(super) struct Link {
+    pub(super) sent: Vec<(SocketAddr, Flying)>,
+    pub(super) trains: usize,
 }
 
 impl Link {
@@ -95,7 +95,7 @@ impl<'a> Arrivals<'a> for Slab<'a> {
 
 impl Host {
     /// A turn, but for what may be done later.
-    pub(crate) fn flush(&mut self, now: Time) -> Link {
+    pub(super) fn flush(&mut self, now: Time) -> Link {
         let (mut out, mut link) = (TransmitBatch::new(), Link::default());
         match self.way {
             Way::General => self.driver.flush(now, &mut out),
@@ -107,7 +107,7 @@ impl Host {
     }
 
     /// What a turn left undone.
-    pub(crate) fn settle(&mut self, now: Time, books: Books) {
+    pub(super) fn settle(&mut self, now: Time, books: Books) {
         match (self.way, books) {
             (Way::General, _) | (_, Books::Later) => {}
             (Way::Driver, Books::Idle) => self.driver.tidy(now),
@@ -115,7 +115,7 @@ impl Host {
         }
     }
 
-    pub(crate) fn begin(
+    pub(super) fn begin(
         &mut self,
         now: Time,
         peer: SocketAddr,
@@ -130,7 +130,7 @@ impl Host {
     }
 
     /// Datagrams of `stride` octets that came joined, the last perhaps shorter; how many were taken in runs.
-    pub(crate) fn take_in(&mut self, now: Time, datagram: Datagram<'_>, stride: usize) -> usize {
+    pub(super) fn take_in(&mut self, now: Time, datagram: Datagram<'_>, stride: usize) -> usize {
         let mut rest = Slab {
             rest: Some(datagram),
             stride: stride.max(1),
@@ -160,7 +160,7 @@ impl Host {
     }
 
     /// The next message of an association, whose user waits for it.
-    pub(crate) fn offer_message(
+    pub(super) fn offer_message(
         &mut self,
         now: Time,
         id: ContextId,
@@ -180,7 +180,7 @@ impl Host {
     }
 
     /// An association that begins with its message, for a user who waits for one.
-    pub(crate) fn offer_first(
+    pub(super) fn offer_first(
         &mut self,
         now: Time,
         listener: ListenerId,
@@ -211,7 +211,7 @@ impl Host {
     }
 
     /// The answer to an association, whose user waits for it.
-    pub(crate) fn offer_answer(
+    pub(super) fn offer_answer(
         &mut self,
         now: Time,
         id: ContextId,
@@ -247,7 +247,7 @@ impl Host {
         (reply, link)
     }
 
-    pub(crate) fn hand_out(
+    pub(super) fn hand_out(
         &mut self,
         now: Time,
         id: ContextId,
@@ -272,7 +272,7 @@ impl Host {
         left.then_some(link)
     }
 
-    pub(crate) fn answer_at_once(
+    pub(super) fn answer_at_once(
         &mut self,
         now: Time,
         id: ContextId,
@@ -296,7 +296,7 @@ impl Host {
 }
 
 /// What became of a datagram that was offered to whoever waits.
-pub(crate) enum Offered<T> {
+pub(super) enum Offered<T> {
     /// It was his.
     Taken(T, Link),
     /// It was the end of what nobody holds.

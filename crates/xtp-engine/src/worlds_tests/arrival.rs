@@ -1,15 +1,15 @@
 //! What arrives at a host: for whoever it concerns, or for a user who waits for it.
 
-use crate::calls::{Offered, Way};
-use crate::host::{Books, Held, Host, Shortcut};
-use crate::world::Flying;
+use super::calls::{Offered, Way};
+use super::host::{Books, Held, Host, Shortcut};
+use super::world::Flying;
+use crate::{CloseReason, ContextId, Error, Event, Read, Time};
 use bytes::Bytes;
-use xtp_engine::{CloseReason, ContextId, Error, Event, Read, Time};
 use xtp_wire::{Header, Options, service};
 
 impl Host {
     /// Datagrams one by one.
-    pub(crate) fn receive(&mut self, now: Time, came: &[Flying], shared: bool) {
+    pub(super) fn receive(&mut self, now: Time, came: &[Flying], shared: bool) {
         for flying in came {
             let backing = shared.then(|| Bytes::copy_from_slice(&flying.octets));
             let data = backing.as_deref().unwrap_or(&flying.octets);
@@ -19,7 +19,7 @@ impl Host {
     }
 
     /// Datagrams as receive offload joins them.
-    pub(crate) fn receive_joined(&mut self, now: Time, came: &[Flying]) {
+    pub(super) fn receive_joined(&mut self, now: Time, came: &[Flying]) {
         let mut rest = came;
         while let Some(first) = rest.first() {
             let count = joinable(rest);
@@ -32,7 +32,7 @@ impl Host {
     }
 
     /// Datagrams for a user who waits for the next message of an association; he reads all there is.
-    pub(crate) fn receive_message(&mut self, now: Time, back: usize, came: &[Flying], shared: bool) {
+    pub(super) fn receive_message(&mut self, now: Time, back: usize, came: &[Flying], shared: bool) {
         let Some(id) = self.id(back) else {
             return self.receive(now, came, shared);
         };
@@ -76,7 +76,7 @@ impl Host {
     }
 
     /// A datagram for a user who waits for an association that comes with its message.
-    pub(crate) fn receive_first(
+    pub(super) fn receive_first(
         &mut self,
         now: Time,
         came: &Flying,
@@ -155,7 +155,7 @@ impl Host {
     }
 
     /// A datagram for a user who waits for the answer to the association he opened last.
-    pub(crate) fn receive_answer(
+    pub(super) fn receive_answer(
         &mut self,
         now: Time,
         came: &Flying,
@@ -224,7 +224,7 @@ impl Host {
 
     /// A datagram for one who waits for whatever comes, while the end of the last association is under way; its user goes
     /// with it, if he `goes`.
-    pub(crate) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, books: Books) {
+    pub(super) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, books: Books) {
         let last = self.id(0);
         // The driver takes one that nobody holds only, with whoever waits for the next.
         let ending = last.filter(|_| goes).or(self.released);

@@ -44,7 +44,7 @@ fn run_all(seeds: Range<u64>) -> (Taken, Vec<(u64, String)>) {
                 Err(found) => {
                     // At once: who looks for one that fails need not wait for all.
                     let what = format!("action {}: {}", found.step, found.what);
-                    println!("WORLDS_SEED={seed} cargo test -p xtp-engine --test worlds  # {what}");
+                    println!("WORLDS_SEED={seed} cargo test -p xtp-engine --lib worlds  # {what}");
                     failed.push((seed, what));
                 }
             }

@@ -1,13 +1,13 @@
 //! Associations of one message that came whole, many under way at once, none of which needs a context at their server: whatever happens to
 //! one in whatever state, it is told, says and leaves behind what its context would.
 
+use crate::{
+    CloseReason, Confirm, ContextId, Datagram, Ecn, Engine, EngineConfig, Event, Failure, ListenOptions,
+    ListenerId, MarkAt, OpenOptions, Read, Setting, Time, TransmitBatch, paradigm,
+};
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::{
-    CloseReason, Confirm, ContextId, Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, ListenerId,
-    OpenOptions, Read, Time, TransmitBatch, paradigm,
-};
 use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Header, Key, Options, Packet};
 
 const PORT: u16 = 9;
@@ -156,7 +156,13 @@ impl World {
         }
         assert_eq!(served.len(), count);
         for id in served {
-            assert_eq!(self.server.close_reason(id), Some(CloseReason::Normal));
+            assert_eq!(
+                self.server
+                    .context(id)
+                    .ok()
+                    .and_then(|context| context.close_reason()),
+                Some(CloseReason::Normal)
+            );
             self.server.release(self.now, id).unwrap();
         }
         self.turn();
@@ -177,19 +183,19 @@ impl World {
     /// Everything there is to ask about one.
     fn look(&self, id: ContextId) -> String {
         let engine = &self.server;
-        let counted = engine.context_stats(id).map(|stats| format!("{stats:?}"));
+        let counted = engine.context(id).map(|context| format!("{:?}", context.stats()));
         let octets = (
-            engine.readable(id),
-            engine.writable(id),
+            engine.context(id).map(|context| context.readable()),
+            engine.context(id).map(|context| context.writable()),
             engine.octets_acknowledged(id),
-            engine.packet_payload(id),
+            engine.context(id).map(|context| context.packet_payload()),
         );
         let answers = (
-            engine.holds_message(id),
-            engine.is_proved(id),
+            engine.context(id).map(|context| context.holds_message()),
+            engine.context(id).map(|context| context.is_proved()),
             engine.owes_delivery(id),
-            engine.close_reason(id),
-            engine.peer(id),
+            engine.context(id).ok().and_then(|context| context.close_reason()),
+            engine.context(id).map(|context| context.peer()),
         );
         format!("{counted:?} {octets:?} {answers:?}")
     }
@@ -197,7 +203,7 @@ impl World {
     fn counted(&self) -> String {
         let mut stats = self.server.stats();
         (stats.express, stats.pending) = (0, 0);
-        format!("{stats:?} {}", self.server.memory())
+        format!("{stats:?}")
     }
 }
 
@@ -296,7 +302,7 @@ fn bring(
     }
     if answers {
         if unconfirmed {
-            server.set_unconfirmed_response(now, id, true).unwrap();
+            server.set(now, id, Setting::UnconfirmedResponse(true)).unwrap();
         }
         server.send(now, id, Bytes::from(vec![7; 60]), true).unwrap();
         server.close_writer(now, id).unwrap();
@@ -397,22 +403,39 @@ const DEEDS: [Deed; 27] = [
         format!("{:?}", world.server.release(world.now, id))
     }),
     ("mark", |world, id, _| {
-        format!("{:?}", world.server.mark(world.now, id, Confirm::Received))
+        format!(
+            "{:?}",
+            world
+                .server
+                .mark(world.now, id, MarkAt::Queued, Confirm::Received)
+        )
     }),
     ("mark at", |world, id, _| {
-        format!("{:?}", world.server.mark_at(world.now, id, 60, Confirm::Received))
+        format!(
+            "{:?}",
+            world
+                .server
+                .mark(world.now, id, MarkAt::Offset(60), Confirm::Received)
+        )
     }),
     ("mark at, delivered", |world, id, _| {
         format!(
             "{:?}",
-            world.server.mark_at(world.now, id, 60, Confirm::Delivered)
+            world
+                .server
+                .mark(world.now, id, MarkAt::Offset(60), Confirm::Delivered)
         )
     }),
     ("unconfirmed", |world, id, _| {
-        format!("{:?}", world.server.set_unconfirmed_response(world.now, id, true))
+        format!(
+            "{:?}",
+            world
+                .server
+                .set(world.now, id, Setting::UnconfirmedResponse(true))
+        )
     }),
     ("sort", |world, id, _| {
-        format!("{:?}", world.server.set_sort(world.now, id, Some(3)))
+        format!("{:?}", world.server.set(world.now, id, Setting::Sort(Some(3))))
     }),
     ("its FIRST again", |world, _, first| {
         world.hear(&[first.to_vec()]);
@@ -424,7 +447,9 @@ const DEEDS: [Deed; 27] = [
         String::new()
     }),
     ("port unreachable", |world, _, _| {
-        world.server.port_unreachable(world.now, address(0));
+        world
+            .server
+            .failed(world.now, address(0), Failure::PortUnreachable);
         String::new()
     }),
     ("nobody listens any more", |world, _, _| {
@@ -536,9 +561,12 @@ fn an_end_ends_no_neighbour() {
             world.hear(std::slice::from_ref(end));
             world.turn();
         }
-        let over = begun
-            .iter()
-            .filter(|id| world.server.close_reason(**id).is_some());
+        let over = begun.iter().filter(|id| {
+            world
+                .server
+                .context(**id)
+                .is_ok_and(|context| context.close_reason().is_some())
+        });
         assert_eq!(over.count(), number + 1);
     }
     assert_eq!(world.pending(), MANY, "their users hold on to them");

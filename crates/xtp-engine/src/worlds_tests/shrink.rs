@@ -1,14 +1,14 @@
 //! Fewer actions that still make both worlds go apart.
 
-use crate::action::Action;
-use crate::compare::{Divergence, run};
-use crate::profile::Profile;
+use super::action::Action;
+use super::compare::{Divergence, run};
+use super::profile::Profile;
 
 /// Runs a shrinking may take.
 const BUDGET: usize = 1_500;
 
 /// Leaves out what is not needed; the rest, and what differs then.
-pub(crate) fn shrink(
+pub(super) fn shrink(
     profile: &Profile,
     mut actions: Vec<Action>,
     mut found: Divergence,

@@ -1,24 +1,24 @@
 //! One thing that happens at one host or in the network, the same in both worlds.
 
-use crate::host::Books;
-use xtp_engine::Confirm;
+use super::host::Books;
+use crate::Confirm;
 
 /// What happens, where, and how long after what happened before.
 #[derive(Clone, Debug)]
-pub(crate) struct Action {
+pub(super) struct Action {
     /// Nanoseconds; [`NEXT_TIMER`](Self::NEXT_TIMER): when the next timer of the general world is due.
-    pub(crate) after: u64,
-    pub(crate) host: usize,
-    pub(crate) kind: Kind,
+    pub(super) after: u64,
+    pub(super) host: usize,
+    pub(super) kind: Kind,
 }
 
 impl Action {
-    pub(crate) const NEXT_TIMER: u64 = u64::MAX;
+    pub(super) const NEXT_TIMER: u64 = u64::MAX;
 }
 
 /// Which of the datagrams under way to a host.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(super) enum Place {
     Oldest,
     Newest,
     Any,
@@ -26,7 +26,7 @@ pub(crate) enum Place {
 
 /// What happens. `back`: associations the user holds, counted from the newest.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     /// An association of one message begins.
     Begin {
         kind: usize,
