@@ -343,7 +343,7 @@ fn pingpong(pair: &mut Pair, count: usize) {
 }
 
 /// Associations of one message as the facade's calls go: what is waited for is handed over as it comes, each packet leaves
-/// before what it took to decide is booked, and what an association leaves behind is put away while the next one's first
+/// before the bookkeeping, and what an association leaves behind is put away while the next one's first
 /// packet is under way.
 fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
     let message = Bytes::from(vec![7; 64]);

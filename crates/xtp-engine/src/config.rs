@@ -37,7 +37,7 @@ pub struct EngineConfig {
     /// Contexts kept whole (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
     /// octets. Changes no packet. `usize::MAX`: every one stays whole, finished ones too. Default 1 024.
     pub max_whole: usize,
-    /// Let the packet of an exchange of single small messages leave before the books are done. Changes no packet.
+    /// Let the packet of an exchange of single small messages leave before the bookkeeping. Changes no packet.
     /// Default `true`.
     pub express: bool,
     /// How long a context has been quiet before it is parked. Default 10 ms.

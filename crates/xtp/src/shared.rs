@@ -577,7 +577,7 @@ impl Shared {
                 patience.came(count, state.core.traffic());
             }
             if count > 0 && state.core.engine.take_passing() && !over {
-                // Nobody waits for that; what they wait for is mostly right behind it. If it is not yet, there are books to
+                // Nobody waits for that; what they wait for is mostly right behind it. If it is not yet, there is bookkeeping to
                 // be done, and it comes meanwhile: a sleep so short would cost more.
                 (slept, passed) = (Slept::No, true);
                 now = state.core.now_or_arrival();

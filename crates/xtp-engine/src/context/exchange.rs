@@ -3,7 +3,7 @@
 //! packets of an [`express_train`](super::express_train), of which all but the first carry nothing but data.
 
 use super::express::Departure;
-use super::express_train::{Car, Follower, LONGEST};
+use super::express_train::{LONGEST_TRAIN, LaterArrival, LaterDeparture};
 use super::input::is_worth_sharing;
 use super::plan::Planned;
 use super::{Context, Env};
@@ -43,8 +43,8 @@ const LONE_COPIED: usize = 8 << 10;
 impl Context {
     /// The message in `datagram`, in which a packet begins every `stride` octets, if it is the next one of a regular
     /// association and the user has read all before, or the octets of one packet for a user who takes any; with it the head of
-    /// its first packet. What is to be booked of packets
-    /// behind the first goes to `followers`. What it acknowledges stays in the queue until then.
+    /// its first packet. Those behind the first, which are to be accounted for, go to `later`. What it acknowledges stays in
+    /// the queue until then.
     #[inline(always)]
     pub(crate) fn take_message<'a>(
         &mut self,
@@ -52,7 +52,7 @@ impl Context {
         datagram: &Datagram<'a>,
         stride: usize,
         unit: Unit,
-        followers: &mut Vec<Follower>,
+        later: &mut Vec<LaterArrival>,
     ) -> Option<(&'a XdataHead, TaggedMessage)> {
         let (first, behind) = datagram
             .data
@@ -80,7 +80,7 @@ impl Context {
                 self.after_arrival(&header, segment.sequence_len() as u64, now);
                 message
             }
-            false => self.take_train(now, &header, (data, datagram.ecn), behind, followers)?,
+            false => self.take_train(now, &header, (data, datagram.ecn), behind, later)?,
         };
         Some((head, TaggedMessage { tag, data: message }))
     }
@@ -109,10 +109,10 @@ impl Context {
         first: &Header,
         (data, ecn): (&[u8], Ecn),
         behind: &[u8],
-        followers: &mut Vec<Follower>,
+        later: &mut Vec<LaterArrival>,
     ) -> Option<Bytes> {
         let stride = size::packet(XDATA_LEN + data.len());
-        let mut parts: SmallVec<[&[u8]; LONGEST]> = SmallVec::new();
+        let mut parts: SmallVec<[&[u8]; LONGEST_TRAIN]> = SmallVec::new();
         parts.push(data);
         let (mut seq, mut sync) = (first.seq + data.len() as u64, first.sync);
         let mut ended = false;
@@ -122,7 +122,7 @@ impl Context {
             let same = header.key == first.key
                 && header.options - Options::EOM == first.options
                 && (header.seq, header.sync) == (seq, sync);
-            if !same || ended || data.is_empty() || parts.len() == LONGEST {
+            if !same || ended || data.is_empty() || parts.len() == LONGEST_TRAIN {
                 return None;
             }
             ended = header.options.contains(Options::EOM);
@@ -142,18 +142,18 @@ impl Context {
         self.reader.note_sync(sync, edge, now);
         self.stats.octets_copied += seq - first.seq;
         let message = self.reader.store.hand_on_parts(&parts);
-        let cars = parts[1..].iter().zip(1..);
-        followers.extend(cars.map(|(data, behind)| {
+        let numbered = parts[1..].iter().zip(1..);
+        later.extend(numbered.map(|(data, behind)| {
             let octets = size::packet(data.len());
-            Follower::of(now, ecn, octets, first.sync.wrapping_add(behind))
+            LaterArrival::of(now, ecn, octets, first.sync.wrapping_add(behind))
         }));
         Some(message)
     }
 
     /// Sends `data` as one message in a few packets, or as octets in one, if it may leave at once and nothing else has to; else
     /// `data` is left. Behind a tag a message has to find room in one packet.
-    /// What is to be booked of packets behind the first goes to `cars`. `acknowledged`: an arrival that is not in the
-    /// books yet acknowledges all that was sent.
+    /// Those behind the first, which are to be accounted for, go to `later`. `acknowledged`: an arrival that is not
+    /// accounted for yet acknowledges all that was sent.
     #[inline(always)]
     pub(crate) fn depart_message(
         &mut self,
@@ -161,7 +161,7 @@ impl Context {
         (tag, data, unit): (Option<u64>, &mut Bytes, Unit),
         out: &mut TransmitBatch,
         acknowledged: bool,
-        cars: &mut Vec<Car>,
+        later: &mut Vec<LaterDeparture>,
     ) -> Option<Departure> {
         if data.is_empty() {
             return None;
@@ -189,7 +189,7 @@ impl Context {
         let data = std::mem::take(data);
         let (sync, octets, options) = match whole {
             true => self.build_message(&segment, &data, env, out),
-            false => self.build_train(&segment, &data, env, out, cars),
+            false => self.build_train(&segment, &data, env, out, later),
         };
         Some(Departure::of(env.now, segment, sync, octets, options).carrying(data))
     }
@@ -202,13 +202,13 @@ impl Context {
             && self.may_depart(len as u64, env.now, acknowledged)
             && self.room() >= len as u64
             && self.tuning.sort.is_none()
-            && (len <= size || self.may_couple(len, size, env.config.max_train));
+            && (len <= size || self.may_leave_as_train(len, size, env.config.max_train));
         may.then_some(len.min(size))
     }
 
     /// Whether a message of `len` octets, of which `first` find room in the first packet, may leave in a train at once:
-    /// what [`cars`](Self::cars) asks, of a message that is not in the queue.
-    fn may_couple(&self, len: usize, first: usize, max: usize) -> bool {
+    /// what [`later_segments`](Self::later_segments) asks, of a message that is not in the queue.
+    fn may_leave_as_train(&self, len: usize, first: usize, max: usize) -> bool {
         let writer = &self.writer;
         let size = self.segment_size();
         let behind = (len - first).div_ceil(size);
@@ -245,7 +245,7 @@ impl Context {
         data: &[u8],
         env: &Env<'_>,
         out: &mut TransmitBatch,
-        cars: &mut Vec<Car>,
+        later: &mut Vec<LaterDeparture>,
     ) -> (u32, usize, Options) {
         let (first, mut rest) = data.split_at(segment.len);
         let size = self.segment_size();
@@ -258,15 +258,15 @@ impl Context {
         while !rest.is_empty() {
             let (part, left) = rest.split_at(size.min(rest.len()));
             rest = left;
-            let car = Planned {
+            let segment = Planned {
                 seq,
                 len: part.len(),
                 eom: rest.is_empty(),
                 ..*segment
             };
-            seq = car.end();
-            let (sync, options) = (self.next_sync(), self.options_of(&car, false));
-            let header = self.header(&car, Format::Data, (sync, options));
+            seq = segment.end();
+            let (sync, options) = (self.next_sync(), self.options_of(&segment, false));
+            let header = self.header(&segment, Format::Data, (sync, options));
             let protection = env.config.protection();
             out.write_exactly::<{ size::packet(0) }, _>(
                 header,
@@ -275,11 +275,11 @@ impl Context {
                 std::iter::once(part),
             );
             out.arena.extend_from_slice(part);
-            cars.push(Car::of(car, sync, size::packet(part.len()), options));
+            later.push(LaterDeparture::of(segment, sync, size::packet(part.len()), options));
         }
         let octets = out.end_packets(self.route(false), at, segment_octets);
         self.stats.octets_copied += data.len() as u64;
-        self.note_built(octets, 1 + cars.len() as u64, env);
+        self.note_built(octets, 1 + later.len() as u64, env);
         (sync, segment_octets, options)
     }
 

@@ -1,4 +1,4 @@
-//! The short way of an exchange of single small messages: a packet leaves first, the books are done after.
+//! The short way of an exchange of single small messages: a packet leaves first, the bookkeeping is deferred.
 //!
 //! An association between two turns of which nothing is owed, missing, asked or limited is *regular*: the next packet
 //! of its peer can be told by its header, and the answer follows from two counters. Such a packet is stored, such an
@@ -7,7 +7,7 @@
 //! times, so that not one octet differs. Whatever is not exactly so goes the long way.
 
 use super::decide::Ask;
-use super::express_train::{Car, Follower};
+use super::express_train::{LaterArrival, LaterDeparture};
 use super::input::Input;
 use super::plan::{Planned, Stop};
 use super::reader::{Owed, ReaderState, Refusal};
@@ -28,7 +28,7 @@ use xtp_wire::{
 /// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (§5.3).
 pub(super) const NOT_IDLE: Duration = Duration::from_millis(5);
 
-/// What is not yet in the books of a packet that came.
+/// A packet that came and is not accounted for yet.
 pub(crate) struct Arrival {
     now: Time,
     /// The carrier told to which address it came.
@@ -38,7 +38,7 @@ pub(crate) struct Arrival {
     head: XdataHead,
 }
 
-/// What is not yet in the books of a packet that left.
+/// A packet that left and is not accounted for yet.
 pub(crate) struct Departure {
     now: Time,
     segment: Planned,
@@ -131,7 +131,7 @@ impl Context {
     }
 
     /// Stores the packet if it is the one expected: the next message, in order, that acknowledges all of ours and asks
-    /// nothing. What it means for the writer is for the books.
+    /// nothing. What it means for the writer is accounted for later.
     pub(crate) fn arrive(
         &mut self,
         env: &mut Env<'_>,
@@ -208,7 +208,7 @@ impl Context {
 
     /// The queue as it is with these: without what the arrival acknowledged, with what departed. Doing it again changes
     /// nothing.
-    pub(crate) fn book_queue(&mut self, arrival: Option<&Arrival>, departure: Option<&mut Departure>) {
+    pub(crate) fn account_queue(&mut self, arrival: Option<&Arrival>, departure: Option<&mut Departure>) {
         if let Some(arrival) = arrival {
             self.writer.queue.release(arrival.head.control().rseq);
         }
@@ -228,7 +228,7 @@ impl Context {
 
     /// Does for an arrival what [`Context::receive`] does beside storing it, as of then.
     /// Then the same for those that followed it.
-    pub(crate) fn book_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, followers: &[Follower]) {
+    pub(crate) fn account_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, later: &[LaterArrival]) {
         let data = DataSegment { tag: None, data: &[] };
         let (header, control) = (arrival.head.header(), arrival.head.control());
         let delay_us = arrival.head.delay_us();
@@ -258,24 +258,24 @@ impl Context {
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
         self.take_control(&header, &packet.body, env);
         self.take_requests(&header, &packet.body);
-        for follower in followers {
-            env.now = follower.now();
-            self.book_follower(env, &input, follower);
+        for arrival in later {
+            env.now = arrival.now();
+            self.account_later_arrival(env, &input, arrival);
         }
     }
 
-    /// The one message that waits, if it may leave in a few packets and nothing else has to: they go to `out`, what is
-    /// to be booked of those behind the first to `cars`. `acknowledged`: an arrival that is not in the books yet
-    /// acknowledges all that was sent.
+    /// The one message that waits, if it may leave in a few packets and nothing else has to: they go to `out`, those
+    /// behind the first, which are to be accounted for, to `later`. `acknowledged`: an arrival that is not accounted for
+    /// yet acknowledges all that was sent.
     pub(crate) fn depart(
         &mut self,
         env: &Env<'_>,
         out: &mut TransmitBatch,
         acknowledged: bool,
-        cars: &mut Vec<Car>,
+        later: &mut Vec<LaterDeparture>,
     ) -> Option<Departure> {
         let segment = self.departing(env.now, acknowledged)?;
-        let behind = self.cars(&segment, env.config.max_train)?;
+        let behind = self.later_segments(&segment, env.config.max_train)?;
         let (sync, octets, options) = self.build_data(
             Format::Xdata,
             segment,
@@ -284,7 +284,7 @@ impl Context {
             env,
             out,
         );
-        self.couple(env, out, &behind, cars);
+        self.build_later(env, out, &behind, later);
         Some(Departure::of(env.now, segment, sync, octets, options))
     }
 
@@ -326,7 +326,7 @@ impl Context {
     }
 
     /// Does for a departure what [`Context::flush`] does beside building the packet, as of then.
-    pub(crate) fn book_departure(&mut self, env: &mut Env<'_>, departure: &Departure, cars: &[Car]) {
+    pub(crate) fn account_departure(&mut self, env: &mut Env<'_>, departure: &Departure, later: &[LaterDeparture]) {
         self.before_turn(env);
         self.settle_owed(true, departure.options);
         let Departure {
@@ -337,7 +337,7 @@ impl Context {
             ..
         } = departure;
         self.account_data(segment, *sync, *octets, *options, false, env);
-        self.book_cars(env, cars);
+        self.account_later_departures(env, later);
         self.record_stop(Stop::Drained, env);
         if self.probing_pays() {
             // Tries nothing now, or this would not be a departure.
@@ -347,7 +347,7 @@ impl Context {
         self.end_turn(env.now);
         self.touched = env.now;
         self.regular = self.is_regular();
-        self.leeway = self.leeway();
+        self.answerable = self.answerable();
         self.reader.store.prepare();
     }
 }

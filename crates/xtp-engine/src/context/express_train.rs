@@ -15,21 +15,21 @@ use smallvec::SmallVec;
 use xtp_wire::{Body, DataSegment, Format, Header, Options, Packet, XDATA_LEN, serial_gt, size};
 
 /// Packets of the longest train: more octets than that are better gathered where they lie than copied behind one another.
-pub(super) const LONGEST: usize = 16;
+pub(crate) const LONGEST_TRAIN: usize = 16;
 
 /// The packets of a train behind its first.
-pub(super) type Cars = SmallVec<[Planned; 2]>;
+pub(super) type LaterSegments = SmallVec<[Planned; 2]>;
 
-/// What is not yet in the books of a packet that followed the first of a train.
-pub(crate) struct Follower {
+/// A packet that followed the first of a train and is not accounted for yet.
+pub(crate) struct LaterArrival {
     now: Time,
     ecn: Ecn,
     octets: usize,
     sync: u32,
 }
 
-/// What is not yet in the books of a packet that left behind the first of a train.
-pub(crate) struct Car {
+/// A packet that left behind the first of a train and is not accounted for yet.
+pub(crate) struct LaterDeparture {
     segment: Planned,
     sync: u32,
     octets: usize,
@@ -37,13 +37,13 @@ pub(crate) struct Car {
 }
 
 impl Context {
-    /// Stores a packet that continues what came the short way; the caller knows that the books are open for that.
+    /// Stores a packet that continues what came the short way; the caller knows that this one is not accounted for.
     pub(crate) fn follow(
         &mut self,
         env: &mut Env<'_>,
         datagram: &Datagram<'_>,
         packet: &Packet<'_>,
-    ) -> Option<Follower> {
+    ) -> Option<LaterArrival> {
         let Body::Data(data) = &packet.body else {
             return None;
         };
@@ -78,7 +78,7 @@ impl Context {
             self.reader.announced = true;
             env.events.push_back((self.id, Event::Readable));
         }
-        Some(Follower {
+        Some(LaterArrival {
             now: env.now,
             ecn: datagram.ecn,
             octets: datagram.data.len(),
@@ -86,11 +86,11 @@ impl Context {
         })
     }
 
-    /// Does for a follower what [`Context::receive`] does beside storing it, as of then. `first`: header of the packet
+    /// Does for such a packet what [`Context::receive`] does beside storing it, as of then. `first`: header of the packet
     /// it followed, of which it is told by its sync.
-    pub(crate) fn book_follower(&mut self, env: &mut Env<'_>, first: &Input<'_>, follower: &Follower) {
+    pub(crate) fn account_later_arrival(&mut self, env: &mut Env<'_>, first: &Input<'_>, arrival: &LaterArrival) {
         let header = Header {
-            sync: follower.sync,
+            sync: arrival.sync,
             format: Format::Data,
             ..first.packet.header
         };
@@ -100,8 +100,8 @@ impl Context {
             padding: 0,
         };
         let input = Input {
-            ecn: follower.ecn,
-            octets: follower.octets,
+            ecn: arrival.ecn,
+            octets: arrival.octets,
             packet: &packet,
             ..*first
         };
@@ -115,12 +115,12 @@ impl Context {
 
     /// What has to leave behind `first`, the first packet of a turn; `None` if it does not go the short way. Nothing, if
     /// that packet is all.
-    pub(super) fn cars(&self, first: &Planned, max: usize) -> Option<Cars> {
+    pub(super) fn later_segments(&self, first: &Planned, max: usize) -> Option<LaterSegments> {
         let writer = &self.writer;
-        let mut cars = Cars::new();
+        let mut later = LaterSegments::new();
         let end = writer.queue.end();
         if first.end() == end {
-            return Some(cars);
+            return Some(later);
         }
         let size = self.segment_size();
         // With so much to spare no rule about credit has an effect.
@@ -132,13 +132,13 @@ impl Context {
         let mut octets = size::packet(XDATA_LEN + first.len) as u64;
         let mut seq = first.end();
         while seq < end {
-            // What the books of an arrival will say of the window and the pacer lets no less through.
+            // The window and the pacer let no less through when the arrival is accounted for.
             let open = seq - writer.nxt < writer.control.window() && octets < writer.pacer.available();
             let cut = writer.queue.cut(seq, size)?;
-            if !open || cut.tag.is_some() || cars.len() + 2 > self.longest(max) {
+            if !open || cut.tag.is_some() || later.len() + 2 > self.longest(max) {
                 return None;
             }
-            let car = Planned {
+            let segment = Planned {
                 seq,
                 len: cut.len,
                 tag: None,
@@ -147,43 +147,44 @@ impl Context {
                 count: 1,
             };
             octets += size::packet(cut.len) as u64;
-            seq = car.end();
-            cars.push(car);
+            seq = segment.end();
+            later.push(segment);
         }
-        Some(cars)
+        Some(later)
     }
 
     /// Packets of a train that may leave at once, if a turn hands over at most `max`: one more might ask for a report.
     pub(super) fn longest(&self, max: usize) -> usize {
         let unasked = self.unasked() as usize - 1;
-        unasked.min(LONGEST).min(max)
+        unasked.min(LONGEST_TRAIN).min(max)
     }
 
-    /// Builds the packets of `cars`, whose books are for later.
-    pub(super) fn couple(
+    /// Builds the packets of `segments`; what is to be accounted for goes to `later`.
+    pub(super) fn build_later(
         &mut self,
         env: &Env<'_>,
         out: &mut TransmitBatch,
-        cars: &Cars,
-        books: &mut Vec<Car>,
+        segments: &LaterSegments,
+        later: &mut Vec<LaterDeparture>,
     ) {
-        for segment in cars {
+        for segment in segments {
             let (sync, octets, options) =
                 self.build_data(Format::Data, *segment, Ask::default(), false, env, out);
-            books.push(Car::of(*segment, sync, octets, options));
+            later.push(LaterDeparture::of(*segment, sync, octets, options));
         }
     }
 
     /// Does for the packets behind the first what [`Context::flush`] does beside building them.
-    pub(super) fn book_cars(&mut self, env: &Env<'_>, cars: &[Car]) {
-        for car in cars {
-            self.settle_owed(false, car.options);
-            self.account_data(&car.segment, car.sync, car.octets, car.options, false, env);
+    pub(super) fn account_later_departures(&mut self, env: &Env<'_>, later: &[LaterDeparture]) {
+        for departure in later {
+            let LaterDeparture { segment, sync, octets, options } = departure;
+            self.settle_owed(false, *options);
+            self.account_data(segment, *sync, *octets, *options, false, env);
         }
     }
 }
 
-impl Car {
+impl LaterDeparture {
     pub(super) fn of(segment: Planned, sync: u32, octets: usize, options: Options) -> Self {
         Self {
             segment,
@@ -194,7 +195,7 @@ impl Car {
     }
 }
 
-impl Follower {
+impl LaterArrival {
     pub(super) fn of(now: Time, ecn: Ecn, octets: usize, sync: u32) -> Self {
         Self {
             now,

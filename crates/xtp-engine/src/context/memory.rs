@@ -76,7 +76,7 @@ impl Context {
             initial: 0,
             touched: Time::ZERO,
             regular: false,
-            leeway: 0,
+            answerable: 0,
             expected_answer: 0,
             tuning,
         })

@@ -3,6 +3,7 @@
 //! Only `receive`, `decide` and `emit` see all parts. `receive` takes a packet, `decide` says what is worth
 //! sending next and changes nothing, `emit` turns that into octets and book-keeping.
 
+mod answerable;
 mod arrivals;
 mod backlog;
 mod black_hole;
@@ -18,7 +19,6 @@ mod express;
 mod express_train;
 mod input;
 mod last_word;
-mod leeway;
 mod marks;
 mod memory;
 mod modes;
@@ -59,7 +59,7 @@ pub(crate) use dally::Dally;
 use decide::Ask;
 pub use exchange::{TaggedMessage, Unit};
 pub(crate) use express::{Arrival, Departure};
-pub(crate) use express_train::{Car, Follower};
+pub(crate) use express_train::{LONGEST_TRAIN, LaterArrival, LaterDeparture};
 use marks::Marks;
 use modes::Pattern;
 pub(crate) use packets::COPY_LIMIT;
@@ -177,7 +177,7 @@ pub(crate) struct Context {
     /// After its last turn it was regular (`express`), and nothing went the long way since.
     pub(crate) regular: bool,
     /// Octets that may answer the next message at once, as long as it is regular.
-    pub(crate) leeway: u32,
+    pub(crate) answerable: u32,
 }
 
 /// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (§2.6, §7.5).

@@ -136,14 +136,14 @@ impl Context {
             moved,
             initial,
             regular,
-            leeway,
+            answerable,
             expected_answer,
         } = self;
         (*peer_key, *peer_has_key, *in_force) = (None, false, Caps::empty());
         (*listener, *place, *confirm, *opening) = (None, None, Confirm::Received, None);
         (*closed, *cached, *serial) = (None, None, None);
         (*expected_answer, *initial, *regular) = (0, 0, false);
-        *leeway = 0;
+        *answerable = 0;
         (*released, *end_received, *dirty) = (false, false, false);
         (*half_open, *extended_first) = (false, false);
         (*retired, *abort_pending) = (false, false);

@@ -54,7 +54,7 @@ impl Context {
         self.end_turn(env.now);
         self.regular = env.config.express && self.is_regular();
         // Of use only where one message answers another.
-        self.leeway = 0;
+        self.answerable = 0;
     }
 
     /// Timers as the turn left things.

@@ -65,7 +65,7 @@ impl Driver {
             return false;
         }
         self.send_out(now, outlet);
-        // What it took to decide is booked while the packet is under way.
+        // The bookkeeping is done while the packet is under way.
         self.engine.catch_up();
         true
     }
@@ -94,7 +94,7 @@ impl Driver {
 
     /// What an association that came to a good end cost.
     pub fn final_stats(&mut self, id: ContextId) -> Option<ContextStats> {
-        // Known without its last books, as a rule: these may wait until the next packet is under way.
+        // Known without the last bookkeeping, as a rule: that may wait until the next packet is under way.
         let known = self.engine.parting_stats(id);
         known.or_else(|| self.settled().context(id).ok().map(|context| context.stats()))
     }

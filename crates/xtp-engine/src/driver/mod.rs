@@ -1,7 +1,7 @@
 //! The order in which an engine is driven: what a socket, a link of the simulator and a fuzz target have in common.
 //!
 //! An [`Engine`] has short ways for the one thing its user waits for, and each of them may be asked only at its place:
-//! a datagram is offered to the posted [`Expectation`] first, what answers it leaves before anything is booked, and
+//! a datagram is offered to the posted [`Expectation`] first, what answers it leaves before the bookkeeping, and
 //! what can wait is done when nobody has anything to do. The [`Driver`] is that order. It owns the engine, the packets
 //! that found no room yet and the expectation; sockets, clocks and whoever waits are its caller's.
 
@@ -156,7 +156,7 @@ impl Driver {
         if !self.out.is_empty() {
             self.send_out(now, outlet);
         }
-        // What it took to decide is booked while the packet is under way.
+        // The bookkeeping is done while the packet is under way.
         self.engine.catch_up();
         true
     }

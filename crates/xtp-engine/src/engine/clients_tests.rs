@@ -297,7 +297,7 @@ fn no_note_is_made_beyond_the_associations_that_are_kept_whole() {
     assert_eq!(notes(1), 0);
 }
 
-/// One exchange; what its client is told was counted before its books are done, and after. With `fits` the path to the server turns out
+/// One exchange; what its client is told was counted before the bookkeeping, and after. With `fits` the path to the server turns out
 /// to carry no more than that while the answer is awaited.
 fn counted(world: &mut World, now: Time, fits: Option<usize>) -> [Option<ContextStats>; 2] {
     world.ask(0, now, 100);

@@ -2,7 +2,7 @@
 //! association, and one who sends it. Both do nothing and say so wherever anything else is to be done.
 
 use super::Engine;
-use super::express::Books;
+use super::express::Deferred;
 use crate::context::{Arrival, Env, TaggedMessage, Unit};
 use crate::event::ContextId;
 use crate::time::Time;
@@ -39,12 +39,12 @@ impl Engine {
         if context.dirty {
             return None;
         }
-        let followers = &mut self.trains.followers;
-        let (head, message) = context.take_message(now, datagram, stride, unit, followers)?;
+        let later = &mut self.trains.arrivals;
+        let (head, message) = context.take_message(now, datagram, stride, unit, later)?;
         self.now = now;
-        self.stats.received += 1 + followers.len() as u64;
+        self.stats.received += 1 + later.len() as u64;
         let octets = datagram.data.len().min(stride);
-        self.books = Some(Books {
+        self.deferred = Some(Deferred {
             slot,
             handed: Some(id),
             arrival: Some(Arrival::of(now, datagram, octets, head)),
@@ -66,9 +66,9 @@ impl Engine {
         out: &mut TransmitBatch,
     ) -> bool {
         let now = self.now.max(now);
-        let slot = match &self.books {
-            // Nothing else happened since the message came, or this would be in the books.
-            Some(books) if books.handed == Some(id) && books.departure.is_none() => Some(books.slot),
+        let slot = match &self.deferred {
+            // Nothing else happened since the message came, or that would be accounted for.
+            Some(deferred) if deferred.handed == Some(id) && deferred.departure.is_none() => Some(deferred.slot),
             _ => self.may_send(id),
         };
         let Some(slot) = slot.filter(|_| self.scheduler.is_empty() && !self.has_timer_due(now)) else {
@@ -83,21 +83,21 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let acknowledged = self.books.as_ref().is_some_and(|books| books.arrival.is_some());
+        let acknowledged = self.deferred.as_ref().is_some_and(|deferred| deferred.arrival.is_some());
         out.begin();
         let Some(departure) =
-            context.depart_message(&env, (tag, data, unit), out, acknowledged, &mut self.trains.cars)
+            context.depart_message(&env, (tag, data, unit), out, acknowledged, &mut self.trains.departures)
         else {
             return false;
         };
         self.now = now;
-        let packets = 1 + self.trains.cars.len() as u64;
+        let packets = 1 + self.trains.departures.len() as u64;
         self.stats.sent += packets;
         self.stats.express += packets;
-        match &mut self.books {
-            Some(books) => books.departure = Some(departure),
+        match &mut self.deferred {
+            Some(deferred) => deferred.departure = Some(departure),
             None => {
-                self.books = Some(Books {
+                self.deferred = Some(Deferred {
                     slot,
                     handed: None,
                     arrival: None,
@@ -112,10 +112,10 @@ impl Engine {
     #[inline(never)]
     fn may_send(&self, id: ContextId) -> Option<u32> {
         let slot = self.contexts.find(id)?;
-        let others = |books: &Books| books.slot != slot || books.departure.is_some();
+        let others = |deferred: &Deferred| deferred.slot != slot || deferred.departure.is_some();
         let busy = self.unsettled.is_some()
             || self.memory.is_rationed()
-            || self.books.as_ref().is_some_and(others)
+            || self.deferred.as_ref().is_some_and(others)
             || !self.replies.is_empty();
         (!busy).then_some(slot)
     }

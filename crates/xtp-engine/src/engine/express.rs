@@ -1,10 +1,10 @@
-//! The short way through the engine: books that are done when a packet is under way (see `context::express`).
+//! The short way through the engine: bookkeeping that is deferred until a packet is under way (see `context::express`).
 //!
-//! At most one packet each way is not in the books at any moment. Every call but those of the exchange itself (receive,
-//! read, send, flush) does them first, so nobody can tell.
+//! At most one packet each way is not accounted for at any moment. Every call but those of the exchange itself (receive,
+//! read, send, flush) does the deferred bookkeeping first, so nobody can tell.
 
 use super::{Engine, Read};
-use crate::context::{Arrival, Car, Context, Departure, Env, Follower};
+use crate::context::{Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, LaterDeparture};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::time::Time;
@@ -12,71 +12,68 @@ use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use xtp_wire::Packet;
 
-/// Packets of one context whose books are open.
-pub(super) struct Books {
+/// Packets of one context that are not accounted for yet.
+pub(super) struct Deferred {
     pub(super) slot: u32,
-    /// Whose user has the message that arrived already, if he was waiting for it.
+    /// The association whose user has the message that arrived already, having waited for it.
     pub(super) handed: Option<ContextId>,
     pub(super) arrival: Option<Arrival>,
     pub(super) departure: Option<Departure>,
 }
 
-/// The packets behind the first, of a message of several; empty but while books are open.
+/// The packets behind the first, of a message of several; empty but while bookkeeping is deferred.
 #[derive(Default)]
 pub(super) struct Trains {
-    pub(super) followers: Vec<Follower>,
-    pub(super) cars: Vec<Car>,
+    pub(super) arrivals: Vec<LaterArrival>,
+    pub(super) departures: Vec<LaterDeparture>,
 }
-
-/// Packets that may follow the first before the books are done: what takes more is no small message.
-const MOST_FOLLOWERS: usize = 16;
 
 /// Packets of an exchange after which it is asked what memory it keeps.
 const LOOK_EVERY: u64 = 16;
 
 impl Engine {
-    /// Does what [`flush_ahead`](Self::flush_ahead) left, and the books of packets that took the short way: when these are
+    /// Does what [`flush_ahead`](Self::flush_ahead) left, and accounts for packets that took the short way: when these are
     /// under way. Without it the next call does them. Times are those of the packets.
     #[inline]
     pub(crate) fn catch_up(&mut self) {
         self.settle_last();
         self.promote_late();
-        if let Some(books) = self.books.take() {
-            self.do_books(books);
+        if let Some(deferred) = self.deferred.take() {
+            self.do_deferred(deferred);
         }
     }
 
     #[inline(never)]
-    fn do_books(&mut self, mut books: Books) {
-        let slot = books.slot;
+    fn do_deferred(&mut self, mut deferred: Deferred) {
+        let slot = deferred.slot;
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
-        context.book_queue(books.arrival.as_ref(), books.departure.as_mut());
+        context.account_queue(deferred.arrival.as_ref(), deferred.departure.as_mut());
         let mut env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        if let Some(arrival) = &books.arrival {
+        if let Some(arrival) = &deferred.arrival {
             env.now = arrival.now();
-            context.book_arrival(&mut env, arrival, &self.trains.followers);
-            self.trains.followers.clear();
-            if books.handed.is_some() {
+            context.account_arrival(&mut env, arrival, &self.trains.arrivals);
+            self.trains.arrivals.clear();
+            if deferred.handed.is_some() {
                 context.note_delivery();
             }
         }
-        let Some(departure) = &books.departure else {
+        let Some(departure) = &deferred.departure else {
             context.regular = false;
             self.mark_dirty(slot);
             return;
         };
         env.now = departure.now();
         let looks = context.stats.packets_sent.is_multiple_of(LOOK_EVERY);
-        context.book_departure(&mut env, departure, &self.trains.cars);
-        self.trains.cars.clear();
-        // As of then: whoever does the books now may do so at another moment.
+        context.account_departure(&mut env, departure, &self.trains.departures);
+        self.trains.departures.clear();
+        // As of then: it is accounted for at another moment, perhaps.
         let now = std::mem::replace(&mut self.now, departure.now());
         // Message for message an exchange keeps and promises the same: it is enough to look now and then.
         match looks {
@@ -104,7 +101,7 @@ impl Engine {
         let Some(arrival) = context.arrive(&mut env, datagram, packet) else {
             return false;
         };
-        self.books = Some(Books {
+        self.deferred = Some(Deferred {
             slot,
             handed: None,
             arrival: Some(arrival),
@@ -115,12 +112,12 @@ impl Engine {
 
     /// Takes a packet that continues what just came the short way; false if it does not.
     pub(super) fn follow(&mut self, now: Time, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
-        let Some(books) = &self.books else { return false };
-        let open = books.arrival.is_some() && books.departure.is_none();
-        if !open || self.trains.followers.len() == MOST_FOLLOWERS {
+        let Some(deferred) = &self.deferred else { return false };
+        let open = deferred.arrival.is_some() && deferred.departure.is_none();
+        if !open || 1 + self.trains.arrivals.len() == LONGEST_TRAIN {
             return false;
         }
-        let slot = books.slot;
+        let slot = deferred.slot;
         if self.lookup(&packet.header, datagram.src) != Some(slot) {
             return false;
         }
@@ -135,17 +132,17 @@ impl Engine {
         };
         // What the user took is judged by what had come when it took it.
         if self
-            .books
+            .deferred
             .as_mut()
-            .is_some_and(|books| books.handed.take().is_some())
+            .is_some_and(|deferred| deferred.handed.take().is_some())
         {
             context.note_delivery();
         }
-        let Some(follower) = context.follow(&mut env, datagram, packet) else {
+        let Some(later) = context.follow(&mut env, datagram, packet) else {
             return false;
         };
         self.now = env.now;
-        self.trains.followers.push(follower);
+        self.trains.arrivals.push(later);
         true
     }
 
@@ -155,8 +152,8 @@ impl Engine {
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);
         let context = self.contexts.awake_mut(slot)?;
-        if let Some(books) = self.books.as_mut().filter(|books| books.slot == slot) {
-            context.book_queue(books.arrival.as_ref(), books.departure.as_mut());
+        if let Some(deferred) = self.deferred.as_mut().filter(|deferred| deferred.slot == slot) {
+            context.account_queue(deferred.arrival.as_ref(), deferred.departure.as_mut());
         }
         context.regular.then_some((slot, context))
     }
@@ -223,8 +220,8 @@ impl Engine {
         if !self.contexts.awake(slot).is_some_and(|context| context.regular) {
             return false;
         }
-        let others = self.books.as_ref();
-        let others = others.is_some_and(|books| books.slot != slot || books.departure.is_some());
+        let others = self.deferred.as_ref();
+        let others = others.is_some_and(|deferred| deferred.slot != slot || deferred.departure.is_some());
         if others
             || self.memory.is_rationed()
             || !self.replies.is_empty()
@@ -241,19 +238,19 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let arrival = self.books.as_mut().and_then(|books| books.arrival.take());
+        let arrival = self.deferred.as_mut().and_then(|deferred| deferred.arrival.take());
         out.begin();
-        let departure = context.depart(&env, out, arrival.is_some(), &mut self.trains.cars);
+        let departure = context.depart(&env, out, arrival.is_some(), &mut self.trains.departures);
         let left = departure.is_some();
         if left {
             context.dirty = false;
             self.scheduler.pop(self.now);
-            let packets = 1 + self.trains.cars.len() as u64;
+            let packets = 1 + self.trains.departures.len() as u64;
             self.stats.sent += packets;
             self.stats.express += packets;
         }
         if left || arrival.is_some() {
-            self.books = Some(Books {
+            self.deferred = Some(Deferred {
                 slot,
                 handed: None,
                 arrival,

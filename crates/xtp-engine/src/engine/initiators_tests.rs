@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// As the facade has it: what nobody asks for is not booked at once.
+    /// As the facade has it: the bookkeeping that nobody asks for is deferred.
     fn turn(&mut self, me: usize) -> Vec<Vec<u8>> {
         let (mut out, mut sent) = (TransmitBatch::new(), Vec::new());
         self.ends[me].flush_ahead(self.now, &mut out);

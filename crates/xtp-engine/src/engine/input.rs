@@ -20,7 +20,7 @@ impl Engine {
                 return self.take_malformed(error, &datagram);
             }
         };
-        if self.books.is_some() && self.follow(now, &packet, &datagram) {
+        if self.deferred.is_some() && self.follow(now, &packet, &datagram) {
             return;
         }
         self.advance(now);

@@ -113,7 +113,7 @@ pub enum Read {
 /// 4. **Time**: [`deadline`](Self::deadline) says when `flush` wants to be called again without any input.
 ///
 /// After each of them [`poll_event`](Self::poll_event) until there is none. [`Driver`](crate::Driver) is the same for
-/// whoever has a socket: it hands messages over as they come, and packets leave before anything is booked.
+/// whoever has a socket: it hands messages over as they come, and packets leave before the bookkeeping.
 ///
 /// Time is whatever the caller says it is, as long as it does not run backwards. Two engines with equal
 /// configurations and equal calls behave equally, octet for octet.
@@ -145,7 +145,7 @@ pub struct Engine {
     memory: Memory,
     /// Had its turn, and only that.
     unsettled: Option<u32>,
-    books: Option<express::Books>,
+    deferred: Option<express::Deferred>,
     waiting: Waiting,
     initiators: Initiators,
     responders: Responders,
@@ -214,7 +214,7 @@ impl Engine {
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
             unsettled: None,
-            books: None,
+            deferred: None,
             waiting: Waiting::default(),
             initiators: Initiators::default(),
             responders: Responders::default(),
@@ -256,7 +256,7 @@ impl Engine {
         local.saturating_add(self.config.utc_offset_ms).max(0) as u64
     }
 
-    /// Time never runs backwards here, and what came before `now` is in the books.
+    /// Time never runs backwards here, and what came before `now` is accounted for.
     fn advance(&mut self, now: Time) {
         if !self.is_settled() {
             self.catch_up();

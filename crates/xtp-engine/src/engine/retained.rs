@@ -1,4 +1,4 @@
-//! A datagram whose books are done later.
+//! A datagram that is accounted for later.
 
 use crate::transmit::Datagram;
 use bytes::Bytes;

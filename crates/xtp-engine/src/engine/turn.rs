@@ -330,10 +330,10 @@ impl Engine {
         self.contexts.awake(self.heard).and_then(Context::round_trip)
     }
 
-    /// Whether all turns and exchanges are in the books.
+    /// Whether all turns and exchanges are accounted for.
     #[inline]
     pub(super) fn is_settled(&self) -> bool {
-        self.unsettled.is_none() && self.books.is_none()
+        self.unsettled.is_none() && self.deferred.is_none()
     }
 
     /// The same, and no context waits for a turn: whatever is without a context is all there is.
@@ -348,7 +348,7 @@ impl Engine {
         self.replies.is_empty() && self.next_timer().is_none_or(|at| at > self.now)
     }
 
-    /// Whether nothing else is to be done, so that what came may be answered before anything is booked.
+    /// Whether nothing else is to be done, so that what came may be answered before any bookkeeping.
     #[inline]
     pub(super) fn may_answer_at_once(&mut self, now: Time) -> bool {
         self.config.express && self.is_at_rest() && self.replies.is_empty() && !self.has_timer_due(now)

@@ -1,6 +1,6 @@
 //! One thing that happens at one host or in the network, the same in both worlds.
 
-use super::host::Books;
+use super::host::Bookkeeping;
 use crate::Confirm;
 
 /// What happens, where, and how long after what happened before.
@@ -36,8 +36,8 @@ pub(super) enum Kind {
     Open {
         kind: usize,
     },
-    Turn(Books),
-    TurnIfPressing(Books),
+    Turn(Bookkeeping),
+    TurnIfPressing(Bookkeeping),
     /// All that is under way arrives, or one datagram, for whoever it concerns.
     Receive {
         all: bool,
@@ -54,16 +54,16 @@ pub(super) enum Kind {
     ReceiveFirst {
         limit: usize,
         shared: bool,
-        books: Books,
+        bookkeeping: Bookkeeping,
     },
     ReceiveAnswer {
         limit: usize,
         shared: bool,
-        books: Books,
+        bookkeeping: Bookkeeping,
     },
     ReceiveEnd {
         goes: bool,
-        books: Books,
+        bookkeeping: Bookkeeping,
     },
     Accept {
         back: usize,
@@ -78,12 +78,12 @@ pub(super) enum Kind {
     Respond {
         len: usize,
         unconfirmed: bool,
-        books: Books,
+        bookkeeping: Bookkeeping,
     },
     SendMessage {
         back: usize,
         len: usize,
-        books: Books,
+        bookkeeping: Bookkeeping,
     },
     Send {
         back: usize,

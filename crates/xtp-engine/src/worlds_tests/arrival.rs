@@ -1,7 +1,7 @@
 //! What arrives at a host: for whoever it concerns, or for a user who waits for it.
 
 use super::calls::{Offered, Way};
-use super::host::{Books, Held, Host, Shortcut};
+use super::host::{Bookkeeping, Held, Host, Shortcut};
 use super::world::Flying;
 use crate::{CloseReason, ContextId, Error, Event, Read, Time};
 use bytes::Bytes;
@@ -82,11 +82,11 @@ impl Host {
         came: &Flying,
         limit: usize,
         shared: bool,
-        books: Books,
+        bookkeeping: Bookkeeping,
     ) {
         let before = self.held.len();
         let welcomed = match self.way.is_short() {
-            true => self.welcome(now, came, limit, shared, books),
+            true => self.welcome(now, came, limit, shared, bookkeeping),
             false => Welcome::Nobody,
         };
         match welcomed {
@@ -95,7 +95,7 @@ impl Host {
             Welcome::User => return,
         }
         let Some(held) = self.held.get(before) else {
-            return self.turn(now, books);
+            return self.turn(now, bookkeeping);
         };
         let (id, answered) = (held.id, held.service == service::TRANSACTION);
         if held.lasts() {
@@ -105,12 +105,12 @@ impl Host {
         self.tell("accepted", taken);
         self.read(now, id, limit);
         if !answered {
-            self.turn(now, books);
+            self.turn(now, bookkeeping);
         }
     }
 
     /// Offers it to the user; who took it.
-    fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> Welcome {
+    fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, bookkeeping: Bookkeeping) -> Welcome {
         let Some(listener) = self.listeners.get(self.expects).copied() else {
             return Welcome::Nobody;
         };
@@ -148,7 +148,7 @@ impl Host {
         let answered = !link.sent.is_empty();
         self.carry(link);
         if answered {
-            self.finish(now, books);
+            self.finish(now, bookkeeping);
         }
         self.take_events();
         Welcome::User
@@ -161,14 +161,14 @@ impl Host {
         came: &Flying,
         limit: usize,
         shared: bool,
-        books: Books,
+        bookkeeping: Bookkeeping,
     ) {
         let Some(held) = self.held.last() else {
             return self.receive(now, core::slice::from_ref(came), shared);
         };
         let (id, asks) = (held.id, held.service == service::TRANSACTION);
         let granted = match self.way.is_short() {
-            true => self.grant(now, came, if asks { limit } else { 0 }, shared, books),
+            true => self.grant(now, came, if asks { limit } else { 0 }, shared, bookkeeping),
             false => None,
         };
         match granted {
@@ -179,11 +179,11 @@ impl Host {
         if asks {
             self.read(now, id, limit);
         }
-        self.turn(now, books);
+        self.turn(now, bookkeeping);
     }
 
     /// Offers it to the user: true if it was what he waits for, false if the engine took it; else nobody did.
-    fn grant(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, books: Books) -> Option<bool> {
+    fn grant(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, bookkeeping: Bookkeeping) -> Option<bool> {
         let held = self.held.last()?;
         let (id, asks) = (held.id, held.service == service::TRANSACTION);
         let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
@@ -214,7 +214,7 @@ impl Host {
             }));
         }
         self.carry(link);
-        self.finish(now, books);
+        self.finish(now, bookkeeping);
         if !ends {
             self.tell_event(id, closed);
         }
@@ -224,7 +224,7 @@ impl Host {
 
     /// A datagram for one who waits for whatever comes, while the end of the last association is under way; its user goes
     /// with it, if he `goes`.
-    pub(super) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, books: Books) {
+    pub(super) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, bookkeeping: Bookkeeping) {
         let last = self.id(0);
         // The driver takes one that nobody holds only, with whoever waits for the next.
         let ending = last.filter(|_| goes).or(self.released);
@@ -247,7 +247,7 @@ impl Host {
                 self.released = Some(id);
             } else if goes {
                 self.release(now, 0);
-                self.turn(now, books);
+                self.turn(now, bookkeeping);
             }
             return;
         }
@@ -255,7 +255,7 @@ impl Host {
         if goes {
             self.release(now, 0);
         }
-        self.turn(now, books);
+        self.turn(now, bookkeeping);
     }
 }
 

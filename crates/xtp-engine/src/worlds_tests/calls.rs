@@ -1,7 +1,7 @@
 //! The calls that drive an engine, in three ways: the general calls alone, the shortcuts in whatever order, or the
 //! [`Driver`] with the order that ships.
 
-use super::host::{Books, Host};
+use super::host::{Bookkeeping, Host};
 use super::world::Flying;
 use crate::{
     Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
@@ -107,11 +107,11 @@ impl Host {
     }
 
     /// What a turn left undone.
-    pub(super) fn settle(&mut self, now: Time, books: Books) {
-        match (self.way, books) {
-            (Way::General, _) | (_, Books::Later) => {}
-            (Way::Driver, Books::Idle) => self.driver.tidy(now),
-            (_, Books::Now | Books::Idle) => self.driver.catch_up(),
+    pub(super) fn settle(&mut self, now: Time, bookkeeping: Bookkeeping) {
+        match (self.way, bookkeeping) {
+            (Way::General, _) | (_, Bookkeeping::Later) => {}
+            (Way::Driver, Bookkeeping::Idle) => self.driver.tidy(now),
+            (_, Bookkeeping::Now | Bookkeeping::Idle) => self.driver.catch_up(),
         }
     }
 

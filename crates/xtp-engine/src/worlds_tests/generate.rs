@@ -2,7 +2,7 @@
 
 use super::action::{Action, Kind, Place};
 use super::dice::Dice;
-use super::host::Books;
+use super::host::Bookkeeping;
 use super::profile::Profile;
 use crate::Confirm;
 
@@ -17,7 +17,7 @@ pub(super) fn actions(seed: u64, profile: &Profile) -> Vec<Action> {
         actions: Vec::new(),
         pause: 0,
         client: 1,
-        books: Books::Now,
+        bookkeeping: Bookkeeping::Now,
     };
     let lasting = script.dice.below(3);
     while script.actions.len() < LENGTH {
@@ -34,7 +34,7 @@ struct Script<'a> {
     /// Before the next action.
     pause: u64,
     client: usize,
-    books: Books,
+    bookkeeping: Bookkeeping,
 }
 
 impl Script<'_> {
@@ -52,20 +52,20 @@ impl Script<'_> {
         !self.dice.one_in(12)
     }
 
-    fn books(&mut self) -> Books {
+    fn bookkeeping(&mut self) -> Bookkeeping {
         match self.dice.below(12) {
-            0 => Books::Later,
-            1 => Books::Idle,
-            2 => Books::Now,
-            _ => self.books,
+            0 => Bookkeeping::Later,
+            1 => Bookkeeping::Idle,
+            2 => Bookkeeping::Now,
+            _ => self.bookkeeping,
         }
     }
 
     fn episode(&mut self, lasting: u64) {
         if self.dice.one_in(10) {
-            self.books = *self
+            self.bookkeeping = *self
                 .dice
-                .pick(&[Books::Now, Books::Now, Books::Idle, Books::Later]);
+                .pick(&[Bookkeeping::Now, Bookkeeping::Now, Bookkeeping::Idle, Bookkeeping::Later]);
         }
         if self.dice.one_in(3) {
             self.client = 1 + self.dice.below(self.profile.clients as u64) as usize;
@@ -130,8 +130,8 @@ impl Script<'_> {
     fn clear(&mut self, client: usize) {
         for host in [0, client] {
             self.add(host, Kind::Network(Place::Any, 6, 0));
-            let books = self.books();
-            self.add(host, Kind::Turn(books));
+            let bookkeeping = self.bookkeeping();
+            self.add(host, Kind::Turn(bookkeeping));
             self.add(host, Kind::Network(Place::Any, 6, 0));
         }
         self.add(0, Kind::Network(Place::Any, 6, 0));
@@ -190,11 +190,11 @@ impl Script<'_> {
         self.network(client);
         if self.dice.one_in(25) {
             // The answer is late: what it answers is sent again before it comes.
-            let books = self.books();
+            let bookkeeping = self.bookkeeping();
             self.actions.push(Action {
                 after: Action::NEXT_TIMER,
                 host: client,
-                kind: Kind::Turn(books),
+                kind: Kind::Turn(bookkeeping),
             });
         }
         let early = self.take_answer(client);
@@ -215,11 +215,11 @@ impl Script<'_> {
 
     /// A turn, now and then not at once.
     fn turn(&mut self, host: usize) {
-        let books = self.books();
+        let bookkeeping = self.bookkeeping();
         match self.dice.below(20) {
             0 => {}
-            1 => self.add(host, Kind::TurnIfPressing(books)),
-            _ => self.add(host, Kind::Turn(books)),
+            1 => self.add(host, Kind::TurnIfPressing(bookkeeping)),
+            _ => self.add(host, Kind::Turn(bookkeeping)),
         }
     }
 
@@ -231,14 +231,14 @@ impl Script<'_> {
 
     /// The server's user takes what came, and answers.
     fn serve(&mut self) {
-        let (limit, shared, books) = (self.limit(), self.shared(), self.books());
+        let (limit, shared, bookkeeping) = (self.limit(), self.shared(), self.bookkeeping());
         match self.dice.below(8) {
             0 => {
                 self.receive(0);
                 self.add(0, Kind::Accept { back: 0 });
                 self.add(0, Kind::Read { back: 0, max: limit });
             }
-            _ => self.add(0, Kind::ReceiveFirst { limit, shared, books }),
+            _ => self.add(0, Kind::ReceiveFirst { limit, shared, bookkeeping }),
         }
         if self.profile.kind(0).service == xtp_wire::service::TRANSACTION {
             self.answer();
@@ -252,7 +252,7 @@ impl Script<'_> {
     }
 
     fn answer(&mut self) {
-        let (len, books) = (self.message(), self.books());
+        let (len, bookkeeping) = (self.message(), self.bookkeeping());
         let usual = self.usually();
         let unconfirmed = self.profile.unconfirmed == usual;
         match self.dice.below(10) {
@@ -274,7 +274,7 @@ impl Script<'_> {
                 Kind::Respond {
                     len,
                     unconfirmed,
-                    books,
+                    bookkeeping,
                 },
             ),
         }
@@ -332,7 +332,7 @@ impl Script<'_> {
 
     /// The client's user takes his answer; true if he went at once.
     fn take_answer(&mut self, client: usize) -> bool {
-        let (limit, shared, books) = (self.limit(), self.shared(), self.books());
+        let (limit, shared, bookkeeping) = (self.limit(), self.shared(), self.bookkeeping());
         match self.dice.below(8) {
             0..2 => {
                 self.receive(client);
@@ -343,7 +343,7 @@ impl Script<'_> {
                 }
                 self.turn(client);
             }
-            _ => self.add(client, Kind::ReceiveAnswer { limit, shared, books }),
+            _ => self.add(client, Kind::ReceiveAnswer { limit, shared, bookkeeping }),
         }
         if self.dice.one_in(8) {
             self.add(client, Kind::FinalStats { back: 0 });
@@ -363,8 +363,8 @@ impl Script<'_> {
                 self.turn(0);
             }
             number => {
-                let (goes, books) = (number > 4, self.books());
-                self.add(0, Kind::ReceiveEnd { goes, books });
+                let (goes, bookkeeping) = (number > 4, self.bookkeeping());
+                self.add(0, Kind::ReceiveEnd { goes, bookkeeping });
             }
         }
         if self.dice.one_in(3) {
@@ -483,12 +483,12 @@ impl Script<'_> {
     fn timers(&mut self) {
         for _ in 0..=self.dice.below(3) {
             let host = self.any_host();
-            let books = self.books();
+            let bookkeeping = self.bookkeeping();
             self.pause = 0;
             self.actions.push(Action {
                 after: Action::NEXT_TIMER,
                 host,
-                kind: Kind::Turn(books),
+                kind: Kind::Turn(bookkeeping),
             });
             self.receive(0);
             self.turn(0);
@@ -510,17 +510,17 @@ impl Script<'_> {
                     shared: false,
                 },
             );
-            let books = self.books();
-            self.add(host, Kind::Turn(books));
+            let bookkeeping = self.bookkeeping();
+            self.add(host, Kind::Turn(bookkeeping));
         }
     }
 
     fn open_lasting(&mut self) {
         let client = self.client;
-        let (kind, books) = (self.dice.below(2) as usize, self.books());
+        let (kind, bookkeeping) = (self.dice.below(2) as usize, self.bookkeeping());
         self.add(client, Kind::Open { kind });
         let len = self.message().max(1);
-        self.add(client, Kind::SendMessage { back: 0, len, books });
+        self.add(client, Kind::SendMessage { back: 0, len, bookkeeping });
         for host in [0, client, 0, client] {
             self.network(host);
             self.pass_message(host);
@@ -540,7 +540,7 @@ impl Script<'_> {
             true => self.receive(host),
             false => self.add(host, Kind::ReceiveMessage { back, all, shared }),
         }
-        let (len, books) = (self.stream_message(), self.books());
+        let (len, bookkeeping) = (self.stream_message(), self.bookkeeping());
         match self.dice.below(12) {
             0 => {}
             1 => self.turn(host),
@@ -559,7 +559,7 @@ impl Script<'_> {
                 self.add(host, Kind::Send { back, len, eom: true });
                 self.turn(host);
             }
-            _ => self.add(host, Kind::SendMessage { back, len, books }),
+            _ => self.add(host, Kind::SendMessage { back, len, bookkeeping }),
         }
     }
 

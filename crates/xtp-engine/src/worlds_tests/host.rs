@@ -17,7 +17,7 @@ use xtp_wire::service;
 
 /// When what a turn left undone is done.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Books {
+pub(super) enum Bookkeeping {
     /// By the next call.
     Later,
     /// Now, and what is over is put away.
@@ -186,16 +186,16 @@ impl Host {
 
     // --- turns
 
-    pub(super) fn turn(&mut self, now: Time, books: Books) {
+    pub(super) fn turn(&mut self, now: Time, bookkeeping: Bookkeeping) {
         let link = self.flush(now);
         self.carry(link);
-        self.finish(now, books);
+        self.finish(now, bookkeeping);
         self.take_events();
     }
 
     /// Does what a turn left undone.
-    pub(super) fn finish(&mut self, now: Time, books: Books) {
-        self.settle(now, books);
+    pub(super) fn finish(&mut self, now: Time, bookkeeping: Bookkeeping) {
+        self.settle(now, bookkeeping);
         if self.driver.stats().pending > 0 {
             self.took(Shortcut::Noted);
         }
@@ -203,13 +203,13 @@ impl Host {
 
     /// Whether there is something to do in a turn; what the last one left undone is done before anything is asked.
     pub(super) fn is_pressing(&mut self, now: Time) -> bool {
-        self.settle(now, Books::Now);
+        self.settle(now, Bookkeeping::Now);
         self.driver.is_pressing(now)
     }
 
     /// Whether its driver would sleep beyond `now`, if it was asked when to wake.
     pub(super) fn would_sleep(&mut self, now: Time) -> bool {
-        self.settle(now, Books::Now);
+        self.settle(now, Bookkeeping::Now);
         self.driver.deadline().is_none_or(|at| at > now)
     }
 
@@ -372,7 +372,7 @@ impl Host {
     }
 
     /// A message, and the turn it leaves in; some behind a tag.
-    pub(super) fn send_message(&mut self, now: Time, back: usize, data: Bytes, books: Books) {
+    pub(super) fn send_message(&mut self, now: Time, back: usize, data: Bytes, bookkeeping: Bookkeeping) {
         let Some(id) = self.id(back) else { return };
         let mut rest = data.clone();
         let tagged = data.len() < 2_000 && data.len().is_multiple_of(3);
@@ -388,7 +388,7 @@ impl Host {
             }
             self.tell("send", Ok::<_, Error>(data.len()));
             self.carry(link);
-            self.finish(now, books);
+            self.finish(now, bookkeeping);
             return self.take_events();
         }
         assert_eq!(rest.len(), data.len(), "something was done");
@@ -396,11 +396,11 @@ impl Host {
             self.command("tag", back, |engine, id| engine.send_tag(now, id, tag));
         }
         self.send(now, back, data, true);
-        self.turn(now, books);
+        self.turn(now, bookkeeping);
     }
 
     /// The answer to the newest association, which ends what its user has to say.
-    pub(super) fn respond(&mut self, now: Time, data: Bytes, unconfirmed: bool, books: Books) {
+    pub(super) fn respond(&mut self, now: Time, data: Bytes, unconfirmed: bool, bookkeeping: Bookkeeping) {
         let Some(id) = self.id(0) else { return };
         let mut rest = data.clone();
         if let Some(link) = self.answer_at_once(now, id, &mut rest, unconfirmed) {
@@ -412,7 +412,7 @@ impl Host {
             self.tell("send", Ok::<_, Error>(data.len()));
             self.tell("close", Ok::<_, Error>(()));
             self.carry(link);
-            self.finish(now, books);
+            self.finish(now, bookkeeping);
             return self.take_events();
         }
         assert_eq!(rest.len(), data.len(), "something was done");
@@ -422,7 +422,7 @@ impl Host {
         }
         self.send(now, 0, data, true);
         self.close(now, 0);
-        self.turn(now, books);
+        self.turn(now, bookkeeping);
     }
 
     pub(super) fn close(&mut self, now: Time, back: usize) {

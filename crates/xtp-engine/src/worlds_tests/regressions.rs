@@ -3,7 +3,7 @@
 use super::action::{Action, Kind, Place};
 use super::calls::Way;
 use super::compare::run;
-use super::host::Books;
+use super::host::Bookkeeping;
 use super::profile::{PORT, Profile};
 use super::world::{Told, World, later};
 use crate::{CloseReason, Confirm, CongestionKind, DiagReason, Event, OpenOptions, Time, paradigm};
@@ -27,7 +27,7 @@ fn at(host: usize, kind: Kind) -> Action {
 }
 
 fn turn(host: usize) -> Action {
-    at(host, Kind::Turn(Books::Now))
+    at(host, Kind::Turn(Bookkeeping::Now))
 }
 
 fn begin(kind: usize, len: usize) -> Action {
@@ -40,28 +40,28 @@ fn receive(host: usize) -> Action {
 }
 
 fn receive_first() -> Action {
-    let (limit, shared, books) = (1 << 16, false, Books::Now);
-    at(SERVER, Kind::ReceiveFirst { limit, shared, books })
+    let (limit, shared, bookkeeping) = (1 << 16, false, Bookkeeping::Now);
+    at(SERVER, Kind::ReceiveFirst { limit, shared, bookkeeping })
 }
 
 fn receive_answer() -> Action {
-    let (limit, shared, books) = (1 << 16, false, Books::Now);
-    at(CLIENT, Kind::ReceiveAnswer { limit, shared, books })
+    let (limit, shared, bookkeeping) = (1 << 16, false, Bookkeeping::Now);
+    at(CLIENT, Kind::ReceiveAnswer { limit, shared, bookkeeping })
 }
 
 fn receive_end() -> Action {
-    let (goes, books) = (true, Books::Now);
-    at(SERVER, Kind::ReceiveEnd { goes, books })
+    let (goes, bookkeeping) = (true, Bookkeeping::Now);
+    at(SERVER, Kind::ReceiveEnd { goes, bookkeeping })
 }
 
 fn respond(unconfirmed: bool) -> Action {
-    let (len, books) = (60, Books::Now);
+    let (len, bookkeeping) = (60, Bookkeeping::Now);
     at(
         SERVER,
         Kind::Respond {
             len,
             unconfirmed,
-            books,
+            bookkeeping,
         },
     )
 }
@@ -215,7 +215,7 @@ fn the_next_association_keeps_its_slot() {
 fn an_end_that_fails_to_come_is_pressing() {
     let late = Action {
         after: 8_000_000,
-        ..at(SERVER, Kind::TurnIfPressing(Books::Idle))
+        ..at(SERVER, Kind::TurnIfPressing(Bookkeeping::Idle))
     };
     let unanswered = [begin(0, 60), turn(CLIENT), receive_first(), late];
     let actions = exchange(0).into_iter().chain(exchange(0)).chain(unanswered);
@@ -321,8 +321,8 @@ fn a_peer_that_contradicts_itself_stops_no_writer() {
 /// Without XDATA every packet closes a reply gap, and opens the next while something is under way.
 #[test]
 fn every_packet_of_a_legacy_peer_closes_a_gap() {
-    let (back, books) = (0, Books::Now);
-    let message = |host, len| at(host, Kind::SendMessage { back, len, books });
+    let (back, bookkeeping) = (0, Bookkeeping::Now);
+    let message = |host, len| at(host, Kind::SendMessage { back, len, bookkeeping });
     let late = Action {
         after: 5_000_000,
         ..message(SERVER, 4_400)

@@ -3,7 +3,7 @@
 use super::action::{Action, Kind, Place};
 use super::calls::Way;
 use super::dice::Dice;
-use super::host::{Books, Host};
+use super::host::{Bookkeeping, Host};
 use super::mutate::{mutate, patch};
 use super::near::{nearly, overtake};
 use super::profile::Profile;
@@ -177,7 +177,7 @@ impl World {
             }
             Kind::Replay(number) => self.replay(*number),
             Kind::RepeatFirst => self.repeat_first(),
-            Kind::Audit => self.hosts.iter_mut().for_each(|host| host.turn(now, Books::Now)),
+            Kind::Audit => self.hosts.iter_mut().for_each(|host| host.turn(now, Bookkeeping::Now)),
             kind => self.do_by(me, kind, now),
         }
         self.deliver();
@@ -289,7 +289,7 @@ impl World {
                 host.open_message(now, address(0), profile.kind(*kind).clone(), data);
             }
             Kind::Open { kind } => host.open(now, address(0), profile.lasting(*kind).clone()),
-            Kind::Turn(books) | Kind::TurnIfPressing(books) => host.turn(now, *books),
+            Kind::Turn(bookkeeping) | Kind::TurnIfPressing(bookkeeping) => host.turn(now, *bookkeeping),
             Kind::Receive { all, joined, shared } => {
                 let came = take(host, *all);
                 match joined {
@@ -301,28 +301,28 @@ impl World {
                 let came = take(host, *all);
                 host.receive_message(now, *back, &came, *shared);
             }
-            Kind::ReceiveFirst { limit, shared, books } => {
+            Kind::ReceiveFirst { limit, shared, bookkeeping } => {
                 for came in take(host, false) {
-                    host.receive_first(now, &came, *limit, *shared, *books);
+                    host.receive_first(now, &came, *limit, *shared, *bookkeeping);
                 }
             }
-            Kind::ReceiveAnswer { limit, shared, books } => {
+            Kind::ReceiveAnswer { limit, shared, bookkeeping } => {
                 for came in take(host, false) {
-                    host.receive_answer(now, &came, *limit, *shared, *books);
+                    host.receive_answer(now, &came, *limit, *shared, *bookkeeping);
                 }
             }
-            Kind::ReceiveEnd { goes, books } => {
+            Kind::ReceiveEnd { goes, bookkeeping } => {
                 for came in take(host, false) {
-                    host.receive_end(now, &came, *goes, *books);
+                    host.receive_end(now, &came, *goes, *bookkeeping);
                 }
             }
             Kind::Respond {
                 len,
                 unconfirmed,
-                books,
-            } => host.respond(now, payload(*len, 3), *unconfirmed, *books),
-            Kind::SendMessage { back, len, books } => {
-                host.send_message(now, *back, payload(*len, *len), *books);
+                bookkeeping,
+            } => host.respond(now, payload(*len, 3), *unconfirmed, *bookkeeping),
+            Kind::SendMessage { back, len, bookkeeping } => {
+                host.send_message(now, *back, payload(*len, *len), *bookkeeping);
             }
             other => self.command(me, other, now),
         }

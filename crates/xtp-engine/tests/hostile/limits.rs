@@ -1,5 +1,5 @@
 //! What binds a writer binds it by every way: to a peer that asks again and again without a pause it answers as long as
-//! credit, window, pace and rate allow, whether its messages go the general way, leave ahead of the books, or are handed
+//! credit, window, pace and rate allow, whether its messages go the general way, leave ahead of the bookkeeping, or are handed
 //! from packet to user and from user to packet.
 
 use super::forge::View;

@@ -1,6 +1,6 @@
 //! Forged, stale and implausible packets: what must have no effect has none, and what ends an association says why.
 //!
-//! Each test runs with the engine's general way and with what it does ahead of its books.
+//! Each test runs with the engine's general way and with what it does ahead of its bookkeeping.
 
 mod amplification;
 mod closing;

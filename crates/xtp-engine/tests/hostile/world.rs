@@ -97,7 +97,7 @@ pub(crate) struct World {
     pub(crate) lose: [usize; 2],
     /// Datagrams of more octets are lost.
     pub(crate) carries: usize,
-    /// Packets are handled ahead of the books.
+    /// Packets are handled ahead of the bookkeeping.
     ahead: bool,
 }
 

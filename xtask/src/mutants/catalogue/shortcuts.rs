@@ -217,15 +217,15 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "answer-credit",
-        "xtp-engine/src/context/leeway.rs",
+        "xtp-engine/src/context/answerable.rs",
         ".min(«writer.credit.alloc.saturating_sub(writer.nxt)»)",
         "u64::MAX",
         "an answer leaves at once beyond the credit",
     ),
     Mutant::new(
         "answer-room",
-        "xtp-engine/src/context/leeway.rs",
-        "&& «octets <= self.leeway as usize»",
+        "xtp-engine/src/context/answerable.rs",
+        "&& «octets <= self.answerable as usize»",
         "true",
         "an answer leaves at once whatever its length",
     ),

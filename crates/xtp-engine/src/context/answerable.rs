@@ -1,4 +1,4 @@
-//! How much of a regular association's next answer is known before it is there: worked out with the books, while packets
+//! How long an answer of a regular association may be that leaves at once: worked out with the bookkeeping, while packets
 //! travel, so that little is left to ask between a message and its answer.
 
 use super::Context;
@@ -8,12 +8,12 @@ use crate::time::Time;
 use xtp_wire::{XDATA_LEN, size};
 
 impl Context {
-    /// Whether an answer of `octets` to the message that came is one packet that may leave at once, by what the books said.
+    /// Whether an answer of `octets` to the message that came is one packet that may leave at once, by what the bookkeeping found.
     #[inline]
     pub(super) fn may_answer(&self, octets: usize, now: Time) -> bool {
         self.regular
             && octets > 0
-            && octets <= self.leeway as usize
+            && octets <= self.answerable as usize
             && now < self.idle_from()
             && self.writer.all_sent()
     }
@@ -26,7 +26,7 @@ impl Context {
 
     /// Octets of an answer of which [`may_depart`](Self::may_depart) and [`room`](Self::room) have nothing to say as long as the
     /// association stays regular; fewer where it is not certain.
-    pub(super) fn leeway(&self) -> u32 {
+    pub(super) fn answerable(&self) -> u32 {
         let writer = &self.writer;
         let open = self.regular
             && self.tuning.sort.is_none()
