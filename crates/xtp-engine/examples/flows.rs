@@ -264,6 +264,7 @@ impl Pair {
     fn part(&mut self, id: ContextId, written: u64) {
         self.ended = false;
         let _ = self.ends[1].part(self.now, id, written);
+        self.turn(1);
     }
 
     /// It is over, as events told.

@@ -44,7 +44,7 @@ pub struct EngineConfig {
     pub park_after: Duration,
     /// Initiators that are over and answer stragglers for 1 to 10 s (some 250 octets each); the oldest go first.
     /// Default 1 048 576.
-    pub max_dallying: usize,
+    pub max_time_waits: usize,
     /// Half-open (not validated) contexts before cookies are demanded (§7.4), of addresses on the list of validated ones twice as
     /// many. Default 1 024.
     pub max_half_open: usize,
@@ -93,7 +93,7 @@ impl EngineConfig {
             max_whole: 1_024,
             express: true,
             park_after: Duration::from_millis(10),
-            max_dallying: 1 << 20,
+            max_time_waits: 1 << 20,
             max_half_open: 1_024,
             source_rate: 256,
             max_tombstones: 1 << 20,

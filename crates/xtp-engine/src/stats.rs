@@ -83,7 +83,7 @@ pub struct EngineStats {
     /// Of these, associations of one message that need no context so far.
     pub pending: usize,
     /// Initiators that are over and only answer stragglers (§6.8); not among the contexts.
-    pub dallying: usize,
+    pub time_waits: usize,
     /// How often a context was parked.
     pub parkings: u64,
     /// Of the contexts alive, half-open.

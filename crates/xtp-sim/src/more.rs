@@ -127,7 +127,7 @@ impl Plan {
         engine.max_tombstones = rng.pick(&[2, 8, 64]);
         engine.max_clients = rng.pick(&[1, 4, 65_536]);
         engine.max_validated = rng.pick(&[1, 4, 65_536]);
-        engine.max_dallying = rng.pick(&[1, 4, 1 << 20]);
+        engine.max_time_waits = rng.pick(&[1, 4, 1 << 20]);
         engine.max_whole = rng.pick(&[0, 1, 4]);
         engine.assembly_limit = rng.pick(&[8_192, 1 << 20]);
     }

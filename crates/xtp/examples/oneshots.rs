@@ -84,9 +84,9 @@ fn measure(number: u64, in_flight: usize, options: &OpenOptions, child: &mut Chi
         (stats.socket.send_calls + stats.socket.recv_calls) as f64 / number as f64,
     );
     println!(
-        "{} contexts, {} over and dallying; {} octets resident here, {} there",
+        "{} contexts, {} over and in time-wait; {} octets resident here, {} there",
         stats.engine.contexts,
-        stats.engine.dallying,
+        stats.engine.time_waits,
         resident("self")?,
         resident(&child.id().to_string())?
     );

@@ -54,7 +54,7 @@ fn every_message_arrives_once_and_every_end_is_told_once() {
     );
     // Finished associations answer stragglers for a while, but not as contexts.
     assert_eq!(stats.engine.contexts, 0);
-    assert_eq!(stats.engine.dallying as u64, NUMBER);
+    assert_eq!(stats.engine.time_waits as u64, NUMBER);
     drop(driver);
 }
 

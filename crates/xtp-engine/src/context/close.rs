@@ -70,7 +70,7 @@ impl Context {
             Role::Initiator => {
                 let life =
                     (20 * self.rtt.wtimer_base()).clamp(Duration::from_secs(1), Duration::from_secs(10));
-                // Whole seconds: few different lives, so those that dally expire in the order they came.
+                // Whole seconds: few different lives, so those in time-wait expire in the order they came.
                 Duration::from_secs(life.as_secs() + u64::from(life.subsec_nanos() > 0))
             }
         }

@@ -275,7 +275,12 @@ impl Context {
                 std::iter::once(part),
             );
             out.arena.extend_from_slice(part);
-            later.push(LaterDeparture::of(segment, sync, size::packet(part.len()), options));
+            later.push(LaterDeparture::of(
+                segment,
+                sync,
+                size::packet(part.len()),
+                options,
+            ));
         }
         let octets = out.end_packets(self.route(false), at, segment_octets);
         self.stats.octets_copied += data.len() as u64;

@@ -326,7 +326,12 @@ impl Context {
     }
 
     /// Does for a departure what [`Context::flush`] does beside building the packet, as of then.
-    pub(crate) fn account_departure(&mut self, env: &mut Env<'_>, departure: &Departure, later: &[LaterDeparture]) {
+    pub(crate) fn account_departure(
+        &mut self,
+        env: &mut Env<'_>,
+        departure: &Departure,
+        later: &[LaterDeparture],
+    ) {
         self.before_turn(env);
         self.settle_owed(true, departure.options);
         let Departure {

@@ -88,7 +88,12 @@ impl Context {
 
     /// Does for such a packet what [`Context::receive`] does beside storing it, as of then. `first`: header of the packet
     /// it followed, of which it is told by its sync.
-    pub(crate) fn account_later_arrival(&mut self, env: &mut Env<'_>, first: &Input<'_>, arrival: &LaterArrival) {
+    pub(crate) fn account_later_arrival(
+        &mut self,
+        env: &mut Env<'_>,
+        first: &Input<'_>,
+        arrival: &LaterArrival,
+    ) {
         let header = Header {
             sync: arrival.sync,
             format: Format::Data,
@@ -177,7 +182,12 @@ impl Context {
     /// Does for the packets behind the first what [`Context::flush`] does beside building them.
     pub(super) fn account_later_departures(&mut self, env: &Env<'_>, later: &[LaterDeparture]) {
         for departure in later {
-            let LaterDeparture { segment, sync, octets, options } = departure;
+            let LaterDeparture {
+                segment,
+                sync,
+                octets,
+                options,
+            } = departure;
             self.settle_owed(false, *options);
             self.account_data(segment, *sync, *octets, *options, false, env);
         }

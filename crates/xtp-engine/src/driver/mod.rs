@@ -120,8 +120,8 @@ impl Driver {
         self.earliest(self.engine.deadline())
     }
 
-    /// The same for somebody who would rather sleep on for a few milliseconds
-    /// ([`Engine::patient_deadline`](crate::Engine::patient_deadline)).
+    /// The same for somebody who would rather sleep on for a few milliseconds: without the question after a moment of silence
+    /// (§3.6) of the association whose deadline is the first.
     pub fn patient_deadline(&self) -> Option<Time> {
         self.earliest(self.engine.patient_deadline())
     }

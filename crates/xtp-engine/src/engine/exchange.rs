@@ -68,7 +68,9 @@ impl Engine {
         let now = self.now.max(now);
         let slot = match &self.deferred {
             // Nothing else happened since the message came, or that would be accounted for.
-            Some(deferred) if deferred.handed == Some(id) && deferred.departure.is_none() => Some(deferred.slot),
+            Some(deferred) if deferred.handed == Some(id) && deferred.departure.is_none() => {
+                Some(deferred.slot)
+            }
             _ => self.may_send(id),
         };
         let Some(slot) = slot.filter(|_| self.scheduler.is_empty() && !self.has_timer_due(now)) else {
@@ -83,11 +85,18 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let acknowledged = self.deferred.as_ref().is_some_and(|deferred| deferred.arrival.is_some());
+        let acknowledged = self
+            .deferred
+            .as_ref()
+            .is_some_and(|deferred| deferred.arrival.is_some());
         out.begin();
-        let Some(departure) =
-            context.depart_message(&env, (tag, data, unit), out, acknowledged, &mut self.trains.departures)
-        else {
+        let Some(departure) = context.depart_message(
+            &env,
+            (tag, data, unit),
+            out,
+            acknowledged,
+            &mut self.trains.departures,
+        ) else {
             return false;
         };
         self.now = now;

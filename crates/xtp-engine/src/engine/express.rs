@@ -112,7 +112,9 @@ impl Engine {
 
     /// Takes a packet that continues what just came the short way; false if it does not.
     pub(super) fn follow(&mut self, now: Time, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
-        let Some(deferred) = &self.deferred else { return false };
+        let Some(deferred) = &self.deferred else {
+            return false;
+        };
         let open = deferred.arrival.is_some() && deferred.departure.is_none();
         if !open || 1 + self.trains.arrivals.len() == LONGEST_TRAIN {
             return false;
@@ -238,7 +240,10 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let arrival = self.deferred.as_mut().and_then(|deferred| deferred.arrival.take());
+        let arrival = self
+            .deferred
+            .as_mut()
+            .and_then(|deferred| deferred.arrival.take());
         out.begin();
         let departure = context.depart(&env, out, arrival.is_some(), &mut self.trains.departures);
         let left = departure.is_some();

@@ -150,12 +150,12 @@ fn of_many_at_once_none_has_a_context() {
         for _ in 0..3 {
             world.exchange(1, &options, answers);
         }
-        let (before, dallying) = (world.without_context(), world.ends[0].stats().dallying);
+        let (before, time_waits) = (world.without_context(), world.ends[0].stats().time_waits);
         let told = world.exchange(MANY, &options, answers);
         assert_eq!(told.len(), 3 * MANY, "{told:?}");
         // FIRST and END of each.
         assert_eq!(world.without_context() - before, 2 * MANY as u64);
-        assert_eq!(world.ends[0].stats().dallying - dallying, MANY);
+        assert_eq!(world.ends[0].stats().time_waits - time_waits, MANY);
         assert_eq!(world.ends[0].stats().contexts, 0);
         assert!(world.ends[0].stats().pending == 0);
     }

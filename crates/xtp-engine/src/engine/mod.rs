@@ -3,7 +3,6 @@
 mod admission;
 mod assembling;
 mod command;
-mod dallying;
 mod exchange;
 mod express;
 mod group;
@@ -21,6 +20,7 @@ mod retained;
 mod serials;
 mod slab;
 mod stores;
+mod time_waits;
 mod turn;
 mod view;
 
@@ -54,7 +54,6 @@ use crate::timers::Deadlines;
 use crate::transmit::TransmitBatch;
 use assembling::Assembling;
 use bytes::Bytes;
-use dallying::Dallying;
 use initiator::Initiators;
 use memory::Memory;
 use parking::Parking;
@@ -65,6 +64,7 @@ use rand_core::{Rng, SeedableRng};
 use responder::Responders;
 use slab::Slab;
 use std::collections::VecDeque;
+use time_waits::TimeWaits;
 
 /// What a reader finds next in its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub struct Engine {
     scheduler: Scheduler,
     deadlines: Deadlines,
     parking: Parking,
-    dallying: Dallying,
+    time_waits: TimeWaits,
     events: VecDeque<(ContextId, Event)>,
     replies: TransmitBatch,
     assembling: Assembling,
@@ -210,7 +210,7 @@ impl Engine {
             scheduler: Scheduler::new(),
             deadlines: Deadlines::new(),
             parking: Parking::default(),
-            dallying: Dallying::default(),
+            time_waits: TimeWaits::default(),
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
             unsettled: None,

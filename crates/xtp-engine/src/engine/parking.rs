@@ -3,7 +3,7 @@
 //! Whoever had a turn goes to the end of a list, once. When more contexts are whole than the host wants to keep, those
 //! at its front that have been quiet for a while are parked. There is no timer a context and no search: a context is
 //! looked at once for each stretch of activity. Initiators that are
-//! over become records of another kind (`dallying`).
+//! over become records of another kind (`time_waits`).
 
 use super::Engine;
 use crate::context::{Rest, State};
@@ -30,7 +30,7 @@ impl Engine {
             return;
         }
         if context.state == State::Inactive {
-            return self.let_dally(slot);
+            return self.enter_time_wait(slot);
         }
         self.list_for_parking(slot, now);
     }

@@ -5,7 +5,7 @@
 
 use super::initiator::Initiator;
 use super::responder::Responder;
-use crate::context::{Context, Dally, Parked, Tunings, Waiting};
+use crate::context::{Context, Parked, TimeWaitEnd, Tunings, Waiting};
 use crate::event::ContextId;
 
 /// Memory of whole contexts kept for the next ones.
@@ -21,7 +21,7 @@ enum Body {
     Initiator(Box<Initiator>),
     Responder(Box<Responder>),
     /// Over for its user.
-    Dally(Box<Dally>),
+    TimeWait(Box<TimeWaitEnd>),
 }
 
 /// An association without a context.
@@ -85,7 +85,7 @@ impl Slab {
     }
 
     /// Keeps the slot of the context reserved last for one that may be made later ([`fill`](Self::fill)), or of which only
-    /// the dallying is left ([`let_dally`](Self::let_dally)): it counts as if it were there. What is there instead is
+    /// the time-wait is left ([`put_time_wait`](Self::put_time_wait)): it counts as if it were there. What is there instead is
     /// put there.
     pub(super) fn hold(&mut self) -> u32 {
         self.alive += 1;
@@ -280,7 +280,7 @@ impl Slab {
     /// What is there, to be looked at: a parked one stays parked.
     pub(super) fn seen(&self, slot: u32) -> Option<Seen<'_>> {
         Some(match &self.places.get(slot as usize)?.body {
-            Body::Empty | Body::Dally(_) => return None,
+            Body::Empty | Body::TimeWait(_) => return None,
             Body::Whole(memory) => Seen::Whole(memory),
             Body::Parked(parked) => Seen::Parked(parked),
             Body::Initiator(initiator) => Seen::Record(Pending::Initiator(initiator)),
@@ -329,7 +329,7 @@ impl Slab {
     pub(super) fn find(&self, id: ContextId) -> Option<u32> {
         let slot = slot_of(id);
         let place = self.places.get(slot as usize)?;
-        let there = !matches!(place.body, Body::Empty | Body::Dally(_));
+        let there = !matches!(place.body, Body::Empty | Body::TimeWait(_));
         (u64::from(place.generation) == id.0 >> 32 && there).then_some(slot)
     }
 
@@ -342,11 +342,11 @@ impl Slab {
     }
 
     /// A whole context, or one whose slot was held, becomes what is left of it.
-    pub(super) fn let_dally(&mut self, slot: u32, dally: Dally) {
+    pub(super) fn put_time_wait(&mut self, slot: u32, end: TimeWaitEnd) {
         let Some(place) = self.places.get_mut(slot as usize) else {
             return;
         };
-        if let Body::Whole(memory) = std::mem::replace(&mut place.body, Body::Dally(Box::new(dally))) {
+        if let Body::Whole(memory) = std::mem::replace(&mut place.body, Body::TimeWait(Box::new(end))) {
             keep(&mut self.pool, memory);
         }
         self.whole -= 1;
@@ -354,20 +354,20 @@ impl Slab {
     }
 
     /// What is left of a context, if that is all.
-    pub(super) fn dally(&mut self, slot: u32) -> Option<&mut Dally> {
+    pub(super) fn time_wait(&mut self, slot: u32) -> Option<&mut TimeWaitEnd> {
         match &mut self.places.get_mut(slot as usize)?.body {
-            Body::Dally(dally) => Some(dally),
+            Body::TimeWait(end) => Some(end),
             _ => None,
         }
     }
 
-    pub(super) fn remove_dally(&mut self, slot: u32) -> Option<Dally> {
+    pub(super) fn remove_time_wait(&mut self, slot: u32) -> Option<TimeWaitEnd> {
         let place = self.places.get_mut(slot as usize)?;
         match std::mem::take(&mut place.body) {
-            Body::Dally(dally) => {
+            Body::TimeWait(end) => {
                 place.generation = place.generation.wrapping_add(1);
                 self.free.push(slot);
-                Some(*dally)
+                Some(*end)
             }
             other => {
                 place.body = other;

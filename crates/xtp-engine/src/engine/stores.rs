@@ -34,7 +34,11 @@ impl Engine {
         let own: u64 = self.contexts.all_awake().map(Context::queued_by_right).sum();
         let mut stores = vec![
             store("contexts", self.contexts.alive(), config.max_contexts),
-            store("finished initiators", self.dallying.count(), config.max_dallying),
+            store(
+                "finished initiators",
+                self.time_waits.count(),
+                config.max_time_waits,
+            ),
             store("tombstones", known.0, known.1),
             store("clients", clients.0, clients.1),
             store("datagrams known", datagrams.0, datagrams.1),

@@ -50,7 +50,7 @@ impl Engine {
             self.validated.expire(self.now);
             self.pressure.expire(self.now);
         }
-        self.expire_dallying();
+        self.expire_time_waits();
         let mut turns = 0;
         while turns < MAX_TURNS
             && let Some(slot) = self.scheduler.pop(self.now)
@@ -129,7 +129,7 @@ impl Engine {
         }
     }
 
-    /// After every change of a context: deadlines, knowledge, its burial if it is over, and what it is charged.
+    /// After every change of a context: deadlines, knowledge, its removal if it is over, and what it is charged.
     pub(super) fn settle(&mut self, slot: u32) {
         self.settle_context(slot);
         self.account(slot);
@@ -300,7 +300,7 @@ impl Engine {
             self.deadlines.second(),
             self.at_most_once.deadline(),
             self.parking_deadline(),
-            self.dallying.deadline(),
+            self.time_waits.deadline(),
             self.waits_until(),
         ];
         self.earliest(timers.into_iter().flatten().min())
@@ -370,7 +370,7 @@ impl Engine {
             self.deadlines.next(),
             self.at_most_once.deadline(),
             self.parking_deadline(),
-            self.dallying.deadline(),
+            self.time_waits.deadline(),
             self.waits_until(),
         ] {
             next = next.min(timer.unwrap_or(Time::NEVER));
@@ -384,7 +384,7 @@ impl Engine {
         stats.contexts = self.contexts.alive();
         stats.parked = self.contexts.alive() - self.contexts.whole();
         stats.pending = self.initiators.count() + self.responders.count();
-        stats.dallying = self.dallying.count();
+        stats.time_waits = self.time_waits.count();
         stats.parkings = self.contexts.parkings();
         stats.half_open = self.pressure.half_open();
         stats.tombstones = self.at_most_once.tombstones();

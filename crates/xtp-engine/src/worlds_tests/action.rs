@@ -54,16 +54,16 @@ pub(super) enum Kind {
     ReceiveFirst {
         limit: usize,
         shared: bool,
-        bookkeeping: Bookkeeping,
+        when: Bookkeeping,
     },
     ReceiveAnswer {
         limit: usize,
         shared: bool,
-        bookkeeping: Bookkeeping,
+        when: Bookkeeping,
     },
     ReceiveEnd {
         goes: bool,
-        bookkeeping: Bookkeeping,
+        when: Bookkeeping,
     },
     Accept {
         back: usize,
@@ -78,12 +78,12 @@ pub(super) enum Kind {
     Respond {
         len: usize,
         unconfirmed: bool,
-        bookkeeping: Bookkeeping,
+        when: Bookkeeping,
     },
     SendMessage {
         back: usize,
         len: usize,
-        bookkeeping: Bookkeeping,
+        when: Bookkeeping,
     },
     Send {
         back: usize,

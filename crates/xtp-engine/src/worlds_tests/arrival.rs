@@ -82,11 +82,11 @@ impl Host {
         came: &Flying,
         limit: usize,
         shared: bool,
-        bookkeeping: Bookkeeping,
+        when: Bookkeeping,
     ) {
         let before = self.held.len();
         let welcomed = match self.way.is_short() {
-            true => self.welcome(now, came, limit, shared, bookkeeping),
+            true => self.welcome(now, came, limit, shared, when),
             false => Welcome::Nobody,
         };
         match welcomed {
@@ -95,7 +95,7 @@ impl Host {
             Welcome::User => return,
         }
         let Some(held) = self.held.get(before) else {
-            return self.turn(now, bookkeeping);
+            return self.turn(now, when);
         };
         let (id, answered) = (held.id, held.service == service::TRANSACTION);
         if held.lasts() {
@@ -105,12 +105,19 @@ impl Host {
         self.tell("accepted", taken);
         self.read(now, id, limit);
         if !answered {
-            self.turn(now, bookkeeping);
+            self.turn(now, when);
         }
     }
 
     /// Offers it to the user; who took it.
-    fn welcome(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, bookkeeping: Bookkeeping) -> Welcome {
+    fn welcome(
+        &mut self,
+        now: Time,
+        came: &Flying,
+        limit: usize,
+        shared: bool,
+        when: Bookkeeping,
+    ) -> Welcome {
         let Some(listener) = self.listeners.get(self.expects).copied() else {
             return Welcome::Nobody;
         };
@@ -148,7 +155,7 @@ impl Host {
         let answered = !link.sent.is_empty();
         self.carry(link);
         if answered {
-            self.finish(now, bookkeeping);
+            self.finish(now, when);
         }
         self.take_events();
         Welcome::User
@@ -161,14 +168,14 @@ impl Host {
         came: &Flying,
         limit: usize,
         shared: bool,
-        bookkeeping: Bookkeeping,
+        when: Bookkeeping,
     ) {
         let Some(held) = self.held.last() else {
             return self.receive(now, core::slice::from_ref(came), shared);
         };
         let (id, asks) = (held.id, held.service == service::TRANSACTION);
         let granted = match self.way.is_short() {
-            true => self.grant(now, came, if asks { limit } else { 0 }, shared, bookkeeping),
+            true => self.grant(now, came, if asks { limit } else { 0 }, shared, when),
             false => None,
         };
         match granted {
@@ -179,11 +186,18 @@ impl Host {
         if asks {
             self.read(now, id, limit);
         }
-        self.turn(now, bookkeeping);
+        self.turn(now, when);
     }
 
     /// Offers it to the user: true if it was what he waits for, false if the engine took it; else nobody did.
-    fn grant(&mut self, now: Time, came: &Flying, limit: usize, shared: bool, bookkeeping: Bookkeeping) -> Option<bool> {
+    fn grant(
+        &mut self,
+        now: Time,
+        came: &Flying,
+        limit: usize,
+        shared: bool,
+        when: Bookkeeping,
+    ) -> Option<bool> {
         let held = self.held.last()?;
         let (id, asks) = (held.id, held.service == service::TRANSACTION);
         let backing = shared.then(|| Bytes::copy_from_slice(&came.octets));
@@ -214,7 +228,7 @@ impl Host {
             }));
         }
         self.carry(link);
-        self.finish(now, bookkeeping);
+        self.finish(now, when);
         if !ends {
             self.tell_event(id, closed);
         }
@@ -224,7 +238,7 @@ impl Host {
 
     /// A datagram for one who waits for whatever comes, while the end of the last association is under way; its user goes
     /// with it, if he `goes`.
-    pub(super) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, bookkeeping: Bookkeeping) {
+    pub(super) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, when: Bookkeeping) {
         let last = self.id(0);
         // The driver takes one that nobody holds only, with whoever waits for the next.
         let ending = last.filter(|_| goes).or(self.released);
@@ -247,7 +261,7 @@ impl Host {
                 self.released = Some(id);
             } else if goes {
                 self.release(now, 0);
-                self.turn(now, bookkeeping);
+                self.turn(now, when);
             }
             return;
         }
@@ -255,7 +269,7 @@ impl Host {
         if goes {
             self.release(now, 0);
         }
-        self.turn(now, bookkeeping);
+        self.turn(now, when);
     }
 }
 

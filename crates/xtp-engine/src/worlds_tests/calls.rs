@@ -107,8 +107,8 @@ impl Host {
     }
 
     /// What a turn left undone.
-    pub(super) fn settle(&mut self, now: Time, bookkeeping: Bookkeeping) {
-        match (self.way, bookkeeping) {
+    pub(super) fn settle(&mut self, now: Time, when: Bookkeeping) {
+        match (self.way, when) {
             (Way::General, _) | (_, Bookkeeping::Later) => {}
             (Way::Driver, Bookkeeping::Idle) => self.driver.tidy(now),
             (_, Bookkeeping::Now | Bookkeeping::Idle) => self.driver.catch_up(),

@@ -17,7 +17,7 @@ pub(super) fn actions(seed: u64, profile: &Profile) -> Vec<Action> {
         actions: Vec::new(),
         pause: 0,
         client: 1,
-        bookkeeping: Bookkeeping::Now,
+        when: Bookkeeping::Now,
     };
     let lasting = script.dice.below(3);
     while script.actions.len() < LENGTH {
@@ -34,7 +34,7 @@ struct Script<'a> {
     /// Before the next action.
     pause: u64,
     client: usize,
-    bookkeeping: Bookkeeping,
+    when: Bookkeeping,
 }
 
 impl Script<'_> {
@@ -52,20 +52,23 @@ impl Script<'_> {
         !self.dice.one_in(12)
     }
 
-    fn bookkeeping(&mut self) -> Bookkeeping {
+    fn when(&mut self) -> Bookkeeping {
         match self.dice.below(12) {
             0 => Bookkeeping::Later,
             1 => Bookkeeping::Idle,
             2 => Bookkeeping::Now,
-            _ => self.bookkeeping,
+            _ => self.when,
         }
     }
 
     fn episode(&mut self, lasting: u64) {
         if self.dice.one_in(10) {
-            self.bookkeeping = *self
-                .dice
-                .pick(&[Bookkeeping::Now, Bookkeeping::Now, Bookkeeping::Idle, Bookkeeping::Later]);
+            self.when = *self.dice.pick(&[
+                Bookkeeping::Now,
+                Bookkeeping::Now,
+                Bookkeeping::Idle,
+                Bookkeeping::Later,
+            ]);
         }
         if self.dice.one_in(3) {
             self.client = 1 + self.dice.below(self.profile.clients as u64) as usize;
@@ -130,8 +133,8 @@ impl Script<'_> {
     fn clear(&mut self, client: usize) {
         for host in [0, client] {
             self.add(host, Kind::Network(Place::Any, 6, 0));
-            let bookkeeping = self.bookkeeping();
-            self.add(host, Kind::Turn(bookkeeping));
+            let when = self.when();
+            self.add(host, Kind::Turn(when));
             self.add(host, Kind::Network(Place::Any, 6, 0));
         }
         self.add(0, Kind::Network(Place::Any, 6, 0));
@@ -190,11 +193,11 @@ impl Script<'_> {
         self.network(client);
         if self.dice.one_in(25) {
             // The answer is late: what it answers is sent again before it comes.
-            let bookkeeping = self.bookkeeping();
+            let when = self.when();
             self.actions.push(Action {
                 after: Action::NEXT_TIMER,
                 host: client,
-                kind: Kind::Turn(bookkeeping),
+                kind: Kind::Turn(when),
             });
         }
         let early = self.take_answer(client);
@@ -215,11 +218,11 @@ impl Script<'_> {
 
     /// A turn, now and then not at once.
     fn turn(&mut self, host: usize) {
-        let bookkeeping = self.bookkeeping();
+        let when = self.when();
         match self.dice.below(20) {
             0 => {}
-            1 => self.add(host, Kind::TurnIfPressing(bookkeeping)),
-            _ => self.add(host, Kind::Turn(bookkeeping)),
+            1 => self.add(host, Kind::TurnIfPressing(when)),
+            _ => self.add(host, Kind::Turn(when)),
         }
     }
 
@@ -231,14 +234,14 @@ impl Script<'_> {
 
     /// The server's user takes what came, and answers.
     fn serve(&mut self) {
-        let (limit, shared, bookkeeping) = (self.limit(), self.shared(), self.bookkeeping());
+        let (limit, shared, when) = (self.limit(), self.shared(), self.when());
         match self.dice.below(8) {
             0 => {
                 self.receive(0);
                 self.add(0, Kind::Accept { back: 0 });
                 self.add(0, Kind::Read { back: 0, max: limit });
             }
-            _ => self.add(0, Kind::ReceiveFirst { limit, shared, bookkeeping }),
+            _ => self.add(0, Kind::ReceiveFirst { limit, shared, when }),
         }
         if self.profile.kind(0).service == xtp_wire::service::TRANSACTION {
             self.answer();
@@ -252,7 +255,7 @@ impl Script<'_> {
     }
 
     fn answer(&mut self) {
-        let (len, bookkeeping) = (self.message(), self.bookkeeping());
+        let (len, when) = (self.message(), self.when());
         let usual = self.usually();
         let unconfirmed = self.profile.unconfirmed == usual;
         match self.dice.below(10) {
@@ -274,7 +277,7 @@ impl Script<'_> {
                 Kind::Respond {
                     len,
                     unconfirmed,
-                    bookkeeping,
+                    when,
                 },
             ),
         }
@@ -332,7 +335,7 @@ impl Script<'_> {
 
     /// The client's user takes his answer; true if he went at once.
     fn take_answer(&mut self, client: usize) -> bool {
-        let (limit, shared, bookkeeping) = (self.limit(), self.shared(), self.bookkeeping());
+        let (limit, shared, when) = (self.limit(), self.shared(), self.when());
         match self.dice.below(8) {
             0..2 => {
                 self.receive(client);
@@ -343,7 +346,7 @@ impl Script<'_> {
                 }
                 self.turn(client);
             }
-            _ => self.add(client, Kind::ReceiveAnswer { limit, shared, bookkeeping }),
+            _ => self.add(client, Kind::ReceiveAnswer { limit, shared, when }),
         }
         if self.dice.one_in(8) {
             self.add(client, Kind::FinalStats { back: 0 });
@@ -363,8 +366,8 @@ impl Script<'_> {
                 self.turn(0);
             }
             number => {
-                let (goes, bookkeeping) = (number > 4, self.bookkeeping());
-                self.add(0, Kind::ReceiveEnd { goes, bookkeeping });
+                let (goes, when) = (number > 4, self.when());
+                self.add(0, Kind::ReceiveEnd { goes, when });
             }
         }
         if self.dice.one_in(3) {
@@ -483,12 +486,12 @@ impl Script<'_> {
     fn timers(&mut self) {
         for _ in 0..=self.dice.below(3) {
             let host = self.any_host();
-            let bookkeeping = self.bookkeeping();
+            let when = self.when();
             self.pause = 0;
             self.actions.push(Action {
                 after: Action::NEXT_TIMER,
                 host,
-                kind: Kind::Turn(bookkeeping),
+                kind: Kind::Turn(when),
             });
             self.receive(0);
             self.turn(0);
@@ -510,17 +513,17 @@ impl Script<'_> {
                     shared: false,
                 },
             );
-            let bookkeeping = self.bookkeeping();
-            self.add(host, Kind::Turn(bookkeeping));
+            let when = self.when();
+            self.add(host, Kind::Turn(when));
         }
     }
 
     fn open_lasting(&mut self) {
         let client = self.client;
-        let (kind, bookkeeping) = (self.dice.below(2) as usize, self.bookkeeping());
+        let (kind, when) = (self.dice.below(2) as usize, self.when());
         self.add(client, Kind::Open { kind });
         let len = self.message().max(1);
-        self.add(client, Kind::SendMessage { back: 0, len, bookkeeping });
+        self.add(client, Kind::SendMessage { back: 0, len, when });
         for host in [0, client, 0, client] {
             self.network(host);
             self.pass_message(host);
@@ -540,7 +543,7 @@ impl Script<'_> {
             true => self.receive(host),
             false => self.add(host, Kind::ReceiveMessage { back, all, shared }),
         }
-        let (len, bookkeeping) = (self.stream_message(), self.bookkeeping());
+        let (len, when) = (self.stream_message(), self.when());
         match self.dice.below(12) {
             0 => {}
             1 => self.turn(host),
@@ -559,7 +562,7 @@ impl Script<'_> {
                 self.add(host, Kind::Send { back, len, eom: true });
                 self.turn(host);
             }
-            _ => self.add(host, Kind::SendMessage { back, len, bookkeeping }),
+            _ => self.add(host, Kind::SendMessage { back, len, when }),
         }
     }
 

@@ -94,7 +94,7 @@ pub(super) enum Shortcut {
     Run,
     /// The engine has a note of an association in place of a context: pending answers, ends.
     Noted,
-    /// Packets that left before the books were done.
+    /// Packets that left before the bookkeeping.
     Ahead,
 }
 
@@ -186,16 +186,16 @@ impl Host {
 
     // --- turns
 
-    pub(super) fn turn(&mut self, now: Time, bookkeeping: Bookkeeping) {
+    pub(super) fn turn(&mut self, now: Time, when: Bookkeeping) {
         let link = self.flush(now);
         self.carry(link);
-        self.finish(now, bookkeeping);
+        self.finish(now, when);
         self.take_events();
     }
 
     /// Does what a turn left undone.
-    pub(super) fn finish(&mut self, now: Time, bookkeeping: Bookkeeping) {
-        self.settle(now, bookkeeping);
+    pub(super) fn finish(&mut self, now: Time, when: Bookkeeping) {
+        self.settle(now, when);
         if self.driver.stats().pending > 0 {
             self.took(Shortcut::Noted);
         }
@@ -372,7 +372,7 @@ impl Host {
     }
 
     /// A message, and the turn it leaves in; some behind a tag.
-    pub(super) fn send_message(&mut self, now: Time, back: usize, data: Bytes, bookkeeping: Bookkeeping) {
+    pub(super) fn send_message(&mut self, now: Time, back: usize, data: Bytes, when: Bookkeeping) {
         let Some(id) = self.id(back) else { return };
         let mut rest = data.clone();
         let tagged = data.len() < 2_000 && data.len().is_multiple_of(3);
@@ -388,7 +388,7 @@ impl Host {
             }
             self.tell("send", Ok::<_, Error>(data.len()));
             self.carry(link);
-            self.finish(now, bookkeeping);
+            self.finish(now, when);
             return self.take_events();
         }
         assert_eq!(rest.len(), data.len(), "something was done");
@@ -396,11 +396,11 @@ impl Host {
             self.command("tag", back, |engine, id| engine.send_tag(now, id, tag));
         }
         self.send(now, back, data, true);
-        self.turn(now, bookkeeping);
+        self.turn(now, when);
     }
 
     /// The answer to the newest association, which ends what its user has to say.
-    pub(super) fn respond(&mut self, now: Time, data: Bytes, unconfirmed: bool, bookkeeping: Bookkeeping) {
+    pub(super) fn respond(&mut self, now: Time, data: Bytes, unconfirmed: bool, when: Bookkeeping) {
         let Some(id) = self.id(0) else { return };
         let mut rest = data.clone();
         if let Some(link) = self.answer_at_once(now, id, &mut rest, unconfirmed) {
@@ -412,7 +412,7 @@ impl Host {
             self.tell("send", Ok::<_, Error>(data.len()));
             self.tell("close", Ok::<_, Error>(()));
             self.carry(link);
-            self.finish(now, bookkeeping);
+            self.finish(now, when);
             return self.take_events();
         }
         assert_eq!(rest.len(), data.len(), "something was done");
@@ -422,7 +422,7 @@ impl Host {
         }
         self.send(now, 0, data, true);
         self.close(now, 0);
-        self.turn(now, bookkeeping);
+        self.turn(now, when);
     }
 
     pub(super) fn close(&mut self, now: Time, back: usize) {

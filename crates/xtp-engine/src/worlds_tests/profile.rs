@@ -41,7 +41,7 @@ struct Limits {
     whole: u8,
     half_open: bool,
     source_rate: bool,
-    dallying: bool,
+    time_waits: bool,
     tombstones: bool,
     backlog: bool,
     datagram: bool,
@@ -90,7 +90,7 @@ impl Profile {
                 whole: *dice.pick(&[0, 0, 0, 0, 1, 2, 3]),
                 half_open: dice.one_in(8),
                 source_rate: dice.one_in(5),
-                dallying: dice.one_in(8),
+                time_waits: dice.one_in(8),
                 tombstones: dice.one_in(8),
                 backlog: dice.one_in(6),
                 datagram: dice.one_in(8),
@@ -142,7 +142,7 @@ impl Profile {
 
     /// Few finished initiators are remembered.
     pub(super) fn with_few_records(mut self) -> Self {
-        self.limits.dallying = true;
+        self.limits.time_waits = true;
         self
     }
 
@@ -174,8 +174,8 @@ impl Profile {
         if limits.source_rate {
             config.source_rate = 20;
         }
-        if limits.dallying {
-            config.max_dallying = 3;
+        if limits.time_waits {
+            config.max_time_waits = 3;
         }
         if limits.tombstones {
             (config.max_tombstones, config.max_clients, config.max_validated) = (3, 2, 2);

@@ -40,28 +40,28 @@ fn receive(host: usize) -> Action {
 }
 
 fn receive_first() -> Action {
-    let (limit, shared, bookkeeping) = (1 << 16, false, Bookkeeping::Now);
-    at(SERVER, Kind::ReceiveFirst { limit, shared, bookkeeping })
+    let (limit, shared, when) = (1 << 16, false, Bookkeeping::Now);
+    at(SERVER, Kind::ReceiveFirst { limit, shared, when })
 }
 
 fn receive_answer() -> Action {
-    let (limit, shared, bookkeeping) = (1 << 16, false, Bookkeeping::Now);
-    at(CLIENT, Kind::ReceiveAnswer { limit, shared, bookkeeping })
+    let (limit, shared, when) = (1 << 16, false, Bookkeeping::Now);
+    at(CLIENT, Kind::ReceiveAnswer { limit, shared, when })
 }
 
 fn receive_end() -> Action {
-    let (goes, bookkeeping) = (true, Bookkeeping::Now);
-    at(SERVER, Kind::ReceiveEnd { goes, bookkeeping })
+    let (goes, when) = (true, Bookkeeping::Now);
+    at(SERVER, Kind::ReceiveEnd { goes, when })
 }
 
 fn respond(unconfirmed: bool) -> Action {
-    let (len, bookkeeping) = (60, Bookkeeping::Now);
+    let (len, when) = (60, Bookkeeping::Now);
     at(
         SERVER,
         Kind::Respond {
             len,
             unconfirmed,
-            bookkeeping,
+            when,
         },
     )
 }
@@ -321,8 +321,8 @@ fn a_peer_that_contradicts_itself_stops_no_writer() {
 /// Without XDATA every packet closes a reply gap, and opens the next while something is under way.
 #[test]
 fn every_packet_of_a_legacy_peer_closes_a_gap() {
-    let (back, bookkeeping) = (0, Bookkeeping::Now);
-    let message = |host, len| at(host, Kind::SendMessage { back, len, bookkeeping });
+    let (back, when) = (0, Bookkeeping::Now);
+    let message = |host, len| at(host, Kind::SendMessage { back, len, when });
     let late = Action {
         after: 5_000_000,
         ..message(SERVER, 4_400)

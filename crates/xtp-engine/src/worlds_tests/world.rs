@@ -177,7 +177,10 @@ impl World {
             }
             Kind::Replay(number) => self.replay(*number),
             Kind::RepeatFirst => self.repeat_first(),
-            Kind::Audit => self.hosts.iter_mut().for_each(|host| host.turn(now, Bookkeeping::Now)),
+            Kind::Audit => self
+                .hosts
+                .iter_mut()
+                .for_each(|host| host.turn(now, Bookkeeping::Now)),
             kind => self.do_by(me, kind, now),
         }
         self.deliver();
@@ -289,7 +292,7 @@ impl World {
                 host.open_message(now, address(0), profile.kind(*kind).clone(), data);
             }
             Kind::Open { kind } => host.open(now, address(0), profile.lasting(*kind).clone()),
-            Kind::Turn(bookkeeping) | Kind::TurnIfPressing(bookkeeping) => host.turn(now, *bookkeeping),
+            Kind::Turn(when) | Kind::TurnIfPressing(when) => host.turn(now, *when),
             Kind::Receive { all, joined, shared } => {
                 let came = take(host, *all);
                 match joined {
@@ -301,28 +304,28 @@ impl World {
                 let came = take(host, *all);
                 host.receive_message(now, *back, &came, *shared);
             }
-            Kind::ReceiveFirst { limit, shared, bookkeeping } => {
+            Kind::ReceiveFirst { limit, shared, when } => {
                 for came in take(host, false) {
-                    host.receive_first(now, &came, *limit, *shared, *bookkeeping);
+                    host.receive_first(now, &came, *limit, *shared, *when);
                 }
             }
-            Kind::ReceiveAnswer { limit, shared, bookkeeping } => {
+            Kind::ReceiveAnswer { limit, shared, when } => {
                 for came in take(host, false) {
-                    host.receive_answer(now, &came, *limit, *shared, *bookkeeping);
+                    host.receive_answer(now, &came, *limit, *shared, *when);
                 }
             }
-            Kind::ReceiveEnd { goes, bookkeeping } => {
+            Kind::ReceiveEnd { goes, when } => {
                 for came in take(host, false) {
-                    host.receive_end(now, &came, *goes, *bookkeeping);
+                    host.receive_end(now, &came, *goes, *when);
                 }
             }
             Kind::Respond {
                 len,
                 unconfirmed,
-                bookkeeping,
-            } => host.respond(now, payload(*len, 3), *unconfirmed, *bookkeeping),
-            Kind::SendMessage { back, len, bookkeeping } => {
-                host.send_message(now, *back, payload(*len, *len), *bookkeeping);
+                when,
+            } => host.respond(now, payload(*len, 3), *unconfirmed, *when),
+            Kind::SendMessage { back, len, when } => {
+                host.send_message(now, *back, payload(*len, *len), *when);
             }
             other => self.command(me, other, now),
         }

@@ -370,7 +370,7 @@ fn an_old_identifier_reaches_nobody() {
 #[test]
 fn finished_initiators_have_a_limit_and_an_end() {
     for ahead in [false, true] {
-        let few = |config: &mut EngineConfig| config.max_dallying = 2;
+        let few = |config: &mut EngineConfig| config.max_time_waits = 2;
         let mut world = World::with(ahead, few, |_| {});
         for _ in 0..5 {
             let id = world.open(paradigm::one_shot(PORT));
@@ -383,10 +383,10 @@ fn finished_initiators_have_a_limit_and_an_end() {
             world.ends[1].release(world.now, peer).unwrap();
             world.ends[0].release(world.now, id).unwrap();
             world.run(40 * MS);
-            assert!(world.ends[0].stats().dallying <= 2);
+            assert!(world.ends[0].stats().time_waits <= 2);
         }
-        assert_eq!(world.ends[0].stats().dallying, 2, "ahead: {ahead}");
+        assert_eq!(world.ends[0].stats().time_waits, 2, "ahead: {ahead}");
         world.run(Duration::from_secs(11));
-        assert_eq!(world.ends[0].stats().dallying, 0, "ahead: {ahead}");
+        assert_eq!(world.ends[0].stats().time_waits, 0, "ahead: {ahead}");
     }
 }

@@ -411,10 +411,8 @@ impl Task {
                 self.remember(id, what)
             }
             Step::MarkQuietly(what) => {
-                let at = self.written;
-                let id = self.ask(turn, |engine, now, id| {
-                    engine.mark(now, id, MarkAt::Offset(at), what)
-                })?;
+                let at = MarkAt::Offset(self.written);
+                let id = self.ask(turn, |engine, now, id| engine.mark(now, id, at, what))?;
                 self.remember(id, what)
             }
             Step::CloseWriter => {

@@ -147,7 +147,7 @@ fn one_shot() {
     all_subsets(Paradigm::OneShot, 8, 0);
 }
 
-/// The responder knows no round trip, so its WTIMER of 1 s outlasts the initiator's dally of 20 short ones when the
+/// The responder knows no round trip, so its WTIMER of 1 s outlasts the initiator's time-wait of 20 short ones when the
 /// END and one repetition are lost: everything is delivered, and the responder says "unconfirmed" (§6.7).
 #[test]
 fn transaction() {

@@ -31,12 +31,12 @@ fn trace(seed: u64, change: impl Fn(&mut EngineConfig)) -> String {
 // Limits on records of finished initiators and on contexts are lifted on both sides: whole ones are not counted under the
 // one, and are under the other.
 fn never(config: &mut EngineConfig) {
-    (config.max_dallying, config.max_contexts) = (1 << 20, 1 << 20);
+    (config.max_time_waits, config.max_contexts) = (1 << 20, 1 << 20);
     config.max_whole = usize::MAX;
 }
 
 fn always(config: &mut EngineConfig) {
-    (config.max_dallying, config.max_contexts) = (1 << 20, 1 << 20);
+    (config.max_time_waits, config.max_contexts) = (1 << 20, 1 << 20);
     config.max_whole = 0;
     config.park_after = Duration::ZERO;
 }

@@ -4,7 +4,7 @@
 use super::super::Engine;
 use super::answer::Answer;
 use super::{Begun, Initiator};
-use crate::context::{Context, Dally};
+use crate::context::{Context, TimeWaitEnd};
 use crate::stats::ContextStats;
 use crate::time::Time;
 use crate::time_wait::TimeWait;
@@ -227,23 +227,23 @@ impl Ending {
             return None;
         };
         let numbers = observed.numbers;
-        let dally = context.dally()?;
+        let left = context.time_wait_end()?;
         let end = LastEnd {
             wait: TimeWait::of(&Header { options, ..header }, control, numbers.key),
             src: train.src,
             ecn: train.ecn,
-            life: dally.life,
+            life: left.life,
         };
         let simple = train.count == 1
             && header.format == Format::Cntl
             && options.contains(Options::END)
             && control.rseq == observed.kind.length as u64;
-        let regular = dally.wait == end.wait
-            && dally.wait == end.of_another(numbers)
-            && (dally.peer, dally.local) == (train.dst, end.src)
-            && dally.answered.is_none()
+        let regular = left.wait == end.wait
+            && left.wait == end.of_another(numbers)
+            && (left.peer, left.local) == (train.dst, end.src)
+            && left.answered.is_none()
             // One without a sample lives on as one that began alike.
-            && (dally.srtt.is_none() || dally.life == SHORTEST_LIFE);
+            && (left.srtt.is_none() || left.life == SHORTEST_LIFE);
         (simple && regular).then(|| observed.into_ending(context, Some(end)))?
     }
 
@@ -348,9 +348,9 @@ impl Ending {
     }
 
     /// The record that answers stragglers of one that had its last turn, unless its answer was the end.
-    pub(super) fn dally(&self, initiator: &Initiator, answer: &Answer) -> Option<Dally> {
+    pub(super) fn time_wait_end(&self, initiator: &Initiator, answer: &Answer) -> Option<TimeWaitEnd> {
         let (end, left) = (self.end.as_ref()?, answer.left?);
-        Some(Dally {
+        Some(TimeWaitEnd {
             wait: end.of_another(Numbers::of(initiator, answer)),
             peer: initiator.peer,
             local: end.src,

@@ -184,9 +184,9 @@ impl Engine {
         self.tidy_waiting();
         match record
             .answered()
-            .and_then(|(ending, answer)| ending.dally(&record, answer))
+            .and_then(|(ending, answer)| ending.time_wait_end(&record, answer))
         {
-            Some(dally) => self.leave_dally(slot, dally),
+            Some(end) => self.keep_time_wait(slot, end),
             None => self.contexts.give_up(slot),
         }
         self.initiators.keep(record);
@@ -206,7 +206,7 @@ impl Engine {
         let Some((ending, answer)) = record.answered() else {
             return;
         };
-        let (ours, theirs) = (ending.dally(record, answer), context.dally());
+        let (ours, theirs) = (ending.time_wait_end(record, answer), context.time_wait_end());
         assert!(ours == theirs, "something else is left");
         assert!(
             ours.is_some() || Context::is_disposable(&context),

@@ -13,7 +13,7 @@ use xtp_wire::{Key, Options, Packet};
 
 /// An end that answers stragglers and does nothing else.
 #[derive(PartialEq)]
-pub(crate) struct Dally {
+pub(crate) struct TimeWaitEnd {
     pub(crate) wait: TimeWait,
     pub(crate) peer: SocketAddr,
     /// Our address the peer's packets were sent to.
@@ -25,8 +25,8 @@ pub(crate) struct Dally {
     pub(crate) srtt: Option<Duration>,
 }
 
-impl Dally {
-    /// A packet came: whether it is to be answered. Restarts the dally then.
+impl TimeWaitEnd {
+    /// A packet came: whether it is to be answered. Restarts its time then.
     pub(crate) fn straggler(&mut self, packet: &Packet<'_>, now: Time) -> bool {
         let header = &packet.header;
         if header.options.contains(Options::END)
@@ -80,7 +80,7 @@ impl Context {
 
     /// What answers an initiator's stragglers from now on, if nothing but that is left to do, whether its user has let go of
     /// it or not.
-    pub(crate) fn dally(&mut self) -> Option<Dally> {
+    pub(crate) fn time_wait_end(&mut self) -> Option<TimeWaitEnd> {
         let over = self.state == State::Inactive && self.role == Role::Initiator;
         // An address that is not validated limits what may be sent to it (§7.3), and that takes a context.
         if !over || !self.peer.validated || !self.is_over_for_good() {
@@ -92,7 +92,7 @@ impl Context {
             Some(CloseReason::LocalAbort | CloseReason::Protocol(_)) => Options::END,
             _ => wait.options | self.writer.bits(&self.tuning),
         };
-        Some(Dally {
+        Some(TimeWaitEnd {
             wait: TimeWait {
                 alloc,
                 sort: self.tuning.sort.unwrap_or(0),

@@ -4,7 +4,7 @@
 //! They count neither against `max_contexts` nor as contexts; when there are too many, the oldest go.
 
 use super::Engine;
-use crate::context::{Context, Dally};
+use crate::context::{Context, TimeWaitEnd};
 use crate::time::Time;
 use crate::transmit::{Ecn, Route};
 use std::collections::VecDeque;
@@ -15,14 +15,14 @@ const LIVES: usize = 10;
 
 /// The lists: when to look at which slot, and for which generation of it.
 #[derive(Default)]
-pub(super) struct Dallying {
+pub(super) struct TimeWaits {
     lists: [VecDeque<(Time, u32, u32)>; LIVES],
     count: usize,
     /// The first entry due, and its list: asked for at every turn.
     oldest: Option<(Time, usize)>,
 }
 
-impl Dallying {
+impl TimeWaits {
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -47,90 +47,90 @@ impl Dallying {
         entry
     }
 
-    fn push(&mut self, dally: &Dally, slot: u32, generation: u32) {
-        let seconds = usize::try_from(dally.life.as_secs()).unwrap_or(LIVES);
+    fn push(&mut self, end: &TimeWaitEnd, slot: u32, generation: u32) {
+        let seconds = usize::try_from(end.life.as_secs()).unwrap_or(LIVES);
         let index = seconds.clamp(1, LIVES) - 1;
         let list = &mut self.lists[index];
         // Nearly always the end. A user who lets go late, or a straggler, makes an earlier place.
-        let entry = (dally.until, slot, generation);
+        let entry = (end.until, slot, generation);
         match list.back() {
-            Some((last, ..)) if *last > dally.until => {
-                let at = list.partition_point(|(until, ..)| *until <= dally.until);
+            Some((last, ..)) if *last > end.until => {
+                let at = list.partition_point(|(until, ..)| *until <= end.until);
                 list.insert(at, entry);
             }
             _ => list.push_back(entry),
         }
-        let mine = (dally.until, index);
+        let mine = (end.until, index);
         self.oldest = Some(self.oldest.map_or(mine, |oldest| oldest.min(mine)));
     }
 }
 
 impl Engine {
-    /// A context had a turn: if nothing is left of it but the duty to say END again, it becomes a record.
-    pub(super) fn let_dally(&mut self, slot: u32) {
+    /// A context had a turn: if nothing is left of it but to say END again, it becomes a record.
+    pub(super) fn enter_time_wait(&mut self, slot: u32) {
         let context = self.contexts.at(slot).filter(|context| context.released);
-        let Some(dally) = context.and_then(Context::dally) else {
+        let Some(end) = context.and_then(Context::time_wait_end) else {
             return;
         };
         self.deadlines.set(slot, None);
-        self.demux.remove_peer(dally.peer, slot);
-        self.assembling.forget(dally.peer.ip(), slot);
-        self.leave_dally(slot, dally);
+        self.demux.remove_peer(end.peer, slot);
+        self.assembling.forget(end.peer.ip(), slot);
+        self.keep_time_wait(slot, end);
     }
 
     /// There is one more.
-    pub(super) fn leave_dally(&mut self, slot: u32, dally: Dally) {
+    pub(super) fn keep_time_wait(&mut self, slot: u32, end: TimeWaitEnd) {
         let generation = self.contexts.generation(slot);
-        self.dallying.push(&dally, slot, generation);
-        self.dallying.count += 1;
-        self.contexts.let_dally(slot, dally);
-        while self.dallying.count > self.config.max_dallying
-            && let Some((_, slot, generation)) = self.dallying.pop()
+        self.time_waits.push(&end, slot, generation);
+        self.time_waits.count += 1;
+        self.contexts.put_time_wait(slot, end);
+        while self.time_waits.count > self.config.max_time_waits
+            && let Some((_, slot, generation)) = self.time_waits.pop()
         {
-            self.bury(slot, generation);
+            self.forget_time_wait(slot, generation);
         }
     }
 
     /// Forgets whose time is over.
-    pub(super) fn expire_dallying(&mut self) {
-        while self.dallying.deadline().is_some_and(|at| at <= self.now)
-            && let Some((_, slot, generation)) = self.dallying.pop()
+    pub(super) fn expire_time_waits(&mut self) {
+        while self.time_waits.deadline().is_some_and(|at| at <= self.now)
+            && let Some((_, slot, generation)) = self.time_waits.pop()
         {
-            match self.contexts.dally(slot) {
+            match self.contexts.time_wait(slot) {
                 // A straggler came meanwhile.
-                Some(dally) if dally.until > self.now => self.dallying.push(dally, slot, generation),
-                _ => self.bury(slot, generation),
+                Some(end) if end.until > self.now => self.time_waits.push(end, slot, generation),
+                _ => self.forget_time_wait(slot, generation),
             }
         }
     }
 
-    fn bury(&mut self, slot: u32, generation: u32) {
+    fn forget_time_wait(&mut self, slot: u32, generation: u32) {
         if self.contexts.generation(slot) != generation {
             return;
         }
-        let Some(dally) = self.contexts.remove_dally(slot) else {
+        let Some(end) = self.contexts.remove_time_wait(slot) else {
             return;
         };
-        self.dallying.count -= 1;
-        self.demux.remove_own(dally.wait.own);
-        if let Some(srtt) = dally.srtt {
+        self.time_waits.count -= 1;
+        self.demux.remove_own(end.wait.own);
+        if let Some(srtt) = end.srtt {
             self.peers
-                .note(dally.peer.ip(), self.now, |known| known.rtt = Some(srtt));
+                .note(end.peer.ip(), self.now, |known| known.rtt = Some(srtt));
         }
     }
 
     /// A packet for a slot, if a record is there: answered or not, it is taken.
     pub(super) fn answer_straggler(&mut self, slot: u32, packet: &Packet<'_>) -> bool {
-        let Some(dally) = self.contexts.dally(slot) else {
+        let Some(end) = self.contexts.time_wait(slot) else {
             return false;
         };
-        if !dally.straggler(packet, self.now) {
+        if !end.straggler(packet, self.now) {
             return true;
         }
-        let at = dally.wait.write(self.config.protection(), &mut self.replies);
+        let at = end.wait.write(self.config.protection(), &mut self.replies);
         let route = Route {
-            dst: dally.peer,
-            src: dally.local,
+            dst: end.peer,
+            src: end.local,
             ecn: Ecn::NotEct,
         };
         self.replies.push(route, false, at, &[]);
