@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Driver, Engine, EngineConfig, Event, Expectation, ListenOptions,
-    ListenerId, OpenOptions, Outlet, Piece, Read, Reply, Time, TransmitBatch, Unit, paradigm,
+    ListenerId, OpenOptions, Outlet, Parting, Piece, Read, Reply, Time, TransmitBatch, Unit, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -260,11 +260,12 @@ impl Pair {
         id
     }
 
-    /// The user of an association at the server goes; `written` octets of its answer are to be confirmed.
+    /// The user of an association at the server goes; `written` octets of its answer are to be confirmed. Whoever waits there
+    /// next finds everything done that this takes.
     fn part(&mut self, id: ContextId, written: u64) {
-        self.ended = false;
-        let _ = self.ends[1].part(self.now, id, written);
-        self.turn(1);
+        let parting = self.ends[1].part(self.now, id, written);
+        self.ended = parting == Parting::Released;
+        self.ends[1].turn(self.now, &mut self.wires[1]);
     }
 
     /// It is over, as events told.

@@ -43,8 +43,8 @@ mod worlds_tests;
 
 pub use config::EngineConfig;
 pub use context::{TaggedMessage, Unit};
-pub use driver::{Arrivals, Arrived, Driver, Expectation, HistoryWish, Outlet, Parting, Reply};
-pub use engine::{ContextView, Engine, Read, Store, Welcomed};
+pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Outlet, Parting, Reply};
+pub use engine::{ContextView, Engine, Expectation, Read, Store, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
 pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId};
 pub use frames::{Framed, Frames};

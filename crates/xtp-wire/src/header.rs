@@ -103,6 +103,14 @@ impl Header {
         Ok(raw.decoded(Format::parsable((command & 0x1f) as u8)?))
     }
 
+    /// Whether a datagram begins with the header of a packet of `format`: for whoever has a way of its own for some format, which
+    /// [`parse`](Self::parse) is part of.
+    #[inline]
+    #[must_use]
+    pub fn is_of(octets: &[u8], format: Format) -> bool {
+        RawHeader::ref_from_prefix(octets).is_ok_and(|(raw, _)| raw.is(format))
+    }
+
     /// A header off the front of a packet that somebody wrote, as [`parse`](Self::parse) reads it, and all octets behind it.
     ///
     /// # Errors

@@ -74,7 +74,7 @@ fn end(memory: &mut AtMostOnce, ms: u64, f: Heard) {
         cached,
         ..tombstone_of(f)
     };
-    memory.insert(at(ms), UTC + ms, tombstone);
+    memory.insert(at(ms), UTC + ms, tombstone, None);
 }
 
 fn replays(verdict: Verdict) -> bool {
@@ -362,7 +362,7 @@ fn a_flood_evicts_only_others() {
         validated: true,
         ..tombstone_of(good)
     };
-    memory.insert(at(1), UTC + 1, tombstone);
+    memory.insert(at(1), UTC + 1, tombstone, None);
     for n in 0..1_000 {
         let src = SocketAddr::from(([10, 0, (n >> 8) as u8, n as u8], 1));
         let flood = Heard {

@@ -24,6 +24,8 @@ pub(super) struct Client {
     created: u64,
     /// The greatest one whose record was evicted alive; 0 for none.
     evicted: u64,
+    /// The greatest one that was accepted.
+    newest: u64,
     /// From when on nothing is under way that came before this record: numbers do not say in which order FIRSTs were
     /// created or came, so one above `created` may have been executed under a record that was evicted.
     sure_from: Time,
@@ -82,13 +84,14 @@ impl Clients {
         }
     }
 
-    /// Believes `low` and moves the records it frees to `freed`.
-    pub(super) fn raise_low(&mut self, now: Time, client: u64, low: u64, freed: &mut Vec<u32>) {
-        let record = match self.table.get_mut(&client) {
+    /// As [`heard`](Self::heard); and believes `low`, and moves the records it frees to `freed`.
+    pub(super) fn hear(&mut self, now: Time, client: u64, low: u64, freed: &mut Vec<u32>) {
+        let record = match self.table.touch(&client) {
             Some(record) if record.is_alive(now) => record,
             Some(_) => return drop(self.table.remove(&client)),
             None => return,
         };
+        record.last = now;
         record.low = record.low.max(low);
         while let Some(entry) = record.held.first_entry() {
             if *entry.key() >= record.low {
@@ -100,7 +103,7 @@ impl Clients {
 
     /// The record of association `n` of `client`.
     pub(super) fn held(&self, client: u64, n: u64) -> Option<u32> {
-        self.table.get(&client)?.held.get(&n).copied()
+        self.table.get(&client)?.held(n)
     }
 
     /// Judges association `n` of `client`, for which no record was found by its key.
@@ -113,7 +116,7 @@ impl Clients {
             }
             None => return Word::Unknown,
         };
-        if n < record.low || record.held.contains_key(&n) {
+        if n < record.low || record.held(n).is_some() {
             Word::Finished
         } else if n <= record.evicted {
             Word::Evicted
@@ -145,6 +148,7 @@ impl Clients {
                 low,
                 created: n,
                 evicted: 0,
+                newest: n,
                 sure_from,
                 held: BTreeMap::new(),
                 spots: SmallVec::new(),
@@ -157,6 +161,7 @@ impl Clients {
         match self.table.touch(&client) {
             Some(record) => {
                 record.last = now;
+                record.newest = record.newest.max(n);
                 if let Some(spot) = spot {
                     record.remember(spot, spilled);
                 }
@@ -225,6 +230,13 @@ impl Clients {
 impl Client {
     fn is_alive(&self, now: Time) -> bool {
         now.since(self.last) < LIFE
+    }
+
+    /// The record of association `n`.
+    #[inline]
+    fn held(&self, n: u64) -> Option<u32> {
+        // Most are later than all before.
+        (n <= self.newest).then(|| self.held.get(&n).copied()).flatten()
     }
 
     fn remember(&mut self, (bucket, time): Spot, spilled: &mut SmallVec<[Spot; SPOTS]>) {

@@ -57,9 +57,9 @@ fn raising_low_frees_what_lies_below() {
         accept(&mut clients, at(0), 9, n, None);
     }
     let mut freed = Vec::new();
-    clients.raise_low(at(1), 9, 4, &mut freed);
+    clients.hear(at(1), 9, 4, &mut freed);
     assert_eq!(freed, [1, 2, 3]);
-    clients.raise_low(at(1), 9, 2, &mut freed);
+    clients.hear(at(1), 9, 2, &mut freed);
     assert_eq!(freed.len(), 3, "low never falls");
     assert_eq!(
         [3, 4, 7].map(|n| clients.judge(at(1), 9, n)),
@@ -155,6 +155,6 @@ fn one_client_holds_a_bounded_number() {
     let next = MAX_HELD as u64 + 1;
     assert_eq!(clients.judge(at(0), 1, next), Word::Full);
     let mut freed = Vec::new();
-    clients.raise_low(at(0), 1, 2, &mut freed);
+    clients.hear(at(0), 1, 2, &mut freed);
     assert_eq!(clients.judge(at(0), 1, next), Word::New);
 }

@@ -120,8 +120,7 @@ impl AtMostOnce {
             if client.n < client.low {
                 return Verdict::DropSilently;
             }
-            self.clients.heard(now, client.client);
-            self.raise_low(now, client);
+            self.hear(now, client);
             // A tombstone that is only waiting to be cleared away must not speak any more.
             if let Some(slot) = self.clients.held(client.client, client.n)
                 && !self.table.is_alive(now, slot)
@@ -162,7 +161,7 @@ impl AtMostOnce {
     }
 
     /// A context was made of a FIRST judged [`Verdict::New`]: from now on its repeats are known. Not for pure
-    /// datagrams.
+    /// datagrams. Returns where its record is, for [`insert`](Self::insert).
     #[expect(
         clippy::too_many_arguments,
         reason = "these are the fields of FIRST that identify it"
@@ -176,18 +175,20 @@ impl AtMostOnce {
         extended: bool,
         time: Option<u32>,
         client: Option<ClientId>,
-    ) {
+    ) -> u32 {
         // Of records that are open, none expires, and a client later than those before it.
         self.now = self.now.max(now);
         let now = self.now;
         self.changed |= self.clients.len() == 0;
-        if let Some(slot) = self.table.slot(src, key, extended) {
-            self.take_away(slot, false);
-        }
         let bucket = self.ages.bucket(src.ip());
         let time = stated(time);
-        let slot = self.table.open(src, key, extended, time.unwrap_or(0), bucket);
-        let Some(client) = numbered(client) else { return };
+        let (slot, before) = self.table.open(src, key, extended, time.unwrap_or(0), bucket);
+        if let Some(before) = before {
+            self.take_away(before, false);
+        }
+        let Some(client) = numbered(client) else {
+            return slot;
+        };
         if let Some(record) = self.table.get_mut(slot) {
             (record.client, record.n) = (client.client, client.n);
         }
@@ -208,19 +209,20 @@ impl AtMostOnce {
         for (bucket, time) in spilled {
             self.ages.evict(now, utc_ms, bucket, time);
         }
+        slot
     }
 
     /// A context ended: its tombstone, unless its client has finished with it already. Evicts the oldest of the
-    /// partition if there are too many.
-    pub(crate) fn insert(&mut self, now: Time, utc_ms: u64, end: Tombstone) {
+    /// partition if there are too many. `at`: where the record of its FIRST was made, if that is known.
+    pub(crate) fn insert(&mut self, now: Time, utc_ms: u64, end: Tombstone, at: Option<u32>) {
         let now = self.advance(now);
-        let slot = self
-            .table
-            .slot(end.src, end.wait.key.value(), end.extended)
+        let (src, key, extended) = (end.src, end.wait.key.value(), end.extended);
+        let slot = at
+            .filter(|at| self.table.is_of(*at, src, key, extended))
+            .or_else(|| self.table.slot(src, key, extended))
             .unwrap_or_else(|| {
-                let bucket = self.ages.bucket(end.src.ip());
-                self.table
-                    .open(end.src, end.wait.key.value(), end.extended, 0, bucket)
+                let bucket = self.ages.bucket(src.ip());
+                self.table.open(src, key, extended, 0, bucket).0
             });
         let Some(record) = self.table.get(slot) else {
             return;
@@ -362,17 +364,18 @@ impl AtMostOnce {
         self.now
     }
 
-    /// Takes `client.low` at its word.
-    fn raise_low(&mut self, now: Time, client: ClientId) {
+    /// A FIRST of a client came, which is taken at its word about `client.low`.
+    fn hear(&mut self, now: Time, client: ClientId) {
         let mut freed = core::mem::take(&mut self.freed);
-        self.clients.raise_low(now, client.client, client.low, &mut freed);
+        self.clients.hear(now, client.client, client.low, &mut freed);
         for slot in freed.drain(..) {
             // What is still open here keeps its record: repeats of its FIRST are dropped by number anyway.
             if self.table.is_buried(TombstoneRef {
                 slot,
                 same_source: true,
             }) {
-                self.take_away(slot, false);
+                // Its client names it no more.
+                let _ = self.table.remove(slot);
             }
         }
         self.freed = freed;

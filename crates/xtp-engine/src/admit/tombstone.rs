@@ -178,8 +178,15 @@ impl Tombstones {
         (key, if extended { 0 } else { self.source(src) })
     }
 
-    /// A record for an association that begins. There must be none of this identity.
-    pub(super) fn open(&mut self, src: SocketAddr, key: u64, extended: bool, time: u32, bucket: u16) -> u32 {
+    /// A record for an association that begins, and the one of the same identity that was there, which is to be taken away.
+    pub(super) fn open(
+        &mut self,
+        src: SocketAddr,
+        key: u64,
+        extended: bool,
+        time: u32,
+        bucket: u16,
+    ) -> (u32, Option<u32>) {
         let source = self.source(src);
         let remains = Remains {
             key,
@@ -208,9 +215,9 @@ impl Tombstones {
             closed: 0,
         });
         let id = (key, if extended { 0 } else { source });
-        self.by_key.insert(id, slot);
+        let before = self.by_key.insert(id, slot);
         self.basic += usize::from(!extended);
-        slot
+        (slot, before)
     }
 
     pub(super) fn get(&self, slot: u32) -> Option<&Record> {
@@ -225,6 +232,15 @@ impl Tombstones {
     #[inline]
     pub(super) fn slot(&self, src: SocketAddr, key: u64, extended: bool) -> Option<u32> {
         self.by_key.get(&self.id(src, key, extended)).copied()
+    }
+
+    /// Whether the record at `slot` is of this identity.
+    #[inline]
+    pub(super) fn is_of(&self, slot: u32, src: SocketAddr, key: u64, extended: bool) -> bool {
+        self.slab.get(slot).is_some_and(|record| {
+            (record.remains.key, record.extended) == (key, extended)
+                && (extended || record.remains.source == self.source(src))
+        })
     }
 
     /// The record of the same identity as its FIRST stated it in the other format, after or before the fall-back (§2.7).

@@ -49,7 +49,7 @@ fn packet(sync: u32) -> Incoming {
 
 fn buried(end: Tombstone) -> (Tombstones, TombstoneRef) {
     let mut table = Tombstones::new(8, Duration::from_secs(60), KeyedState::new([1; 16]));
-    let slot = table.open(end.src, end.wait.key.value(), end.extended, 0, 0);
+    let slot = table.open(end.src, end.wait.key.value(), end.extended, 0, 0).0;
     table.bury(at(0), slot, end);
     (
         table,
@@ -153,8 +153,8 @@ fn who_is_removed_takes_nobody_elses_keys_along() {
         ..end()
     };
     let (first, second) = (
-        table.open(peer(1), KEY, false, 0, 0),
-        table.open(peer(2), KEY, false, 0, 0),
+        table.open(peer(1), KEY, false, 0, 0).0,
+        table.open(peer(2), KEY, false, 0, 0).0,
     );
     // Both ended with the keys of the second.
     table.bury(at(0), first, ended(peer(2)));
@@ -282,7 +282,7 @@ fn cached_responses_are_bounded_together() {
     let mut table = Tombstones::new(200, Duration::from_secs(60), KeyedState::new([1; 16]));
     let response = Bytes::from(vec![0; 1 << 20]);
     for key in 1..=100 {
-        let slot = table.open(peer(1), key, true, 0, 0);
+        let slot = table.open(peer(1), key, true, 0, 0).0;
         let cached = Some(response.clone());
         table.bury(
             at(key),
@@ -321,7 +321,7 @@ fn cached_responses_are_bounded_together() {
 fn partitions_fill_apart() {
     let mut table = Tombstones::new(4, Duration::from_secs(60), KeyedState::new([1; 16]));
     let mut bury = |key, validated, peer_ended| {
-        let slot = table.open(peer(1), key, true, 0, 0);
+        let slot = table.open(peer(1), key, true, 0, 0).0;
         table.bury(
             at(key),
             slot,
@@ -347,7 +347,7 @@ fn partitions_fill_apart() {
 #[test]
 fn an_open_record_answers_nothing_and_never_expires() {
     let mut table = Tombstones::new(4, Duration::from_secs(60), KeyedState::new([1; 16]));
-    let slot = table.open(peer(1), KEY, true, 0, 0);
+    let slot = table.open(peer(1), KEY, true, 0, 0).0;
     let found = table.find_first(at(1_000_000), peer(1), KEY, true).expect("open");
     assert!(!table.is_buried(found));
     assert_eq!(table.answer(at(0), found, packet(1)), Answer::Silence);

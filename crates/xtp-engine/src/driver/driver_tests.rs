@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::EngineConfig;
 use crate::context::Unit;
+use crate::engine::Expectation;
 use crate::event::{Event, ListenerId};
 use crate::options::{ListenOptions, OpenOptions};
 use crate::transmit::{Datagram, Ecn};

@@ -2,62 +2,29 @@
 //! anything is booked. Everything that is not exactly that is left to the general calls.
 
 use super::{Driver, Outlet};
-use crate::engine::Welcomed;
-use crate::event::{ContextId, ListenerId};
+use crate::engine::{Delivery, Expectation, Welcomed};
+use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::Datagram;
 use bytes::Bytes;
 use core::net::SocketAddr;
 
-/// What somebody waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Expectation {
-    /// Whatever comes.
-    #[default]
-    Anything,
-    /// Whatever comes; but behind an association that begins nothing is taken before its user had a turn, if that may
-    /// answer it at once.
-    OneByOne,
-    /// The answer of at most `limit` octets to an association of one message.
-    Answer {
-        /// The association.
-        id: ContextId,
-        /// Longest answer, octets.
-        limit: usize,
-    },
-    /// An association that comes with its whole message.
-    Message {
-        /// Where.
-        listener: ListenerId,
-        /// Longest message, octets.
-        limit: usize,
-    },
-}
-
 /// An expectation that was posted, or what met it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) enum Posted {
-    #[default]
-    Anything,
-    OneByOne,
-    Answer {
-        id: ContextId,
-        limit: usize,
-    },
-    Message {
-        listener: ListenerId,
-        limit: usize,
-    },
-    /// The end of one that nobody holds came; the message is expected still.
-    Parted {
-        listener: ListenerId,
-        limit: usize,
-        id: ContextId,
-    },
+    Open(Expectation),
+    /// The end of one that nobody holds came; this is expected still.
+    Parted(Expectation, ContextId),
     /// The answer came, END was said.
     Answered(ContextId, Bytes),
     /// The message came from there.
     Came(SocketAddr, Welcomed),
+}
+
+impl Default for Posted {
+    fn default() -> Self {
+        Self::Open(Expectation::Anything)
+    }
 }
 
 /// What the datagrams that were just received meant to whoever posted an expectation.
@@ -74,10 +41,15 @@ pub enum Reply {
 }
 
 impl Posted {
-    /// Whether there is something to wait for.
+    /// What is waited for, if it may be met by the datagram that comes.
     #[inline]
-    pub(super) fn is_open(&self) -> bool {
-        matches!(self, Self::Answer { .. } | Self::Message { .. })
+    pub(super) fn open(&self) -> Option<Expectation> {
+        match self {
+            Self::Open(expectation @ (Expectation::Answer { .. } | Expectation::Message { .. })) => {
+                Some(*expectation)
+            }
+            _ => None,
+        }
     }
 
     /// Whether it was met and its caller has not asked yet.
@@ -89,60 +61,43 @@ impl Posted {
 impl Driver {
     /// From here on this is expected; whoever expected something before gets it in the general way.
     pub fn expect(&mut self, expectation: Expectation) {
-        self.posted = match expectation {
-            Expectation::Anything => Posted::Anything,
-            Expectation::OneByOne => Posted::OneByOne,
-            Expectation::Answer { id, limit } => Posted::Answer { id, limit },
-            Expectation::Message { listener, limit } => Posted::Message { listener, limit },
-        };
+        self.posted = Posted::Open(expectation);
     }
 
     /// Nobody waits any more; what came is there to be taken.
     pub fn withdraw(&mut self) {
         if !self.posted.is_met() {
-            self.posted = Posted::Anything;
+            self.posted = Posted::default();
         }
     }
 
     /// The association whose answer is expected.
     pub fn awaited(&self) -> Option<ContextId> {
         match self.posted {
-            Posted::Answer { id, .. } => Some(id),
+            Posted::Open(Expectation::Answer { id, .. }) => Some(id),
             _ => None,
         }
     }
 
-    /// Takes a datagram if it is what is expected; what answers it is in `out`.
-    pub(super) fn meets(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
-        let (engine, out) = (&mut self.engine, &mut self.out);
-        let met = match self.posted {
-            Posted::Answer { id, limit } => engine
-                .receive_answer(now, id, datagram, limit, out)
-                .map(|answer| Posted::Answered(id, answer)),
-            Posted::Message { listener, limit } => match engine.whose_end(datagram) {
-                Some(id) => {
-                    engine
-                        .receive_end(now, id, datagram)
-                        .then_some(Posted::Parted { listener, limit, id })
-                }
-                None => engine
-                    .receive_first(now, listener, datagram, limit, out)
-                    .map(|welcomed| Posted::Came(datagram.src, welcomed)),
-            },
-            _ => None,
+    /// Takes a datagram; whether it is what is expected. What answers it is in `out` then.
+    pub(super) fn meets(&mut self, now: Time, expected: Expectation, datagram: Datagram<'_>) -> bool {
+        let src = datagram.src;
+        let delivery = self.engine.receive_posted(now, expected, datagram, &mut self.out);
+        let met = match (delivery, expected) {
+            (Some(Delivery::Answer(answer)), Expectation::Answer { id, .. }) => Posted::Answered(id, answer),
+            (Some(Delivery::Message(welcomed)), _) => Posted::Came(src, welcomed),
+            (Some(Delivery::Ended(id)), _) => Posted::Parted(expected, id),
+            _ => return false,
         };
-        let is_met = met.is_some();
-        if let Some(met) = met {
-            self.posted = met;
-        }
-        is_met
+        self.posted = met;
+        true
     }
 
     /// Follows every receive call: sends what answers an expectation that was met, before anything is booked.
     pub fn reply(&mut self, now: Time, outlet: &mut impl Outlet) -> Reply {
         let reply = match self.posted {
-            Posted::Parted { listener, limit, id } => {
-                self.posted = Posted::Message { listener, limit };
+            Posted::Parted(expected, id) => {
+                self.posted = Posted::Open(expected);
                 self.passing = true;
                 return Reply::Ended(id);
             }

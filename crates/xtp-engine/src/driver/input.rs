@@ -3,6 +3,7 @@
 use super::Driver;
 use super::expectation::Posted;
 use crate::context::{TaggedMessage, Unit};
+use crate::engine::Expectation;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::Datagram;
@@ -35,14 +36,14 @@ impl Driver {
     /// of `arrivals` is for the next call. True if the expectation was met. Nothing is sent before
     /// [`reply`](Self::reply).
     pub fn receive<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) -> bool {
-        if self.posted.is_open()
+        if let Some(expected) = self.posted.open()
             && !self.is_stalled()
             && let Some(datagram) = arrivals.only()
-            && self.meets(now, &datagram)
         {
-            return true;
+            arrivals.next();
+            return self.meets(now, expected, datagram);
         }
-        let one_by_one = matches!(self.posted, Posted::OneByOne);
+        let one_by_one = matches!(self.posted, Posted::Open(Expectation::OneByOne));
         self.hand_over(now, arrivals, one_by_one);
         false
     }

@@ -11,7 +11,7 @@ mod input;
 mod message;
 
 pub use catch_up::HistoryWish;
-pub use expectation::{Expectation, Reply};
+pub use expectation::Reply;
 pub use input::{Arrivals, Arrived};
 pub use message::Parting;
 

@@ -1,6 +1,7 @@
 //! FIRST without a context: tombstone, listener, age, pressure, and a new context (§2.3, §6.9, §7.4).
 
 use super::Engine;
+use super::responder::Terms;
 use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pure_datagram};
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{Acceptance, Env, Identity, Transition};
@@ -9,7 +10,8 @@ use crate::transmit::Datagram;
 use core::net::IpAddr;
 use core::time::Duration;
 use rand_core::Rng;
-use xtp_wire::{Caps, ClientId, DiagValue, First, GroupPoint, Header, Packet, Tlv, Token, Traffic};
+use std::sync::Arc;
+use xtp_wire::{Address, Caps, ClientId, DiagValue, First, GroupPoint, Header, Packet, Tlv, Token, Traffic};
 
 /// Sequence numbers from here on are refused on FIRST: those of the octets that follow never wrap.
 const SEQUENCE_LIMIT: u64 = 1 << 62;
@@ -69,10 +71,34 @@ impl Claim {
         self.token.is_some()
     }
 
+    /// Of a FIRST that says no more than others of its client, but when it was created and which of its associations it is.
+    pub(super) fn usual(time: u32, client: ClientId, takes_cookie: bool) -> Self {
+        Self {
+            extended: true,
+            time: Some(time),
+            client: Some(client),
+            token: None,
+            instance: None,
+            point: None,
+            takes_cookie,
+            is_special: false,
+        }
+    }
+
     /// Time of creation and client.
     pub(super) fn identity(&self) -> (Option<u32>, Option<ClientId>) {
         (self.time, self.client)
     }
+}
+
+/// What admission asks of a FIRST.
+pub(super) struct Request<'a> {
+    pub(super) header: &'a Header,
+    pub(super) service: u8,
+    pub(super) address: Address,
+    pub(super) claim: Claim,
+    /// Of one that says what the last of its client said: on which terms that was taken.
+    pub(super) known: Option<Arc<Terms>>,
 }
 
 /// Why no context is made of a FIRST, and what is said about it.
@@ -89,12 +115,29 @@ enum Rejection {
 
 impl Engine {
     pub(super) fn take_first(&mut self, packet: &Packet<'_>, first: &First<'_>, datagram: &Datagram<'_>) {
-        let header = &packet.header;
-        let pure = is_pure_datagram(header.options, first.traffic.service());
-        if pure && self.sheds(datagram.src.ip()) {
+        let service = first.traffic.service();
+        if is_pure_datagram(packet.header.options, service) && self.sheds(datagram.src.ip()) {
             return;
         }
-        let claim = Claim::of(&first.traffic);
+        let request = Request {
+            header: &packet.header,
+            service,
+            address: first.address,
+            claim: Claim::of(&first.traffic),
+            known: None,
+        };
+        self.take_request(&request, Some((packet, first)), datagram);
+    }
+
+    /// Takes a FIRST, of which only what is `known` need not be given whole.
+    pub(super) fn take_request(
+        &mut self,
+        request: &Request<'_>,
+        whole: Option<(&Packet<'_>, &First<'_>)>,
+        datagram: &Datagram<'_>,
+    ) {
+        let Request { header, claim, .. } = request;
+        let pure = is_pure_datagram(header.options, request.service);
         if !claim.has_token()
             && self.pressure.ignores(self.now, datagram.src)
             && !self.validated.contains(self.now, datagram.src.ip())
@@ -102,25 +145,13 @@ impl Engine {
             self.stats.ignored += 1;
             return;
         }
-        let admitted = self.judge(header, first, &claim, datagram).and_then(|listener| {
-            let validated = self.admit(header, first, &claim, (listener, pure), datagram)?;
-            Ok((listener, validated))
+        let admitted = self.judge(request, datagram).and_then(|listener| {
+            let validated = self.admit(request, (listener, pure), datagram)?;
+            Ok((listener, validated, pure))
         });
         match admitted {
-            Ok((listener, validated)) => {
-                self.accept(packet, first, &claim, listener, validated, pure, datagram);
-            }
-            Err(Rejection::Replay(at)) if !self.at_most_once.allows(at, packet) => self.stats.unmatched += 1,
-            Err(Rejection::Replay(at)) => {
-                let incoming = Incoming {
-                    first: Some(header.key.value()),
-                    asks_delivery: asks_for_delivery(header.options),
-                    sync: header.sync,
-                    octets: datagram.data.len(),
-                };
-                let answer = self.at_most_once.answer(self.now, at, incoming);
-                self.send_answer(answer, datagram);
-            }
+            Ok(facts) => self.accept(request, whole, facts, datagram),
+            Err(Rejection::Replay(at)) => self.replay(at, datagram),
             Err(Rejection::Silent) => {}
             // Be it of one packet or of several.
             Err(Rejection::Diag(DiagValue::NoResource)) if pure => self.stats.ignored += 1,
@@ -128,6 +159,25 @@ impl Engine {
             Err(Rejection::Start) => self.refuse_for_start(header, datagram),
             Err(Rejection::Diag(value)) => self.refuse(header, value, datagram),
         }
+    }
+
+    /// Answers a FIRST whose association has ended, if its numbers are possible for that.
+    #[inline(never)]
+    fn replay(&mut self, at: TombstoneRef, datagram: &Datagram<'_>) {
+        let packet = Packet::parse(datagram.data);
+        let Some(packet) = packet.ok().filter(|packet| self.at_most_once.allows(at, packet)) else {
+            self.stats.unmatched += 1;
+            return;
+        };
+        let header = packet.header;
+        let incoming = Incoming {
+            first: Some(header.key.value()),
+            asks_delivery: asks_for_delivery(header.options),
+            sync: header.sync,
+            octets: datagram.data.len(),
+        };
+        let answer = self.at_most_once.answer(self.now, at, incoming);
+        self.send_answer(answer, datagram);
     }
 
     /// Whether a datagram from `source` is dropped, for there is a flood of them: before anything is looked up for it.
@@ -141,13 +191,13 @@ impl Engine {
     }
 
     /// Whether a FIRST is new and young enough, and who takes it.
-    fn judge(
-        &mut self,
-        header: &Header,
-        first: &First<'_>,
-        claim: &Claim,
-        datagram: &Datagram<'_>,
-    ) -> Result<ListenerId, Rejection> {
+    fn judge(&mut self, request: &Request<'_>, datagram: &Datagram<'_>) -> Result<ListenerId, Rejection> {
+        let Request {
+            header,
+            claim,
+            address,
+            ..
+        } = request;
         let utc = self.utc_ms();
         let verdict = self.at_most_once.judge_first(
             self.now,
@@ -187,9 +237,13 @@ impl Engine {
                 .catch_up_listener(point, datagram.src)
                 .map_err(Rejection::Diag);
         }
-        let wanted = first.traffic.service();
-        self.listeners
-            .find(first.address.domain(), first.address.port(), wanted)
+        let found = match &request.known {
+            Some(terms) => Ok(terms.listener()),
+            None => self
+                .listeners
+                .find(address.domain(), address.port(), request.service),
+        };
+        found
             .and_then(|id| self.listeners.check(id, header.options).map(|()| id))
             .map_err(|refusal| {
                 let value = DiagValue::try_from(refusal.diag_value());
@@ -208,13 +262,17 @@ impl Engine {
     /// §7.4: whether a context may be made, and whether its source is validated from the start.
     fn admit(
         &mut self,
-        header: &Header,
-        first: &First<'_>,
-        claim: &Claim,
+        request: &Request<'_>,
         (listener, pure): (ListenerId, bool),
         datagram: &Datagram<'_>,
     ) -> Result<bool, Rejection> {
-        let (domain, port) = (first.address.domain(), first.address.port().unwrap_or(0));
+        let Request {
+            header,
+            claim,
+            address,
+            ..
+        } = request;
+        let (domain, port) = (address.domain(), address.port().unwrap_or(0));
         let seconds = self.utc_ms() / 1_000;
         let key = header.key.value();
         self.mint.advance(seconds);
@@ -247,30 +305,28 @@ impl Engine {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "everything admission found out, used once"
-    )]
+    /// `facts`: its listener, whether its source is validated, whether it is a pure datagram.
     fn accept(
         &mut self,
-        packet: &Packet<'_>,
-        first: &First<'_>,
-        claim: &Claim,
-        listener: ListenerId,
-        validated: bool,
-        pure: bool,
+        request: &Request<'_>,
+        whole: Option<(&Packet<'_>, &First<'_>)>,
+        facts: (ListenerId, bool, bool),
         datagram: &Datagram<'_>,
     ) {
-        if !pure && self.take_whole(packet, first, claim, (listener, validated), datagram) {
+        let (listener, validated, pure) = facts;
+        let first = whole.map(|(_, first)| first);
+        if !pure && self.take_whole(request, first, (listener, validated), datagram) {
             return;
         }
+        let (Some((packet, first)), claim) = (whole, &request.claim) else {
+            return;
+        };
         let seconds = self.utc_ms() / 1_000;
         let source_token = claim
             .takes_cookie
             .then(|| self.mint.source_token(seconds, datagram.src));
         let identity = self.identity(datagram.src);
         self.remember_first(&packet.header, claim, pure, datagram);
-        let facts = (listener, validated, pure);
         self.admit_as(identity, source_token, (packet, first, claim), facts, datagram);
     }
 
@@ -341,7 +397,7 @@ impl Engine {
             return;
         }
         let utc = self.utc_ms();
-        self.at_most_once.accept(
+        let _ = self.at_most_once.accept(
             self.now,
             utc,
             datagram.src,

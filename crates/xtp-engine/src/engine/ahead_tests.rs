@@ -291,11 +291,9 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
         if (number >> (step * 4)).is_multiple_of(16) {
             return;
         }
-        let came = std::mem::take(&mut world.wire[me]);
+        let mut came = std::mem::take(&mut world.wire[me]);
         let waits = !number.is_multiple_of(23);
-        if let ([octets], true, 2) = (&came[..], waits, step)
-            && at_once::end(world, now, octets, answer > 0 && !number.is_multiple_of(17))
-        {
+        if waits && step == 2 && at_once::end(world, now, &mut came) {
             // What he leaves behind may wait for whatever comes next.
             if number.is_multiple_of(3) {
                 world.turn(me, now, !number.is_multiple_of(5));
@@ -306,9 +304,7 @@ fn exchange(world: &mut World, options: OpenOptions, number: u64, now: Time) {
         let often = if world.unconfirmed { 3 } else { 2 };
         let goes = me == 0 && answered && (number >> 15) % 4 < often;
         let waits = waits && step < 2 && !goes && (me == 1 || (number >> 13) % 4 != 1);
-        if let ([octets], true) = (&came[..], waits)
-            && at_once::take(world, me, now, octets, &options, number)
-        {
+        if waits && at_once::take(world, me, now, &mut came, &options, number) {
             if me == 1 && answered {
                 answer = respond(world, now, number, !number.is_multiple_of(5));
             }

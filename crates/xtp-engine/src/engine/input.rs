@@ -13,14 +13,18 @@ impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
     pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
         self.stats.received += 1;
-        let packet = match Packet::parse(datagram.data) {
+        if Header::is_of(datagram.data, Format::First) && self.take_known_first(now, &datagram) {
+            return;
+        }
+        let parsed = Packet::parse(datagram.data);
+        let packet = match &parsed {
             Ok(packet) => packet,
             Err(error) => {
                 self.advance(now);
-                return self.take_malformed(error, &datagram);
+                return self.take_malformed(*error, &datagram);
             }
         };
-        if self.deferred.is_some() && self.follow(now, &packet, &datagram) {
+        if self.deferred.is_some() && self.follow(now, packet, &datagram) {
             return;
         }
         self.advance(now);
@@ -30,13 +34,13 @@ impl Engine {
             return;
         }
         match self.lookup(&header, datagram.src) {
-            Some(slot) if self.arrive(slot, &packet, &datagram) => {}
-            Some(slot) if self.take_for_pending(slot, &packet, &datagram) => {}
+            Some(slot) if self.arrive(slot, packet, &datagram) => {}
+            Some(slot) if self.take_for_pending(slot, packet, &datagram) => {}
             Some(slot) => {
-                self.observe(slot, &packet, &datagram);
-                self.deliver(slot, &packet, &datagram);
+                self.observe(slot, packet, &datagram);
+                self.deliver(slot, packet, &datagram);
             }
-            None => self.take_unmatched(&packet, &datagram),
+            None => self.take_unmatched(packet, &datagram),
         }
     }
 

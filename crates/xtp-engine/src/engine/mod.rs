@@ -14,6 +14,7 @@ mod parking;
 mod peers;
 mod pending;
 mod places;
+mod posted;
 mod replies;
 mod responder;
 mod retained;
@@ -36,6 +37,8 @@ mod initiators_tests;
 mod responders_tests;
 
 pub(crate) use group::{Fetch, Supplied, Supply};
+pub(crate) use posted::Delivery;
+pub use posted::Expectation;
 pub use responder::Welcomed;
 pub use stores::Store;
 pub use view::ContextView;
@@ -145,6 +148,7 @@ pub struct Engine {
     memory: Memory,
     /// Had its turn, and only that.
     unsettled: Option<u32>,
+    posted: posted::Posted,
     deferred: Option<express::Deferred>,
     waiting: Waiting,
     initiators: Initiators,
@@ -214,6 +218,7 @@ impl Engine {
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
             unsettled: None,
+            posted: posted::Posted::default(),
             deferred: None,
             waiting: Waiting::default(),
             initiators: Initiators::default(),
@@ -257,6 +262,7 @@ impl Engine {
     }
 
     /// Time never runs backwards here, and what came before `now` is accounted for.
+    #[inline]
     fn advance(&mut self, now: Time) {
         if !self.is_settled() {
             self.catch_up();

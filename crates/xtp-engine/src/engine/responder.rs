@@ -28,6 +28,7 @@ mod answer;
 mod clients;
 mod end;
 mod first;
+mod known;
 mod promote;
 mod user;
 pub use first::Welcomed;
@@ -50,6 +51,8 @@ pub(super) struct Responder {
     key: u64,
     sync: u32,
     arrived: Time,
+    /// Where it is remembered that its FIRST was taken.
+    known_at: u32,
     /// It needs no context before, unless it has ended.
     until: Time,
     /// The datagram with FIRST, and where in it the message lies.
@@ -143,7 +146,7 @@ struct Kind {
 }
 
 /// What those of one kind have in common.
-struct Terms {
+pub(super) struct Terms {
     kind: Kind,
     /// Of their listener, which may be gone.
     tuning: Tuning,
@@ -156,6 +159,13 @@ pub(super) struct Responders {
     answers: Answers,
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     pool: Vec<Box<Responder>>,
+}
+
+impl Terms {
+    /// Who takes those.
+    pub(super) fn listener(&self) -> ListenerId {
+        self.kind.listener
+    }
 }
 
 impl Responder {
@@ -197,6 +207,11 @@ impl Responder {
     /// Whether only END is awaited.
     fn awaits_end(&self) -> bool {
         self.answered.is_some() && self.ended.is_none()
+    }
+
+    /// Whether its END came, or left with the answer.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.is_some()
     }
 
     /// Whether what it leaves behind is in its place.
@@ -290,6 +305,7 @@ impl Responders {
                 key,
                 sync,
                 arrived,
+                known_at: 0,
                 until,
                 datagram: Retained::default(),
                 message,

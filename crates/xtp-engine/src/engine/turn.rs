@@ -227,7 +227,7 @@ impl Engine {
             match (stone, foreign) {
                 (Some(stone), _) => {
                     let utc_ms = self.utc_ms();
-                    self.at_most_once.insert(now, utc_ms, stone);
+                    self.at_most_once.insert(now, utc_ms, stone, None);
                 }
                 (None, Some((src, key))) => self.at_most_once.insert_datagram(now, src, key),
                 (None, None) => {}

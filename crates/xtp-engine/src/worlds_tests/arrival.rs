@@ -125,7 +125,6 @@ impl Host {
         let datagram = came.as_datagram(backing.as_deref().unwrap_or(&came.octets), backing.as_ref());
         let (welcomed, link) = match self.offer_first(now, listener, &datagram, limit) {
             Offered::Taken(welcomed, link) => (welcomed, link),
-            Offered::Refused => return Welcome::Nobody,
             Offered::Passed => {
                 self.took(Shortcut::End);
                 return Welcome::User;
@@ -204,7 +203,7 @@ impl Host {
         let datagram = came.as_datagram(backing.as_deref().unwrap_or(&came.octets), backing.as_ref());
         let (message, link) = match self.offer_answer(now, id, &datagram, limit) {
             Offered::Taken(message, link) => (message, link),
-            Offered::Refused | Offered::Passed => return None,
+            Offered::Passed => panic!("an end to whoever waits for an answer"),
             Offered::General => {
                 self.take_events();
                 return Some(false);
@@ -236,40 +235,37 @@ impl Host {
         Some(true)
     }
 
-    /// A datagram for one who waits for whatever comes, while the end of the last association is under way; its user goes
-    /// with it, if he `goes`.
+    /// A datagram for one who waits for what comes next, while the end of the last association is under way; its user goes
+    /// with it, if he `goes`: as often before it as after.
     pub(super) fn receive_end(&mut self, now: Time, came: &Flying, goes: bool, when: Bookkeeping) {
-        let last = self.id(0);
-        // The driver takes one that nobody holds only, with whoever waits for the next.
-        let ending = last.filter(|_| goes).or(self.released);
-        if let Some(id) = ending.filter(|_| self.way == Way::Shortcuts)
-            && self
-                .driver
-                .receive_end(now, id, &came.as_datagram(&came.octets, None))
-        {
-            self.took(Shortcut::End);
-            if self.released != Some(id) {
-                let mark = self.find(id).and_then(|held| held.mark.take());
-                if let Some(mark) = mark {
-                    self.tell_event(id, Event::Marked(mark));
-                }
-                self.tell_event(id, Event::Closed(CloseReason::Normal));
-            }
-            if goes && last == Some(id) {
-                self.held.pop();
-                self.tell("release", Ok::<_, Error>(()));
-                self.released = Some(id);
-            } else if goes {
-                self.release(now, 0);
-                self.turn(now, when);
-            }
-            return;
+        let first = goes && came.octets.last().is_some_and(|octet| octet.is_multiple_of(2));
+        if first {
+            self.release(now, 0);
+            self.turn(now, when);
         }
-        self.receive(now, core::slice::from_ref(came), false);
+        let goes = goes && !first;
+        let waits = self.listeners.get(self.expects).copied();
+        let passed = match waits.filter(|_| self.way == Way::Shortcuts) {
+            Some(listener) => {
+                // No message is as short as what he takes.
+                let offered = self.offer_first(now, listener, &came.as_datagram(&came.octets, None), 0);
+                self.take_events();
+                matches!(offered, Offered::Passed)
+            }
+            None => {
+                self.receive(now, core::slice::from_ref(came), false);
+                false
+            }
+        };
+        if passed {
+            self.took(Shortcut::End);
+        }
         if goes {
             self.release(now, 0);
         }
-        self.turn(now, when);
+        if goes || !passed {
+            self.turn(now, when);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::host::{Bookkeeping, Host};
 use super::world::Flying;
+use crate::engine::Delivery;
 use crate::{
     Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
     Reply, TaggedMessage, Time, TransmitBatch, Unit, Welcomed,
@@ -201,12 +202,12 @@ impl Host {
             };
         }
         let mut out = TransmitBatch::new();
-        match self
-            .driver
-            .receive_first(now, listener, datagram, limit, &mut out)
-        {
-            Some(welcomed) => Offered::Taken(welcomed, Link::of(&out)),
-            None => Offered::Refused,
+        let expected = Expectation::Message { listener, limit };
+        match self.driver.receive_posted(now, expected, *datagram, &mut out) {
+            Some(Delivery::Message(welcomed)) => Offered::Taken(welcomed, Link::of(&out)),
+            Some(Delivery::Ended(_)) => Offered::Passed,
+            Some(other) => panic!("{other:?} to whoever waits for a message"),
+            None => Offered::General,
         }
     }
 
@@ -228,9 +229,11 @@ impl Host {
             };
         }
         let mut out = TransmitBatch::new();
-        match self.driver.receive_answer(now, id, datagram, limit, &mut out) {
-            Some(answer) => Offered::Taken(answer, Link::of(&out)),
-            None => Offered::Refused,
+        let expected = Expectation::Answer { id, limit };
+        match self.driver.receive_posted(now, expected, *datagram, &mut out) {
+            Some(Delivery::Answer(answer)) => Offered::Taken(answer, Link::of(&out)),
+            Some(other) => panic!("{other:?} to whoever waits for an answer"),
+            None => Offered::General,
         }
     }
 
@@ -303,6 +306,4 @@ pub(super) enum Offered<T> {
     Passed,
     /// The engine took it.
     General,
-    /// Nobody took it.
-    Refused,
 }

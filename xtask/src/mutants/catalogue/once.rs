@@ -27,14 +27,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "finished-is-new",
         "xtp-engine/src/admit/client.rs",
-        "if «n < record.low» || record.held.contains_key(&n) {",
+        "if «n < record.low» || record.held(n).is_some() {",
         "false",
         "what is finished at the client is executed again",
     ),
     Mutant::new(
         "held-is-new",
         "xtp-engine/src/admit/client.rs",
-        "if n < record.low || «record.held.contains_key(&n)» {",
+        "if n < record.low || «record.held(n).is_some()» {",
         "false",
         "what is open or entombed under another key is executed again",
     ),

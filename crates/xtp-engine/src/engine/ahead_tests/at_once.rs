@@ -1,49 +1,59 @@
 //! What a user waits for is handed to him at once in one world; in the other the general calls bring the same.
 
 use super::World;
-use crate::{CloseReason, ContextId, Datagram, Ecn, Event, OpenOptions, Read, Time, TransmitBatch};
+use crate::engine::Delivery;
+use crate::{
+    CloseReason, ContextId, Datagram, Ecn, Event, Expectation, OpenOptions, Read, Time, TransmitBatch,
+};
 use bytes::Bytes;
 use std::net::SocketAddr;
 use xtp_wire::{Header, Options, service};
 
-/// Takes the one datagram that is under way to `me`, whose user waits for the message or the answer; true if that was
-/// all, and everything up to the end of the turn was done.
+/// Offers the one datagram that is under way to `me` to the user, who waits for the message or the answer; true if he has it, and
+/// everything up to the end of the turn was done. What was taken in the general way is gone from `came` as well.
 pub(super) fn take(
     world: &mut World,
     me: usize,
     now: Time,
-    octets: &[u8],
+    came: &mut Vec<Vec<u8>>,
     options: &OpenOptions,
     number: u64,
 ) -> bool {
+    let ([octets], true) = (&came[..], world.express) else {
+        return false;
+    };
     let datagram = datagram(me, octets);
     // Sometimes less than it is.
     let limit = if number.is_multiple_of(29) { 10 } else { 1 << 16 };
     let waits = world.held[0].last().copied();
-    match (me, waits) {
-        (0, Some(id)) => answer(world, now, id, &datagram, options, limit),
-        (1, _) => first(world, now, &datagram, limit),
-        _ => false,
+    let taken = match (me, waits) {
+        (0, Some(id)) => answer(world, now, id, datagram, options, limit),
+        (1, _) => first(world, now, datagram, limit),
+        _ => return false,
+    };
+    if !taken {
+        world.take_events(me);
+        came.clear();
     }
+    taken
 }
 
 fn answer(
     world: &mut World,
     now: Time,
     id: ContextId,
-    datagram: &Datagram<'_>,
+    datagram: Datagram<'_>,
     options: &OpenOptions,
     limit: usize,
 ) -> bool {
     let asks = options.service == service::TRANSACTION;
     let limit = if asks { limit } else { 0 };
     let mut out = TransmitBatch::new();
-    let taken = match world.express {
-        true => world.ends[0].receive_answer(now, id, datagram, limit, &mut out),
-        false => None,
-    };
-    let Some(message) = taken else {
-        return false;
+    let expected = Expectation::Answer { id, limit };
+    let message = match world.ends[0].receive_posted(now, expected, datagram, &mut out) {
+        Some(Delivery::Answer(message)) => message,
+        None => return false,
+        Some(other) => panic!("{other:?} to whoever waits for an answer"),
     };
     world.at_once[0] += 1;
     world.events.push(format!("0 {id:?} {:?}", Event::Heard));
@@ -69,17 +79,17 @@ fn answer(
     true
 }
 
-fn first(world: &mut World, now: Time, datagram: &Datagram<'_>, limit: usize) -> bool {
+fn first(world: &mut World, now: Time, datagram: Datagram<'_>, limit: usize) -> bool {
     let mut out = TransmitBatch::new();
-    let taken = match world.express {
-        true => world.ends[1].receive_first(now, world.listener, datagram, limit, &mut out),
-        false => None,
-    };
-    let Some(welcomed) = taken else {
-        return false;
+    let listener = world.listener;
+    let expected = Expectation::Message { listener, limit };
+    let welcomed = match world.ends[1].receive_posted(now, expected, datagram, &mut out) {
+        Some(Delivery::Message(welcomed)) => welcomed,
+        None => return false,
+        Some(other) => panic!("{other:?} to whoever waits for a message"),
     };
     world.at_once[1] += 1;
-    let (listener, id) = (world.listener, welcomed.id);
+    let id = welcomed.id;
     let accepted = Event::Accepted {
         listener,
         peer: datagram.src,
@@ -134,32 +144,32 @@ pub(super) fn respond(world: &mut World, now: Time, id: ContextId, data: &Bytes,
     true
 }
 
-/// The END of an association its user has let go of, or lets go of now; true if that took one step.
-pub(super) fn end(world: &mut World, now: Time, octets: &[u8], releases: bool) -> bool {
-    let datagram = datagram(1, octets);
-    let last = world.held[1].last().copied();
-    let last = last.filter(|_| releases);
-    let Some(id) = last.or(world.released).filter(|_| world.express) else {
+/// The END of an association its user has let go of, while he waits for the next one; true if that was all. What was taken in the
+/// general way is gone from `came` as well.
+pub(super) fn end(world: &mut World, now: Time, came: &mut Vec<Vec<u8>>) -> bool {
+    let ([octets], true) = (&came[..], world.express) else {
         return false;
     };
-    if !world.ends[1].receive_end(now, id, &datagram) {
-        return false;
-    }
-    world.at_once[3] += 1;
-    world.unmade += 1;
-    if world.released != Some(id) {
-        if let Some((_, mark)) = world.mark.filter(|(marked, _)| *marked == id) {
-            world.events.push(format!("1 {id:?} {:?}", Event::Marked(mark)));
+    let expected = Expectation::Message {
+        listener: world.listener,
+        // No message is as short as what he takes.
+        limit: 0,
+    };
+    let mut out = TransmitBatch::new();
+    let delivery = world.ends[1].receive_posted(now, expected, datagram(1, octets), &mut out);
+    match delivery {
+        None => {
+            world.take_events(1);
+            came.clear();
+            false
         }
-        let closed = Event::Closed(CloseReason::Normal);
-        world.events.push(format!("1 {id:?} {closed:?}"));
+        Some(Delivery::Ended(_)) => {
+            world.at_once[3] += 1;
+            world.unmade += 1;
+            true
+        }
+        Some(other) => panic!("{other:?} to who takes nothing"),
     }
-    if releases {
-        let released: Option<Result<(), crate::Error>> = last.map(|_| Ok(()));
-        world.events.push(format!("1 {released:?}"));
-        world.held[1].pop();
-    }
-    true
 }
 
 /// The user lets go of one that is over.

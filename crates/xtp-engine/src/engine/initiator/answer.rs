@@ -3,11 +3,12 @@
 //! What it has to be is known from the last one of its kind. A caller who waits for nothing else is given its message, and END into
 //! its packet, in one and without events.
 
+use super::super::posted::Offer;
 use super::super::{Engine, Read};
 use super::ending::Said;
 use super::{Initiator, State};
 use crate::error::CloseReason;
-use crate::event::{ContextId, Event};
+use crate::event::Event;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use bytes::Bytes;
@@ -42,35 +43,13 @@ impl Answer {
 }
 
 impl Engine {
-    /// Takes a datagram that is the answer to association `id`, which began with
-    /// [`open_ahead`](Self::open_ahead) and ends with it: its message (empty if it only confirms), of at most `limit`
-    /// octets, for a caller who waits for it. END, which answers it unless it says END itself, is in `out`; no event tells of
-    /// either. `None`, and
-    /// nothing done, for any other: that is for [`receive`](Self::receive).
-    pub(crate) fn receive_answer(
+    /// The answer in `slot` is read by who waits for it, and END, which answers it unless it says END itself, is in `out`.
+    pub(in super::super) fn take_posted_answer(
         &mut self,
-        now: Time,
-        id: ContextId,
-        datagram: &Datagram<'_>,
-        limit: usize,
+        slot: u32,
         out: &mut TransmitBatch,
     ) -> Option<Bytes> {
-        let now = self.now.max(now);
-        let slot = self.contexts.find(id)?;
-        self.contexts.initiator(slot)?;
-        if !self.may_answer_at_once(now) {
-            return None;
-        }
-        let packet = Packet::parse(datagram.data).ok()?;
-        let said = self.expected(slot, now, &packet, datagram)?;
-        if said.data.len() > limit {
-            return None;
-        }
-        self.now = now;
-        self.stats.received += 1;
-        self.note_answer(slot, &said, datagram);
-        let record = self.contexts.initiator_mut(slot)?;
-        let message = record.take_message();
+        let message = self.contexts.initiator_mut(slot)?.take_message();
         out.begin();
         if self.have_last_turn(slot, out) {
             self.count_ahead();
@@ -98,8 +77,11 @@ impl Engine {
         let Some((ending, _)) = record.answered() else {
             return false;
         };
-        let over = ending.is_end().then_some(Event::Closed(CloseReason::Normal));
-        let (id, urgency) = (record.id(), ending.urgency());
+        let (id, urgency, over) = (record.id(), ending.urgency(), ending.is_end());
+        if self.meets(slot, Offer::Answer(id, said.data.len())) {
+            return true;
+        }
+        let over = over.then_some(Event::Closed(CloseReason::Normal));
         let told = [Event::Heard, Event::Readable].into_iter().chain(over);
         self.events.extend(told.map(|event| (id, event)));
         self.scheduler.push(slot, urgency, now);

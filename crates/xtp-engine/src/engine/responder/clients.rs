@@ -1,7 +1,7 @@
 //! The last answers, one a client: those of several clients that ask in turn serve each for its own.
 
 use super::answer::Answer;
-use super::first::Likeness;
+use super::known::Likeness;
 use core::net::SocketAddr;
 use std::sync::Arc;
 

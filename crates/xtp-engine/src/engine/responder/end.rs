@@ -3,15 +3,15 @@
 
 use super::super::Engine;
 use super::super::pending::is_compared;
+use super::super::posted::Offer;
 use super::super::slab::Pending;
 use super::{Responder, STEPS, Step};
 use crate::admit::Tombstone;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
-use crate::time::Time;
 use crate::transmit::Datagram;
 use core::time::Duration;
-use xtp_wire::{Body, Control, Format, Header, Options, Packet, parse_head};
+use xtp_wire::{Body, Control, Format, Header, Options, Packet};
 
 impl Engine {
     /// Takes a packet for one of these; false if it has a context from now on.
@@ -23,12 +23,17 @@ impl Engine {
         datagram: &Datagram<'_>,
     ) -> bool {
         let ends = match &packet.body {
-            Body::Cntl(control) => self.ends(slot, self.now, (&packet.header, *control), datagram),
+            Body::Cntl(control) => self.ends(slot, (&packet.header, *control), datagram),
             _ => false,
         };
         if !ends {
             self.promote(slot);
             return false;
+        }
+        self.note_end(slot, datagram);
+        let is_held = |record: &Responder| !record.released && !record.parted;
+        if !self.contexts.responder(slot).is_some_and(is_held) && self.meets(slot, Offer::End) {
+            return true;
         }
         if let Some(record) = self.contexts.responder(slot).filter(|record| !record.released) {
             let marked = record.mark.map(Event::Marked);
@@ -36,51 +41,19 @@ impl Engine {
             let id = record.identity.id;
             self.events.extend(told.map(|event| (id, event)));
         }
-        self.note_end(slot, datagram);
-        self.note(slot, Step::End);
+        self.mark_pending_dirty(slot);
         true
     }
 
-    /// Takes a datagram that is the END of association `id`: its user has let go of it, or does so with this call. No event tells of it.
-    /// False, and nothing done, for any other: that is for [`receive`](Self::receive).
-    pub(crate) fn receive_end(&mut self, now: Time, id: ContextId, datagram: &Datagram<'_>) -> bool {
-        let now = self.now.max(now);
-        let Some(slot) = self.contexts.find(id) else {
-            return false;
-        };
-        let said = parse_head(datagram.data).and_then(|(header, payload)| match Control::take(payload) {
-            Some((control, [])) => Some((header, control)),
-            _ => None,
-        });
-        let ends = said.is_some_and(|(header, control)| self.ends(slot, now, (&header, control), datagram));
-        if !ends || !self.may_answer_at_once(now) {
-            return false;
-        }
-        self.now = now;
-        self.stats.received += 1;
-        self.note_end(slot, datagram);
-        if let Some(record) = self.contexts.responder_mut(slot) {
-            record.steps.push((now, Step::End));
-        }
+    /// The one in `slot`, which nobody holds, has ended: nothing is left of it but what such an association leaves behind.
+    pub(in super::super) fn forget_ended(&mut self, slot: u32) -> Option<ContextId> {
+        let id = self.contexts.responder(slot)?.identity.id;
         self.leave_remains(slot);
-        self.list_for_parking(slot, now);
+        self.list_for_parking(slot, self.now);
         self.let_go_of_responder(slot);
         // It is asked for its deadline with every look at the socket.
         self.at_most_once.refresh();
-        true
-    }
-
-    /// The association that nobody holds any more, if a datagram may be its END.
-    pub(crate) fn whose_end(&self, datagram: &Datagram<'_>) -> Option<ContextId> {
-        // Its check field is looked at by whoever takes it for the END.
-        let header = Header::parse(datagram.data).ok()?;
-        if header.format != Format::Cntl || header.key.is_returned() {
-            return None;
-        }
-        let slot = self.demux.foreign(datagram.src, header.key.value())?;
-        let record = self.contexts.responder(slot)?;
-        let alone = record.released || record.parted;
-        (alone && record.awaits_end()).then_some(record.identity.id)
+        Some(id)
     }
 
     /// The user of one that was answered has gone, and waits only for its end.
@@ -99,19 +72,13 @@ impl Engine {
     }
 
     /// Whether a packet is the END that the one in `slot` waits for.
-    fn ends(
-        &self,
-        slot: u32,
-        now: Time,
-        (header, control): (&Header, Control),
-        datagram: &Datagram<'_>,
-    ) -> bool {
+    fn ends(&self, slot: u32, (header, control): (&Header, Control), datagram: &Datagram<'_>) -> bool {
         let Some(record) = self.contexts.responder(slot) else {
             return false;
         };
         let kind = &record.terms.kind;
         record.awaits_end()
-            && now < record.until
+            && self.now < record.until
             && (datagram.src, datagram.dst) == (kind.src, kind.dst)
             && record.ends_with(header, control)
             && record.steps.len() < STEPS
@@ -123,6 +90,7 @@ impl Engine {
         self.heard = slot;
         if let Some(record) = self.contexts.responder_mut(slot) {
             (record.ended, record.ecn) = (Some(self.now), datagram.ecn);
+            record.steps.push((self.now, Step::End));
             record.end.clear();
             record.end.extend_from_slice(datagram.data);
         }
@@ -139,6 +107,7 @@ impl Engine {
         let (listener, src, key) = (record.terms.kind.listener, record.peer(), record.key);
         let half_open = std::mem::take(&mut record.half_open);
         let place = record.place.take_if(|_| proved && record.waits);
+        let at = record.known_at;
         let Some((tombstone, rtt)) = record.remains() else {
             return;
         };
@@ -157,7 +126,7 @@ impl Engine {
         if rtt.is_some() {
             self.peers.note(src.ip(), now, |known| known.rtt = rtt);
         }
-        self.at_most_once.insert(now, utc, tombstone);
+        self.at_most_once.insert(now, utc, tombstone, Some(at));
         self.demux.remove_foreign(src, key);
         self.tidy_waiting();
     }
