@@ -1,5 +1,5 @@
 //! What the caller who drives waits for: handed over as it comes, if nothing else is to be done, and answered before
-//! anything is booked. Everything that is not exactly that is left to the general calls.
+//! any bookkeeping. Everything that is not exactly that is left to the general calls.
 
 use super::{Driver, Outlet};
 use crate::engine::{Delivery, Expectation, Welcomed};
@@ -93,7 +93,7 @@ impl Driver {
         true
     }
 
-    /// Follows every receive call: sends what answers an expectation that was met, before anything is booked.
+    /// Follows every receive call: sends what answers an expectation that was met, before the bookkeeping.
     pub fn reply(&mut self, now: Time, outlet: &mut impl Outlet) -> Reply {
         let reply = match self.posted {
             Posted::Parted(expected, id) => {
@@ -105,7 +105,7 @@ impl Driver {
             Posted::Came(peer, ref welcomed) => Reply::Began(welcomed.id, peer),
             _ => return Reply::General,
         };
-        // A request is answered by its user, before anything is booked.
+        // A request is answered by its user, before the bookkeeping.
         if self.is_stalled() {
             self.send_out(now, outlet);
             self.engine.catch_up();

@@ -27,11 +27,11 @@ pub(super) struct Answer {
     room: usize,
     src: Option<IpAddr>,
     ecn: Ecn,
-    relic: Relic,
+    after_end: AfterEnd,
 }
 
 /// What is left of those it answered, when they have ended.
-struct Relic {
+struct AfterEnd {
     wait: TimeWait,
     /// END gives a round trip.
     samples: bool,
@@ -82,7 +82,7 @@ impl Engine {
     }
 }
 
-impl Relic {
+impl AfterEnd {
     /// What will be left of a context whose answer has just left; `None` if more than END may follow.
     fn of(context: &Context) -> Option<Self> {
         if !context.extended_first || context.has_untaken() {
@@ -122,7 +122,7 @@ impl Answer {
         };
         let data = responder.answer.as_ref().map_or(0, Bytes::len);
         let head = train.total.checked_sub(size::packet(data))?;
-        let relic = Relic::of(context)?;
+        let after_end = AfterEnd::of(context)?;
         (simple && train.count == 1 && body.len() >= head).then(|| Self {
             terms: Arc::clone(&responder.terms),
             header,
@@ -131,7 +131,7 @@ impl Answer {
             room: context.room_of_answer(head),
             src: train.src,
             ecn: train.ecn,
-            relic,
+            after_end,
         })
     }
 
@@ -208,13 +208,13 @@ impl Answer {
             seq: responder.answer_len(),
             echo: Some(newest),
             sync: responder.newest_sync(),
-            ..self.relic.wait
+            ..self.after_end.wait
         };
         (wait, self.octets(responder.answer_len() as usize) as u64)
     }
 
     /// Whether END gives a round trip.
     pub(super) fn samples(&self) -> bool {
-        self.relic.samples
+        self.after_end.samples
     }
 }
