@@ -258,6 +258,26 @@ fn an_expected_message_and_its_answer_are_handed_over_without_events() {
 }
 
 #[test]
+fn what_is_like_the_last_is_for_a_listener_that_came_since() {
+    let mut pair = Pair::new();
+    let old = pair.listener;
+    pair.ends[1].unlisten(old).expect("it is there");
+    let rest = pair.ends[1].listen(ListenOptions::wildcard()).expect("none");
+    (0..3).for_each(|_| pair.transact());
+    for its_own in [None, Some(ListenOptions::new(PORT))] {
+        let listener = its_own.map_or(rest, |options| pair.ends[1].listen(options).expect("free"));
+        pair.begin(&paradigm::transaction(PORT));
+        pair.turn(0);
+        pair.arrive(1);
+        let accepted = core::iter::from_fn(|| pair.ends[1].poll_event()).find_map(|(_, event)| match event {
+            Event::Accepted { listener, .. } => Some(listener),
+            _ => None,
+        });
+        assert_eq!(accepted, Some(listener));
+    }
+}
+
+#[test]
 fn an_expectation_is_not_met_while_packets_wait_for_room() {
     let mut pair = Pair::new();
     (0..3).for_each(|_| pair.transact());
