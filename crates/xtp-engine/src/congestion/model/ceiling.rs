@@ -1,8 +1,8 @@
 //! Giving way where a queue overflows: what a flow cruises at, at most, until its link has room again.
 //!
-//! A flow that goes by what it measured does not slow down for a queue that overflows, and others that go by losses do: of five flows
-//! over one queue theirs is what becomes free then. So after an overflow it cruises at a part of its bandwidth, and takes the rest back
-//! little by little while nothing waits: at once would be before the others have grown.
+//! A flow that goes by what it measured does not slow down for a queue that overflows, and one that goes by losses does, each time:
+//! beside several of the former it keeps next to nothing. So after an overflow a flow cruises at a part of its bandwidth, and takes
+//! the rest back little by little while nothing waits. At once would be before others have grown into what became free.
 
 /// What is left after an overflow, of the bandwidth or of what was left before.
 const LEFT: f64 = 0.7;

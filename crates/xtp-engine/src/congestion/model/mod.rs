@@ -209,7 +209,7 @@ impl Model {
             Phase::Up if self.policer.is_known() => POLICED_UP_GAIN,
             Phase::Up => UP_GAIN,
             Phase::Down => DOWN_GAIN,
-            Phase::Cruise if self.queue() > DEEP && self.may_be_deep() => 1.0,
+            Phase::Cruise if self.is_deep() => 1.0,
             Phase::Cruise if self.policer.is_known() => POLICED_GAIN,
             Phase::Cruise => (1.0 - SLOWING * self.queue()).max(SLOWEST_GAIN),
             Phase::Refill | Phase::ProbeRtt => 1.0,
@@ -225,6 +225,11 @@ impl Model {
         let waited = waited.saturating_sub(floor(&self.least, 16));
         let least = self.least.get().unwrap_or_default().max(Duration::from_millis(1));
         waited.as_secs_f64() / least.as_secs_f64()
+    }
+
+    /// Whether the queue is so long that others hold it.
+    fn is_deep(&self) -> bool {
+        self.queue() > DEEP && self.may_be_deep()
     }
 
     /// Whether a queue that is long in round trips is long.
@@ -322,7 +327,8 @@ impl Model {
         let certain = !round.marked && !self.policer.is_known() && self.least.jitter().is_zero();
         let waited = round.least.map_or(Duration::MAX, |rtt| self.least.excess(rtt));
         let queue = match congested {
-            true if counts && queued && certain => Queue::Full,
+            // Giving way would not end a queue that others hold.
+            true if counts && queued && certain && !self.is_deep() => Queue::Full,
             false if waited <= floor(&self.least, 16) => Queue::Empty,
             _ => Queue::Between,
         };

@@ -503,6 +503,14 @@ fn an_overflow_of_a_cruise_makes_it_give_way() {
 #[test]
 fn what_is_no_overflow_does_not() {
     assert_eq!(after_overflow(3, |_, round| round.marked = true), 1_000_000);
+    for (waited, left) in [(55, 700_000), (70, 1_000_000)] {
+        let deep = |model: &mut Model, round: &mut Round| {
+            (0..4).for_each(|_| round.sample((40 + waited) * MS, true));
+            model.round = round.clone();
+            model.last_least = Some((40 + waited) * MS);
+        };
+        assert_eq!(after_overflow(3, deep), left, "a queue of {waited} ms");
+    }
     let jittery = |model: &mut Model, _: &mut Round| {
         for number in 0..100 {
             model.least.sample((40 + 10 * (number % 2)) * MS, Time::ZERO);
