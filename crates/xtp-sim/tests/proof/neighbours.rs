@@ -163,11 +163,11 @@ fn table() {
         cubic and four, 1                 0.916    30.1  15.8  16.0  15.8  16.0
         one and bbr, 1                    0.767    21.4  74.1
         bbr and one, 1                    0.618    85.7  10.2
-        one and bbr, 5                    0.995    50.8  44.2
+        one and bbr, 5                    0.965    56.5  38.4
         one and cubic, 1                  0.945    57.9  35.5
         cubic and one, 1                  0.922    60.3  33.1
-        one and cubic, 5                  0.972    55.0  39.1
-        cubic and one, 5                  0.838    67.6  26.4
+        one and cubic, 5                  0.900    62.4  31.3
+        cubic and one, 5                  0.900    62.6  31.3
         four, 1                           0.881    37.9  20.6  16.5  18.2
     "#]]
     .assert_eq(&table);
