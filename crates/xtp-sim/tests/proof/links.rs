@@ -141,7 +141,7 @@ fn table() {
         50 of 500, 31 KB            46.6      4.59 %
         50 of 500, 250 KB           47.0      2.41 %
         50 of 500, 1 MB             47.8      4.87 %
-        50 every other 2 s          73.5      1.41 %
+        50 every other 2 s          72.5      1.66 %
     "#]]
     .assert_eq(&table);
 }

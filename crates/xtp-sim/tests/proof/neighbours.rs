@@ -114,6 +114,19 @@ fn jain(shares: &[f64]) -> f64 {
     total * total / squares / shares.len() as f64
 }
 
+/// Of five flows a cubic keeps half a fair share, and they share with 0.8 (Jain).
+fn assert_room_for_cubic(name: &str, who: &[Who], shares: &[f64]) {
+    if who.len() < 5 {
+        return;
+    }
+    let cubic = who.iter().position(|&who| who == Who::Cubic);
+    let least = cubic.map_or(0.0, |cubic| shares[cubic]);
+    assert!(
+        least >= 10.0 && jain(shares) >= 0.8,
+        "{name}: {least} Mbit/s, {shares:?}"
+    );
+}
+
 fn row(table: &mut String, name: &str, shares: &[f64]) {
     let _ = write!(table, "{name:<32} {:>6.3}  ", jain(shares));
     for share in shares {
@@ -140,20 +153,22 @@ fn table() {
     ];
     let mut table = String::from("first to begin and others, queue   Jain   Mbit/s\n");
     for (name, queue, who) in cells {
-        row(&mut table, name, &shares(queue, who));
+        let shares = shares(queue, who);
+        row(&mut table, name, &shares);
+        assert_room_for_cubic(name, who, &shares);
     }
     expect![[r#"
         first to begin and others, queue   Jain   Mbit/s
-        four and cubic, 1                 0.835    34.5  17.3  11.9  19.1  11.3
-        cubic and four, 1                 0.966    24.7  19.5  14.0  16.7  19.0
-        one and bbr, 1                    0.766    21.4  74.2
-        bbr and one, 1                    0.625    85.1  10.8
+        four and cubic, 1                 0.837    35.0  15.4  13.7  12.6  17.1
+        cubic and four, 1                 0.916    30.1  15.8  16.0  15.8  16.0
+        one and bbr, 1                    0.767    21.4  74.1
+        bbr and one, 1                    0.618    85.7  10.2
         one and bbr, 5                    0.965    56.5  38.4
-        one and cubic, 1                  0.914    61.5  32.6
-        cubic and one, 1                  0.956    56.9  36.9
+        one and cubic, 1                  0.945    57.9  35.5
+        cubic and one, 1                  0.922    60.3  33.1
         one and cubic, 5                  0.900    62.4  31.3
         cubic and one, 5                  0.900    62.6  31.3
-        four, 1                           0.879    38.6  19.4  17.1  19.0
+        four, 1                           0.881    37.9  20.6  16.5  18.2
     "#]]
     .assert_eq(&table);
 }
@@ -162,20 +177,24 @@ fn table() {
 #[test]
 fn late() {
     use Who::{Cubic, Model};
-    let cells: [(&str, f64, &[Who]); 3] = [
+    let cells: [(&str, f64, &[Who]); 4] = [
         ("cubic and one, 5", 5.0, &[Cubic, Model]),
         ("four and cubic, 1", 1.0, &[Model, Model, Model, Model, Cubic]),
         ("cubic and four, 1", 1.0, &[Cubic, Model, Model, Model, Model]),
+        ("four, 1", 1.0, &[Model; 4]),
     ];
     let mut table = String::from("first to begin and others, queue   Jain   Mbit/s\n");
     for (name, queue, who) in cells {
-        row(&mut table, name, &late_shares(queue, who));
+        let shares = late_shares(queue, who);
+        row(&mut table, name, &shares);
+        assert_room_for_cubic(name, who, &shares);
     }
     expect![[r#"
         first to begin and others, queue   Jain   Mbit/s
-        cubic and one, 5                  0.920    62.1  33.9
-        four and cubic, 1                 0.744    35.3  11.4  12.7  30.1   6.7
-        cubic and four, 1                 0.913     9.2  18.6  17.7  25.3  25.3
+        cubic and one, 5                  0.905    63.5  32.5
+        four and cubic, 1                 0.852    35.0  15.0  16.4  15.4  13.8
+        cubic and four, 1                 0.993    16.7  18.8  21.4  18.5  20.2
+        four, 1                           0.748    47.3  11.9  17.1  18.8
     "#]]
     .assert_eq(&table);
 }

@@ -7,6 +7,7 @@
 //! `docs/decisions/0010-model-based-congestion-control.md`.
 
 mod bounds;
+mod ceiling;
 mod estimate;
 mod phase;
 mod policer;
@@ -23,6 +24,7 @@ use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost, Sent};
 use crate::Time;
 use crate::rtt::NEAR;
 use bounds::{Bounds, Chance, is_congested, is_heavy};
+use ceiling::{Ceiling, Queue};
 use estimate::{Bandwidth, LeastRtt};
 use phase::{Cycle, Phase, View};
 use policer::{Finding, Policer};
@@ -60,6 +62,8 @@ const NEAR_WINDOW: u64 = 4 << 20;
 const USUALLY: f64 = 2.5;
 /// On nearer paths a probe's queue is not told from chance, and the next probe is near, too.
 const FAR: Duration = Duration::from_millis(4);
+/// From this round of a cruise on losses are not of what a probe sent.
+const UNDISTURBED: u64 = 3;
 /// Rounds after which a verdict stays.
 const ACQUITTAL: u32 = 3;
 /// Reports asked for in a round trip, about.
@@ -71,6 +75,7 @@ const MOST_UNREPORTED: u64 = 128 * 1_024;
 #[derive(Copy, Clone, Debug)]
 struct Accused {
     bounds: Bounds,
+    ceiling: Ceiling,
     /// It ended startup.
     startup: bool,
     /// Octets lost in that round, and how many had arrived after all.
@@ -99,6 +104,9 @@ pub(crate) struct Model {
     queue_begins: bool,
     bounds: Bounds,
     chance: Chance,
+    ceiling: Ceiling,
+    /// Octets a second that arrived in the round before.
+    came: u64,
     cycle: Cycle,
     probe: Probe,
     policer: Policer,
@@ -134,6 +142,8 @@ impl Model {
             queue_begins: false,
             bounds: Bounds::default(),
             chance: Chance::default(),
+            ceiling: Ceiling::default(),
+            came: 0,
             cycle: Cycle::new(),
             probe: Probe::default(),
             policer: Policer::default(),
@@ -199,7 +209,7 @@ impl Model {
             Phase::Up if self.policer.is_known() => POLICED_UP_GAIN,
             Phase::Up => UP_GAIN,
             Phase::Down => DOWN_GAIN,
-            Phase::Cruise if self.queue() > DEEP && self.may_be_deep() => 1.0,
+            Phase::Cruise if self.is_deep() => 1.0,
             Phase::Cruise if self.policer.is_known() => POLICED_GAIN,
             Phase::Cruise => (1.0 - SLOWING * self.queue()).max(SLOWEST_GAIN),
             Phase::Refill | Phase::ProbeRtt => 1.0,
@@ -215,6 +225,11 @@ impl Model {
         let waited = waited.saturating_sub(floor(&self.least, 16));
         let least = self.least.get().unwrap_or_default().max(Duration::from_millis(1));
         waited.as_secs_f64() / least.as_secs_f64()
+    }
+
+    /// Whether the queue is so long that others hold it.
+    fn is_deep(&self) -> bool {
+        self.queue() > DEEP && self.may_be_deep()
     }
 
     /// Whether a queue that is long in round trips is long.
@@ -234,6 +249,10 @@ impl Model {
         let round = self.round.next(self.sampler.delivered(), now);
         self.last_least = round.least;
         self.cycle.on_round();
+        self.came = rate;
+        if matches!(self.cycle.phase, Phase::Up | Phase::Down) {
+            self.probe.came(rate);
+        }
         if self.cycle.phase == Phase::Up {
             self.probe.on_round(self.cycle.rounds(), &self.bandwidth);
         }
@@ -272,6 +291,7 @@ impl Model {
             if !round.marked && self.accused.is_none() {
                 self.accused = Some(Accused {
                     bounds: self.bounds,
+                    ceiling: self.ceiling,
                     startup: self.cycle.phase == Phase::Startup,
                     lost: round.lost,
                     came: 0,
@@ -291,7 +311,28 @@ impl Model {
                 _ => self.bounds.reduce(round.most_in_flight, target),
             }
         }
+        self.give_way(&round, congested, queued);
         congested
+    }
+
+    /// A round is over; `queued`: packets waited in it.
+    fn give_way(&mut self, round: &Round, congested: bool, queued: bool) {
+        // An overflow after a probe is that probe's; of a link that nobody else uses it takes from nobody.
+        let counts = match self.cycle.phase {
+            Phase::Cruise => self.cycle.rounds() >= UNDISTURBED,
+            Phase::Down => self.probe.took(),
+            _ => false,
+        };
+        // A queue that marks is not full yet, and neither jitter nor a policer is a queue.
+        let certain = !round.marked && !self.policer.is_known() && self.least.jitter().is_zero();
+        let waited = round.least.map_or(Duration::MAX, |rtt| self.least.excess(rtt));
+        let queue = match congested {
+            // Giving way would not end a queue that others hold.
+            true if counts && queued && certain && !self.is_deep() => Queue::Full,
+            false if waited <= floor(&self.least, 16) => Queue::Empty,
+            _ => Queue::Between,
+        };
+        self.ceiling.on_round(queue, self.bandwidth.get());
     }
 
     /// A round is over that delivered so many octets, and so many a second.
@@ -317,6 +358,7 @@ impl Model {
     fn acquit(&mut self) {
         let Some(before) = self.accused.take() else { return };
         self.bounds = before.bounds;
+        self.ceiling = before.ceiling;
         if before.startup && self.cycle.phase != Phase::Startup {
             self.endless = true;
         }
@@ -374,14 +416,17 @@ impl Model {
             Some(Phase::Refill) => {
                 self.urgent = false;
                 self.policer.on_probe();
+                let before = self.bandwidth.get();
                 self.bandwidth.advance();
+                self.ceiling.follow(before, self.bandwidth.get(), self.came);
                 self.bounds.probe();
             }
             Some(Phase::Startup) => {
                 self.startup.resume(self.bandwidth.get());
                 self.bounds.forget();
+                self.ceiling = Ceiling::default();
             }
-            Some(Phase::Up) => self.probe = Probe::begin(self.queue(), &self.bandwidth),
+            Some(Phase::Up) => self.probe = Probe::begin(self.queue(), self.came, &self.bandwidth),
             Some(Phase::Down) => self.probe.end(&mut self.bandwidth),
             Some(Phase::ProbeRtt) => self.prior_window = self.window,
             _ => {}
@@ -454,7 +499,12 @@ impl Controller for Model {
 
     fn pacing_rate(&self, rtt: Option<Duration>) -> Option<u64> {
         let rtt = rtt?.max(Duration::from_micros(1)).as_secs_f64();
-        let measured = self.gain() * self.bandwidth.get() as f64;
+        let bandwidth = self.bandwidth.get();
+        let bandwidth = match self.cycle.phase {
+            Phase::Cruise => self.ceiling.of(bandwidth),
+            _ => bandwidth,
+        };
+        let measured = self.gain() * bandwidth as f64;
         let least = match self.cycle.phase {
             // What the first reports say is too little to go by.
             Phase::Startup => STARTUP_GAIN * self.initial() as f64 / rtt,

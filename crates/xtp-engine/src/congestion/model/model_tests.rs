@@ -453,6 +453,7 @@ fn what_was_only_overtaken_is_no_congestion() {
         model.bounds.probe_failed(20_000, 0);
         model.accused = Some(Accused {
             bounds: Bounds::default(),
+            ceiling: Ceiling::default(),
             startup: true,
             lost: 10_000,
             came: 0,
@@ -464,5 +465,136 @@ fn what_was_only_overtaken_is_no_congestion() {
         }
         assert!(model.endless, "startup goes on");
         assert_eq!(model.bounds.get(true, 0), u64::MAX);
+    }
+}
+
+/// A model that has measured 1 MB/s over 40 ms, after so many rounds of a cruise, and a round whose packets waited for 20 ms.
+fn cruising(rounds: u64) -> (Model, Round) {
+    let mut model = Model::new(SEGMENT as u32);
+    model.bandwidth.sample(1_000_000);
+    model.least.sample(40 * MS, Time::ZERO);
+    model.cycle.phase = Phase::Cruise;
+    (0..rounds).for_each(|_| model.cycle.on_round());
+    let mut round = Round::default();
+    (0..4).for_each(|_| round.sample(60 * MS, true));
+    (model, round)
+}
+
+/// What is cruised at after such a round, in which packets were lost.
+fn after_overflow(rounds: u64, change: impl Fn(&mut Model, &mut Round)) -> u64 {
+    let (mut model, mut round) = cruising(rounds);
+    change(&mut model, &mut round);
+    model.give_way(&round, true, true);
+    model.ceiling.of(model.bandwidth.get())
+}
+
+#[test]
+fn an_overflow_of_a_cruise_makes_it_give_way() {
+    assert_eq!(after_overflow(UNDISTURBED, |_, _| {}), 700_000);
+    let first = after_overflow(UNDISTURBED - 1, |_, _| {});
+    assert_eq!(first, 1_000_000, "it may be what a probe sent");
+    for (congested, queued) in [(false, true), (true, false)] {
+        let (mut model, round) = cruising(UNDISTURBED);
+        model.give_way(&round, congested, queued);
+        assert_eq!(model.ceiling.of(1_000_000), 1_000_000, "{congested} {queued}");
+    }
+}
+
+#[test]
+fn what_is_no_overflow_does_not() {
+    assert_eq!(after_overflow(3, |_, round| round.marked = true), 1_000_000);
+    for (waited, left) in [(55, 700_000), (70, 1_000_000)] {
+        let deep = |model: &mut Model, round: &mut Round| {
+            (0..4).for_each(|_| round.sample((40 + waited) * MS, true));
+            model.round = round.clone();
+            model.last_least = Some((40 + waited) * MS);
+        };
+        assert_eq!(after_overflow(3, deep), left, "a queue of {waited} ms");
+    }
+    let jittery = |model: &mut Model, _: &mut Round| {
+        for number in 0..100 {
+            model.least.sample((40 + 10 * (number % 2)) * MS, Time::ZERO);
+        }
+    };
+    assert_eq!(after_overflow(3, jittery), 1_000_000);
+    let policed = |model: &mut Model, _: &mut Round| {
+        let mut lossy = Round::default();
+        lossy.lost = 100 * SEGMENT;
+        lossy.losses = 4;
+        (0..2).for_each(|_| {
+            model
+                .policer
+                .on_round(&lossy, (900 * SEGMENT, 1_000_000), SEGMENT, true, false);
+        });
+        assert!(model.policer.is_known());
+    };
+    assert_eq!(after_overflow(3, policed), 1_000_000);
+}
+
+#[test]
+fn after_a_probe_only_what_others_lost_by_it_does() {
+    let probed = |phase, came: u64| {
+        after_overflow(1, |model, _| {
+            model.probe = Probe::begin(0.0, 500_000, &model.bandwidth);
+            model.probe.came(came);
+            model.cycle.phase = phase;
+        })
+    };
+    assert_eq!(probed(Phase::Down, 560_000), 700_000);
+    assert_eq!(probed(Phase::Down, 510_000), 1_000_000, "it was alone");
+    assert_eq!(probed(Phase::Up, 560_000), 1_000_000, "not over yet");
+}
+
+#[test]
+fn only_cruising_obeys_and_only_a_round_without_a_queue_takes_it_back() {
+    let (mut model, overflow) = cruising(3);
+    model.give_way(&overflow, true, true);
+    let lowered = model.pacing_rate(Some(40 * MS)).unwrap() as f64;
+    model.cycle.phase = Phase::Refill;
+    let whole = model.pacing_rate(Some(40 * MS)).unwrap() as f64;
+    assert!((0.69..0.71).contains(&(lowered / whole)), "{lowered} of {whole}");
+    for (rtt, congested, left) in [(43, false, 700_000), (42, true, 700_000), (42, false, 720_000)] {
+        let mut round = Round::default();
+        round.sample(60 * MS, true);
+        round.sample(rtt * MS, false);
+        model.give_way(&round, congested, false);
+        assert_eq!(model.ceiling.of(1_000_000), left, "{rtt} ms");
+    }
+}
+
+/// What seemed lost had been overtaken; the path carries much more; a probe forgets what was measured.
+#[test]
+fn it_ends_with_the_verdict_it_follows_and_with_the_bandwidth_it_was_of() {
+    let (mut model, overflow) = cruising(3);
+    model.accused = Some(Accused {
+        bounds: Bounds::default(),
+        ceiling: model.ceiling,
+        startup: false,
+        lost: 10_000,
+        came: 0,
+        rounds: 0,
+    });
+    model.give_way(&overflow, true, true);
+    assert_eq!(model.ceiling.of(1_000_000), 700_000);
+    model.on_found(6_000, false);
+    assert_eq!(model.ceiling.of(1_000_000), 1_000_000);
+
+    for (endless, left) in [(true, 1_000_000), (false, 350_000)] {
+        let (mut model, overflow) = cruising(3);
+        model.bandwidth.advance();
+        model.bandwidth.sample(500_000);
+        model.give_way(&overflow, true, true);
+        (model.endless, model.urgent) = (endless, true);
+        let ack = Ack {
+            now: Time::ZERO + MS,
+            echo: 0,
+            octets: 0,
+            rtt: None,
+            srtt: None,
+            in_flight_before: 0,
+            app_limited: false,
+        };
+        model.advance(&ack, false);
+        assert_eq!(model.ceiling.of(1_000_000), left, "{:?}", model.cycle.phase);
     }
 }

@@ -12,6 +12,8 @@ const OTHERS: f64 = 0.04;
 const MUCH: f64 = 1.13;
 /// Growth that shows, if no packet waited, that the path carries more than was sent to see it.
 const ENDLESS: f64 = 1.15;
+/// Growth of what arrives that shows that others were there: who has all of a full link gets no more by sending faster.
+const TOOK: f64 = 1.05;
 /// Rounds until reports tell of what left since the probe began.
 const BLIND: u64 = 2;
 /// Rounds after which even a probe that brings much ends.
@@ -32,11 +34,13 @@ pub(super) struct Probe {
     first: u64,
     /// Rounds since it began.
     age: u64,
+    /// Octets a second that arrived in the round before it, and the most in a round since.
+    came: (u64, u64),
 }
 
 impl Probe {
-    /// Begins, with a queue of so many least round trips.
-    pub(super) fn begin(queue: f64, bandwidth: &Bandwidth) -> Self {
+    /// Begins, with a queue of so many least round trips, after a round in which `came` octets a second arrived.
+    pub(super) fn begin(queue: f64, came: u64, bandwidth: &Bandwidth) -> Self {
         let crowded = queue > OTHERS;
         Self {
             crowded,
@@ -46,7 +50,18 @@ impl Probe {
             goes_on: crowded,
             first: bandwidth.get(),
             age: 0,
+            came: (came, came),
         }
+    }
+
+    /// A round in it or after it is over, in which so many octets a second arrived.
+    pub(super) fn came(&mut self, rate: u64) {
+        self.came.1 = self.came.1.max(rate);
+    }
+
+    /// Whether more arrived for it than before, so that what overflows was not its own link.
+    pub(super) fn took(&self) -> bool {
+        self.came.1 as f64 > self.came.0 as f64 * TOOK
     }
 
     /// Its round number `rounds` is over.
