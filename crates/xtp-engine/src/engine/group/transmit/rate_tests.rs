@@ -151,7 +151,7 @@ fn a_short_queue_that_overflows_is_seen_and_slows_the_group_down() {
     for (kibioctets, loss, most, longest) in [
         (16, 0, 600, 3_000),
         (32, 0, 500, 3_000),
-        (32, 10, 500, 3_100),
+        (32, 10, 500, 3_150),
         (64, 20, 2_000, 3_150),
         (100, 0, 600, 2_950),
         (32, 50, 600, 3_600),
