@@ -136,6 +136,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «(datagram.src, datagram.dst) == (kind.src, kind.dst)»",
         "true",
         "END from another address confirms the answer",
+    )
+    .explained(
+        "a record is found by the address that END comes from, and to which of ours it came changes nothing of what is left",
     ),
     Mutant::new(
         "end-of-stay-sync",
