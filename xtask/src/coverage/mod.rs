@@ -18,7 +18,7 @@ use tools::Tools;
 /// The folder whose files count.
 const COVERED: &str = "crates/xtp-engine/src/";
 /// Files that may stay below the limit of a file, and why; they count among all lines.
-const EXCUSED: [(&str, &str); 9] = [
+const EXCUSED: [(&str, &str); 10] = [
     (
         "admit/list.rs",
         "more than a thousand records of a kind: admit/list_tests.rs, crates/xtp/tests/flood.rs",
@@ -32,6 +32,7 @@ const EXCUSED: [(&str, &str); 9] = [
         "a socket of the same host that fills: tests/local.rs, crates/xtp/tests/small_writes.rs",
     ),
     ("engine/group/tombstones.rs", "more groups than a seed draws"),
+    ("engine/view.rs", "questions of facades: engine/view_tests.rs"),
     ("error.rs", "words of a rejection: tests/refusals.rs"),
     ("event.rs", "a number for facades"),
     ("group/event.rs", "a number for facades"),

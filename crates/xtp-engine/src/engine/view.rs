@@ -119,3 +119,7 @@ impl ContextView<'_> {
         self.look(Context::stats_now)
     }
 }
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;
