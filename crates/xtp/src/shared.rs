@@ -443,6 +443,8 @@ impl Shared {
         let Some(until) = sleeps else {
             return;
         };
+        // Bookkeeping that waits is no reason to wake who sleeps.
+        let _ = state.core.engine.settled();
         let earlier = state.core.deadline().is_some_and(|deadline| deadline < until);
         let concerned = earlier || (news && state.leader);
         if !concerned {

@@ -305,7 +305,8 @@ impl Engine {
         }
     }
 
-    /// `facts`: its listener, whether its source is validated, whether it is a pure datagram.
+    /// `facts`: its listener, whether its source is validated, whether it is a pure datagram. Of one that is known a record is made,
+    /// which takes no more than its request.
     fn accept(
         &mut self,
         request: &Request<'_>,

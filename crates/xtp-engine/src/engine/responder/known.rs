@@ -28,13 +28,14 @@ impl Engine {
         if !self.config.express || self.memory.is_rationed() {
             return false;
         }
-        let Some((header, payload)) = parse_head(datagram.data) else {
-            return false;
-        };
+        // Of a stranger the check field is looked at once, by whoever takes the packet apart.
         let Some(last) = self.responders.answers.to(datagram.src) else {
             return false;
         };
-        let Some((claim, changes)) = last.likens(&header, payload, datagram) else {
+        let Some((header, payload)) = parse_head(datagram.data) else {
+            return false;
+        };
+        let Some((claim, changes)) = last.claim_if_like(&header, payload, datagram) else {
             return false;
         };
         let terms = Arc::clone(&last.answer.terms);
@@ -91,7 +92,12 @@ impl Last {
     /// What a FIRST claims, if it is like the one this answered but for what differs from one to the next; with it which listeners
     /// there were.
     #[inline]
-    fn likens(&self, header: &Header, payload: &[u8], datagram: &Datagram<'_>) -> Option<(Claim, u64)> {
+    fn claim_if_like(
+        &self,
+        header: &Header,
+        payload: &[u8],
+        datagram: &Datagram<'_>,
+    ) -> Option<(Claim, u64)> {
         let (kind, likeness) = (&self.answer.terms.kind, self.likeness.as_ref()?);
         let same = (datagram.src, datagram.dst) == (kind.src, kind.dst)
             && datagram.ecn == kind.ecn
