@@ -3,7 +3,8 @@
 //!
 //! In one terminal `cargo run --release -p xtp --example octets -- receive xtp`, in another the same with `send`; `tcp` and `udp`
 //! instead of `xtp` are what it is held against. Behind that, each with a default: the receiver's address, octets of a call,
-//! mebibytes in all, and `block` for who should sleep rather than poll. Both walk through more memory than caches hold.
+//! mebibytes in all, `block` for who should sleep rather than poll, and octets of a receiver's call if these are others. Both walk
+//! through more memory than caches hold.
 
 use std::hint::black_box;
 use std::io::{self, IoSlice, Read, Write};
@@ -28,6 +29,8 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 struct Job {
     address: SocketAddr,
     octets: usize,
+    /// Of a call of the receiver.
+    read: usize,
     total: u64,
     wait: Wait,
 }
@@ -37,7 +40,8 @@ fn main() -> Outcome {
     let word = |at: usize| words.get(at).map(String::as_str);
     let job = Job {
         address: word(2).unwrap_or("127.0.0.1:36199").parse()?,
-        octets: word(3).unwrap_or("262144").parse::<usize>()?.clamp(1, MEMORY),
+        octets: octets(word(3))?,
+        read: octets(word(6).or(word(3)))?,
         total: word(4).unwrap_or("4096").parse::<u64>()? << 20,
         wait: if word(5) == Some("block") {
             Wait::Block
@@ -52,8 +56,15 @@ fn main() -> Outcome {
         (Some("send"), Some("xtp")) => send_xtp(&job),
         (Some("send"), Some("tcp")) => send_tcp(&job),
         (Some("send"), Some("udp")) => send_udp(&job),
-        _ => Err("octets receive|send xtp|tcp|udp [ADDRESS [OCTETS [MEBIBYTES [block]]]]".into()),
+        _ => Err(
+            "octets receive|send xtp|tcp|udp [ADDRESS [OCTETS [MEBIBYTES [block|adaptive [READ]]]]]".into(),
+        ),
     }
+}
+
+/// Octets of a call.
+fn octets(word: Option<&str>) -> Outcome<usize> {
+    Ok(word.unwrap_or("262144").parse::<usize>()?.clamp(1, MEMORY))
 }
 
 /// Memory that a program goes through from one end to the other, and again.
@@ -91,10 +102,10 @@ fn tell(begin: Instant, octets: u64) {
 }
 
 /// Reads until the end.
-fn read(job: &Job, mut reader: impl Read) -> Outcome {
-    let (mut walk, mut total, mut begin) = (Walk::new(), 0, None);
+fn read(job: &Job, mut walk: Walk, mut reader: impl Read) -> Outcome {
+    let (mut total, mut begin) = (0, None);
     loop {
-        let room = walk.next(job.octets);
+        let room = walk.next(job.read);
         let octets = reader.read(room)?;
         if octets == 0 {
             break;
@@ -107,8 +118,8 @@ fn read(job: &Job, mut reader: impl Read) -> Outcome {
     Ok(())
 }
 
-fn write(job: &Job, mut writer: impl Write) -> Outcome {
-    let (mut walk, mut left) = (Walk::new(), job.total);
+fn write(job: &Job, mut walk: Walk, mut writer: impl Write) -> Outcome {
+    let mut left = job.total;
     while left > 0 {
         writer.write_all(walk.next(job.octets))?;
         left = left.saturating_sub(job.octets as u64);
@@ -124,16 +135,18 @@ fn endpoint(job: &Job, address: SocketAddr) -> Outcome<Endpoint> {
 
 fn receive_xtp(job: &Job) -> Outcome {
     let endpoint = endpoint(job, job.address)?;
-    let stream = endpoint.listen_streams(SERVICE)?.accept()?.into_stream();
-    read(job, &stream)?;
-    println!("{:?}", endpoint.stats().socket);
+    let listener = endpoint.listen_streams(SERVICE)?;
+    let walk = Walk::new();
+    let stream = listener.accept()?.into_stream();
+    read(job, walk, &stream)?;
+    println!("{:?} {:?}", endpoint.stats().socket, stream.stats()?);
     Ok(stream.close()?)
 }
 
 fn send_xtp(job: &Job) -> Outcome {
     let endpoint = endpoint(job, SocketAddr::new(local(job), 0))?;
     let stream = endpoint.open(job.address, paradigm::stream(SERVICE))?;
-    write(job, &stream)?;
+    write(job, Walk::new(), &stream)?;
     stream.confirm(xtp::Confirm::Delivered)?;
     println!("{:?} {:?}", endpoint.stats().socket, stream.stats()?);
     Ok(stream.close()?)
@@ -148,13 +161,16 @@ fn local(job: &Job) -> std::net::IpAddr {
 }
 
 fn receive_tcp(job: &Job) -> Outcome {
-    read(job, TcpListener::bind(job.address)?.accept()?.0)
+    let listener = TcpListener::bind(job.address)?;
+    let walk = Walk::new();
+    read(job, walk, listener.accept()?.0)
 }
 
 fn send_tcp(job: &Job) -> Outcome {
+    let walk = Walk::new();
     let stream = TcpStream::connect(job.address)?;
     stream.set_nodelay(true)?;
-    write(job, stream)
+    write(job, walk, stream)
 }
 
 /// Something that came, if it came in time.

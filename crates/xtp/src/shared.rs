@@ -24,8 +24,10 @@ mod exchange;
 mod sleep;
 use sleep::Slept;
 
-/// Calls that do not wait look at the socket at most this often, if nobody else does.
+/// Calls that do not wait look at the socket at most this often, if nobody else does,
 pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);
+/// or after so many trains: what is acknowledged is memory that can be written to again while caches know it.
+const POLL_AFTER: u64 = 32;
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 
@@ -411,7 +413,9 @@ impl Shared {
     /// Looks at the socket if nobody has for a while, and goes on as long as more may be waiting there: what a full socket
     /// cannot hold is lost, whoever sent it.
     fn glance(&self, state: &mut State, now: Time) {
-        if state.leader || now.since(state.core.last_poll()) < POLL_EVERY {
+        let core = &state.core;
+        let soon = now.since(core.last_poll()) < POLL_EVERY && core.trains_since_poll() < POLL_AFTER;
+        if state.leader || soon {
             return;
         }
         let mut batches = 0;

@@ -240,3 +240,20 @@ fn after_a_sleep_that_brought_nothing_the_socket_is_looked_at() {
     assert_eq!(slept.take_brought(), None);
     assert_eq!(slept, Slept::No);
 }
+
+#[test]
+fn who_sends_much_looks_at_the_socket_before_it_is_time() {
+    let endpoint = endpoint(Wait::Adaptive);
+    let shared = &*endpoint.shared;
+    let looks = || shared.socket.counters().recv_calls;
+    // Whatever the time is by then: many rounds do not all take so long.
+    let mut looked = 0;
+    for _ in 0..64 {
+        shared.command(|core, now| core.poll_socket(now));
+        let before = looks();
+        shared.command(|core, _| core.carrier.sendings += POLL_AFTER);
+        shared.command(|_, _| ());
+        looked += u32::from(looks() > before);
+    }
+    assert_eq!(looked, 64, "each after so many trains");
+}

@@ -18,6 +18,8 @@ const WORTH: u32 = 256;
 const STREAM: usize = 1_024;
 /// Octets of a train that counts as one of a stream.
 const LONG: usize = 32 << 10;
+/// Octets of a packet that does, if nobody looked for an answer to the one before it.
+const LONE: usize = 4 << 10;
 /// Such trains in a row to one peer, without a sleep between, that are worth one.
 const TRAINS: u32 = 256;
 /// Rounds of looks by a shortcut of which one looks at the socket itself too.
@@ -64,6 +66,8 @@ pub(super) struct Use {
     refused: bool,
     /// Somebody went to sleep on the socket itself, and nobody has looked since.
     asleep: bool,
+    /// Somebody has looked since something was sent.
+    looked: bool,
     /// Rounds of looking.
     rounds: u32,
     /// Datagrams that came since something was sent.
@@ -78,13 +82,19 @@ impl Use {
     pub(super) fn send(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
         let ecn = to_io(train.ecn);
         self.unanswered = 0;
+        let ahead = !std::mem::replace(&mut self.looked, false) && train.total >= LONE;
+        if ahead && self.open.is_none() {
+            self.note_train(socket, train.dst);
+        }
         if let Some(shortcut) = &mut self.open
             && (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok())
             && socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment)
         {
             return true;
         }
-        self.note(socket, train.dst);
+        if !ahead {
+            self.note(socket, train.dst);
+        }
         train.count == 1 && socket.send_one(train.dst, train.src, ecn, octets)
     }
 
@@ -94,11 +104,30 @@ impl Use {
         if let Some(shortcut) = self.for_train(train) {
             return socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment);
         }
-        let long = train.total >= LONG && !train.probe && self.open.is_none();
-        if long && in_a_row(&mut self.trains, train.dst) >= TRAINS && self.may_open() {
-            self.open(socket, train.dst, Serves::Trains);
+        if train.total >= LONG && !train.probe && self.open.is_none() {
+            self.note_train(socket, train.dst);
         }
         false
+    }
+
+    /// One more of a stream is about to leave: it may get a shortcut, or the one that was put aside.
+    fn note_train(&mut self, socket: &UdpSocket, dst: SocketAddr) {
+        self.bring_back(dst);
+        if self.open.is_none() && in_a_row(&mut self.trains, dst) >= TRAINS && self.may_open() {
+            self.open(socket, dst, Serves::Trains);
+        }
+    }
+
+    /// The one that was put aside, if it is for `dst`; another goes.
+    fn bring_back(&mut self, dst: SocketAddr) {
+        if let Some(aside) = self.aside.take_if(|_| self.open.is_none())
+            && aside.peer() == dst
+        {
+            match self.may_open() && aside.turn_back().is_ok() {
+                true => (self.open, self.serves) = (Some(aside), Serves::Trains),
+                false => self.aside = Some(aside),
+            }
+        }
     }
 
     /// As [`send_train`](Self::send_train), without a copy.
@@ -114,14 +143,7 @@ impl Use {
         if train.total < LONG || train.probe {
             return None;
         }
-        if let Some(aside) = self.aside.take_if(|_| self.open.is_none())
-            && aside.peer() == train.dst
-        {
-            match self.may_open() && aside.turn_back().is_ok() {
-                true => (self.open, self.serves) = (Some(aside), Serves::Trains),
-                false => self.aside = Some(aside),
-            }
-        }
+        self.bring_back(train.dst);
         let ecn = to_io(train.ecn);
         let shortcut = self.open.as_deref_mut()?;
         (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok()).then_some(shortcut)
@@ -183,7 +205,7 @@ impl Use {
 
     /// The shortcut, and what to do in this round.
     pub(super) fn turn(&mut self) -> Option<(&Shortcut, Round)> {
-        self.asleep = false;
+        (self.asleep, self.looked) = (false, true);
         let shortcut = self.open.as_deref()?;
         self.rounds = self.rounds.wrapping_add(1);
         let round = Round {

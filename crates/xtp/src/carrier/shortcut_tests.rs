@@ -215,6 +215,59 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
 }
 
 #[test]
+fn packets_that_nobody_expects_an_answer_to_are_a_stream() {
+    let mut pair = Pair::new();
+    let train = |octets: usize, pair: &Pair| Train {
+        dst: pair.peer.local_addr(),
+        src: None,
+        ecn: xtp_engine::Ecn::NotEct,
+        segment: octets,
+        total: octets,
+        count: 1,
+        probe: false,
+        pieces: 0..0,
+    };
+    let send = |pair: &mut Pair, octets: usize| {
+        let train = train(octets, pair);
+        let carrier = &mut pair.carrier;
+        assert!(carrier.shortcut.send(&carrier.socket, &train, &vec![7; octets]));
+        let mut batch = RecvBatch::default();
+        assert_eq!(pair.peer.recv(&mut batch).expect("looked"), 1);
+    };
+    // Each is looked for: an exchange.
+    for _ in 0..WORTH {
+        send(&mut pair, LONE);
+        assert!(pair.take().is_empty());
+    }
+    if pair.carrier.shortcut.refused {
+        return;
+    }
+    assert_eq!(pair.serves(), Some(Serves::Exchange));
+    assert!(pair.carrier.shortcut.retire().is_some());
+    assert!(pair.take().is_empty());
+    // Now and then somebody looks, and there are short ones among them.
+    for round in 0..=TRAINS {
+        assert_eq!(pair.serves(), None, "{round}");
+        send(&mut pair, LONE);
+        if round % 32 == 31 {
+            send(&mut pair, LONE - 1);
+            assert!(pair.take().is_empty());
+            send(&mut pair, LONE);
+        }
+    }
+    assert_eq!(pair.serves(), Some(Serves::Trains));
+    // It is put aside for a sleep, and comes back.
+    let (shortcut, served) = pair.carrier.shortcut.retire().expect("one");
+    pair.carrier.shortcut.put_aside(shortcut, served);
+    send(&mut pair, LONE);
+    assert_eq!(pair.serves(), None, "somebody sleeps");
+    assert!(pair.take().is_empty());
+    send(&mut pair, LONE);
+    send(&mut pair, LONE);
+    assert_eq!(pair.serves(), Some(Serves::Trains));
+}
+
+#[test]
 fn who_sleeps_for_one_peer_alone_sleeps_in_a_shortcut_until_a_bell_rings() {
     let mut pair = Pair::new();
     let (ours, peer) = (Arc::clone(&pair.carrier.socket), pair.peer.local_addr());

@@ -40,7 +40,7 @@ impl Core {
         {
             Ok(None) => Look::Nothing,
             Ok(Some((came, at))) => {
-                self.last_poll = at;
+                self.polled(at);
                 let look = match came {
                     Came::Message(message) => {
                         self.received += 1;
@@ -114,12 +114,12 @@ impl Core {
         if slot.corked || !slot.is_plain() {
             return false;
         }
-        let buffer = &mut slot.more().buffer;
-        if buffer.capacity() < octets.len() {
-            buffer.reserve(capacity);
+        let more = slot.more();
+        let kept = more.collect(now, octets, capacity);
+        let mut data = more.buffer.split().freeze();
+        if kept {
+            self.note_writer(id);
         }
-        buffer.extend_from_slice(octets);
-        let mut data = buffer.split().freeze();
         let left = self.hand_out(now, id, (None, &mut data), Unit::Octets);
         if left {
             self.copied += octets.len() as u64;

@@ -27,13 +27,13 @@ mod exchange;
 mod expect;
 mod gathered;
 pub(crate) mod group;
-mod long_writes;
 pub(crate) mod ops;
 mod orphan;
 mod reading;
 mod requests;
 mod slot;
 mod watch;
+mod write_memory;
 
 pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
@@ -123,12 +123,14 @@ pub(crate) struct Core {
     pub(crate) received: u64,
     /// User octets copied here.
     pub(crate) copied: u64,
-    /// Associations with memory of long writes, and when to look whether some of it may go.
-    long_writers: Vec<ContextId>,
+    /// Associations with memory of what was written, and when to look whether some of it may go.
+    writers: Vec<ContextId>,
     idle_memory_at: Time,
     /// What the engine took since the last turn.
     pub(crate) gathered: Gathered,
     last_poll: Time,
+    /// Attempts to send until then.
+    sendings_at_poll: u64,
     /// An association whose message was just handed on, as long as nothing else happened: what was true then of it and
     /// the endpoint is true for the answer.
     pub(crate) handed: Option<ContextId>,
@@ -165,10 +167,11 @@ impl Core {
             news: 0,
             received: 0,
             copied: 0,
-            long_writers: Vec::new(),
+            writers: Vec::new(),
             idle_memory_at: Time::ZERO,
             gathered: Gathered::default(),
             last_poll: Time::ZERO,
+            sendings_at_poll: 0,
             handed: None,
             arrived: None,
             last_errors: Time::ZERO,
@@ -202,9 +205,20 @@ impl Core {
         self.last_poll
     }
 
+    /// The socket is looked at.
+    #[inline]
+    fn polled(&mut self, at: Time) {
+        (self.last_poll, self.sendings_at_poll) = (at, self.carrier.sendings);
+    }
+
+    /// Attempts to send since the socket was last looked at.
+    pub(crate) fn trains_since_poll(&self) -> u64 {
+        self.carrier.sendings - self.sendings_at_poll
+    }
+
     /// A look that took long is over now.
     pub(crate) fn looked(&mut self) {
-        self.last_poll = self.now();
+        self.polled(self.now());
     }
 
     /// Takes one batch from the socket without waiting; returns how many datagrams came.
@@ -214,7 +228,7 @@ impl Core {
 
     /// As [`Self::poll_socket`], looking up to `looks` times before it says that nothing came.
     pub(crate) fn poll_socket_within(&mut self, now: Time, looks: u32) -> usize {
-        self.last_poll = now;
+        self.polled(now);
         if now.since(self.last_errors) >= ERRORS_EVERY {
             self.poll_errors(now);
         }
@@ -267,7 +281,7 @@ impl Core {
             self.poll_errors(now);
         }
         self.engine.tidy(now);
-        self.last_poll = now;
+        self.polled(now);
         let soon = self.deadline_asleep().is_some_and(|at| at < now + longest / 2);
         let free = !soon && self.carrier.interest() == Interest::READABLE;
         free.then(|| self.carrier.lend()).flatten()

@@ -4,11 +4,11 @@
 
 use std::task::Poll;
 
-use bytes::{BufMut, Bytes};
+use bytes::Bytes;
 use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkAt, MarkId, Setting, TaggedMessage, Time};
 
-use super::long_writes::LONG;
 use super::reading::{self, PIECE};
+use super::write_memory::LONG;
 use super::{Core, once_done};
 use crate::error::{Error, Result};
 use crate::stream::Chunk;
@@ -136,12 +136,10 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
         room
     };
     let taken = octets.len().min(limit).min(capacity.max(PIECE));
-    let buffer = &mut slot.more().buffer;
-    if buffer.capacity() - collected < taken {
-        buffer.reserve(taken.max(capacity));
-    }
-    buffer.put_slice(&octets[..taken]);
     slot.started = true;
+    if slot.more().collect(now, &octets[..taken], capacity) {
+        core.note_writer(id);
+    }
     core.copied += taken as u64;
     if !corked || collected + taken >= capacity {
         clear_backlog(core, now, id)?;

@@ -4,12 +4,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::Waker;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 use smallvec::SmallVec;
-use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId};
+use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId, Time};
 
-use super::long_writes::LongWrites;
 use super::reading::{Collects, Partial};
+use super::write_memory::WriteMemory;
 
 /// Who looks after an association.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -70,16 +70,43 @@ pub(crate) struct Slot {
 pub(crate) struct More {
     /// Of the message that is being read.
     partial: Partial,
-    /// Memory of `io::Write`; what is in it has not been handed on.
+    /// What `io::Write` collected and did not hand on, and room for more.
     pub(crate) buffer: BytesMut,
-    /// The same for long writes, which leave from where they were copied to.
-    pub(crate) long: Option<Box<LongWrites>>,
+    /// The buffer has had memory, which may be under way.
+    had_memory: bool,
+    /// What was written and is under way, and memory to be used again.
+    pub(crate) memory: Option<Box<WriteMemory>>,
     /// Octets taken over that found no room yet, and whether they end a message.
     pub(crate) held: Option<(Bytes, bool)>,
     /// Marks and whether they were reached.
     pub(crate) marks: SmallVec<[(MarkId, bool); 2]>,
     /// Tasks to wake when anything happens here.
     wakers: SmallVec<[Waker; 2]>,
+}
+
+impl More {
+    /// Copies octets behind what was collected, into memory for `capacity` octets where that is other memory than before.
+    /// Whether it is [memory](Self::memory) that is kept from now on.
+    #[must_use]
+    pub(super) fn collect(&mut self, now: Time, octets: &[u8], capacity: usize) -> bool {
+        let fits = self.buffer.capacity() - self.buffer.len() >= octets.len();
+        let kept = !fits && self.make_room(now, capacity.max(octets.len()));
+        self.buffer.put_slice(octets);
+        kept
+    }
+
+    #[cold]
+    fn make_room(&mut self, now: Time, capacity: usize) -> bool {
+        let full = self.buffer.is_empty() && self.had_memory;
+        self.had_memory = true;
+        if !full {
+            self.buffer.reserve(capacity);
+            return false;
+        }
+        let memory = self.memory.get_or_insert_default();
+        self.buffer = memory.short_room(now, std::mem::take(&mut self.buffer), capacity);
+        true
+    }
 }
 
 impl Slot {

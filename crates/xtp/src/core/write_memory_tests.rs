@@ -5,7 +5,7 @@ use super::*;
 const PACKET: usize = 1_440;
 
 /// Memory that holds something, as if it were under way.
-fn written(memory: &mut LongWrites) -> FrameBytes {
+fn written(memory: &mut WriteMemory) -> FrameBytes {
     let mut buffer = memory.room(PACKET);
     buffer.write_all(&[7; 3 * PACKET]).expect("it has room");
     let data = buffer.freeze();
@@ -15,7 +15,7 @@ fn written(memory: &mut LongWrites) -> FrameBytes {
 
 #[test]
 fn what_is_under_way_is_not_written_and_what_arrived_is_used_again() {
-    let mut memory = LongWrites::default();
+    let mut memory = WriteMemory::default();
     let (first, second) = (written(&mut memory), written(&mut memory));
     assert_eq!(memory.sent.len(), 2);
     assert!(!memory.release(), "both are under way");
@@ -30,7 +30,7 @@ fn what_is_under_way_is_not_written_and_what_arrived_is_used_again() {
 
 #[test]
 fn memory_of_other_packets_goes() {
-    let mut memory = LongWrites::default();
+    let mut memory = WriteMemory::default();
     drop(written(&mut memory));
     assert_eq!(memory.room(PACKET + 1).packet(), PACKET + 1);
     assert!(memory.sent.is_empty());
@@ -38,8 +38,8 @@ fn memory_of_other_packets_goes() {
 
 #[test]
 fn memory_for_long_packets_is_used_again_when_it_arrived() {
-    let mut memory = LongWrites::default();
-    let put = |memory: &mut LongWrites, octets: usize| {
+    let mut memory = WriteMemory::default();
+    let put = |memory: &mut WriteMemory, octets: usize| {
         let mut room = memory.plain_room(octets);
         assert!(room.is_empty() && room.capacity() >= octets);
         room.extend_from_slice(&vec![7; octets]);
@@ -61,8 +61,32 @@ fn memory_for_long_packets_is_used_again_when_it_arrived() {
 }
 
 #[test]
+fn a_piece_of_short_writes_is_used_again_when_all_in_it_arrived() {
+    const PIECE: usize = 64 << 10;
+    let mut memory = WriteMemory::default();
+    let mut piece = BytesMut::with_capacity(PIECE);
+    let mut write = |piece: &mut BytesMut| {
+        if piece.capacity() < PIECE / 4 {
+            *piece = memory.short_room(Time::ZERO, std::mem::take(piece), PIECE);
+        }
+        piece.extend_from_slice(&[7; PIECE / 4]);
+        piece.split().freeze()
+    };
+    let first: Vec<Bytes> = (0..4).map(|_| write(&mut piece)).collect();
+    let place = first[0].as_ptr();
+    let second: Vec<Bytes> = (0..4).map(|_| write(&mut piece)).collect();
+    assert!(first.iter().all(|held| held[..] == [7; PIECE / 4]));
+    drop(first);
+    let third = write(&mut piece);
+    assert_eq!(third.as_ptr(), place);
+    assert!(second.iter().all(|held| held[..] == [7; PIECE / 4]));
+    assert_eq!(memory.short.len(), 1, "the second");
+    assert!(memory.release() && memory.short.is_empty());
+}
+
+#[test]
 fn who_writes_much_has_large_pages() {
-    let mut memory = LongWrites::default();
+    let mut memory = WriteMemory::default();
     let mut places = Vec::new();
     let held: Vec<_> = (0..OWN + 8)
         .map(|_| {

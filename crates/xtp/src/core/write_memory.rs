@@ -1,5 +1,6 @@
-//! Long writes go into memory that is used again as soon as the peer has acknowledged what was in it. Where packets are short it is
-//! laid out as these: one copy, and the packets leave from where they lie.
+//! What is written goes into memory that is used again as soon as the peer has acknowledged what was in it. Long writes have pieces of
+//! it to themselves; where packets are short these are laid out as packets: one copy, and the packets leave from where they lie.
+//! Shorter writes share pieces one after the other.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -31,18 +32,20 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// The memory of one writer.
 #[derive(Debug, Default)]
-pub(crate) struct LongWrites {
+pub(crate) struct WriteMemory {
     /// What is under way, the oldest first, or was.
     sent: VecDeque<FrameBytes>,
     /// What further ones are cut from.
     region: FrameRegion,
     /// The same in long packets.
     plain: VecDeque<Bytes>,
+    /// The same of short writes: what is left of pieces that are full.
+    short: VecDeque<BytesMut>,
     /// When it was written to last.
     used: Time,
 }
 
-impl LongWrites {
+impl WriteMemory {
     /// Room for some trains of packets that carry `packet` octets.
     fn room(&mut self, packet: usize) -> FrameBuffer {
         while let Some(oldest) = self.sent.pop_front() {
@@ -80,8 +83,25 @@ impl LongWrites {
         BytesMut::with_capacity(octets.next_power_of_two())
     }
 
+    /// Room for `octets` octets of short writes, in place of a piece that is full.
+    pub(super) fn short_room(&mut self, now: Time, full: BytesMut, octets: usize) -> BytesMut {
+        self.used = now;
+        self.short.push_back(full);
+        // What is kept of the oldest piece is all of it, if nothing in it is under way.
+        match self
+            .short
+            .front_mut()
+            .is_some_and(|oldest| oldest.try_reclaim(octets))
+        {
+            true => self.short.pop_front().unwrap_or_default(),
+            false => BytesMut::with_capacity(octets),
+        }
+    }
+
     /// Gives back what nobody refers to any more; whether that was all.
     fn release(&mut self) -> bool {
+        // What is under way keeps its memory by itself.
+        self.short.clear();
         let frames = self.release_frames();
         self.release_plain() && frames
     }
@@ -105,18 +125,23 @@ impl LongWrites {
 }
 
 impl Core {
+    /// Memory of this one is to be looked at when it is idle.
+    pub(super) fn note_writer(&mut self, id: ContextId) {
+        if !self.writers.contains(&id) {
+            self.writers.push(id);
+        }
+    }
+
     /// Copies as much of a long write as there is room for, in whole packets where that is not all of it; returns how many octets
     /// were taken. 0: there is too little room now, and more as octets are acknowledged.
     pub(super) fn write_long(&mut self, now: Time, id: ContextId, octets: &[u8]) -> Result<usize> {
         let packet = self.engine.settled().context(id)?.packet_payload();
         let more = self.slot(id)?.more();
-        let mut memory = more.long.take().unwrap_or_default();
+        let mut memory = more.memory.take().unwrap_or_default();
         memory.used = now;
         let taken = self.fill(now, id, octets, packet, &mut memory);
-        self.slot(id)?.more().long = Some(memory);
-        if !self.long_writers.contains(&id) {
-            self.long_writers.push(id);
-        }
+        self.slot(id)?.more().memory = Some(memory);
+        self.note_writer(id);
         taken
     }
 
@@ -126,7 +151,7 @@ impl Core {
         id: ContextId,
         octets: &[u8],
         packet: usize,
-        memory: &mut LongWrites,
+        memory: &mut WriteMemory,
     ) -> Result<usize> {
         let mut taken = 0;
         let long = packet > GATHERED;
@@ -166,7 +191,7 @@ impl Core {
         octets: &[u8],
         packet: usize,
         whole: bool,
-        memory: &mut LongWrites,
+        memory: &mut WriteMemory,
     ) -> Result<(usize, usize)> {
         let mut buffer = memory.room(packet);
         let fits = match whole {
@@ -191,7 +216,7 @@ impl Core {
         octets: &[u8],
         packet: usize,
         whole: bool,
-        memory: &mut LongWrites,
+        memory: &mut WriteMemory,
     ) -> Result<(usize, usize)> {
         let longest = (PIECE / packet).max(1) * packet;
         let fits = match whole {
@@ -208,20 +233,20 @@ impl Core {
 
     /// Gives back the memory of writers who have not written for a while. Looks now and then, when there is time.
     pub(crate) fn release_idle_memory(&mut self, now: Time) {
-        if self.long_writers.is_empty() || now < self.idle_memory_at {
+        if self.writers.is_empty() || now < self.idle_memory_at {
             return;
         }
         self.idle_memory_at = now + IDLE;
         let slots = &mut self.slots;
-        self.long_writers.retain(|id| {
+        self.writers.retain(|id| {
             let more = slots.get_mut(id).and_then(|slot| slot.if_more());
             let Some(more) = more else { return false };
-            let Some(memory) = &mut more.long else {
+            let Some(memory) = &mut more.memory else {
                 return false;
             };
             let goes = now.since(memory.used) >= IDLE && memory.release();
             if goes {
-                more.long = None;
+                more.memory = None;
             }
             !goes
         });
@@ -229,5 +254,5 @@ impl Core {
 }
 
 #[cfg(test)]
-#[path = "long_writes_tests.rs"]
+#[path = "write_memory_tests.rs"]
 mod tests;
