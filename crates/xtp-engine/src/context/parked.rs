@@ -6,9 +6,9 @@
 //! not.
 
 use super::modes::{AutoClose, Pattern};
+use super::new::piece_limit;
 use super::peer::{Peer, Proof};
 use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
-use super::renew::piece_limit;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
 use super::{Context, Opening, Role, State};
@@ -102,7 +102,7 @@ impl Parked {
 
     /// The context as it was.
     pub(crate) fn unpack_into(self, context: &mut Context) {
-        context.renew_blank(Tuning::clone(&self.tuning));
+        context.begin_blank(Tuning::clone(&self.tuning));
         context.state = State::Active;
         context.walk(&mut FieldReader::new(&self.octets));
         context.opening = self.opening.map(|opening| *opening);

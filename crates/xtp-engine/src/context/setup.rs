@@ -228,7 +228,7 @@ impl Context {
 
     fn assemble_parts(&mut self, mut parts: Parts, env: &Env<'_>) {
         parts.tuning.bound(env.config.memory_limit / 8);
-        let (mtu, largest) = path_search(&parts.identity, parts.addr, env.config, env.now);
+        let path = path_search(&parts.identity, parts.addr, env.config, env.now);
         let kind = match parts.tuning.congestion {
             CongestionKind::Auto if parts.identity.is_local || env.config.trusted_links => {
                 CongestionKind::Fixed
@@ -236,7 +236,7 @@ impl Context {
             CongestionKind::Auto => CongestionKind::Model,
             chosen => chosen,
         };
-        self.renew(parts, mtu, largest, kind, env.now);
+        self.begin(parts, path, kind, env.now);
     }
 
     /// Both readers and writers start with the allowance of §2.4.

@@ -165,6 +165,12 @@ pub(crate) struct Reassembly {
     highest: u64,
 }
 
+impl Default for Reassembly {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl Reassembly {
     /// An empty store of a stream whose first octet has the position `start`.
     pub(crate) fn new(start: u64) -> Self {

@@ -64,6 +64,12 @@ pub(crate) struct SendQueue {
     tag_leaves: bool,
 }
 
+impl Default for SendQueue {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl SendQueue {
     /// An empty stream whose first octet will have the position `base`.
     pub(crate) fn new(base: u64) -> Self {

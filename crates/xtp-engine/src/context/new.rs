@@ -1,0 +1,286 @@
+//! A context in which nothing has happened yet. Its queues are those of another, emptied: contexts are large, and short associations
+//! many.
+
+use super::marks::Marks;
+use super::modes::{Beginning, Pattern};
+use super::path::PathQueue;
+use super::peer::Peer;
+use super::reader::{NakRecord, Owed, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
+use super::setup::{DEFAULT_SPANS, Identity, Parts};
+use super::timers::Timers;
+use super::writer::{ReplyGap, Requests, Wanted, Writer, WriterState};
+use super::{Context, Doubt, Renegotiation, Role, State};
+use crate::congestion::Control;
+use crate::ecn::{EcnCounter, EcnSender};
+use crate::event::ContextId;
+use crate::flow::{ReaderCredit, WriterCredit};
+use crate::growth::Growth;
+use crate::mtu::MtuSearch;
+use crate::options::{Confirm, CongestionKind, Rate, Tuning};
+use crate::pacer::Pacer;
+use crate::rate::TokenBucket;
+use crate::recv::Reassembly;
+use crate::rtt::Rtt;
+use crate::send::{Inflight, SendQueue, SentRing};
+use crate::stats::ContextStats;
+use crate::time::Time;
+use core::net::SocketAddr;
+use xtp_wire::{Caps, size};
+
+/// What of a context the next one in its memory goes on with: short queues, empty.
+#[derive(Default)]
+struct Queues {
+    writer: WriterQueues,
+    store: Reassembly,
+}
+
+#[derive(Default)]
+struct WriterQueues {
+    queue: SendQueue,
+    inflight: Inflight,
+    ring: SentRing,
+    requests: Requests,
+}
+
+impl Context {
+    /// Memory for contexts, in which one is yet to begin.
+    pub(crate) fn memory() -> Box<Self> {
+        Box::new(Self::blank(Tuning::default(), Queues::default()))
+    }
+
+    /// A context in which nothing is known yet, for a parked one to be unpacked into.
+    pub(super) fn begin_blank(&mut self, tuning: Tuning) {
+        let queues = self.take_queues();
+        *self = Self::blank(tuning, queues);
+    }
+
+    /// Lets go of everything but the memory of short queues.
+    pub(crate) fn strip(&mut self) {
+        self.begin_blank(Tuning::default());
+    }
+
+    /// A context in which nothing has happened yet, in the memory of another.
+    pub(super) fn begin(&mut self, parts: Parts, path: (MtuSearch, usize), kind: CongestionKind, now: Time) {
+        let queues = self.take_queues();
+        *self = Self::new(parts, path, kind, now, queues);
+    }
+
+    fn take_queues(&mut self) -> Queues {
+        let (writer, reader) = (&mut self.writer, &mut self.reader);
+        writer.queue.renew(0);
+        writer.inflight.renew();
+        writer.ring.renew();
+        writer.requests.renew();
+        reader.store.renew(0);
+        let writer = WriterQueues {
+            queue: std::mem::take(&mut writer.queue),
+            inflight: std::mem::take(&mut writer.inflight),
+            ring: std::mem::take(&mut writer.ring),
+            requests: std::mem::take(&mut writer.requests),
+        };
+        Queues {
+            writer,
+            store: std::mem::take(&mut reader.store),
+        }
+    }
+
+    fn blank(tuning: Tuning, queues: Queues) -> Self {
+        let identity = Identity {
+            id: ContextId(0),
+            key: 0,
+            sync: 0,
+            is_local: true,
+            initial_rtt: None,
+        };
+        let parts = Parts {
+            identity,
+            role: Role::Initiator,
+            addr: SocketAddr::from(([0; 4], 0)),
+            local: None,
+            pattern: Pattern::new(NOTHING),
+            tuning,
+            offered: Caps::empty(),
+            reader_start: 0,
+        };
+        let mtu = MtuSearch::new(0, 0, 0, true, false, Time::ZERO);
+        Self::new(parts, (mtu, 0), CongestionKind::Fixed, Time::ZERO, queues)
+    }
+
+    fn new(
+        parts: Parts,
+        (mtu, largest_datagram): (MtuSearch, usize),
+        kind: CongestionKind,
+        now: Time,
+        queues: Queues,
+    ) -> Self {
+        let identity = parts.identity;
+        let segment = size::payload(mtu.current()) as u32;
+        let state = match parts.role {
+            Role::Initiator => State::Quiescent,
+            Role::Responder => State::Listening,
+        };
+        let reader = reader(&parts, now, queues.store);
+        let writer = writer(&parts, kind, segment, now, queues.writer);
+        Self {
+            id: identity.id,
+            role: parts.role,
+            state,
+            key: identity.key,
+            peer_key: None,
+            peer_has_key: false,
+            listener: None,
+            place: None,
+            pattern: parts.pattern,
+            confirm: Confirm::Received,
+            peer: Peer::new(parts.addr, parts.local, mtu, largest_datagram),
+            offered: parts.offered,
+            in_force: Caps::empty(),
+            opening: None,
+            writer,
+            reader,
+            rtt: Rtt::new(identity.initial_rtt),
+            timers: Timers::new(now),
+            marks: Marks::default(),
+            stats: ContextStats::default(),
+            closed: None,
+            released: false,
+            cached: None,
+            end_received: false,
+            dirty: false,
+            half_open: false,
+            extended_first: false,
+            retired: false,
+            serial: None,
+            renegotiation: Renegotiation::default(),
+            path_queue: PathQueue::default(),
+            probe_nonce: None,
+            source_token: None,
+            learned_token: None,
+            learned_refusal: None,
+            doubt: Doubt::No,
+            unreachable_since: None,
+            abort_pending: false,
+            restart: None,
+            moved: None,
+            initial: 0,
+            touched: now,
+            regular: false,
+            answerable: 0,
+            expected_answer: 0,
+            tuning: parts.tuning,
+        }
+    }
+}
+
+const NOTHING: Beginning = Beginning {
+    service: 0,
+    initiator: true,
+    no_error: false,
+    no_flow: false,
+    return_refused: false,
+    whole: false,
+    one_way: false,
+};
+
+/// Writers without feedback have no window: one initial window in 100 ms where nothing is stated (§5.2.1).
+fn own_rate(parts: &Parts, kind: CongestionKind, segment: u32) -> Rate {
+    let (tuning, pattern, is_fixed) = (&parts.tuning, &parts.pattern, kind == CongestionKind::Fixed);
+    if tuning.out_rate.octets_per_second == 0 && pattern.no_feedback && !is_fixed {
+        let window = 10 * size::packet(segment as usize) as u32;
+        return Rate {
+            octets_per_second: u64::from(window) * 10,
+            burst: window,
+        };
+    }
+    tuning.out_rate
+}
+
+fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: WriterQueues) -> Writer {
+    let identity = parts.identity;
+    Writer {
+        queue: queues.queue,
+        inflight: queues.inflight,
+        ring: queues.ring,
+        una: 0,
+        nxt: 0,
+        credit: WriterCredit::new(0, 0),
+        final_seq: None,
+        state: WriterState::Open,
+        wclose_sent: false,
+        refused: false,
+        not_taken: 0,
+        sync_out: identity.sync,
+        first_sync: identity.sync.wrapping_add(1),
+        echo_max: identity.sync,
+        requests: queues.requests,
+        gap: ReplyGap::default(),
+        blocked: None,
+        blocked_alloc: None,
+        peer_bucket: TokenBucket::new(Rate::default(), now),
+        own_bucket: TokenBucket::new(own_rate(parts, kind, segment), now),
+        control: Control::new(kind, segment),
+        pacer: Pacer::new(),
+        wanted: Wanted::default(),
+        delivered: 0,
+        unmapped_packets: 0,
+        handshake: None,
+        forced_judgement: false,
+        evidence: None,
+        reordering: None,
+        max_data: u32::MAX,
+        wants_room: false,
+        is_answered: false,
+        ecn: EcnSender::new(parts.tuning.ecn),
+        handshakes_alone: 0,
+        oldest_lost: (0, 0),
+    }
+}
+
+/// Pieces that may wait behind holes at a reader of so many octets.
+pub(super) fn piece_limit(most: u64) -> usize {
+    (most / 256) as usize + 1_024
+}
+
+fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> Reader {
+    let (tuning, first) = (&parts.tuning, parts.reader_start);
+    let most = match parts.identity.is_local {
+        true => tuning.recv_capacity,
+        false => tuning.recv_limit(),
+    };
+    store.restart(first, piece_limit(most));
+    Reader {
+        store,
+        assembly: None,
+        credit: ReaderCredit::new(tuning.recv_capacity, first),
+        growth: Growth::new(most, now),
+        window: None,
+        alloc: first,
+        widest: 0,
+        start: first,
+        stopped_at: u64::MAX,
+        final_seq: None,
+        state: ReaderState::Open,
+        refusal: Refusal::No,
+        sync_in: None,
+        sync_in_at: now,
+        follows: false,
+        edge_last: false,
+        edge_sync: 0,
+        dreq: None,
+        owed: Owed::Nothing,
+        told: UNTOLD,
+        update_due: false,
+        asks_round_trip: false,
+        modes: PeerModes::default(),
+        error_control: tuning.error_control,
+        wanted_error_control: tuning.error_control,
+        nak: NakRecord::default(),
+        hole_is_new: false,
+        ecn: EcnCounter::default(),
+        announced: false,
+        end_pending: false,
+        max_spans: DEFAULT_SPANS,
+        newest_next: false,
+        refusal_told: false,
+    }
+}
