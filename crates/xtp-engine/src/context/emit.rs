@@ -1,5 +1,6 @@
 //! Carrying out an intent: octets into the batch, book-keeping into the parts. Decides nothing.
 
+use super::data::Transmission;
 use super::decide::{Ask, Intent};
 use super::packets::{Draft, Travel};
 use super::plan::{Plan, Planned, Stop};
@@ -7,7 +8,7 @@ use super::reader::{Owed, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::{Blocked, OpenDreq, WriterState};
 use super::{Context, Env, State, Transition};
-use crate::congestion::{Controller, Sent};
+use crate::congestion::Controller;
 use crate::error::CloseReason;
 use crate::rate::TokenBucket;
 use crate::time::Time;
@@ -216,7 +217,15 @@ impl Context {
             opening.first_len = segment.len as u32;
             opening.first_ask = ask & (Options::SREQ | Options::DREQ);
         }
-        self.account_data(&segment, sync, octets, options, false, env);
+        let left = Transmission {
+            segment,
+            sync,
+            octets,
+            options,
+            xdata: false,
+            flip: false,
+        };
+        self.account_data(&left, env);
     }
 
     /// DATA or XDATA.
@@ -229,13 +238,11 @@ impl Context {
         out: &mut TransmitBatch,
     ) {
         let alone = self.leaves_alone(&segment);
-        let (sync, octets, options) = self.build_data(format, segment, ask, alone, env, out);
+        let left = self.build_data(format, segment, ask, alone, env, out);
         if ask.end {
-            self.keep_for_replay(out, octets, &self.payload(&segment));
+            self.keep_for_replay(out, left.octets, &self.payload(&segment));
         }
-        self.settle_owed(format == Format::Xdata, options);
-        self.reader.refusal_told |= format == Format::Xdata && options.contains(Options::RCLOSE);
-        self.account_data(&segment, sync, octets, options, ask.flip, env);
+        self.account_data(&left, env);
     }
 
     /// Whether nothing else is under way or waits: a window of one packet, however full the path is.
@@ -247,7 +254,7 @@ impl Context {
             && segment.end() == writer.queue.end()
     }
 
-    /// The packet itself; returns its sync, its octets and its option bits. `alone`: see [`data_ecn`](Self::data_ecn).
+    /// The packet itself; what is to be accounted for. `alone`: see [`data_ecn`](Self::data_ecn).
     pub(super) fn build_data(
         &mut self,
         format: Format,
@@ -256,7 +263,7 @@ impl Context {
         alone: bool,
         env: &Env<'_>,
         out: &mut TransmitBatch,
-    ) -> (u32, usize, Options) {
+    ) -> Transmission {
         let xdata = format == Format::Xdata;
         let end = segment.seq + segment.len as u64;
         if ask.flip {
@@ -300,7 +307,14 @@ impl Context {
             },
             &payload,
         );
-        (sync, octets, options)
+        Transmission {
+            segment,
+            sync,
+            octets,
+            options,
+            xdata,
+            flip: ask.flip,
+        }
     }
 
     /// The unconfirmed response as sent, for repeats of FIRST (§6.5).
@@ -315,14 +329,6 @@ impl Context {
             payload.iter().for_each(|bytes| packet.extend_from_slice(bytes));
         }
         self.cached = Some(packet.into());
-    }
-
-    /// XDATA satisfies owed status unless TCNTL is due; a DATA with RCLOSE says everything (§3.3).
-    pub(super) fn settle_owed(&mut self, xdata: bool, options: Options) {
-        let tells_all = options.contains(Options::RCLOSE) && self.reader.is_complete();
-        if (xdata && !self.tcntl_is_due() && !self.window_is_untold()) || tells_all {
-            self.reader.owed = Owed::Nothing;
-        }
     }
 
     /// The mark of a data packet. One that is `alone` does without: there is no window to make smaller, and a receiver of
@@ -341,47 +347,6 @@ impl Context {
             self.writer.queue.payload(segment.seq, segment.len, &mut pieces);
         }
         pieces
-    }
-
-    /// What every data packet changes in the writer.
-    pub(super) fn account_data(
-        &mut self,
-        segment: &Planned,
-        sync: u32,
-        octets: usize,
-        options: Options,
-        flip: bool,
-        env: &Env<'_>,
-    ) {
-        let end = segment.seq + segment.len as u64;
-        let user = segment.len - if segment.tag.is_some() { 8 } else { 0 };
-        let repeated = end <= self.writer.nxt && segment.len > 0;
-        match repeated {
-            true => self.stats.octets_retransmitted += user as u64,
-            false => self.stats.octets_sent += user as u64,
-        }
-        self.writer.nxt = self.writer.nxt.max(end);
-        self.writer.ring.record_run(sync, 1, env.now);
-        if segment.len > 0 && self.writer.control.is_model() {
-            let idle = self.writer.inflight.is_empty();
-            let now = env.now;
-            self.writer.control.on_sent(Sent { now, sync, idle });
-        }
-        if segment.len > 0 && !self.tuning.no_error {
-            self.writer
-                .inflight
-                .record(segment.seq, segment.len as u32, sync, env.now);
-            self.writer.gap.open_since.get_or_insert(env.now);
-        } else if segment.len > 0 {
-            self.writer.unmapped_packets += 1;
-        }
-        self.writer.peer_bucket.take(octets as u64);
-        self.writer.own_bucket.take(octets as u64);
-        self.writer.pacer.take(octets as u64);
-        if options.contains(Options::WCLOSE) {
-            self.writer.wclose_sent = true;
-        }
-        self.note_request(sync, options, flip, end, env);
     }
 
     /// A packet that is a request stops LSTIMER and starts WTIMER if it does not run (§3.5).

@@ -2,8 +2,9 @@
 //! whole message from its user into a packet, without a queue, an event or a plan in between. A message may take the few
 //! packets of an [`express_train`](super::express_train), of which all but the first carry nothing but data.
 
-use super::express::Departure;
-use super::express_train::{LONGEST_TRAIN, LaterArrival, LaterDeparture};
+use super::data::Transmission;
+use super::departures::Departure;
+use super::express_train::{LONGEST_TRAIN, LaterArrival};
 use super::input::is_worth_sharing;
 use super::plan::Planned;
 use super::{Context, Env};
@@ -152,8 +153,8 @@ impl Context {
 
     /// Sends `data` as one message in a few packets, or as octets in one, if it may leave at once and nothing else has to; else
     /// `data` is left. Behind a tag a message has to find room in one packet.
-    /// Those behind the first, which are to be accounted for, go to `later`. `acknowledged`: an arrival that is not
-    /// accounted for yet acknowledges all that was sent.
+    /// What is to be accounted for goes to `left`. `acknowledged`: an arrival that is not accounted for yet acknowledges all
+    /// that was sent.
     #[inline(always)]
     pub(crate) fn depart_message(
         &mut self,
@@ -161,7 +162,7 @@ impl Context {
         (tag, data, unit): (Option<u64>, &mut Bytes, Unit),
         out: &mut TransmitBatch,
         acknowledged: bool,
-        later: &mut Vec<LaterDeparture>,
+        left: &mut Vec<Transmission>,
     ) -> Option<Departure> {
         if data.is_empty() {
             return None;
@@ -187,11 +188,11 @@ impl Context {
             count: 1,
         };
         let data = std::mem::take(data);
-        let (sync, octets, options) = match whole {
-            true => self.build_message(&segment, &data, env, out),
-            false => self.build_train(&segment, &data, env, out, later),
-        };
-        Some(Departure::of(env.now, segment, sync, octets, options).carrying(data))
+        match whole {
+            true => left.push(self.build_message(segment, &data, env, out)),
+            false => self.build_train(segment, &data, env, out, left),
+        }
+        Some(Departure::of(env.now, TaggedMessage { tag, data }, unit))
     }
 
     /// Octets in the first packet of a message of `len`, if that may leave at once and nothing else has to.
@@ -220,49 +221,65 @@ impl Context {
             && ((XDATA_LEN + first + before_last + heads_len(behind)) as u64) < writer.pacer.available()
     }
 
-    /// The packet itself; returns its sync, its octets and its option bits.
+    /// The packet itself.
     #[inline]
     fn build_message(
         &mut self,
-        segment: &Planned,
+        segment: Planned,
         data: &Bytes,
         env: &Env<'_>,
         out: &mut TransmitBatch,
-    ) -> (u32, usize, Options) {
-        let (at, options) = self.write_first(segment, env, data, out);
+    ) -> Transmission {
+        let (at, options) = self.write_first(&segment, env, data, out);
         let copied = data.len() <= LONE_COPIED;
         self.stats.octets_copied += if copied { data.len() as u64 } else { 0 };
         let octets = out.push_message(self.route(true), at, data, copied);
-        self.note_built(octets, 1, env);
-        (self.writer.sync_out, octets, options)
+        self.note_left(octets, 1, env);
+        Transmission {
+            segment,
+            sync: self.writer.sync_out,
+            octets,
+            options,
+            xdata: true,
+            flip: false,
+        }
     }
 
-    /// The packets of a message that takes several, side by side; returns what there is to know of the first.
+    /// The packets of a message that takes several, side by side.
     #[inline(never)]
     fn build_train(
         &mut self,
-        segment: &Planned,
+        segment: Planned,
         data: &[u8],
         env: &Env<'_>,
         out: &mut TransmitBatch,
-        later: &mut Vec<LaterDeparture>,
-    ) -> (u32, usize, Options) {
+        left: &mut Vec<Transmission>,
+    ) {
         let (first, mut rest) = data.split_at(segment.len);
         let size = self.segment_size();
         let heads = heads_len(1 + rest.len().div_ceil(size));
         out.begin_packets(heads + XDATA_LEN + data.len());
-        let (at, options) = self.write_first(segment, env, first, out);
+        let (at, options) = self.write_first(&segment, env, first, out);
         out.arena.extend_from_slice(first);
-        let (sync, segment_octets) = (self.writer.sync_out, out.arena.len() - at);
+        let octets = out.arena.len() - at;
+        let first = Transmission {
+            segment,
+            sync: self.writer.sync_out,
+            octets,
+            options,
+            xdata: true,
+            flip: false,
+        };
+        left.push(first);
         let mut seq = segment.end();
         while !rest.is_empty() {
-            let (part, left) = rest.split_at(size.min(rest.len()));
-            rest = left;
+            let part;
+            (part, rest) = rest.split_at(size.min(rest.len()));
             let segment = Planned {
                 seq,
                 len: part.len(),
                 eom: rest.is_empty(),
-                ..*segment
+                ..segment
             };
             seq = segment.end();
             let (sync, options) = (self.next_sync(), self.options_of(&segment, false));
@@ -275,17 +292,18 @@ impl Context {
                 std::iter::once(part),
             );
             out.arena.extend_from_slice(part);
-            later.push(LaterDeparture::of(
+            left.push(Transmission {
                 segment,
                 sync,
-                size::packet(part.len()),
+                octets: size::packet(part.len()),
                 options,
-            ));
+                xdata: false,
+                flip: false,
+            });
         }
-        let octets = out.end_packets(self.route(false), at, segment_octets);
+        let octets = out.end_packets(self.route(false), at, octets);
         self.stats.octets_copied += data.len() as u64;
-        self.note_built(octets, 1 + later.len() as u64, env);
-        (sync, segment_octets, options)
+        self.note_left(octets, left.len() as u32, env);
     }
 
     /// Writes the packet that tells the status too, which `data` is to follow; where it begins, and its option bits.
@@ -349,12 +367,6 @@ impl Context {
             src: self.peer.local,
             ecn: self.data_ecn(alone),
         }
-    }
-
-    fn note_built(&mut self, octets: usize, packets: u64, env: &Env<'_>) {
-        self.peer.sent += octets as u64;
-        self.timers.last_sent = env.now;
-        self.stats.packets_sent += packets;
     }
 }
 

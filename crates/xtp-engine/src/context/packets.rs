@@ -86,10 +86,16 @@ impl Context {
             return octets;
         }
         out.push(route, travel.probe, at, by_reference);
+        self.note_left(octets, 1, env);
+        octets
+    }
+
+    /// So many packets, of so many octets together, are in the batch.
+    #[inline]
+    pub(super) fn note_left(&mut self, octets: usize, packets: u32, env: &Env<'_>) {
         self.peer.sent += octets as u64;
         self.timers.last_sent = env.now;
-        self.stats.packets_sent += 1;
-        octets
+        self.stats.packets_sent += u64::from(packets);
     }
 
     /// The same for a datagram that holds a packet without payload.

@@ -9,7 +9,7 @@ use crate::flow::Allowed;
 use crate::time::Time;
 use crate::transmit::MAX_SEGMENTS;
 use smallvec::SmallVec;
-use xtp_wire::{Caps, XDATA_LEN, size};
+use xtp_wire::{Caps, TAG_LEN, XDATA_LEN, size};
 
 /// A segment worth sending.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,11 @@ impl Planned {
     /// One past the last octet.
     pub(super) fn end(&self) -> u64 {
         self.seq + self.len as u64 * u64::from(self.count)
+    }
+
+    /// Octets of the user's in each segment.
+    pub(super) fn data_len(&self) -> usize {
+        self.len - if self.tag.is_some() { TAG_LEN } else { 0 }
     }
 
     /// The last segment of a run.

@@ -100,7 +100,7 @@ impl Engine {
             return false;
         };
         self.now = now;
-        let packets = 1 + self.trains.departures.len() as u64;
+        let packets = self.trains.departures.len() as u64;
         self.stats.sent += packets;
         self.stats.express += packets;
         match &mut self.deferred {
