@@ -11,8 +11,11 @@ use super::{Context, Env};
 use crate::congestion::Controller;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
+use bytes::Bytes;
+use core::iter::once;
+use core::slice;
 use smallvec::SmallVec;
-use xtp_wire::{Format, XDATA_LEN, size};
+use xtp_wire::{DataSegment, XDATA_LEN, heads_len, size};
 
 /// A turn in which only data left, and that is not accounted for yet: neither are its [`Transmission`]s.
 pub(crate) struct Departure {
@@ -21,6 +24,9 @@ pub(crate) struct Departure {
     message: TaggedMessage,
     unit: Unit,
 }
+
+/// Octets of a message that are copied behind their head: up to this many, one piece leaves sooner than two.
+const LONE_COPIED: usize = 8 << 10;
 
 /// The packets of a train behind its first.
 type LaterSegments = SmallVec<[Planned; 2]>;
@@ -59,11 +65,120 @@ impl Context {
         let segment = self.departing(env.now, acknowledged)?;
         let behind = self.later_segments(&segment, env.config.max_train)?;
         let (ask, alone) = (Ask::default(), behind.is_empty());
-        left.push(self.build_data(Format::Xdata, segment, ask, alone, env, out));
+        left.push(self.send_queued(env, out, segment, (true, ask), alone));
         for segment in behind {
-            left.push(self.build_data(Format::Data, segment, ask, false, env, out));
+            left.push(self.send_queued(env, out, segment, (false, ask), false));
         }
         Some(Departure::of(env.now, TaggedMessage::default(), Unit::Message))
+    }
+
+    /// Sends `data` as one message in a few packets, or as octets in one, if it may leave at once and nothing else has to; else
+    /// `data` is left. Behind a tag a message has to find room in one packet.
+    /// What is to be accounted for goes to `left`. `acknowledged`: an arrival that is not accounted for yet acknowledges all
+    /// that was sent.
+    #[inline(always)]
+    pub(crate) fn depart_message(
+        &mut self,
+        env: &Env<'_>,
+        (tag, data, unit): (Option<u64>, &mut Bytes, Unit),
+        out: &mut TransmitBatch,
+        acknowledged: bool,
+        left: &mut Vec<Transmission>,
+    ) -> Option<Departure> {
+        if data.is_empty() {
+            return None;
+        }
+        let len = DataSegment { tag, data }.sequence_len();
+        let first = match acknowledged && self.may_answer(len, env.now) {
+            true => {
+                debug_assert_eq!(self.may_be_sent(len, env, true), Some(len));
+                len
+            }
+            false => self.may_be_sent(len, env, acknowledged)?,
+        };
+        let whole = len == first;
+        if !whole && (tag.is_some() || unit == Unit::Octets) {
+            return None;
+        }
+        let segment = Planned {
+            seq: self.writer.nxt,
+            len: first,
+            tag,
+            eom: whole && unit == Unit::Message,
+            again: false,
+            count: 1,
+        };
+        let data = std::mem::take(data);
+        match whole {
+            true => {
+                let how = (true, Ask::default());
+                let (at, sent) = self.write_data(env, out, segment, how, once(&data[..]));
+                let payload = self.copy_short(out, slice::from_ref(&data), LONE_COPIED);
+                let travel = self.data_travel(true);
+                self.put_written(env, out, travel, at, payload);
+                left.push(sent);
+            }
+            false => self.send_parts(env, out, (segment, &data), left),
+        }
+        Some(Departure::of(env.now, TaggedMessage { tag, data }, unit))
+    }
+
+    /// Octets in the first packet of a message of `len`, if that may leave at once and nothing else has to.
+    #[inline(never)]
+    fn may_be_sent(&self, len: usize, env: &Env<'_>, acknowledged: bool) -> Option<usize> {
+        let size = self.segment_size().checked_sub(XDATA_LEN)?;
+        let may = (acknowledged && self.writer.all_sent() || self.writer.queue.is_empty())
+            && self.may_depart(len as u64, env.now, acknowledged)
+            && self.room() >= len as u64
+            && self.tuning.sort.is_none()
+            && (len <= size || self.may_leave_as_train(len, size, env.config.max_train));
+        may.then_some(len.min(size))
+    }
+
+    /// Whether a message of `len` octets, of which `first` find room in the first packet, may leave in a train at once:
+    /// what [`later_segments`](Self::later_segments) asks, of a message that is not in the queue.
+    fn may_leave_as_train(&self, len: usize, first: usize, max: usize) -> bool {
+        let writer = &self.writer;
+        let size = self.segment_size();
+        let behind = (len - first).div_ceil(size);
+        let before_last = (len - first - 1) / size * size;
+        writer.nxt + (len + size) as u64 <= writer.credit.alloc
+            && writer.control.span().is_none_or(|span| len as u64 <= span)
+            && behind < self.longest(max)
+            && ((first + before_last) as u64) < writer.control.window()
+            && ((XDATA_LEN + first + before_last + heads_len(behind)) as u64) < writer.pacer.available()
+    }
+
+    /// The packets of a message that takes several.
+    #[inline(never)]
+    fn send_parts(
+        &mut self,
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+        (first, data): (Planned, &[u8]),
+        left: &mut Vec<Transmission>,
+    ) {
+        let (size, travel) = (self.segment_size(), self.data_travel(false));
+        let (mut seq, mut room, mut rest) = (first.seq, first.len, data);
+        out.arena
+            .reserve(heads_len(1 + data.len().div_ceil(size)) + XDATA_LEN + data.len());
+        while !rest.is_empty() {
+            let part;
+            (part, rest) = rest.split_at(room.min(rest.len()));
+            let segment = Planned {
+                seq,
+                len: part.len(),
+                eom: rest.is_empty(),
+                ..first
+            };
+            let how = (left.is_empty(), Ask::default());
+            let (at, sent) = self.write_data(env, out, segment, how, once(part));
+            out.arena.extend_from_slice(part);
+            self.put_written(env, out, travel, at, &[]);
+            left.push(sent);
+            (seq, room) = (segment.end(), size);
+        }
+        self.stats.octets_copied += data.len() as u64;
     }
 
     fn departing(&self, now: Time, acknowledged: bool) -> Option<Planned> {

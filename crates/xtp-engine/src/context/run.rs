@@ -3,9 +3,9 @@
 use super::data::Transmission;
 use super::plan::Planned;
 use super::{Context, Env};
-use crate::transmit::{Route, TransmitBatch};
+use crate::transmit::TransmitBatch;
 use smallvec::SmallVec;
-use xtp_wire::{Format, Header, size};
+use xtp_wire::{Format, Header, Options, size};
 
 impl Context {
     /// Sends all packets of `run` but the last, which may ask for something and is sent like any other.
@@ -17,23 +17,15 @@ impl Context {
         let (len, packets) = (run.len, count as usize);
         let sync = self.writer.sync_out.wrapping_add(1);
         self.writer.sync_out = self.writer.sync_out.wrapping_add(count);
-        let options = self.data_options(run.seq + len as u64, false, false);
+        let segment = Planned { count, ..*run };
+        let options = self.data_options(&segment, false, Options::empty());
         let header = Header {
-            key: self.wire_key(),
-            options,
-            format: Format::Data,
             dlen: len as u32,
-            check: 0,
-            sort: self.tuning.sort.unwrap_or(0),
-            sync,
-            seq: run.seq,
+            ..self.header(Format::Data, options, sync, run.seq)
         };
         let protection = env.config.protection();
-        let route = Route {
-            dst: self.peer.addr,
-            src: self.peer.local,
-            ecn: self.data_ecn(false),
-        };
+        let ecn = self.data_ecn(false);
+        let route = self.route(ecn);
         match self.writer.queue.frames_at(run.seq) {
             Some((frames, from)) => {
                 let frame = |index| std::iter::once(frames.frame(from + index));
@@ -52,7 +44,7 @@ impl Context {
         let octets = size::packet(len);
         self.note_left(octets * packets, count, env);
         let left = Transmission {
-            segment: Planned { count, ..*run },
+            segment,
             sync,
             octets,
             options,

@@ -229,7 +229,7 @@ impl Context {
                     dreq: true,
                     ..Ask::default()
                 };
-                self.emit_data(Format::Data, segment, ask, env, out);
+                self.emit_data(false, segment, ask, env, out);
                 return;
             }
         }
@@ -294,7 +294,7 @@ impl Context {
             dreq: self.carried_dreq(seq + cut.len as u64),
             ..Ask::default()
         };
-        self.emit_data(Format::Data, segment, ask, env, out);
+        self.emit_data(false, segment, ask, env, out);
     }
 
     /// The segment that ends here carried a DREQ that is unanswered: without it the peer would not know that its
