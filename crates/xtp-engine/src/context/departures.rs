@@ -5,17 +5,15 @@ use super::data::Transmission;
 use super::decide::Ask;
 use super::exchange::{TaggedMessage, Unit};
 use super::express::Arrival;
-use super::express_train::LONGEST_TRAIN;
 use super::plan::{Planned, Stop};
 use super::{Context, Env};
-use crate::congestion::Controller;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use bytes::Bytes;
 use core::iter::once;
 use core::slice;
 use smallvec::SmallVec;
-use xtp_wire::{DataSegment, XDATA_LEN, heads_len, size};
+use xtp_wire::{DataSegment, XDATA_LEN, heads_len};
 
 /// A turn in which only data left, and that is not accounted for yet: neither are its [`Transmission`]s.
 pub(crate) struct Departure {
@@ -27,9 +25,6 @@ pub(crate) struct Departure {
 
 /// Octets of a message that are copied behind their head: up to this many, one piece leaves sooner than two.
 const LONE_COPIED: usize = 8 << 10;
-
-/// The packets of a train behind its first.
-type LaterSegments = SmallVec<[Planned; 2]>;
 
 impl Context {
     /// The queue as it is with these: without what the arrival acknowledged, with what departed. Doing it again changes
@@ -62,12 +57,11 @@ impl Context {
         acknowledged: bool,
         left: &mut Vec<Transmission>,
     ) -> Option<Departure> {
-        let segment = self.departing(env.now, acknowledged)?;
-        let behind = self.later_segments(&segment, env.config.max_train)?;
-        let (ask, alone) = (Ask::default(), behind.is_empty());
-        left.push(self.send_queued(env, out, segment, (true, ask), alone));
-        for segment in behind {
-            left.push(self.send_queued(env, out, segment, (false, ask), false));
+        let segments = self.waiting(env, acknowledged)?;
+        let alone = segments.len() == 1;
+        for segment in segments {
+            let how = (left.is_empty(), Ask::default());
+            left.push(self.send_queued(env, out, segment, how, alone));
         }
         Some(Departure::of(env.now, TaggedMessage::default(), Unit::Message))
     }
@@ -85,26 +79,24 @@ impl Context {
         acknowledged: bool,
         left: &mut Vec<Transmission>,
     ) -> Option<Departure> {
-        if data.is_empty() {
+        let len = DataSegment { tag, data }.sequence_len();
+        let clear = match acknowledged {
+            true => self.writer.all_sent(),
+            false => self.writer.queue.is_empty(),
+        };
+        if data.is_empty() || !clear || !self.may_leave(env, acknowledged) || self.room() < len as u64 {
             return None;
         }
-        let len = DataSegment { tag, data }.sequence_len();
-        let first = match acknowledged && self.may_answer(len, env.now) {
-            true => {
-                debug_assert_eq!(self.may_be_sent(len, env, true), Some(len));
-                len
-            }
-            false => self.may_be_sent(len, env, acknowledged)?,
-        };
-        let whole = len == first;
-        if !whole && (tag.is_some() || unit == Unit::Octets) {
+        let whole = len <= self.permit.lone as usize;
+        let parts = len <= self.permit.train as usize && tag.is_none() && unit == Unit::Message;
+        if !whole && !parts {
             return None;
         }
         let segment = Planned {
             seq: self.writer.nxt,
-            len: first,
+            len,
             tag,
-            eom: whole && unit == Unit::Message,
+            eom: unit == Unit::Message,
             again: false,
             count: 1,
         };
@@ -123,43 +115,17 @@ impl Context {
         Some(Departure::of(env.now, TaggedMessage { tag, data }, unit))
     }
 
-    /// Octets in the first packet of a message of `len`, if that may leave at once and nothing else has to.
-    #[inline(never)]
-    fn may_be_sent(&self, len: usize, env: &Env<'_>, acknowledged: bool) -> Option<usize> {
-        let size = self.segment_size().checked_sub(XDATA_LEN)?;
-        let may = (acknowledged && self.writer.all_sent() || self.writer.queue.is_empty())
-            && self.may_depart(len as u64, env.now, acknowledged)
-            && self.room() >= len as u64
-            && self.tuning.sort.is_none()
-            && (len <= size || self.may_leave_as_train(len, size, env.config.max_train));
-        may.then_some(len.min(size))
-    }
-
-    /// Whether a message of `len` octets, of which `first` find room in the first packet, may leave in a train at once:
-    /// what [`later_segments`](Self::later_segments) asks, of a message that is not in the queue.
-    fn may_leave_as_train(&self, len: usize, first: usize, max: usize) -> bool {
-        let writer = &self.writer;
-        let size = self.segment_size();
-        let behind = (len - first).div_ceil(size);
-        let before_last = (len - first - 1) / size * size;
-        writer.nxt + (len + size) as u64 <= writer.credit.alloc
-            && writer.control.span().is_none_or(|span| len as u64 <= span)
-            && behind < self.longest(max)
-            && ((first + before_last) as u64) < writer.control.window()
-            && ((XDATA_LEN + first + before_last + heads_len(behind)) as u64) < writer.pacer.available()
-    }
-
     /// The packets of a message that takes several.
     #[inline(never)]
     fn send_parts(
         &mut self,
         env: &Env<'_>,
         out: &mut TransmitBatch,
-        (first, data): (Planned, &[u8]),
+        (whole, data): (Planned, &[u8]),
         left: &mut Vec<Transmission>,
     ) {
         let (size, travel) = (self.segment_size(), self.data_travel(false));
-        let (mut seq, mut room, mut rest) = (first.seq, first.len, data);
+        let (mut seq, mut room, mut rest) = (whole.seq, size - XDATA_LEN, data);
         out.arena
             .reserve(heads_len(1 + data.len().div_ceil(size)) + XDATA_LEN + data.len());
         while !rest.is_empty() {
@@ -169,7 +135,7 @@ impl Context {
                 seq,
                 len: part.len(),
                 eom: rest.is_empty(),
-                ..first
+                ..whole
             };
             let how = (left.is_empty(), Ask::default());
             let (at, sent) = self.write_data(env, out, segment, how, once(part));
@@ -181,87 +147,31 @@ impl Context {
         self.stats.octets_copied += data.len() as u64;
     }
 
-    fn departing(&self, now: Time, acknowledged: bool) -> Option<Planned> {
-        let writer = &self.writer;
-        let waiting = writer.queue.end() - writer.nxt;
-        let size = self.segment_size().checked_sub(XDATA_LEN)?;
-        if writer.wants_room || !self.may_depart(waiting, now, acknowledged) {
+    /// What waits, in packets of which the first is to be XDATA, if all of it may leave and nothing else has to.
+    fn waiting(&self, env: &Env<'_>, acknowledged: bool) -> Option<SmallVec<[Planned; 2]>> {
+        let (writer, permit) = (&self.writer, &self.permit);
+        let (mut seq, end) = (writer.nxt, writer.queue.end());
+        let octets = end - seq;
+        let most = permit.lone.max(permit.train);
+        if octets == 0 || octets > most.into() || writer.wants_room || !self.may_leave(env, acknowledged) {
             return None;
-        }
-        let cut = writer.queue.cut(writer.nxt, size)?;
-        Some(Planned {
-            seq: writer.nxt,
-            len: cut.len,
-            tag: cut.tag,
-            eom: cut.eom,
-            again: false,
-            count: 1,
-        })
-    }
-
-    /// Whether so many octets, all that wait, may leave, and nothing else has to.
-    ///
-    /// No timer is due: the engine has asked for all contexts at once.
-    #[inline]
-    pub(super) fn may_depart(&self, octets: u64, now: Time, acknowledged: bool) -> bool {
-        let writer = &self.writer;
-        debug_assert!(!self.regular || self.timers.next().is_none_or(|at| at > now));
-        self.regular
-            && octets > 0
-            && (acknowledged || writer.inflight.is_empty())
-            && writer.nxt + octets <= writer.credit.alloc
-            && writer.control.window() > 0
-            && writer.pacer.available() > 0
-            && now < self.idle_from()
-            // What came since is news for the peer.
-            && (acknowledged || self.reader.told != (self.reader.store.next(), self.next_alloc()))
-            && !self.could_probe(octets, now)
-    }
-
-    /// What has to leave behind `first`, the first packet of a turn; `None` if it does not go the short way. Nothing, if
-    /// that packet is all.
-    fn later_segments(&self, first: &Planned, max: usize) -> Option<LaterSegments> {
-        let writer = &self.writer;
-        let mut later = LaterSegments::new();
-        let end = writer.queue.end();
-        if first.end() == end {
-            return Some(later);
         }
         let size = self.segment_size();
-        // With so much to spare no rule about credit has an effect.
-        let credit = end + size as u64 <= writer.credit.alloc;
-        let span = writer.control.span().is_none_or(|span| end - writer.nxt <= span);
-        if !credit || !span {
-            return None;
-        }
-        let mut octets = size::packet(XDATA_LEN + first.len) as u64;
-        let mut seq = first.end();
+        let (mut segments, mut room) = (SmallVec::new(), size - XDATA_LEN);
         while seq < end {
-            // The window and the pacer let no less through when the arrival is accounted for.
-            let open = seq - writer.nxt < writer.control.window() && octets < writer.pacer.available();
-            let cut = writer.queue.cut(seq, size)?;
-            if !open || cut.tag.is_some() || later.len() + 2 > self.longest(max) {
+            let segment = Planned::of(seq, writer.queue.cut(seq, room)?, false);
+            let behind = !segments.is_empty();
+            if behind && (segment.tag.is_some() || segments.len() >= permit.packets as usize) {
                 return None;
             }
-            let segment = Planned {
-                seq,
-                len: cut.len,
-                tag: None,
-                eom: cut.eom,
-                again: false,
-                count: 1,
-            };
-            octets += size::packet(cut.len) as u64;
-            seq = segment.end();
-            later.push(segment);
+            (seq, room) = (segment.end(), size);
+            segments.push(segment);
         }
-        Some(later)
-    }
-
-    /// Packets of a train that may leave at once, if a turn hands over at most `max`: one more might ask for a report.
-    pub(super) fn longest(&self, max: usize) -> usize {
-        let unasked = self.unasked() as usize - 1;
-        unasked.min(LONGEST_TRAIN).min(max)
+        let permitted = match segments.len() {
+            1 => permit.lone,
+            _ => permit.train,
+        };
+        (octets <= permitted.into()).then_some(segments)
     }
 
     /// Does for a departure what [`Context::flush`] does beside building the packets, as of then.
@@ -276,10 +186,8 @@ impl Context {
             let _ = self.peer.mtu.next_probe(env.now);
         }
         self.schedule_path_timer();
-        self.end_turn(env.now);
+        self.end_turn(env);
         self.touched = env.now;
-        self.regular = self.is_regular();
-        self.answerable = self.answerable();
         self.reader.store.prepare();
     }
 }

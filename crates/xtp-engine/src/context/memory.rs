@@ -4,6 +4,7 @@ use super::marks::Marks;
 use super::modes::Pattern;
 use super::path::PathQueue;
 use super::peer::Peer;
+use super::permit::Permit;
 use super::reader::{NakRecord, Owed, PeerModes, Reader, ReaderState, Refusal};
 use super::renew::NOTHING;
 use super::timers::Timers;
@@ -76,7 +77,7 @@ impl Context {
             initial: 0,
             touched: Time::ZERO,
             regular: false,
-            answerable: 0,
+            permit: Permit::NONE,
             expected_answer: 0,
             tuning,
         })

@@ -105,6 +105,7 @@ impl Context {
             timers: _,
             offered: _,
             touched: _,
+            permit: _,
             marks: _,
             peer_key,
             peer_has_key,
@@ -136,14 +137,12 @@ impl Context {
             moved,
             initial,
             regular,
-            answerable,
             expected_answer,
         } = self;
         (*peer_key, *peer_has_key, *in_force) = (None, false, Caps::empty());
         (*listener, *place, *confirm, *opening) = (None, None, Confirm::Received, None);
         (*closed, *cached, *serial) = (None, None, None);
         (*expected_answer, *initial, *regular) = (0, 0, false);
-        *answerable = 0;
         (*released, *end_received, *dirty) = (false, false, false);
         (*half_open, *extended_first) = (false, false);
         (*retired, *abort_pending) = (false, false);

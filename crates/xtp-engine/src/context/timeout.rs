@@ -216,14 +216,7 @@ impl Context {
             if let Some(cut) = self.writer.queue.cut(nxt, room)
                 && cut.len as u64 <= credit - nxt
             {
-                let segment = Planned {
-                    seq: nxt,
-                    len: cut.len,
-                    tag: cut.tag,
-                    eom: cut.eom,
-                    again: false,
-                    count: 1,
-                };
+                let segment = Planned::of(nxt, cut, false);
                 let ask = Ask {
                     sreq: true,
                     dreq: true,
@@ -281,14 +274,7 @@ impl Context {
         let Some(cut) = self.writer.queue.cut(seq, size) else {
             return;
         };
-        let segment = Planned {
-            seq,
-            len: cut.len,
-            tag: cut.tag,
-            eom: cut.eom,
-            again: true,
-            count: 1,
-        };
+        let segment = Planned::of(seq, cut, true);
         let ask = Ask {
             sreq: true,
             dreq: self.carried_dreq(seq + cut.len as u64),
