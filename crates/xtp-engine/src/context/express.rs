@@ -8,10 +8,10 @@
 
 use super::express_train::LaterArrival;
 use super::input::Input;
-use super::reader::{Owed, ReaderState, Refusal};
+use super::reader::{PeerModes, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
-use super::{Context, Doubt, Env, Pattern, State};
+use super::{Context, Env, Role, State};
 use crate::event::Event;
 use crate::recv::Payload;
 use crate::time::Time;
@@ -39,77 +39,49 @@ impl Context {
         // Short associations end before it would pay, and this is asked after every turn of theirs.
         self.pattern.lasting
             && self.state == State::Active
-            && self.is_quiet()
-            && self.reader_is_regular()
-            && self.writer_is_regular()
-            && self.has(Caps::XDATA)
-            && self.peer.validated
-            && self.peer_key.is_some()
-            && self.path_queue.is_empty()
+            && self.is_usual()
+            && self.is_untroubled()
+            && self.nothing_is_asked()
+            && self.streams_go_on()
             && [Timer::Wait, Timer::Loss, Timer::Rate, Timer::Zombie, Timer::Doubt]
                 .iter()
                 .all(|timer| !self.timers.runs(*timer))
     }
 
-    /// No user or engine waits for anything.
-    fn is_quiet(&self) -> bool {
-        let Pattern {
-            one_way, no_feedback, ..
-        } = self.pattern;
+    /// Both ends know each other, and no packet differs for what was agreed.
+    fn is_usual(&self) -> bool {
+        let (tuning, writer) = (&self.tuning, &self.writer);
         self.closed.is_none()
             && !self.released
-            && !self.abort_pending
-            && self.restart.is_none()
-            && self.doubt == Doubt::No
-            && self.unreachable_since.is_none()
-            && !self.renegotiation.due
-            && self.renegotiation.open.is_none()
-            && self.marks.is_empty()
-            && self.serial.is_none()
-            && self.learned_token.is_none()
-            && self.learned_refusal.is_none()
-            && self.moved.is_none()
+            && self.has(Caps::XDATA)
+            && self.peer.validated
             && !self.half_open
-            && !one_way
-            && !no_feedback
-            && self.tuning.sort.is_none()
-            && !self.tuning.no_error
-            && !self.tuning.no_flow
-            && (self.role != super::Role::Responder || self.peer_has_key)
-    }
-
-    fn reader_is_regular(&self) -> bool {
-        let reader = &self.reader;
-        reader.state == ReaderState::Open
-            && reader.modes == super::reader::PeerModes::default()
-            && reader.final_seq.is_none()
-            && reader.refusal == Refusal::No
-            && reader.dreq.is_none()
-            && reader.owed == Owed::Nothing
-            && reader.window.is_none()
-            && reader.assembly.is_none()
-            && !reader.end_pending
-            && reader.error_control == reader.wanted_error_control
-            && !reader.store.has_holes()
-    }
-
-    fn writer_is_regular(&self) -> bool {
-        let writer = &self.writer;
-        writer.state == WriterState::Open
-            && writer.final_seq.is_none()
-            && !writer.refused
-            && writer.requests.open.is_empty()
-            && writer.requests.dreq.is_none()
-            && writer.requests.edge_open.is_none()
-            && writer.blocked.is_none()
-            && writer.handshake.is_none()
-            && !writer.forced_judgement
-            && writer.wanted.is_nothing()
-            && !writer.wants_room
-            && !writer.inflight.has_lost()
+            && self.peer_key.is_some()
+            && (self.role != Role::Responder || self.peer_has_key)
+            && self.serial.is_none()
+            && !self.pattern.no_feedback
+            && tuning.sort.is_none()
+            && !tuning.no_error
+            && !tuning.no_flow
+            && self.reader.modes == PeerModes::default()
             && writer.peer_bucket.is_off()
             && writer.own_bucket.is_off()
-            && !writer.is_stopped()
+    }
+
+    /// Both halves are open, nothing is missing, and everything written has left.
+    fn streams_go_on(&self) -> bool {
+        let (reader, writer) = (&self.reader, &self.writer);
+        reader.state == ReaderState::Open
+            && reader.final_seq.is_none()
+            && reader.refusal == Refusal::No
+            && reader.window.is_none()
+            && reader.error_control == reader.wanted_error_control
+            && !reader.store.has_holes()
+            && writer.state == WriterState::Open
+            && writer.requests.edge_open.is_none()
+            && !writer.forced_judgement
+            && !writer.wants_room
+            && !writer.inflight.has_lost()
             && writer.all_sent()
     }
 
