@@ -141,9 +141,8 @@ impl Context {
         env: &mut Env<'_>,
         out: &mut TransmitBatch,
     ) {
-        let start = 0;
         let segment = segment.unwrap_or(Planned {
-            seq: start,
+            seq: 0,
             len: 0,
             tag: None,
             eom: false,

@@ -313,17 +313,13 @@ impl Context {
     /// Room for user octets in the next packet of `plan`.
     fn room_for(&self, plan: &Plan) -> usize {
         let size = self.segment_size();
-        if !plan.segments.is_empty() {
-            size
-        } else if plan.first {
-            size::payload(self.peer.mtu.current())
-                .saturating_sub(plan.ahead)
-                .min(size)
-                .max(16)
-        } else if plan.xdata {
-            (size - XDATA_LEN.min(size)).max(16)
-        } else {
-            size
+        let room = match plan.first {
+            true => size::payload(self.peer.mtu.current()),
+            false => size,
+        };
+        match plan.segments.is_empty() {
+            true => room.saturating_sub(plan.ahead).min(size).max(16),
+            false => size,
         }
     }
 

@@ -240,28 +240,29 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let arrival = self
-            .deferred
-            .as_mut()
-            .and_then(|deferred| deferred.arrival.take());
+        let acknowledged = self.deferred.is_some();
         out.begin();
-        let departure = context.depart(&env, out, arrival.is_some(), &mut self.trains.departures);
-        let left = departure.is_some();
-        if left {
-            context.dirty = false;
-            self.scheduler.pop(self.now);
-            let packets = self.trains.departures.len() as u64;
-            self.stats.sent += packets;
-            self.stats.express += packets;
-        }
-        if left || arrival.is_some() {
-            self.deferred = Some(Deferred {
-                slot,
-                handed: None,
-                arrival,
-                departure,
-            });
-        }
-        left
+        let Some(departure) = context.depart(&env, out, acknowledged, &mut self.trains.departures) else {
+            return false;
+        };
+        context.dirty = false;
+        self.scheduler.pop(self.now);
+        self.defer_departure(slot, departure);
+        true
+    }
+
+    /// A departure is to be accounted for, after what came before it.
+    #[inline]
+    pub(super) fn defer_departure(&mut self, slot: u32, departure: Departure) {
+        let packets = self.trains.departures.len() as u64;
+        self.stats.sent += packets;
+        self.stats.express += packets;
+        let deferred = self.deferred.get_or_insert(Deferred {
+            slot,
+            handed: None,
+            arrival: None,
+            departure: None,
+        });
+        deferred.departure = Some(departure);
     }
 }
