@@ -152,8 +152,9 @@ impl Context {
         let (writer, permit) = (&self.writer, &self.permit);
         let (mut seq, end) = (writer.nxt, writer.queue.end());
         let octets = end - seq;
-        let most = permit.lone.max(permit.train);
-        if octets == 0 || octets > most.into() || writer.wants_room || !self.may_leave(env, acknowledged) {
+        let (lone, train) = (u64::from(permit.lone), u64::from(permit.train));
+        if octets == 0 || octets > lone.max(train) || writer.wants_room || !self.may_leave(env, acknowledged)
+        {
             return None;
         }
         let size = self.segment_size();
@@ -167,11 +168,8 @@ impl Context {
             (seq, room) = (segment.end(), size);
             segments.push(segment);
         }
-        let permitted = match segments.len() {
-            1 => permit.lone,
-            _ => permit.train,
-        };
-        (octets <= permitted.into()).then_some(segments)
+        let most = if segments.len() == 1 { lone } else { train };
+        (octets <= most).then_some(segments)
     }
 
     /// Does for a departure what [`Context::flush`] does beside building the packets, as of then.

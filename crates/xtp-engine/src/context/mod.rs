@@ -58,7 +58,6 @@ use crate::stats::ContextStats;
 use crate::time::Time;
 pub(crate) use backlog::Waiting;
 pub(crate) use data::Transmission;
-use decide::Ask;
 pub(crate) use departures::Departure;
 pub use exchange::{TaggedMessage, Unit};
 pub(crate) use express::Arrival;

@@ -25,17 +25,16 @@ pub(super) struct Gates {
     pub(super) budget: Option<u64>,
 }
 
-/// What may leave before the next turn where all that was sent is acknowledged: octets of new data, none of them a question.
+/// What may leave before the next turn and [before the writer counts as idle](Context::idle_from) where all that was sent is
+/// acknowledged: octets of new data, none of them a question.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Permit {
     /// Octets of sequence space in one packet.
-    pub(super) lone: u32,
+    pub(super) lone: u16,
     /// Octets of sequence space in a train.
     pub(super) train: u32,
     /// Packets of a train.
-    pub(super) packets: u32,
-    /// As long as it is earlier than this: then the writer counts as idle.
-    pub(super) until: Time,
+    pub(super) packets: u16,
 }
 
 impl Permit {
@@ -44,7 +43,6 @@ impl Permit {
         lone: 0,
         train: 0,
         packets: 0,
-        until: Time::ZERO,
     };
 }
 
@@ -69,7 +67,10 @@ impl Context {
             window: writer.control.window(),
             flight: 0,
             edge: span.map_or(u64::MAX, |span| una.saturating_add(span)),
-            tokens: writer.peer_bucket.octets_now().min(writer.own_bucket.octets_now()),
+            tokens: writer
+                .peer_bucket
+                .octets_now()
+                .min(writer.own_bucket.octets_now()),
             pacer,
             budget: match self.role {
                 Role::Initiator => None,
@@ -99,10 +100,16 @@ impl Context {
         None
     }
 
+    /// From when on the writer counts as idle.
+    #[inline]
+    fn idle_from(&self) -> Time {
+        self.timers.last_sent.max(self.timers.decayed) + NOT_IDLE
+    }
+
     /// What may leave as the turn left things, in trains of at most `max` packets; less where it is not certain.
     pub(super) fn permit(&self, max: usize) -> Permit {
         let writer = &self.writer;
-        let until = self.timers.last_sent.max(self.timers.decayed) + NOT_IDLE;
+        let until = self.idle_from();
         let (gates, size) = (self.gates_beyond(writer.nxt), self.segment_size());
         if size <= XDATA_LEN || self.closed_gate(&gates, until).is_some() {
             return Permit::NONE;
@@ -121,10 +128,9 @@ impl Context {
             .min(gates.octets(writer.nxt, packets))
             .min((packets * size).saturating_sub(XDATA_LEN) as u64);
         Permit {
-            lone: credit.min(unprobed).min((size - XDATA_LEN) as u64) as u32,
+            lone: credit.min(unprobed).min((size - XDATA_LEN) as u64) as u16,
             train: train as u32,
-            packets: packets as u32,
-            until,
+            packets: packets as u16,
         }
     }
 
@@ -135,7 +141,7 @@ impl Context {
     #[inline]
     pub(super) fn may_leave(&self, env: &Env<'_>, acknowledged: bool) -> bool {
         let may = self.regular
-            && env.now < self.permit.until
+            && env.now < self.idle_from()
             && (acknowledged || self.writer.inflight.is_empty() && self.has_news());
         debug_assert!(!may || self.timers.next().is_none_or(|at| at > env.now));
         debug_assert!(!may || self.permit == self.permit(env.config.max_train));

@@ -112,9 +112,7 @@ impl Context {
     /// Whether a packet with data can carry the status of the other stream (§3.4).
     fn xdata_fits(&self) -> bool {
         let untold = self.reader.refusal == super::reader::Refusal::Later && !self.reader.refusal_told;
-        let useful = untold
-            || self.reader.owed > super::reader::Owed::Nothing
-            || self.has_news();
+        let useful = untold || self.reader.owed > super::reader::Owed::Nothing || self.has_news();
         self.has(Caps::XDATA) && self.state == State::Active && !self.reader.has_holes() && useful
     }
 

@@ -40,10 +40,7 @@ impl Context {
     /// Nothing is queued, in flight or unread.
     fn streams_are_empty(&self) -> bool {
         let (writer, reader) = (&self.writer, &self.reader);
-        writer.queue.is_empty()
-            && writer.inflight.is_empty()
-            && reader.store.is_empty()
-            && !reader.update_due
+        writer.queue.is_empty() && writer.inflight.is_empty() && reader.store.is_empty() && !reader.update_due
     }
 
     /// Neither end asked, owes or waits for anything about the streams.

@@ -11,7 +11,7 @@ use crate::error::CloseReason;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
-use xtp_wire::{Format, Options};
+use xtp_wire::Options;
 
 /// FIRST repeats carry the same data twice, then a prefix that fits every path (§2.4.2).
 const FULL_REPEATS: u32 = 3;
@@ -340,14 +340,7 @@ impl Context {
             return None;
         }
         let cut = self.writer.queue.cut(start, want)?;
-        Some(Planned {
-            seq: start,
-            len: cut.len,
-            tag: cut.tag,
-            eom: cut.eom,
-            again: true,
-            count: 1,
-        })
+        Some(Planned::of(start, cut, true))
     }
 
     /// COOKIE: FIRST again with the token, once per token (§1.10).

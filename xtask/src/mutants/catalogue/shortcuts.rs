@@ -101,7 +101,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "express-idle",
         "xtp-engine/src/context/permit.rs",
-        "&& «env.now < self.permit.until»",
+        "&& «env.now < self.idle_from()»",
         "true",
         "the short way uses a window that should have decayed",
     ),
