@@ -355,30 +355,6 @@ impl TransmitBatch {
         octets
     }
 
-    /// Makes room for a train of packets side by side in the arena, which take so many octets.
-    pub(crate) fn begin_packets(&mut self, octets: usize) {
-        self.arena.reserve(octets);
-    }
-
-    /// Ends the train that began at `at`, all of whose packets but the last have `segment` octets; its octets.
-    pub(crate) fn end_packets(&mut self, route: Route, at: usize, segment: usize) -> usize {
-        let total = self.arena.len() - at;
-        let first = self.pieces.len();
-        self.pieces.push(Piece::Arena(at..self.arena.len()));
-        self.open = false;
-        self.trains.push(Train {
-            dst: route.dst,
-            src: route.src,
-            ecn: route.ecn,
-            segment,
-            total,
-            count: total.div_ceil(segment),
-            probe: false,
-            pieces: first..self.pieces.len(),
-        });
-        total
-    }
-
     /// Adds the datagrams of a run: `count` headers lie at the end of the arena from `heads_at` on, each is followed by
     /// the next `len` octets of `payload`.
     pub(crate) fn push_run(
@@ -505,8 +481,15 @@ impl TransmitBatch {
         {
             train.total += octets;
             train.count += 1;
-            train.pieces.end = self.pieces.len();
             self.open = octets == train.segment;
+            // What lies side by side is one piece.
+            if let [.., Piece::Arena(before), Piece::Arena(last)] = &mut self.pieces[train.pieces.start..]
+                && before.end == last.start
+            {
+                before.end = last.end;
+                self.pieces.pop();
+            }
+            train.pieces.end = self.pieces.len();
             return;
         }
         self.begin_train(route, octets, first).probe = probe;

@@ -49,6 +49,18 @@ pub(super) struct Ask {
     pub(super) end: bool,
 }
 
+impl Ask {
+    /// The same as option bits; EDGE says the rest.
+    #[inline]
+    pub(super) fn options(self) -> Options {
+        let mut options = Options::empty();
+        options.set(Options::SREQ, self.sreq);
+        options.set(Options::DREQ, self.dreq);
+        options.set(Options::END, self.end);
+        options
+    }
+}
+
 impl Context {
     /// Looks at all parts and names the next thing worth sending. Changes nothing.
     pub(super) fn decide(&self, now: Time, config: &EngineConfig) -> Intent {

@@ -1,20 +1,20 @@
 //! Carrying out an intent: octets into the batch, book-keeping into the parts. Decides nothing.
 
+use super::data::Transmission;
 use super::decide::{Ask, Intent};
 use super::packets::{Draft, Travel};
 use super::plan::{Plan, Planned, Stop};
-use super::reader::{Owed, ReaderState, Refusal};
+use super::reader::Owed;
 use super::timers::Timer;
-use super::writer::{Blocked, OpenDreq, WriterState};
+use super::writer::{Blocked, OpenDreq};
 use super::{Context, Env, State, Transition};
-use crate::congestion::{Controller, Sent};
+use crate::congestion::Controller;
 use crate::error::CloseReason;
 use crate::rate::TokenBucket;
 use crate::time::Time;
-use crate::transmit::{Ecn, TransmitBatch};
+use crate::transmit::TransmitBatch;
 use bytes::Bytes;
-use smallvec::SmallVec;
-use xtp_wire::{CONTROL_LEN, Format, Options, TAG_LEN, XDATA_LEN, size};
+use xtp_wire::{CONTROL_LEN, Format, Options, TAG_LEN, size};
 
 impl Context {
     /// Does what `intent` says; true if something may be left to do.
@@ -49,26 +49,16 @@ impl Context {
         for (index, segment) in plan.segments.iter().enumerate() {
             self.emit_run(segment, env, out);
             let ask = self.ask(plan, index, env.now);
-            let segment = &segment.last();
+            let segment = segment.last();
             if plan.first && index == 0 {
-                let mut options = Options::empty();
-                options.set(Options::SREQ, ask.sreq);
-                options.set(Options::DREQ, ask.dreq);
-                options.set(Options::END, ask.end);
-                self.emit_first(Some(*segment), options, env, out);
+                self.emit_first(Some(segment), ask.options(), env, out);
             } else {
-                let format = match plan.xdata && index == 0 {
-                    true => Format::Xdata,
-                    false => Format::Data,
-                };
-                self.emit_data(format, *segment, ask, env, out);
+                self.emit_data(plan.xdata && index == 0, segment, ask, env, out);
                 out.join_framed();
             }
-            let mut asked = Options::empty();
-            asked.set(Options::SREQ, ask.sreq);
-            asked.set(Options::DREQ, ask.dreq);
-            let end = segment.seq + segment.len as u64;
-            self.writer.wanted.asked(self.writer.nxt, end, asked);
+            self.writer
+                .wanted
+                .asked(self.writer.nxt, segment.end(), ask.options());
             if ask.end {
                 self.finish(CloseReason::Normal, env);
                 return false;
@@ -143,25 +133,6 @@ impl Context {
             .asked(self.writer.nxt, self.writer.nxt, options);
     }
 
-    /// Option bits every packet of ours with data up to `end` carries (§1.2, §6.1, §6.2).
-    pub(super) fn data_options(&self, end: u64, xdata: bool, first: bool) -> Options {
-        let mut options = self.writer.bits(&self.tuning);
-        if first {
-            options -= Options::EDGE;
-        }
-        if self.writer.state != WriterState::Open && self.writer.final_seq == Some(end) {
-            options |= Options::WCLOSE;
-        }
-        let done = self.reader.state == ReaderState::Done && self.reader.is_complete();
-        let refused = match self.reader.refusal {
-            Refusal::OnFirst => true,
-            Refusal::Later => xdata,
-            Refusal::No => false,
-        };
-        options.set(Options::RCLOSE, done || refused);
-        options
-    }
-
     /// FIRST, with the given segment of data if there is one (§2.4, §2.4.2).
     pub(super) fn emit_first(
         &mut self,
@@ -170,22 +141,15 @@ impl Context {
         env: &mut Env<'_>,
         out: &mut TransmitBatch,
     ) {
-        let start = 0;
         let segment = segment.unwrap_or(Planned {
-            seq: start,
+            seq: 0,
             len: 0,
             tag: None,
             eom: false,
             again: false,
             count: 1,
         });
-        let end = segment.seq + segment.len as u64;
-        let mut options = self.data_options(end, false, true) | ask;
-        options.set(Options::EOM, segment.eom);
-        options.set(Options::BTAG, segment.tag.is_some());
-        if self.reader.refusal == Refusal::OnFirst {
-            options |= Options::RCLOSE;
-        }
+        let options = self.data_options(&segment, false, ask) - Options::EDGE;
         self.transition(Transition::UserOpens);
         let sync = self.next_sync();
         let payload = self.payload(&segment);
@@ -216,26 +180,32 @@ impl Context {
             opening.first_len = segment.len as u32;
             opening.first_ask = ask & (Options::SREQ | Options::DREQ);
         }
-        self.account_data(&segment, sync, octets, options, false, env);
+        let left = Transmission {
+            segment,
+            sync,
+            octets,
+            options,
+            xdata: false,
+            flip: false,
+        };
+        self.account_data(&left, env);
     }
 
     /// DATA or XDATA.
     pub(super) fn emit_data(
         &mut self,
-        format: Format,
+        xdata: bool,
         segment: Planned,
         ask: Ask,
-        env: &mut Env<'_>,
+        env: &Env<'_>,
         out: &mut TransmitBatch,
     ) {
         let alone = self.leaves_alone(&segment);
-        let (sync, octets, options) = self.build_data(format, segment, ask, alone, env, out);
+        let left = self.send_queued(env, out, segment, (xdata, ask), alone);
         if ask.end {
-            self.keep_for_replay(out, octets, &self.payload(&segment));
+            self.keep_for_replay(out, left.octets, &self.payload(&segment));
         }
-        self.settle_owed(format == Format::Xdata, options);
-        self.reader.refusal_told |= format == Format::Xdata && options.contains(Options::RCLOSE);
-        self.account_data(&segment, sync, octets, options, ask.flip, env);
+        self.account_data(&left, env);
     }
 
     /// Whether nothing else is under way or waits: a window of one packet, however full the path is.
@@ -245,62 +215,6 @@ impl Context {
             && !segment.again
             && writer.inflight.is_empty()
             && segment.end() == writer.queue.end()
-    }
-
-    /// The packet itself; returns its sync, its octets and its option bits. `alone`: see [`data_ecn`](Self::data_ecn).
-    pub(super) fn build_data(
-        &mut self,
-        format: Format,
-        segment: Planned,
-        ask: Ask,
-        alone: bool,
-        env: &Env<'_>,
-        out: &mut TransmitBatch,
-    ) -> (u32, usize, Options) {
-        let xdata = format == Format::Xdata;
-        let end = segment.seq + segment.len as u64;
-        if ask.flip {
-            self.writer.requests.edge_level = !self.writer.requests.edge_level;
-        }
-        let mut options = self.data_options(end, xdata, false);
-        options.set(Options::SREQ, ask.sreq);
-        let waits = options.contains(Options::WCLOSE) && self.close_awaits_delivery();
-        options.set(Options::DREQ, ask.dreq || waits);
-        options.set(Options::END, ask.end);
-        options.set(Options::EOM, segment.eom);
-        options.set(Options::BTAG, segment.tag.is_some());
-        let sync = self.next_sync();
-        let ecn = self.data_ecn(alone);
-        let payload = self.payload(&segment);
-        if segment.again {
-            self.writer.queue.sent_again(segment.seq, segment.len);
-        }
-        let draft = Draft {
-            format,
-            options,
-            sync,
-            seq: segment.seq,
-            travel: Travel {
-                ecn,
-                ..Travel::default()
-            },
-        };
-        let control = xdata.then(|| (self.control_segment(None), self.delay_us(env.now)));
-        let room = if xdata { XDATA_LEN } else { 0 } + if segment.tag.is_some() { TAG_LEN } else { 0 };
-        let octets = self.put(
-            env,
-            out,
-            &draft,
-            room,
-            |packet| {
-                if let Some((control, delay)) = control {
-                    packet.segment(|rest| control.encode_xdata(delay, rest))?;
-                }
-                segment.tag.map_or(Ok(()), |tag| packet.tag(tag))
-            },
-            &payload,
-        );
-        (sync, octets, options)
     }
 
     /// The unconfirmed response as sent, for repeats of FIRST (§6.5).
@@ -315,73 +229,6 @@ impl Context {
             payload.iter().for_each(|bytes| packet.extend_from_slice(bytes));
         }
         self.cached = Some(packet.into());
-    }
-
-    /// XDATA satisfies owed status unless TCNTL is due; a DATA with RCLOSE says everything (§3.3).
-    pub(super) fn settle_owed(&mut self, xdata: bool, options: Options) {
-        let tells_all = options.contains(Options::RCLOSE) && self.reader.is_complete();
-        if (xdata && !self.tcntl_is_due() && !self.window_is_untold()) || tells_all {
-            self.reader.owed = Owed::Nothing;
-        }
-    }
-
-    /// The mark of a data packet. One that is `alone` does without: there is no window to make smaller, and a receiver of
-    /// nothing else need not ask for the mark of each.
-    #[inline]
-    pub(super) fn data_ecn(&mut self, alone: bool) -> Ecn {
-        match !alone && self.tuning.ecn && self.has(xtp_wire::Caps::XCNTL) && self.pattern.lasting {
-            true => self.writer.ecn.mark(),
-            false => Ecn::NotEct,
-        }
-    }
-
-    fn payload(&self, segment: &Planned) -> SmallVec<[Bytes; 4]> {
-        let mut pieces = SmallVec::new();
-        if segment.len > 0 {
-            self.writer.queue.payload(segment.seq, segment.len, &mut pieces);
-        }
-        pieces
-    }
-
-    /// What every data packet changes in the writer.
-    pub(super) fn account_data(
-        &mut self,
-        segment: &Planned,
-        sync: u32,
-        octets: usize,
-        options: Options,
-        flip: bool,
-        env: &Env<'_>,
-    ) {
-        let end = segment.seq + segment.len as u64;
-        let user = segment.len - if segment.tag.is_some() { 8 } else { 0 };
-        let repeated = end <= self.writer.nxt && segment.len > 0;
-        match repeated {
-            true => self.stats.octets_retransmitted += user as u64,
-            false => self.stats.octets_sent += user as u64,
-        }
-        self.writer.nxt = self.writer.nxt.max(end);
-        self.writer.ring.record_run(sync, 1, env.now);
-        if segment.len > 0 && self.writer.control.is_model() {
-            let idle = self.writer.inflight.is_empty();
-            let now = env.now;
-            self.writer.control.on_sent(Sent { now, sync, idle });
-        }
-        if segment.len > 0 && !self.tuning.no_error {
-            self.writer
-                .inflight
-                .record(segment.seq, segment.len as u32, sync, env.now);
-            self.writer.gap.open_since.get_or_insert(env.now);
-        } else if segment.len > 0 {
-            self.writer.unmapped_packets += 1;
-        }
-        self.writer.peer_bucket.take(octets as u64);
-        self.writer.own_bucket.take(octets as u64);
-        self.writer.pacer.take(octets as u64);
-        if options.contains(Options::WCLOSE) {
-            self.writer.wclose_sent = true;
-        }
-        self.note_request(sync, options, flip, end, env);
     }
 
     /// A packet that is a request stops LSTIMER and starts WTIMER if it does not run (§3.5).

@@ -6,24 +6,18 @@
 //! trip, congestion, timers) is done when the answer is on its way: the same steps in the same order with the same
 //! times, so that not one octet differs. Whatever is not exactly so goes the long way.
 
-use super::decide::Ask;
-use super::express_train::{LaterArrival, LaterDeparture};
+use super::express_train::LaterArrival;
 use super::input::Input;
-use super::plan::{Planned, Stop};
-use super::reader::{Owed, ReaderState, Refusal};
+use super::reader::{PeerModes, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
-use super::{Context, Doubt, Env, Pattern, State};
-use crate::congestion::Controller;
+use super::{Context, Env, Role, State};
 use crate::event::Event;
 use crate::recv::Payload;
 use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, TransmitBatch};
-use bytes::Bytes;
+use crate::transmit::{Datagram, Ecn};
 use core::time::Duration;
-use xtp_wire::{
-    Body, Caps, Control, DataSegment, Format, Header, Options, Packet, XDATA_LEN, XdataHead, serial_gt,
-};
+use xtp_wire::{Body, Caps, Control, DataSegment, Header, Options, Packet, XdataHead, serial_gt};
 
 /// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (§5.3).
 pub(super) const NOT_IDLE: Duration = Duration::from_millis(5);
@@ -38,17 +32,6 @@ pub(crate) struct Arrival {
     head: XdataHead,
 }
 
-/// A packet that left and is not accounted for yet.
-pub(crate) struct Departure {
-    now: Time,
-    segment: Planned,
-    sync: u32,
-    octets: usize,
-    options: Options,
-    /// The message, if it is not in the queue yet; else nothing.
-    message: Bytes,
-}
-
 impl Context {
     /// Whether nothing but the next message in either direction is to be expected, as far as only the long way
     /// changes it.
@@ -56,77 +39,49 @@ impl Context {
         // Short associations end before it would pay, and this is asked after every turn of theirs.
         self.pattern.lasting
             && self.state == State::Active
-            && self.is_quiet()
-            && self.reader_is_regular()
-            && self.writer_is_regular()
-            && self.has(Caps::XDATA)
-            && self.peer.validated
-            && self.peer_key.is_some()
-            && self.path_queue.is_empty()
+            && self.is_usual()
+            && self.is_untroubled()
+            && self.nothing_is_asked()
+            && self.streams_go_on()
             && [Timer::Wait, Timer::Loss, Timer::Rate, Timer::Zombie, Timer::Doubt]
                 .iter()
                 .all(|timer| !self.timers.runs(*timer))
     }
 
-    /// No user or engine waits for anything.
-    fn is_quiet(&self) -> bool {
-        let Pattern {
-            one_way, no_feedback, ..
-        } = self.pattern;
+    /// Both ends know each other, and no packet differs for what was agreed.
+    fn is_usual(&self) -> bool {
+        let (tuning, writer) = (&self.tuning, &self.writer);
         self.closed.is_none()
             && !self.released
-            && !self.abort_pending
-            && self.restart.is_none()
-            && self.doubt == Doubt::No
-            && self.unreachable_since.is_none()
-            && !self.renegotiation.due
-            && self.renegotiation.open.is_none()
-            && self.marks.is_empty()
-            && self.serial.is_none()
-            && self.learned_token.is_none()
-            && self.learned_refusal.is_none()
-            && self.moved.is_none()
+            && self.has(Caps::XDATA)
+            && self.peer.validated
             && !self.half_open
-            && !one_way
-            && !no_feedback
-            && self.tuning.sort.is_none()
-            && !self.tuning.no_error
-            && !self.tuning.no_flow
-            && (self.role != super::Role::Responder || self.peer_has_key)
-    }
-
-    fn reader_is_regular(&self) -> bool {
-        let reader = &self.reader;
-        reader.state == ReaderState::Open
-            && reader.modes == super::reader::PeerModes::default()
-            && reader.final_seq.is_none()
-            && reader.refusal == Refusal::No
-            && reader.dreq.is_none()
-            && reader.owed == Owed::Nothing
-            && reader.window.is_none()
-            && reader.assembly.is_none()
-            && !reader.end_pending
-            && reader.error_control == reader.wanted_error_control
-            && !reader.store.has_holes()
-    }
-
-    fn writer_is_regular(&self) -> bool {
-        let writer = &self.writer;
-        writer.state == WriterState::Open
-            && writer.final_seq.is_none()
-            && !writer.refused
-            && writer.requests.open.is_empty()
-            && writer.requests.dreq.is_none()
-            && writer.requests.edge_open.is_none()
-            && writer.blocked.is_none()
-            && writer.handshake.is_none()
-            && !writer.forced_judgement
-            && writer.wanted.is_nothing()
-            && !writer.wants_room
-            && !writer.inflight.has_lost()
+            && self.peer_key.is_some()
+            && (self.role != Role::Responder || self.peer_has_key)
+            && self.serial.is_none()
+            && !self.pattern.no_feedback
+            && tuning.sort.is_none()
+            && !tuning.no_error
+            && !tuning.no_flow
+            && self.reader.modes == PeerModes::default()
             && writer.peer_bucket.is_off()
             && writer.own_bucket.is_off()
-            && !writer.is_stopped()
+    }
+
+    /// Both halves are open, nothing is missing, and everything written has left.
+    fn streams_go_on(&self) -> bool {
+        let (reader, writer) = (&self.reader, &self.writer);
+        reader.state == ReaderState::Open
+            && reader.final_seq.is_none()
+            && reader.refusal == Refusal::No
+            && reader.window.is_none()
+            && reader.error_control == reader.wanted_error_control
+            && !reader.store.has_holes()
+            && writer.state == WriterState::Open
+            && writer.requests.edge_open.is_none()
+            && !writer.forced_judgement
+            && !writer.wants_room
+            && !writer.inflight.has_lost()
             && writer.all_sent()
     }
 
@@ -206,26 +161,6 @@ impl Context {
         self.grow_reader(now, waiting);
     }
 
-    /// The queue as it is with these: without what the arrival acknowledged, with what departed. Doing it again changes
-    /// nothing.
-    pub(crate) fn account_queue(&mut self, arrival: Option<&Arrival>, departure: Option<&mut Departure>) {
-        if let Some(arrival) = arrival {
-            self.writer.queue.release(arrival.head.control().rseq);
-        }
-        if let Some(departure) = departure
-            && !departure.message.is_empty()
-        {
-            let message = std::mem::take(&mut departure.message);
-            if let Some(tag) = departure.segment.tag {
-                self.writer.queue.push_tag(tag);
-            }
-            match departure.segment.eom || departure.segment.len < message.len() {
-                true => self.writer.queue.push_message(message),
-                false => self.writer.queue.push_octets(message),
-            }
-        }
-    }
-
     /// Does for an arrival what [`Context::receive`] does beside storing it, as of then.
     /// Then the same for those that followed it.
     pub(crate) fn account_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, later: &[LaterArrival]) {
@@ -263,98 +198,6 @@ impl Context {
             self.account_later_arrival(env, &input, arrival);
         }
     }
-
-    /// The one message that waits, if it may leave in a few packets and nothing else has to: they go to `out`, those
-    /// behind the first, which are to be accounted for, to `later`. `acknowledged`: an arrival that is not accounted for
-    /// yet acknowledges all that was sent.
-    pub(crate) fn depart(
-        &mut self,
-        env: &Env<'_>,
-        out: &mut TransmitBatch,
-        acknowledged: bool,
-        later: &mut Vec<LaterDeparture>,
-    ) -> Option<Departure> {
-        let segment = self.departing(env.now, acknowledged)?;
-        let behind = self.later_segments(&segment, env.config.max_train)?;
-        let (sync, octets, options) = self.build_data(
-            Format::Xdata,
-            segment,
-            Ask::default(),
-            behind.is_empty(),
-            env,
-            out,
-        );
-        self.build_later(env, out, &behind, later);
-        Some(Departure::of(env.now, segment, sync, octets, options))
-    }
-
-    fn departing(&self, now: Time, acknowledged: bool) -> Option<Planned> {
-        let writer = &self.writer;
-        let waiting = writer.queue.end() - writer.nxt;
-        let size = self.segment_size().checked_sub(XDATA_LEN)?;
-        if writer.wants_room || !self.may_depart(waiting, now, acknowledged) {
-            return None;
-        }
-        let cut = writer.queue.cut(writer.nxt, size)?;
-        Some(Planned {
-            seq: writer.nxt,
-            len: cut.len,
-            tag: cut.tag,
-            eom: cut.eom,
-            again: false,
-            count: 1,
-        })
-    }
-
-    /// Whether so many octets, all that wait, may leave, and nothing else has to.
-    ///
-    /// No timer is due: the engine has asked for all contexts at once.
-    #[inline]
-    pub(super) fn may_depart(&self, octets: u64, now: Time, acknowledged: bool) -> bool {
-        let writer = &self.writer;
-        debug_assert!(!self.regular || self.timers.next().is_none_or(|at| at > now));
-        self.regular
-            && octets > 0
-            && (acknowledged || writer.inflight.is_empty())
-            && writer.nxt + octets <= writer.credit.alloc
-            && writer.control.window() > 0
-            && writer.pacer.available() > 0
-            && now < self.idle_from()
-            // What came since is news for the peer.
-            && (acknowledged || self.reader.told != (self.reader.store.next(), self.next_alloc()))
-            && !self.could_probe(octets, now)
-    }
-
-    /// Does for a departure what [`Context::flush`] does beside building the packet, as of then.
-    pub(crate) fn account_departure(
-        &mut self,
-        env: &mut Env<'_>,
-        departure: &Departure,
-        later: &[LaterDeparture],
-    ) {
-        self.before_turn(env);
-        self.settle_owed(true, departure.options);
-        let Departure {
-            segment,
-            sync,
-            octets,
-            options,
-            ..
-        } = departure;
-        self.account_data(segment, *sync, *octets, *options, false, env);
-        self.account_later_departures(env, later);
-        self.record_stop(Stop::Drained, env);
-        if self.probing_pays() {
-            // Tries nothing now, or this would not be a departure.
-            let _ = self.peer.mtu.next_probe(env.now);
-        }
-        self.schedule_path_timer();
-        self.end_turn(env.now);
-        self.touched = env.now;
-        self.regular = self.is_regular();
-        self.answerable = self.answerable();
-        self.reader.store.prepare();
-    }
 }
 
 impl Arrival {
@@ -373,29 +216,10 @@ impl Arrival {
     pub(crate) fn now(&self) -> Time {
         self.now
     }
-}
 
-impl Departure {
-    #[inline]
-    pub(super) fn of(now: Time, segment: Planned, sync: u32, octets: usize, options: Options) -> Self {
-        Self {
-            now,
-            segment,
-            sync,
-            octets,
-            options,
-            message: Bytes::new(),
-        }
-    }
-
-    /// The same of a message that is not in the queue.
-    #[inline]
-    pub(super) fn carrying(self, message: Bytes) -> Self {
-        Self { message, ..self }
-    }
-
-    pub(crate) fn now(&self) -> Time {
-        self.now
+    /// Everything of ours below.
+    pub(super) fn acknowledges(&self) -> u64 {
+        self.head.control().rseq
     }
 }
 

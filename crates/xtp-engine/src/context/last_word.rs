@@ -2,7 +2,7 @@
 
 use super::reader::{ReaderState, Refusal};
 use super::writer::WriterState;
-use super::{Context, Doubt, Role, State};
+use super::{Context, Role, State};
 use crate::error::CloseReason;
 use crate::options::Confirm;
 use xtp_wire::service;
@@ -16,7 +16,7 @@ impl Context {
             && !self.pattern.one_way
             && self.timers.firsts == 1
             && self.peer_key.is_none()
-            && self.is_untroubled()
+            && self.goes_as_usual()
             // A response says nothing of whether the request was taken.
             && (self.confirm == Confirm::Received || self.pattern.service == service::ACKNOWLEDGED)
             && self.writer.state == WriterState::Closing
@@ -42,7 +42,7 @@ impl Context {
         self.role == Role::Responder
             && self.state == State::Active
             && !self.regular
-            && self.is_untroubled()
+            && self.goes_as_usual()
             && self.writer.state == WriterState::Closing
             && self.writer.wclose_sent
             && self.writer.all_sent()
@@ -59,19 +59,8 @@ impl Context {
         self.sent_at(sync).is_some() && self.writer.requests.open.contains(&sync)
     }
 
-    /// Nothing is under way beside the exchange itself.
-    fn is_untroubled(&self) -> bool {
-        self.closed.is_none()
-            && !self.released
-            && !self.dirty
-            && !self.abort_pending
-            && self.restart.is_none()
-            && self.doubt == Doubt::No
-            && self.unreachable_since.is_none()
-            && self.marks.is_empty()
-            && self.path_queue.is_empty()
-            && self.learned_token.is_none()
-            && self.learned_refusal.is_none()
-            && !self.renegotiation.due
+    /// Nothing is under way beside the exchange itself, and its user is there.
+    fn goes_as_usual(&self) -> bool {
+        self.closed.is_none() && !self.released && !self.dirty && self.is_untroubled()
     }
 }

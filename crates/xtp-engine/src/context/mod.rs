@@ -3,15 +3,16 @@
 //! Only `receive`, `decide` and `emit` see all parts. `receive` takes a packet, `decide` says what is worth
 //! sending next and changes nothing, `emit` turns that into octets and book-keeping.
 
-mod answerable;
 mod arrivals;
 mod backlog;
 mod black_hole;
 mod charge;
 mod close;
 mod control;
+mod data;
 mod decide;
 pub(crate) mod delivery;
+mod departures;
 mod emit;
 mod exchange;
 mod express;
@@ -26,6 +27,7 @@ mod packets;
 mod parked;
 mod path;
 mod peer;
+mod permit;
 mod plan;
 mod reader;
 mod receive;
@@ -54,15 +56,17 @@ use crate::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
 pub(crate) use backlog::Waiting;
-use decide::Ask;
+pub(crate) use data::Transmission;
+pub(crate) use departures::Departure;
 pub use exchange::{TaggedMessage, Unit};
-pub(crate) use express::{Arrival, Departure};
-pub(crate) use express_train::{LONGEST_TRAIN, LaterArrival, LaterDeparture};
+pub(crate) use express::Arrival;
+pub(crate) use express_train::{LONGEST_TRAIN, LaterArrival};
 use marks::Marks;
 use modes::Pattern;
 pub(crate) use packets::COPY_LIMIT;
 pub(crate) use parked::{Parked, Tunings};
 use peer::Peer;
+use permit::Permit;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 use reader::Reader;
@@ -175,8 +179,8 @@ pub(crate) struct Context {
     pub(crate) touched: Time,
     /// After its last turn it was regular (`express`), and nothing went the long way since.
     pub(crate) regular: bool,
-    /// Octets that may answer the next message at once, as long as it is regular.
-    pub(crate) answerable: u32,
+    /// What may leave before its next turn, as long as it is regular.
+    permit: Permit,
 }
 
 /// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (§2.6, §7.5).

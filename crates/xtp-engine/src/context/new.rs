@@ -5,6 +5,7 @@ use super::marks::Marks;
 use super::modes::{Beginning, Pattern};
 use super::path::PathQueue;
 use super::peer::Peer;
+use super::permit::Permit;
 use super::reader::{NakRecord, Owed, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
 use super::setup::{DEFAULT_SPANS, Identity, Parts};
 use super::timers::Timers;
@@ -165,7 +166,7 @@ impl Context {
             initial: 0,
             touched: now,
             regular: false,
-            answerable: 0,
+            permit: Permit::NONE,
             expected_answer: 0,
             tuning: parts.tuning,
         }

@@ -41,6 +41,31 @@ impl Context {
         self.writer.sync_out
     }
 
+    /// Header of a packet of ours; length and protection are put in when it is finished.
+    #[inline]
+    pub(super) fn header(&self, format: Format, options: Options, sync: u32, seq: u64) -> Header {
+        Header {
+            key: self.wire_key(),
+            options,
+            format,
+            dlen: 0,
+            check: 0,
+            sort: self.tuning.sort.unwrap_or(0),
+            sync,
+            seq,
+        }
+    }
+
+    /// The way to the peer's present address.
+    #[inline]
+    pub(super) fn route(&self, ecn: Ecn) -> Route {
+        Route {
+            dst: self.peer.addr,
+            src: self.peer.local,
+            ecn,
+        }
+    }
+
     /// Adds one datagram to the batch, of which `body` writes at most `room` octets behind the header, before `payload`.
     /// Returns the datagram's size.
     pub(super) fn put(
@@ -52,44 +77,63 @@ impl Context {
         body: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
         payload: &[Bytes],
     ) -> usize {
-        let travel = draft.travel;
-        let header = Header {
-            key: self.wire_key(),
-            options: draft.options,
-            format: draft.format,
-            dlen: 0,
-            check: 0,
-            sort: self.tuning.sort.unwrap_or(0),
-            sync: draft.sync,
-            seq: draft.seq,
-        };
+        let header = self.header(draft.format, draft.options, draft.sync, draft.seq);
         let pieces = payload.iter().map(|bytes| &bytes[..]);
         let Some(at) = out.write(header, env.config.protection(), room, body, pieces) else {
             return 0;
         };
+        let by_reference = self.copy_short(out, payload, COPY_LIMIT);
+        self.put_written(env, out, draft.travel, at, by_reference)
+    }
+
+    /// Copies `payload` behind its head, if it has at most `most` octets; what is left to be referred to.
+    #[inline]
+    pub(super) fn copy_short<'a>(
+        &mut self,
+        out: &mut TransmitBatch,
+        payload: &'a [Bytes],
+        most: usize,
+    ) -> &'a [Bytes] {
+        let length: usize = payload.iter().map(Bytes::len).sum();
+        if length > most {
+            return payload;
+        }
+        for bytes in payload {
+            out.arena.extend_from_slice(bytes);
+        }
+        self.stats.octets_copied += length as u64;
+        &[]
+    }
+
+    /// Adds the datagram that lies in the arena from `at` on, with `payload` behind it. Returns its size.
+    #[inline]
+    pub(super) fn put_written(
+        &mut self,
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+        travel: Travel,
+        at: usize,
+        payload: &[Bytes],
+    ) -> usize {
         let length: usize = payload.iter().map(Bytes::len).sum();
         let octets = out.arena.len() - at + length;
-        let route = Route {
-            dst: travel.to.unwrap_or(self.peer.addr),
-            src: self.peer.local,
-            ecn: travel.ecn,
-        };
-        let by_reference: &[Bytes] = if length <= COPY_LIMIT { &[] } else { payload };
-        if by_reference.is_empty() {
-            for bytes in payload {
-                out.arena.extend_from_slice(bytes);
-            }
-            self.stats.octets_copied += length as u64;
-        }
         // Who decides to send keeps within the limit; should that fail, a packet too many counts as lost.
         if travel.to.is_none() && !self.peer.allows_control(octets as u64) {
             return octets;
         }
-        out.push(route, travel.probe, at, by_reference);
+        let mut route = self.route(travel.ecn);
+        route.dst = travel.to.unwrap_or(route.dst);
+        out.push(route, travel.probe, at, payload);
+        self.note_left(octets, 1, env);
+        octets
+    }
+
+    /// So many packets, of so many octets together, are in the batch.
+    #[inline]
+    pub(super) fn note_left(&mut self, octets: usize, packets: u32, env: &Env<'_>) {
         self.peer.sent += octets as u64;
         self.timers.last_sent = env.now;
-        self.stats.packets_sent += 1;
-        octets
+        self.stats.packets_sent += u64::from(packets);
     }
 
     /// The same for a datagram that holds a packet without payload.

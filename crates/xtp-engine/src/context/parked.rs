@@ -178,7 +178,7 @@ impl Context {
             initial,
             touched,
             regular: _,
-            answerable: _,
+            permit: _,
         } = self;
         fields.option(peer_key, Fields::number);
         fields.number(key);

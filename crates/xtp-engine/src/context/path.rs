@@ -169,10 +169,9 @@ impl Context {
         self.schedule_path_timer();
     }
 
-    /// Whether a turn that sends `more` octets might probe: false only if it surely does not.
-    pub(super) fn could_probe(&self, more: u64, now: Time) -> bool {
+    /// Whether a turn until `now` might probe, if it pays: false only if it surely does not.
+    pub(super) fn could_probe(&self, now: Time) -> bool {
         self.tuning.probe_mtu
-            && more > self.before_probing()
             && self.peer.mtu.current() < size::packet(self.writer.max_data as usize)
             && self.peer.mtu.would_probe(now)
     }

@@ -1,15 +1,16 @@
 //! Which data could leave now: a pure look at all gates of 12.4, in their order.
 
 use super::packets::COPY_LIMIT;
+use super::permit::Gates;
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
 use crate::config::EngineConfig;
-use crate::congestion::Controller;
 use crate::flow::Allowed;
+use crate::send::Cut;
 use crate::time::Time;
 use crate::transmit::MAX_SEGMENTS;
 use smallvec::SmallVec;
-use xtp_wire::{Caps, XDATA_LEN, size};
+use xtp_wire::{Caps, TAG_LEN, XDATA_LEN, size};
 
 /// A segment worth sending.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -26,9 +27,26 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// What was cut off at `seq`.
+    pub(super) fn of(seq: u64, cut: Cut, again: bool) -> Self {
+        Self {
+            seq,
+            len: cut.len,
+            tag: cut.tag,
+            eom: cut.eom,
+            again,
+            count: 1,
+        }
+    }
+
     /// One past the last octet.
     pub(super) fn end(&self) -> u64 {
         self.seq + self.len as u64 * u64::from(self.count)
+    }
+
+    /// Octets of the user's in each segment.
+    pub(super) fn data_len(&self) -> usize {
+        self.len - if self.tag.is_some() { TAG_LEN } else { 0 }
     }
 
     /// The last segment of a run.
@@ -84,18 +102,6 @@ pub(super) struct Plan {
     ahead: usize,
 }
 
-/// What is left of each gate while a plan grows.
-struct Gates {
-    window: u64,
-    flight: u64,
-    /// End of what may be sent for the first time.
-    edge: u64,
-    peer_tokens: u64,
-    own_tokens: u64,
-    pacer: u64,
-    budget: Option<u64>,
-}
-
 impl Context {
     /// Octets of user data one packet of the present size carries, 32-octet header only.
     pub(crate) fn segment_size(&self) -> usize {
@@ -106,10 +112,13 @@ impl Context {
     /// Whether a packet with data can carry the status of the other stream (§3.4).
     fn xdata_fits(&self) -> bool {
         let untold = self.reader.refusal == super::reader::Refusal::Later && !self.reader.refusal_told;
-        let useful = untold
-            || self.reader.owed > super::reader::Owed::Nothing
-            || self.reader.told != (self.reader.store.next(), self.next_alloc());
+        let useful = untold || self.reader.owed > super::reader::Owed::Nothing || self.has_news();
         self.has(Caps::XDATA) && self.state == State::Active && !self.reader.has_holes() && useful
+    }
+
+    /// The peer was not told yet how far its stream came, or what more it may send.
+    pub(super) fn has_news(&self) -> bool {
+        self.reader.told != (self.reader.store.next(), self.next_alloc())
     }
 
     /// Everything that may leave in this turn, at most `max` packets.
@@ -187,14 +196,7 @@ impl Context {
             let Some(cut) = self.writer.queue.cut(seq, want) else {
                 return;
             };
-            let mut segment = Planned {
-                seq,
-                len: cut.len,
-                tag: cut.tag,
-                eom: cut.eom,
-                again,
-                count: 1,
-            };
+            let mut segment = Planned::of(seq, cut, again);
             let no_credit = match again {
                 // What NOFLOW sent beyond the credit and the reader dropped waits for the credit; sending it again
                 // at once would only be dropped again, as fast as the round trip allows.
@@ -309,17 +311,13 @@ impl Context {
     /// Room for user octets in the next packet of `plan`.
     fn room_for(&self, plan: &Plan) -> usize {
         let size = self.segment_size();
-        if !plan.segments.is_empty() {
-            size
-        } else if plan.first {
-            size::payload(self.peer.mtu.current())
-                .saturating_sub(plan.ahead)
-                .min(size)
-                .max(16)
-        } else if plan.xdata {
-            (size - XDATA_LEN.min(size)).max(16)
-        } else {
-            size
+        let room = match plan.first {
+            true => size::payload(self.peer.mtu.current()),
+            false => size,
+        };
+        match plan.segments.is_empty() {
+            true => room.saturating_sub(plan.ahead).min(size).max(16),
+            false => size,
         }
     }
 
@@ -343,62 +341,6 @@ impl Context {
             },
             Allowed::Silly | Allowed::None => false,
         }
-    }
-
-    fn gates(&self, now: Time) -> Gates {
-        let writer = &self.writer;
-        let window = writer.control.window();
-        Gates {
-            window,
-            flight: if window == u64::MAX || self.pattern.no_feedback {
-                0
-            } else {
-                self.in_flight(now)
-            },
-            edge: match writer.control.span() {
-                Some(span) if !self.pattern.no_feedback => writer.una.saturating_add(span),
-                _ => u64::MAX,
-            },
-            peer_tokens: writer.peer_bucket.octets_now(),
-            own_tokens: writer.own_bucket.octets_now(),
-            pacer: if self.pattern.no_feedback {
-                u64::MAX
-            } else {
-                writer.pacer.available()
-            },
-            budget: match self.role {
-                Role::Initiator => None,
-                Role::Responder => self.peer.data_budget(),
-            },
-        }
-    }
-
-    /// The first gate that is closed, in the order of 12.4 (credit and budget need the segment).
-    fn closed_gate(&self, gates: &Gates, now: Time) -> Option<Stop> {
-        let writer = &self.writer;
-        if writer.is_stopped() {
-            return Some(Stop::Blocked(Blocked::Stopped));
-        }
-        if gates.peer_tokens == 0 || gates.own_tokens == 0 {
-            let at = [writer.peer_bucket.ready_at(now), writer.own_bucket.ready_at(now)];
-            return Some(Stop::Rate(
-                at.into_iter()
-                    .flatten()
-                    .max()
-                    .unwrap_or(now + core::time::Duration::from_micros(1)),
-            ));
-        }
-        if !self.pattern.no_feedback && gates.flight >= gates.window {
-            return Some(Stop::Window);
-        }
-        if gates.pacer == 0 {
-            let at = writer
-                .pacer
-                .ready_at(now, self.rtt.srtt())
-                .unwrap_or(now + core::time::Duration::from_micros(1));
-            return Some(Stop::Pace(at));
-        }
-        None
     }
 
     /// Octets in flight (§5.3): not lost, and young or covered by an outstanding request.
@@ -444,29 +386,5 @@ impl Plan {
     fn add(&mut self, segment: Planned) {
         self.packets += segment.count as usize;
         self.segments.push(segment);
-    }
-}
-
-impl Gates {
-    fn take(&mut self, packet: u64, data: u64, count: u64) {
-        self.flight += data * count;
-        let octets = packet * count;
-        for tokens in [&mut self.peer_tokens, &mut self.own_tokens, &mut self.pacer] {
-            if *tokens != u64::MAX {
-                *tokens = tokens.saturating_sub(octets);
-            }
-        }
-        if let Some(budget) = &mut self.budget {
-            *budget = budget.saturating_sub(octets);
-        }
-    }
-
-    /// How many packets of this size may start: one may while a gate is open by an octet.
-    fn packets(&self, packet: u64, data: u64) -> u64 {
-        let starts = |octets: u64, each: u64| octets.div_ceil(each);
-        let tokens = self.peer_tokens.min(self.own_tokens).min(self.pacer);
-        starts(tokens, packet)
-            .min(starts(self.window.saturating_sub(self.flight), data))
-            .min(self.budget.map_or(u64::MAX, |budget| budget / packet))
     }
 }

@@ -22,7 +22,10 @@ impl Context {
         if self.state != State::Active {
             return Rest::Busy;
         }
-        let quiet = self.writer_rests() && self.reader_rests() && self.nothing_pends();
+        let quiet = self.streams_are_empty()
+            && self.nothing_is_asked()
+            && self.is_untroubled()
+            && self.keeps_nothing_else();
         if !quiet || self.dirty || !self.only_silence_is_awaited() {
             return Rest::Busy;
         }
@@ -34,45 +37,49 @@ impl Context {
         }
     }
 
-    fn writer_rests(&self) -> bool {
-        let writer = &self.writer;
-        writer.queue.is_empty()
-            && writer.inflight.is_empty()
-            && writer.requests.open.is_empty()
+    /// Nothing is queued, in flight or unread.
+    fn streams_are_empty(&self) -> bool {
+        let (writer, reader) = (&self.writer, &self.reader);
+        writer.queue.is_empty() && writer.inflight.is_empty() && reader.store.is_empty() && !reader.update_due
+    }
+
+    /// Neither end asked, owes or waits for anything about the streams.
+    pub(super) fn nothing_is_asked(&self) -> bool {
+        let (writer, reader) = (&self.writer, &self.reader);
+        writer.requests.open.is_empty()
             && writer.requests.dreq.is_none()
             && writer.blocked.is_none()
             && writer.handshake.is_none()
             && writer.wanted.is_nothing()
-            && self.marks.is_empty()
-    }
-
-    fn reader_rests(&self) -> bool {
-        let reader = &self.reader;
-        reader.store.is_empty()
             && reader.assembly.is_none()
             && reader.dreq.is_none()
             && reader.owed == Owed::Nothing
-            && !reader.update_due
             && !reader.end_pending
     }
 
-    fn nothing_pends(&self) -> bool {
+    /// Nothing is under way beside the streams.
+    pub(super) fn is_untroubled(&self) -> bool {
+        !self.abort_pending
+            && self.restart.is_none()
+            && self.doubt == Doubt::No
+            && self.unreachable_since.is_none()
+            && self.moved.is_none()
+            && self.marks.is_empty()
+            && self.path_queue.is_empty()
+            && self.learned_token.is_none()
+            && self.learned_refusal.is_none()
+            && !self.renegotiation.due
+            && self.renegotiation.open.is_none()
+    }
+
+    /// What only a context that is whole knows.
+    fn keeps_nothing_else(&self) -> bool {
         self.peer.validated
             && self.peer.mtu.is_at_rest()
-            && self.path_queue.is_empty()
             && self.cached.is_none()
             && !self.half_open
             && self.place.is_none()
-            && !self.renegotiation.due
             && !self.renegotiation.confirm
-            && self.renegotiation.open.is_none()
-            && self.learned_token.is_none()
-            && self.learned_refusal.is_none()
-            && self.doubt == Doubt::No
-            && self.unreachable_since.is_none()
-            && !self.abort_pending
-            && self.restart.is_none()
-            && self.moved.is_none()
     }
 
     /// An initiator that waits to be proved asks again in a second (§3.7.3): until then there is nothing to do for it.

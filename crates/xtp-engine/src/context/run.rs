@@ -1,11 +1,11 @@
 //! Sending a run: equal packets of plain new data that ask for nothing. What they have in common is done once.
 
+use super::data::Transmission;
 use super::plan::Planned;
 use super::{Context, Env};
-use crate::congestion::{Controller, Sent};
-use crate::transmit::{Route, TransmitBatch};
+use crate::transmit::TransmitBatch;
 use smallvec::SmallVec;
-use xtp_wire::{Format, Header, size};
+use xtp_wire::{Format, Header, Options, size};
 
 impl Context {
     /// Sends all packets of `run` but the last, which may ask for something and is sent like any other.
@@ -17,23 +17,15 @@ impl Context {
         let (len, packets) = (run.len, count as usize);
         let sync = self.writer.sync_out.wrapping_add(1);
         self.writer.sync_out = self.writer.sync_out.wrapping_add(count);
-        let options = self.data_options(run.seq + len as u64, false, false);
+        let segment = Planned { count, ..*run };
+        let options = self.data_options(&segment, false, Options::empty());
         let header = Header {
-            key: self.wire_key(),
-            options,
-            format: Format::Data,
             dlen: len as u32,
-            check: 0,
-            sort: self.tuning.sort.unwrap_or(0),
-            sync,
-            seq: run.seq,
+            ..self.header(Format::Data, options, sync, run.seq)
         };
         let protection = env.config.protection();
-        let route = Route {
-            dst: self.peer.addr,
-            src: self.peer.local,
-            ecn: self.data_ecn(false),
-        };
+        let ecn = self.data_ecn(false);
+        let route = self.route(ecn);
         match self.writer.queue.frames_at(run.seq) {
             Some((frames, from)) => {
                 let frame = |index| std::iter::once(frames.frame(from + index));
@@ -49,36 +41,17 @@ impl Context {
                 out.push_run(route, heads_at, packets, len, &mut payload);
             }
         }
-        self.settle_owed(false, options);
-        self.account_run(run, sync, count, env);
-    }
-
-    /// What the packets change in the writer.
-    fn account_run(&mut self, run: &Planned, sync: u32, count: u32, env: &Env<'_>) {
-        let (size, now) = (run.len as u32, env.now);
-        let packet = size::packet(run.len) as u64;
-        let data = run.len as u64 * u64::from(count);
-        let octets = packet * u64::from(count);
-        self.peer.sent += octets;
-        self.timers.last_sent = now;
-        self.stats.packets_sent += u64::from(count);
-        self.stats.octets_sent += data;
-        let writer = &mut self.writer;
-        writer.nxt = writer.nxt.max(run.seq + data);
-        writer.ring.record_run(sync, count, now);
-        if writer.control.is_model() {
-            let idle = writer.inflight.is_empty();
-            writer.control.on_sent(Sent { now, sync, idle });
-        }
-        if self.tuning.no_error {
-            writer.unmapped_packets += count;
-        } else {
-            writer.inflight.record_run(run.seq, size, count, sync, now);
-            writer.gap.open_since.get_or_insert(now);
-        }
-        writer.peer_bucket.take_run(packet, count.into());
-        writer.own_bucket.take_run(packet, count.into());
-        writer.pacer.take(octets);
+        let octets = size::packet(len);
+        self.note_left(octets * packets, count, env);
+        let left = Transmission {
+            segment,
+            sync,
+            octets,
+            options,
+            xdata: false,
+            flip: false,
+        };
+        self.account_data(&left, env);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::CloseReason;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
-use xtp_wire::{Format, Options};
+use xtp_wire::Options;
 
 /// FIRST repeats carry the same data twice, then a prefix that fits every path (§2.4.2).
 const FULL_REPEATS: u32 = 3;
@@ -216,20 +216,13 @@ impl Context {
             if let Some(cut) = self.writer.queue.cut(nxt, room)
                 && cut.len as u64 <= credit - nxt
             {
-                let segment = Planned {
-                    seq: nxt,
-                    len: cut.len,
-                    tag: cut.tag,
-                    eom: cut.eom,
-                    again: false,
-                    count: 1,
-                };
+                let segment = Planned::of(nxt, cut, false);
                 let ask = Ask {
                     sreq: true,
                     dreq: true,
                     ..Ask::default()
                 };
-                self.emit_data(Format::Data, segment, ask, env, out);
+                self.emit_data(false, segment, ask, env, out);
                 return;
             }
         }
@@ -281,20 +274,13 @@ impl Context {
         let Some(cut) = self.writer.queue.cut(seq, size) else {
             return;
         };
-        let segment = Planned {
-            seq,
-            len: cut.len,
-            tag: cut.tag,
-            eom: cut.eom,
-            again: true,
-            count: 1,
-        };
+        let segment = Planned::of(seq, cut, true);
         let ask = Ask {
             sreq: true,
             dreq: self.carried_dreq(seq + cut.len as u64),
             ..Ask::default()
         };
-        self.emit_data(Format::Data, segment, ask, env, out);
+        self.emit_data(false, segment, ask, env, out);
     }
 
     /// The segment that ends here carried a DREQ that is unanswered: without it the peer would not know that its
@@ -354,14 +340,7 @@ impl Context {
             return None;
         }
         let cut = self.writer.queue.cut(start, want)?;
-        Some(Planned {
-            seq: start,
-            len: cut.len,
-            tag: cut.tag,
-            eom: cut.eom,
-            again: true,
-            count: 1,
-        })
+        Some(Planned::of(start, cut, true))
     }
 
     /// COOKIE: FIRST again with the token, once per token (§1.10).

@@ -51,20 +51,21 @@ impl Context {
         if self.state.is_live() {
             self.probe_paths(env, out);
         }
-        self.end_turn(env.now);
-        self.regular = env.config.express && self.is_regular();
-        // Of use only where one message answers another.
-        self.answerable = 0;
+        self.end_turn(env);
     }
 
-    /// Timers as the turn left things.
-    pub(super) fn end_turn(&mut self, now: Time) {
+    /// Timers as the turn left things, and what may leave before the next one.
+    pub(super) fn end_turn(&mut self, env: &Env<'_>) {
         if self.state.is_live() {
-            self.settle_timers(now);
+            self.settle_timers(env.now);
         }
         self.reader.hole_is_new = false;
         self.writer.is_answered = self.expects_data();
         debug_assert!(self.is_watched(), "no timer runs for {}", self.what_waits());
+        self.regular = env.config.express && self.is_regular();
+        if self.regular {
+            self.permit = self.permit(env.config.max_train);
+        }
     }
 
     /// Whoever waits for something has a timer beside that of silence: none waits for a packet alone.

@@ -90,30 +90,12 @@ impl Engine {
             .as_ref()
             .is_some_and(|deferred| deferred.arrival.is_some());
         out.begin();
-        let Some(departure) = context.depart_message(
-            &env,
-            (tag, data, unit),
-            out,
-            acknowledged,
-            &mut self.trains.departures,
-        ) else {
+        let (message, left) = ((tag, data, unit), &mut self.trains.departures);
+        let Some(departure) = context.depart_message(&env, message, out, acknowledged, left) else {
             return false;
         };
         self.now = now;
-        let packets = 1 + self.trains.departures.len() as u64;
-        self.stats.sent += packets;
-        self.stats.express += packets;
-        match &mut self.deferred {
-            Some(deferred) => deferred.departure = Some(departure),
-            None => {
-                self.deferred = Some(Deferred {
-                    slot,
-                    handed: None,
-                    arrival: None,
-                    departure: Some(departure),
-                });
-            }
-        }
+        self.defer_departure(slot, departure);
         true
     }
 

@@ -4,7 +4,7 @@
 //! read, send, flush) does the deferred bookkeeping first, so nobody can tell.
 
 use super::{Engine, Read};
-use crate::context::{Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, LaterDeparture};
+use crate::context::{Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, Transmission};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::time::Time;
@@ -21,11 +21,11 @@ pub(super) struct Deferred {
     pub(super) departure: Option<Departure>,
 }
 
-/// The packets behind the first, of a message of several; empty but while bookkeeping is deferred.
+/// What came behind the first packet of an arrival, and all packets of a departure; empty but while bookkeeping is deferred.
 #[derive(Default)]
 pub(super) struct Trains {
     pub(super) arrivals: Vec<LaterArrival>,
-    pub(super) departures: Vec<LaterDeparture>,
+    pub(super) departures: Vec<Transmission>,
 }
 
 /// Packets of an exchange after which it is asked what memory it keeps.
@@ -71,7 +71,7 @@ impl Engine {
         };
         env.now = departure.now();
         let looks = context.stats.packets_sent.is_multiple_of(LOOK_EVERY);
-        context.account_departure(&mut env, departure, &self.trains.departures);
+        context.account_departure(&mut env, &self.trains.departures);
         self.trains.departures.clear();
         // As of then: it is accounted for at another moment, perhaps.
         let now = std::mem::replace(&mut self.now, departure.now());
@@ -240,28 +240,29 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let arrival = self
-            .deferred
-            .as_mut()
-            .and_then(|deferred| deferred.arrival.take());
+        let acknowledged = self.deferred.is_some();
         out.begin();
-        let departure = context.depart(&env, out, arrival.is_some(), &mut self.trains.departures);
-        let left = departure.is_some();
-        if left {
-            context.dirty = false;
-            self.scheduler.pop(self.now);
-            let packets = 1 + self.trains.departures.len() as u64;
-            self.stats.sent += packets;
-            self.stats.express += packets;
-        }
-        if left || arrival.is_some() {
-            self.deferred = Some(Deferred {
-                slot,
-                handed: None,
-                arrival,
-                departure,
-            });
-        }
-        left
+        let Some(departure) = context.depart(&env, out, acknowledged, &mut self.trains.departures) else {
+            return false;
+        };
+        context.dirty = false;
+        self.scheduler.pop(self.now);
+        self.defer_departure(slot, departure);
+        true
+    }
+
+    /// A departure is to be accounted for, after what came before it.
+    #[inline]
+    pub(super) fn defer_departure(&mut self, slot: u32, departure: Departure) {
+        let packets = self.trains.departures.len() as u64;
+        self.stats.sent += packets;
+        self.stats.express += packets;
+        let deferred = self.deferred.get_or_insert(Deferred {
+            slot,
+            handed: None,
+            arrival: None,
+            departure: None,
+        });
+        deferred.departure = Some(departure);
     }
 }

@@ -10,5 +10,5 @@ pub(crate) mod queue;
 pub(crate) mod ring;
 
 pub(crate) use inflight::{Inflight, Judge, NEVER, Overtaken, Reordering, Told, Verdict};
-pub(crate) use queue::SendQueue;
+pub(crate) use queue::{Cut, SendQueue};
 pub(crate) use ring::SentRing;

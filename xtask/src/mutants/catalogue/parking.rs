@@ -6,7 +6,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "parked-with-unread",
         "xtp-engine/src/context/rest.rs",
-        "«reader.store.is_empty()» && reader.assembly",
+        "«reader.store.is_empty()» && !reader.update_due",
         "true",
         "an association is parked with octets nobody has read",
     ),
@@ -35,7 +35,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "parked-while-asking",
         "xtp-engine/src/context/rest.rs",
-        "&& «writer.requests.open.is_empty()»",
+        "«writer.requests.open.is_empty()» && writer.requests.dreq",
         "true",
         "an association is parked whose question is not answered",
     )
