@@ -190,3 +190,7 @@ impl Gates {
             .min(self.edge.saturating_sub(seq))
     }
 }
+
+#[cfg(test)]
+#[path = "permit_tests.rs"]
+mod tests;
