@@ -325,6 +325,7 @@ impl TransmitBatch {
 
     /// Adds one datagram: `head` lies at the end of the arena from `head_at` on, `payload` follows it.
     /// Joins the previous train where destination and size allow.
+    #[inline]
     pub(crate) fn push(&mut self, route: Route, probe: bool, head_at: usize, payload: &[Bytes]) {
         let first = self.pieces.len();
         let mut octets = self.arena.len() - head_at;
@@ -468,10 +469,18 @@ impl TransmitBatch {
     }
 
     /// The datagram of so many octets whose pieces begin at `first` joins the last train, or begins another.
+    #[inline]
     fn board(&mut self, route: Route, probe: bool, octets: usize, first: usize) {
-        if self.open
-            && !probe
-            && let Some(train) = self.trains.last_mut()
+        if self.open && !probe && self.join(route, octets) {
+            return;
+        }
+        self.begin_train(route, octets, first).probe = probe;
+        self.open = !probe;
+    }
+
+    /// The datagram whose pieces are the last ones joins the last train, if that goes the same way and has room.
+    fn join(&mut self, route: Route, octets: usize) -> bool {
+        if let Some(train) = self.trains.last_mut()
             && train.dst == route.dst
             && train.src == route.src
             && train.ecn == route.ecn
@@ -490,10 +499,9 @@ impl TransmitBatch {
                 self.pieces.pop();
             }
             train.pieces.end = self.pieces.len();
-            return;
+            return true;
         }
-        self.begin_train(route, octets, first).probe = probe;
-        self.open = !probe;
+        false
     }
 
     /// Another train, of one datagram of so many octets whose pieces begin at `first`.

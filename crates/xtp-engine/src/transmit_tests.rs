@@ -296,3 +296,28 @@ fn nobody_boards_a_train_that_ends_a_block() {
         assert_eq!(out.trains.len() == before, boards, "{count}");
     }
 }
+
+/// Pushes a datagram that is copied: `len` octets at the end of the arena.
+fn push_copied(out: &mut TransmitBatch, port: u16, len: usize) -> Vec<u8> {
+    let (at, data) = (out.arena.len(), octets(len, len as u8));
+    out.arena.extend_from_slice(&data);
+    out.push(route(port), false, at, &[]);
+    data.to_vec()
+}
+
+#[test]
+fn datagrams_side_by_side_are_one_piece_of_their_train() {
+    let mut out = TransmitBatch::new();
+    let mut expected: Vec<_> = [700, 700, 650].map(|len| push_copied(&mut out, 1, len)).into();
+    assert_eq!((out.trains.len(), out.pieces.len()), (1, 1));
+    // A train of its own, whose last datagram lies elsewhere.
+    expected.push(push_copied(&mut out, 2, 20 + HEAD));
+    let (at, data) = (out.arena.len(), octets(20, 3));
+    out.arena.extend_from_slice(&[7; HEAD]);
+    out.push(route(2), false, at, std::slice::from_ref(&data));
+    expected.push([&[7; HEAD], &data[..]].concat());
+    expected.push(push_copied(&mut out, 2, 20 + HEAD));
+    assert_eq!((out.trains.len(), out.trains[1].count), (2, 3));
+    assert_eq!(out.trains[1].pieces, 1..5);
+    assert_eq!(datagrams(&out), expected);
+}

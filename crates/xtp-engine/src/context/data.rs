@@ -31,6 +31,7 @@ pub(crate) struct Transmission {
 
 impl Context {
     /// Option bits of a packet of ours with these data that asks so much (§1.2, §6.1, §6.2).
+    #[inline]
     pub(super) fn data_options(&self, segment: &Planned, xdata: bool, ask: Options) -> Options {
         let mut options = self.writer.bits(&self.tuning) | ask;
         if self.writer.state != WriterState::Open && self.writer.final_seq == Some(segment.end()) {
@@ -49,7 +50,7 @@ impl Context {
     }
 
     /// Writes DATA or XDATA into the arena, which `payload` is to follow; where it begins, and what is to be accounted for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write_data<'p, P>(
         &mut self,
         env: &Env<'_>,
@@ -136,7 +137,7 @@ impl Context {
     /// It may be done when they are under way, as of when they left.
     pub(super) fn account_data(&mut self, left: &Transmission, env: &Env<'_>) {
         let Transmission {
-            segment,
+            ref segment,
             sync,
             octets,
             options,

@@ -105,9 +105,11 @@ impl Context {
             true => {
                 let how = (true, Ask::default());
                 let (at, sent) = self.write_data(env, out, segment, how, once(&data[..]));
-                let payload = self.copy_short(out, slice::from_ref(&data), LONE_COPIED);
                 let travel = self.data_travel(true);
-                self.put_written(env, out, travel, at, payload);
+                match data.len() <= LONE_COPIED {
+                    true => self.put_copied(env, out, travel, at, &data),
+                    false => self.put_written(env, out, travel, at, slice::from_ref(&data)),
+                };
                 left.push(sent);
             }
             false => self.send_parts(env, out, (segment, &data), left),
@@ -138,13 +140,11 @@ impl Context {
                 ..whole
             };
             let how = (left.is_empty(), Ask::default());
-            let (at, sent) = self.write_data(env, out, segment, how, once(part));
-            out.arena.extend_from_slice(part);
-            self.put_written(env, out, travel, at, &[]);
+            let (at, sent) = self.write_data(env, out, segment, how, [part]);
+            self.put_copied(env, out, travel, at, part);
             left.push(sent);
             (seq, room) = (segment.end(), size);
         }
-        self.stats.octets_copied += data.len() as u64;
     }
 
     /// What waits, in packets of which the first is to be XDATA, if all of it may leave and nothing else has to.

@@ -105,8 +105,23 @@ impl Context {
         &[]
     }
 
+    /// Adds the datagram whose head lies in the arena from `at` on, and copies `data` behind it. Returns its size.
+    #[inline(always)]
+    pub(super) fn put_copied(
+        &mut self,
+        env: &Env<'_>,
+        out: &mut TransmitBatch,
+        travel: Travel,
+        at: usize,
+        data: &[u8],
+    ) -> usize {
+        out.arena.extend_from_slice(data);
+        self.stats.octets_copied += data.len() as u64;
+        self.put_written(env, out, travel, at, &[])
+    }
+
     /// Adds the datagram that lies in the arena from `at` on, with `payload` behind it. Returns its size.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put_written(
         &mut self,
         env: &Env<'_>,

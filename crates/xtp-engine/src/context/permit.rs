@@ -57,6 +57,7 @@ impl Context {
     }
 
     /// The gates where everything below `una` is acknowledged, and nothing else was sent.
+    #[inline(always)]
     fn gates_beyond(&self, una: u64) -> Gates {
         let writer = &self.writer;
         let (span, pacer) = match self.pattern.no_feedback {
@@ -81,6 +82,9 @@ impl Context {
 
     /// The first gate that is closed, in the order of 12.4 (credit and budget need the segment).
     pub(super) fn closed_gate(&self, gates: &Gates, now: Time) -> Option<Stop> {
+        if gates.are_open() {
+            return None;
+        }
         let writer = &self.writer;
         let soon = now + Duration::from_micros(1);
         if writer.is_stopped() {
@@ -93,11 +97,8 @@ impl Context {
         if gates.flight >= gates.window {
             return Some(Stop::Window);
         }
-        if gates.pacer == 0 {
-            let at = writer.pacer.ready_at(now, self.rtt.srtt());
-            return Some(Stop::Pace(at.unwrap_or(soon)));
-        }
-        None
+        let at = writer.pacer.ready_at(now, self.rtt.srtt());
+        Some(Stop::Pace(at.unwrap_or(soon)))
     }
 
     /// From when on the writer counts as idle.
@@ -111,7 +112,7 @@ impl Context {
         let writer = &self.writer;
         let until = self.idle_from();
         let (gates, size) = (self.gates_beyond(writer.nxt), self.segment_size());
-        if size <= XDATA_LEN || self.closed_gate(&gates, until).is_some() {
+        if size <= XDATA_LEN || !gates.are_open() {
             return Permit::NONE;
         }
         let unprobed = match self.could_probe(until) {
@@ -150,6 +151,12 @@ impl Context {
 }
 
 impl Gates {
+    /// A packet may start, whatever its size.
+    #[inline]
+    fn are_open(&self) -> bool {
+        self.tokens > 0 && self.flight < self.window && self.pacer > 0
+    }
+
     /// Packets of so many octets, with so much data each, leave.
     pub(super) fn take(&mut self, packet: u64, data: u64, count: u64) {
         self.flight += data * count;
@@ -173,6 +180,7 @@ impl Gates {
     }
 
     /// Octets of data from `seq` on that may leave in so many packets, the first of which is XDATA, all of them.
+    #[inline]
     fn octets(&self, seq: u64, packets: usize) -> u64 {
         let heads = (XDATA_LEN + heads_len(packets)) as u64;
         let octets = self.tokens.min(self.pacer).min(self.budget.unwrap_or(u64::MAX));
@@ -182,3 +190,7 @@ impl Gates {
             .min(self.edge.saturating_sub(seq))
     }
 }
+
+#[cfg(test)]
+#[path = "permit_tests.rs"]
+mod tests;

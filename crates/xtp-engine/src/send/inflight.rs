@@ -191,12 +191,17 @@ impl Inflight {
 
     /// So many packets of `len` octets each have left, from `seq` on, the first with this sync. Amortised O(1) for new
     /// data.
+    #[inline]
     pub(crate) fn record_run(&mut self, seq: u64, len: u32, count: u32, sync: u32, now: Time) {
+        match count {
+            1 => self.record(seq, len, sync, now),
+            _ => self.record_many(seq, len, count, sync, now),
+        }
+    }
+
+    fn record_many(&mut self, seq: u64, len: u32, count: u32, sync: u32, now: Time) {
         let Some(more) = count.checked_sub(1) else { return };
         self.record(seq, len, sync, now);
-        if more == 0 {
-            return;
-        }
         let is_new = self.runs.back().is_some_and(|last| {
             let joined = last.sync.wrapping_add(last.count - 1) == sync;
             joined && last.end() == seq + u64::from(len) && last.last == last.size && last.time == now

@@ -105,22 +105,22 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "rate-not-asked",
         "xtp-engine/src/context/permit.rs",
-        "if «gates.tokens == 0» {",
-        "false",
+        "«self.tokens > 0» && self.flight",
+        "true",
         "the peer's and the user's limits of rate are not kept",
     ),
     Mutant::new(
         "pacer-not-asked",
         "xtp-engine/src/context/permit.rs",
-        "if «gates.pacer == 0» {",
-        "false",
+        "&& «self.pacer > 0»",
+        "true",
         "packets are not spread over the round trip",
     ),
     Mutant::new(
         "window-not-asked",
         "xtp-engine/src/context/permit.rs",
-        "if «gates.flight >= gates.window» {",
-        "false",
+        "&& «self.flight < self.window» && self.pacer",
+        "true",
         "the congestion window is not kept",
     ),
     Mutant::new(
