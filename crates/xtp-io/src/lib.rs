@@ -62,6 +62,8 @@ pub use counters::Counters;
 pub use error::{IoError, SocketError, SocketErrorKind};
 #[cfg(target_os = "linux")]
 pub use group::{GroupSending, Interface, JoinOptions};
+#[doc(hidden)]
+pub use options::Lacking;
 pub use options::{Backend, SocketOptions};
 pub use readiness::{Interest, Readiness};
 pub use shortcut::{Bell, Shortcut};

@@ -165,7 +165,7 @@ impl UdpSocket {
     /// Opens a shortcut to `peer`, which must be the only one at this socket's address.
     ///
     /// # Errors
-    /// `Unsupported` where the system cannot, or the socket shares its port; what the system says.
+    /// `Unsupported` where the system cannot; what the system says.
     pub fn shortcut(&self, peer: SocketAddr) -> io::Result<Shortcut> {
         self.io.shortcut(&self.endpoint, peer)
     }

@@ -12,7 +12,9 @@ use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::counters::Counts;
 use crate::error::SocketError;
-use crate::options::{Backend, SocketOptions};
+#[cfg(target_os = "linux")]
+use crate::options::Backend;
+use crate::options::SocketOptions;
 use crate::shortcut::Shortcut;
 use crate::train::{Envelope, SendOutcome, Train};
 
@@ -200,10 +202,9 @@ pub(crate) fn open(
     capabilities: &mut Capabilities,
 ) -> Box<dyn DatagramIo> {
     #[cfg(target_os = "linux")]
-    if options.backend == Backend::Auto {
+    if options.backend != Backend::Plain {
         return Box::new(linux::LinuxIo::open(endpoint, options, capabilities));
     }
-    let (Backend::Auto | Backend::Plain) = options.backend;
     capabilities.backend = "plain";
     capabilities.max_segments = 1;
     Box::new(plain::PlainIo)
