@@ -42,6 +42,8 @@ mod transmit;
 mod worlds_tests;
 
 pub use config::EngineConfig;
+#[doc(hidden)]
+pub use config::EngineOverrides;
 pub use context::{TaggedMessage, Unit};
 pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Outlet, Parting, Reply};
 pub use engine::{ContextView, Engine, Expectation, Read, Store, Welcomed};

@@ -26,7 +26,7 @@ pub enum ErrorControl {
 /// Which congestion controller a writer obeys (§5.3).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum CongestionKind {
-    /// `Fixed` on local paths and trusted links, `Model` elsewhere [D-30].
+    /// `Fixed` on local paths, `Model` elsewhere [D-30].
     #[default]
     Auto,
     /// None: credit, rate and burst alone.

@@ -52,7 +52,7 @@ impl Context {
             self.probe_paths(env, out);
         }
         self.end_turn(env.now);
-        self.regular = env.config.express && self.is_regular();
+        self.regular = env.config.overrides.express && self.is_regular();
         // Of use only where one message answers another.
         self.answerable = 0;
     }

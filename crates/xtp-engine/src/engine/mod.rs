@@ -43,7 +43,7 @@ pub use responder::Welcomed;
 pub use stores::Store;
 pub use view::ContextView;
 
-use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated};
+use crate::admit::{AtMostOnce, DIAGS_A_SECOND, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated};
 use crate::config::EngineConfig;
 use crate::context::{Context, Env};
 use crate::demux::Demux;
@@ -186,12 +186,12 @@ impl Engine {
             key
         };
         let (demux, at_most_once) = (Demux::new(hash_key()), AtMostOnce::new(&config, hash_key()));
-        let validated = Validated::new(config.max_validated, hash_key());
+        let validated = Validated::new(config.overrides.max_validated, hash_key());
         let sources = hash_key();
-        let pressure = Pressure::new(config.max_half_open, config.source_rate, sources);
+        let pressure = Pressure::new(config.overrides.max_half_open, config.overrides.source_rate, sources);
         let (peers, assembling) = (
             Peers::new(hash_key()),
-            Assembling::new(hash_key(), config.assembly_limit),
+            Assembling::new(hash_key(), config.overrides.assembly_limit),
         );
         let client = rng.next_u64();
         Ok(Self {
@@ -203,7 +203,7 @@ impl Engine {
             validated,
             pressure,
             shedding: Shedding::new(sources),
-            diags: DiagLimiter::new(config.diag_rate, Time::ZERO),
+            diags: DiagLimiter::new(DIAGS_A_SECOND, Time::ZERO),
             peers,
             assembling,
             memory: Memory::new(config.memory_limit),
@@ -305,18 +305,11 @@ fn check(config: &EngineConfig) -> Result<(), Error> {
     if !(576..=65_507).contains(&config.max_datagram) {
         return Err(Error::InvalidOption("max_datagram must lie in 576..=65 507"));
     }
-    if !(576..=config.max_datagram).contains(&config.base_datagram) {
-        return Err(Error::InvalidOption(
-            "base_datagram must lie in 576..=max_datagram",
-        ));
-    }
     if config.memory_limit < 1 << 16 {
         return Err(Error::InvalidOption("memory_limit must be at least 65 536"));
     }
-    if config.max_contexts == 0 || config.max_train == 0 {
-        return Err(Error::InvalidOption(
-            "max_contexts and max_train must be at least 1",
-        ));
+    if config.max_contexts == 0 {
+        return Err(Error::InvalidOption("max_contexts must be at least 1"));
     }
     Ok(())
 }

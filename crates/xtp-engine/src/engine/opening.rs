@@ -63,7 +63,7 @@ impl Engine {
             ));
         }
         let known = self.peers.get(peer.ip(), self.now);
-        let legacy = self.config.legacy || known.legacy;
+        let legacy = self.config.overrides.legacy || known.legacy;
         let silent = options.one_way || legacy;
         let client = (!silent).then(|| self.next_serial());
         let opening = Opening {

@@ -163,27 +163,31 @@ impl Profile {
             config.max_contexts = 3;
         }
         match limits.whole {
-            1 => config.max_whole = usize::MAX,
-            2 => config.max_whole = 1,
-            3 => config.max_whole = 2,
+            1 => config.overrides.max_whole = usize::MAX,
+            2 => config.overrides.max_whole = 1,
+            3 => config.overrides.max_whole = 2,
             _ => {}
         }
         if limits.half_open {
-            config.max_half_open = 2;
+            config.overrides.max_half_open = 2;
         }
         if limits.source_rate {
-            config.source_rate = 20;
+            config.overrides.source_rate = 20;
         }
         if limits.time_waits {
-            config.max_time_waits = 3;
+            config.overrides.max_time_waits = 3;
         }
         if limits.tombstones {
-            (config.max_tombstones, config.max_clients, config.max_validated) = (3, 2, 2);
+            (
+                config.overrides.max_tombstones,
+                config.overrides.max_clients,
+                config.overrides.max_validated,
+            ) = (3, 2, 2);
         }
         if limits.datagram {
             (config.max_datagram, config.base_datagram) = (1_400, 700);
         }
-        config.legacy = limits.legacy && host == 0;
+        config.overrides.legacy = limits.legacy && host == 0;
         if limits.train {
             config.max_train = 2;
         }

@@ -23,7 +23,7 @@ fn finished_at(world: &World) -> Duration {
 fn speaking(caps: Caps) -> World {
     let configs = [1, 2].map(|number| {
         let mut engine = EngineConfig::new([number; 32]);
-        engine.caps &= caps;
+        engine.overrides.caps &= caps;
         HostConfig::new(engine)
     });
     let world = World::new(1, configs.into(), &link(20 * MS), false).expect("valid settings");
