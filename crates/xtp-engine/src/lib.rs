@@ -50,6 +50,8 @@ pub use engine::{ContextView, Engine, Expectation, Read, Store, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
 pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId};
 pub use frames::{Framed, Frames};
+#[doc(hidden)]
+pub use options::TuningOverrides;
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Setting, Tuning};
 pub use recv::octets::Octets;
 pub use stats::{ContextStats, EngineStats};

@@ -104,7 +104,7 @@ fn many_exchanges_then_a_stream_then_another_peer() {
 /// A stream whose messages take packets of at most a thousand octets.
 fn open_short(endpoint: &Endpoint, server: SocketAddr) -> Stream {
     let mut options = paradigm::stream(EXCHANGE);
-    options.tuning.max_data = 1_000;
+    options.tuning.overrides.max_data = 1_000;
     endpoint.open(server, options).expect("opened")
 }
 
@@ -126,7 +126,7 @@ fn messages_of_several_packets_come_whole_joined_or_not() {
             let (server, client) = (bind(), bind());
             let address = server.local_addr();
             let mut listening = ListenOptions::wildcard();
-            listening.tuning.max_data = 1_000;
+            listening.tuning.overrides.max_data = 1_000;
             let listener = server.listen_with(listening).expect("listening");
             let serving = thread::spawn(move || serve(&listener, 1));
             let stream = open_short(&client, address);
@@ -146,7 +146,7 @@ fn a_train_that_is_longer_than_its_reader_allows_is_refused_as_any_message() {
     let server = endpoint(Wait::Spin);
     let address = server.local_addr();
     let mut listening = ListenOptions::wildcard();
-    listening.tuning.max_data = 1_000;
+    listening.tuning.overrides.max_data = 1_000;
     let listener = server.listen_with(listening).expect("listening");
     let serving = thread::spawn(move || serve(&listener, 1));
     let mut config = Config::server(SocketAddr::from(([127, 0, 0, 1], 0)));

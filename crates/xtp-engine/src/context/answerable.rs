@@ -37,7 +37,8 @@ impl Context {
         }
         let mtu = &self.peer.mtu;
         let longest = size::packet(writer.max_data as usize);
-        let probes = self.tuning.probe_mtu && mtu.current() < longest && mtu.would_probe(self.idle_from());
+        let probes =
+            self.tuning.overrides.probe_mtu && mtu.current() < longest && mtu.would_probe(self.idle_from());
         let octets = (self.segment_size().saturating_sub(XDATA_LEN) as u64)
             .min(writer.credit.alloc.saturating_sub(writer.nxt))
             .min(self.room())

@@ -255,7 +255,7 @@ fn renew_writer(
     (*handshake, *forced_judgement) = (None, false);
     (*evidence, *reordering) = (None, None);
     *max_data = u32::MAX;
-    *ecn = EcnSender::new(tuning.ecn);
+    *ecn = EcnSender::new(tuning.overrides.ecn);
     *handshakes_alone = 0;
     *oldest_lost = (0, 0);
 }

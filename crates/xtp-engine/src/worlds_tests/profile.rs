@@ -207,7 +207,7 @@ impl Profile {
             1 => options.unconfirmed_response = true,
             2 | 12 => options.tuning.recv_capacity = 1_500,
             3 => options.tuning.send_capacity = 1_200,
-            4 => options.tuning.max_data = 400,
+            4 => options.tuning.overrides.max_data = 400,
             5 => options.refused = Options::DREQ,
             6 => options.services = 0b1_1001,
             7 => options.tuning.sort = Some(3),
@@ -262,7 +262,7 @@ fn vary(options: &mut OpenOptions, dice: &mut Dice) {
     match dice.below(48) {
         0..3 => options.status_on_first = true,
         3 => options.expected_answer = 900,
-        4 => options.tuning.max_data = 300,
+        4 => options.tuning.overrides.max_data = 300,
         5 => options.tuning.recv_capacity = 900,
         12..15 => {
             options.tuning.recv_capacity = *dice.pick(&[900, 2_000]);
@@ -301,9 +301,9 @@ fn lasting_kind(dice: &mut Dice) -> OpenOptions {
         1 => tuning.send_capacity = 2_000,
         2 => tuning.fast_nak = true,
         3 => tuning.no_error = true,
-        4 => tuning.max_data = 500,
-        5 => tuning.ecn = false,
-        6 => tuning.probe_mtu = false,
+        4 => tuning.overrides.max_data = 500,
+        5 => tuning.overrides.ecn = false,
+        6 => tuning.overrides.probe_mtu = false,
         7 => options.expected_answer = 100,
         8 => tuning.timeout = Duration::from_secs(1),
         _ => {}

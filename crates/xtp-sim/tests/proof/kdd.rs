@@ -52,7 +52,7 @@ fn buffers(retained: u32, count: u32) -> FlowSpec {
     );
     flow.open.tuning.congestion = CongestionKind::Kdd;
     flow.open.tuning.send_capacity = 8 << 20;
-    flow.open.tuning.probe_mtu = true;
+    flow.open.tuning.overrides.probe_mtu = true;
     flow
 }
 

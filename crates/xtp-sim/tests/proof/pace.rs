@@ -123,8 +123,8 @@ fn a_spent_budget_does_not_make_the_next_wait_long() {
         ],
     );
     flow.start = SECOND;
-    flow.listen.tuning.max_data = 300;
-    flow.open.tuning.max_data = 300;
+    flow.listen.tuning.overrides.max_data = 300;
+    flow.open.tuning.overrides.max_data = 300;
     world.add_flow(flow);
     world
         .net
