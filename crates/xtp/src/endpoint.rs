@@ -20,6 +20,9 @@ use crate::stats::EndpointStats;
 use crate::stream::Stream;
 use crate::wake::Waker;
 
+/// Octets of the memory that `io::Write` copies small writes into before it hands them on.
+const WRITE_BUFFER: usize = 64 << 10;
+
 /// One UDP socket and the protocol engine on it. Cloning makes another handle of the same endpoint.
 ///
 /// # Who makes progress
@@ -241,8 +244,7 @@ fn open(mut config: Config) -> Result<Shared> {
     config.bind = local;
     let waker = Arc::new(Waker::new(local));
     let carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
-    let write_buffer = config.write_buffer.clamp(4 << 10, 1 << 20);
-    let mut core = Core::new(engine, carrier, clock, write_buffer);
+    let mut core = Core::new(engine, carrier, clock, WRITE_BUFFER);
     core.patient = config.wait == Wait::Block;
     tracing::debug!(%local, backend = socket.capabilities().backend, "endpoint ready");
     Ok(Shared::new(core, socket, waker, config))
