@@ -9,13 +9,12 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::address::canonical;
-use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::counters::{Counters, Counts, add};
 use crate::error::{IoError, SocketError};
 use crate::options::SocketOptions;
 use crate::readiness::{Interest, Readiness};
-use crate::sys::{self, DatagramIo, Endpoint};
+use crate::sys::{self, DatagramIo, Endpoint, RecvBatch};
 use crate::train::{Ecn, Envelope, SendOutcome, Train};
 
 /// A bound, unconnected, non-blocking UDP socket.

@@ -146,6 +146,7 @@ mod calls;
 mod capture;
 mod carrier;
 mod cast;
+mod chunk;
 mod clock;
 mod completion;
 mod config;
@@ -176,13 +177,14 @@ mod wake;
 
 pub mod tuning;
 
-pub use self::core::Unconfirmed;
+pub use self::core::{Completion, Unconfirmed};
 pub use bytes::Bytes;
 pub use calls::{Answer, CallOptions};
 #[doc(hidden)]
 pub use capture::{Framing, Trace};
 pub use cast::Cast;
-pub use completion::{Completion, CompletionQueue};
+pub use chunk::Chunk;
+pub use completion::CompletionQueue;
 pub use config::{Config, Wait};
 #[doc(hidden)]
 pub use cork::Cork;
@@ -202,7 +204,7 @@ pub use resolve::resolve;
 pub use stats::EndpointStats;
 #[doc(hidden)]
 pub use stream::Retained;
-pub use stream::{Chunk, Reader, Stream, Writer};
+pub use stream::{Reader, Stream, Writer};
 pub use subscription::Subscription;
 #[doc(hidden)]
 pub use xtp_engine::group::{BucketOptions, CastStats, Cycle, Fec, Mode, SubscriptionStats};

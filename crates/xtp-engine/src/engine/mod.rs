@@ -43,12 +43,14 @@ pub use responder::Welcomed;
 pub use stores::Store;
 pub use view::ContextView;
 
-use crate::admit::{AtMostOnce, DIAGS_A_SECOND, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated};
+use crate::admit::{
+    AtMostOnce, DIAGS_A_SECOND, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated,
+};
 use crate::config::EngineConfig;
 use crate::context::{Context, Env};
 use crate::demux::Demux;
 use crate::error::Error;
-use crate::event::{ContextId, Event};
+use crate::event::{ContextId, Event, Read};
 use crate::listener::Listeners;
 use crate::schedule::Scheduler;
 use crate::stats::EngineStats;
@@ -56,7 +58,6 @@ use crate::time::Time;
 use crate::timers::Deadlines;
 use crate::transmit::TransmitBatch;
 use assembling::Assembling;
-use bytes::Bytes;
 use initiator::Initiators;
 use memory::Memory;
 use parking::Parking;
@@ -68,38 +69,6 @@ use responder::Responders;
 use slab::Slab;
 use std::collections::VecDeque;
 use time_waits::TimeWaits;
-
-/// What a reader finds next in its stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// Octets in order (or, NOERR, in arrival order).
-    Data {
-        /// Position of the first octet, counted from the stream's beginning.
-        offset: u64,
-        /// The octets; never empty.
-        bytes: Bytes,
-        /// The last octet ends a message.
-        eom: bool,
-    },
-    /// An out-of-band tag bound to the octet that follows.
-    Tag {
-        /// Position of the tag's first octet; a tag takes eight.
-        offset: u64,
-        /// The tag.
-        tag: u64,
-    },
-    /// Octets that will never come (NOERR).
-    Gap {
-        /// Position of the first missing octet.
-        offset: u64,
-        /// Number of missing octets.
-        len: u64,
-    },
-    /// Nothing now; [`Event::Readable`] follows when there is.
-    Pending,
-    /// The stream ended and everything was read.
-    End,
-}
 
 /// The protocol state of one carrier socket: sans I/O, deterministic, driven by its caller.
 ///
@@ -188,7 +157,11 @@ impl Engine {
         let (demux, at_most_once) = (Demux::new(hash_key()), AtMostOnce::new(&config, hash_key()));
         let validated = Validated::new(config.overrides.max_validated, hash_key());
         let sources = hash_key();
-        let pressure = Pressure::new(config.overrides.max_half_open, config.overrides.source_rate, sources);
+        let pressure = Pressure::new(
+            config.overrides.max_half_open,
+            config.overrides.source_rate,
+            sources,
+        );
         let (peers, assembling) = (
             Peers::new(hash_key()),
             Assembling::new(hash_key(), config.overrides.assembly_limit),

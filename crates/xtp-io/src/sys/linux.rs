@@ -10,11 +10,11 @@ use std::time::Duration;
 use socket2::SockRef;
 
 use super::{DatagramIo, Endpoint};
-use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::error::SocketError;
 use crate::options::{Backend, Lacking, SocketOptions};
-use crate::shortcut::Shortcut;
+use crate::sys::batch::RecvBatch;
+use crate::sys::shortcut::Shortcut;
 use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
 
 pub(crate) mod allocator;

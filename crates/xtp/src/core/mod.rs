@@ -38,6 +38,7 @@ mod watch;
 pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
 pub use orphan::Unconfirmed;
+pub use requests::Completion;
 pub(crate) use slot::{Accepted, Slot, Use};
 pub(crate) use watch::{Source, Watch};
 

@@ -11,7 +11,7 @@ use super::lend::Pipe;
 use super::told::Told;
 use super::{LinuxIo, UDP_SEGMENT, call, get_option, set_option};
 use crate::address::{canonical, for_family};
-use crate::shortcut::Shortcut;
+use crate::sys::shortcut::Shortcut;
 use crate::sys::{Endpoint, wrong_family};
 use crate::train::Ecn;
 
