@@ -102,10 +102,10 @@ impl Pair {
     pub fn new(legacy: bool, checked: bool) -> Self {
         let engine = |seed: u8| {
             let mut config = EngineConfig::new([seed; 32]);
-            (config.legacy, config.checksum_payload) = (legacy, checked);
-            (config.max_contexts, config.max_half_open) = (MAX_CONTEXTS, 8);
-            (config.max_tombstones, config.max_clients) = (64, 16);
-            config.max_validated = 16;
+            (config.overrides.legacy, config.checksum_payload) = (legacy, checked);
+            (config.max_contexts, config.overrides.max_half_open) = (MAX_CONTEXTS, 8);
+            (config.overrides.max_tombstones, config.overrides.max_clients) = (64, 16);
+            config.overrides.max_validated = 16;
             Driver::new(Engine::new(config).expect("limits within their ranges"))
         };
         let mut ends = [engine(1), engine(2)];

@@ -60,7 +60,7 @@ fn open(pair: &mut Pair, choices: &mut Choices<'_>) {
     }
     if bits & 128 != 0 {
         options.tuning.recv_capacity = 1 + choices.number() % 100_000;
-        options.tuning.max_data = u32::from(choices.word());
+        options.tuning.overrides.max_data = u32::from(choices.word());
         options.expected_answer = u32::from(choices.word());
     }
     if let Some(id) = pair.open(options)

@@ -39,10 +39,10 @@ fn source(number: usize) -> SocketAddr {
 impl Listening {
     fn new(legacy: bool) -> Self {
         let mut config = EngineConfig::new([3; 32]);
-        config.legacy = legacy;
-        (config.max_contexts, config.max_half_open) = (CONTEXTS, 4);
-        (config.max_tombstones, config.max_clients) = (TOMBSTONES, 8);
-        (config.max_validated, config.source_rate) = (4, 16);
+        config.overrides.legacy = legacy;
+        (config.max_contexts, config.overrides.max_half_open) = (CONTEXTS, 4);
+        (config.overrides.max_tombstones, config.overrides.max_clients) = (TOMBSTONES, 8);
+        (config.overrides.max_validated, config.overrides.source_rate) = (4, 16);
         let mut engine = Engine::new(config).expect("limits within their ranges");
         engine
             .listen(ListenOptions::every_service(PORT))

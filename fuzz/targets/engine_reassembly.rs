@@ -38,7 +38,7 @@ impl Reader {
     fn new(choice: u8) -> Self {
         let mut config = EngineConfig::new([4; 32]);
         // The writer here offers nothing, so it gets plain XTP 4.
-        config.legacy = choice & 1 != 0;
+        config.overrides.legacy = choice & 1 != 0;
         let mut engine = Engine::new(config).expect("limits within their ranges");
         let mut listen = ListenOptions::every_service(PORT);
         if choice & 2 != 0 {

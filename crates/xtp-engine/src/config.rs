@@ -1,10 +1,11 @@
-//! What the host decides once for an engine: identity, limits, capabilities.
+//! What the host decides once for an engine: identity, carrier, limits.
 
 use core::net::IpAddr;
 use core::time::Duration;
 use xtp_wire::{Caps, Protection};
 
-/// Everything an [`Engine`](crate::Engine) needs from its host. Build one with [`EngineConfig::new`] and change fields.
+/// Everything an [`Engine`](crate::Engine) needs from its host, which is the only one who can know it. Build one with
+/// [`EngineConfig::new`] and change fields. A facade fills in entropy, clocks, addresses and what its socket holds.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EngineConfig {
@@ -18,30 +19,53 @@ pub struct EngineConfig {
     pub started_utc_ms: Option<u64>,
     /// Addresses of this host; a peer among them (or any loopback address) is on a local path [D-56]. Default empty.
     pub own_addresses: Vec<IpAddr>,
-    /// Treat every path as trusted: controller `fixed` unless a caller chooses one. Default `false`.
-    pub trusted_links: bool,
+    /// Cover payloads by the XTP checksum, for carriers without a UDP checksum. Default `false` [D-07].
+    pub checksum_payload: bool,
+    /// Largest datagram the carrier takes, octets of UDP payload, 576..=65 507. Default 65 507. On all paths but local ones
+    /// 1 200 octets are assumed before they were probed, or this if it is less.
+    pub max_datagram: usize,
+    /// Datagram size to begin with on local paths, where the host may know better (Linux loopback: 65 507), octets, taken as
+    /// 576..=`max_datagram`. Default 1 200.
+    pub local_datagram: usize,
+    /// Contexts alive at once, at most one for each 4 KiB of `memory_limit`; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
+    pub max_contexts: usize,
+    /// Octets all associations together may keep or promise to keep: granted and not yet taken, parts of datagrams,
+    /// queued by their users, and 1 KiB each. Held by granting less from half of it on, by dropping what came unasked,
+    /// and at last by refusing associations (DIAG(1,9)); users may still queue 64 KiB on each. One gets an eighth of it
+    /// at most. At least 65 536. Default 1 GiB.
+    pub memory_limit: u64,
+    /// Octets that the carrier of a near peer holds before it throws away, counted as its system counts them: memory of whole
+    /// datagrams. A peer is near on this host, or with a round trip below a millisecond (§5.1). Default 6 MiB.
+    pub near_room: u64,
+    /// What proofs change.
+    #[doc(hidden)]
+    pub overrides: EngineOverrides,
+    /// Datagram size assumed before a path was probed, octets.
+    pub(crate) base_datagram: usize,
+    /// Packets one context may hand over in one flush.
+    pub(crate) max_train: usize,
+    /// How long an idle zombie answers (13, ZTIMER) at a responder.
+    pub(crate) tombstone_life: Duration,
+}
+
+/// What no host changes: how much is kept of what strangers can make grow, and which of its ways an engine goes. Proofs do
+/// (simulator, fuzzers, tests), to come to a limit soon, to compare two ways, and to be a peer that can do less.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EngineOverrides {
     /// Capabilities offered. Default XCNTL, PATH, COOKIE, PAD, XDATA.
     pub caps: Caps,
     /// Offer nothing and send traffic format 1 only. Default `false`.
     pub legacy: bool,
-    /// Cover payloads by the XTP checksum (needed without a UDP checksum). Default `false` [D-07].
-    pub checksum_payload: bool,
-    /// Largest datagram the carrier takes, octets of UDP payload, 576..=65 507. Default 65 507.
-    pub max_datagram: usize,
-    /// Datagram size assumed before a path was probed, 576..=`max_datagram`. Default 1 200.
-    pub base_datagram: usize,
-    /// The same on local paths, where the host may know better (Linux loopback: 65 507). Default 1 200.
-    pub local_datagram: usize,
-    /// Contexts alive at once, at most one for each 4 KiB of `memory_limit`; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
-    pub max_contexts: usize,
     /// Contexts kept whole (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
     /// octets. Changes no packet. `usize::MAX`: every one stays whole, finished ones too. Default 1 024.
     pub max_whole: usize,
+    /// How long a context has been quiet before it is parked. Default 10 ms.
+    pub park_after: Duration,
     /// Let the packet of an exchange of single small messages leave before the bookkeeping. Changes no packet.
     /// Default `true`.
     pub express: bool,
-    /// How long a context has been quiet before it is parked. Default 10 ms.
-    pub park_after: Duration,
     /// Initiators that are over and answer stragglers for 1 to 10 s (some 250 octets each); the oldest go first.
     /// Default 1 048 576.
     pub max_time_waits: usize,
@@ -56,22 +80,27 @@ pub struct EngineConfig {
     pub max_clients: usize,
     /// Validated addresses remembered (§7.4). Default 65 536.
     pub max_validated: usize,
-    /// DIAG packets a second (§7.5). Default 100.
-    pub diag_rate: u32,
     /// Octets of incomplete multi-packet datagrams held for one peer (§4.8). Default 1 MiB.
     pub assembly_limit: usize,
-    /// Octets all associations together may keep or promise to keep: granted and not yet taken, parts of datagrams,
-    /// queued by their users, and 1 KiB each. Held by granting less from half of it on, by dropping what came unasked,
-    /// and at last by refusing associations (DIAG(1,9)); users may still queue 64 KiB on each. One gets an eighth of it
-    /// at most. At least 65 536. Default 1 GiB.
-    pub memory_limit: u64,
-    /// Packets one context may hand over in one flush. Default 256.
-    pub max_train: usize,
-    /// Octets that the carrier of a near peer holds before it throws away, counted as its system counts them: memory of whole
-    /// datagrams. A peer is near on this host, or with a round trip below a millisecond (§5.1). Default 6 MiB.
-    pub near_room: u64,
-    /// How long an idle zombie answers (13, ZTIMER) at a responder. Default 60 s.
-    pub tombstone_life: Duration,
+}
+
+impl Default for EngineOverrides {
+    fn default() -> Self {
+        Self {
+            caps: Caps::XCNTL | Caps::PATH | Caps::COOKIE | Caps::PAD | Caps::XDATA,
+            legacy: false,
+            max_whole: 1_024,
+            park_after: Duration::from_millis(10),
+            express: true,
+            max_time_waits: 1 << 20,
+            max_half_open: 1_024,
+            source_rate: 256,
+            max_tombstones: 1 << 20,
+            max_clients: 65_536,
+            max_validated: 65_536,
+            assembly_limit: 1 << 20,
+        }
+    }
 }
 
 impl EngineConfig {
@@ -82,28 +111,15 @@ impl EngineConfig {
             utc_offset_ms: 0,
             started_utc_ms: None,
             own_addresses: Vec::new(),
-            trusted_links: false,
-            caps: Caps::XCNTL | Caps::PATH | Caps::COOKIE | Caps::PAD | Caps::XDATA,
-            legacy: false,
             checksum_payload: false,
             max_datagram: 65_507,
-            base_datagram: 1_200,
             local_datagram: 1_200,
             max_contexts: 1 << 20,
-            max_whole: 1_024,
-            express: true,
-            park_after: Duration::from_millis(10),
-            max_time_waits: 1 << 20,
-            max_half_open: 1_024,
-            source_rate: 256,
-            max_tombstones: 1 << 20,
-            max_clients: 65_536,
-            max_validated: 65_536,
-            diag_rate: 100,
-            assembly_limit: 1 << 20,
             memory_limit: 1 << 30,
-            max_train: 256,
             near_room: 6 << 20,
+            overrides: EngineOverrides::default(),
+            base_datagram: 1_200,
+            max_train: 256,
             tombstone_life: Duration::from_secs(60),
         }
     }

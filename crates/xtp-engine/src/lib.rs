@@ -42,12 +42,16 @@ mod transmit;
 mod worlds_tests;
 
 pub use config::EngineConfig;
+#[doc(hidden)]
+pub use config::EngineOverrides;
 pub use context::{TaggedMessage, Unit};
 pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Outlet, Parting, Reply};
-pub use engine::{ContextView, Engine, Expectation, Read, Store, Welcomed};
+pub use engine::{ContextView, Engine, Expectation, Store, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
-pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId};
+pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId, Read};
 pub use frames::{Framed, Frames};
+#[doc(hidden)]
+pub use options::TuningOverrides;
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Setting, Tuning};
 pub use recv::octets::Octets;
 pub use stats::{ContextStats, EngineStats};

@@ -9,7 +9,7 @@ use core::net::IpAddr;
 use crate::error::Error;
 use crate::event::{ContextId, ListenerId};
 use crate::hash::KeyedState;
-use crate::options::ListenOptions;
+use crate::options::{ListenOptions, NATIVE_DOMAIN};
 
 mod proved;
 mod unproved;
@@ -52,7 +52,7 @@ pub(crate) struct Listener {
 pub(crate) struct Listeners {
     hash: KeyedState,
     by_id: BTreeMap<u32, Listener>,
-    by_port: BTreeMap<(u8, Option<u16>), ListenerId>,
+    by_port: BTreeMap<Option<u16>, ListenerId>,
     next: u32,
     /// How often one came or went.
     changes: u64,
@@ -74,7 +74,7 @@ impl Listeners {
     ///
     /// # Errors
     ///
-    /// `PortInUse`, or `InvalidOption` for a second wildcard of one domain or options that would refuse every FIRST.
+    /// `PortInUse`, or `InvalidOption` for a second wildcard or options that would refuse every FIRST.
     pub(crate) fn add(&mut self, options: ListenOptions) -> Result<ListenerId, Error> {
         if options.services == 0 {
             return Err(Error::InvalidOption("a listener for no service at all"));
@@ -85,15 +85,14 @@ impl Listeners {
         if options.required.intersects(options.refused) {
             return Err(Error::InvalidOption("an option bit both required and refused"));
         }
-        let place = (options.domain, options.service_number);
-        if self.by_port.contains_key(&place) {
+        if self.by_port.contains_key(&options.service_number) {
             return Err(options.service_number.map_or(
                 Error::InvalidOption("a second listener for every service number"),
                 Error::PortInUse,
             ));
         }
         let id = self.next_id()?;
-        self.by_port.insert(place, id);
+        self.by_port.insert(options.service_number, id);
         self.insert(id, options);
         Ok(id)
     }
@@ -140,7 +139,7 @@ impl Listeners {
     pub(crate) fn remove(&mut self, id: ListenerId) -> Result<ListenOptions, Error> {
         let gone = self.by_id.remove(&id.0).ok_or(Error::NoListener)?;
         self.changes += 1;
-        let place = (gone.options.domain, gone.options.service_number);
+        let place = gone.options.service_number;
         if self.by_port.get(&place) == Some(&id) {
             self.by_port.remove(&place);
         }
@@ -158,16 +157,20 @@ impl Listeners {
     }
 
     /// Who takes a FIRST to service number `port` (`None`: its address segment has none) for `service`. A listener for
-    /// the number goes before the wildcard, which takes what that one does not serve.
+    /// the number goes before the wildcard, which takes what that one does not serve. Nobody listens in another
+    /// name space of numbers than the native one.
     ///
     /// # Errors
     ///
     /// [`Refusal::NoListener`] or [`Refusal::ServiceRefused`].
     pub(crate) fn find(&self, domain: u8, port: Option<u16>, service: u8) -> Result<ListenerId, Refusal> {
+        if domain != NATIVE_DOMAIN {
+            return Err(Refusal::NoListener);
+        }
         let (exact, wildcard) = (port.map(Some), Some(None));
         let mut refusal = Refusal::NoListener;
         for port in [exact, wildcard].into_iter().flatten() {
-            let Some(id) = self.by_port.get(&(domain, port)) else {
+            let Some(id) = self.by_port.get(&port) else {
                 continue;
             };
             if self.get(*id).is_some_and(|listener| listener.serves(service)) {

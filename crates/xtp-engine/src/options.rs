@@ -26,7 +26,7 @@ pub enum ErrorControl {
 /// Which congestion controller a writer obeys (§5.3).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum CongestionKind {
-    /// `Fixed` on local paths and trusted links, `Model` elsewhere [D-30].
+    /// `Fixed` on local paths, `Model` elsewhere [D-30].
     #[default]
     Auto,
     /// None: credit, rate and burst alone.
@@ -101,19 +101,43 @@ pub struct Tuning {
     pub no_flow: bool,
     /// Do not retransmit; the peer's reader skips gaps (NOERR). Default `false`; set by unreliable paradigms.
     pub no_error: bool,
-    /// Largest data segment, octets; 0 = whatever the path carries. Default 0.
-    pub max_data: u32,
-    /// Search for a larger path MTU with PATH probes (§5.5). Default `true`.
-    pub probe_mtu: bool,
-    /// Use ECN where XCNTL is in force (§5.3.2). Default `true`.
-    pub ecn: bool,
     /// CTIMER: silence after which the association is probed. Default `None`: 25 s initiator, 40 s responder.
     pub keepalive: Option<Duration>,
     /// CTIMEOUT after the peer was heard. Default 60 s.
     pub timeout: Duration,
     /// CTIMEOUT before the peer was heard. At most 20 s (§2.4.2). Default 20 s.
     pub connect_timeout: Duration,
+    /// What proofs change.
+    #[doc(hidden)]
+    pub overrides: TuningOverrides,
 }
+
+/// What no user changes of an association. Proofs do (simulator, fuzzers, tests), to have packets of a known size and to be a
+/// peer that can do less.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TuningOverrides {
+    /// Largest data segment, octets; 0 = whatever the path carries. Default 0.
+    pub max_data: u32,
+    /// Search for a larger path MTU with PATH probes (§5.5). Default `true`.
+    pub probe_mtu: bool,
+    /// Use ECN where XCNTL is in force (§5.3.2). Default `true`.
+    pub ecn: bool,
+}
+
+impl Default for TuningOverrides {
+    fn default() -> Self {
+        Self {
+            max_data: 0,
+            probe_mtu: true,
+            ecn: true,
+        }
+    }
+}
+
+/// The name space of service numbers that this engine knows (domain of an address segment, §1.6).
+pub(crate) const NATIVE_DOMAIN: u8 = 0;
 
 /// What either end buffers at first, and what that may grow to.
 const DEFAULT_CAPACITY: u64 = 4 << 20;
@@ -169,12 +193,10 @@ impl Default for Tuning {
             posts: false,
             no_flow: false,
             no_error: false,
-            max_data: 0,
-            probe_mtu: true,
-            ecn: true,
             keepalive: None,
             timeout: Duration::from_secs(60),
             connect_timeout: Duration::from_secs(20),
+            overrides: TuningOverrides::default(),
         }
     }
 }
@@ -185,21 +207,12 @@ impl Default for Tuning {
 pub struct OpenOptions {
     /// XTP service number at the peer (dstport of the address segment).
     pub service_number: u16,
-    /// Own service number stated to the peer, informative. Default 0.
-    pub own_service_number: u16,
-    /// Name space of service numbers; 0 is native. Default 0.
-    pub domain: u8,
     /// Service octet: a hint for matching and automatic closing [D-10].
     pub service: u8,
-    /// Refuse the return stream on FIRST (RCLOSE): nothing is wanted back.
-    pub refuse_return: bool,
     /// Put a DREQ instead of a SREQ on what waits for confirmation.
     pub confirm: Confirm,
     /// Ask for status on FIRST even where a response would acknowledge it (L7).
     pub status_on_first: bool,
-    /// Say END with the last octet and expect nothing back (pure datagram). Needs `no_error` and `no_flow`, as services 1
-    /// and 5 need `no_flow`: neither acknowledgements nor credit would ever come (§4.8).
-    pub one_way: bool,
     /// Octets expected back; above three times the request FIRST is padded (§7.3). Default 0.
     ///
     /// On a lasting association it also says that the peer's user answers what FIRST carries: if the peer is known, FIRST
@@ -210,6 +223,11 @@ pub struct OpenOptions {
     pub repeatable: bool,
     /// Keep trying although the peer's host says that nobody listens (§2.6). Default `false`.
     pub wait_for_listener: bool,
+    /// Refuse the return stream on FIRST (RCLOSE): nothing is wanted back.
+    pub(crate) refuse_return: bool,
+    /// Say END with the last octet and expect nothing back (pure datagram). Needs `no_error` and `no_flow`, as services 1
+    /// and 5 need `no_flow`: neither acknowledgements nor credit would ever come (§4.8).
+    pub(crate) one_way: bool,
     /// It fetches what a member of a group lacks (§9.7).
     pub(crate) catch_up: Option<Box<xtp_wire::GroupPoint>>,
     /// Options of this end.
@@ -221,16 +239,14 @@ impl OpenOptions {
     pub fn new(service_number: u16) -> Self {
         Self {
             service_number,
-            own_service_number: 0,
-            domain: 0,
             service: service::STREAM,
-            refuse_return: false,
             confirm: Confirm::Received,
             status_on_first: false,
-            one_way: false,
             expected_answer: 0,
             repeatable: false,
             wait_for_listener: false,
+            refuse_return: false,
+            one_way: false,
             catch_up: None,
             tuning: Tuning::default(),
         }
@@ -243,8 +259,6 @@ impl OpenOptions {
 pub struct ListenOptions {
     /// Service number; `None` is a wildcard, which also takes address segments without one.
     pub service_number: Option<u16>,
-    /// Name space of service numbers. Default 0.
-    pub domain: u8,
     /// Services accepted, bit n = service n; a FIRST for another one is refused with DIAG(1,8). Default
     /// [`MESSAGES`](Self::MESSAGES), of [`streams`](Self::streams) [`STREAMS`](Self::STREAMS), of
     /// [`wildcard`](Self::wildcard) all.
@@ -298,7 +312,6 @@ impl ListenOptions {
     pub fn wildcard() -> Self {
         Self {
             service_number: None,
-            domain: 0,
             services: u32::MAX,
             required: xtp_wire::Options::empty(),
             refused: xtp_wire::Options::empty(),

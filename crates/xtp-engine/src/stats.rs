@@ -78,7 +78,7 @@ pub struct EngineStats {
     pub ignored: u64,
     /// Contexts alive.
     pub contexts: usize,
-    /// Of these parked (see `EngineConfig::max_whole`).
+    /// Of these parked (those at rest beyond 1 024).
     pub parked: usize,
     /// Of these, associations of one message that need no context so far.
     pub pending: usize,

@@ -210,8 +210,12 @@ fn posting_is_announced() {
 #[test]
 fn who_is_never_answered_does_without_credit() {
     let lone = |service: u8, one_way: bool, no_flow: bool| {
-        let mut options = paradigm::datagram(PORT);
-        (options.service, options.one_way, options.tuning.no_flow) = (service, one_way, no_flow);
+        // The paradigm of datagrams says END with the last octet; nothing else does.
+        let mut options = match one_way {
+            true => paradigm::datagram(PORT),
+            false => paradigm::unreliable_stream(PORT),
+        };
+        (options.service, options.tuning.no_flow) = (service, no_flow);
         options
     };
     for (service, one_way) in [(1, true), (1, false), (5, false), (0, true), (2, true)] {

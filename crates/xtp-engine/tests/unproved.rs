@@ -34,7 +34,7 @@ fn server() -> Engine {
 
 fn client(number: u8, legacy: bool) -> Engine {
     let mut config = EngineConfig::new([number; 32]);
-    config.legacy = legacy;
+    config.overrides.legacy = legacy;
     Engine::new(config).expect("valid limits")
 }
 

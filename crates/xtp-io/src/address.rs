@@ -1,8 +1,6 @@
-//! Addresses: plain and IPv4-mapped forms, and whether an address is one of this host's own.
+//! Addresses: plain and IPv4-mapped forms.
 
-use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
-
-use crate::sys;
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 /// `addr` with an IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) turned into plain IPv4.
 ///
@@ -30,23 +28,6 @@ pub(crate) fn for_family(addr: SocketAddr, ipv6_socket: bool) -> Option<SocketAd
         (SocketAddr::V6(_), false) => None,
         (fitting, _) => Some(fitting),
     }
-}
-
-/// Whether `ip` is loopback, unspecified ("this host") or an address of one of this host's interfaces.
-///
-/// Used to tell a local path from a network (\[D-56\]). On Unix the interfaces are listed;
-/// elsewhere, or if that fails, the address counts as local when a socket can be bound to it. It costs
-/// tens of microseconds: ask once an association, not once a packet.
-pub fn is_local(ip: IpAddr) -> bool {
-    let ip = ip.to_canonical();
-    if ip.is_loopback() || ip.is_unspecified() {
-        return true;
-    }
-    // A group or broadcast address can be bound on some systems, yet belongs to nobody.
-    if ip.is_multicast() || matches!(ip, IpAddr::V4(four) if four.is_broadcast()) {
-        return false;
-    }
-    sys::owns_address(ip).unwrap_or_else(|| UdpSocket::bind((ip, 0)).is_ok())
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub struct JoinOptions {
     pub interface: Interface,
     /// Take only what this sender sends (source-specific); `None`: what anybody sends.
     pub source: Option<IpAddr>,
-    /// As of any socket; `reuse_port` is not needed: any number of sockets of this host may join a group.
+    /// As of any socket. Any number of sockets of this host may join a group.
     pub socket: SocketOptions,
 }
 
@@ -105,11 +105,7 @@ impl UdpSocket {
             }
             bound => bound,
         };
-        let socket = SocketOptions {
-            only_v6: group.is_ipv6(),
-            ..options.socket.clone()
-        };
-        Self::bind_prepared(bound, &socket, |socket| {
+        Self::bind_prepared(bound, &options.socket, group.is_ipv6(), |socket| {
             let required = |option, result: io::Result<()>| {
                 result.map_err(|source| IoError::Option {
                     option,

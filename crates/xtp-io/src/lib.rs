@@ -40,7 +40,6 @@
 
 mod address;
 mod atomics;
-mod batch;
 mod capabilities;
 mod counters;
 mod error;
@@ -55,19 +54,23 @@ mod socket;
 mod sys;
 mod train;
 
-pub use address::{canonical, is_local};
-pub use batch::{DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagram, Datagrams, LENT_FROM, MAX_SLOTS, RecvBatch};
+pub use address::canonical;
 pub use capabilities::Capabilities;
 pub use counters::Counters;
 pub use error::{IoError, SocketError, SocketErrorKind};
 #[cfg(target_os = "linux")]
 pub use group::{GroupSending, Interface, JoinOptions};
+#[doc(hidden)]
+pub use options::Lacking;
 pub use options::{Backend, SocketOptions};
 pub use readiness::{Interest, Readiness};
-pub use shortcut::{Bell, Shortcut};
 pub use socket::UdpSocket;
 #[cfg(xtp_loom)]
 pub use sys::Referring;
+pub use sys::batch::{
+    DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagram, Datagrams, LENT_FROM, MAX_SLOTS, RecvBatch,
+};
+pub use sys::shortcut::{Bell, Shortcut};
 pub use sys::{FrameMemory, FrameRegion};
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
 

@@ -9,6 +9,21 @@ pub enum Backend {
     Auto,
     /// One portable system call a datagram, without offloads, control data or error reports.
     Plain,
+    /// [`Backend::Auto`] as on a system that lacks some of what it offers: how tests come to what is done instead.
+    #[doc(hidden)]
+    Lacking(Lacking),
+}
+
+/// What a system does not offer ([`Backend::Lacking`]). Default: it offers everything.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lacking {
+    /// Segmentation offload for sending (`UDP_SEGMENT`).
+    pub gso: bool,
+    /// Receive offload (`UDP_GRO`).
+    pub gro: bool,
+    /// `sendmmsg` and `recvmmsg`: each message is a system call.
+    pub batching: bool,
 }
 
 /// Choices for [`UdpSocket::bind`](crate::UdpSocket::bind).
@@ -26,20 +41,8 @@ pub struct SocketOptions {
     pub recv_buffer: usize,
     /// Send buffer to ask for, octets; 0 leaves the system's default. Default 2 MiB.
     pub send_buffer: usize,
-    /// Let several sockets of one user share the port (`SO_REUSEPORT`). Default false.
-    pub reuse_port: bool,
-    /// An IPv6 socket carries IPv6 only. Default false: `[::]` carries IPv4 as well.
-    pub only_v6: bool,
-    /// Use segmentation offload for sending (`UDP_SEGMENT`). Default true.
-    pub gso: bool,
-    /// Use receive offload (`UDP_GRO`). Default true.
-    pub gro: bool,
-    /// Use `sendmmsg` and `recvmmsg`. Default true; false costs one system call a message.
-    pub batching: bool,
-    /// Send with "don't fragment" and ignore the kernel's path MTU cache (`IP_PMTUDISC_PROBE`), so
-    /// that the caller finds the path's MTU itself. Default true.
-    pub dont_fragment: bool,
-    /// Report ICMP errors with the peer's address (`IP_RECVERR`). Default true.
+    /// Report ICMP errors with the peer's address (`IP_RECVERR`). Default true; a socket that only receives has nothing
+    /// to be told of.
     pub report_errors: bool,
     /// Ask for the ECN mark of every datagram that arrives. Default true; it costs a control message a datagram, for
     /// nothing where no router can mark any.
@@ -53,12 +56,6 @@ impl Default for SocketOptions {
         Self {
             recv_buffer: 4 << 20,
             send_buffer: 2 << 20,
-            reuse_port: false,
-            only_v6: false,
-            gso: true,
-            gro: true,
-            batching: true,
-            dont_fragment: true,
             report_errors: true,
             marks: true,
             backend: Backend::Auto,

@@ -9,13 +9,12 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::address::canonical;
-use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::counters::{Counters, Counts, add};
 use crate::error::{IoError, SocketError};
 use crate::options::SocketOptions;
 use crate::readiness::{Interest, Readiness};
-use crate::sys::{self, DatagramIo, Endpoint};
+use crate::sys::{self, DatagramIo, Endpoint, RecvBatch};
 use crate::train::{Ecn, Envelope, SendOutcome, Train};
 
 /// A bound, unconnected, non-blocking UDP socket.
@@ -32,20 +31,20 @@ pub struct UdpSocket {
 impl UdpSocket {
     /// Binds `addr` (port 0: the system chooses one) and finds out what the system offers.
     ///
-    /// `[::]` also carries IPv4 unless [`SocketOptions::only_v6`] is set. An IPv4-mapped address binds
-    /// the IPv4 one.
+    /// `[::]` also carries IPv4. An IPv4-mapped address binds the IPv4 one.
     ///
     /// # Errors
     /// [`IoError`] when the socket cannot be made, bound, or set non-blocking. A feature the system
     /// lacks is not an error: see [`UdpSocket::capabilities`].
     pub fn bind(addr: SocketAddr, options: &SocketOptions) -> Result<Self, IoError> {
-        Self::bind_prepared(addr, options, |_| Ok(()))
+        Self::bind_prepared(addr, options, false, |_| Ok(()))
     }
 
-    /// As [`UdpSocket::bind`]; `prepare` has the socket before it is bound.
+    /// As [`UdpSocket::bind`]; `only_v6`: a socket of IPv6 carries no IPv4; `prepare` has the socket before it is bound.
     pub(crate) fn bind_prepared(
         addr: SocketAddr,
         options: &SocketOptions,
+        only_v6: bool,
         prepare: impl FnOnce(&Socket) -> Result<(), IoError>,
     ) -> Result<Self, IoError> {
         let addr = canonical(addr);
@@ -56,14 +55,11 @@ impl UdpSocket {
         };
         required("non-blocking mode", socket.set_nonblocking(true))?;
         if addr.is_ipv6() {
-            let set = socket.set_only_v6(options.only_v6);
+            let set = socket.set_only_v6(only_v6);
             // Some systems know IPv6-only sockets and nothing else: that is no reason to fail.
-            if options.only_v6 {
+            if only_v6 {
                 required("IPV6_V6ONLY", set)?;
             }
-        }
-        if options.reuse_port {
-            required("SO_REUSEPORT", set_reuse_port(&socket))?;
         }
         prepare(&socket)?;
         socket
@@ -250,16 +246,6 @@ impl UdpSocket {
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.endpoint.socket.take_error()
     }
-}
-
-#[cfg(unix)]
-fn set_reuse_port(socket: &Socket) -> io::Result<()> {
-    socket.set_reuse_port(true)
-}
-
-#[cfg(not(unix))]
-fn set_reuse_port(_: &Socket) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Asks for the buffers and notes what was given; the system may give less, which is no error.

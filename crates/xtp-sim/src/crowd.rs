@@ -41,13 +41,13 @@ impl Plan {
         let own = &mut self.hosts[host];
         own.collects = rng.percent(80);
         own.engine.max_contexts = rng.pick(&[3, 12, 1 << 20]);
-        own.engine.max_half_open = rng.pick(&[0, 1, 4, 1_024]);
-        own.engine.source_rate = rng.pick(&[2, 256, 256]);
+        own.engine.overrides.max_half_open = rng.pick(&[0, 1, 4, 1_024]);
+        own.engine.overrides.source_rate = rng.pick(&[2, 256, 256]);
         let backlog = rng.pick(&[1, 2, 4, 16]);
         for _ in 0..rng.range(1, 3) {
             let from = (host + rng.range(1, self.hosts.len() as u64 - 1) as usize) % self.hosts.len();
             if rng.percent(40) {
-                self.hosts[from].engine.caps -= Caps::COOKIE;
+                self.hosts[from].engine.overrides.caps -= Caps::COOKIE;
             }
             // What its own users queue does not keep to the limit of all.
             if self.hosts[from].engine.memory_limit <= 1 << 20 {
@@ -87,7 +87,7 @@ impl Plan {
         if scarce(from) || scarce(to) {
             return;
         }
-        self.hosts[to].engine.source_rate = 1 << 20;
+        self.hosts[to].engine.overrides.source_rate = 1 << 20;
         let kind = Paradigm::OneShot;
         let first = self.flows.len();
         let start = Duration::from_millis(rng.range(0, 1_500));

@@ -8,7 +8,10 @@ fn few_places_and_bursts_are_drawn() {
     let (mut few, mut bursts) = (0, 0);
     for seed in 1..=2_000 {
         let plan = Plan::draw(seed);
-        let crowded = plan.hosts.iter().any(|host| host.engine.max_half_open < 1_024);
+        let crowded = plan
+            .hosts
+            .iter()
+            .any(|host| host.engine.overrides.max_half_open < 1_024);
         let has = plan.has(FaultClass::FewPlaces);
         few += u32::from(has);
         assert!(!has || crowded || plan.flows.iter().any(|(_, flow)| flow.listen.backlog <= 16));

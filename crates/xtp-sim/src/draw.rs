@@ -81,8 +81,8 @@ fn draw_congestion(tuning: &mut Tuning, rng: &mut Rng) {
         CongestionKind::Fixed,
         CongestionKind::Cubic,
     ]);
-    tuning.ecn = rng.percent(80);
-    tuning.probe_mtu = rng.percent(80);
+    tuning.overrides.ecn = rng.percent(80);
+    tuning.overrides.probe_mtu = rng.percent(80);
 }
 
 fn draw_stream(paradigm: Paradigm, flow: &mut FlowSpec, size: Size, rng: &mut Rng) {

@@ -117,7 +117,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         &plan.hosts[spec.initiator].engine,
         &plan.hosts[spec.responder].engine,
     );
-    let pressed = two.max_half_open == 0 && life.takes_no_cookie(world, [one, two]);
+    let pressed = two.overrides.max_half_open == 0 && life.takes_no_cookie(world, [one, two]);
     let found = [
         (Excuse::Crash, life.meets_crash(plan)),
         (Excuse::Restarted, life.is_too_old(world)),
@@ -140,7 +140,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
 
 /// Whether a host has so few records that those of associations that ended a moment ago are pushed out.
 pub(crate) fn evicts(plan: &Plan, host: usize) -> bool {
-    plan.classes.contains(&FaultClass::SmallStores) && plan.hosts[host].engine.max_tombstones <= 64
+    plan.classes.contains(&FaultClass::SmallStores) && plan.hosts[host].engine.overrides.max_tombstones <= 64
 }
 
 /// Whether a host has so little memory that its associations wait for one another's.
@@ -151,7 +151,8 @@ pub(crate) fn rations(plan: &Plan, host: usize) -> bool {
 /// Whether a host has few places for associations.
 pub(crate) fn is_crowded(plan: &Plan, host: usize) -> bool {
     let engine = &plan.hosts[host].engine;
-    let own = engine.max_contexts <= 12 || engine.source_rate <= 2 || engine.max_half_open <= 4;
+    let own =
+        engine.max_contexts <= 12 || engine.overrides.source_rate <= 2 || engine.overrides.max_half_open <= 4;
     let mut flows = plan.flows.iter().filter(|(_, flow)| flow.responder == host);
     plan.classes.contains(&FaultClass::FewPlaces) && (own || flows.any(|(_, flow)| flow.listen.backlog <= 16))
 }
@@ -275,7 +276,7 @@ impl Life {
         };
         let able = |host: usize| {
             let engine = &plan.hosts[host].engine;
-            !engine.legacy && engine.caps.contains(Caps::PATH)
+            !engine.overrides.legacy && engine.overrides.caps.contains(Caps::PATH)
         };
         let path = able(self.initiator)
             && able(self.responder)
@@ -289,7 +290,9 @@ impl Life {
     }
 
     fn takes_no_cookie(&self, world: &World, engines: [&xtp_engine::EngineConfig; 2]) -> bool {
-        let unable = |engine: &xtp_engine::EngineConfig| engine.legacy || !engine.caps.contains(Caps::COOKIE);
+        let unable = |engine: &xtp_engine::EngineConfig| {
+            engine.overrides.legacy || !engine.overrides.caps.contains(Caps::COOKIE)
+        };
         engines.into_iter().any(unable) || self.is_nameless(world)
     }
 

@@ -37,6 +37,8 @@ pub struct HostConfig {
     pub late_users: bool,
     /// How its program drives the engine.
     pub habits: Habits,
+    /// Its users trust their network: who chose no congestion control has none.
+    pub trusts: bool,
 }
 
 /// What whoever drives a host waits for.
@@ -79,6 +81,7 @@ impl HostConfig {
             collects: false,
             late_users: false,
             habits: Habits::default(),
+            trusts: false,
         }
     }
 }

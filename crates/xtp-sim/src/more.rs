@@ -124,12 +124,12 @@ impl Plan {
     fn draw_stores(&mut self, rng: &mut Rng) {
         let host = rng.range(0, self.hosts.len() as u64 - 1) as usize;
         let engine = &mut self.hosts[host].engine;
-        engine.max_tombstones = rng.pick(&[2, 8, 64]);
-        engine.max_clients = rng.pick(&[1, 4, 65_536]);
-        engine.max_validated = rng.pick(&[1, 4, 65_536]);
-        engine.max_time_waits = rng.pick(&[1, 4, 1 << 20]);
-        engine.max_whole = rng.pick(&[0, 1, 4]);
-        engine.assembly_limit = rng.pick(&[8_192, 1 << 20]);
+        engine.overrides.max_tombstones = rng.pick(&[2, 8, 64]);
+        engine.overrides.max_clients = rng.pick(&[1, 4, 65_536]);
+        engine.overrides.max_validated = rng.pick(&[1, 4, 65_536]);
+        engine.overrides.max_time_waits = rng.pick(&[1, 4, 1 << 20]);
+        engine.overrides.max_whole = rng.pick(&[0, 1, 4]);
+        engine.overrides.assembly_limit = rng.pick(&[8_192, 1 << 20]);
     }
 
     pub(crate) fn cut(&mut self, one: usize, two: usize, at: u64, span: u64) {

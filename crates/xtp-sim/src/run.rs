@@ -111,7 +111,11 @@ pub(crate) fn print_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "link {:?}", plan.link)?;
     for (number, host) in plan.hosts.iter().enumerate() {
         let (engine, clock) = (&host.engine, host.clock);
-        let (legacy, caps, pressed) = (engine.legacy, engine.caps, engine.max_half_open == 0);
+        let (legacy, caps, pressed) = (
+            engine.overrides.legacy,
+            engine.overrides.caps,
+            engine.overrides.max_half_open == 0,
+        );
         writeln!(
             out,
             "host {number}: legacy {legacy}, {caps:?}, demands cookies {pressed}, {clock:?}, {} ms UTC",

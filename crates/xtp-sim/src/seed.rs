@@ -171,20 +171,21 @@ impl Plan {
         for _ in 0..count {
             let mut engine = EngineConfig::new(rng.entropy());
             engine.checksum_payload = self.has(FaultClass::Corruption);
-            engine.trusted_links = rng.percent(30);
-            engine.legacy = rng.percent(8);
+            let trusts = rng.percent(30);
+            engine.overrides.legacy = rng.percent(8);
             if rng.percent(15) {
-                engine.caps -= rng.pick(&[Caps::XDATA, Caps::XCNTL, Caps::PATH, Caps::COOKIE]);
+                engine.overrides.caps -= rng.pick(&[Caps::XDATA, Caps::XCNTL, Caps::PATH, Caps::COOKIE]);
             }
             if rng.percent(10) {
-                engine.max_half_open = 0;
+                engine.overrides.max_half_open = 0;
             }
             if engine.entropy[0].is_multiple_of(3) {
                 // Parked at every opportunity, which nobody must notice.
-                engine.max_whole = 0;
-                engine.park_after = Duration::ZERO;
+                engine.overrides.max_whole = 0;
+                engine.overrides.park_after = Duration::ZERO;
             }
             let mut host = HostConfig::new(engine);
+            host.trusts = trusts;
             host.clock.origin = rng.pick(&[0, 1, 1_000_000_000, 86_400_000_000_000]);
             host.poll_period = rng.pick(&[0, 0, 0, 50_000, 500_000]);
             host.socket_buffer = rng.pick(&[4 << 20, 4 << 20, 208 << 10, 32 << 10]);

@@ -156,7 +156,15 @@ impl World {
     }
 
     /// Plans a flow: the responder listens from now on, the initiator opens at its time. Returns its number.
-    pub fn add_flow(&mut self, spec: FlowSpec) -> usize {
+    pub fn add_flow(&mut self, mut spec: FlowSpec) -> usize {
+        for (host, tuning) in [
+            (spec.initiator, &mut spec.open.tuning),
+            (spec.responder, &mut spec.listen.tuning),
+        ] {
+            if self.hosts[host].config.trusts && tuning.congestion == CongestionKind::Auto {
+                tuning.congestion = CongestionKind::Fixed;
+            }
+        }
         let number = self.flows.len();
         let mut flow = Flow::new(spec, number, self.seed);
         if flow.spec.series.is_some() {
@@ -168,13 +176,11 @@ impl World {
         {
             self.fail(format!("flow {number}: listen failed: {error}"));
         }
-        for (side, host, tuning) in [
-            (Side::Initiator, flow.spec.initiator, &flow.spec.open.tuning),
-            (Side::Responder, flow.spec.responder, &flow.spec.listen.tuning),
+        for (side, tuning) in [
+            (Side::Initiator, &flow.spec.open.tuning),
+            (Side::Responder, &flow.spec.listen.tuning),
         ] {
-            let automatic = tuning.congestion == CongestionKind::Auto;
-            let trusts = self.hosts[host].config.engine.trusted_links;
-            let windowed = !(tuning.congestion == CongestionKind::Fixed || automatic && trusts);
+            let windowed = tuning.congestion != CongestionKind::Fixed;
             if windowed && flow.spec.open.service != xtp_wire::service::DATAGRAM {
                 self.net.check.windowed.insert((flow.port, side.index()));
             }
@@ -430,7 +436,7 @@ impl World {
     pub(crate) fn check_delivery(&mut self, task: usize) {
         let spec = &self.flows[self.tasks[task].flow].spec;
         let asks = self.tasks[task].side == Side::Initiator && spec.open.confirm == Confirm::Delivered;
-        if asks && !spec.open.one_way && !spec.open.tuning.no_error {
+        if asks && !spec.open.tuning.no_error {
             let written = self.tasks[task].written;
             self.check_read(task, written);
         }

@@ -382,7 +382,7 @@ fn main() -> Outcome {
             config.engine.local_datagram = 1_200;
         })?;
         capture(&folder, &format!("{name}-legacy"), *scene, |config| {
-            config.engine.legacy = true
+            config.engine.overrides.legacy = true
         })?;
     }
     for (name, scene) in GROUPS {
@@ -394,7 +394,7 @@ fn main() -> Outcome {
     })?;
     // A server that trusts no address before it has answered.
     capture(&folder, "cookie", transaction, |config| {
-        config.engine.max_half_open = 0;
-        config.engine.source_rate = 0;
+        config.engine.overrides.max_half_open = 0;
+        config.engine.overrides.source_rate = 0;
     })
 }

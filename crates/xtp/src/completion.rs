@@ -9,22 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::OpenOptions;
 
+use crate::core::Completion;
 use crate::endpoint::Endpoint;
 use crate::error::Result;
 use crate::shared::Handle;
-
-/// What became of one submission.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Completion {
-    /// The number given with the submission.
-    pub token: u64,
-    /// Whom it was sent to.
-    pub peer: SocketAddr,
-    /// The answer of a transaction, empty for other paradigms; or why there is none. The errors are those of
-    /// [`Endpoint::call_for_answer`] and [`Endpoint::deliver`], but for the time limit.
-    pub result: Result<Bytes>,
-}
 
 /// Sends many messages or requests without waiting for each: submit some, take what has ended, submit more. One
 /// thread keeps any number of associations in flight, and what is submitted together leaves together.

@@ -66,13 +66,11 @@ pub struct Config {
     /// tells nothing. Where the address space is limited (`ulimit -v`), the C library's allocator is also told to reserve
     /// none of it for each thread.
     pub memory_limit: Option<u64>,
-    /// Memory `io::Write` copies small writes into before it hands them on, octets. Default 64 KiB, 4 KiB to
-    /// 1 MiB.
-    pub write_buffer: usize,
     /// Buffers and features of the socket.
     pub socket: SocketOptions,
-    /// Limits and identity of the protocol engine. [`Endpoint::bind`](crate::Endpoint::bind) fills in `entropy`
-    /// and `own_addresses` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start)
+    /// Limits and identity of the protocol engine: most associations at once (`max_contexts`), longest datagrams
+    /// (`max_datagram`, `local_datagram`), a check field over payloads. [`Endpoint::bind`](crate::Endpoint::bind) fills in
+    /// `entropy`, `own_addresses` and `near_room` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start)
     /// says. `utc_offset_ms` is added to what the system's clock says, milliseconds: 0 unless a program knows better.
     pub engine: EngineConfig,
     /// Nobody served this UDP port during the last 50 s, so no repetition of an old request can arrive. Default
@@ -105,7 +103,6 @@ impl Config {
             message_limit: 64 << 20,
             memory_limit: None,
             message_timeout: Duration::from_secs(30),
-            write_buffer: 64 << 10,
             socket: SocketOptions::default(),
             engine,
             fresh_start: false,

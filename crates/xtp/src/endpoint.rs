@@ -241,8 +241,7 @@ fn open(mut config: Config) -> Result<Shared> {
     config.bind = local;
     let waker = Arc::new(Waker::new(local));
     let carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
-    let write_buffer = config.write_buffer.clamp(4 << 10, 1 << 20);
-    let mut core = Core::new(engine, carrier, clock, write_buffer);
+    let mut core = Core::new(engine, carrier, clock);
     core.patient = config.wait == Wait::Block;
     tracing::debug!(%local, backend = socket.capabilities().backend, "endpoint ready");
     Ok(Shared::new(core, socket, waker, config))

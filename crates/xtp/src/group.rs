@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::Confirm;
 use xtp_engine::group::{
     self, BucketOptions, Cycle, Fec, GroupId, HistoryItem, MemberReport, Mode, Require, Slow, Target,
 };
+use xtp_engine::{Confirm, HistoryWish};
 use xtp_io::{GroupSending, Interface};
 
 use crate::carrier::Membership;
@@ -389,7 +389,7 @@ fn begin_cast(
     let historian = options
         .history
         .take()
-        .map(|history| Historian::start(history, endpoint.shared.for_driver()))
+        .map(|history| historian(endpoint, history))
         .transpose()?;
     let (socket, collects) = (&endpoint.shared.config.socket, membership.is_some());
     let begun = endpoint.shared.command(|core, now| {
@@ -431,6 +431,14 @@ fn begin_cast(
         endpoint.shared.rouse();
     }
     begun
+}
+
+/// A thread that asks `history` and answers the engine. It does not keep the endpoint alive.
+fn historian(endpoint: &Endpoint, history: History) -> Result<Historian> {
+    let shared = endpoint.shared.for_driver();
+    Historian::start(history, move |wish: &HistoryWish, item: Option<HistoryItem>| {
+        shared.command(|core, _| core.engine.history(wish, item));
+    })
 }
 
 /// Makes a receiver.

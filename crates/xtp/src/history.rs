@@ -8,7 +8,6 @@ use xtp_engine::HistoryWish;
 use xtp_engine::group::HistoryItem;
 
 use crate::error::{Error, Result};
-use crate::shared::Shared;
 
 type Supply = dyn Fn(u64, usize) -> Option<HistoryItem> + Send + Sync;
 
@@ -42,12 +41,15 @@ impl PartialEq for History {
 pub(crate) struct Historian(Sender<HistoryWish>);
 
 impl Historian {
-    /// Starts it. The thread does not keep the endpoint alive.
-    pub(crate) fn start(history: History, shared: Arc<Shared>) -> Result<Self> {
+    /// Starts it. What the function gives goes to `answer`; `None`, too, and if it panics.
+    pub(crate) fn start(
+        history: History,
+        answer: impl Fn(&HistoryWish, Option<HistoryItem>) + Send + 'static,
+    ) -> Result<Self> {
         let (wishes, asked) = channel();
         std::thread::Builder::new()
             .name("xtp-history".into())
-            .spawn(move || run(&history, &shared, &asked))
+            .spawn(move || run(&history, &answer, &asked))
             .map_err(|source| Error::Carrier {
                 doing: "starting a thread for what is no longer kept",
                 source,
@@ -61,10 +63,10 @@ impl Historian {
     }
 }
 
-fn run(history: &History, shared: &Shared, asked: &Receiver<HistoryWish>) {
+fn run(history: &History, tell: &dyn Fn(&HistoryWish, Option<HistoryItem>), asked: &Receiver<HistoryWish>) {
     while let Ok(wish) = asked.recv() {
         let mut answer = Answer {
-            shared,
+            tell,
             wish,
             item: None,
         };
@@ -74,15 +76,13 @@ fn run(history: &History, shared: &Shared, asked: &Receiver<HistoryWish>) {
 
 /// Told when it is dropped, so that a function that panics has answered, too.
 struct Answer<'a> {
-    shared: &'a Shared,
+    tell: &'a dyn Fn(&HistoryWish, Option<HistoryItem>),
     wish: HistoryWish,
     item: Option<HistoryItem>,
 }
 
 impl Drop for Answer<'_> {
     fn drop(&mut self) {
-        let item = self.item.take();
-        self.shared
-            .command(|core, _| core.engine.history(&self.wish, item));
+        (self.tell)(&self.wish, self.item.take());
     }
 }

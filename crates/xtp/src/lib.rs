@@ -4,6 +4,21 @@
 //! *service number*, so one socket serves any number of services and peers. The first packet carries data: a
 //! message costs two or three packets and one round trip, and no connection is set up before or torn down after it.
 //!
+//! # What to read first
+//!
+//! | to | everyday |
+//! | --- | --- |
+//! | have a socket | [`Endpoint::client`], [`Endpoint::bind`] with [`Config::server`] |
+//! | send one thing | [`send_datagram`](Endpoint::send_datagram), [`send_message`](Endpoint::send_message), [`send_acknowledged`](Endpoint::send_acknowledged), [`call`](Endpoint::call) |
+//! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
+//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::split`] |
+//! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
+//! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
+//! | know what went wrong | [`Error`], [`CloseReason`] |
+//!
+//! Everything else is for those who measured: the module [`tuning`] has it apart. A program that works needs none of it:
+//! [`Config`], [`OpenOptions`], [`ListenOptions`] and [`CallOptions`] are good as they are made.
+//!
 //! # Four paradigms
 //!
 //! **Datagrams.** Unacknowledged: one packet, sent and forgotten. Acknowledged: two packets, and the caller knows
@@ -105,19 +120,7 @@
 //! [`paradigm`] has two more (one-shot messages, streams that do not repeat what is lost), and every option of an
 //! association can be set one by one ([`OpenOptions`], [`Tuning`]).
 //!
-//! # What to read first
-//!
-//! | to | everyday |
-//! | --- | --- |
-//! | have a socket | [`Endpoint::client`], [`Endpoint::bind`] with [`Config::server`] |
-//! | send one thing | [`send_datagram`](Endpoint::send_datagram), [`send_message`](Endpoint::send_message), [`send_acknowledged`](Endpoint::send_acknowledged), [`call`](Endpoint::call) |
-//! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
-//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::split`] |
-//! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
-//! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
-//! | know what went wrong | [`Error`], [`CloseReason`] |
-//!
-//! Everything else is for those who measured: the module [`tuning`] has it apart. A program that works needs none of it.
+//! # Names of calls, numbers
 //!
 //! **Waiting.** A call waits as long as it takes; of the same name with `_timeout` at the end it waits so long at most and then
 //! fails with [`Error::Timeout`]; with `try_` before it it does not wait and fails with [`Error::WouldBlock`]. Where a time limit is
@@ -146,6 +149,7 @@ mod calls;
 mod capture;
 mod carrier;
 mod cast;
+mod chunk;
 mod clock;
 mod completion;
 mod config;
@@ -176,13 +180,14 @@ mod wake;
 
 pub mod tuning;
 
-pub use self::core::Unconfirmed;
+pub use self::core::{Completion, Unconfirmed};
 pub use bytes::Bytes;
 pub use calls::{Answer, CallOptions};
 #[doc(hidden)]
 pub use capture::{Framing, Trace};
 pub use cast::Cast;
-pub use completion::{Completion, CompletionQueue};
+pub use chunk::Chunk;
+pub use completion::CompletionQueue;
 pub use config::{Config, Wait};
 #[doc(hidden)]
 pub use cork::Cork;
@@ -202,7 +207,7 @@ pub use resolve::resolve;
 pub use stats::EndpointStats;
 #[doc(hidden)]
 pub use stream::Retained;
-pub use stream::{Chunk, Reader, Stream, Writer};
+pub use stream::{Reader, Stream, Writer};
 pub use subscription::Subscription;
 #[doc(hidden)]
 pub use xtp_engine::group::{BucketOptions, CastStats, Cycle, Fec, Mode, SubscriptionStats};

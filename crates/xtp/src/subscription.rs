@@ -9,11 +9,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::group::{GroupEvent, GroupId, SubscriptionStats};
 
+use crate::chunk::{CHUNK, Chunk};
 use crate::core::group;
 use crate::error::Result;
 use crate::party::Party;
 use crate::shared::Handle;
-use crate::stream::{CHUNK, Chunk};
 
 /// What one transmitter sends to a group. Made by [`Endpoint::join`](crate::Endpoint::join).
 ///

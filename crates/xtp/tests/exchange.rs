@@ -104,24 +104,29 @@ fn many_exchanges_then_a_stream_then_another_peer() {
 /// A stream whose messages take packets of at most a thousand octets.
 fn open_short(endpoint: &Endpoint, server: SocketAddr) -> Stream {
     let mut options = paradigm::stream(EXCHANGE);
-    options.tuning.max_data = 1_000;
+    options.tuning.overrides.max_data = 1_000;
     endpoint.open(server, options).expect("opened")
 }
 
 #[test]
 fn messages_of_several_packets_come_whole_joined_or_not() {
-    for (gso, gro) in [(true, true), (true, false), (false, true), (false, false)] {
+    for (gso, gro) in [(false, false), (false, true), (true, false), (true, true)] {
+        let lacks = xtp_io::Lacking {
+            gso,
+            gro,
+            batching: false,
+        };
         for wait in [Wait::Spin, Wait::Adaptive] {
             let bind = || {
                 let mut config = Config::server(SocketAddr::from(([127, 0, 0, 1], 0)));
                 config.wait = wait;
-                (config.socket.gso, config.socket.gro) = (gso, gro);
+                config.socket.backend = xtp_io::Backend::Lacking(lacks);
                 Endpoint::bind(config).expect("bound")
             };
             let (server, client) = (bind(), bind());
             let address = server.local_addr();
             let mut listening = ListenOptions::wildcard();
-            listening.tuning.max_data = 1_000;
+            listening.tuning.overrides.max_data = 1_000;
             let listener = server.listen_with(listening).expect("listening");
             let serving = thread::spawn(move || serve(&listener, 1));
             let stream = open_short(&client, address);
@@ -141,7 +146,7 @@ fn a_train_that_is_longer_than_its_reader_allows_is_refused_as_any_message() {
     let server = endpoint(Wait::Spin);
     let address = server.local_addr();
     let mut listening = ListenOptions::wildcard();
-    listening.tuning.max_data = 1_000;
+    listening.tuning.overrides.max_data = 1_000;
     let listener = server.listen_with(listening).expect("listening");
     let serving = thread::spawn(move || serve(&listener, 1));
     let mut config = Config::server(SocketAddr::from(([127, 0, 0, 1], 0)));

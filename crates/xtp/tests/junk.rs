@@ -20,7 +20,8 @@ use xtp_wire::{Format, HEADER_LEN, Header, seal};
 const CONTEXTS: usize = 64;
 const TOMBSTONES: usize = 128;
 const HALF_OPEN: usize = 16;
-const DIAG_RATE: u32 = 50;
+/// DIAGs a second of any endpoint.
+const DIAGS: u64 = 100;
 const STRANGERS: usize = 24;
 const ROUNDS: usize = 1_500;
 /// Packets the attacker remembers.
@@ -31,8 +32,8 @@ fn limited() -> Endpoint {
     config.wait = Wait::Block;
     let engine = &mut config.engine;
     engine.checksum_payload = true;
-    (engine.max_contexts, engine.max_half_open) = (CONTEXTS, HALF_OPEN);
-    (engine.max_tombstones, engine.diag_rate) = (TOMBSTONES, DIAG_RATE);
+    (engine.max_contexts, engine.overrides.max_half_open) = (CONTEXTS, HALF_OPEN);
+    engine.overrides.max_tombstones = TOMBSTONES;
     Endpoint::bind(config).expect("loopback")
 }
 
@@ -238,7 +239,7 @@ fn assert_limits(stats: &EndpointStats, running: Duration) {
     // One more than the limit is what sets off the demand for cookies.
     assert!(engine.half_open <= HALF_OPEN + 1, "{engine:?}");
     assert!(engine.tombstones <= TOMBSTONES, "{engine:?}");
-    let allowed = u64::from(DIAG_RATE) * (running.as_secs() + 2);
+    let allowed = DIAGS * (running.as_secs() + 2);
     assert!(
         engine.diags_sent <= allowed,
         "more than {allowed} DIAG: {engine:?}"

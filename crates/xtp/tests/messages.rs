@@ -141,7 +141,7 @@ fn an_unconfirmed_transaction_costs_two_packets() {
 fn a_client_in_a_hurry_fetches_one_cookie_and_no_more() {
     const CALLS: u64 = 300;
     let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
-    config.engine.source_rate = 10;
+    config.engine.overrides.source_rate = 10;
     let server = Endpoint::bind(config).expect("loopback");
     let (address, client) = (server.local_addr(), Endpoint::client().expect("loopback"));
     let listener = server.listen(PORT).expect("a free number");

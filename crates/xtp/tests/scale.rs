@@ -35,7 +35,7 @@ fn resident() -> usize {
 fn endpoint() -> Endpoint {
     let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
     config.wait = Wait::Block;
-    config.engine.max_whole = WHOLE;
+    config.engine.overrides.max_whole = WHOLE;
     Endpoint::bind(config).expect("loopback")
 }
 

@@ -29,7 +29,7 @@ fn unsafe_stands_in_the_system_calls_and_ffi_crates_only() {
         assert_eq!(lines(path, false, text), [], "{path}");
     }
     for path in [
-        "crates/xtp-io/src/batch.rs",
+        "crates/xtp-io/src/socket.rs",
         "crates/xtp/src/a.rs",
         "xtask/src/a.rs",
         "crates/xtp/tests/a.rs",

@@ -43,11 +43,10 @@ fn at(ms: u64) -> Time {
 }
 
 fn config(max_tombstones: usize, started_utc_ms: Option<u64>) -> EngineConfig {
-    EngineConfig {
-        max_tombstones,
-        started_utc_ms,
-        ..EngineConfig::new([7; 32])
-    }
+    let mut config = EngineConfig::new([7; 32]);
+    config.started_utc_ms = started_utc_ms;
+    config.overrides.max_tombstones = max_tombstones;
+    config
 }
 
 fn memory(max_tombstones: usize) -> AtMostOnce {
@@ -311,10 +310,8 @@ fn a_record_made_after_an_eviction_does_not_vouch_for_greater_numbers() {
     let client = |client, n| Some(ClientId { client, n, low: 1 });
     let elsewhere = SocketAddr::from(([198, 51, 100, 9], 40_000));
     for (src, time) in [(heard(0, 1).src, UTC - 50), (elsewhere, UTC)] {
-        let limits = EngineConfig {
-            max_clients: 1,
-            ..config(2, None)
-        };
+        let mut limits = config(2, None);
+        limits.overrides.max_clients = 1;
         let mut memory = AtMostOnce::new(&limits, [1; 16]);
         let later = Heard {
             src,

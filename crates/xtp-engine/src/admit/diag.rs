@@ -4,6 +4,8 @@ use xtp_wire::{Format, Options, service};
 
 use crate::time::Time;
 
+/// DIAG packets a second (§7.5).
+pub(crate) const DIAGS_A_SECOND: u32 = 100;
 /// A second in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 

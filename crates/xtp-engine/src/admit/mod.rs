@@ -18,7 +18,7 @@ use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_wire::{ClientId, Packet};
 
-pub(crate) use diag::{DiagLimiter, is_pure_datagram, may_be_answered};
+pub(crate) use diag::{DIAGS_A_SECOND, DiagLimiter, is_pure_datagram, may_be_answered};
 pub(crate) use instance::{AgeRefusal, Instance};
 pub(crate) use pressure::{Credentials, Decision, Pressure};
 pub(crate) use shedding::Shedding;
@@ -78,8 +78,8 @@ impl AtMostOnce {
     pub(crate) fn new(config: &EngineConfig, hash_key: [u8; 16]) -> Self {
         let state = KeyedState::new(hash_key);
         Self {
-            table: Tombstones::new(config.max_tombstones, config.tombstone_life, state),
-            clients: Clients::new(config.max_clients, state),
+            table: Tombstones::new(config.overrides.max_tombstones, config.tombstone_life, state),
+            clients: Clients::new(config.overrides.max_clients, state),
             ages: Ages::new(config.started_utc_ms, state),
             datagrams: Lru::new(DATAGRAMS, state),
             freed: Vec::new(),

@@ -425,12 +425,10 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let config = EngineConfig {
-            max_tombstones: 2 * PARTITION,
-            max_clients: CLIENTS,
-            started_utc_ms: Some(START),
-            ..EngineConfig::new([7; 32])
-        };
+        let mut config = EngineConfig::new([7; 32]);
+        config.started_utc_ms = Some(START);
+        config.overrides.max_tombstones = 2 * PARTITION;
+        config.overrides.max_clients = CLIENTS;
         let memory = AtMostOnce::new(&config, [1; 16]);
         Self {
             memory,

@@ -127,7 +127,7 @@ impl Context {
     /// nothing else need not ask for the mark of each.
     #[inline]
     pub(super) fn data_ecn(&mut self, alone: bool) -> Ecn {
-        match !alone && self.tuning.ecn && self.has(Caps::XCNTL) && self.pattern.lasting {
+        match !alone && self.tuning.overrides.ecn && self.has(Caps::XCNTL) && self.pattern.lasting {
             true => self.writer.ecn.mark(),
             false => Ecn::NotEct,
         }

@@ -231,7 +231,7 @@ fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: 
         max_data: u32::MAX,
         wants_room: false,
         is_answered: false,
-        ecn: EcnSender::new(parts.tuning.ecn),
+        ecn: EcnSender::new(parts.tuning.overrides.ecn),
         handshakes_alone: 0,
         oldest_lost: (0, 0),
     }

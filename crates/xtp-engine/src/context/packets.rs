@@ -297,7 +297,7 @@ pub(super) fn max_data_to_state(largest_datagram: usize, tuning: &Tuning) -> u32
     // Half the reader's room at most (§5.1.1): a segment that never fits its credit waits for every window.
     let room = u32::try_from(tuning.recv_capacity / 2).unwrap_or(u32::MAX);
     let path = path.min(room.max(64));
-    match tuning.max_data {
+    match tuning.overrides.max_data {
         0 => path,
         chosen => chosen.min(path),
     }

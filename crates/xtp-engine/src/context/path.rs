@@ -171,7 +171,7 @@ impl Context {
 
     /// Whether a turn until `now` might probe, if it pays: false only if it surely does not.
     pub(super) fn could_probe(&self, now: Time) -> bool {
-        self.tuning.probe_mtu
+        self.tuning.overrides.probe_mtu
             && self.peer.mtu.current() < size::packet(self.writer.max_data as usize)
             && self.peer.mtu.would_probe(now)
     }
@@ -186,7 +186,7 @@ impl Context {
     pub(super) fn probing_pays(&self) -> bool {
         let bulk = self.stats.octets_sent > SEGMENTS_BEFORE_PROBING * self.segment_size() as u64;
         let busy = self.writer.nxt < self.writer.queue.end() || !self.writer.inflight.is_empty();
-        self.tuning.probe_mtu
+        self.tuning.overrides.probe_mtu
             && self.has(Caps::PATH)
             && self.pattern.lasting
             && self.state == State::Active

@@ -62,7 +62,7 @@ impl Context {
             self.in_force = Caps::empty();
         }
         if how == Restart::Extended {
-            self.offered = env.config.caps;
+            self.offered = env.config.overrides.caps;
         }
         if let Some(opening) = &mut self.opening {
             opening.connect_now = true;

@@ -144,9 +144,9 @@ impl Context {
             one_way: options.one_way,
         });
         pattern.status_on_first = options.status_on_first;
-        let offered = match env.config.legacy || pattern.one_way {
+        let offered = match env.config.overrides.legacy || pattern.one_way {
             true => Caps::empty(),
-            false => env.config.caps,
+            false => env.config.overrides.caps,
         };
         let parts = Parts {
             identity,
@@ -190,8 +190,8 @@ impl Context {
         });
         pattern.no_feedback = acceptance.tuning.no_error && acceptance.tuning.no_flow;
         pattern.unconfirmed_response = acceptance.unconfirmed_response;
-        let offered = match (traffic, env.config.legacy) {
-            (Traffic::Extended(_), false) => env.config.caps,
+        let offered = match (traffic, env.config.overrides.legacy) {
+            (Traffic::Extended(_), false) => env.config.overrides.caps,
             _ => Caps::empty(),
         };
         let parts = Parts {
@@ -230,9 +230,7 @@ impl Context {
         parts.tuning.bound(env.config.memory_limit / 8);
         let path = path_search(&parts.identity, parts.addr, env.config, env.now);
         let kind = match parts.tuning.congestion {
-            CongestionKind::Auto if parts.identity.is_local || env.config.trusted_links => {
-                CongestionKind::Fixed
-            }
+            CongestionKind::Auto if parts.identity.is_local => CongestionKind::Fixed,
             CongestionKind::Auto => CongestionKind::Model,
             chosen => chosen,
         };
@@ -273,13 +271,11 @@ fn path_search(
     now: Time,
 ) -> (MtuSearch, usize) {
     let largest = largest_datagram(identity.is_local, addr, config);
-    let (base, start) = match identity.is_local {
-        true => {
-            let start = config.local_datagram.clamp(576, largest);
-            (config.base_datagram.min(start), start)
-        }
-        false => (config.base_datagram, config.base_datagram),
+    let start = match identity.is_local {
+        true => config.local_datagram.clamp(576, largest),
+        false => config.base_datagram.min(largest),
     };
+    let base = config.base_datagram.min(start);
     (
         MtuSearch::new(base, start, largest, identity.is_local, addr.is_ipv6(), now),
         largest,

@@ -62,7 +62,7 @@ impl Context {
         self.reader.hole_is_new = false;
         self.writer.is_answered = self.expects_data();
         debug_assert!(self.is_watched(), "no timer runs for {}", self.what_waits());
-        self.regular = env.config.express && self.is_regular();
+        self.regular = env.config.overrides.express && self.is_regular();
         if self.regular {
             self.permit = self.permit(env.config.max_train);
         }

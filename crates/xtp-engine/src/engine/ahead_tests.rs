@@ -48,12 +48,12 @@ impl World {
     fn new(express: bool, seed: u64) -> Self {
         let engine = |n| {
             let mut config = EngineConfig::new([n; 32]);
-            config.express = express;
+            config.overrides.express = express;
             if seed.is_multiple_of(2) {
                 config.own_addresses = (0..2).map(|end| address(end).ip()).collect();
             }
             if seed.is_multiple_of(5) {
-                config.source_rate = 20;
+                config.overrides.source_rate = 20;
             }
             Engine::new(config).unwrap()
         };

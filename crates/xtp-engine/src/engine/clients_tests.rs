@@ -56,8 +56,8 @@ impl World {
     fn new(express: bool, clients: usize, max_whole: usize) -> Self {
         let engine = |n: usize| {
             let mut config = EngineConfig::new([n as u8; 32]);
-            config.express = express;
-            config.max_whole = max_whole;
+            config.overrides.express = express;
+            config.overrides.max_whole = max_whole;
             Engine::new(config).unwrap()
         };
         let client = |number| Client {

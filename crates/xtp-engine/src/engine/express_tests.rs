@@ -38,7 +38,7 @@ impl World {
     fn new(express: bool, own_addresses: bool, options: OpenOptions) -> Self {
         let engine = |n| {
             let mut config = EngineConfig::new([n; 32]);
-            config.express = express;
+            config.overrides.express = express;
             if own_addresses {
                 config.own_addresses = (0..2).map(|end| address(end).ip()).collect();
             }

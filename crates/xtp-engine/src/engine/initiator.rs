@@ -237,7 +237,7 @@ impl Engine {
         options: OpenOptions,
         data: &mut Bytes,
     ) -> Result<ContextId, Error> {
-        let simple = self.config.express
+        let simple = self.config.overrides.express
             && !self.memory.is_rationed()
             && !options.one_way
             && !options.tuning.no_error

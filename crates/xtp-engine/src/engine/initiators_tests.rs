@@ -28,7 +28,7 @@ impl World {
     fn new(express: bool, change: impl Fn(&mut EngineConfig)) -> Self {
         let engine = |n| {
             let mut config = EngineConfig::new([n; 32]);
-            config.express = express;
+            config.overrides.express = express;
             change(&mut config);
             Engine::new(config).unwrap()
         };

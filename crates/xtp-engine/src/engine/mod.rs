@@ -43,12 +43,14 @@ pub use responder::Welcomed;
 pub use stores::Store;
 pub use view::ContextView;
 
-use crate::admit::{AtMostOnce, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated};
+use crate::admit::{
+    AtMostOnce, DIAGS_A_SECOND, DiagLimiter, Instance, Pressure, Shedding, TokenMint, Validated,
+};
 use crate::config::EngineConfig;
 use crate::context::{Context, Env};
 use crate::demux::Demux;
 use crate::error::Error;
-use crate::event::{ContextId, Event};
+use crate::event::{ContextId, Event, Read};
 use crate::listener::Listeners;
 use crate::schedule::Scheduler;
 use crate::stats::EngineStats;
@@ -56,7 +58,6 @@ use crate::time::Time;
 use crate::timers::Deadlines;
 use crate::transmit::TransmitBatch;
 use assembling::Assembling;
-use bytes::Bytes;
 use initiator::Initiators;
 use memory::Memory;
 use parking::Parking;
@@ -68,38 +69,6 @@ use responder::Responders;
 use slab::Slab;
 use std::collections::VecDeque;
 use time_waits::TimeWaits;
-
-/// What a reader finds next in its stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// Octets in order (or, NOERR, in arrival order).
-    Data {
-        /// Position of the first octet, counted from the stream's beginning.
-        offset: u64,
-        /// The octets; never empty.
-        bytes: Bytes,
-        /// The last octet ends a message.
-        eom: bool,
-    },
-    /// An out-of-band tag bound to the octet that follows.
-    Tag {
-        /// Position of the tag's first octet; a tag takes eight.
-        offset: u64,
-        /// The tag.
-        tag: u64,
-    },
-    /// Octets that will never come (NOERR).
-    Gap {
-        /// Position of the first missing octet.
-        offset: u64,
-        /// Number of missing octets.
-        len: u64,
-    },
-    /// Nothing now; [`Event::Readable`] follows when there is.
-    Pending,
-    /// The stream ended and everything was read.
-    End,
-}
 
 /// The protocol state of one carrier socket: sans I/O, deterministic, driven by its caller.
 ///
@@ -186,12 +155,16 @@ impl Engine {
             key
         };
         let (demux, at_most_once) = (Demux::new(hash_key()), AtMostOnce::new(&config, hash_key()));
-        let validated = Validated::new(config.max_validated, hash_key());
+        let validated = Validated::new(config.overrides.max_validated, hash_key());
         let sources = hash_key();
-        let pressure = Pressure::new(config.max_half_open, config.source_rate, sources);
+        let pressure = Pressure::new(
+            config.overrides.max_half_open,
+            config.overrides.source_rate,
+            sources,
+        );
         let (peers, assembling) = (
             Peers::new(hash_key()),
-            Assembling::new(hash_key(), config.assembly_limit),
+            Assembling::new(hash_key(), config.overrides.assembly_limit),
         );
         let client = rng.next_u64();
         Ok(Self {
@@ -203,7 +176,7 @@ impl Engine {
             validated,
             pressure,
             shedding: Shedding::new(sources),
-            diags: DiagLimiter::new(config.diag_rate, Time::ZERO),
+            diags: DiagLimiter::new(DIAGS_A_SECOND, Time::ZERO),
             peers,
             assembling,
             memory: Memory::new(config.memory_limit),
@@ -305,18 +278,11 @@ fn check(config: &EngineConfig) -> Result<(), Error> {
     if !(576..=65_507).contains(&config.max_datagram) {
         return Err(Error::InvalidOption("max_datagram must lie in 576..=65 507"));
     }
-    if !(576..=config.max_datagram).contains(&config.base_datagram) {
-        return Err(Error::InvalidOption(
-            "base_datagram must lie in 576..=max_datagram",
-        ));
-    }
     if config.memory_limit < 1 << 16 {
         return Err(Error::InvalidOption("memory_limit must be at least 65 536"));
     }
-    if config.max_contexts == 0 || config.max_train == 0 {
-        return Err(Error::InvalidOption(
-            "max_contexts and max_train must be at least 1",
-        ));
+    if config.max_contexts == 0 {
+        return Err(Error::InvalidOption("max_contexts must be at least 1"));
     }
     Ok(())
 }

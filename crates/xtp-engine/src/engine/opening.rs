@@ -4,7 +4,7 @@ use super::Engine;
 use crate::context::{Context, Env, Identity, Opening};
 use crate::error::Error;
 use crate::event::ContextId;
-use crate::options::OpenOptions;
+use crate::options::{NATIVE_DOMAIN, OpenOptions};
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use xtp_wire::{Address, Caps, ClientId, Options, service};
@@ -63,7 +63,7 @@ impl Engine {
             ));
         }
         let known = self.peers.get(peer.ip(), self.now);
-        let legacy = self.config.legacy || known.legacy;
+        let legacy = self.config.overrides.legacy || known.legacy;
         let silent = options.one_way || legacy;
         let client = (!silent).then(|| self.next_serial());
         let opening = Opening {
@@ -146,7 +146,8 @@ impl Engine {
 }
 
 fn address_of(peer: SocketAddr, options: &OpenOptions) -> Address {
-    let (domain, dst_port, src_port) = (options.domain, options.service_number, options.own_service_number);
+    // Own service numbers are informative (§1.6), and nobody here has one.
+    let (domain, dst_port, src_port) = (NATIVE_DOMAIN, options.service_number, 0);
     match peer.ip() {
         IpAddr::V4(ip) => Address::Ipv4 {
             domain,

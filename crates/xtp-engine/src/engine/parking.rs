@@ -26,7 +26,7 @@ impl Engine {
         let Some(context) = self.contexts.awake(slot) else {
             return;
         };
-        if self.config.max_whole == usize::MAX {
+        if self.config.overrides.max_whole == usize::MAX {
             return;
         }
         if context.state == State::Inactive {
@@ -37,8 +37,8 @@ impl Engine {
 
     /// A context had its first turn since it was listed last.
     pub(super) fn list_for_parking(&mut self, slot: u32, now: Time) {
-        if self.config.max_whole != usize::MAX && self.contexts.list(slot) {
-            let at = now + self.config.park_after;
+        if self.config.overrides.max_whole != usize::MAX && self.contexts.list(slot) {
+            let at = now + self.config.overrides.park_after;
             self.parking.candidates.push_back((at, slot));
         }
     }
@@ -57,7 +57,7 @@ impl Engine {
             let Some(context) = self.contexts.awake(slot) else {
                 continue;
             };
-            let quiet_at = context.touched + self.config.park_after;
+            let quiet_at = context.touched + self.config.overrides.park_after;
             let rest = match context.rest(self.now) {
                 Rest::Busy => Rest::Busy,
                 _ if quiet_at > self.now => Rest::From(quiet_at),
@@ -82,6 +82,6 @@ impl Engine {
     }
 
     pub(super) fn too_many_whole(&self) -> bool {
-        self.contexts.whole() > self.config.max_whole
+        self.contexts.whole() > self.config.overrides.max_whole
     }
 }

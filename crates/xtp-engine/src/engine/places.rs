@@ -62,7 +62,7 @@ impl Engine {
     /// Whether another context may be made.
     pub(super) fn has_room_for(&self, proved: bool) -> bool {
         let most = self.config.max_contexts;
-        let kept = (most / KEPT).min(self.config.max_half_open);
+        let kept = (most / KEPT).min(self.config.overrides.max_half_open);
         self.contexts.alive() < most - if proved { 0 } else { kept }
     }
 

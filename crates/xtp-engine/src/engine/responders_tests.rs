@@ -50,7 +50,7 @@ impl World {
     fn new(express: bool, change: impl Fn(&mut EngineConfig)) -> Self {
         let engine = |n, express| {
             let mut config = EngineConfig::new([n; 32]);
-            config.express = express;
+            config.overrides.express = express;
             if n == 2 {
                 change(&mut config);
             }

@@ -37,18 +37,22 @@ impl Engine {
             store(
                 "finished initiators",
                 self.time_waits.count(),
-                config.max_time_waits,
+                config.overrides.max_time_waits,
             ),
             store("tombstones", known.0, known.1),
             store("clients", clients.0, clients.1),
             store("datagrams known", datagrams.0, datagrams.1),
             store("octets of kept responses", kept.0, kept.1),
-            store("validated addresses", self.validated.len(), config.max_validated),
+            store(
+                "validated addresses",
+                self.validated.len(),
+                config.overrides.max_validated,
+            ),
             store("peers", self.peers.len(), super::peers::MAX_PEERS),
             store(
                 "octets of incomplete datagrams of one peer",
                 incomplete,
-                config.assembly_limit.max(LARGEST_DATAGRAM),
+                config.overrides.assembly_limit.max(LARGEST_DATAGRAM),
             ),
             Store {
                 name: "octets of all associations",

@@ -84,7 +84,7 @@ impl Engine {
         self.time_waits.push(&end, slot, generation);
         self.time_waits.count += 1;
         self.contexts.put_time_wait(slot, end);
-        while self.time_waits.count > self.config.max_time_waits
+        while self.time_waits.count > self.config.overrides.max_time_waits
             && let Some((_, slot, generation)) = self.time_waits.pop()
         {
             self.forget_time_wait(slot, generation);

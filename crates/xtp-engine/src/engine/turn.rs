@@ -351,7 +351,10 @@ impl Engine {
     /// Whether nothing else is to be done, so that what came may be answered before any bookkeeping.
     #[inline]
     pub(super) fn may_answer_at_once(&mut self, now: Time) -> bool {
-        self.config.express && self.is_at_rest() && self.replies.is_empty() && !self.has_timer_due(now)
+        self.config.overrides.express
+            && self.is_at_rest()
+            && self.replies.is_empty()
+            && !self.has_timer_due(now)
     }
 
     /// Whether a timer has to be seen to before anything is done at `now`.

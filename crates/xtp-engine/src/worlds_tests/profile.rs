@@ -163,27 +163,31 @@ impl Profile {
             config.max_contexts = 3;
         }
         match limits.whole {
-            1 => config.max_whole = usize::MAX,
-            2 => config.max_whole = 1,
-            3 => config.max_whole = 2,
+            1 => config.overrides.max_whole = usize::MAX,
+            2 => config.overrides.max_whole = 1,
+            3 => config.overrides.max_whole = 2,
             _ => {}
         }
         if limits.half_open {
-            config.max_half_open = 2;
+            config.overrides.max_half_open = 2;
         }
         if limits.source_rate {
-            config.source_rate = 20;
+            config.overrides.source_rate = 20;
         }
         if limits.time_waits {
-            config.max_time_waits = 3;
+            config.overrides.max_time_waits = 3;
         }
         if limits.tombstones {
-            (config.max_tombstones, config.max_clients, config.max_validated) = (3, 2, 2);
+            (
+                config.overrides.max_tombstones,
+                config.overrides.max_clients,
+                config.overrides.max_validated,
+            ) = (3, 2, 2);
         }
         if limits.datagram {
             (config.max_datagram, config.base_datagram) = (1_400, 700);
         }
-        config.legacy = limits.legacy && host == 0;
+        config.overrides.legacy = limits.legacy && host == 0;
         if limits.train {
             config.max_train = 2;
         }
@@ -203,7 +207,7 @@ impl Profile {
             1 => options.unconfirmed_response = true,
             2 | 12 => options.tuning.recv_capacity = 1_500,
             3 => options.tuning.send_capacity = 1_200,
-            4 => options.tuning.max_data = 400,
+            4 => options.tuning.overrides.max_data = 400,
             5 => options.refused = Options::DREQ,
             6 => options.services = 0b1_1001,
             7 => options.tuning.sort = Some(3),
@@ -258,7 +262,7 @@ fn vary(options: &mut OpenOptions, dice: &mut Dice) {
     match dice.below(48) {
         0..3 => options.status_on_first = true,
         3 => options.expected_answer = 900,
-        4 => options.tuning.max_data = 300,
+        4 => options.tuning.overrides.max_data = 300,
         5 => options.tuning.recv_capacity = 900,
         12..15 => {
             options.tuning.recv_capacity = *dice.pick(&[900, 2_000]);
@@ -297,9 +301,9 @@ fn lasting_kind(dice: &mut Dice) -> OpenOptions {
         1 => tuning.send_capacity = 2_000,
         2 => tuning.fast_nak = true,
         3 => tuning.no_error = true,
-        4 => tuning.max_data = 500,
-        5 => tuning.ecn = false,
-        6 => tuning.probe_mtu = false,
+        4 => tuning.overrides.max_data = 500,
+        5 => tuning.overrides.ecn = false,
+        6 => tuning.overrides.probe_mtu = false,
         7 => options.expected_answer = 100,
         8 => tuning.timeout = Duration::from_secs(1),
         _ => {}

@@ -120,7 +120,7 @@ impl World {
         let mut hosts = Vec::new();
         for number in 0..=profile.clients {
             let mut config = profile.config(number);
-            config.express = way.is_short();
+            config.overrides.express = way.is_short();
             hosts.push(Host::new(Engine::new(config).unwrap(), way));
         }
         hosts[0].expects = profile.listener();

@@ -174,7 +174,7 @@ fn a_legacy_first_is_taken_by_a_young_instance() {
     for ahead in [false, true] {
         let young = |config: &mut EngineConfig| {
             config.started_utc_ms = Some(500);
-            config.legacy = true;
+            config.overrides.legacy = true;
         };
         let mut world = World::with(ahead, young, |_| {});
         let id = ask(&mut world);
@@ -232,7 +232,7 @@ fn what_is_refused_twice_is_not_repeated_twice() {
 #[test]
 fn what_has_no_number_is_not_repeated() {
     for ahead in [false, true] {
-        let mut world = World::with(ahead, |config| config.legacy = true, |_| {});
+        let mut world = World::with(ahead, |config| config.overrides.legacy = true, |_| {});
         world.lose[1] = usize::MAX;
         ask(&mut world);
         world.flush(0);

@@ -150,7 +150,7 @@ fn no_way_sends_beyond_the_credit() {
             let mut options = paradigm::stream(PORT);
             options.tuning.recv_capacity = CAPACITY;
             options.tuning.recv_capacity_max = Some(CAPACITY);
-            options.tuning.probe_mtu = probe_mtu;
+            options.tuning.overrides.probe_mtu = probe_mtu;
             let talk = Talk {
                 pause: MS,
                 ..at_once(len)

@@ -265,7 +265,7 @@ fn a_segment_that_never_arrives_is_cut_while_others_do() {
 fn silence_closes_the_window() {
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = CongestionKind::Cubic;
-    options.tuning.probe_mtu = false;
+    options.tuning.overrides.probe_mtu = false;
     let mut world = World::new(false);
     let id = world.open(options);
     for _ in 0..30 {

@@ -246,7 +246,7 @@ fn the_probe_of_a_size_is_answered_by_the_peer_alone() {
 #[test]
 fn a_port_that_changed_is_sent_no_more_than_three_times_what_came_from_it() {
     for ahead in [false, true] {
-        let mut world = World::with(ahead, |config| config.legacy = true, |_| {});
+        let mut world = World::with(ahead, |config| config.overrides.legacy = true, |_| {});
         let (_, peer) = talked(&mut world);
         world.send(1, peer, 100);
         world.flush(1);

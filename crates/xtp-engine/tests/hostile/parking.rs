@@ -12,8 +12,8 @@ use xtp_wire::{Body, ClientId, DiagCode, DiagValue, Key, Options, Packet, Tlv, T
 
 /// Whoever may lie packed does so at once.
 fn eager(config: &mut EngineConfig) {
-    config.max_whole = 0;
-    config.park_after = Duration::ZERO;
+    config.overrides.max_whole = 0;
+    config.overrides.park_after = Duration::ZERO;
 }
 
 /// An association that lasts, in whose packets nothing is owed; both ends are at rest.
@@ -138,7 +138,7 @@ fn an_answer_that_its_user_owes_keeps_it_whole() {
 #[test]
 fn what_proves_a_change_of_port_is_remembered_for_three_round_trips() {
     for ahead in [false, true] {
-        let legacy = |config: &mut EngineConfig| config.legacy = true;
+        let legacy = |config: &mut EngineConfig| config.overrides.legacy = true;
         let (mut world, [_, peer]) = begun_with(ahead, legacy, |_| {}, paradigm::stream(PORT));
         // Two packets that ask, the second of which is answered: the first is news no more.
         let mut first = None;
@@ -370,7 +370,7 @@ fn an_old_identifier_reaches_nobody() {
 #[test]
 fn finished_initiators_have_a_limit_and_an_end() {
     for ahead in [false, true] {
-        let few = |config: &mut EngineConfig| config.max_time_waits = 2;
+        let few = |config: &mut EngineConfig| config.overrides.max_time_waits = 2;
         let mut world = World::with(ahead, few, |_| {});
         for _ in 0..5 {
             let id = world.open(paradigm::one_shot(PORT));

@@ -13,7 +13,7 @@ fn poured(options: OpenOptions, caps: Caps, pause: Duration, pieces: usize) -> (
         listen.tuning.recv_capacity = CAPACITY;
         listen.tuning.recv_capacity_max = Some(16 * CAPACITY);
     };
-    let mut world = World::with(false, |config| config.caps -= caps, growing);
+    let mut world = World::with(false, |config| config.overrides.caps -= caps, growing);
     let id = world.open(options);
     world.send(0, id, 100);
     world.run(pause);

@@ -118,7 +118,7 @@ impl World {
     ) -> Self {
         let engine = |n| {
             let mut config = EngineConfig::new([n; 32]);
-            config.express = ahead;
+            config.overrides.express = ahead;
             change(&mut config);
             Driver::new(Engine::new(config).unwrap())
         };

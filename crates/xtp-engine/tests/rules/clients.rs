@@ -108,7 +108,7 @@ fn what_was_pushed_out_is_not_executed_again_whatever_the_clocks_say() {
     for skew in [-365 * DAY, -3 * DAY, -60_001, 0, 60_001, 3 * DAY, 365 * DAY] {
         for jump in [0, -365 * DAY, -60_000, 60_000, 365 * DAY] {
             let mut config = xtp_engine::EngineConfig::new([7; 32]);
-            config.max_tombstones = 2;
+            config.overrides.max_tombstones = 2;
             config.utc_offset_ms = UTC;
             let mut host = Host::with(config);
             let time = (UTC + 1_000 + skew) as u32;

@@ -8,7 +8,7 @@ use xtp_wire::{
 
 fn legacy() -> Host {
     let mut config = EngineConfig::new([7; 32]);
-    config.legacy = true;
+    config.overrides.legacy = true;
     let mut host = Host::with(config);
     host.give(&first(service::STREAM, 7, 0, Options::SREQ, b"abc"));
     let id = host.accepted()[0];

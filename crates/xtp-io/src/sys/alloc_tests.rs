@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::IoSlice;
 
-use crate::{Backend, Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use crate::{Backend, Interest, Lacking, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -74,17 +74,17 @@ fn sending_receiving_and_keeping_a_datagram_allocate_nothing() {
 
 #[test]
 fn the_fall_backs_allocate_nothing_either() {
-    steady_state(&SocketOptions {
-        gso: false,
-        gro: false,
-        ..SocketOptions::default()
-    });
-    steady_state(&SocketOptions {
-        gso: false,
-        gro: false,
-        batching: false,
-        ..SocketOptions::default()
-    });
+    for batching in [false, true] {
+        let lacks = Lacking {
+            gso: true,
+            gro: true,
+            batching,
+        };
+        steady_state(&SocketOptions {
+            backend: Backend::Lacking(lacks),
+            ..SocketOptions::default()
+        });
+    }
     steady_state(&SocketOptions {
         backend: Backend::Plain,
         ..SocketOptions::default()

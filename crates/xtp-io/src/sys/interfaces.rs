@@ -1,29 +1,19 @@
 //! The addresses of this host's interfaces (`getifaddrs`), and their numbers.
 
-use std::ffi::CStr;
-#[cfg(target_os = "linux")]
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
 
-/// Whether an interface of this host has the address; `None` if they cannot be listed.
-pub(crate) fn owns_address(ip: IpAddr) -> Option<bool> {
-    find(|found, _| (found == ip).then_some(())).map(|found| found.is_some())
-}
-
 /// The number of the interface that has the address.
-#[cfg(target_os = "linux")]
 pub(crate) fn interface_with(ip: IpAddr) -> Option<u32> {
     find(|found, name| (found == ip).then(|| number_of(name)))??
 }
 
 /// The number of the interface of this name.
-#[cfg(target_os = "linux")]
 pub(crate) fn interface_named(name: &str) -> Option<u32> {
     number_of(&CString::new(name).ok()?)
 }
 
-#[cfg(target_os = "linux")]
 fn number_of(name: &CStr) -> Option<u32> {
     // SAFETY: the name ends with a zero and outlives the call.
     match unsafe { libc::if_nametoindex(name.as_ptr()) } {

@@ -10,11 +10,11 @@ use std::time::Duration;
 use socket2::SockRef;
 
 use super::{DatagramIo, Endpoint};
-use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::error::SocketError;
-use crate::options::SocketOptions;
-use crate::shortcut::Shortcut;
+use crate::options::{Backend, Lacking, SocketOptions};
+use crate::sys::batch::RecvBatch;
+use crate::sys::shortcut::Shortcut;
 use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
 
 pub(crate) mod allocator;
@@ -75,9 +75,13 @@ impl LinuxIo {
                 four
             }
         };
+        let lacks = match options.backend {
+            Backend::Lacking(lacks) => lacks,
+            _ => Lacking::default(),
+        };
         found.backend = "linux";
-        found.gso = options.gso && get_option(fd, libc::SOL_UDP, UDP_SEGMENT).is_ok();
-        found.gro = options.gro && set(libc::SOL_UDP, UDP_GRO, 1);
+        found.gso = !lacks.gso && get_option(fd, libc::SOL_UDP, UDP_SEGMENT).is_ok();
+        found.gro = !lacks.gro && set(libc::SOL_UDP, UDP_GRO, 1);
         found.ecn = options.marks && both(libc::IP_RECVTOS, libc::IPV6_RECVTCLASS, 1);
         found.pktinfo = if ipv6 {
             set(libc::SOL_IPV6, libc::IPV6_RECVPKTINFO, 1)
@@ -92,20 +96,20 @@ impl LinuxIo {
             };
             set(level, name, 0);
         }
-        found.dont_fragment = options.dont_fragment
-            && both(
-                libc::IP_MTU_DISCOVER,
-                libc::IPV6_MTU_DISCOVER,
-                libc::IP_PMTUDISC_PROBE,
-            );
+        // Sent with "don't fragment", whatever the kernel remembers of the path: the caller finds its MTU itself.
+        found.dont_fragment = both(
+            libc::IP_MTU_DISCOVER,
+            libc::IPV6_MTU_DISCOVER,
+            libc::IP_PMTUDISC_PROBE,
+        );
         found.error_queue = options.report_errors && both(libc::IP_RECVERR, libc::IPV6_RECVERR, 1);
         found.rxq_overflow = dropped(fd).is_some();
         // SAFETY: no message, so nothing is read or written; only whether the call exists matters.
         let sendmmsg = unsafe { libc::sendmmsg(fd, ptr::null_mut(), 0, 0) } == 0;
         // SAFETY: as above.
         let recvmmsg = unsafe { libc::recvmmsg(fd, ptr::null_mut(), 0, 0, ptr::null_mut()) } == 0;
-        found.sendmmsg = options.batching && sendmmsg;
-        found.recvmmsg = options.batching && recvmmsg;
+        found.sendmmsg = !lacks.batching && sendmmsg;
+        found.recvmmsg = !lacks.batching && recvmmsg;
         found.max_segments = if found.gso || found.sendmmsg {
             MAX_SEGMENTS
         } else {

@@ -8,31 +8,32 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use crate::batch::RecvBatch;
 use crate::capabilities::Capabilities;
 use crate::counters::Counts;
 use crate::error::SocketError;
-use crate::options::{Backend, SocketOptions};
-use crate::shortcut::Shortcut;
+#[cfg(target_os = "linux")]
+use crate::options::Backend;
+use crate::options::SocketOptions;
 use crate::train::{Envelope, SendOutcome, Train};
 
 #[cfg(all(test, target_os = "linux"))]
 mod alloc_tests;
+pub(crate) mod batch;
 #[cfg(target_os = "linux")]
 mod cmsg;
 mod frames;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod interfaces;
 #[cfg(target_os = "linux")]
 mod linux;
 mod plain;
 mod poll;
+pub(crate) mod shortcut;
 
+pub(crate) use batch::RecvBatch;
 #[cfg(xtp_loom)]
 pub use frames::Referring;
 pub use frames::{FrameMemory, FrameRegion};
-#[cfg(unix)]
-pub(crate) use interfaces::owns_address;
 #[cfg(target_os = "linux")]
 pub(crate) use interfaces::{interface_named, interface_with};
 #[cfg(target_os = "linux")]
@@ -40,24 +41,17 @@ pub(crate) use linux::allocator::{give_back_memory, share_arenas};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::clock::monotonic_nanos;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::gro::Gro;
-#[cfg(target_os = "linux")]
 pub(crate) use linux::group::{join_group, only_by_interface, only_own_groups, send_groups_by};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::lend::{Pipe, lend_by};
-#[cfg(target_os = "linux")]
-pub(crate) use linux::recv::RecvScratch;
-#[cfg(target_os = "linux")]
-pub(crate) use linux::run::Run;
+pub(crate) use linux::lend::lend_by;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::scheduling::switches;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::told::Told;
-#[cfg(target_os = "linux")]
 pub(crate) use linux::{let_lend, size_recv_buffer};
 pub(crate) use poll::{wait, wait_any};
+pub(crate) use shortcut::Shortcut;
 
 /// Nothing is known of arenas here.
 #[cfg(not(target_os = "linux"))]
@@ -97,12 +91,6 @@ pub(crate) fn set_segment(_: &Shortcut, _: u16) -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn send_by(_: &Shortcut, _: &[u8]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Whether an interface of this host has the address; `None` if this system cannot list them.
-#[cfg(not(unix))]
-pub(crate) fn owns_address(_: IpAddr) -> Option<bool> {
-    None
 }
 
 /// What every back end needs of a socket.
@@ -200,10 +188,9 @@ pub(crate) fn open(
     capabilities: &mut Capabilities,
 ) -> Box<dyn DatagramIo> {
     #[cfg(target_os = "linux")]
-    if options.backend == Backend::Auto {
+    if options.backend != Backend::Plain {
         return Box::new(linux::LinuxIo::open(endpoint, options, capabilities));
     }
-    let (Backend::Auto | Backend::Plain) = options.backend;
     capabilities.backend = "plain";
     capabilities.max_segments = 1;
     Box::new(plain::PlainIo)

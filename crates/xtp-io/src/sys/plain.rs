@@ -6,9 +6,9 @@ use socket2::{SockAddr, SockRef};
 
 use super::{DatagramIo, Endpoint, too_many_pieces, wrong_family};
 use crate::address::{canonical, for_family};
-use crate::batch::{Arrival, RecvBatch};
 use crate::counters::add;
 use crate::error::SocketError;
+use crate::sys::batch::{Arrival, RecvBatch};
 use crate::train::{Cursor, Ecn, MAX_PIECES, SendOutcome, Train};
 
 /// Pieces of a datagram that are gathered without a large scratch array.

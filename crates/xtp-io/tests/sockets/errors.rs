@@ -70,13 +70,3 @@ fn a_taken_port_and_a_foreign_address_cannot_be_bound() {
     let error = std::io::Error::from(foreign.expect_err("foreign"));
     assert_eq!(error.kind(), std::io::ErrorKind::AddrNotAvailable);
 }
-
-#[cfg(unix)]
-#[test]
-fn a_port_can_be_shared_on_request() {
-    let mut options = SocketOptions::default();
-    options.reuse_port = true;
-    let first = bind4(&options);
-    let second = UdpSocket::bind(first.local_addr(), &options).expect("shared");
-    assert_eq!(first.local_addr(), second.local_addr());
-}

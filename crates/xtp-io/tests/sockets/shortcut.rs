@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use xtp_io::{Ecn, Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
-use crate::support::{bind4, options};
+use crate::support::{bind4, lacking};
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -60,7 +60,8 @@ fn its_peer_comes_by_the_shortcut_and_others_do_not() {
 
 #[test]
 fn what_lands_is_told_or_left_to_the_general_call() {
-    let bare = options(|o| (o.marks, o.gro) = (false, false));
+    let mut bare = lacking(|l| l.gro = true);
+    bare.marks = false;
     let [ours, peer] = [(); 2].map(|()| bind4(&bare));
     let Ok(mut shortcut) = ours.shortcut(peer.local_addr()) else {
         return;
@@ -222,16 +223,22 @@ fn turned_away_nothing_is_lost() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn the_port_is_shared_with_nobody_else() {
+    use socket2::{Domain, SockAddr, Socket, Type};
+
     let ours = bind4(&SocketOptions::default());
     let peer = bind4(&SocketOptions::default());
-    let Ok(_shortcut) = ours.shortcut(peer.local_addr()) else {
+    let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
         return;
     };
-    let sharing = options(|o| o.reuse_port = true);
-    assert!(UdpSocket::bind(ours.local_addr(), &sharing).is_err());
-    let shared = bind4(&sharing);
-    assert!(shared.shortcut(peer.local_addr()).is_err());
+    let sharing = Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");
+    sharing.set_reuse_port(true).expect("known here");
+    let address = SockAddr::from(ours.local_addr());
+    assert!(sharing.bind(&address).is_err());
+    // It may be bound where nobody is.
+    drop((shortcut, ours));
+    sharing.bind(&address).expect("free");
 }
 
 #[test]
@@ -310,7 +317,7 @@ fn take_all(
 /// The kernel joins nothing here, so what is told as joined was received side by side.
 #[test]
 fn datagrams_of_one_length_are_received_side_by_side_and_others_among_them_stay_whole() {
-    let [ours, peer] = [(); 2].map(|()| bind4(&options(|o| o.gro = false)));
+    let [ours, peer] = [(); 2].map(|()| bind4(&lacking(|l| l.gro = true)));
     let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
         return;
     };
@@ -357,7 +364,7 @@ fn datagrams_of_one_length_are_received_side_by_side_and_others_among_them_stay_
 /// A batch with smaller slabs takes what the length was learnt from with larger ones.
 #[test]
 fn a_length_learnt_with_one_batch_harms_no_other() {
-    let [ours, peer] = [(); 2].map(|()| bind4(&options(|o| o.gro = false)));
+    let [ours, peer] = [(); 2].map(|()| bind4(&lacking(|l| l.gro = true)));
     let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
         return;
     };

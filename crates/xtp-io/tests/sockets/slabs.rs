@@ -7,7 +7,7 @@ use xtp_io::{
     DEFAULT_SLAB_SIZE, Interest, LENT_FROM, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket,
 };
 
-use crate::support::{bind4, every_way, options, pattern, receive};
+use crate::support::{bind4, every_way, lacking, pattern, receive};
 
 fn send(socket: &UdpSocket, octets: &[u8], segment: usize) {
     let pieces = [IoSlice::new(octets)];
@@ -139,7 +139,9 @@ fn nothing_there_is_zero_datagrams() {
 
 #[test]
 fn full_buffers_lose_datagrams_and_the_loss_is_counted() {
-    let socket = bind4(&options(|o| (o.recv_buffer, o.gro) = (4096, false)));
+    let mut options = lacking(|l| l.gro = true);
+    options.recv_buffer = 4096;
+    let socket = bind4(&options);
     if !socket.capabilities().rxq_overflow {
         return;
     }

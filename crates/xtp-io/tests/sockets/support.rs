@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use xtp_io::{Backend, Datagram, Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{Backend, Datagram, Interest, Lacking, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
 /// When to give a datagram up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -16,16 +16,23 @@ pub(crate) fn options(change: impl FnOnce(&mut SocketOptions)) -> SocketOptions 
     options
 }
 
+/// The default options on a system that lacks something.
+pub(crate) fn lacking(take_away: impl FnOnce(&mut Lacking)) -> SocketOptions {
+    let mut lacks = Lacking::default();
+    take_away(&mut lacks);
+    options(|o| o.backend = Backend::Lacking(lacks))
+}
+
 /// Every way of sending and receiving, by name.
 pub(crate) fn every_way() -> Vec<(&'static str, SocketOptions)> {
     vec![
         ("all", options(|_| ())),
-        ("no gso", options(|o| o.gso = false)),
-        ("no gro", options(|o| o.gro = false)),
-        ("no batching", options(|o| o.batching = false)),
+        ("no gso", lacking(|l| l.gso = true)),
+        ("no gro", lacking(|l| l.gro = true)),
+        ("no batching", lacking(|l| l.batching = true)),
         (
             "single messages",
-            options(|o| (o.gso, o.gro, o.batching) = (false, false, false)),
+            lacking(|l| (l.gso, l.gro, l.batching) = (true, true, true)),
         ),
         ("plain", options(|o| o.backend = Backend::Plain)),
     ]

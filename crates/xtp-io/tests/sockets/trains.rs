@@ -4,7 +4,7 @@ use std::io::{ErrorKind, IoSlice};
 
 use xtp_io::{MAX_DATAGRAM, MAX_PIECES, SendOutcome, SocketOptions, Train};
 
-use crate::support::{bind, bind4, every_way, loopbacks, options, pattern, receive};
+use crate::support::{bind, bind4, every_way, lacking, loopbacks, pattern, receive};
 
 const HEADER: usize = 32;
 
@@ -185,7 +185,7 @@ fn a_segment_longer_than_the_whole_train_is_one_datagram() {
 
 #[test]
 fn a_mapped_destination_leaves_by_an_ipv4_socket() {
-    let socket = bind4(&options(|o| o.gro = false));
+    let socket = bind4(&lacking(|l| l.gro = true));
     let port = socket.local_addr().port();
     let pieces = [IoSlice::new(b"mapped")];
     let dst = format!("[::ffff:127.0.0.1]:{port}").parse().expect("an address");

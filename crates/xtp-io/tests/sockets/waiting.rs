@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
 
-use crate::support::{bind4, every_way, receive};
+use crate::support::{bind4, every_way, lacking, receive};
 
 #[test]
 fn waiting_ends_with_the_time_or_a_datagram() {
@@ -118,11 +118,9 @@ fn administers() -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn declined_features_are_not_in_force() {
-    let mut options = SocketOptions::default();
-    (options.gso, options.gro, options.batching, options.dont_fragment) = (false, false, false, false);
-    let socket = bind4(&options);
+fn what_is_lacking_is_not_in_force() {
+    let socket = bind4(&lacking(|l| (l.gso, l.gro, l.batching) = (true, true, true)));
     let found = socket.capabilities();
-    assert!(!(found.gso || found.gro || found.sendmmsg || found.recvmmsg || found.dont_fragment));
+    assert!(!(found.gso || found.gro || found.sendmmsg || found.recvmmsg));
     assert!(found.ecn && found.pktinfo && !socket.gso_active());
 }

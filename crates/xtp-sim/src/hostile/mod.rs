@@ -469,7 +469,7 @@ impl World {
     fn remembers(&self, host: usize) -> bool {
         let host = &self.hosts[host];
         let engine = &host.config.engine;
-        !host.paused && engine.max_tombstones > 64 && engine.max_clients > 64
+        !host.paused && engine.overrides.max_tombstones > 64 && engine.overrides.max_clients > 64
     }
 
     /// Whether its receiver still knows what this packet was.

@@ -55,7 +55,7 @@ pub(crate) fn quiet_stream() -> OpenOptions {
 }
 
 pub(crate) fn quiet(tuning: &mut Tuning) {
-    tuning.probe_mtu = false;
+    tuning.overrides.probe_mtu = false;
 }
 
 /// A flow over a quiet stream.

@@ -101,10 +101,10 @@ fn giving_way_is_an_abort_and_needs_another_request() {
     let run = |pause: Duration| {
         let mut plan = Plan::calm(1);
         plan.hosts.push(plan.hosts[0].clone());
-        plan.hosts[0].engine.legacy = true;
-        plan.hosts[2].engine.legacy = true;
+        plan.hosts[0].engine.overrides.legacy = true;
+        plan.hosts[2].engine.overrides.legacy = true;
         plan.hosts[2].engine.entropy = [2; 32];
-        plan.hosts[1].engine.max_half_open = 0;
+        plan.hosts[1].engine.overrides.max_half_open = 0;
         // The second packet comes some milliseconds after the first.
         plan.link.rate_bits_per_s = Some(1_000_000);
         plan.flows.clear();

@@ -52,7 +52,7 @@ fn buffers(retained: u32, count: u32) -> FlowSpec {
     );
     flow.open.tuning.congestion = CongestionKind::Kdd;
     flow.open.tuning.send_capacity = 8 << 20;
-    flow.open.tuning.probe_mtu = true;
+    flow.open.tuning.overrides.probe_mtu = true;
     flow
 }
 
@@ -250,7 +250,7 @@ fn the_receiver_changes_between_both_in_mid_stream() {
 fn without_extended_status_the_window_travels_in_traffic_control() {
     let host = |number: u8, caps| {
         let mut engine = EngineConfig::new([number; 32]);
-        engine.caps -= caps;
+        engine.overrides.caps -= caps;
         HostConfig::new(engine)
     };
     for (one, two) in [(Caps::XCNTL, Caps::empty()), (Caps::empty(), Caps::XCNTL)] {
@@ -281,7 +281,7 @@ fn without_extended_status_the_window_travels_in_traffic_control() {
 fn a_peer_that_ships_no_window_is_served_all_the_same() {
     let host = |number: u8, legacy| {
         let mut engine = EngineConfig::new([number; 32]);
-        engine.legacy = legacy;
+        engine.overrides.legacy = legacy;
         HostConfig::new(engine)
     };
     let hosts = vec![host(1, true), host(2, true)];

@@ -88,8 +88,8 @@ fn under_pressure() -> World {
     let mut configs: Vec<_> = (1..=2u8)
         .map(|number| HostConfig::new(EngineConfig::new([number; 32])))
         .collect();
-    configs[1].engine.max_half_open = 0;
-    configs[1].engine.source_rate = 0;
+    configs[1].engine.overrides.max_half_open = 0;
+    configs[1].engine.overrides.source_rate = 0;
     let link = crate::common::link(20 * MS);
     crate::common::recorded(World::new(1, configs, &link, false).expect("valid settings"))
 }

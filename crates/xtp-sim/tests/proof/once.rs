@@ -262,8 +262,8 @@ fn a_repeatable_request_of_a_slow_clock_is_repeated_with_the_servers_time() {
 fn a_duplicate_after_eviction_is_not_executed() {
     let mut world = pair_with(|number, config| {
         if number == 1 {
-            config.engine.max_tombstones = 4;
-            config.engine.max_clients = 1;
+            config.engine.overrides.max_tombstones = 4;
+            config.engine.overrides.max_clients = 1;
         }
     });
     for number in 0..20u32 {

@@ -23,7 +23,7 @@ fn finished_at(world: &World) -> Duration {
 fn speaking(caps: Caps) -> World {
     let configs = [1, 2].map(|number| {
         let mut engine = EngineConfig::new([number; 32]);
-        engine.caps &= caps;
+        engine.overrides.caps &= caps;
         HostConfig::new(engine)
     });
     let world = World::new(1, configs.into(), &link(20 * MS), false).expect("valid settings");
@@ -123,8 +123,8 @@ fn a_spent_budget_does_not_make_the_next_wait_long() {
         ],
     );
     flow.start = SECOND;
-    flow.listen.tuning.max_data = 300;
-    flow.open.tuning.max_data = 300;
+    flow.listen.tuning.overrides.max_data = 300;
+    flow.open.tuning.overrides.max_data = 300;
     world.add_flow(flow);
     world
         .net

@@ -31,18 +31,18 @@ fn trace(seed: u64, change: impl Fn(&mut EngineConfig)) -> String {
 // Limits on records of finished initiators and on contexts are lifted on both sides: whole ones are not counted under the
 // one, and are under the other.
 fn never(config: &mut EngineConfig) {
-    (config.max_time_waits, config.max_contexts) = (1 << 20, 1 << 20);
-    config.max_whole = usize::MAX;
+    (config.overrides.max_time_waits, config.max_contexts) = (1 << 20, 1 << 20);
+    config.overrides.max_whole = usize::MAX;
 }
 
 fn always(config: &mut EngineConfig) {
-    (config.max_time_waits, config.max_contexts) = (1 << 20, 1 << 20);
-    config.max_whole = 0;
-    config.park_after = Duration::ZERO;
+    (config.overrides.max_time_waits, config.max_contexts) = (1 << 20, 1 << 20);
+    config.overrides.max_whole = 0;
+    config.overrides.park_after = Duration::ZERO;
 }
 
 fn no_express(config: &mut EngineConfig) {
-    config.express = false;
+    config.overrides.express = false;
 }
 
 fn compare(what: &str, one: impl Fn(&mut EngineConfig), other: impl Fn(&mut EngineConfig)) {

@@ -27,8 +27,8 @@ fn long_transfer(probe: bool) -> FlowSpec {
     }
     steps.push(Step::CloseWriter);
     let mut flow = stream_flow(steps, vec![Step::AwaitEnd, Step::CloseWriter]);
-    flow.open.tuning.probe_mtu = probe;
-    flow.listen.tuning.probe_mtu = probe;
+    flow.open.tuning.overrides.probe_mtu = probe;
+    flow.listen.tuning.overrides.probe_mtu = probe;
     flow
 }
 
@@ -244,8 +244,8 @@ fn a_pause_leaves_the_size_as_it_is() {
             vec![pour(8_000_000), Step::CloseWriter],
             vec![Step::AwaitEnd, Step::CloseWriter],
         );
-        flow.open.tuning.probe_mtu = true;
-        flow.listen.tuning.probe_mtu = true;
+        flow.open.tuning.overrides.probe_mtu = true;
+        flow.listen.tuning.overrides.probe_mtu = true;
         world.add_flow(flow);
         let (begin, end) = match lost {
             false => (Fault::Pause(1), Fault::Resume(1)),
@@ -285,8 +285,8 @@ fn a_size_is_sought_again_soon_after_a_black_hole() {
         vec![pour(30_000_000), Step::CloseWriter],
         vec![Step::AwaitEnd, Step::CloseWriter],
     );
-    flow.open.tuning.probe_mtu = true;
-    flow.listen.tuning.probe_mtu = true;
+    flow.open.tuning.overrides.probe_mtu = true;
+    flow.listen.tuning.overrides.probe_mtu = true;
     world.add_flow(flow);
     for (at, mtu) in [(1_500, 1_300), (3_500, 1_472)] {
         let config = Box::new(path(mtu));
@@ -318,7 +318,7 @@ fn a_first_larger_than_the_path_gets_through_in_parts() {
         Script::new(vec![send(1_400), Step::CloseWriter]),
         Script::default(),
     );
-    flow.open.tuning.max_data = 4_000;
+    flow.open.tuning.overrides.max_data = 4_000;
     let mut world = crate::common::pair_over(&LinkConfig {
         mtu: Some(1_200),
         ..link(10 * MS)

@@ -16,7 +16,7 @@ fn exchange(octets: u32, rtt: Duration, think: Duration, xdata: bool, rounds: u3
     let configs = (1..=2u8).map(|number| {
         let mut engine = EngineConfig::new([number; 32]);
         if !xdata {
-            engine.caps -= Caps::XDATA;
+            engine.overrides.caps -= Caps::XDATA;
         }
         HostConfig::new(engine)
     });
@@ -139,7 +139,7 @@ fn round_trip_samples_leave_the_users_time_out() {
 fn exchange_without_xdata(rtt: Duration) -> World {
     let configs = (1..=2u8).map(|number| {
         let mut engine = EngineConfig::new([number; 32]);
-        engine.caps -= Caps::XDATA;
+        engine.overrides.caps -= Caps::XDATA;
         HostConfig::new(engine)
     });
     World::new(1, configs.collect(), &link(rtt), false).expect("valid settings")

@@ -30,7 +30,7 @@ fn without(caps: Caps) -> World {
     let configs = (0..2u8).map(|number| {
         let mut engine = EngineConfig::new([number + 1; 32]);
         if number == 0 {
-            engine.caps -= caps;
+            engine.overrides.caps -= caps;
         }
         HostConfig::new(engine)
     });
@@ -141,9 +141,9 @@ fn a_window_full_of_lost_octets_is_asked_about() {
     let configs = (0..2u8).map(|number| {
         let mut engine = EngineConfig::new([number + 1; 32]);
         if number == 0 {
-            engine.caps -= Caps::XCNTL;
+            engine.overrides.caps -= Caps::XCNTL;
         } else {
-            engine.source_rate = 0;
+            engine.overrides.source_rate = 0;
         }
         HostConfig::new(engine)
     });

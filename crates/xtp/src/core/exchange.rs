@@ -5,6 +5,7 @@ use bytes::Bytes;
 use xtp_engine::{ContextId, TaggedMessage, Time, Unit};
 
 use super::ops::TAG;
+use super::write_memory::WRITE_BUFFER;
 use super::{Core, ERRORS_EVERY};
 use crate::carrier::{Came, Wanted};
 
@@ -109,13 +110,12 @@ impl Core {
         if self.handed != Some(id) && self.unacknowledged(id) > 0 {
             return false;
         }
-        let capacity = self.write_buffer;
         let Ok(slot) = self.slot(id) else { return false };
         if slot.corked || !slot.is_plain() {
             return false;
         }
         let more = slot.more();
-        let kept = more.collect(now, octets, capacity);
+        let kept = more.collect(now, octets, WRITE_BUFFER);
         let mut data = more.buffer.split().freeze();
         if kept {
             self.note_writer(id);

@@ -12,9 +12,9 @@ use xtp_engine::{Read, Time};
 use super::reading::{self, Collects, Partial};
 use super::{Core, Source, once_done};
 use crate::carrier::Membership;
+use crate::chunk::Chunk;
 use crate::error::{Error, Result};
 use crate::history::Historian;
-use crate::stream::Chunk;
 
 /// Events kept for a user who does not take them; beyond, the oldest are forgotten.
 const MOST_EVENTS: usize = 1 << 16;

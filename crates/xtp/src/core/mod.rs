@@ -38,6 +38,7 @@ mod write_memory;
 pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
 pub use orphan::Unconfirmed;
+pub use requests::Completion;
 pub(crate) use slot::{Accepted, Slot, Use};
 pub(crate) use watch::{Source, Watch};
 
@@ -92,8 +93,6 @@ pub(crate) struct Core {
     clock: Clock,
     /// Who waits sleeps at once, and on as long as may be.
     pub(crate) patient: bool,
-    /// Octets `io::Write` collects.
-    pub(crate) write_buffer: usize,
     slots: SerialMap<ContextId, Slot>,
     queues: SerialMap<ListenerId, Queue>,
     /// Transmitters and receivers of groups.
@@ -144,13 +143,12 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(engine: Engine, carrier: Carrier, clock: Clock, write_buffer: usize) -> Self {
+    pub(crate) fn new(engine: Engine, carrier: Carrier, clock: Clock) -> Self {
         Self {
             engine: Driver::new(engine),
             carrier,
             clock,
             patient: false,
-            write_buffer,
             slots: SerialMap::default(),
             queues: SerialMap::default(),
             groups: SerialMap::default(),

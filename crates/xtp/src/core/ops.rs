@@ -8,7 +8,7 @@ use bytes::Bytes;
 use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkAt, MarkId, Setting, TaggedMessage, Time};
 
 use super::reading::{self, PIECE};
-use super::write_memory::LONG;
+use super::write_memory::{LONG, WRITE_BUFFER};
 use super::{Core, once_done};
 use crate::error::{Error, Result};
 use crate::stream::Chunk;
@@ -113,7 +113,7 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
     if let Some(error) = core.ended(id) {
         return Err(error);
     }
-    let capacity = core.write_buffer;
+    let capacity = WRITE_BUFFER;
     let corked = core.slot(id)?.corked;
     if !corked && !clear_backlog(core, now, id)? {
         return Ok(0);

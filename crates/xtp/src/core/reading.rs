@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use xtp_engine::{Read, TaggedMessage};
 
 use super::Core;
+use crate::chunk::Chunk;
 use crate::error::{Error, Result};
-use crate::stream::Chunk;
 
 /// Most octets taken from the engine at once when a message is put together.
 pub(super) const PIECE: usize = 1 << 20;

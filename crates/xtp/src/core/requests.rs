@@ -8,8 +8,20 @@ use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Event, OpenOptions, Time};
 
 use super::{Core, Use, ops};
-use crate::completion::Completion;
 use crate::error::{Error, Result};
+
+/// What became of one submission.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Completion {
+    /// The number given with the submission.
+    pub token: u64,
+    /// Whom it was sent to.
+    pub peer: SocketAddr,
+    /// The answer of a transaction, empty for other paradigms; or why there is none. The errors are those of
+    /// [`Endpoint::call_for_answer`](crate::Endpoint::call_for_answer) and [`Endpoint::deliver`](crate::Endpoint::deliver), but for the time limit.
+    pub result: Result<Bytes>,
+}
 
 /// The requests of one completion queue.
 #[derive(Debug)]

@@ -17,6 +17,8 @@ use crate::frames::{FrameBuffer, FrameBytes, Owner};
 
 /// Packets that carry more are not gathered, so a copy that is laid out for them spares none.
 const GATHERED: usize = 16 << 10;
+/// Octets of a piece that short writes share, which is as much as a corked stream collects.
+pub(super) const WRITE_BUFFER: usize = 64 << 10;
 /// Shorter writes are joined and cut where packets end.
 pub(super) const LONG: usize = 32 << 10;
 /// Octets after which no other piece of memory is filled: what was copied is sent before the core's cache forgets it.

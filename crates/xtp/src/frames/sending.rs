@@ -9,6 +9,7 @@
 //!   lent to no other association, and its headers are written for no other.
 //! * The pages belong to no allocator: given back, they go to nobody else as long as the system refers to them.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{PoisonError, Weak};
 
@@ -16,21 +17,19 @@ use xtp_engine::{ContextId, Frames};
 use xtp_io::FrameMemory;
 
 use super::atomics::{Arc, AtomicBool, AtomicUsize, Mutex, OnceLock, Ordering};
-use crate::shared::Handle;
 
-/// An association. As long as it is named, its endpoint's place in memory is no other's.
+/// An association, by its endpoint, whatever that is here, and its name there. As long as it is named, its endpoint's
+/// place in memory is no other's.
 #[derive(Clone)]
 pub(crate) struct Owner {
-    endpoint: Weak<Handle>,
+    endpoint: Weak<dyn Any + Send + Sync>,
     id: ContextId,
 }
 
 impl Owner {
-    pub(crate) fn new(endpoint: &std::sync::Arc<Handle>, id: ContextId) -> Self {
-        Self {
-            endpoint: std::sync::Arc::downgrade(endpoint),
-            id,
-        }
+    pub(crate) fn new(endpoint: &std::sync::Arc<impl Any + Send + Sync>, id: ContextId) -> Self {
+        let endpoint = std::sync::Arc::downgrade(endpoint);
+        Self { endpoint, id }
     }
 }
 
@@ -38,7 +37,7 @@ impl Owner {
     /// Of memory that never leaves its endpoint.
     pub(crate) fn within(id: ContextId) -> Self {
         Self {
-            endpoint: Weak::new(),
+            endpoint: Weak::<()>::new(),
             id,
         }
     }

@@ -1,7 +1,5 @@
 //! Memory as an association of its own sends it, without that association.
 
-use std::sync::Weak;
-
 use xtp_engine::{ContextId, Engine, EngineConfig, Frames, OpenOptions, Time};
 use xtp_io::FrameMemory;
 
@@ -15,10 +13,7 @@ pub(crate) fn owners<const COUNT: usize>() -> [Owner; COUNT] {
         let options = OpenOptions::new(7);
         engine.open(Time::ZERO, peer, options).expect("room for one more")
     };
-    std::array::from_fn(|_| Owner {
-        endpoint: Weak::new(),
-        id: open(),
-    })
+    std::array::from_fn(|_| Owner::within(open()))
 }
 
 /// All of `memory`, sent once.

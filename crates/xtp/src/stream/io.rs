@@ -1,8 +1,8 @@
 //! The standard library's reader and writer, and the buffer behind the writer.
 //!
 //! Written octets are copied once, into memory that is retained until the peer acknowledges them. They leave in
-//! the call that writes them, unless the stream is corked: then they are collected until the buffer
-//! ([`Config::write_buffer`](crate::Config::write_buffer)) is full, or until `flush`, `uncork`, `send` or a close.
+//! the call that writes them, unless the stream is corked: then they are collected until the buffer of 64 KiB is full, or
+//! until `flush`, `uncork`, `send` or a close.
 
 use std::io::{self, Read, Write};
 

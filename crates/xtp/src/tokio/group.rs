@@ -13,11 +13,12 @@ use xtp_engine::group::{CastStats, GroupEvent, GroupId, MemberReport, Subscripti
 
 use super::endpoint::Endpoint;
 use crate::cast::PIECE;
+use crate::chunk::{CHUNK, Chunk};
 use crate::core::{Core, group};
 use crate::error::Result;
 use crate::group::{CastOptions, JoinOptions};
 use crate::party::{Party, well};
-use crate::stream::{CHUNK, Chunk, refuse_empty};
+use crate::stream::refuse_empty;
 
 impl Endpoint {
     /// Begins to transmit to a group.

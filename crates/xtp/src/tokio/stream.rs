@@ -13,10 +13,11 @@ use xtp_engine::{CloseReason, Confirm, ContextStats, ErrorControl, Rate, TaggedM
 
 use super::mark::Mark;
 use super::{ask, ask_once, within};
+use crate::chunk::{CHUNK, Chunk};
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
 use crate::frames::FrameBytes;
-use crate::stream::{CHUNK, Chunk, refuse_empty};
+use crate::stream::refuse_empty;
 
 /// A full-duplex association: octets, messages, or both. See [`crate::Stream`].
 ///

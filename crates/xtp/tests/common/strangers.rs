@@ -21,7 +21,7 @@ impl Strangers {
 
     /// Who offer nothing, cookies among it.
     pub(crate) fn legacy(server: SocketAddr) -> Self {
-        Self::with(server, |config| config.engine.legacy = true)
+        Self::with(server, |config| config.engine.overrides.legacy = true)
     }
 
     fn with(server: SocketAddr, choose: impl FnOnce(&mut Config)) -> Self {

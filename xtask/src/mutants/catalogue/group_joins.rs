@@ -34,7 +34,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "joins-on-the-way-not-limited",
         "xtp-engine/src/engine/group/transmit/admit.rs",
-        "if «self.joins.len() >= env.config.max_half_open && self.joins.longest_unheard(env.now).is_none()»",
+        "if «self.joins.len() >= env.config.overrides.max_half_open && self.joins.longest_unheard(env.now).is_none()»",
         "false",
         "made-up joins grow without limit",
     ),

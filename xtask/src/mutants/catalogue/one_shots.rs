@@ -206,7 +206,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "handed-before-replies",
         "xtp-engine/src/engine/turn.rs",
-        "self.config.express && self.is_at_rest() && «self.replies.is_empty()» && !self.has_timer_due(now)",
+        "self.config.overrides.express && self.is_at_rest() && «self.replies.is_empty()» && !self.has_timer_due(now)",
         "true",
         "an answer overtakes replies that wait",
     ),

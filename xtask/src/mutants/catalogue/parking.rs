@@ -101,7 +101,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "nobody-is-parked",
         "xtp-engine/src/engine/parking.rs",
-        "«self.contexts.whole() > self.config.max_whole»",
+        "«self.contexts.whole() > self.config.overrides.max_whole»",
         "false",
         "memory of associations at rest is not given back",
     ),
@@ -115,7 +115,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "time-waits-without-limit",
         "xtp-engine/src/engine/time_waits.rs",
-        "while «self.time_waits.count > self.config.max_time_waits»",
+        "while «self.time_waits.count > self.config.overrides.max_time_waits»",
         "false",
         "finished initiators have no limit",
     ),

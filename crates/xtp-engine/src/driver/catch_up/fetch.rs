@@ -1,8 +1,8 @@
 //! A receiver's side of catch-ups: says which ranges it lacks, and puts their octets where they belong.
 
-use crate::engine::{Engine, Fetch, Read};
+use crate::engine::{Engine, Fetch};
 use crate::error::{CloseReason, DiagReason};
-use crate::event::ContextId;
+use crate::event::{ContextId, Read};
 use crate::group::GroupId;
 use crate::options::OpenOptions;
 use crate::time::Time;

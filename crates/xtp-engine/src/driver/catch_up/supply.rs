@@ -1,7 +1,7 @@
 //! A transmitter's side of catch-ups: ranges in, their octets out. What is no longer kept its user is asked for.
 
-use crate::engine::{Engine, Read, Supplied, Supply};
-use crate::event::ContextId;
+use crate::engine::{Engine, Supplied, Supply};
+use crate::event::{ContextId, Read};
 use crate::group::{GroupId, HistoryItem};
 use crate::options::{Rate, Setting};
 use crate::time::Time;

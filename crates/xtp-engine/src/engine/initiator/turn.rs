@@ -32,7 +32,7 @@ impl Engine {
 
     /// FIRST leaves as the last one of its kind did; false, and nothing done, if there was none.
     fn send_first(&mut self, slot: u32, out: &mut TransmitBatch) -> bool {
-        let (now, limit, whole) = (self.now, self.config.max_whole, self.contexts.whole());
+        let (now, limit, whole) = (self.now, self.config.overrides.max_whole, self.contexts.whole());
         let initiators = &mut self.initiators;
         let template = initiators.template.as_ref();
         let Some((record, template)) = self.contexts.initiator_mut(slot).zip(template) else {

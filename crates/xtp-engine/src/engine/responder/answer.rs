@@ -46,7 +46,8 @@ impl Engine {
         };
         let known = self.responders.answers.to(record.peer());
         // Where contexts are to be parked, what waits is to be one.
-        let Some(known) = known.filter(|known| whole <= self.config.max_whole && known.answer.fits(record))
+        let Some(known) =
+            known.filter(|known| whole <= self.config.overrides.max_whole && known.answer.fits(record))
         else {
             return false;
         };

@@ -82,7 +82,7 @@ impl Engine {
     ) -> Option<Arc<Terms>> {
         let Request { header, claim, .. } = request;
         let length = first.data.data.len();
-        let simple = self.config.express
+        let simple = self.config.overrides.express
             // Its message may find no room.
             && !self.memory.is_rationed()
             && !claim.is_special

@@ -25,7 +25,7 @@ impl Engine {
     /// datagram.
     pub(in super::super) fn take_known_first(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
         // Its message may find no room.
-        if !self.config.express || self.memory.is_rationed() {
+        if !self.config.overrides.express || self.memory.is_rationed() {
             return false;
         }
         // Of a stranger the check field is looked at once, by whoever takes the packet apart.

@@ -49,7 +49,7 @@ fn nobody_waits_for_those_who_never_answer() {
     const RATE: u32 = 100;
     const PLACES: usize = 64;
     for kind in [Kind::Coded, Kind::Plain] {
-        let limits = |config: &mut xtp_engine::EngineConfig| config.max_half_open = PLACES;
+        let limits = |config: &mut xtp_engine::EngineConfig| config.overrides.max_half_open = PLACES;
         let quiet = Scene::with(haunted(kind, RATE), limits).play(|_| {});
         quiet.assert_good();
         let mut made = 0;
@@ -86,7 +86,7 @@ fn nobody_waits_for_those_who_never_answer() {
 /// More ghosts ask than there are places for: a receiver that comes meanwhile is let in, since it answers and they do not.
 #[test]
 fn who_answers_gets_a_place_among_ghosts() {
-    let limits = |config: &mut xtp_engine::EngineConfig| config.max_half_open = 128;
+    let limits = |config: &mut xtp_engine::EngineConfig| config.overrides.max_half_open = 128;
     let mut late = None;
     let (mut made, mut turn) = (0, 0);
     let scene = Scene::with(haunted(Kind::Coded, 400), limits);

@@ -16,7 +16,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{call, last_error, set_option};
 use crate::counters::{Counts, add};
-use crate::shortcut::Shortcut;
+use crate::sys::shortcut::Shortcut;
 
 /// Trains shorter than this are copied: two calls cost more than one and the copy.
 const WORTHWHILE: usize = 32 << 10;

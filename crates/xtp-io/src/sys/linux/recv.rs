@@ -11,9 +11,9 @@ use super::super::Endpoint;
 use super::super::cmsg::{Control, Messages};
 use super::{LinuxIo, UDP_GRO, call, empty_header, last_error, may_be_pending, run};
 use crate::address::canonical;
-use crate::batch::{Arrival, MAX_SLOTS, RecvBatch};
 use crate::counters::add;
-use crate::shortcut::Shortcut;
+use crate::sys::batch::{Arrival, MAX_SLOTS, RecvBatch};
+use crate::sys::shortcut::Shortcut;
 use crate::train::Ecn;
 
 /// Control messages of an arriving message: packet information (40, and 32 of IPv4), traffic class

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::recv::{CONTROL, Waiting, arrival, receive};
 use super::{Endpoint, empty_header};
-use crate::batch::{Arrival, LENT_FROM, MAX_SLOTS, RecvBatch};
-use crate::shortcut::Shortcut;
+use crate::sys::batch::{Arrival, LENT_FROM, MAX_SLOTS, RecvBatch};
+use crate::sys::shortcut::Shortcut;
 
 /// Datagrams of a round that show a length: fewer are no crowd.
 const CROWD: usize = 4;

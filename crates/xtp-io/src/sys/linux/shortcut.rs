@@ -11,7 +11,7 @@ use super::lend::Pipe;
 use super::told::Told;
 use super::{LinuxIo, UDP_SEGMENT, call, get_option, set_option};
 use crate::address::{canonical, for_family};
-use crate::shortcut::Shortcut;
+use crate::sys::shortcut::Shortcut;
 use crate::sys::{Endpoint, wrong_family};
 use crate::train::Ecn;
 
@@ -28,10 +28,6 @@ const INHERITED: [(i32, i32); 5] = [
 /// Opens a shortcut of `endpoint`'s socket to `peer`.
 pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::Result<Shortcut> {
     let first = SockRef::from(&endpoint.socket);
-    if first.reuse_port()? {
-        // Others may be there whose datagrams it would take.
-        return Err(io::ErrorKind::Unsupported.into());
-    }
     let ipv6 = endpoint.local.is_ipv6();
     let to = for_family(peer, ipv6).ok_or_else(wrong_family)?;
     let second = Socket::new(

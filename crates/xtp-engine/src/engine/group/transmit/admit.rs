@@ -232,7 +232,9 @@ impl Transmitter {
         if self.members.alive() + self.joins.len() >= most || self.members.len() >= most.saturating_mul(4) {
             return Err(Some(DiagValue::NoResource));
         }
-        if self.joins.len() >= env.config.max_half_open && self.joins.longest_unheard(env.now).is_none() {
+        if self.joins.len() >= env.config.overrides.max_half_open
+            && self.joins.longest_unheard(env.now).is_none()
+        {
             return Err(None);
         }
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
@@ -291,7 +293,7 @@ impl Transmitter {
     }
 
     fn admit(&mut self, asker: &Asker<'_>, env: &mut GroupEnv<'_>) {
-        if self.joins.len() >= env.config.max_half_open
+        if self.joins.len() >= env.config.overrides.max_half_open
             && let Some(unheard) = self.joins.longest_unheard(env.now)
         {
             self.give_up(unheard, env);

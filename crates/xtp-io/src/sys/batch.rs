@@ -1,12 +1,13 @@
 //! A batch of received datagrams and the slabs they lie in.
+#![forbid(unsafe_code)]
 
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::{Bytes, BytesMut};
 
-use crate::slab::SlabPool;
 #[cfg(target_os = "linux")]
-use crate::sys::RecvScratch;
+use super::linux::recv::RecvScratch;
+use crate::slab::SlabPool;
 use crate::train::Ecn;
 
 /// Slots of a default [`RecvBatch`].
