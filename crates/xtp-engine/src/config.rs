@@ -65,6 +65,11 @@ pub struct EngineConfig {
     /// and at last by refusing associations (DIAG(1,9)); users may still queue 64 KiB on each. One gets an eighth of it
     /// at most. At least 65 536. Default 1 GiB.
     pub memory_limit: u64,
+    /// Receives that are posted and have no message ([`Engine::post_receive`](crate::Engine::post_receive)). Default 65 536.
+    pub max_posted: usize,
+    /// Whole messages of one association that wait for a receive; those behind them stay in the stream, where no receive finds them, until
+    /// one of these was received. Default 4 096.
+    pub max_waiting: usize,
     /// Packets one context may hand over in one flush. Default 256.
     pub max_train: usize,
     /// Octets that the carrier of a near peer holds before it throws away, counted as its system counts them: memory of whole
@@ -102,6 +107,8 @@ impl EngineConfig {
             diag_rate: 100,
             assembly_limit: 1 << 20,
             memory_limit: 1 << 30,
+            max_posted: 1 << 16,
+            max_waiting: 4_096,
             max_train: 256,
             near_room: 6 << 20,
             tombstone_life: Duration::from_secs(60),

@@ -127,6 +127,7 @@ fn reader() -> Reader {
     Reader {
         store: Reassembly::new(0),
         assembly: None,
+        held: None,
         credit: ReaderCredit::new(0, 0),
         growth: Growth::new(0, Time::ZERO),
         window: None,

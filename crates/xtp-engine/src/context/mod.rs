@@ -19,6 +19,7 @@ mod express_train;
 mod input;
 mod last_word;
 mod marks;
+pub(crate) mod matched;
 mod memory;
 mod modes;
 mod near;

@@ -270,6 +270,7 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
     let Reader {
         store: _,
         assembly: _,
+        held,
         credit,
         growth,
         window: _,
@@ -318,7 +319,9 @@ fn renew_reader(reader: &mut Reader, tuning: &Tuning, most: u64, first: u64, now
     *nak = NakRecord::default();
     *hole_is_new = false;
     *ecn = EcnCounter::default();
-    *announced = false;
+    *held = None;
+    // Whose messages are matched is told of them otherwise.
+    *announced = tuning.matched;
     *end_pending = false;
     *max_spans = DEFAULT_SPANS;
     *newest_next = false;

@@ -50,6 +50,7 @@ impl Context {
         let reader = &self.reader;
         reader.store.is_empty()
             && reader.assembly.is_none()
+            && reader.held.as_ref().is_none_or(|held| held.is_empty())
             && reader.dreq.is_none()
             && reader.owed == Owed::Nothing
             && !reader.update_due
