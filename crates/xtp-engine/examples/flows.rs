@@ -1,6 +1,6 @@
 //! The main flows between two engines without a network: what instruction counters and profilers run.
 //!
-//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `oneshot`,
+//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a posted receive for it), `oneshot`,
 //! `oneshots` (64 at once), `transaction` and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
 //! instructions each time; `cargo xtask counts` compares them with their ceilings.
 
@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Driver, Engine, EngineConfig, Event, Expectation, ListenOptions,
-    ListenerId, OpenOptions, Outlet, Parting, Piece, Read, Reply, Time, TransmitBatch, Unit, paradigm,
+    ListenerId, Match, OpenOptions, Outlet, Parting, Piece, Read, Reply, Source, Tags, Time, TransmitBatch,
+    Unit, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -300,6 +301,20 @@ impl Pair {
         }
     }
 
+    /// Posts a receive for a message with this tag.
+    fn post(&mut self, me: usize, source: Source, tag: u64) {
+        let (tags, length) = (Tags::exact(tag), 64);
+        let wanted = Match { source, tags, length };
+        self.ends[me].post_receive(self.now, wanted).expect("room");
+    }
+
+    /// The receive of that message got it.
+    fn receive(&mut self, me: usize, tag: u64) {
+        let received = self.ends[me].poll_received().expect("it came");
+        let message = received.outcome.expect("a message");
+        assert_eq!((message.tag, message.len()), (Some(tag), 64));
+    }
+
     /// The server's users take what came, and read it.
     fn serve(&mut self, served: &mut Vec<ContextId>) {
         let end = &mut self.ends[1];
@@ -412,6 +427,29 @@ fn tagged(pair: &mut Pair, count: usize) {
     }
 }
 
+/// The same where each message is for a receive that was posted before it came.
+fn matched(pair: &mut Pair, count: usize) {
+    let message = Bytes::from(vec![7; 64]);
+    let mut listen = ListenOptions::every_service(PORT + 1);
+    listen.tuning.matched = true;
+    pair.ends[1].listen(listen).expect("a free port");
+    let mut options = paradigm::stream(PORT + 1);
+    options.tuning.matched = true;
+    let here = pair.open(options);
+    let mut there = None;
+    for number in 0..count as u64 {
+        pair.post(1, there.map_or(Source::Any, Source::Association), number);
+        pair.message(0, here, (Some(number), &message), Waiting::Nobody);
+        pair.receive(1, number);
+        let peer = *there.get_or_insert_with(|| pair.accept());
+        pair.turn_if_pressing(1);
+        pair.post(0, Source::Association(here), number);
+        pair.message(1, peer, (Some(number), &message), Waiting::Nobody);
+        pair.receive(0, number);
+        pair.turn_if_pressing(0);
+    }
+}
+
 /// Associations of one message that a program has under way at once.
 const AT_ONCE: usize = 64;
 
@@ -518,7 +556,8 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
     }
 }
 
-const USAGE: &str = "usage: flows pingpong|tagged|oneshot|oneshots|transaction|phases|kept|bulk COUNT";
+const USAGE: &str =
+    "usage: flows pingpong|tagged|matched|oneshot|oneshots|transaction|phases|kept|bulk COUNT";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -534,6 +573,7 @@ fn main() -> ExitCode {
     match flow.as_str() {
         "pingpong" => pingpong(&mut pair, count),
         "tagged" => tagged(&mut pair, count),
+        "matched" => matched(&mut pair, count),
         "oneshot" => oneshot(&mut pair, count, false),
         "oneshots" => oneshots(&mut pair, count),
         "transaction" => oneshot(&mut pair, count, true),

@@ -34,6 +34,11 @@ pub struct EngineConfig {
     /// and at last by refusing associations (DIAG(1,9)); users may still queue 64 KiB on each. One gets an eighth of it
     /// at most. At least 65 536. Default 1 GiB.
     pub memory_limit: u64,
+    /// Receives that are posted and have no message ([`Engine::post_receive`](crate::Engine::post_receive)). Default 65 536.
+    pub max_posted: usize,
+    /// Whole messages of one association that wait for a receive; those behind them stay in the stream, where no receive finds them, until
+    /// one of these was received. Default 4 096.
+    pub max_waiting: usize,
     /// Octets that the carrier of a near peer holds before it throws away, counted as its system counts them: memory of whole
     /// datagrams. A peer is near on this host, or with a round trip below a millisecond (§5.1). Default 6 MiB.
     pub near_room: u64,
@@ -116,6 +121,8 @@ impl EngineConfig {
             local_datagram: 1_200,
             max_contexts: 1 << 20,
             memory_limit: 1 << 30,
+            max_posted: 1 << 16,
+            max_waiting: 4_096,
             near_room: 6 << 20,
             overrides: EngineOverrides::default(),
             base_datagram: 1_200,

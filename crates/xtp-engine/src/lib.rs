@@ -21,6 +21,7 @@ pub mod group;
 mod growth;
 mod hash;
 mod listener;
+mod matching;
 mod mtu;
 mod options;
 mod pacer;
@@ -50,6 +51,7 @@ pub use engine::{ContextView, Engine, Expectation, Store, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
 pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId, Read};
 pub use frames::{Framed, Frames};
+pub use matching::{Envelope, Match, Matched, PostedId, ReceiveError, Received, Source, Tags};
 #[doc(hidden)]
 pub use options::TuningOverrides;
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Setting, Tuning};

@@ -97,6 +97,9 @@ pub struct Tuning {
     /// This end's user posts buffers ([`Engine::post`](crate::Engine::post)): the peer may reserve them (RES). Default
     /// `false`: a FIRST with RES is refused with DIAG(1,2), and an association whose peer asks for it later is aborted.
     pub posts: bool,
+    /// Messages that come go to the receives that are posted for them ([`Engine::post_receive`](crate::Engine::post_receive)), whichever
+    /// order these are in; the stream is not read. What nobody has received counts against `recv_capacity`. Default `false`.
+    pub matched: bool,
     /// Ignore the peer's alloc (NOFLOW). Default `false`; set by the datagram paradigm.
     pub no_flow: bool,
     /// Do not retransmit; the peer's reader skips gaps (NOERR). Default `false`; set by unreliable paradigms.
@@ -191,6 +194,7 @@ impl Default for Tuning {
             fast_nak: false,
             reserve: false,
             posts: false,
+            matched: false,
             no_flow: false,
             no_error: false,
             keepalive: None,

@@ -92,6 +92,8 @@ pub struct EngineStats {
     pub tombstones: usize,
     /// Datagrams kept in mind (service 1, §6.9): one that comes again is known.
     pub datagrams_known: usize,
+    /// Receives that are posted and have no message.
+    pub posted: usize,
     /// Octets all associations together keep or have promised to keep: at most
     /// [`EngineConfig::memory_limit`](crate::EngineConfig::memory_limit), but for what this end's own users queue. Exchanges
     /// of small messages are looked at now and then only.

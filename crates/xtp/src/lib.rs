@@ -13,6 +13,7 @@
 //! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
 //! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::split`] |
 //! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
+//! | receive by tag, in any order | [`Stream::post_receive`], [`Endpoint::post_receive`], [`PostedReceive`] |
 //! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
 //! | know what went wrong | [`Error`], [`CloseReason`] |
 //!
@@ -166,6 +167,7 @@ mod incoming;
 mod limit;
 mod listener;
 mod mark;
+mod matching;
 mod party;
 mod poll_set;
 mod resolve;
@@ -201,6 +203,7 @@ pub use history::History;
 pub use incoming::Incoming;
 pub use listener::{Arrival, Listener};
 pub use mark::Mark;
+pub use matching::{Matched, PostedReceive};
 pub use poll_set::PollSet;
 pub use resolve::resolve;
 #[doc(hidden)]
@@ -216,7 +219,8 @@ pub use xtp_engine::group::{
     Target,
 };
 pub use xtp_engine::{
-    CloseReason, Confirm, DiagReason, LONGEST_REASON, ListenOptions, OpenOptions, TaggedMessage, paradigm,
+    CloseReason, Confirm, DiagReason, Envelope, LONGEST_REASON, ListenOptions, OpenOptions, TaggedMessage,
+    Tags, paradigm,
 };
 #[doc(hidden)]
 pub use xtp_engine::{

@@ -12,7 +12,7 @@ use std::time::Duration;
 use ::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use common::{LONG, PORT, pattern};
 use xtp::tokio::{Endpoint, Incoming, Listener, Mark, Stream};
-use xtp::{CallOptions, Chunk, Config, Confirm, Error, paradigm, service_numbers};
+use xtp::{CallOptions, Chunk, Config, Confirm, Error, Tags, paradigm, service_numbers};
 
 fn endpoint() -> Endpoint {
     Endpoint::bind(Config::server("127.0.0.1:0".parse().expect("an address"))).expect("loopback")
@@ -525,5 +525,55 @@ fn a_datagram_to_tasks() {
         for receiver in receiving {
             assert_eq!(receiver.await.unwrap().as_deref(), Some(&b"to each task"[..]));
         }
+    });
+}
+
+#[test]
+fn receives_are_posted_by_tag() {
+    run(async {
+        let (server, address, client) = pair();
+        let mut options = xtp::ListenOptions::streams(PORT);
+        options.tuning.matched = true;
+        let listener = server.listen_with(options).expect("a free number");
+        let stream = client.open(address, paradigm::stream(PORT)).expect("opened");
+        for tag in 0..20 {
+            stream
+                .send_tagged(tag, pattern(1 + 100 * tag as usize))
+                .await
+                .expect("room");
+        }
+        let far = listener.accept().await.expect("an association").into_stream();
+        let receives: Vec<_> = (0..21)
+            .rev()
+            .map(|tag| far.post_receive(Tags::exact(tag), 2_000).expect("posted"))
+            .collect();
+        // One that nothing comes for, and of two of the same tag the second.
+        assert!(
+            receives[0]
+                .wait(Some(Duration::from_millis(20)))
+                .await
+                .is_err_and(|error| error.is_timeout())
+        );
+        for (tag, received) in (0..20).rev().zip(&receives[1..]) {
+            let message = received.wait(None).await.expect("a message").expect("one");
+            assert_eq!(
+                (message.tag, message.into_bytes().to_vec()),
+                (Some(tag), pattern(1 + 100 * tag as usize))
+            );
+        }
+        assert!(receives[0].cancel());
+        let late = far.post_receive(Tags::exact(99), 10).expect("posted");
+        let (sent, received) = ::tokio::join!(stream.send_tagged(99, "late"), late.wait(None));
+        sent.expect("room");
+        assert_eq!(received.expect("a message").expect("one").into_bytes(), "late");
+        let any = server.post_receive(Tags::Any, 10).expect("posted");
+        let there = listener.post_receive(Tags::exact(7), 10).expect("posted");
+        stream.send_tagged(7, "posted before").await.expect("room");
+        let outcome = any.wait(None).await;
+        assert!(
+            matches!(outcome, Err(Error::MessageTooLong { limit: 10 })),
+            "{outcome:?}"
+        );
+        assert!(there.cancel());
     });
 }

@@ -40,7 +40,7 @@ impl Context {
             .store
             .append_run(octets, run.head_len(), run.data_len());
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
-        self.grow_reader(env.now, self.reader.store.readable());
+        self.grow_reader(env.now, self.reader.kept());
         self.announce_readable(env);
         count
     }

@@ -18,11 +18,12 @@ impl Context {
     #[inline]
     pub(crate) fn reader_charge(&self) -> u64 {
         let reader = &self.reader;
-        let stored = reader.store.stored_octets();
+        let held = reader.held.as_ref().map_or(0, |held| held.charge());
+        let stored = reader.store.stored_octets() + held;
         if reader.state == ReaderState::Done || self.closed.is_some() || !self.has_granted() {
             return stored;
         }
-        stored.max(reader.alloc.saturating_sub(reader.store.delivered()))
+        stored.max(reader.alloc.saturating_sub(reader.freed()))
     }
 
     /// More was granted than every association may send.
@@ -46,7 +47,7 @@ impl Context {
             true => u64::MAX,
             false => {
                 let share = self.reader.credit.share();
-                self.reader.store.delivered().saturating_add(share)
+                self.reader.freed().saturating_add(share)
             }
         }
     }
@@ -71,19 +72,19 @@ impl Context {
 
     /// The peer may be waiting for credit that only the memory of all keeps back.
     pub(crate) fn is_short(&self) -> bool {
-        let (next, delivered) = (self.reader.store.next(), self.reader.store.delivered());
+        let (next, freed) = (self.reader.store.next(), self.reader.freed());
         self.may_be_granted()
             && self
                 .reader
                 .credit
-                .is_short(next, delivered, self.segment_size() as u32)
+                .is_short(next, freed, self.segment_size() as u32)
     }
 
     /// Whether what may be granted now is worth a packet, which then leaves with the next flush.
     pub(crate) fn is_worth_an_update(&mut self) -> bool {
-        let (next, delivered) = (self.reader.store.next(), self.reader.store.delivered());
+        let (next, freed) = (self.reader.store.next(), self.reader.freed());
         let size = self.segment_size() as u32;
-        let due = self.may_be_granted() && self.reader.credit.needs_update(next, delivered, size);
+        let due = self.may_be_granted() && self.reader.credit.needs_update(next, freed, size);
         self.reader.update_due |= due;
         due
     }

@@ -56,8 +56,8 @@ impl Context {
     /// The user takes no more, but its peer may finish: everything in order is thrown away, and the last `untaken` octets
     /// that were read have not come to the user either.
     pub(crate) fn discard(&mut self, untaken: u64, env: &mut Env<'_>) {
-        // Whoever has read everything that came gives up nothing yet.
-        if untaken > 0 || self.readable() > 0 {
+        // Whoever has read everything that came gives up nothing yet; but nobody receives what comes now.
+        if untaken > 0 || self.reader.kept() > 0 || self.tuning.matched {
             self.reader.give_up(untaken);
         }
         // Whoever has found the end of what there is hears of what follows.

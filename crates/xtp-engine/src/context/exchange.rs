@@ -62,6 +62,7 @@ impl Context {
             || tag.is_some() && !behind.is_empty()
             || !self.expects(&header, &head.control(), &segment, datagram)
             || !self.reader.store.is_empty()
+            || self.tuning.matched
         {
             return None;
         }

@@ -106,7 +106,7 @@ impl Context {
         let payload = self.kept_of(datagram, data.data);
         let eom = header.options.contains(Options::EOM);
         self.reader.store.insert(header.seq, data.tag, payload, eom);
-        self.after_arrival(header, self.reader.store.readable(), env.now);
+        self.after_arrival(header, self.reader.kept(), env.now);
         let head = XdataHead::of(datagram.data)?;
         if !self.reader.announced {
             self.reader.announced = true;

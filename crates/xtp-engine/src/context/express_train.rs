@@ -100,7 +100,7 @@ impl Context {
         // It was newer than all before when it was stored.
         self.peer_is_there(env.now);
         self.note_reply(env);
-        self.grow_reader(env.now, self.reader.store.readable());
+        self.grow_reader(env.now, self.reader.kept());
         self.take_requests(&header, &packet.body);
     }
 }

@@ -20,6 +20,7 @@ mod express_train;
 mod input;
 mod last_word;
 mod marks;
+pub(crate) mod matched;
 mod modes;
 mod near;
 mod new;

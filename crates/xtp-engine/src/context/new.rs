@@ -252,6 +252,7 @@ fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> Reader {
     Reader {
         store,
         assembly: None,
+        held: None,
         credit: ReaderCredit::new(tuning.recv_capacity, first),
         growth: Growth::new(most, now),
         window: None,
@@ -278,7 +279,8 @@ fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> Reader {
         nak: NakRecord::default(),
         hole_is_new: false,
         ecn: EcnCounter::default(),
-        announced: false,
+        // Whose messages are matched is told of them otherwise.
+        announced: tuning.matched,
         end_pending: false,
         max_spans: DEFAULT_SPANS,
         newest_next: false,

@@ -118,6 +118,11 @@ impl Parked {
         }
     }
 
+    /// Whether its messages are matched with receives.
+    pub(crate) fn is_matched(&self) -> bool {
+        self.tuning.matched
+    }
+
     /// Whether this is the key of its peer. Many are asked, so only the beginning is read.
     pub(crate) fn lives_under(&self, key: u64) -> bool {
         let mut peer_key = None;
@@ -466,6 +471,8 @@ impl Reader {
         let Self {
             store,
             assembly: _,
+            // Nobody rests who holds anything.
+            held: _,
             credit,
             growth,
             // Kept as it is.

@@ -1,5 +1,6 @@
 //! The receiver half: what came, what is missing, what was promised, what is owed.
 
+use super::matched::Held;
 use crate::ecn::EcnCounter;
 use crate::flow::ReaderCredit;
 use crate::growth::Growth;
@@ -82,6 +83,8 @@ pub(crate) const UNTOLD: (u64, u64) = (0, u64::MAX);
 pub(crate) struct Reader {
     pub(crate) store: Reassembly,
     pub(crate) assembly: Option<Box<Assembly>>,
+    /// Messages that were read and not received, where they are matched with receives.
+    pub(crate) held: Option<Box<Held>>,
     pub(crate) credit: ReaderCredit,
     pub(crate) growth: Growth,
     /// What the peer's writer may have under way, if it wants to be told (24).
@@ -138,12 +141,31 @@ impl Reader {
     /// One past the last octet the user has taken.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
-        self.store.delivered().min(self.stopped_at)
+        self.passed_on().min(self.stopped_at)
+    }
+
+    /// One past the last octet that the user was given, wanted or not.
+    #[inline]
+    fn passed_on(&self) -> u64 {
+        let held = self.held.as_ref().and_then(|held| held.start());
+        held.unwrap_or(self.store.delivered())
+    }
+
+    /// So far it would have read that keeps only what comes after: what was read, less what is held of it.
+    #[inline]
+    pub(crate) fn freed(&self) -> u64 {
+        self.store.delivered() - self.held.as_ref().map_or(0, |held| held.span())
+    }
+
+    /// Octets of sequence space that came in order and are kept for the user.
+    #[inline]
+    pub(crate) fn kept(&self) -> u64 {
+        self.store.next() - self.freed()
     }
 
     /// The user takes no more, nor has it taken the last `untaken` octets that were read for it.
     pub(crate) fn give_up(&mut self, untaken: u64) {
-        let taken = self.store.delivered().saturating_sub(untaken).max(self.start);
+        let taken = self.passed_on().saturating_sub(untaken).max(self.start);
         self.stopped_at = self.stopped_at.min(taken);
         self.store.discard_all();
     }

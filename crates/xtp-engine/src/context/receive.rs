@@ -267,7 +267,7 @@ impl Context {
         if self.pattern.one_way {
             self.assemble(env, input, header, data);
         } else if header.options.contains(Options::NOERR) {
-            let held = self.reader.store.readable() + data.sequence_len() as u64;
+            let held = self.reader.kept() + data.sequence_len() as u64;
             let room = self.reader.credit.capacity().max(self.initial_allowance());
             if held > room.min(self.reader.credit.share()) {
                 self.stats.overrun += data.sequence_len() as u64;
@@ -283,7 +283,7 @@ impl Context {
         let end = header.seq.wrapping_add(data.sequence_len() as u64);
         self.watch_window(env, input, end, before);
         self.stats.octets_received = self.reader.store.next() - self.reader.start;
-        self.grow_reader(env.now, self.reader.store.readable());
+        self.grow_reader(env.now, self.reader.kept());
         Ok(())
     }
 
@@ -330,9 +330,7 @@ impl Context {
     pub(super) fn reader_room(&self) -> u64 {
         let reader = &self.reader;
         let room = match reader.modes.no_flow {
-            true => reader
-                .alloc
-                .max(reader.store.delivered() + reader.credit.granted_at_most()),
+            true => reader.alloc.max(reader.freed() + reader.credit.granted_at_most()),
             false => reader.alloc,
         };
         room.min(self.unasked_room())
@@ -470,7 +468,7 @@ impl Context {
                 .dreq
                 .is_none_or(|dreq| end > dreq.seq || (end == dreq.seq && serial_gt(header.sync, dreq.sync)));
             if newer {
-                let delivered_then = self.reader.store.delivered();
+                let delivered_then = self.reader.freed();
                 let sreq = header.options.contains(Options::SREQ);
                 let asked = self.reader.dreq.is_some_and(|dreq| dreq.for_delivery);
                 self.reader.dreq = Some(PeerDreq {

@@ -52,6 +52,7 @@ impl Context {
             && writer.handshake.is_none()
             && writer.wanted.is_nothing()
             && reader.assembly.is_none()
+            && reader.held.as_ref().is_none_or(|held| held.is_empty())
             && reader.dreq.is_none()
             && reader.owed == Owed::Nothing
             && !reader.end_pending

@@ -367,16 +367,16 @@ impl Context {
 
     /// The user has consumed what the DREQ is about, or half a capacity since (§3.2, §5.1).
     pub(super) fn dreq_is_satisfied(&self, dreq: PeerDreq) -> bool {
-        let delivered = self.reader.store.delivered();
+        let freed = self.reader.freed();
         if self.reader.taken() >= dreq.seq {
             return true;
         }
         // Who takes no more has thrown away what is asked for, and answers that never.
-        delivered < dreq.seq
+        freed < dreq.seq
             && self
                 .reader
                 .credit
-                .dreq_report(dreq.seq, dreq.delivered_then, delivered)
+                .dreq_report(dreq.seq, dreq.delivered_then, freed)
                 .is_some()
     }
 
@@ -385,7 +385,7 @@ impl Context {
         if self.reader.taken() < dreq.seq {
             // Credit for a reader whose DREQ reaches beyond what the user will take soon.
             self.reader.dreq = Some(PeerDreq {
-                delivered_then: self.reader.store.delivered(),
+                delivered_then: self.reader.freed(),
                 ..dreq
             });
             self.emit_status(Options::empty(), Cause::Unasked, env, out);

@@ -20,6 +20,8 @@ const MAX_DATAGRAM: usize = 1 << 20;
 const WINDOWS_RETAINED: u64 = 3;
 /// Octets a writer may retain however little memory there is: it waits for nobody but its own peer.
 const LEAST_RETAINED: u64 = 64 << 10;
+/// Who matches messages reads no stream.
+const ONLY_MATCHED: &str = "`Tuning::matched` is set: receives are posted for its messages";
 /// Octets a tag takes of sequence space.
 const TAG: u64 = 8;
 
@@ -159,6 +161,7 @@ impl Context {
                 offset: seq - start,
                 len,
             },
+            None if self.tuning.matched => return Err(Error::InvalidOption(ONLY_MATCHED)),
             None => {
                 self.reader.announced = false;
                 return self.nothing_to_read();
@@ -199,20 +202,16 @@ impl Context {
             return;
         }
         if self.reader.state == ReaderState::Open {
-            let store = &self.reader.store;
+            let (next, freed) = (self.reader.store.next(), self.reader.freed());
             let max_data = self.segment_size() as u32;
             // Who asked nothing yet knows what an association begins with, and asks when that is used up.
             let enough = self.pattern.lasting
                 && self.reader.told == UNTOLD
-                && store.next() - self.reader.start < self.initial_allowance() / 2;
+                && next - self.reader.start < self.initial_allowance() / 2;
             if enough {
                 return;
             }
-            if self
-                .reader
-                .credit
-                .needs_update(store.next(), store.delivered(), max_data)
-            {
+            if self.reader.credit.needs_update(next, freed, max_data) {
                 self.reader.update_due = true;
             }
         }
@@ -344,11 +343,11 @@ impl Context {
 
     /// alloc a control packet would carry now.
     pub(super) fn next_alloc(&self) -> u64 {
-        self.reader.credit.alloc(self.reader.store.delivered())
+        self.reader.credit.alloc(self.reader.freed())
     }
 
     pub(super) fn advance_alloc(&mut self) -> u64 {
-        let alloc = self.reader.credit.advertise(self.reader.store.delivered());
+        let alloc = self.reader.credit.advertise(self.reader.freed());
         self.reader.alloc = self.reader.alloc.max(alloc);
         let next = self.reader.store.next();
         self.reader.widest = self.reader.widest.max(self.reader.alloc.saturating_sub(next));

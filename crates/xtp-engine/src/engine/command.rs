@@ -27,7 +27,7 @@ impl Engine {
         self.run_command(slot, act)
     }
 
-    fn run_command<R>(
+    pub(super) fn run_command<R>(
         &mut self,
         slot: u32,
         act: impl FnOnce(&mut Context, &mut Env<'_>) -> R,

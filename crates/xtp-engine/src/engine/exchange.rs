@@ -14,7 +14,9 @@ impl Engine {
     #[inline]
     pub(crate) fn awaits_message(&self, id: ContextId) -> bool {
         let context = self.contexts.find(id).and_then(|slot| self.contexts.awake(slot));
-        context.is_some_and(|context| context.regular && !context.dirty && context.readable() == 0)
+        context.is_some_and(|context| {
+            context.regular && !context.dirty && context.readable() == 0 && !context.tuning.matched
+        })
     }
 
     /// Takes a datagram that is the next `unit` of association `id`, whose user waits for it and has read all before; no

@@ -107,6 +107,7 @@ impl Engine {
             arrival: Some(arrival),
             departure: None,
         });
+        self.match_arrived(slot);
         true
     }
 
@@ -145,11 +146,12 @@ impl Engine {
         };
         self.now = env.now;
         self.trains.arrivals.push(later);
+        self.match_arrived(slot);
         true
     }
 
     /// A regular context that is not dirty, for a command that leaves it so.
-    fn regular(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
+    pub(super) fn regular(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
         self.settle_last();
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);

@@ -241,6 +241,7 @@ impl Engine {
             && !self.memory.is_rationed()
             && !options.one_way
             && !options.tuning.no_error
+            && !options.tuning.matched
             && options.expected_answer == 0
             && !data.is_empty();
         // The first message of its kind may need more than one packet.

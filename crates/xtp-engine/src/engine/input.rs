@@ -77,6 +77,7 @@ impl Engine {
         if count > 0 {
             self.heard = slot;
             self.stats.received += count as u64;
+            self.match_arrived(slot);
             self.mark_dirty(slot);
         }
         count
@@ -137,6 +138,7 @@ impl Engine {
         if context.held_incomplete() > 0 || context.moved.is_some() {
             self.after_input(slot, datagram.src);
         }
+        self.match_arrived(slot);
         if rationed {
             self.account(slot);
         }

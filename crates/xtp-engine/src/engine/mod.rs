@@ -8,6 +8,7 @@ mod express;
 mod group;
 mod initiator;
 mod input;
+mod matching;
 mod memory;
 mod opening;
 mod parking;
@@ -118,6 +119,7 @@ pub struct Engine {
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     posted: posted::Posted,
+    matching: matching::Matching,
     deferred: Option<express::Deferred>,
     waiting: Waiting,
     initiators: Initiators,
@@ -192,6 +194,7 @@ impl Engine {
             replies: TransmitBatch::new(),
             unsettled: None,
             posted: posted::Posted::default(),
+            matching: matching::Matching::default(),
             deferred: None,
             waiting: Waiting::default(),
             initiators: Initiators::default(),

@@ -54,6 +54,15 @@ impl Engine {
                 incomplete,
                 config.overrides.assembly_limit.max(LARGEST_DATAGRAM),
             ),
+            store(
+                "messages of one association that nobody received",
+                self.contexts
+                    .all_awake()
+                    .map(Context::held_messages)
+                    .max()
+                    .unwrap_or(0),
+                config.max_waiting,
+            ),
             Store {
                 name: "octets of all associations",
                 held: self.memory.charged(self.contexts.alive()).saturating_sub(own),

@@ -137,6 +137,7 @@ impl Engine {
 
     pub(super) fn settle_context(&mut self, slot: u32) {
         let now = self.now;
+        self.settle_matching(slot);
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
@@ -388,6 +389,7 @@ impl Engine {
         stats.parked = self.contexts.alive() - self.contexts.whole();
         stats.pending = self.initiators.count() + self.responders.count();
         stats.time_waits = self.time_waits.count();
+        stats.posted = self.posted_count();
         stats.parkings = self.contexts.parkings();
         stats.half_open = self.pressure.half_open();
         stats.tombstones = self.at_most_once.tombstones();

@@ -5,6 +5,7 @@ use super::slab::{Pending, Seen};
 use crate::context::Context;
 use crate::error::{CloseReason, Error};
 use crate::event::ContextId;
+use crate::matching::ReceiveError;
 use crate::stats::ContextStats;
 use core::net::SocketAddr;
 
@@ -103,6 +104,22 @@ impl ContextView<'_> {
             // It came whole.
             Seen::Record(Pending::Responder(_)) => true,
             _ => self.look(Context::holds_message),
+        }
+    }
+
+    /// Why no more messages will come than wait, if so, where messages are matched ([`Tuning::matched`](crate::Tuning::matched)).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] where they are not.
+    pub fn no_more_messages(&self) -> Result<Option<ReceiveError>, Error> {
+        match self.seen {
+            Seen::Whole(context) if context.tuning.matched => Ok(context.no_more_messages()),
+            // Nothing of one at rest has ended.
+            Seen::Parked(parked) if parked.is_matched() => Ok(None),
+            _ => Err(Error::InvalidOption(
+                "`Tuning::matched` is not set for this association",
+            )),
         }
     }
 

@@ -12,6 +12,7 @@ impl Core {
             self.watch.heard(id, &event);
             self.handle(now, id, event);
         }
+        self.dispatch_received();
         if !self.groups.is_empty() {
             self.dispatch_groups();
         }

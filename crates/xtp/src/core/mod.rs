@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use xtp_engine::group::GroupId;
-use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, OpenOptions, Time};
+use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, OpenOptions, PostedId, Time};
 use xtp_io::{Interest, RecvBatch, Shortcut};
 
 use crate::carrier::Carrier;
@@ -27,6 +27,7 @@ mod exchange;
 mod expect;
 mod gathered;
 pub(crate) mod group;
+mod matching;
 pub(crate) mod ops;
 mod orphan;
 mod reading;
@@ -106,6 +107,8 @@ pub(crate) struct Core {
     /// Completion queues and what they wait for.
     requests: SerialMap<u32, requests::Requests>,
     next_requests: u32,
+    /// Posted receives that somebody holds.
+    awaited: SerialMap<PostedId, matching::Awaited>,
     /// Associations nobody holds any more whose end is still awaited.
     orphans: usize,
     /// What ended without confirmation after its user let go of it.
@@ -157,6 +160,7 @@ impl Core {
             records: 0,
             requests: SerialMap::default(),
             next_requests: 0,
+            awaited: SerialMap::default(),
             orphans: 0,
             lost: Vec::new(),
             echo: None,

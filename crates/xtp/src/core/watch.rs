@@ -227,6 +227,8 @@ impl Core {
             return true;
         }
         // Finding nothing makes the engine tell when there is something again. There is nothing to take.
-        !matches!(self.engine.read(now, id, 1), Ok(Read::Pending))
+        let read = self.engine.read(now, id, 1);
+        // Messages that are matched are no octets to read.
+        !matches!(read, Ok(Read::Pending) | Err(xtp_engine::Error::InvalidOption(_)))
     }
 }

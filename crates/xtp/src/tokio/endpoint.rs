@@ -20,7 +20,7 @@ use crate::stats::EndpointStats;
 /// the same. Cloning makes another handle of the same endpoint.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    inner: crate::Endpoint,
+    pub(super) inner: crate::Endpoint,
 }
 
 impl Endpoint {

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Takes associations for one service number. See [`crate::Listener`].
 #[derive(Debug)]
 pub struct Listener {
-    inner: crate::Listener,
+    pub(super) inner: crate::Listener,
 }
 
 impl Listener {

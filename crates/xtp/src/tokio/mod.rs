@@ -45,6 +45,7 @@ mod endpoint;
 mod group;
 mod listener;
 mod mark;
+mod matching;
 mod retained;
 mod stream;
 
@@ -52,6 +53,7 @@ pub use endpoint::Endpoint;
 pub use group::{Cast, Subscription};
 pub use listener::{Arrival, Incoming, Listener};
 pub use mark::Mark;
+pub use matching::PostedReceive;
 pub use retained::Retained;
 pub use stream::Stream;
 

@@ -122,7 +122,11 @@ impl Engine {
         // What the user answers is taken whole.
         let roomy = tuning.send_capacity >= SHORT as u64;
         let largest = largest_datagram(self.is_local(datagram.src), datagram.src, &self.config);
-        let odd = entry.options.unconfirmed_response || tuning.no_error || tuning.no_flow || tuning.reserve;
+        let odd = entry.options.unconfirmed_response
+            || tuning.no_error
+            || tuning.no_flow
+            || tuning.reserve
+            || tuning.matched;
         let usual = !odd && roomy && begins_as_usual(traffic.maxdata, length, largest, &tuning);
         usual.then(|| Arc::new(Terms { kind, tuning }))
     }

@@ -1,0 +1,191 @@
+//! The tables against lists that are searched from end to end.
+
+use super::*;
+use proptest::prelude::*;
+
+/// What a receive, or a message, may be for or from: few of each, so that they meet.
+fn source() -> impl Strategy<Value = Source> {
+    prop_oneof![
+        (0..3_u64).prop_map(|n| Source::Association(ContextId(n))),
+        (0..2_u32).prop_map(|n| Source::Listener(ListenerId(n))),
+        Just(Source::Any),
+    ]
+}
+
+fn tags() -> impl Strategy<Value = Tags> {
+    prop_oneof![
+        Just(Tags::Any),
+        Just(Tags::Without),
+        (0..4_u64).prop_map(Tags::exact),
+        (0..4_u64, 0..4_u64).prop_map(|(tag, mask)| Tags::Like { tag, mask }),
+        // Bits that do not count, set or not, are the same receive.
+        (0..4_u64).prop_map(|tag| Tags::Like {
+            tag: tag | 0xff00,
+            mask: 3
+        }),
+    ]
+}
+
+fn wanted() -> impl Strategy<Value = Match> {
+    (source(), tags(), 0..5_usize).prop_map(|(source, tags, length)| Match { source, tags, length })
+}
+
+fn message() -> impl Strategy<Value = (Origin, Option<u64>)> {
+    let listener = proptest::option::of((0..2_u32).prop_map(ListenerId));
+    (0..3_u64, listener, proptest::option::of(0..4_u64)).prop_map(|(id, listener, tag)| {
+        let origin = Origin {
+            association: ContextId(id),
+            listener,
+        };
+        (origin, tag)
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Post(Match),
+    Cancel(usize),
+    Comes((Origin, Option<u64>)),
+    Takes(usize),
+    Ends(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => wanted().prop_map(Step::Post),
+        1 => any::<usize>().prop_map(Step::Cancel),
+        4 => message().prop_map(Step::Comes),
+        1 => any::<usize>().prop_map(Step::Takes),
+        1 => (0..3_u64).prop_map(Step::Ends),
+    ]
+}
+
+fn is_from(source: Source, origin: &Origin) -> bool {
+    match source {
+        Source::Association(id) => id == origin.association,
+        Source::Listener(id) => Some(id) == origin.listener,
+        Source::Any => true,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn both_tables_find_what_a_search_of_all_finds(steps in proptest::collection::vec(step(), 1..80)) {
+        let (mut posted, mut waiting) = (Posted::default(), Waiting::<u32>::default());
+        let mut receives: Vec<(PostedId, Match)> = Vec::new();
+        let mut messages: Vec<(Turn, Origin, Option<u64>, u32)> = Vec::new();
+        let (mut last, mut content) = (0, 0);
+        for step in steps {
+            match step {
+                Step::Post(wanted) => {
+                    let first = messages
+                        .iter()
+                        .position(|(_, origin, tag, _)| is_from(wanted.source, origin) && wanted.tags.has(*tag));
+                    let found = waiting.find(wanted.source, wanted.tags);
+                    prop_assert_eq!(found, first.map(|at| messages[at].0));
+                    match (found, first) {
+                        (Some(turn), Some(at)) => {
+                            let (_, origin, tag, content) = messages.remove(at);
+                            prop_assert_eq!(waiting.get(turn), Some((origin, tag, &content)));
+                            prop_assert_eq!(waiting.take(turn), Some((origin, content)));
+                            prop_assert_eq!(waiting.take(turn), None);
+                        }
+                        _ => {
+                            last += 1;
+                            posted.insert(PostedId(last), &wanted);
+                            receives.push((PostedId(last), wanted));
+                        }
+                    }
+                }
+                Step::Cancel(at) if !receives.is_empty() => {
+                    let (id, _) = receives.remove(at % receives.len());
+                    prop_assert!(posted.remove(id));
+                    prop_assert!(!posted.remove(id));
+                }
+                Step::Comes((origin, tag)) => {
+                    let first = receives
+                        .iter()
+                        .position(|(_, wanted)| is_from(wanted.source, &origin) && wanted.tags.has(tag));
+                    let expected = first.map(|at| receives.remove(at)).map(|(id, wanted)| (id, wanted.length));
+                    let taken = posted.take(&origin, tag);
+                    prop_assert_eq!(taken, expected);
+                    if taken.is_none() {
+                        content += 1;
+                        let turn = waiting.push(origin, tag, content);
+                        messages.push((turn, origin, tag, content));
+                    }
+                }
+                Step::Takes(at) if !messages.is_empty() => {
+                    let (turn, origin, _, content) = messages.remove(at % messages.len());
+                    prop_assert_eq!(waiting.take(turn), Some((origin, content)));
+                }
+                Step::Ends(id) => {
+                    let source = Source::Association(ContextId(id));
+                    while let Some(ended) = posted.first_at(source) {
+                        let at = receives.iter().position(|(id, wanted)| *id == ended && wanted.source == source);
+                        prop_assert!(at.is_some());
+                        receives.remove(at.unwrap_or_default());
+                        posted.remove(ended);
+                    }
+                    prop_assert!(receives.iter().all(|(_, wanted)| wanted.source != source));
+                }
+                Step::Cancel(_) | Step::Takes(_) => {}
+            }
+            prop_assert_eq!((posted.len(), waiting.len()), (receives.len(), messages.len()));
+        }
+    }
+}
+
+#[test]
+fn of_thousands_of_receives_the_first_that_fits_is_found_and_nothing_is_left() {
+    const COUNT: u64 = 20_000;
+    let from = |id| Origin {
+        association: ContextId(id),
+        listener: Some(ListenerId(0)),
+    };
+    let mut posted = Posted::default();
+    for n in 0..COUNT {
+        let source = Source::Association(ContextId(n % 100));
+        let tags = Tags::exact(n / 100);
+        let length = n as usize;
+        posted.insert(PostedId(n), &Match { source, tags, length });
+    }
+    let any = Match {
+        source: Source::Any,
+        tags: Tags::Like { tag: 0, mask: 1 },
+        length: 7,
+    };
+    posted.insert(PostedId(COUNT), &any);
+    // In the order of the tables' own: each message has one receive, and even tags another behind it.
+    for n in (0..COUNT).rev() {
+        assert_eq!(
+            posted.take(&from(n % 100), Some(n / 100)),
+            Some((PostedId(n), n as usize))
+        );
+    }
+    assert_eq!(posted.take(&from(1), Some(3)), None);
+    assert_eq!(posted.take(&from(1), Some(4)), Some((PostedId(COUNT), 7)));
+    assert_eq!(posted.len(), 0);
+    assert!(posted.shapes_in_use() == 0);
+}
+
+#[test]
+fn a_message_in_parts_is_joined_and_one_in_one_part_is_not_copied() {
+    let of = |parts: &[&'static [u8]]| Matched {
+        association: ContextId(1),
+        offset: 0,
+        tag: None,
+        parts: parts.iter().map(|part| Bytes::from_static(part)).collect(),
+    };
+    assert_eq!(
+        of(&[b"one ", b"and ", b"more"]).into_bytes(),
+        &b"one and more"[..]
+    );
+    assert_eq!(of(&[b"one ", b"and "]).len(), 8);
+    assert!(of(&[]).is_empty() && of(&[]).into_bytes().is_empty());
+    let single = of(&[b"single"]);
+    let at = single.parts[0].as_ptr();
+    assert_eq!(single.into_bytes().as_ptr(), at);
+}

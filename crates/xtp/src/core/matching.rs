@@ -1,0 +1,131 @@
+//! Receives that are posted for messages of many associations, and what becomes of them, kept for whoever holds one.
+
+use std::task::{Poll, Waker};
+
+use smallvec::SmallVec;
+use xtp_engine::{Envelope, Match, PostedId, ReceiveError, Received, Source, Tags, Time};
+
+use super::Core;
+use crate::error::{Error, Result};
+use crate::matching::Matched;
+
+/// What became of a posted receive, if anything did; `None`: nothing will.
+type Outcome = Result<Option<Matched>>;
+
+/// A receive that somebody holds.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    /// Longest message it takes.
+    limit: usize,
+    outcome: Option<Outcome>,
+    /// Tasks to wake when there is one.
+    wakers: SmallVec<[Waker; 1]>,
+}
+
+impl Core {
+    /// Posts a receive.
+    pub(crate) fn post_receive(&mut self, now: Time, wanted: Match) -> Result<PostedId> {
+        self.check_carrier()?;
+        let posted = self.engine.post_receive(now, wanted)?;
+        let awaited = Awaited {
+            limit: wanted.length,
+            outcome: None,
+            wakers: SmallVec::new(),
+        };
+        self.awaited.insert(posted, awaited);
+        // It may have its message already.
+        self.dispatch_received();
+        Ok(posted)
+    }
+
+    /// What became of receives goes to whoever holds them.
+    #[inline]
+    pub(super) fn dispatch_received(&mut self) {
+        while let Some(received) = self.engine.poll_received() {
+            self.note_received(received);
+        }
+    }
+
+    fn note_received(&mut self, received: Received) {
+        self.news += 1;
+        let Some(awaited) = self.awaited.get_mut(&received.posted) else {
+            return;
+        };
+        awaited.outcome = Some(match received.outcome {
+            Ok(message) => Ok(Some(Matched::of(message))),
+            Err(ReceiveError::Ended) => Ok(None),
+            Err(ReceiveError::TooLong { .. }) => Err(Error::MessageTooLong { limit: awaited.limit }),
+            Err(ReceiveError::Incomplete { octets }) => Err(Error::Incomplete {
+                octets: octets as u64,
+            }),
+            Err(ReceiveError::Closed(reason)) => Err(Error::Closed(reason)),
+            Err(_) => Ok(None),
+        });
+        awaited.wakers.drain(..).for_each(Waker::wake);
+    }
+
+    /// What became of a receive, once.
+    pub(crate) fn take_received(&mut self, posted: PostedId) -> Poll<Outcome> {
+        let Some(awaited) = self.awaited.get_mut(&posted) else {
+            return Poll::Ready(Err(Error::Command(xtp_engine::Error::NoContext)));
+        };
+        match awaited.outcome.take() {
+            Some(outcome) => {
+                self.awaited.remove(&posted);
+                Poll::Ready(outcome)
+            }
+            None => match self.check_carrier() {
+                Ok(()) => Poll::Pending,
+                Err(error) => Poll::Ready(Err(error)),
+            },
+        }
+    }
+
+    /// Takes a receive back; false if it has its message, or the beginning of it, or was ended.
+    pub(crate) fn cancel_receive(&mut self, posted: PostedId) -> bool {
+        let cancelled = self.engine.cancel_receive(posted);
+        if cancelled {
+            self.awaited.remove(&posted);
+        }
+        cancelled
+    }
+
+    /// Nobody holds a receive any more.
+    pub(crate) fn drop_receive(&mut self, posted: PostedId) {
+        self.engine.cancel_receive(posted);
+        self.awaited.remove(&posted);
+    }
+
+    /// The message that a receive would get; none, if no more come.
+    pub(crate) fn peek(&mut self, source: Source, tags: Tags) -> Poll<Result<Option<Envelope>>> {
+        if let Some(envelope) = self.engine.peek(source, tags) {
+            return Poll::Ready(Ok(Some(envelope)));
+        }
+        if let Err(error) = self.check_carrier() {
+            return Poll::Ready(Err(error));
+        }
+        let Source::Association(id) = source else {
+            return Poll::Pending;
+        };
+        match self
+            .engine
+            .context(id)
+            .and_then(|context| context.no_more_messages())
+        {
+            Ok(None) => Poll::Pending,
+            Ok(Some(ReceiveError::Closed(reason))) => Poll::Ready(Err(Error::Closed(reason))),
+            Ok(Some(_)) => Poll::Ready(Ok(None)),
+            Err(error) => Poll::Ready(Err(error.into())),
+        }
+    }
+
+    /// Remembers a task that waits for a receive; one task is remembered once.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn remember_receiver(&mut self, posted: PostedId, waker: &Waker) {
+        if let Some(awaited) = self.awaited.get_mut(&posted)
+            && !awaited.wakers.iter().any(|known| known.will_wake(waker))
+        {
+            awaited.wakers.push(waker.clone());
+        }
+    }
+}

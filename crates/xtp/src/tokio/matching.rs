@@ -1,0 +1,71 @@
+//! Posted receives on a runtime.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use xtp_engine::Tags;
+
+use super::{Endpoint, Listener, Stream, within};
+use crate::error::Result;
+use crate::matching::Matched;
+
+/// A receive that was posted for one message. See [`crate::PostedReceive`].
+#[derive(Debug)]
+pub struct PostedReceive {
+    inner: crate::PostedReceive,
+}
+
+impl PostedReceive {
+    /// Waits for the message, at most `timeout`, and takes it. Cancel-safe.
+    ///
+    /// # Errors
+    /// As [`crate::PostedReceive::wait`].
+    pub async fn wait(&self, timeout: Option<Duration>) -> Result<Option<Matched>> {
+        let (shared, id) = (self.inner.shared(), self.inner.id());
+        let received = poll_fn(|context| {
+            shared.poll(
+                |core, _| core.take_received(id),
+                |core| core.remember_receiver(id, context.waker()),
+            )
+        });
+        within("a message", timeout, received).await
+    }
+
+    /// As [`crate::PostedReceive::cancel`].
+    pub fn cancel(&self) -> bool {
+        self.inner.cancel()
+    }
+}
+
+impl Stream {
+    /// Posts a receive; see [`crate::Stream::post_receive`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn post_receive(&self, tags: Tags, limit: usize) -> Result<PostedReceive> {
+        let inner = self.as_sync().post_receive(tags, limit)?;
+        Ok(PostedReceive { inner })
+    }
+}
+
+impl Listener {
+    /// Posts a receive; see [`crate::Listener::post_receive`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn post_receive(&self, tags: Tags, limit: usize) -> Result<PostedReceive> {
+        let inner = self.inner.post_receive(tags, limit)?;
+        Ok(PostedReceive { inner })
+    }
+}
+
+impl Endpoint {
+    /// Posts a receive; see [`crate::Endpoint::post_receive`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn post_receive(&self, tags: Tags, limit: usize) -> Result<PostedReceive> {
+        let inner = self.inner.post_receive(tags, limit)?;
+        Ok(PostedReceive { inner })
+    }
+}
