@@ -55,7 +55,7 @@ pub struct EngineStats {
     pub received: u64,
     /// Datagrams handed out.
     pub sent: u64,
-    /// Of these, answers that left before the bookkeeping ([`EngineConfig::express`](crate::EngineConfig::express)).
+    /// Of these, answers that left before the bookkeeping (the short way of small messages).
     pub express: u64,
     /// Dropped: not a well-formed packet (by version, length, format, segments).
     pub malformed: u64,
