@@ -131,8 +131,7 @@ impl Context {
         if self.role == Role::Initiator && !self.state.heard() && !self.pattern.no_feedback {
             return None;
         }
-        let close_due = writer.state == WriterState::Closing && writer.all_sent() && !writer.wclose_sent;
-        if close_due {
+        if self.close_is_untold() {
             let ask = match self.confirm {
                 Confirm::Delivered => Options::DREQ,
                 Confirm::Received => Options::SREQ,

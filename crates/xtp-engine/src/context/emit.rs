@@ -121,7 +121,7 @@ impl Context {
             Stop::Blocked(Blocked::Budget) => Options::SREQ,
             _ => Options::SREQ | Options::DREQ,
         };
-        if self.role == super::Role::Initiator || self.peer.allows_control(self.status_size()) {
+        if self.control_fits() {
             self.emit_status(options, super::status::Cause::Own, env, out);
         }
     }

@@ -1,7 +1,6 @@
 //! Whether the next packet of the peer may be the last of the association.
 
 use super::reader::{ReaderState, Refusal};
-use super::writer::WriterState;
 use super::{Context, Role, State};
 use crate::error::CloseReason;
 use crate::options::Confirm;
@@ -19,8 +18,7 @@ impl Context {
             && self.goes_as_usual()
             // A response says nothing of whether the request was taken.
             && (self.confirm == Confirm::Received || self.pattern.service == service::ACKNOWLEDGED)
-            && self.writer.state == WriterState::Closing
-            && self.writer.wclose_sent
+            && self.writer.close_outstanding()
             && self.writer.all_sent()
             && self.reader.state == ReaderState::Open
             && self.reader.refusal == Refusal::No
@@ -43,8 +41,7 @@ impl Context {
             && self.state == State::Active
             && !self.regular
             && self.goes_as_usual()
-            && self.writer.state == WriterState::Closing
-            && self.writer.wclose_sent
+            && self.writer.close_outstanding()
             && self.writer.all_sent()
             && self.writer.requests.dreq.is_none()
             && self.reader.state == ReaderState::Done

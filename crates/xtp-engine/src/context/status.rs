@@ -96,7 +96,7 @@ impl Context {
     }
 
     /// Everything is sent, the writer closes, and no packet said so (§3.3).
-    fn close_is_untold(&self) -> bool {
+    pub(super) fn close_is_untold(&self) -> bool {
         self.writer.state == WriterState::Closing && !self.writer.wclose_sent && self.writer.all_sent()
     }
 

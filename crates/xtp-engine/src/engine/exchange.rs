@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::express::Deferred;
-use crate::context::{Arrival, Env, TaggedMessage, Unit};
+use crate::context::{Arrival, TaggedMessage, Unit};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -68,48 +68,9 @@ impl Engine {
         out: &mut TransmitBatch,
     ) -> bool {
         let now = self.now.max(now);
-        let slot = match &self.deferred {
-            // Nothing else happened since the message came, or that would be accounted for.
-            Some(deferred) if deferred.handed == Some(id) && deferred.departure.is_none() => {
-                Some(deferred.slot)
-            }
-            _ => self.may_send(id),
-        };
-        let Some(slot) = slot.filter(|_| self.scheduler.is_empty() && !self.has_timer_due(now)) else {
+        let Some(slot) = self.contexts.find(id) else {
             return false;
         };
-        let Some(context) = self.contexts.awake_mut(slot) else {
-            return false;
-        };
-        let env = Env {
-            now,
-            config: &self.config,
-            events: &mut self.events,
-            rng: &mut self.rng,
-        };
-        let acknowledged = self
-            .deferred
-            .as_ref()
-            .is_some_and(|deferred| deferred.arrival.is_some());
-        out.begin();
-        let (message, left) = ((tag, data, unit), &mut self.trains.departures);
-        let Some(departure) = context.depart_message(&env, message, out, acknowledged, left) else {
-            return false;
-        };
-        self.now = now;
-        self.defer_departure(slot, departure);
-        true
-    }
-
-    /// The slot of association `id`, if nothing is under way but what it received.
-    #[inline(never)]
-    fn may_send(&self, id: ContextId) -> Option<u32> {
-        let slot = self.contexts.find(id)?;
-        let others = |deferred: &Deferred| deferred.slot != slot || deferred.departure.is_some();
-        let busy = self.unsettled.is_some()
-            || self.memory.is_rationed()
-            || self.deferred.as_ref().is_some_and(others)
-            || !self.replies.is_empty();
-        (!busy).then_some(slot)
+        self.scheduler.is_empty() && self.leave_first(slot, now, out, Some((tag, data, unit)))
     }
 }

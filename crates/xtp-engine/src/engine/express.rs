@@ -4,7 +4,7 @@
 //! read, send, flush) does the deferred bookkeeping first, so nobody can tell.
 
 use super::{Engine, Read};
-use crate::context::{Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, Transmission};
+use crate::context::{Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, Transmission, Unit};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::time::Time;
@@ -224,12 +224,29 @@ impl Engine {
         if !self.contexts.awake(slot).is_some_and(|context| context.regular) {
             return false;
         }
-        let others = self.deferred.as_ref();
-        let others = others.is_some_and(|deferred| deferred.slot != slot || deferred.departure.is_some());
-        if others
+        let left = self.leave_first(slot, self.now, out, None);
+        if left {
+            self.scheduler.pop(self.now);
+        }
+        left
+    }
+
+    /// Lets packets of the context in `slot` leave before anything is accounted for, if nothing else is to be done: those of
+    /// `message`, or of what it has queued. Whether they did.
+    #[inline(always)]
+    pub(super) fn leave_first(
+        &mut self,
+        slot: u32,
+        now: Time,
+        out: &mut TransmitBatch,
+        message: Option<(Option<u64>, &mut Bytes, Unit)>,
+    ) -> bool {
+        let others = |deferred: &Deferred| deferred.slot != slot || deferred.departure.is_some();
+        if self.unsettled.is_some()
+            || self.deferred.as_ref().is_some_and(others)
             || self.memory.is_rationed()
             || !self.replies.is_empty()
-            || self.next_timer().is_some_and(|at| at <= self.now)
+            || self.has_timer_due(now)
         {
             return false;
         }
@@ -237,28 +254,25 @@ impl Engine {
             return false;
         };
         let env = Env {
-            now: self.now,
+            now,
             config: &self.config,
             events: &mut self.events,
             rng: &mut self.rng,
         };
         let acknowledged = self.deferred.is_some();
         out.begin();
-        let Some(departure) = context.depart(&env, out, acknowledged, &mut self.trains.departures) else {
+        let left = &mut self.trains.departures;
+        let departure = match message {
+            Some(message) => context.depart_message(&env, message, out, acknowledged, left),
+            None => context.depart(&env, out, acknowledged, left),
+        };
+        let Some(departure) = departure else {
             return false;
         };
         context.dirty = false;
-        self.scheduler.pop(self.now);
-        self.defer_departure(slot, departure);
-        true
-    }
-
-    /// A departure is to be accounted for, after what came before it.
-    #[inline]
-    pub(super) fn defer_departure(&mut self, slot: u32, departure: Departure) {
-        let packets = self.trains.departures.len() as u64;
-        self.stats.sent += packets;
-        self.stats.express += packets;
+        self.now = now;
+        self.stats.sent += left.len() as u64;
+        self.stats.express += left.len() as u64;
         let deferred = self.deferred.get_or_insert(Deferred {
             slot,
             handed: None,
@@ -266,5 +280,6 @@ impl Engine {
             departure: None,
         });
         deferred.departure = Some(departure);
+        true
     }
 }
