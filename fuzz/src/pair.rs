@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions,
-    ListenerId, MarkId, OpenOptions, Outlet, Parting, Reply, Time, TransmitBatch,
+    ListenerId, MarkId, Match, OpenOptions, Outlet, Parting, PostedId, Reply, Time, TransmitBatch,
 };
 use xtp_wire::Packet;
 
@@ -21,6 +21,10 @@ const MAX_KNOWN: usize = 16;
 const MAX_CONTEXTS: usize = 32;
 /// Turns after which an engine that still wants one is in a loop.
 const MAX_TURNS: usize = 10_000;
+/// Receives without a message that an engine keeps.
+const MAX_POSTED: usize = 20;
+/// Service number of the listener whose messages are matched.
+pub const MATCHED: u16 = PORT + 1;
 
 /// One packet under way.
 #[derive(Clone)]
@@ -87,6 +91,8 @@ pub struct Pair {
     /// An end that was flushed has nothing else to do.
     pub idle: bool,
     pub(crate) sent: [Sent; 2],
+    /// Receives that were posted and have not ended, and the longest message each takes.
+    pub(crate) posted: [BTreeMap<PostedId, usize>; 2],
 }
 
 /// Octets that differ.
@@ -106,12 +112,16 @@ impl Pair {
             (config.max_contexts, config.overrides.max_half_open) = (MAX_CONTEXTS, 8);
             (config.overrides.max_tombstones, config.overrides.max_clients) = (64, 16);
             config.overrides.max_validated = 16;
+            (config.max_posted, config.max_waiting) = (MAX_POSTED, 8);
             Driver::new(Engine::new(config).expect("limits within their ranges"))
         };
         let mut ends = [engine(1), engine(2)];
         let mut listen = ListenOptions::every_service(PORT);
         listen.tuning.posts = true;
         let listener = ends[1].listen(listen).expect("a free number");
+        let mut matched = ListenOptions::every_service(MATCHED);
+        matched.tuning.matched = true;
+        ends[1].listen(matched).expect("a free number");
         Self {
             ends,
             addrs: [
@@ -125,6 +135,7 @@ impl Pair {
             listener,
             idle: true,
             sent: [Sent::default(), Sent::default()],
+            posted: [BTreeMap::new(), BTreeMap::new()],
         }
     }
 
@@ -192,7 +203,29 @@ impl Pair {
         }
     }
 
+    /// Posts a receive, or takes back the one posted last.
+    pub(crate) fn post(&mut self, end: usize, wanted: Match, cancels: bool) {
+        let driver = &mut self.ends[end];
+        let _ = driver.peek(wanted.source, wanted.tags);
+        if let Ok(posted) = driver.post_receive(self.now, wanted) {
+            self.posted[end].insert(posted, wanted.length);
+        }
+        if let Some((last, _)) = self.posted[end].last_key_value().filter(|_| cancels)
+            && driver.cancel_receive(*last)
+        {
+            self.posted[end].pop_last();
+        }
+        assert!(driver.stats().posted <= MAX_POSTED, "more receives than the limit");
+    }
+
     pub(crate) fn take_events(&mut self, end: usize) {
+        while let Some(received) = self.ends[end].poll_received() {
+            let length = self.posted[end].remove(&received.posted);
+            let length = length.expect("a receive that was posted ends, and once");
+            if let Ok(message) = received.outcome {
+                assert!(message.len() <= length, "{} octets for {length}", message.len());
+            }
+        }
         let driver = &mut self.ends[end];
         let events: Vec<_> = core::iter::from_fn(|| driver.poll_event()).collect();
         for (id, event) in events {

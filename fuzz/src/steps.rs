@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use xtp_engine::{
-    Confirm, CongestionKind, ContextId, Ecn, ErrorControl, Expectation, Failure, MarkAt, OpenOptions, Rate,
-    Read, Setting, Unit, paradigm,
+    Confirm, CongestionKind, ContextId, Ecn, ErrorControl, Expectation, Failure, MarkAt, Match, OpenOptions,
+    Rate, Read, Setting, Source, Tags, Unit, paradigm,
 };
 
 use crate::{Choices, Flight, PORT, Pair, mend, payload};
@@ -59,7 +59,10 @@ fn open(pair: &mut Pair, choices: &mut Choices<'_>) {
         options.tuning.congestion = CongestionKind::Cubic;
     }
     if bits & 128 != 0 {
-        options.tuning.recv_capacity = 1 + choices.number() % 100_000;
+        let number = choices.number();
+        options.tuning.recv_capacity = 1 + number % 100_000;
+        options.tuning.matched = number % 4 == 1;
+        options.service_number += (number % 8 / 4) as u16;
         options.tuning.overrides.max_data = u32::from(choices.word());
         options.expected_answer = u32::from(choices.word());
     }
@@ -218,11 +221,35 @@ fn command(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_>
         8 => drop(engine.set(now, id, Setting::InRate(rate(choices)))),
         9 => drop(engine.set(now, id, Setting::OutRate(rate(choices)))),
         10 => drop(engine.set(now, id, Setting::Sort(Some(choices.word())))),
-        11 => drop(engine.post(now, id, choices.number())),
+        11 => {
+            let number = choices.number();
+            drop(engine.post(now, id, number));
+            post(pair, end, id, number);
+        }
         12 => drop(engine.set(now, id, Setting::UnconfirmedResponse(choices.octet() & 1 != 0))),
         13 => drop(engine.context(id).map(|context| context.stats())),
         _ => drop(engine.connect(now, id)),
     }
+}
+
+/// Posts a receive for messages of one association, a listener, or all, as the number says.
+fn post(pair: &mut Pair, end: usize, id: ContextId, number: u64) {
+    let source = match number % 3 {
+        0 => Source::Association(id),
+        1 => Source::Listener(pair.listener),
+        _ => Source::Any,
+    };
+    let tags = match number / 3 % 4 {
+        0 => Tags::Any,
+        1 => Tags::Without,
+        2 => Tags::exact(number >> 32),
+        _ => Tags::Like {
+            tag: number >> 16,
+            mask: number & 3,
+        },
+    };
+    let length = (number / 12 % 30_000) as usize;
+    pair.post(end, Match { source, tags, length }, number & 128 != 0);
 }
 
 /// The network, and whoever else is on it.

@@ -27,6 +27,7 @@ pub mod hostile;
 mod inbox;
 mod judge;
 pub mod keep;
+mod matching;
 mod more;
 pub mod net;
 pub mod packet;

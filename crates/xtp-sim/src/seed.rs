@@ -74,6 +74,7 @@ impl Plan {
         plan.draw_usage(seed);
         plan.draw_crowd(seed);
         plan.draw_serving(seed);
+        plan.draw_matching(seed);
         plan
     }
 

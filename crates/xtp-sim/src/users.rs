@@ -164,7 +164,8 @@ impl World {
     pub(crate) fn tell_users(&mut self, host: usize) -> bool {
         let engine = &mut self.hosts[host].engine;
         let events: Vec<_> = core::iter::from_fn(|| engine.poll_event()).collect();
-        let mut told = Vec::new();
+        let mut told = self.route_received(host);
+        let any = !events.is_empty() || !told.is_empty();
         for (id, event) in &events {
             self.net.digest.told(self.now, host, *id, event);
             if let Event::Accepted { listener, .. } = event {
@@ -193,7 +194,21 @@ impl World {
             self.user(task);
         }
         self.transmit(host);
-        !events.is_empty()
+        any
+    }
+
+    /// What became of posted receives goes to the users who posted them; these have something to do.
+    fn route_received(&mut self, host: usize) -> Vec<usize> {
+        let mut told = Vec::new();
+        while let Some(received) = self.hosts[host].engine.poll_received() {
+            let holds = |task: &Task| task.host == host && task.has_posted(received.posted);
+            // Of users who have gone nothing is left.
+            if let Some(task) = self.tasks.iter().position(holds) {
+                self.tasks[task].received.push(received);
+                told.push(task);
+            }
+        }
+        told
     }
 
     /// Tells of an event; the task whose user has something to do then.
@@ -252,8 +267,20 @@ impl World {
         task
     }
 
-    /// Gives one user its turn (its host's engine is not flushed).
+    /// Gives one user its turn (its host's engine is not flushed), and again as long as what it posts is met at once.
     pub(crate) fn user(&mut self, number: usize) {
+        let host = self.tasks[number].host;
+        self.one_turn(number);
+        loop {
+            let told = self.route_received(host);
+            if told.is_empty() {
+                return;
+            }
+            told.into_iter().for_each(|task| self.one_turn(task));
+        }
+    }
+
+    fn one_turn(&mut self, number: usize) {
         let task = &mut self.tasks[number];
         let host = &mut self.hosts[task.host];
         if host.down || host.paused {

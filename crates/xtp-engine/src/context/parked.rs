@@ -471,7 +471,6 @@ impl Reader {
         let Self {
             store,
             assembly: _,
-            // Nobody rests who holds anything.
             held: _,
             credit,
             growth,

@@ -101,13 +101,16 @@ impl Engine {
         let Some(arrival) = context.arrive(&mut env, datagram, packet) else {
             return false;
         };
+        let matched = context.is_matched();
         self.deferred = Some(Deferred {
             slot,
             handed: None,
             arrival: Some(arrival),
             departure: None,
         });
-        self.match_arrived(slot);
+        if matched {
+            self.match_arrived(slot);
+        }
         true
     }
 
@@ -145,8 +148,11 @@ impl Engine {
             return false;
         };
         self.now = env.now;
+        let matched = context.is_matched();
         self.trains.arrivals.push(later);
-        self.match_arrived(slot);
+        if matched {
+            self.match_arrived(slot);
+        }
         true
     }
 

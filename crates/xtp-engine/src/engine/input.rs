@@ -74,10 +74,13 @@ impl Engine {
         };
         context.regular = false;
         let count = context.receive_run(&mut env, &run, datagram);
+        let matched = context.is_matched();
         if count > 0 {
             self.heard = slot;
             self.stats.received += count as u64;
-            self.match_arrived(slot);
+            if matched {
+                self.match_arrived(slot);
+            }
             self.mark_dirty(slot);
         }
         count
@@ -135,10 +138,13 @@ impl Engine {
             (_, State::Inactive | State::Gone) => context.straggler(packet, &mut env, &mut self.replies),
             _ => context.receive(&mut env, &input),
         }
+        let matched = context.is_matched();
         if context.held_incomplete() > 0 || context.moved.is_some() {
             self.after_input(slot, datagram.src);
         }
-        self.match_arrived(slot);
+        if matched {
+            self.match_arrived(slot);
+        }
         if rationed {
             self.account(slot);
         }

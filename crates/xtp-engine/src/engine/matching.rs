@@ -39,21 +39,25 @@ impl Engine {
     /// [`Error::Limit`] at [`EngineConfig::max_posted`](crate::EngineConfig::max_posted).
     pub fn post_receive(&mut self, now: Time, wanted: Match) -> Result<PostedId, Error> {
         let ended = match wanted.source {
-            Source::Association(id) => self.context(id)?.no_more_messages()?,
+            Source::Association(id) => self.context(id)?.no_more_messages()?.map(|_| id),
             Source::Listener(_) | Source::Any => None,
         };
         let found = self.matching.waiting.find(wanted.source, wanted.tags);
-        if found.is_none() && ended.is_none() && self.matching.posted.len() >= self.config.max_posted {
+        if found.is_none() && self.matching.posted.len() >= self.config.max_posted {
             return Err(Error::Limit(
                 "max_posted receives are posted; cancel some or raise the limit",
             ));
         }
         self.matching.count += 1;
         let posted = PostedId(self.matching.count);
-        match (found, ended) {
-            (Some(turn), _) => self.receive_waiting(now, turn, posted, wanted.length),
-            (None, Some(error)) => self.matching.end(posted, Err(error)),
-            (None, None) => self.matching.posted.insert(posted, &wanted),
+        match found {
+            Some(turn) => self.receive_waiting(now, turn, posted, wanted.length),
+            None => self.matching.posted.insert(posted, &wanted),
+        }
+        // No turn would follow that tells of it; of one at rest it is not known without unpacking.
+        if let Some(slot) = ended.and_then(|id| self.contexts.find(id)) {
+            self.mark_dirty(slot);
+            self.settle_matching(slot);
         }
         Ok(posted)
     }
@@ -112,7 +116,7 @@ impl Engine {
         };
         self.change_held(now, from.association, |context| context.release_message(start));
         self.matching.fit(posted, length, message);
-        // There may have been too many.
+        // There may have been too many to be read.
         if let Some(slot) = self.contexts.find(from.association) {
             self.match_arrived(slot);
         }
@@ -137,17 +141,14 @@ impl Engine {
         self.run_command(slot, |context, _| change(context)).ok()
     }
 
-    /// Something came for the context in `slot`: if its messages are matched, whatever is whole of them is.
-    #[inline]
-    pub(super) fn match_arrived(&mut self, slot: u32) {
-        if self.contexts.awake(slot).is_some_and(Context::is_matched) {
-            self.match_all(slot);
-        }
-    }
-
+    /// Something came for the context in `slot`, whose messages are matched: whatever is whole of them is.
     #[inline(never)]
-    fn match_all(&mut self, slot: u32) {
-        let Some(context) = self.contexts.awake_mut(slot) else {
+    pub(super) fn match_arrived(&mut self, slot: u32) {
+        let Some(context) = self
+            .contexts
+            .awake_mut(slot)
+            .filter(|context| context.is_matched())
+        else {
             return;
         };
         let (matching, from) = (&mut self.matching, context.origin());

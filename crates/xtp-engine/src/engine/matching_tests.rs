@@ -11,7 +11,6 @@ use crate::{ListenerId, Tags};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
-use proptest::prelude::*;
 
 const PORT: u16 = 9;
 
@@ -102,8 +101,8 @@ impl Pair {
         self.ends[to].receive(self.now, datagram);
     }
 
-    /// Lets pass what is under way until nothing is, `lost` says of which datagrams nothing arrives.
-    fn settle_losing(&mut self, mut lost: impl FnMut() -> bool) {
+    /// Lets pass what is under way until nothing is.
+    fn settle(&mut self) {
         for _ in 0..400 {
             self.turn(0);
             self.turn(1);
@@ -112,15 +111,9 @@ impl Pair {
             }
             self.now = self.now + Duration::from_micros(50);
             for (to, data) in std::mem::take(&mut self.wire) {
-                if !lost() {
-                    self.deliver(to, &data);
-                }
+                self.deliver(to, &data);
             }
         }
-    }
-
-    fn settle(&mut self) {
-        self.settle_losing(|| false);
     }
 
     /// Sleeps until something is due, at most for `longest`.
@@ -601,119 +594,11 @@ fn a_parked_association_is_matched_as_before() {
     pair.send(here, Some(2), b"two");
     pair.settle();
     assert_eq!(pair.texts(), expected(&[(posted, "2 two")]));
+    drop(pair.ends[0].close_writer(pair.now, here));
+    assert_eq!(rest(&mut pair), 1, "only its peer has closed");
+    let late = pair.post(there, Tags::Any, 10);
+    assert_eq!(pair.texts(), expected(&[(late, "Ended")]));
 }
 
-/// Messages of many sizes by several associations, receives of many kinds, losses: what comes is what a list says that is searched
-/// from end to end.
-fn random_exchange(seed: u64, express: bool) -> (Vec<Vec<u8>>, Vec<String>) {
-    use rand_chacha::ChaCha20Rng;
-    use rand_core::{Rng, SeedableRng};
-    let mut rng = ChaCha20Rng::seed_from_u64(seed);
-    let change = |config: &mut EngineConfig| config.overrides.express = express;
-    let mut pair = Pair::new(change, |options| options.tuning.recv_capacity = 40_000);
-    let ids: Vec<ContextId> = (0..3).map(|_| pair.open()).collect();
-    for id in &ids {
-        pair.send(*id, None, b"hello");
-        pair.settle();
-    }
-    for _ in &ids {
-        pair.post(Source::Any, Tags::Without, 5);
-    }
-    assert_eq!(pair.received().len(), ids.len());
-    let mut draw = |below: u64| rng.next_u64() % below;
-    let (mut packets, mut outcomes, mut open, mut sent) = (Vec::new(), Vec::new(), Vec::new(), 0_u64);
-    // Of each association and tag what was sent, and how much of it was received.
-    let mut streams: Vec<Vec<Vec<u64>>> = vec![vec![Vec::new(); 3]; ids.len()];
-    let lossy = draw(2) == 0;
-    for _ in 0..150 {
-        match draw(8) {
-            0..4 => {
-                let (who, tag, octets) = (draw(3) as usize, draw(3), [8, 8, 900, 9_000][draw(4) as usize]);
-                let (room, now) = (octets + 8, pair.now);
-                if pair.ends[0].context(ids[who]).expect("alive").writable() >= room {
-                    sent += 1;
-                    let mut data = sent.to_be_bytes().to_vec();
-                    data.resize(octets as usize, tag as u8);
-                    pair.send(ids[who], Some(tag), &data);
-                    streams[who][tag as usize].push(sent);
-                }
-                let _ = now;
-            }
-            4..6 => {
-                let source = match draw(3) {
-                    0 => Source::Any,
-                    1 => Source::Listener(pair.listener),
-                    _ => Source::Association(pair.came[draw(3) as usize]),
-                };
-                let tags = match draw(3) {
-                    0 => Tags::Any,
-                    1 => Tags::exact(draw(3)),
-                    _ => Tags::Like {
-                        tag: draw(2),
-                        mask: 1,
-                    },
-                };
-                open.push(pair.post(source, tags, 9_000));
-            }
-            6 if draw(4) == 0 && !open.is_empty() => {
-                let id = open.swap_remove(draw(open.len() as u64) as usize);
-                outcomes.push(format!("cancelled {}", pair.ends[1].cancel_receive(id)));
-            }
-            _ => {
-                for end in 0..2 {
-                    pair.turn(end);
-                }
-                pair.now = pair.now + Duration::from_micros(50);
-                for (to, data) in std::mem::take(&mut pair.wire) {
-                    packets.push(data.clone());
-                    if !lossy || draw(10) > 0 {
-                        pair.deliver(to, &data);
-                    }
-                }
-            }
-        }
-        check(&mut pair, &mut streams, &mut outcomes);
-    }
-    // Whoever is left is received in the end.
-    for _ in 0..300 {
-        pair.post(Source::Any, Tags::Any, 9_000);
-    }
-    for _ in 0..200 {
-        pair.settle();
-        check(&mut pair, &mut streams, &mut outcomes);
-        pair.sleep(Duration::from_millis(500));
-    }
-    assert!(
-        streams.iter().flatten().all(Vec::is_empty),
-        "seed {seed}: lost {streams:?}"
-    );
-    (packets, outcomes)
-}
-
-/// Messages of one association with the same tag come in the order in which they were sent, each once.
-fn check(pair: &mut Pair, streams: &mut [Vec<Vec<u64>>], outcomes: &mut Vec<String>) {
-    for received in pair.received() {
-        outcomes.push(format!("{received:?}"));
-        let message = received.outcome.expect("nothing ends here");
-        let who = pair
-            .came
-            .iter()
-            .position(|id| *id == message.association)
-            .expect("it came");
-        let list = &mut streams[who][message.tag.expect("all have one") as usize];
-        let data = message.into_bytes();
-        let number = data.first_chunk().map(|octets| u64::from_be_bytes(*octets));
-        assert_eq!(number, Some(list.remove(0)));
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn nothing_is_lost_or_comes_twice_or_before_its_turn_and_the_short_way_changes_no_packet(seed: u64) {
-        let general = random_exchange(seed, false);
-        let express = random_exchange(seed, true);
-        prop_assert!(general == express, "seed {}", seed);
-    }
-}
+#[path = "matching_random_tests.rs"]
+mod random;

@@ -137,7 +137,13 @@ impl Engine {
 
     pub(super) fn settle_context(&mut self, slot: u32) {
         let now = self.now;
-        self.settle_matching(slot);
+        if self
+            .contexts
+            .awake(slot)
+            .is_some_and(|context| context.tuning.matched)
+        {
+            self.settle_matching(slot);
+        }
         let Some(context) = self.contexts.at(slot) else {
             return;
         };

@@ -115,8 +115,7 @@ impl ContextView<'_> {
     pub fn no_more_messages(&self) -> Result<Option<ReceiveError>, Error> {
         match self.seen {
             Seen::Whole(context) if context.tuning.matched => Ok(context.no_more_messages()),
-            // Nothing of one at rest has ended.
-            Seen::Parked(parked) if parked.is_matched() => Ok(None),
+            Seen::Parked(parked) if parked.is_matched() => Ok(self.look(Context::no_more_messages)),
             _ => Err(Error::InvalidOption(
                 "`Tuning::matched` is not set for this association",
             )),

@@ -48,6 +48,7 @@ impl Task {
             && self.whole
             && reader.pace == Pace::Fast
             && reader.post.is_none()
+            && !reader.matched
             && self.reader.promise() == Promise::Reliable;
         if !ready {
             return None;

@@ -2,6 +2,7 @@
 
 mod exchange;
 mod frames;
+mod matched;
 mod script;
 mod stretch;
 mod task;

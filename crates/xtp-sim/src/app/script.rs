@@ -109,6 +109,8 @@ pub struct Reader {
     pub on_demand: bool,
     /// Where a long stretch of plain octets waits, take it in one call.
     pub stretch: Option<Stretch>,
+    /// Post receives for the peer's messages instead of reading its stream (`Tuning::matched`).
+    pub matched: bool,
 }
 
 /// How a user takes a stretch of octets that a train of packets brought.
@@ -128,6 +130,7 @@ impl Default for Reader {
             piece: 1 << 16,
             on_demand: false,
             stretch: None,
+            matched: false,
         }
     }
 }

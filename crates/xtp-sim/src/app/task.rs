@@ -1,14 +1,16 @@
 //! One end of an association with its user: takes the steps of a script, reads, and checks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use xtp_engine::{
-    CloseReason, Confirm, ContextId, Driver, Engine, Error, Event, MarkAt, MarkId, Read, Setting, Time,
+    CloseReason, Confirm, ContextId, Driver, Engine, Error, Event, MarkAt, MarkId, PostedId, Read, Received,
+    Setting, Time,
 };
 
 use crate::app::frames;
 use crate::app::script::{Pace, Script, Step, Stretch};
+use crate::check::matched::MatchedCheck;
 use crate::check::stream::{Ledger, Promise, StreamCheck};
 use crate::content;
 use crate::habits::Habits;
@@ -101,10 +103,17 @@ pub struct Task {
     /// It counts as waiting at its listener.
     pub(crate) waits: bool,
     wake: Option<u64>,
-    next_read: u64,
+    pub(super) next_read: u64,
     next_step_at: u64,
     posted: bool,
-    gave_up_reading: bool,
+    pub(super) gave_up_reading: bool,
+    /// What it received of messages that are matched.
+    pub(super) matched: MatchedCheck,
+    /// Receives it has posted, and of these the one for whatever comes.
+    pub(super) posted_receives: BTreeSet<PostedId>,
+    pub(super) posted_any: Option<PostedId>,
+    /// What became of some, and it has not looked at.
+    pub(crate) received: Vec<Received>,
     pub(super) may_read: bool,
 }
 
@@ -142,6 +151,10 @@ impl Task {
             next_step_at: 0,
             posted: false,
             gave_up_reading: false,
+            matched: MatchedCheck::default(),
+            posted_receives: BTreeSet::new(),
+            posted_any: None,
+            received: Vec::new(),
             may_read: true,
         }
     }
@@ -234,13 +247,16 @@ impl Task {
         Ok(())
     }
 
-    fn sleep_until(&mut self, world: u64) {
+    pub(super) fn sleep_until(&mut self, world: u64) {
         self.wake = Some(self.wake.map_or(world, |wake| wake.min(world)));
     }
 
     fn read(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
         if self.reader.ended || self.gave_up_reading || !self.may_read || self.leaves_unread() {
             return Ok(());
+        }
+        if self.script.reader.matched {
+            return self.receive(turn);
         }
         self.post_at_first(turn)?;
         let closed = self.outcome != Outcome::Running;

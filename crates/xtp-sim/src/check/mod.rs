@@ -2,6 +2,7 @@
 
 pub mod amplification;
 pub mod growth;
+pub mod matched;
 pub mod pacing;
 pub mod rate;
 pub mod reflection;

@@ -10,8 +10,8 @@ use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkAt, MarkId, Settin
 use super::reading::{self, PIECE};
 use super::write_memory::{LONG, WRITE_BUFFER};
 use super::{Core, once_done};
+use crate::chunk::Chunk;
 use crate::error::{Error, Result};
-use crate::stream::Chunk;
 
 /// Room for octets from which on trains are taken as they are.
 const MANY: usize = 4 << 10;

@@ -12,7 +12,7 @@ use xtp_engine::{
 };
 
 use crate::chunk::CHUNK;
-pub(crate) use crate::chunk::Chunk;
+use crate::chunk::Chunk;
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
 use crate::limit::TimeLimit;
