@@ -173,7 +173,7 @@ pub(crate) struct Context {
     /// Octets the user expects back: FIRST is padded accordingly (§7.3).
     pub(crate) expected_answer: u32,
     /// The peer moved from one address to another: for the engine's index.
-    pub(crate) moved: Option<(core::net::SocketAddr, core::net::SocketAddr)>,
+    pub(crate) moved: Option<Box<(core::net::SocketAddr, core::net::SocketAddr)>>,
     /// The allowance of §2.4.
     pub(crate) initial: u64,
     /// When it had its last turn.

@@ -102,8 +102,8 @@ impl Context {
 
     /// The peer lives at `addr` now: window and round trip begin anew (§7.6).
     fn move_to(&mut self, addr: SocketAddr, env: &mut Env<'_>) {
-        let from = self.moved.map_or(self.peer.addr, |(from, _)| from);
-        self.moved = Some((from, addr));
+        let from = self.moved.take().map_or(self.peer.addr, |moved| moved.0);
+        self.moved = Some(Box::new((from, addr)));
         self.peer.addr = addr;
         self.peer.received = 0;
         self.peer.sent = 0;

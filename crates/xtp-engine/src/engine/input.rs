@@ -161,7 +161,12 @@ impl Engine {
                 self.mark_dirty(evicted);
             }
         }
-        if let Some((from, to)) = self.contexts.at(slot).and_then(|context| context.moved.take()) {
+        if let Some((from, to)) = self
+            .contexts
+            .at(slot)
+            .and_then(|context| context.moved.take())
+            .map(|moved| *moved)
+        {
             self.demux.remove_peer(from, slot);
             self.demux.insert_peer(to, slot);
         }
