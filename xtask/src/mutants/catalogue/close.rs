@@ -6,8 +6,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "discarded-is-delivered",
         "xtp-engine/src/context/reader.rs",
-        "«self.store.delivered().min(self.stopped_at)»",
-        "self.store.delivered()",
+        "«self.passed_on().min(self.stopped_at)»",
+        "self.passed_on()",
         "what a user threw away unread counts as taken",
     ),
     Mutant::new(

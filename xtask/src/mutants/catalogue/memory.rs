@@ -104,7 +104,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "charge-without-promises",
         "xtp-engine/src/context/charge.rs",
-        "stored.max(«reader.alloc.saturating_sub(reader.store.delivered())»)",
+        "stored.max(«reader.alloc.saturating_sub(reader.freed())»)",
         "0",
         "what was granted counts only when it has come",
     ),
@@ -125,7 +125,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "unasked-without-limit",
         "xtp-engine/src/context/charge.rs",
-        "self.reader.store.delivered().saturating_add(«share»)",
+        "self.reader.freed().saturating_add(«share»)",
         "u64::MAX - (share & 0)",
         "what comes unasked is kept although there is no memory",
     ),

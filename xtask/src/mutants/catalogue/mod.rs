@@ -9,6 +9,7 @@ mod group_judging;
 mod group_repair;
 mod instances;
 mod loss;
+mod matching;
 mod memory;
 mod once;
 mod one_shots;
@@ -32,7 +33,7 @@ pub(super) const CANARY: Mutant = Mutant::new(
 
 /// Every mutant but the canary, with the concern it belongs to: the name of its file here.
 pub(super) fn all() -> Vec<(&'static str, &'static Mutant)> {
-    let tables: [(&'static str, &'static [Mutant]); 18] = [
+    let tables: [(&'static str, &'static [Mutant]); 19] = [
         ("wire", wire::MUTANTS),
         ("flow", flow::MUTANTS),
         ("loss", loss::MUTANTS),
@@ -47,6 +48,7 @@ pub(super) fn all() -> Vec<(&'static str, &'static Mutant)> {
         ("round_trips", round_trips::MUTANTS),
         ("shortcuts", shortcuts::MUTANTS),
         ("one_shots", one_shots::MUTANTS),
+        ("matching", matching::MUTANTS),
         ("group_joins", group_joins::MUTANTS),
         ("group_repair", group_repair::MUTANTS),
         ("group_judging", group_judging::MUTANTS),

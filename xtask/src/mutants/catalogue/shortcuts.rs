@@ -174,7 +174,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "message-before-unread",
         "xtp-engine/src/context/exchange.rs",
-        "|| «!self.reader.store.is_empty()» { return None;",
+        "|| «!self.reader.store.is_empty()» || self.tuning.matched",
         "false",
         "a message is handed over before what came first",
     ),
