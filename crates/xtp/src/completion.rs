@@ -48,6 +48,8 @@ use crate::shared::Handle;
 /// # Ok::<(), xtp::Error>(())
 /// ```
 ///
+/// Receives that are posted by tag can be told of by the same queue: [`add_receive`](Self::add_receive).
+///
 /// Dropping the queue lets what is under way end in the background, as dropped streams do.
 pub struct CompletionQueue {
     shared: Arc<Handle>,
@@ -67,6 +69,14 @@ impl Endpoint {
 }
 
 impl CompletionQueue {
+    pub(crate) fn shared(&self) -> &Arc<Handle> {
+        &self.shared
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Opens an association with `options`, for one message and, with [`paradigm::transaction`](crate::paradigm), its
     /// answer. `token` comes back with the [`Completion`]. Nothing leaves before the next call on the endpoint that
     /// waits or polls, so that submissions made together share system calls.
@@ -87,7 +97,7 @@ impl CompletionQueue {
             .prepare(|core, now| core.submit(now, self.number, peer, options, data, token))
     }
 
-    /// Submissions whose end is not known yet. Ends that were not taken are not among them.
+    /// Submissions and receives whose end is not known yet. Ends that were not taken are not among them.
     pub fn pending(&self) -> usize {
         let number = self.number;
         self.shared

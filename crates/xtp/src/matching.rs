@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{Envelope, Match, PostedId, Source, Tags};
+use xtp_engine::{ContextId, Envelope, Match, PostedId, Source, Tags};
 
+use crate::completion::CompletionQueue;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::listener::Listener;
@@ -23,6 +24,7 @@ pub struct Matched {
     pub stream: u64,
     /// The tag bound to its first octet, if there is one.
     pub tag: Option<u64>,
+    pub(crate) association: ContextId,
     parts: SmallVec<[Bytes; 1]>,
 }
 
@@ -31,6 +33,7 @@ impl Matched {
         Self {
             stream: message.association.as_u64(),
             tag: message.tag,
+            association: message.association,
             parts: message.parts,
         }
     }
@@ -123,6 +126,8 @@ impl Matched {
 pub struct PostedReceive {
     shared: Arc<Handle>,
     id: PostedId,
+    /// Nobody but this says what becomes of it.
+    held: bool,
 }
 
 impl PostedReceive {
@@ -136,6 +141,7 @@ impl PostedReceive {
         Ok(Self {
             shared: Arc::clone(shared),
             id,
+            held: true,
         })
     }
 
@@ -183,7 +189,27 @@ impl fmt::Debug for PostedReceive {
 
 impl Drop for PostedReceive {
     fn drop(&mut self) {
-        self.shared.look(|core| core.drop_receive(self.id));
+        if self.held {
+            self.shared.look(|core| core.drop_receive(self.id));
+        }
+    }
+}
+
+impl CompletionQueue {
+    /// What becomes of `receive` is told by this queue from now on, as a [`Completion`](crate::Completion) with `token`: its message, in one
+    /// place (copied if it came in more than one part), or why there is none. Dropping the queue takes the receive back.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if it was posted at another endpoint: it is taken back.
+    pub fn add_receive(&self, mut receive: PostedReceive, token: u64) -> Result<()> {
+        if !Arc::ptr_eq(self.shared(), &receive.shared) {
+            let why = "the receive was posted at another endpoint than the queue's";
+            return Err(Error::Command(xtp_engine::Error::InvalidOption(why)));
+        }
+        receive.held = false;
+        self.shared()
+            .look(|core| core.queue_receive(receive.id, self.number(), token));
+        Ok(())
     }
 }
 

@@ -41,7 +41,7 @@ fn every_message_arrives_once_and_every_end_is_told_once() {
     let tokens: BTreeSet<u64> = done.iter().map(|completion| completion.token).collect();
     assert_eq!((done.len() as u64, tokens.len() as u64), (NUMBER, NUMBER));
     for completion in done {
-        assert_eq!(completion.peer, address);
+        assert_eq!(completion.peer, Some(address));
         assert_eq!(completion.result.expect("delivered"), "");
     }
     assert_eq!(receiving.join().expect("no panic").len() as u64, NUMBER);

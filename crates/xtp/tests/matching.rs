@@ -251,3 +251,74 @@ fn an_association_whose_messages_are_matched_is_never_ready_to_be_read() {
     set.wait(&mut ready, Some(LONG)).expect("its end");
     assert_eq!(ready, [1]);
 }
+
+#[test]
+fn one_queue_tells_of_receives_and_submissions() {
+    let server = endpoint();
+    let listener = listen(&server);
+    let sending = send(
+        server.local_addr(),
+        (0..20).map(|tag| (tag, pattern(3_000).into())).collect(),
+    );
+    let stream = accept(&listener);
+    let queue = server.completion_queue();
+    // Some have come by now, some have not; one is too short, and one more than there are messages.
+    for tag in (0..20).rev() {
+        let limit = if tag == 7 { 2_999 } else { 3_000 };
+        let receive = stream.post_receive(Tags::exact(tag), limit).expect("posted");
+        queue.add_receive(receive, 100 + tag).expect("of this endpoint");
+    }
+    let last = stream.post_receive(Tags::exact(20), 1).expect("posted");
+    queue.add_receive(last, 120).expect("of this endpoint");
+    assert!(queue.pending() <= 21);
+    let mut done = Vec::new();
+    while queue.pending() > 0 {
+        queue.wait(&mut done, Some(LONG)).expect("something ends");
+    }
+    queue.poll(&mut done).expect("open");
+    assert_eq!(done.len(), 21);
+    done.sort_by_key(|completion| completion.token);
+    for (completion, tag) in done.iter().zip(0..) {
+        assert_eq!(completion.token, 100 + tag);
+        match tag {
+            7 => assert!(matches!(
+                completion.result,
+                Err(Error::MessageTooLong { limit: 2_999 })
+            )),
+            20 => assert!(matches!(
+                completion.result,
+                Err(Error::Closed(xtp::CloseReason::Normal))
+            )),
+            _ => {
+                assert_eq!(completion.result.as_deref().expect("a message"), pattern(3_000));
+                assert_eq!(
+                    (completion.tag, completion.stream),
+                    (Some(tag), Some(stream.number()))
+                );
+                assert_eq!(completion.peer, Some(stream.peer_addr().expect("it lives")));
+            }
+        }
+    }
+    sending.join().expect("no panic");
+}
+
+#[test]
+fn a_queue_that_goes_takes_its_receives_back() {
+    let server = endpoint();
+    let listener = listen(&server);
+    let other = endpoint();
+    let queue = server.completion_queue();
+    let receive = listener.post_receive(Tags::Any, 100).expect("posted");
+    let foreign = other.completion_queue().add_receive(receive, 1);
+    assert!(matches!(foreign, Err(Error::Command(_))), "{foreign:?}");
+    let receive = listener.post_receive(Tags::exact(1), 100).expect("posted");
+    queue.add_receive(receive, 1).expect("of this endpoint");
+    assert_eq!(queue.pending(), 1);
+    drop(queue);
+    // Nobody takes the message from who receives now.
+    let sending = send(server.local_addr(), vec![(1, Bytes::from_static(b"one"))]);
+    let receive = listener.post_receive(Tags::Any, 100).expect("posted");
+    let message = receive.wait(Some(LONG)).expect("a message").expect("one");
+    assert_eq!(message.into_bytes(), "one");
+    sending.join().expect("no panic");
+}

@@ -3,7 +3,7 @@
 
 use super::reader::ReaderState;
 use super::{Context, Role};
-use crate::flow::ReaderCredit;
+use crate::control::flow::ReaderCredit;
 
 impl Context {
     /// Octets this association keeps or promised to keep.

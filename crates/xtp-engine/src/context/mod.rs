@@ -53,7 +53,7 @@ use crate::error::CloseReason;
 use crate::event::{ContextId, Event, ListenerId};
 use crate::listener::Place;
 use crate::options::{Confirm, Tuning};
-use crate::rtt::Rtt;
+use crate::path::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
 pub(crate) use backlog::Waiting;

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::congestion::Control;
-use crate::rtt::NEAR;
+use crate::path::rtt::NEAR;
 use crate::send::Inflight;
 
 /// What is counted for a datagram besides its octets.

@@ -6,7 +6,7 @@ use super::timers::Timer;
 use super::{Context, Env, State};
 use crate::congestion::Controller;
 use crate::event::Event;
-use crate::path::Action;
+use crate::path::migration::Action;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::net::SocketAddr;
@@ -29,7 +29,7 @@ impl PathQueue {
 /// A search for larger datagrams begins after this many segments: short associations never probe.
 const SEGMENTS_BEFORE_PROBING: u64 = 20;
 /// Octets of a PATH packet without padding.
-const PATH_OCTETS: usize = crate::path::CHALLENGE_OCTETS as usize;
+const PATH_OCTETS: usize = crate::path::migration::CHALLENGE_OCTETS as usize;
 
 impl Context {
     /// A valid packet from an address outside the peer's set (§7.6). False: it is not to be used.

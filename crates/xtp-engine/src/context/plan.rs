@@ -5,7 +5,7 @@ use super::permit::Gates;
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
 use crate::config::EngineConfig;
-use crate::flow::Allowed;
+use crate::control::flow::Allowed;
 use crate::send::Cut;
 use crate::time::Time;
 use crate::transmit::MAX_SEGMENTS;

@@ -1,9 +1,9 @@
 //! The receiver half: what came, what is missing, what was promised, what is owed.
 
 use super::matched::Held;
-use crate::ecn::EcnCounter;
-use crate::flow::ReaderCredit;
-use crate::growth::Growth;
+use crate::control::ecn::EcnCounter;
+use crate::control::flow::ReaderCredit;
+use crate::control::growth::Growth;
 use crate::options::ErrorControl;
 use crate::recv::{Assembly, Reassembly, ReceiverWindow};
 use crate::time::Time;

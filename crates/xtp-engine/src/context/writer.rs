@@ -2,10 +2,10 @@
 
 use super::modes::mode_bits;
 use crate::congestion::Control;
-use crate::flow::WriterCredit;
+use crate::control::flow::WriterCredit;
+use crate::control::pacer::Pacer;
+use crate::control::rate::TokenBucket;
 use crate::options::{Confirm, Rate, Tuning};
-use crate::pacer::Pacer;
-use crate::rate::TokenBucket;
 use crate::send::{Inflight, Reordering, SendQueue, SentRing};
 use crate::time::Time;
 use core::time::Duration;
@@ -170,7 +170,7 @@ pub(crate) struct Writer {
     pub(crate) wants_room: bool,
     /// An answer of the peer is as good as a report, by what was known when the last turn ended.
     pub(crate) is_answered: bool,
-    pub(crate) ecn: crate::ecn::EcnSender,
+    pub(crate) ecn: crate::control::ecn::EcnSender,
     /// Handshakes answered in a row while nothing of the large segments before them arrived (black hole, §5.5).
     pub(crate) handshakes_alone: u32,
     /// The oldest segment that was lost, and how often in a row.

@@ -3,9 +3,11 @@
 use std::task::{Poll, Waker};
 
 use smallvec::SmallVec;
-use xtp_engine::{Envelope, Match, PostedId, ReceiveError, Received, Source, Tags, Time};
+use xtp_engine::{
+    CloseReason, ContextId, Envelope, Match, PostedId, ReceiveError, Received, Source, Tags, Time,
+};
 
-use super::Core;
+use super::{Completion, Core};
 use crate::error::{Error, Result};
 use crate::matching::Matched;
 
@@ -18,6 +20,8 @@ pub(crate) struct Awaited {
     /// Longest message it takes.
     limit: usize,
     outcome: Option<Outcome>,
+    /// The completion queue that tells of it, if one does, and by which number.
+    told_by: Option<(u32, u64)>,
     /// Tasks to wake when there is one.
     wakers: SmallVec<[Waker; 1]>,
 }
@@ -30,6 +34,7 @@ impl Core {
         let awaited = Awaited {
             limit: wanted.length,
             outcome: None,
+            told_by: None,
             wakers: SmallVec::new(),
         };
         self.awaited.insert(posted, awaited);
@@ -51,7 +56,7 @@ impl Core {
         let Some(awaited) = self.awaited.get_mut(&received.posted) else {
             return;
         };
-        awaited.outcome = Some(match received.outcome {
+        let outcome = match received.outcome {
             Ok(message) => Ok(Some(Matched::of(message))),
             Err(ReceiveError::Ended) => Ok(None),
             Err(ReceiveError::TooLong { .. }) => Err(Error::MessageTooLong { limit: awaited.limit }),
@@ -60,8 +65,67 @@ impl Core {
             }),
             Err(ReceiveError::Closed(reason)) => Err(Error::Closed(reason)),
             Err(_) => Ok(None),
+        };
+        match awaited.told_by {
+            Some(queue) => {
+                self.awaited.remove(&received.posted);
+                self.complete_receive(queue, outcome);
+            }
+            None => {
+                awaited.outcome = Some(outcome);
+                awaited.wakers.drain(..).for_each(Waker::wake);
+            }
+        }
+    }
+
+    /// What becomes of a receive is told by a completion queue from now on, with `token`.
+    pub(crate) fn queue_receive(&mut self, posted: PostedId, queue: u32, token: u64) {
+        let Some((awaited, requests)) = self.awaited.get_mut(&posted).zip(self.requests.get_mut(&queue))
+        else {
+            return;
+        };
+        requests.open += 1;
+        match awaited.outcome.take() {
+            Some(outcome) => {
+                self.awaited.remove(&posted);
+                self.complete_receive((queue, token), outcome);
+            }
+            None => awaited.told_by = Some((queue, token)),
+        }
+    }
+
+    fn complete_receive(&mut self, (queue, token): (u32, u64), outcome: Outcome) {
+        let message = outcome.as_ref().ok().and_then(Option::as_ref);
+        let (tag, association) = (
+            message.and_then(|message| message.tag),
+            message.map(|message| message.association),
+        );
+        let peer = association.and_then(|id| Some(self.engine.context(id).ok()?.peer()));
+        let Some(requests) = self.requests.get_mut(&queue) else {
+            return;
+        };
+        requests.open -= 1;
+        requests.done.push_back(Completion {
+            token,
+            peer,
+            result: match outcome {
+                Ok(Some(message)) => Ok(message.into_bytes()),
+                Ok(None) => Err(Error::Closed(CloseReason::Normal)),
+                Err(error) => Err(error),
+            },
+            tag,
+            stream: association.map(ContextId::as_u64),
         });
-        awaited.wakers.drain(..).for_each(Waker::wake);
+    }
+
+    /// A completion queue is gone, and with it the receives that it tells of.
+    pub(super) fn drop_receives_of(&mut self, queue: u32) {
+        let mine = |awaited: &Awaited| awaited.told_by.is_some_and(|(its, _)| its == queue);
+        let all = self.awaited.iter().filter(|(_, awaited)| mine(awaited));
+        let posted: Vec<PostedId> = all.map(|(posted, _)| *posted).collect();
+        for posted in posted {
+            self.drop_receive(posted);
+        }
     }
 
     /// What became of a receive, once.

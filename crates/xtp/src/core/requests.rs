@@ -10,17 +10,24 @@ use xtp_engine::{CloseReason, ContextId, Event, OpenOptions, Time};
 use super::{Core, Use, ops};
 use crate::error::{Error, Result};
 
-/// What became of one submission.
+/// What became of one submission, or of one posted receive.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Completion {
-    /// The number given with the submission.
+    /// The number given with it.
     pub token: u64,
-    /// Whom it was sent to.
-    pub peer: SocketAddr,
+    /// Whom a submission was sent to, or whose message a receive got: `None` if it got none.
+    pub peer: Option<SocketAddr>,
     /// The answer of a transaction, empty for other paradigms; or why there is none. The errors are those of
     /// [`Endpoint::call_for_answer`](crate::Endpoint::call_for_answer) and [`Endpoint::deliver`](crate::Endpoint::deliver), but for the time limit.
+    ///
+    /// Of a receive its message, or why there will be none: the errors of [`PostedReceive::wait`](crate::PostedReceive::wait), and
+    /// [`Error::Closed`] with [`CloseReason::Normal`] where no more messages come.
     pub result: Result<Bytes>,
+    /// The tag of a receive's message.
+    pub tag: Option<u64>,
+    /// [`Stream::number`](crate::Stream::number) of the association that a receive's message came by.
+    pub stream: Option<u64>,
 }
 
 /// The requests of one completion queue.
@@ -51,6 +58,7 @@ impl Core {
         if self.requests.remove(&queue).is_none_or(|gone| gone.open == 0) {
             return;
         }
+        self.drop_receives_of(queue);
         let mine = |used_by: Use| matches!(used_by, Use::Request { queue: its, .. } if its == queue);
         let slots = self.slots.iter().filter(|(_, slot)| mine(slot.used_by));
         let ids: Vec<ContextId> = slots.map(|(id, _)| *id).collect();
@@ -129,7 +137,13 @@ impl Core {
             let peer = slot.peer;
             if let Some(requests) = self.requests.get_mut(&queue) {
                 requests.open -= 1;
-                requests.done.push_back(Completion { token, peer, result });
+                requests.done.push_back(Completion {
+                    token,
+                    peer: Some(peer),
+                    result,
+                    tag: None,
+                    stream: None,
+                });
             }
         }
         if failed && self.close_reason(id).is_none() {

@@ -106,7 +106,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "former-address-without-limit",
-        "xtp-engine/src/path.rs",
+        "xtp-engine/src/path/migration.rs",
         "let challenges = «(octets / CHALLENGE_OCTETS)».min(u64::from(WAY_BACK)) as u32;",
         "octets",
         "the address that was left is sent more than its budget",

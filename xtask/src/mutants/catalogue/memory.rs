@@ -138,7 +138,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     Mutant::new(
         "share-not-obeyed",
-        "xtp-engine/src/flow.rs",
+        "xtp-engine/src/control/flow.rs",
         "«self.capacity.min(self.share)» } /// The peer has little",
         "self.capacity",
         "a reader grants its capacity whatever its share",

@@ -22,7 +22,7 @@ use xtp_wire::size;
 
 use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost, Sent};
 use crate::Time;
-use crate::rtt::NEAR;
+use crate::path::rtt::NEAR;
 use bounds::{Bounds, Chance, is_congested, is_heavy};
 use ceiling::{Ceiling, Queue};
 use estimate::{Bandwidth, LeastRtt};

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use crate::Time;
 use crate::fields::Fields;
-use crate::rtt::NEAR;
+use crate::path::rtt::NEAR;
 
 /// Round trips' worth of octets to grant: one under way, two and more behind a loss whose repetition was lost, and
 /// one for growth before the next look.

@@ -1,4 +1,7 @@
-//! Time as the driver hands it in: monotonic nanoseconds since an origin of the driver's choice.
+//! Time as the driver hands it in: monotonic nanoseconds since an origin of the driver's choice; whose deadline is next, and whose turn.
+
+pub(crate) mod deadlines;
+pub(crate) mod schedule;
 
 use core::ops::{Add, Sub};
 use core::time::Duration;

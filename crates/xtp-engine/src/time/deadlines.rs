@@ -150,5 +150,5 @@ impl Deadlines {
 }
 
 #[cfg(test)]
-#[path = "timers_tests.rs"]
+#[path = "deadlines_tests.rs"]
 mod tests;

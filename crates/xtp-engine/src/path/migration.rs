@@ -219,5 +219,5 @@ impl PathValidation {
 }
 
 #[cfg(test)]
-#[path = "path_tests.rs"]
+#[path = "migration_tests.rs"]
 mod tests;
