@@ -77,6 +77,8 @@ pub(crate) struct Carrier {
     pub(crate) taken: u64,
     /// Attempts to send.
     pub(crate) sendings: u64,
+    /// Octets of them.
+    pub(crate) given: u64,
     /// Octets that were gathered.
     pub(crate) copied: u64,
     /// Datagrams of our own waker, taken out of the statistics.
@@ -102,6 +104,7 @@ impl Carrier {
             gathered: Vec::new(),
             taken: 0,
             sendings: 0,
+            given: 0,
             copied: 0,
             wakes: 0,
             send_errors: 0,
@@ -412,6 +415,7 @@ impl Outlet for Carrier {
     #[inline]
     fn send(&mut self, now: Time, engine: &mut Engine, out: &mut TransmitBatch) {
         self.sendings += 1;
+        self.given += out.trains.iter().map(|train| train.total as u64).sum::<u64>();
         if !self.send_one(out) {
             self.send_all(now, engine, out);
         }

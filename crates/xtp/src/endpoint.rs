@@ -26,7 +26,7 @@ use crate::wake::Waker;
 ///
 /// There is no thread behind an endpoint. Packets are taken and sent, and timers run, in calls: a call that waits
 /// drives everything while it waits; any other call sends what it caused and takes what arrived if nobody has for
-/// a millisecond. [`progress`](Self::progress) does nothing else, and [`spawn_driver`](Self::spawn_driver) starts a
+/// a millisecond, or for 256 KiB sent. [`progress`](Self::progress) does nothing else, and [`spawn_driver`](Self::spawn_driver) starts a
 /// thread that steps in whenever no caller is active.
 ///
 /// **What a peer sees when nobody makes progress:** a host that does not answer. Its packets wait in the socket's

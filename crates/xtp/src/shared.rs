@@ -26,8 +26,8 @@ use sleep::Slept;
 
 /// Calls that do not wait look at the socket at most this often, if nobody else does,
 pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);
-/// or after so many trains: what is acknowledged is memory that can be written to again while caches know it.
-const POLL_AFTER: u64 = 32;
+/// or after so many octets sent: what is acknowledged is memory that can be written to again while caches know it.
+const POLL_AFTER: u64 = 256 << 10;
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 
@@ -414,7 +414,7 @@ impl Shared {
     /// cannot hold is lost, whoever sent it.
     fn glance(&self, state: &mut State, now: Time) {
         let core = &state.core;
-        let soon = now.since(core.last_poll()) < POLL_EVERY && core.trains_since_poll() < POLL_AFTER;
+        let soon = now.since(core.last_poll()) < POLL_EVERY && core.given_since_poll() < POLL_AFTER;
         if state.leader || soon {
             return;
         }

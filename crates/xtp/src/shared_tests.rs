@@ -251,9 +251,9 @@ fn who_sends_much_looks_at_the_socket_before_it_is_time() {
     for _ in 0..64 {
         shared.command(|core, now| core.poll_socket(now));
         let before = looks();
-        shared.command(|core, _| core.carrier.sendings += POLL_AFTER);
+        shared.command(|core, _| core.carrier.given += POLL_AFTER);
         shared.command(|_, _| ());
         looked += u32::from(looks() > before);
     }
-    assert_eq!(looked, 64, "each after so many trains");
+    assert_eq!(looked, 64, "each after so many octets");
 }

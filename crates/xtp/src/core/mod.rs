@@ -131,8 +131,8 @@ pub(crate) struct Core {
     /// What the engine took since the last turn.
     pub(crate) gathered: Gathered,
     last_poll: Time,
-    /// Attempts to send until then.
-    sendings_at_poll: u64,
+    /// Octets sent until then.
+    given_at_poll: u64,
     /// An association whose message was just handed on, as long as nothing else happened: what was true then of it and
     /// the endpoint is true for the answer.
     pub(crate) handed: Option<ContextId>,
@@ -173,7 +173,7 @@ impl Core {
             idle_memory_at: Time::ZERO,
             gathered: Gathered::default(),
             last_poll: Time::ZERO,
-            sendings_at_poll: 0,
+            given_at_poll: 0,
             handed: None,
             arrived: None,
             last_errors: Time::ZERO,
@@ -210,12 +210,12 @@ impl Core {
     /// The socket is looked at.
     #[inline]
     fn polled(&mut self, at: Time) {
-        (self.last_poll, self.sendings_at_poll) = (at, self.carrier.sendings);
+        (self.last_poll, self.given_at_poll) = (at, self.carrier.given);
     }
 
-    /// Attempts to send since the socket was last looked at.
-    pub(crate) fn trains_since_poll(&self) -> u64 {
-        self.carrier.sendings - self.sendings_at_poll
+    /// Octets sent since the socket was last looked at.
+    pub(crate) fn given_since_poll(&self) -> u64 {
+        self.carrier.given - self.given_at_poll
     }
 
     /// A look that took long is over now.
