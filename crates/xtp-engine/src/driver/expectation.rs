@@ -9,9 +9,9 @@ use crate::transmit::Datagram;
 use bytes::Bytes;
 use core::net::SocketAddr;
 
-/// An expectation that was posted, or what met it.
+/// An expectation that is open, or what met it.
 #[derive(Debug)]
-pub(super) enum Posted {
+pub(super) enum Awaited {
     Open(Expectation),
     /// The end of one that nobody holds came; this is expected still.
     Parted(Expectation, ContextId),
@@ -21,13 +21,13 @@ pub(super) enum Posted {
     Came(SocketAddr, Welcomed),
 }
 
-impl Default for Posted {
+impl Default for Awaited {
     fn default() -> Self {
         Self::Open(Expectation::Anything)
     }
 }
 
-/// What the datagrams that were just received meant to whoever posted an expectation.
+/// What the datagrams that were just received meant to whoever expects something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// They were the engine's: its events tell.
@@ -40,7 +40,7 @@ pub enum Reply {
     Began(ContextId, SocketAddr),
 }
 
-impl Posted {
+impl Awaited {
     /// What is waited for, if it may be met by the datagram that comes.
     #[inline]
     pub(super) fn open(&self) -> Option<Expectation> {
@@ -61,20 +61,20 @@ impl Posted {
 impl Driver {
     /// From here on this is expected; whoever expected something before gets it in the general way.
     pub fn expect(&mut self, expectation: Expectation) {
-        self.posted = Posted::Open(expectation);
+        self.awaited = Awaited::Open(expectation);
     }
 
     /// Nobody waits any more; what came is there to be taken.
     pub fn withdraw(&mut self) {
-        if !self.posted.is_met() {
-            self.posted = Posted::default();
+        if !self.awaited.is_met() {
+            self.awaited = Awaited::default();
         }
     }
 
     /// The association whose answer is expected.
     pub fn awaited(&self) -> Option<ContextId> {
-        match self.posted {
-            Posted::Open(Expectation::Answer { id, .. }) => Some(id),
+        match self.awaited {
+            Awaited::Open(Expectation::Answer { id, .. }) => Some(id),
             _ => None,
         }
     }
@@ -82,27 +82,29 @@ impl Driver {
     /// Takes a datagram; whether it is what is expected. What answers it is in `out` then.
     pub(super) fn meets(&mut self, now: Time, expected: Expectation, datagram: Datagram<'_>) -> bool {
         let src = datagram.src;
-        let delivery = self.engine.receive_posted(now, expected, datagram, &mut self.out);
+        let delivery = self
+            .engine
+            .receive_expected(now, expected, datagram, &mut self.out);
         let met = match (delivery, expected) {
-            (Some(Delivery::Answer(answer)), Expectation::Answer { id, .. }) => Posted::Answered(id, answer),
-            (Some(Delivery::Message(welcomed)), _) => Posted::Came(src, welcomed),
-            (Some(Delivery::Ended(id)), _) => Posted::Parted(expected, id),
+            (Some(Delivery::Answer(answer)), Expectation::Answer { id, .. }) => Awaited::Answered(id, answer),
+            (Some(Delivery::Message(welcomed)), _) => Awaited::Came(src, welcomed),
+            (Some(Delivery::Ended(id)), _) => Awaited::Parted(expected, id),
             _ => return false,
         };
-        self.posted = met;
+        self.awaited = met;
         true
     }
 
     /// Follows every receive call: sends what answers an expectation that was met, before the bookkeeping.
     pub fn reply(&mut self, now: Time, outlet: &mut impl Outlet) -> Reply {
-        let reply = match self.posted {
-            Posted::Parted(expected, id) => {
-                self.posted = Posted::Open(expected);
+        let reply = match self.awaited {
+            Awaited::Parted(expected, id) => {
+                self.awaited = Awaited::Open(expected);
                 self.passing = true;
                 return Reply::Ended(id);
             }
-            Posted::Answered(id, _) => Reply::Answered(id),
-            Posted::Came(peer, ref welcomed) => Reply::Began(welcomed.id, peer),
+            Awaited::Answered(id, _) => Reply::Answered(id),
+            Awaited::Came(peer, ref welcomed) => Reply::Began(welcomed.id, peer),
             _ => return Reply::General,
         };
         // A request is answered by its user, before the bookkeeping.
@@ -115,10 +117,10 @@ impl Driver {
 
     /// The answer to `id`, if it came as expected.
     pub fn take_answer(&mut self, id: ContextId) -> Option<Bytes> {
-        match core::mem::take(&mut self.posted) {
-            Posted::Answered(of, answer) if of == id => Some(answer),
+        match core::mem::take(&mut self.awaited) {
+            Awaited::Answered(of, answer) if of == id => Some(answer),
             other => {
-                self.posted = other;
+                self.awaited = other;
                 None
             }
         }
@@ -126,10 +128,10 @@ impl Driver {
 
     /// The association that came as expected, with its message, and from where.
     pub fn take_message(&mut self) -> Option<(SocketAddr, Welcomed)> {
-        match core::mem::take(&mut self.posted) {
-            Posted::Came(peer, welcomed) => Some((peer, welcomed)),
+        match core::mem::take(&mut self.awaited) {
+            Awaited::Came(peer, welcomed) => Some((peer, welcomed)),
             other => {
-                self.posted = other;
+                self.awaited = other;
                 None
             }
         }

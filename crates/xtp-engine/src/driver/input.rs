@@ -1,7 +1,7 @@
 //! Datagrams in: the one somebody waits for, those that came joined, and all others.
 
 use super::Driver;
-use super::expectation::Posted;
+use super::expectation::Awaited;
 use crate::context::{TaggedMessage, Unit};
 use crate::engine::Expectation;
 use crate::event::ContextId;
@@ -31,19 +31,19 @@ pub struct Arrived<'a> {
 }
 
 impl Driver {
-    /// Takes what came: what meets the posted expectation, or all of it; but [one by
+    /// Takes what came: what meets the expectation, or all of it; but [one by
     /// one](crate::Expectation::OneByOne) it stops behind an association that its user may answer at once, and the rest
     /// of `arrivals` is for the next call. True if the expectation was met. Nothing is sent before
     /// [`reply`](Self::reply).
     pub fn receive<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) -> bool {
-        if let Some(expected) = self.posted.open()
+        if let Some(expected) = self.awaited.open()
             && !self.is_stalled()
             && let Some(datagram) = arrivals.only()
         {
             arrivals.next();
             return self.meets(now, expected, datagram);
         }
-        let one_by_one = matches!(self.posted, Posted::Open(Expectation::OneByOne));
+        let one_by_one = matches!(self.awaited, Awaited::Open(Expectation::OneByOne));
         self.hand_over(now, arrivals, one_by_one);
         false
     }

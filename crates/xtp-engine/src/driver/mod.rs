@@ -1,7 +1,7 @@
 //! The order in which an engine is driven: what a socket, a link of the simulator and a fuzz target have in common.
 //!
 //! An [`Engine`] has short ways for the one thing its user waits for, and each of them may be asked only at its place:
-//! a datagram is offered to the posted [`Expectation`] first, what answers it leaves before the bookkeeping, and
+//! a datagram is offered to the [`Expectation`] first, what answers it leaves before the bookkeeping, and
 //! what can wait is done when nobody has anything to do. The [`Driver`] is that order. It owns the engine, the packets
 //! that found no room yet and the expectation; sockets, clocks and whoever waits are its caller's.
 
@@ -21,7 +21,7 @@ use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::ops::{Deref, DerefMut};
 use core::time::Duration;
-use expectation::Posted;
+use expectation::Awaited;
 
 /// How soon to try again when there was no room for a train although there seems to be now.
 const STALL_RETRY: Duration = Duration::from_millis(1);
@@ -54,7 +54,7 @@ pub struct Driver {
     out: TransmitBatch,
     /// When there was no room last.
     stalled_at: Time,
-    posted: Posted,
+    awaited: Awaited,
     /// An association nobody held came to its end, and nothing else.
     passing: bool,
     /// Associations nobody holds, with nothing left to confirm. They are released at the end of a turn, when answers
@@ -89,7 +89,7 @@ impl Driver {
             engine,
             out: TransmitBatch::new(),
             stalled_at: Time::ZERO,
-            posted: Posted::default(),
+            awaited: Awaited::default(),
             passing: false,
             leaving: Vec::new(),
             spent: Vec::new(),

@@ -4,6 +4,7 @@ mod admission;
 mod assembling;
 mod command;
 mod exchange;
+mod expected;
 mod express;
 mod group;
 mod initiator;
@@ -15,7 +16,6 @@ mod parking;
 mod peers;
 mod pending;
 mod places;
-mod posted;
 mod replies;
 mod responder;
 mod retained;
@@ -37,9 +37,9 @@ mod initiators_tests;
 #[cfg(test)]
 mod responders_tests;
 
+pub(crate) use expected::Delivery;
+pub use expected::Expectation;
 pub(crate) use group::{Fetch, Supplied, Supply};
-pub(crate) use posted::Delivery;
-pub use posted::Expectation;
 pub use responder::Welcomed;
 pub use stores::Store;
 pub use view::ContextView;
@@ -118,7 +118,7 @@ pub struct Engine {
     memory: Memory,
     /// Had its turn, and only that.
     unsettled: Option<u32>,
-    posted: posted::Posted,
+    expected: expected::Expected,
     matching: matching::Matching,
     deferred: Option<express::Deferred>,
     waiting: Waiting,
@@ -193,7 +193,7 @@ impl Engine {
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
             unsettled: None,
-            posted: posted::Posted::default(),
+            expected: expected::Expected::default(),
             matching: matching::Matching::default(),
             deferred: None,
             waiting: Waiting::default(),

@@ -203,7 +203,7 @@ impl Host {
         }
         let mut out = TransmitBatch::new();
         let expected = Expectation::Message { listener, limit };
-        match self.driver.receive_posted(now, expected, *datagram, &mut out) {
+        match self.driver.receive_expected(now, expected, *datagram, &mut out) {
             Some(Delivery::Message(welcomed)) => Offered::Taken(welcomed, Link::of(&out)),
             Some(Delivery::Ended(_)) => Offered::Passed,
             Some(other) => panic!("{other:?} to whoever waits for a message"),
@@ -230,7 +230,7 @@ impl Host {
         }
         let mut out = TransmitBatch::new();
         let expected = Expectation::Answer { id, limit };
-        match self.driver.receive_posted(now, expected, *datagram, &mut out) {
+        match self.driver.receive_expected(now, expected, *datagram, &mut out) {
             Some(Delivery::Answer(answer)) => Offered::Taken(answer, Link::of(&out)),
             Some(other) => panic!("{other:?} to whoever waits for an answer"),
             None => Offered::General,

@@ -50,7 +50,7 @@ fn answer(
     let limit = if asks { limit } else { 0 };
     let mut out = TransmitBatch::new();
     let expected = Expectation::Answer { id, limit };
-    let message = match world.ends[0].receive_posted(now, expected, datagram, &mut out) {
+    let message = match world.ends[0].receive_expected(now, expected, datagram, &mut out) {
         Some(Delivery::Answer(message)) => message,
         None => return false,
         Some(other) => panic!("{other:?} to whoever waits for an answer"),
@@ -83,7 +83,7 @@ fn first(world: &mut World, now: Time, datagram: Datagram<'_>, limit: usize) -> 
     let mut out = TransmitBatch::new();
     let listener = world.listener;
     let expected = Expectation::Message { listener, limit };
-    let welcomed = match world.ends[1].receive_posted(now, expected, datagram, &mut out) {
+    let welcomed = match world.ends[1].receive_expected(now, expected, datagram, &mut out) {
         Some(Delivery::Message(welcomed)) => welcomed,
         None => return false,
         Some(other) => panic!("{other:?} to whoever waits for a message"),
@@ -156,7 +156,7 @@ pub(super) fn end(world: &mut World, now: Time, came: &mut Vec<Vec<u8>>) -> bool
         limit: 0,
     };
     let mut out = TransmitBatch::new();
-    let delivery = world.ends[1].receive_posted(now, expected, datagram(1, octets), &mut out);
+    let delivery = world.ends[1].receive_expected(now, expected, datagram(1, octets), &mut out);
     match delivery {
         None => {
             world.take_events(1);

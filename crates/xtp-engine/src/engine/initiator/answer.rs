@@ -3,7 +3,7 @@
 //! What it has to be is known from the last one of its kind. A caller who waits for nothing else is given its message, and END into
 //! its packet, in one and without events.
 
-use super::super::posted::Offer;
+use super::super::expected::Offer;
 use super::super::{Engine, Read};
 use super::ending::Said;
 use super::{Initiator, State};
@@ -44,7 +44,7 @@ impl Answer {
 
 impl Engine {
     /// The answer in `slot` is read by who waits for it, and END, which answers it unless it says END itself, is in `out`.
-    pub(in super::super) fn take_posted_answer(
+    pub(in super::super) fn take_expected_answer(
         &mut self,
         slot: u32,
         out: &mut TransmitBatch,

@@ -2,8 +2,8 @@
 //! a proved address, a round trip; the tombstone is that of the first of its kind, of which there was a context, with a few fields put in.
 
 use super::super::Engine;
+use super::super::expected::Offer;
 use super::super::pending::is_compared;
-use super::super::posted::Offer;
 use super::super::slab::Pending;
 use super::{Responder, STEPS, Step};
 use crate::admit::Tombstone;

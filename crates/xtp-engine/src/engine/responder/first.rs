@@ -2,7 +2,7 @@
 
 use super::super::Engine;
 use super::super::admission::Request;
-use super::super::posted::Offer;
+use super::super::expected::Offer;
 use super::{Kind, Responder, SHORT, Step, Terms};
 use crate::context::{begins_as_usual, largest_datagram};
 use crate::event::{ContextId, Event, ListenerId};

@@ -1,7 +1,7 @@
-//! Posted receives: what a caller waits for goes to it as it comes, without an event, and is answered before anything else is done.
+//! What a caller waits for goes to it as it comes, without an event, and is answered before anything else is done.
 //!
 //! A datagram takes the way of every other ([`Engine::receive`]). Where that way would tell the user by events, of an association that
-//! is a record (see `pending`), it asks whether this is what was posted, and if so names the slot instead ([`Engine::meets`]). What its
+//! is a record (see `pending`), it asks whether this is what is expected, and if so names the slot instead ([`Engine::meets`]). What its
 //! user would do next, read and let go, is then done here. Whatever is not simple enough for that is told by events.
 
 use super::Engine;
@@ -61,9 +61,9 @@ pub(super) enum Offer {
     End,
 }
 
-/// What is posted while a datagram is taken, and the slot of what met it.
+/// What is expected while a datagram is taken, and the slot of what met it.
 #[derive(Default)]
-pub(super) struct Posted {
+pub(super) struct Expected {
     expectation: Expectation,
     met: Option<u32>,
 }
@@ -72,7 +72,7 @@ impl Engine {
     /// Takes one datagram as [`receive`](Self::receive) does. If it is what is `expected`, and nothing else is to be done first, no event
     /// tells of it: it is returned, and what answers it is in `out`, where a request that came is answered by its user. `None` if
     /// it is anything else, of which events tell.
-    pub(crate) fn receive_posted(
+    pub(crate) fn receive_expected(
         &mut self,
         now: Time,
         expected: Expectation,
@@ -80,22 +80,22 @@ impl Engine {
         out: &mut TransmitBatch,
     ) -> Option<Delivery> {
         if !self.memory.is_rationed() && self.may_answer_at_once(self.now.max(now)) {
-            self.posted.expectation = expected;
+            self.expected.expectation = expected;
         }
         self.receive(now, datagram);
-        self.posted.expectation = Expectation::Anything;
-        let slot = self.posted.met.take()?;
+        self.expected.expectation = Expectation::Anything;
+        let slot = self.expected.met.take()?;
         match self.contexts.pending(slot)? {
-            Pending::Initiator(_) => self.take_posted_answer(slot, out).map(Delivery::Answer),
+            Pending::Initiator(_) => self.take_expected_answer(slot, out).map(Delivery::Answer),
             Pending::Responder(record) if record.has_ended() => self.forget_ended(slot).map(Delivery::Ended),
             Pending::Responder(_) => self.welcome(slot, out).map(Delivery::Message),
         }
     }
 
-    /// Whether what came for the record in `slot` is what is posted: then it is delivered at once, and no event tells of it.
+    /// Whether what came for the record in `slot` is what is expected: then it is delivered at once, and no event tells of it.
     #[inline]
     pub(super) fn meets(&mut self, slot: u32, offer: Offer) -> bool {
-        let meets = match (self.posted.expectation, offer) {
+        let meets = match (self.expected.expectation, offer) {
             (Expectation::Answer { id, limit }, Offer::Answer(of, octets)) => id == of && octets <= limit,
             (Expectation::Message { listener, limit }, Offer::Message(at, octets)) => {
                 listener == at && octets <= limit
@@ -104,7 +104,7 @@ impl Engine {
             _ => false,
         };
         if meets {
-            self.posted.met = Some(slot);
+            self.expected.met = Some(slot);
         }
         meets
     }
