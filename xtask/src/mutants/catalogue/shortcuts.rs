@@ -118,14 +118,16 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "&& «writer.peer_bucket.is_off()» && writer.own_bucket",
         "true",
         "the short way does not keep the peer's limit of rate",
-    ),
+    )
+    .explained("the permit that a turn leaves has the tokens of both limits among its gates, and a turn follows each packet"),
     Mutant::new(
         "express-unproved",
         "xtp-engine/src/context/express.rs",
         "&& «self.peer.validated» && !self.half_open",
         "true",
         "the short way speaks to an address that proved nothing",
-    ),
+    )
+    .explained("the permit has the budget of such an address among its gates: at most a part of one packet more leaves, which no test counts"),
     Mutant::new(
         "train-source",
         "xtp-engine/src/context/express_train.rs",
