@@ -6,7 +6,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use smallvec::SmallVec;
 use xtp_engine::{ContextId, Envelope, Match, PostedId, Source, Tags};
 
 use crate::completion::CompletionQueue;
@@ -24,8 +23,7 @@ pub struct Matched {
     pub stream: u64,
     /// The tag bound to its first octet, if there is one.
     pub tag: Option<u64>,
-    pub(crate) association: ContextId,
-    parts: SmallVec<[Bytes; 1]>,
+    message: xtp_engine::Matched,
 }
 
 impl Matched {
@@ -33,32 +31,33 @@ impl Matched {
         Self {
             stream: message.association.as_u64(),
             tag: message.tag,
-            association: message.association,
-            parts: message.parts,
+            message,
         }
     }
 
     /// Octets.
     pub fn len(&self) -> usize {
-        self.parts.iter().map(Bytes::len).sum()
+        self.message.len()
     }
 
     /// Whether it has no octet.
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.message.is_empty()
     }
 
     /// Its octets as they came, none of the parts empty: no copy was made of them.
     pub fn parts(&self) -> &[Bytes] {
-        &self.parts
+        &self.message.parts
     }
 
     /// Its octets in one place: copied if they came in more than one part.
-    pub fn into_bytes(mut self) -> Bytes {
-        match self.parts.len() {
-            0 | 1 => self.parts.pop().unwrap_or_default(),
-            _ => self.parts.concat().into(),
-        }
+    pub fn into_bytes(self) -> Bytes {
+        self.message.into_bytes()
+    }
+
+    /// The association that it came by.
+    pub(crate) fn association(&self) -> ContextId {
+        self.message.association
     }
 
     /// Copies its octets to the beginning of `buffer`; returns how many.
@@ -71,7 +70,7 @@ impl Matched {
             return Err(Error::MessageTooLong { limit: buffer.len() });
         }
         let mut rest = buffer;
-        for part in &self.parts {
+        for part in self.parts() {
             let (place, behind) = rest.split_at_mut(part.len());
             place.copy_from_slice(part);
             rest = behind;

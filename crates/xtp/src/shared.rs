@@ -24,9 +24,9 @@ mod exchange;
 mod sleep;
 use sleep::Slept;
 
-/// Calls that do not wait look at the socket at most this often, if nobody else does,
+/// Calls that do not wait look at the socket at most this often, if nobody else does and less than [`POLL_AFTER`] was sent.
 pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);
-/// or after so many octets sent: what is acknowledged is memory that can be written to again while caches know it.
+/// Octets sent after which they look sooner: what is acknowledged is memory that can be written to again while caches know it.
 const POLL_AFTER: u64 = 256 << 10;
 /// A driver thread leaves the socket alone as long as callers drove the endpoint within this time.
 pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);

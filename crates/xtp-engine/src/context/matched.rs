@@ -14,9 +14,8 @@ use crate::recv::{Item, Reassembly};
 use bytes::Bytes;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use xtp_wire::TAG_LEN;
 
-/// Octets of sequence space of a tag (§1.8).
-const TAG: u64 = 8;
 /// Octets of memory that a whole message takes beside its own: in the lists that know of it, and of the chunk that it lies in.
 const BESIDE: u64 = 1_024;
 
@@ -140,7 +139,7 @@ impl Held {
     fn take(&mut self, home: Home, item: Item) -> Option<Collected> {
         let (seq, span) = match &item {
             Item::Data { seq, bytes, .. } => (*seq, bytes.len() as u64),
-            Item::Tag { seq, .. } => (*seq, TAG),
+            Item::Tag { seq, .. } => (*seq, TAG_LEN as u64),
             Item::Gap { seq, len } => (*seq, *len),
         };
         let coming = self.coming.get_or_insert_with(|| Coming::at(seq));

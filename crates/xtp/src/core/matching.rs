@@ -98,7 +98,7 @@ impl Core {
         let message = outcome.as_ref().ok().and_then(Option::as_ref);
         let (tag, association) = (
             message.and_then(|message| message.tag),
-            message.map(|message| message.association),
+            message.map(Matched::association),
         );
         let peer = association.and_then(|id| Some(self.engine.context(id).ok()?.peer()));
         let Some(requests) = self.requests.get_mut(&queue) else {
