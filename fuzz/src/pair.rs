@@ -215,7 +215,10 @@ impl Pair {
         {
             self.posted[end].pop_last();
         }
-        assert!(driver.stats().posted <= MAX_POSTED, "more receives than the limit");
+        assert!(
+            driver.stats().posted <= MAX_POSTED,
+            "more receives than the limit"
+        );
     }
 
     pub(crate) fn take_events(&mut self, end: usize) {
