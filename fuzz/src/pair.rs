@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions,
-    ListenerId, MarkId, Match, OpenOptions, Outlet, Parting, PostedId, Reply, Time, TransmitBatch,
+    ListenerId, MarkId, Match, OpenOptions, Outlet, Parting, PostedId, Reply, Time, TransmitBatch, Unit, Wanted,
 };
 use xtp_wire::Packet;
 
@@ -25,6 +25,9 @@ const MAX_TURNS: usize = 10_000;
 const MAX_POSTED: usize = 20;
 /// Service number of the listener whose messages are matched.
 pub const MATCHED: u16 = PORT + 1;
+
+/// Octets of the longest message that a user waits for.
+const LONGEST: usize = 10_000;
 
 /// One packet under way.
 #[derive(Clone)]
@@ -93,6 +96,23 @@ pub struct Pair {
     pub(crate) sent: [Sent; 2],
     /// Receives that were posted and have not ended, and the longest message each takes.
     pub(crate) posted: [BTreeMap<PostedId, usize>; 2],
+}
+
+/// The next packet, with those behind it that receive offload would join to it, and its octets.
+fn next_joined(wire: &mut VecDeque<Flight>) -> Option<(Flight, usize)> {
+    let mut flight = wire.pop_front()?;
+    let stride = flight.octets.len();
+    while let Some(next) = wire.front()
+        && (next.to, next.src, next.ecn) == (flight.to, flight.src, flight.ecn)
+        && stride > 0
+        && flight.octets.len().is_multiple_of(stride)
+        && (1..=stride).contains(&next.octets.len())
+        && flight.octets.len() < LONGEST
+    {
+        flight.octets.extend_from_slice(&next.octets);
+        wire.pop_front();
+    }
+    Some((flight, stride))
 }
 
 /// Octets that differ.
@@ -278,7 +298,21 @@ impl Pair {
 
     /// Hands a packet to its engine, and what it brings to whoever waits.
     pub fn deliver(&mut self, flight: &Flight) {
-        let datagram = Datagram {
+        self.deliver_joined(flight, flight.octets.len());
+    }
+
+    /// The association whose user waits for what comes next, if anybody waits: as often as not.
+    fn waits(&self, end: usize, octets: usize) -> Option<ContextId> {
+        let mut known = self.known[end].iter().rev();
+        known
+            .find(|id| self.ends[end].awaits_message(**id))
+            .filter(|_| !octets.is_multiple_of(8))
+            .copied()
+    }
+
+    /// The same of packets that came joined, one every `stride` octets.
+    fn deliver_joined(&mut self, flight: &Flight, stride: usize) {
+        let joined = Datagram {
             src: flight.src,
             dst: None,
             ecn: flight.ecn,
@@ -286,8 +320,25 @@ impl Pair {
             backing: None,
         };
         let (end, now) = (flight.to, self.now);
+        if let Some(id) = self.waits(end, stride) {
+            let (unit, limit) = match stride.is_multiple_of(3) {
+                true => (Unit::Octets, stride / 2),
+                false => (Unit::Message, LONGEST),
+            };
+            let wanted = Wanted { id, unit, limit };
+            if let Some(message) = self.ends[end].receive_wanted(now, wanted, Arrived { joined, stride }) {
+                assert!(message.data.len() <= limit, "more than its user takes");
+            }
+            return self.take_events(end);
+        }
         let (driver, sent) = (&mut self.ends[end], &mut self.sent[end]);
-        driver.receive(now, &mut Alone(datagram, false));
+        if joined.data.len() > stride {
+            for data in joined.data.chunks(stride) {
+                driver.receive_all(now, &mut Alone(Datagram { data, ..joined }, false));
+            }
+            return self.take_events(end);
+        }
+        driver.receive(now, &mut Alone(joined, false));
         match driver.reply(now, sent) {
             Reply::General => {}
             Reply::Ended(id) => drop(self.orphans[end].remove(&id)),
@@ -316,8 +367,9 @@ impl Pair {
                 return;
             }
             self.now = self.now + Duration::from_millis(1);
-            for flight in std::mem::take(&mut self.wire) {
-                self.deliver(&flight);
+            let mut wire = std::mem::take(&mut self.wire);
+            while let Some((flight, stride)) = next_joined(&mut wire) {
+                self.deliver_joined(&flight, stride);
             }
         }
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Driver, Engine, EngineConfig, Event, Expectation, ListenOptions,
     ListenerId, Match, OpenOptions, Outlet, Parting, Piece, Read, Reply, Source, Tags, Time, TransmitBatch,
-    Unit, paradigm,
+    Unit, Wanted, paradigm,
 };
 
 const PORT: u16 = 9;
@@ -163,11 +163,19 @@ impl Pair {
         let mut alone = Alone(Some(*datagram));
         match waiting {
             Waiting::Message(id) => {
-                if let Some(message) = driver.hand_in(now, id, datagram, limit, Unit::Message) {
+                let wanted = Wanted {
+                    id,
+                    unit: Unit::Message,
+                    limit,
+                };
+                let arrived = Arrived {
+                    joined: *datagram,
+                    stride: limit,
+                };
+                if let Some(message) = driver.receive_wanted(now, wanted, arrived) {
                     self.tag = message.tag;
                     return message.data.len();
                 }
-                driver.receive_all(now, &mut alone);
             }
             Waiting::Nobody => driver.receive_all(now, &mut alone),
             Waiting::First(listener) => {

@@ -39,7 +39,7 @@ pub use config::EngineConfig;
 pub use config::EngineOverrides;
 pub use context::{TaggedMessage, Unit};
 pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Outlet, Parting, Reply};
-pub use engine::{ContextView, Engine, Expectation, Store, Welcomed};
+pub use engine::{ContextView, Engine, Expectation, Store, Wanted, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
 pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId, Read};
 pub use frames::{Framed, Frames};

@@ -220,19 +220,15 @@ impl Host {
         let mut message = None;
         let mut taken = count;
         match wanted {
-            Wanted::Message(id) => {
-                if self.engine.awaits_message(id)
-                    && let Some(only) = inbox.whole()
-                {
-                    message = self
-                        .engine
-                        .hand_in(now, id, &only.joined, only.stride, Unit::Message)
-                        .map(|message| message.data);
+            Wanted::Message(id) => match inbox.whole().filter(|_| self.engine.awaits_message(id)) {
+                Some(only) => {
+                    let (unit, limit) = (Unit::Message, usize::MAX);
+                    let wanted = xtp_engine::Wanted { id, unit, limit };
+                    let came = self.engine.receive_wanted(now, wanted, only);
+                    message = came.map(|message| message.data);
                 }
-                if message.is_none() {
-                    self.engine.receive_all(now, &mut inbox);
-                }
-            }
+                None => self.engine.receive_all(now, &mut inbox),
+            },
             Wanted::Posted(expectation) => {
                 self.engine.expect(expectation);
                 if !self.engine.receive(now, &mut inbox) {

@@ -22,7 +22,7 @@ mod sleep;
 mod way;
 
 pub(crate) use group::Membership;
-pub(crate) use message::{Came, Wanted};
+pub(crate) use message::Came;
 pub(crate) use shortcut::Bed;
 use shortcut::Serves;
 use way::{Way, gather, parts};

@@ -5,10 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, TaggedMessage, Time, Unit};
-use xtp_wire::{XDATA_LEN, size};
+use xtp_engine::{ContextId, TaggedMessage, Time, Unit, Wanted};
 
-use crate::carrier::Wanted;
 use crate::core::{Core, Look};
 use crate::shared::{POLL_EVERY, Shared};
 use crate::wait::brief_polls;
@@ -44,7 +42,7 @@ impl Shared {
         if buffer.is_empty() {
             return None;
         }
-        let (unit, limit) = (Unit::Octets, buffer.len() + size::packet(XDATA_LEN));
+        let (unit, limit) = (Unit::Octets, buffer.len());
         let octets = self.brief(Wanted { id, unit, limit }, timeout)?.data;
         buffer[..octets.len()].copy_from_slice(&octets);
         Some(octets.len())

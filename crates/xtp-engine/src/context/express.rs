@@ -6,13 +6,13 @@
 //! trip, congestion, timers) is done when the answer is on its way: the same steps in the same order with the same
 //! times, so that not one octet differs. Whatever is not exactly so goes the long way.
 
+use super::exchange::{Awaited, Taken, Unit};
 use super::express_train::LaterArrival;
 use super::input::Input;
 use super::reader::{PeerModes, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
-use crate::event::Event;
 use crate::recv::Payload;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn};
@@ -85,51 +85,85 @@ impl Context {
             && writer.all_sent()
     }
 
-    /// Stores the packet if it is the one expected: the next message, in order, that acknowledges all of ours and asks
-    /// nothing. What it means for the writer is accounted for later.
+    /// Takes the packet if it is the one expected: the next octets, that acknowledge all of ours and ask nothing. They go to `user`,
+    /// if one waits for them and they are all it waits for; else they are stored. What they mean for the writer is accounted for later.
+    #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
         env: &mut Env<'_>,
         datagram: &Datagram<'_>,
-        packet: &Packet<'_>,
-    ) -> Option<Arrival> {
-        let Body::Xdata { control, data, .. } = &packet.body else {
-            return None;
-        };
-        let header = &packet.header;
-        if !self.expects(header, control, data, datagram) {
+        (head, segment): (&XdataHead, &DataSegment<'_>),
+        user: Option<Awaited>,
+    ) -> Option<(Arrival, Taken)> {
+        let (header, control) = (head.header(), head.control());
+        if !self.expects(&header, &control, segment, datagram) {
             return None;
         }
-        // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
-        // is free to be filled again.
-        self.writer.queue.release(control.rseq);
-        let payload = self.kept_of(datagram, data.data);
         let eom = header.options.contains(Options::EOM);
-        self.reader.store.insert(header.seq, data.tag, payload, eom);
-        self.after_arrival(header, self.reader.kept(), env.now);
-        let head = XdataHead::of(datagram.data)?;
-        if !self.reader.announced {
-            self.reader.announced = true;
-            env.events.push_back((self.id, Event::Readable));
-        }
-        Some(Arrival::of(env.now, datagram, datagram.data.len(), head))
+        let (len, fits) = (segment.sequence_len() as u64, |user: &Awaited| {
+            user.limit >= segment.data.len()
+        });
+        let taken = match user.filter(fits) {
+            Some(user) if eom || user.unit == Unit::Octets => {
+                // What it acknowledges stays in the queue until it is accounted for.
+                let message = self.hand_on(datagram, segment);
+                self.after_arrival(&header, len, env.now);
+                Taken::Handed(message)
+            }
+            user => {
+                // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
+                // is free to be filled again.
+                self.writer.queue.release(control.rseq);
+                if let Some(user) = &user {
+                    self.reader.store.reserve(user.octets);
+                }
+                let payload = self.kept_of(datagram, segment.data);
+                self.reader.store.insert(header.seq, segment.tag, payload, eom);
+                self.after_arrival(&header, self.reader.kept(), env.now);
+                match user {
+                    Some(_) => Taken::Partly,
+                    None => {
+                        self.announce_readable(env);
+                        Taken::Stored
+                    }
+                }
+            }
+        };
+        Some((Arrival::of(env.now, datagram, datagram.data.len(), head), taken))
     }
 
     /// Whether it is the next octets of a regular association, perhaps behind a tag, all ours acknowledged, nothing asked.
     #[inline(always)]
-    pub(super) fn expects(
+    fn expects(
         &self,
         header: &Header,
         control: &Control,
         data: &DataSegment<'_>,
         datagram: &Datagram<'_>,
     ) -> bool {
+        self.goes_on(header, data, datagram, Options::BTAG)
+            && control.rseq == self.writer.nxt
+            && control.echo == self.writer.sync_out
+            && self.writer.all_sent()
+            && control.alloc >= control.rseq
+            && control.alloc - control.rseq <= crate::plausible::MAX_GRANT
+    }
+
+    /// Whether a packet with these octets is the next one of a regular association, granted, from where its packets come, and
+    /// has no options beside `optional` that ask for anything.
+    #[inline(always)]
+    pub(super) fn goes_on(
+        &self,
+        header: &Header,
+        data: &DataSegment<'_>,
+        datagram: &Datagram<'_>,
+        optional: Options,
+    ) -> bool {
         let reader = &self.reader;
-        let optional = Options::EOM | Options::NOCHECK | Options::BTAG;
         let mut plain = Options::empty();
         plain.set(Options::EDGE, reader.edge_last);
         self.regular
-            && header.options - optional == plain
+            && header.options - (Options::EOM | Options::NOCHECK | optional) == plain
             && datagram.src == self.peer.addr
             && (datagram.dst.is_none() || datagram.dst == self.peer.local)
             && header.seq == reader.store.next()
@@ -138,15 +172,10 @@ impl Context {
             && reader
                 .sync_in
                 .is_some_and(|newest| serial_gt(header.sync, newest))
-            && control.rseq == self.writer.nxt
-            && control.echo == self.writer.sync_out
-            && self.writer.all_sent()
-            && control.alloc >= control.rseq
-            && control.alloc - control.rseq <= crate::plausible::MAX_GRANT
     }
 
     /// The payload as it is to be kept.
-    fn kept_of<'a>(&mut self, datagram: &Datagram<'_>, data: &'a [u8]) -> Payload<'a> {
+    pub(super) fn kept_of<'a>(&mut self, datagram: &Datagram<'_>, data: &'a [u8]) -> Payload<'a> {
         let payload = Input::payload_of(datagram.backing, data);
         if matches!(payload, Payload::Copy(_)) {
             self.stats.octets_copied += data.len() as u64;
@@ -154,14 +183,14 @@ impl Context {
         payload
     }
 
-    /// What a stored arrival changes at once; `waiting`: octets the user has not read.
+    /// What an arrival changes at once; `waiting`: octets the user has not read.
     #[inline]
-    pub(super) fn after_arrival(&mut self, header: &Header, waiting: u64, now: Time) {
+    fn after_arrival(&mut self, header: &Header, waiting: u64, now: Time) {
         self.reader.note_sync(header.sync, reader_edge(header), now);
         self.grow_reader(now, waiting);
     }
 
-    /// Does for an arrival what [`Context::receive`] does beside storing it, as of then.
+    /// Does for an arrival what [`Context::receive`] does beside taking its octets, as of then.
     /// Then the same for those that followed it.
     pub(crate) fn account_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, later: &[LaterArrival]) {
         let data = DataSegment { tag: None, data: &[] };
@@ -187,7 +216,7 @@ impl Context {
             passed: false,
         };
         self.note_arrival(env, &input);
-        // It was newer than all before when it was stored.
+        // It was newer than all before when it came.
         self.peer_is_there(env.now);
         self.note_reply(env);
         self.stats.octets_received = self.reader.store.next() - self.reader.start;

@@ -6,10 +6,9 @@
 
 use super::input::Input;
 use super::{Context, Env};
-use crate::event::Event;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn};
-use xtp_wire::{Body, DataSegment, Format, Header, Options, Packet, serial_gt};
+use xtp_wire::{Body, DataSegment, Format, Header, Options, Packet};
 
 /// Packets of the longest train: more octets than that are better gathered where they lie than copied behind one another.
 pub(crate) const LONGEST_TRAIN: usize = 16;
@@ -23,46 +22,31 @@ pub(crate) struct LaterArrival {
 }
 
 impl Context {
-    /// Stores a packet that continues what came the short way; the caller knows that this one is not accounted for.
+    /// Stores a packet that continues what came the short way; the caller knows that this one is not accounted for. `quietly`: its
+    /// user waits for all of the message, and is told of what is left of it.
     pub(crate) fn follow(
         &mut self,
         env: &mut Env<'_>,
         datagram: &Datagram<'_>,
         packet: &Packet<'_>,
+        quietly: bool,
     ) -> Option<LaterArrival> {
         let Body::Data(data) = &packet.body else {
             return None;
         };
-        let header = &packet.header;
-        let reader = &self.reader;
-        let mut plain = Options::empty();
-        plain.set(Options::EDGE, reader.edge_last);
-        let expected = self.regular
-            && header.options - (Options::EOM | Options::NOCHECK) == plain
-            && datagram.src == self.peer.addr
-            && (datagram.dst.is_none() || datagram.dst == self.peer.local)
-            && header.seq == reader.store.next()
-            && data.tag.is_none()
-            && !data.data.is_empty()
-            && header.seq + data.data.len() as u64 <= reader.alloc
-            && reader
-                .sync_in
-                .is_some_and(|newest| serial_gt(header.sync, newest))
+        let (header, reader) = (&packet.header, &self.reader);
+        let follows = self.goes_on(header, data, datagram, Options::empty())
             // The first packet may change the round trip, and only a look would see that.
             && reader.growth.has_looked(reader.credit.capacity(), env.now);
-        if !expected {
+        if !follows {
             return None;
         }
-        let payload = Input::payload_of(datagram.backing, data.data);
-        if matches!(payload, crate::recv::Payload::Copy(_)) {
-            self.stats.octets_copied += data.data.len() as u64;
-        }
+        let payload = self.kept_of(datagram, data.data);
         let eom = header.options.contains(Options::EOM);
         self.reader.store.insert(header.seq, None, payload, eom);
         self.reader.note_sync(header.sync, self.reader.edge_last, env.now);
-        if !self.reader.announced {
-            self.reader.announced = true;
-            env.events.push_back((self.id, Event::Readable));
+        if !quietly {
+            self.announce_readable(env);
         }
         Some(LaterArrival {
             now: env.now,
@@ -106,15 +90,6 @@ impl Context {
 }
 
 impl LaterArrival {
-    pub(super) fn of(now: Time, ecn: Ecn, octets: usize, sync: u32) -> Self {
-        Self {
-            now,
-            ecn,
-            octets,
-            sync,
-        }
-    }
-
     pub(crate) fn now(&self) -> Time {
         self.now
     }

@@ -59,6 +59,7 @@ use crate::time::Time;
 pub(crate) use backlog::Waiting;
 pub(crate) use data::Transmission;
 pub(crate) use departures::Departure;
+pub(crate) use exchange::{Awaited, Taken};
 pub use exchange::{TaggedMessage, Unit};
 pub(crate) use express::Arrival;
 pub(crate) use express_train::{LONGEST_TRAIN, LaterArrival};

@@ -488,7 +488,7 @@ impl Context {
     }
 
     /// Raises `Readable` once, until the user has found the end of what there is.
-    pub(super) fn announce_readable(&mut self, env: &mut Env<'_>) {
+    pub(crate) fn announce_readable(&mut self, env: &mut Env<'_>) {
         let ended = self.reader.state == ReaderState::Done && self.state.is_live();
         if !self.reader.announced && (self.reader.store.readable() > 0 || ended) {
             self.reader.announced = true;

@@ -83,25 +83,20 @@ impl Growth {
         (self.rtt != 0).then(|| Duration::from_nanos(self.rtt))
     }
 
-    /// Whether nothing that comes now can change the capacity: it is the most, or has just been looked at.
+    /// Whether nothing that comes now can change the capacity: it is the most, or that of a near reader, or has just been looked at.
     pub(crate) fn has_looked(&self, capacity: u64, now: Time) -> bool {
-        capacity >= self.limit || self.since == now
+        capacity >= self.limit || self.since == now || self.is_near()
     }
 
-    /// Whether a look now, with this round trip known, would be one after which [`has_looked`](Self::has_looked) holds.
-    pub(crate) fn looks_now(&self, capacity: u64, now: Time, rtt: Option<Duration>) -> bool {
-        let rtt = match (self.rtt(), rtt) {
-            (Some(known), Some(told)) => Some(known.min(told)),
-            (known, told) => known.or(told),
-        };
-        self.has_looked(capacity, now) || now.since(self.since) >= rtt.unwrap_or(ASSUMED) / LOOKS
+    /// What is under way to a near reader waits in its socket: to grant more would only make that overflow.
+    fn is_near(&self) -> bool {
+        self.rtt().is_some_and(|rtt| rtt < NEAR)
     }
 
     /// Octets beyond `capacity` are in order now, up to `highest` arrived, `waiting` wait for the user: the capacity
     /// the reader should have.
     pub(crate) fn capacity(&mut self, capacity: u64, highest: u64, waiting: u64, now: Time) -> u64 {
-        // What is under way to a near reader waits in its socket: to grant more would only make that overflow.
-        if capacity >= self.limit || self.rtt().is_some_and(|rtt| rtt < NEAR) {
+        if capacity >= self.limit || self.is_near() {
             return capacity;
         }
         let look = self.rtt().unwrap_or(ASSUMED) / LOOKS;

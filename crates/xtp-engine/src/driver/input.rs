@@ -3,7 +3,7 @@
 use super::Driver;
 use super::expectation::Awaited;
 use crate::context::{TaggedMessage, Unit};
-use crate::engine::Expectation;
+use crate::engine::{Engine, Expectation, Wanted};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::Datagram;
@@ -68,41 +68,59 @@ impl Driver {
         }
     }
 
+    /// As [`receive_all`](Self::receive_all) of one datagram, or of those that came joined to it and nothing else, for a user who
+    /// waits for what comes next of an association and has read all before. If that came, and nothing else is to be done first, no event
+    /// tells of it: it is returned. Of all else that came events tell.
+    #[inline]
+    pub fn receive_wanted(
+        &mut self,
+        now: Time,
+        wanted: Wanted,
+        arrived: Arrived<'_>,
+    ) -> Option<TaggedMessage> {
+        let Arrived { joined, stride } = arrived;
+        let is_train = || wanted.unit == Unit::Message && Engine::is_short_train(joined.data, stride);
+        if joined.data.len() <= stride || is_train() {
+            return self.engine.receive_wanted(now, wanted, &joined, stride);
+        }
+        let mut rest = joined.data;
+        while !rest.is_empty() {
+            let joined = Datagram { data: rest, ..joined };
+            let count = self.take_joined(now, Arrived { joined, stride });
+            rest = rest.get(count * stride.max(1)..).unwrap_or_default();
+        }
+        None
+    }
+
     fn hand_over<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>, one_by_one: bool) {
-        while let Some(Arrived { joined, stride }) = arrivals.next() {
-            if joined.data.len() > stride && joined.backing.is_some() {
-                let count = self.engine.receive_run(now, &joined, stride);
-                if count > 0 {
-                    arrivals.skip_joined(count - 1);
-                    continue;
-                }
+        while let Some(arrived) = arrivals.next() {
+            let count = self.take_joined(now, arrived);
+            if count > 1 {
+                arrivals.skip_joined(count - 1);
             }
-            let data = &joined.data[..stride.min(joined.data.len())];
-            self.engine.receive(now, Datagram { data, ..joined });
             if one_by_one && self.engine.may_be_answered_at_once() {
                 return;
             }
         }
     }
 
-    /// Whether a message of `id` that comes next may go to its reader at once, as far as the engine has a say.
+    /// Takes a datagram, and of those that came joined to it as many as are alike; how many.
+    fn take_joined(&mut self, now: Time, arrived: Arrived<'_>) -> usize {
+        let Arrived { joined, stride } = arrived;
+        if joined.data.len() > stride && joined.backing.is_some() {
+            let count = self.engine.receive_run(now, &joined, stride);
+            if count > 0 {
+                return count;
+            }
+        }
+        let data = &joined.data[..stride.min(joined.data.len())];
+        self.engine.receive(now, Datagram { data, ..joined });
+        1
+    }
+
+    /// Whether what comes next for `id` may go to a user who waits for it, as far as the engine has a say.
     #[inline]
     pub fn awaits_message(&self, id: ContextId) -> bool {
         self.is_at_rest() && self.engine.awaits_message(id)
-    }
-
-    /// Takes what came alone if it is the next `unit` of association `id`, whose user waits for it and has read all
-    /// before: a whole message, or what one packet carries. Of a message in several packets that came joined, `datagram.data` holds all, and one begins every
-    /// `stride` octets. `None`, and nothing done, for any other: that is for [`receive_all`](Self::receive_all).
-    #[inline]
-    pub fn hand_in(
-        &mut self,
-        now: Time,
-        id: ContextId,
-        datagram: &Datagram<'_>,
-        stride: usize,
-        unit: Unit,
-    ) -> Option<TaggedMessage> {
-        self.engine.hand_in(now, id, datagram, stride, unit)
     }
 }

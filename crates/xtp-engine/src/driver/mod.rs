@@ -39,7 +39,7 @@ pub trait Outlet {
 /// Four kinds of calls, again and again:
 ///
 /// 1. **Datagrams in**: [`receive`](Self::receive) (or [`receive_all`](Self::receive_all),
-///    [`hand_in`](Self::hand_in)), each followed by [`reply`](Self::reply).
+///    [`receive_wanted`](Self::receive_wanted)), each followed by [`reply`](Self::reply).
 /// 2. **Commands**: those of the engine, by dereference, and the ones of whole messages here:
 ///    [`begin_message`](Self::begin_message), [`hand_out`](Self::hand_out),
 ///    [`respond_at_once`](Self::respond_at_once), [`retire`](Self::retire), [`part`](Self::part).

@@ -4,19 +4,21 @@
 //! read, send, flush) does the deferred bookkeeping first, so nobody can tell.
 
 use super::{Engine, Read};
-use crate::context::{Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, Transmission, Unit};
+use crate::context::{
+    Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, Taken, Transmission, Unit,
+};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
-use xtp_wire::Packet;
+use xtp_wire::{Body, DataSegment, Packet, XdataHead};
 
 /// Packets of one context that are not accounted for yet.
 pub(super) struct Deferred {
     pub(super) slot: u32,
-    /// The association whose user has the message that arrived already, having waited for it.
-    pub(super) handed: Option<ContextId>,
+    /// Its user has the message that arrived already, having waited for it.
+    pub(super) handed: bool,
     pub(super) arrival: Option<Arrival>,
     pub(super) departure: Option<Departure>,
 }
@@ -60,7 +62,7 @@ impl Engine {
             env.now = arrival.now();
             context.account_arrival(&mut env, arrival, &self.trains.arrivals);
             self.trains.arrivals.clear();
-            if deferred.handed.is_some() {
+            if deferred.handed {
                 context.note_delivery();
             }
         }
@@ -84,27 +86,41 @@ impl Engine {
         self.now = now;
     }
 
-    /// Takes a packet the short way; false if it has to go the long one.
-    pub(super) fn arrive(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+    /// Takes a packet the short way: header prediction. False if it has to go the long one.
+    #[inline(always)]
+    pub(super) fn arrive(
+        &mut self,
+        slot: u32,
+        packet: (&XdataHead, &DataSegment<'_>),
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        let may_hand_on = !self.too_many_whole();
         let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
             return false;
         };
         if self.memory.is_rationed() {
             return false;
         }
+        let may_hand_on = may_hand_on && context.may_hand_on();
         let mut env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let Some(arrival) = context.arrive(&mut env, datagram, packet) else {
+        let user = self.wanted.of(slot).filter(|_| may_hand_on);
+        let Some((arrival, taken)) = context.arrive(&mut env, datagram, packet, user) else {
             return false;
         };
-        let matched = context.is_matched();
+        let (matched, handed) = (context.is_matched(), matches!(taken, Taken::Handed(_)));
+        match taken {
+            Taken::Handed(message) => self.wanted.hand(message),
+            Taken::Partly => self.wanted.begin(),
+            Taken::Stored => self.wanted.withdraw(),
+        }
         self.deferred = Some(Deferred {
             slot,
-            handed: None,
+            handed,
             arrival: Some(arrival),
             departure: None,
         });
@@ -112,6 +128,14 @@ impl Engine {
             self.match_arrived(slot);
         }
         true
+    }
+
+    /// The same of a packet whose context was looked up.
+    pub(super) fn arrive_parsed(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+        let Body::Xdata { data, .. } = &packet.body else {
+            return false;
+        };
+        XdataHead::of(datagram.data).is_some_and(|head| self.arrive(slot, (head, data), datagram))
     }
 
     /// Takes a packet that continues what just came the short way; false if it does not.
@@ -137,14 +161,13 @@ impl Engine {
             rng: &mut self.rng,
         };
         // What the user took is judged by what had come when it took it.
-        if self
-            .deferred
-            .as_mut()
-            .is_some_and(|deferred| deferred.handed.take().is_some())
+        if let Some(deferred) = &mut self.deferred
+            && std::mem::take(&mut deferred.handed)
         {
             context.note_delivery();
         }
-        let Some(later) = context.follow(&mut env, datagram, packet) else {
+        let quietly = self.wanted.has_begun(slot);
+        let Some(later) = context.follow(&mut env, datagram, packet, quietly) else {
             return false;
         };
         self.now = env.now;
@@ -281,7 +304,7 @@ impl Engine {
         self.stats.express += left.len() as u64;
         let deferred = self.deferred.get_or_insert(Deferred {
             slot,
-            handed: None,
+            handed: false,
             arrival: None,
             departure: None,
         });

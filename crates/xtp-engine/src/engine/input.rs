@@ -13,6 +13,9 @@ impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
     pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
         self.stats.received += 1;
+        if self.predict(now, &datagram) {
+            return;
+        }
         if Header::is_of(datagram.data, Format::First) && self.take_known_first(now, &datagram) {
             return;
         }
@@ -24,8 +27,11 @@ impl Engine {
                 return self.take_malformed(*error, &datagram);
             }
         };
-        if self.deferred.is_some() && self.follow(now, packet, &datagram) {
-            return;
+        if self.deferred.is_some() {
+            if self.follow(now, packet, &datagram) {
+                return;
+            }
+            self.stop_waiting();
         }
         self.advance(now);
         let header = packet.header;
@@ -34,7 +40,7 @@ impl Engine {
             return;
         }
         match self.lookup(&header, datagram.src) {
-            Some(slot) if self.arrive(slot, packet, &datagram) => {}
+            Some(slot) if self.arrive_parsed(slot, packet, &datagram) => {}
             Some(slot) if self.take_for_pending(slot, packet, &datagram) => {}
             Some(slot) => {
                 self.observe(slot, packet, &datagram);

@@ -37,6 +37,7 @@ mod initiators_tests;
 #[cfg(test)]
 mod responders_tests;
 
+pub use exchange::Wanted;
 pub(crate) use expected::Delivery;
 pub use expected::Expectation;
 pub(crate) use group::{Fetch, Supplied, Supply};
@@ -119,6 +120,7 @@ pub struct Engine {
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     expected: expected::Expected,
+    wanted: exchange::Wants,
     matching: matching::Matching,
     deferred: Option<express::Deferred>,
     waiting: Waiting,
@@ -194,6 +196,7 @@ impl Engine {
             replies: TransmitBatch::new(),
             unsettled: None,
             expected: expected::Expected::default(),
+            wanted: exchange::Wants::default(),
             matching: matching::Matching::default(),
             deferred: None,
             waiting: Waiting::default(),

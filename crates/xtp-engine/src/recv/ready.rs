@@ -158,16 +158,6 @@ impl Ready {
         self.start = self.end;
     }
 
-    /// The same of octets that came in several parts.
-    pub(super) fn hand_on_parts(&mut self, parts: &[&[u8]]) -> Bytes {
-        let len = parts.iter().map(|part| part.len()).sum();
-        let mut room = self.room_for_message(len);
-        parts.iter().for_each(|part| room.extend_from_slice(part));
-        self.end += len as u64;
-        self.start = self.end;
-        room.freeze()
-    }
-
     /// Room for a message that is handed on, where nothing waits: mostly it was cut off before.
     #[inline]
     fn room_for_message(&mut self, octets: usize) -> BytesMut {
@@ -311,7 +301,12 @@ impl Ready {
     /// Takes up to `max` octets of the first chunk.
     fn take(&mut self, max: usize) -> Bytes {
         let Some(first) = self.chunks.front_mut() else {
-            return self.open.split_to(max.min(self.open.len())).freeze();
+            let taken = self.open.split_to(max.min(self.open.len())).freeze();
+            if self.open.capacity() == 0 {
+                // Nothing is left of its memory but the right to keep it.
+                self.open = BytesMut::new();
+            }
+            return taken;
         };
         if !first.is_together() {
             let part = first.split_part();
@@ -340,9 +335,21 @@ impl Ready {
         self.chunks.push_back(bytes.into());
     }
 
+    /// Has room for so many octets in one piece: what is longer than a chunk gets memory of its own length, to be read and let go
+    /// of as a whole.
+    pub(super) fn reserve(&mut self, octets: usize) {
+        match octets > CHUNK {
+            true => {
+                self.close_open();
+                self.open = BytesMut::with_capacity(octets);
+            }
+            false => self.make_room(octets),
+        }
+    }
+
     /// The octets of one packet stay together, so that a message of one packet is read as one item.
     fn push_copy(&mut self, octets: &[u8]) {
-        if octets.len() > CHUNK {
+        if octets.len() > CHUNK.max(self.open.capacity() - self.open.len()) {
             self.push_chunk(Bytes::copy_from_slice(octets));
             return;
         }

@@ -396,12 +396,9 @@ impl Reassembly {
         self.ready.prepare();
     }
 
-    /// As [`hand_on`](Self::hand_on), of a message whose octets came in several packets.
-    pub(crate) fn hand_on_parts(&mut self, parts: &[&[u8]]) -> Bytes {
-        debug_assert!(self.spans.is_empty());
-        let bytes = self.ready.hand_on_parts(parts);
-        self.highest = self.highest.max(self.ready.end());
-        bytes
+    /// Has room for so many octets that come next and are to be read as one.
+    pub(crate) fn reserve(&mut self, octets: usize) {
+        self.ready.reserve(octets);
     }
 
     /// Appends a segment that begins at or below `next()` and ends above; nothing waits behind a hole.

@@ -39,7 +39,10 @@ impl Host {
         if !(self.way.is_short() && self.hand_in(now, id, came, shared)) {
             match shared {
                 true => self.receive_joined(now, came),
-                false => self.receive(now, came, false),
+                // As whoever waits: all of it, then its events.
+                false => came.iter().for_each(|flying| {
+                    self.take_in(now, flying.as_datagram(&flying.octets, None), flying.octets.len());
+                }),
             }
             self.take_events();
         }
@@ -53,8 +56,13 @@ impl Host {
         let slab = slab_of(came);
         let stride = first.octets.len();
         let datagram = first.as_datagram(&slab, shared.then_some(&slab));
-        let Some(message) = self.offer_message(now, id, &datagram, stride) else {
-            return false;
+        let message = match self.offer_message(now, id, &datagram, stride) {
+            Offered::Taken(message, _) => message,
+            Offered::General => {
+                self.take_events();
+                return true;
+            }
+            Offered::Passed => return false,
         };
         self.took(match came.len() {
             1 => Shortcut::Message,
@@ -66,12 +74,15 @@ impl Host {
         {
             self.tell_event(id, Event::Readable);
         }
+        let more = self.take_events_beside(id);
         if let Some(tag) = message.tag {
             self.tell("read a tag", Ok::<_, Error>(tag));
         }
         self.note_octets(id, &message.data, true);
-        // He asks for no more, and would find nothing.
-        self.found_nothing(id);
+        if !more {
+            // He asks for no more, and would find nothing.
+            self.found_nothing(id);
+        }
         true
     }
 

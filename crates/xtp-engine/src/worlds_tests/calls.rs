@@ -6,7 +6,7 @@ use super::world::Flying;
 use crate::engine::Delivery;
 use crate::{
     Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
-    Reply, TaggedMessage, Time, TransmitBatch, Unit, Welcomed,
+    Reply, TaggedMessage, Time, TransmitBatch, Unit, Wanted, Welcomed,
 };
 use bytes::Bytes;
 use std::net::SocketAddr;
@@ -160,24 +160,28 @@ impl Host {
         runs
     }
 
-    /// The next message of an association, whose user waits for it.
+    /// Datagrams that came joined, or one, for a user who waits for the next message of an association; nobody took them if that cannot
+    /// be.
     pub(super) fn offer_message(
         &mut self,
         now: Time,
         id: ContextId,
         datagram: &Datagram<'_>,
         stride: usize,
-    ) -> Option<TaggedMessage> {
-        let awaits = self.driver.awaits_message(id);
-        if self.way == Way::Driver && !awaits {
-            return None;
+    ) -> Offered<TaggedMessage> {
+        if self.way == Way::Driver && !self.driver.awaits_message(id) {
+            return Offered::Passed;
         }
-        let message = self.driver.hand_in(now, id, datagram, stride, Unit::Message);
-        assert!(
-            awaits || message.is_none(),
-            "a message was taken that was not awaited"
-        );
-        message
+        let (unit, limit) = (Unit::Message, usize::MAX);
+        let wanted = Wanted { id, unit, limit };
+        let joined = *datagram;
+        match self
+            .driver
+            .receive_wanted(now, wanted, Arrived { joined, stride })
+        {
+            Some(message) => Offered::Taken(message, Link::default()),
+            None => Offered::General,
+        }
     }
 
     /// An association that begins with its message, for a user who waits for one.

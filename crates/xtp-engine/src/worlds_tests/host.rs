@@ -163,6 +163,18 @@ impl Host {
         }
     }
 
+    /// The same, where its user is about to read what came for `user`; whether more of that is there than was handed to it.
+    pub(super) fn take_events_beside(&mut self, user: ContextId) -> bool {
+        let mut more = false;
+        while let Some((id, event)) = self.driver.poll_event() {
+            match (id, &event) {
+                (id, Event::Readable) if id == user => more = true,
+                _ => self.note_event(id, event),
+            }
+        }
+        more
+    }
+
     fn note_event(&mut self, id: ContextId, event: Event) {
         match event {
             Event::Accepted { service, .. } => {

@@ -4,10 +4,11 @@
 
 use super::forge::View;
 use super::shortcuts::begun;
+use super::wanted::{datagram, hand_in};
 use super::world::{Link, MS, PORT, Sent, World, address, payload};
 use std::time::Duration;
-use xtp_engine::{CongestionKind, ContextId, Datagram, Ecn, OpenOptions, Rate, Unit, paradigm};
-use xtp_wire::{Body, Control, DataSegment, Options};
+use xtp_engine::{CongestionKind, ContextId, Datagram, OpenOptions, Rate, Unit, paradigm};
+use xtp_wire::{Control, Options};
 
 /// Octets of each question.
 const ASKED: usize = 50;
@@ -41,26 +42,16 @@ enum Way {
 
 const WAYS: [Way; 3] = [Way::General, Way::Ahead, Way::Handed];
 
-fn datagram(octets: &[u8]) -> Datagram<'_> {
-    Datagram {
-        src: address(0),
-        dst: None,
-        ecn: Ecn::NotEct,
-        data: octets,
-        backing: None,
-    }
-}
-
 /// The next question comes to the responder, whose user reads it.
 fn ask(world: &mut World, way: Way, peer: ContextId, octets: &[u8]) {
     if way == Way::Handed {
-        let message = world.ends[1].hand_in(world.now, peer, &datagram(octets), octets.len(), Unit::Message);
-        if let Some(message) = message {
+        if let Some(message) = hand_in(world, peer, datagram(octets), octets.len()) {
             assert_eq!(message.data.len(), ASKED);
             return;
         }
+    } else {
+        world.receive(1, address(0), None, octets);
     }
-    world.receive(1, address(0), None, octets);
     world.read(1, peer);
 }
 
@@ -247,71 +238,6 @@ fn every_way_knows_that_it_was_idle() {
     }
 }
 
-#[test]
-fn a_message_of_another_association_is_not_handed_over() {
-    let (mut world, [_, peer]) = begun(true, paradigm::stream(PORT), Rate::default());
-    let view = View::of(&world, 1);
-    for (key, mine) in [(view.key.value() ^ 1, false), (view.key.value(), true)] {
-        let view = View {
-            key: xtp_wire::Key::returned(key),
-            ..view
-        };
-        let octets = view.exchange(view.control(), b"message");
-        let message = world.ends[1].hand_in(world.now, peer, &datagram(&octets), octets.len(), Unit::Message);
-        assert_eq!(message.is_some(), mine);
-    }
-    world.flush(1);
-}
-
-/// The packets of a message in one train, each of `stride` octets.
-fn train(view: &View, count: u32, stride: usize) -> Vec<u8> {
-    let body = Body::Xdata {
-        control: view.control(),
-        delay_us: 0,
-        data: DataSegment {
-            tag: None,
-            data: &vec![1; stride - xtp_wire::XDATA_HEAD_LEN],
-        },
-    };
-    let mut octets = view.packet(Options::empty(), body);
-    let mut seq = view.seq + (stride - xtp_wire::XDATA_HEAD_LEN) as u64;
-    let data = vec![2; stride - xtp_wire::HEADER_LEN];
-    for behind in 1..count {
-        let later = View {
-            sync: view.sync.wrapping_add(behind),
-            ..*view
-        };
-        let mut options = Options::empty();
-        options.set(Options::EOM, behind + 1 == count);
-        octets.extend(later.data(seq, options, &data));
-        seq += data.len() as u64;
-    }
-    octets
-}
-
-#[test]
-fn a_message_in_a_train_is_handed_over_up_to_the_grant() {
-    for (stride, whole) in [(1_000, true), (20_000, true), (33_000, false)] {
-        let (mut world, [_, peer]) = begun(true, paradigm::stream(PORT), Rate::default());
-        let octets = train(&View::of(&world, 1), 2, stride);
-        let message = world.ends[1].hand_in(world.now, peer, &datagram(&octets), stride, Unit::Message);
-        assert_eq!(
-            message.is_some(),
-            whole,
-            "two of {stride} octets, 64 KiB are granted"
-        );
-        if !whole {
-            continue;
-        }
-        world.flush(1);
-        let octets = message.expect("it was handed over").data.len();
-        assert_eq!(
-            octets,
-            2 * stride - xtp_wire::XDATA_HEAD_LEN - xtp_wire::HEADER_LEN
-        );
-    }
-}
-
 /// Where the capabilities lie in the specifier of a FIRST to an IPv4 address.
 const CAPS: usize = xtp_wire::HEADER_LEN + 16 + 40;
 
@@ -375,13 +301,13 @@ fn no_way_floods_a_port_that_proved_nothing() {
                 ..datagram(&question)
             };
             let message = match way {
-                Way::Handed => {
-                    world.ends[1].hand_in(world.now, peer, &datagram, question.len(), Unit::Message)
+                Way::Handed => hand_in(&mut world, peer, datagram, question.len()),
+                _ => {
+                    world.receive(1, elsewhere, None, &question);
+                    None
                 }
-                _ => None,
             };
             if message.is_none() {
-                world.receive(1, elsewhere, None, &question);
                 world.read(1, peer);
             }
             answer(&mut world, way, peer, 1_000);

@@ -21,4 +21,5 @@ mod shortcuts;
 mod sources;
 mod stays;
 mod untaken;
+mod wanted;
 mod world;

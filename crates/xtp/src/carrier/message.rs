@@ -1,23 +1,12 @@
 //! Taking the next message of an association for a caller who waits for it: from where it landed, if that is all there is
 //! to it.
 
-use xtp_engine::{ContextId, Datagram, Driver, Ecn, TaggedMessage, Time, Unit};
+use xtp_engine::{Arrived, Datagram, Driver, Ecn, TaggedMessage, Time, Wanted};
 use xtp_io::RecvBatch;
 
 use super::{Carrier, WORTH_KEEPING, backing, counted, from_io};
 use crate::clock::Clock;
 use crate::error::Result;
-
-/// What a caller waits for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
-    /// Of this association.
-    pub(crate) id: ContextId,
-    /// A message, or octets.
-    pub(crate) unit: Unit,
-    /// Longest datagram that may go to the caller.
-    pub(crate) limit: usize,
-}
 
 /// What a look for a message brought.
 #[derive(Debug)]
@@ -32,7 +21,9 @@ pub(crate) enum Came {
 enum Landed {
     /// The message that was waited for.
     Message(TaggedMessage, Time),
-    /// Another datagram, which is in the batch now.
+    /// Another datagram, which the engine took.
+    Other(Time),
+    /// A datagram that is in the batch now.
     Kept(Time),
     /// Nothing.
     Nothing,
@@ -41,8 +32,8 @@ enum Landed {
 }
 
 impl Carrier {
-    /// As [`Self::receive`], for a caller who waits for the next message of `id`, or for octets: of at most `limit` octets with its
-    /// head it goes to the caller, anything else to the engine.
+    /// As [`Self::receive`], for a caller who waits for the next message of an association, or for octets: that goes to the caller, of
+    /// anything else the engine tells.
     #[inline(always)]
     pub(crate) fn receive_message(
         &mut self,
@@ -57,6 +48,7 @@ impl Carrier {
         match self.land(clock, driver, looks, wanted)? {
             Landed::Message(message, now) => Ok(Some((Came::Message(message), now))),
             Landed::Nothing => Ok(None),
+            Landed::Other(now) => Ok(Some((Came::Datagrams(1), now))),
             Landed::Kept(now) => Ok(Some((self.take_batch(now, driver, wanted), now))),
             Landed::NotLooked => {
                 if self.fill(looks, false)? == 0 {
@@ -68,27 +60,31 @@ impl Carrier {
         }
     }
 
-    /// The message, if the batch holds nothing else; else the engine takes what is there.
+    /// The message, if the batch holds nothing else; the engine takes what is there.
     #[inline(never)]
     fn take_batch(&mut self, now: Time, driver: &mut Driver, wanted: Wanted) -> Came {
+        let count = self.batch.as_deref().map_or(0, RecvBatch::len);
         if self.trace.is_none()
             && let Some(batch) = &self.batch
             && let Some(datagram) = batch.only()
-            && datagram.joined.len() <= wanted.limit
+            && self.waker.source() != Some(datagram.src)
         {
-            let arrived = Datagram {
+            let joined = Datagram {
                 src: datagram.src,
                 dst: datagram.dst,
                 ecn: from_io(datagram.ecn),
                 data: datagram.joined,
                 backing: backing(batch, &datagram),
             };
-            if let Some(message) = driver.hand_in(now, wanted.id, &arrived, datagram.data.len(), wanted.unit)
-            {
-                return Came::Message(message);
-            }
+            let stride = datagram.data.len();
+            return match driver.receive_wanted(now, wanted, Arrived { joined, stride }) {
+                Some(message) => Came::Message(message),
+                None => {
+                    self.taken += joined.data.len() as u64;
+                    Came::Datagrams(count)
+                }
+            };
         }
-        let count = self.batch.as_deref().map_or(0, RecvBatch::len);
         self.hand_in(now, driver, true);
         Came::Datagrams(count)
     }
@@ -113,18 +109,30 @@ impl Carrier {
         }
         let now = clock.now();
         // What is worth keeping where it lies is for the batch.
-        if octets <= wanted.limit && octets < WORTH_KEEPING {
-            let arrived = Datagram {
+        if octets < WORTH_KEEPING {
+            let joined = Datagram {
                 src: shortcut.peer(),
                 dst: shortcut.local(),
                 ecn: Ecn::NotEct,
                 data: batch.landed(octets),
                 backing: None,
             };
-            if let Some(message) = driver.hand_in(now, wanted.id, &arrived, octets, wanted.unit) {
-                self.shortcut.came(1);
-                return Ok(Landed::Message(message, now));
-            }
+            let message = driver.receive_wanted(
+                now,
+                wanted,
+                Arrived {
+                    joined,
+                    stride: octets,
+                },
+            );
+            self.shortcut.came(1);
+            return Ok(match message {
+                Some(message) => Landed::Message(message, now),
+                None => {
+                    self.taken += octets as u64;
+                    Landed::Other(now)
+                }
+            });
         }
         self.socket.keep_by(shortcut, batch, octets);
         self.shortcut.came(1);

@@ -2,12 +2,12 @@
 //! into a packet at once. Everything that is not exactly that is left to the general calls.
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, TaggedMessage, Time, Unit};
+use xtp_engine::{ContextId, TaggedMessage, Time, Unit, Wanted};
 
 use super::ops::TAG;
 use super::write_memory::WRITE_BUFFER;
 use super::{Core, ERRORS_EVERY};
-use crate::carrier::{Came, Wanted};
+use crate::carrier::Came;
 
 /// What a look at the socket brought to a caller who waits for a message.
 #[derive(Debug)]
