@@ -32,6 +32,30 @@ pub(crate) struct Arrival {
     head: XdataHead,
 }
 
+/// An XDATA packet.
+pub(crate) struct Exchange<'a> {
+    pub(crate) head: &'a XdataHead,
+    pub(crate) header: &'a Header,
+    pub(crate) control: &'a Control,
+    pub(crate) segment: &'a DataSegment<'a>,
+}
+
+impl<'a> Exchange<'a> {
+    /// The packet that a datagram is, if it is one.
+    #[inline]
+    pub(crate) fn of(packet: &'a Packet<'a>, datagram: &'a [u8]) -> Option<Self> {
+        let Body::Xdata { control, data, .. } = &packet.body else {
+            return None;
+        };
+        Some(Self {
+            head: XdataHead::of(datagram)?,
+            header: &packet.header,
+            control,
+            segment: data,
+        })
+    }
+}
+
 impl Context {
     /// Whether nothing but the next message in either direction is to be expected, as far as only the long way
     /// changes it.
@@ -92,23 +116,28 @@ impl Context {
         &mut self,
         env: &mut Env<'_>,
         datagram: &Datagram<'_>,
-        (head, segment): (&XdataHead, &DataSegment<'_>),
+        packet: &Exchange<'_>,
         user: Option<Awaited>,
-    ) -> Option<(Arrival, Taken)> {
-        let (header, control) = (head.header(), head.control());
-        if !self.expects(&header, &control, segment, datagram) {
+    ) -> Option<Taken> {
+        let Exchange {
+            header,
+            control,
+            segment,
+            ..
+        } = packet;
+        if !self.expects(header, control, segment, datagram) {
             return None;
         }
         let eom = header.options.contains(Options::EOM);
         let (len, fits) = (segment.sequence_len() as u64, |user: &Awaited| {
             user.limit >= segment.data.len()
         });
-        let taken = match user.filter(fits) {
+        match user.filter(fits).filter(|_| self.may_hand_on()) {
             Some(user) if eom || user.unit == Unit::Octets => {
                 // What it acknowledges stays in the queue until it is accounted for.
                 let message = self.hand_on(datagram, segment);
-                self.after_arrival(&header, len, env.now);
-                Taken::Handed(message)
+                self.after_arrival(header, len, env.now);
+                Some(Taken::Handed(message))
             }
             user => {
                 // Acknowledged: the user's next message should not be joined with it, and what an echo kept of what it had read
@@ -119,17 +148,14 @@ impl Context {
                 }
                 let payload = self.kept_of(datagram, segment.data);
                 self.reader.store.insert(header.seq, segment.tag, payload, eom);
-                self.after_arrival(&header, self.reader.kept(), env.now);
-                match user {
-                    Some(_) => Taken::Partly,
-                    None => {
-                        self.announce_readable(env);
-                        Taken::Stored
-                    }
+                self.after_arrival(header, self.reader.kept(), env.now);
+                if user.is_some() {
+                    return Some(Taken::Partly);
                 }
+                self.announce_readable(env);
+                Some(Taken::Stored)
             }
-        };
-        Some((Arrival::of(env.now, datagram, datagram.data.len(), head), taken))
+        }
     }
 
     /// Whether it is the next octets of a regular association, perhaps behind a tag, all ours acknowledged, nothing asked.

@@ -61,7 +61,7 @@ pub(crate) use data::Transmission;
 pub(crate) use departures::Departure;
 pub(crate) use exchange::{Awaited, Taken};
 pub use exchange::{TaggedMessage, Unit};
-pub(crate) use express::Arrival;
+pub(crate) use express::{Arrival, Exchange};
 pub(crate) use express_train::{LONGEST_TRAIN, LaterArrival};
 use marks::Marks;
 use modes::Pattern;

@@ -1,7 +1,7 @@
 //! Exchanges of messages (see `context::express`): for a user who waits for the next one of an association, and one who sends it.
 
 use super::Engine;
-use crate::context::{Awaited, Context, LONGEST_TRAIN, TaggedMessage, Unit};
+use crate::context::{Awaited, Context, Exchange, LONGEST_TRAIN, TaggedMessage, Taken, Unit};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -19,54 +19,6 @@ pub struct Wanted {
     pub limit: usize,
 }
 
-/// The user who waits while datagrams are taken, and what it got.
-#[derive(Default)]
-pub(super) struct Wants {
-    open: Option<Open>,
-    handed: Option<TaggedMessage>,
-}
-
-#[derive(Clone, Copy)]
-struct Open {
-    slot: u32,
-    awaited: Awaited,
-    /// The beginning of it came, and nobody was told.
-    begun: bool,
-}
-
-impl Wants {
-    /// What is waited for of the context in `slot`, if nothing of it came.
-    #[inline]
-    pub(super) fn of(&self, slot: u32) -> Option<Awaited> {
-        let open = self.open.filter(|open| open.slot == slot && !open.begun);
-        open.map(|open| open.awaited)
-    }
-
-    /// Whether what comes in this slot is the rest of what is waited for.
-    #[inline]
-    pub(super) fn has_begun(&self, slot: u32) -> bool {
-        self.open.is_some_and(|open| open.slot == slot && open.begun)
-    }
-
-    /// It came.
-    #[inline]
-    pub(super) fn hand(&mut self, message: TaggedMessage) {
-        (self.open, self.handed) = (None, Some(message));
-    }
-
-    /// Its beginning came.
-    pub(super) fn begin(&mut self) {
-        if let Some(open) = &mut self.open {
-            open.begun = true;
-        }
-    }
-
-    /// Events tell of whatever comes.
-    pub(super) fn withdraw(&mut self) {
-        self.open = None;
-    }
-}
-
 impl Engine {
     /// Whether what comes next for association `id` might go to a user who waits for it.
     #[inline]
@@ -82,33 +34,56 @@ impl Engine {
         &mut self,
         now: Time,
         wanted: Wanted,
-        datagram: &Datagram<'_>,
+        joined: &Datagram<'_>,
         stride: usize,
     ) -> Option<TaggedMessage> {
-        let Wanted { id, unit, limit } = wanted;
-        let octets = octets_of_train(datagram.data.len(), stride);
-        let awaited = Awaited { unit, limit, octets };
-        let begun = false;
-        self.wanted.open = self.contexts.find(id).map(|slot| Open { slot, awaited, begun });
-        if datagram.data.len() <= stride {
-            self.receive(now, *datagram);
-        } else {
-            for data in datagram.data.chunks(stride) {
-                // What is read as one lies in one place.
-                let backing = None;
-                self.receive(
-                    now,
-                    Datagram {
-                        data,
-                        backing,
-                        ..*datagram
-                    },
-                );
-            }
+        let Some((data, behind)) = joined
+            .data
+            .split_at_checked(stride)
+            .filter(|cut| !cut.1.is_empty())
+        else {
+            return match self.predict(now, wanted, joined, 0) {
+                Some(Taken::Handed(message)) => Some(message),
+                Some(Taken::Partly) => self.take_rest(wanted),
+                Some(Taken::Stored) => None,
+                None => {
+                    self.receive(now, *joined);
+                    None
+                }
+            };
+        };
+        self.receive_train(now, wanted, Datagram { data, ..*joined }, behind)
+    }
+
+    /// The same of several datagrams: `first` and those `behind` it, each as long but the last.
+    #[inline(never)]
+    fn receive_train(
+        &mut self,
+        now: Time,
+        wanted: Wanted,
+        first: Datagram<'_>,
+        behind: &[u8],
+    ) -> Option<TaggedMessage> {
+        // What is read as one is to lie in one place.
+        let first = Datagram {
+            backing: None,
+            ..first
+        };
+        let taken = self.predict(now, wanted, &first, octets_of_train(&first, behind));
+        self.begun = match &taken {
+            Some(Taken::Partly) => self.contexts.find(wanted.id),
+            _ => None,
+        };
+        if taken.is_none() {
+            self.receive(now, first);
         }
-        match self.wanted.handed.take() {
-            None => self.take_rest(),
-            message => message,
+        for data in behind.chunks(first.data.len()) {
+            self.receive(now, Datagram { data, ..first });
+        }
+        match taken {
+            Some(Taken::Handed(message)) => Some(message),
+            _ if self.begun.take().is_some() => self.take_rest(wanted),
+            _ => None,
         }
     }
 
@@ -118,33 +93,50 @@ impl Engine {
     }
 
     /// Header prediction: takes the datagram if it is the packet that is to come next of the association whose user waits.
+    /// `octets`: those that came joined.
     #[inline(always)]
-    pub(super) fn predict(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
-        let Some(Open { slot, .. }) = self.wanted.open.filter(|_| self.is_settled()) else {
-            return false;
-        };
-        let Some((head, segment)) = XdataHead::parse(datagram.data) else {
-            return false;
-        };
-        let own = self.contexts.awake(slot).map(|context| context.key);
-        if own.is_none_or(|key| head.header().key != Key::returned(key)) {
-            return false;
+    fn predict(
+        &mut self,
+        now: Time,
+        wanted: Wanted,
+        datagram: &Datagram<'_>,
+        octets: usize,
+    ) -> Option<Taken> {
+        if !self.is_settled() {
+            return None;
+        }
+        let slot = self.contexts.find(wanted.id)?;
+        let (head, segment) = XdataHead::parse(datagram.data)?;
+        let (header, control) = (head.header(), head.control());
+        let key = self.contexts.awake(slot)?.key;
+        if header.key != Key::returned(key) {
+            return None;
         }
         self.advance(now);
-        self.arrive(slot, (head, &segment), datagram)
+        let Wanted { unit, limit, .. } = wanted;
+        let awaited = Awaited { unit, limit, octets };
+        let packet = Exchange {
+            head,
+            header: &header,
+            control: &control,
+            segment: &segment,
+        };
+        let taken = self.arrive(slot, &packet, datagram, Some(awaited))?;
+        self.stats.received += 1;
+        Some(taken)
     }
 
-    /// What is waited for, if all of it came in several packets; else the user is told of what came.
+    /// What is waited for, if all of it came; else the user is told of what came.
     #[inline(never)]
-    fn take_rest(&mut self) -> Option<TaggedMessage> {
-        let Open { slot, awaited, .. } = self.wanted.open.take().filter(|open| open.begun)?;
+    fn take_rest(&mut self, wanted: Wanted) -> Option<TaggedMessage> {
+        let slot = self.contexts.find(wanted.id)?;
         let context = self.contexts.awake_mut(slot)?;
         let mut message = None;
         if let Some(deferred) = &mut self.deferred
             && deferred.slot == slot
             && !context.dirty
         {
-            message = context.take_whole(awaited.limit);
+            message = context.take_whole(wanted.limit);
             deferred.handed = message.is_some();
         }
         self.with(slot, Context::announce_readable);
@@ -153,7 +145,7 @@ impl Engine {
 
     /// The rest of what is waited for does not follow: events tell the user of what came, and of what will.
     pub(super) fn stop_waiting(&mut self) {
-        if let Some(Open { slot, .. }) = self.wanted.open.take().filter(|open| open.begun) {
+        if let Some(slot) = self.begun.take() {
             self.with(slot, Context::announce_readable);
         }
     }
@@ -178,9 +170,9 @@ impl Engine {
     }
 }
 
-/// Octets that lie in so many of datagrams of `stride` octets, the first of which is XDATA.
-fn octets_of_train(joined: usize, stride: usize) -> usize {
-    let count = joined.div_ceil(stride.max(1));
-    let heads = size::packet(XDATA_LEN) + count.saturating_sub(1) * size::packet(0);
-    joined.saturating_sub(heads)
+/// Octets that lie in datagrams as long as the first of them, which is XDATA.
+fn octets_of_train(first: &Datagram<'_>, behind: &[u8]) -> usize {
+    let stride = first.data.len();
+    let heads = size::packet(XDATA_LEN) + behind.len().div_ceil(stride.max(1)) * size::packet(0);
+    (stride + behind.len()).saturating_sub(heads)
 }

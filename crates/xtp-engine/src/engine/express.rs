@@ -5,14 +5,15 @@
 
 use super::{Engine, Read};
 use crate::context::{
-    Arrival, Context, Departure, Env, LONGEST_TRAIN, LaterArrival, Taken, Transmission, Unit,
+    Arrival, Awaited, Context, Departure, Env, Exchange, LONGEST_TRAIN, LaterArrival, Taken, Transmission,
+    Unit,
 };
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
-use xtp_wire::{Body, DataSegment, Packet, XdataHead};
+use xtp_wire::Packet;
 
 /// Packets of one context that are not accounted for yet.
 pub(super) struct Deferred {
@@ -86,56 +87,45 @@ impl Engine {
         self.now = now;
     }
 
-    /// Takes a packet the short way: header prediction. False if it has to go the long one.
+    /// Takes a packet the short way, for `user` if it waits for what comes next: what became of it. `None` if it has to go the long
+    /// one.
     #[inline(always)]
     pub(super) fn arrive(
         &mut self,
         slot: u32,
-        packet: (&XdataHead, &DataSegment<'_>),
+        packet: &Exchange<'_>,
         datagram: &Datagram<'_>,
-    ) -> bool {
-        let may_hand_on = !self.too_many_whole();
-        let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
-            return false;
-        };
+        user: Option<Awaited>,
+    ) -> Option<Taken> {
+        let user = user.filter(|_| !self.too_many_whole());
+        let context = self.contexts.awake_mut(slot).filter(|context| context.regular)?;
         if self.memory.is_rationed() {
-            return false;
+            return None;
         }
-        let may_hand_on = may_hand_on && context.may_hand_on();
         let mut env = Env {
             now: self.now,
             config: &self.config,
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let user = self.wanted.of(slot).filter(|_| may_hand_on);
-        let Some((arrival, taken)) = context.arrive(&mut env, datagram, packet, user) else {
-            return false;
-        };
-        let (matched, handed) = (context.is_matched(), matches!(taken, Taken::Handed(_)));
-        match taken {
-            Taken::Handed(message) => self.wanted.hand(message),
-            Taken::Partly => self.wanted.begin(),
-            Taken::Stored => self.wanted.withdraw(),
-        }
+        let taken = context.arrive(&mut env, datagram, packet, user)?;
+        let matched = context.is_matched();
         self.deferred = Some(Deferred {
             slot,
-            handed,
-            arrival: Some(arrival),
+            handed: matches!(taken, Taken::Handed(_)),
+            arrival: Some(Arrival::of(self.now, datagram, datagram.data.len(), packet.head)),
             departure: None,
         });
         if matched {
             self.match_arrived(slot);
         }
-        true
+        Some(taken)
     }
 
     /// The same of a packet whose context was looked up.
     pub(super) fn arrive_parsed(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
-        let Body::Xdata { data, .. } = &packet.body else {
-            return false;
-        };
-        XdataHead::of(datagram.data).is_some_and(|head| self.arrive(slot, (head, data), datagram))
+        Exchange::of(packet, datagram.data)
+            .is_some_and(|packet| self.arrive(slot, &packet, datagram, None).is_some())
     }
 
     /// Takes a packet that continues what just came the short way; false if it does not.
@@ -166,7 +156,7 @@ impl Engine {
         {
             context.note_delivery();
         }
-        let quietly = self.wanted.has_begun(slot);
+        let quietly = self.begun == Some(slot);
         let Some(later) = context.follow(&mut env, datagram, packet, quietly) else {
             return false;
         };

@@ -13,9 +13,6 @@ impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
     pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
         self.stats.received += 1;
-        if self.predict(now, &datagram) {
-            return;
-        }
         if Header::is_of(datagram.data, Format::First) && self.take_known_first(now, &datagram) {
             return;
         }

@@ -120,7 +120,8 @@ pub struct Engine {
     /// Had its turn, and only that.
     unsettled: Option<u32>,
     expected: expected::Expected,
-    wanted: exchange::Wants,
+    /// Slot of the context whose user waits for all of a message of which the beginning came; it was not told.
+    begun: Option<u32>,
     matching: matching::Matching,
     deferred: Option<express::Deferred>,
     waiting: Waiting,
@@ -196,7 +197,7 @@ impl Engine {
             replies: TransmitBatch::new(),
             unsettled: None,
             expected: expected::Expected::default(),
-            wanted: exchange::Wants::default(),
+            begun: None,
             matching: matching::Matching::default(),
             deferred: None,
             waiting: Waiting::default(),

@@ -138,7 +138,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "message-of-another-key",
         "xtp-engine/src/engine/exchange.rs",
-        "own.is_none_or(|key| «head.header().key != Key::returned(key)»)",
+        "if «header.key != Key::returned(key)» {",
         "false",
         "a message for another association is handed over",
     ),
@@ -173,7 +173,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "message-parts-untold",
         "xtp-engine/src/engine/exchange.rs",
-        "if let Some(Open { slot, .. }) = «self.wanted.open.take().filter(|open| open.begun)» {",
+        "if let Some(slot) = «self.begun.take()» {",
         "None",
         "nobody is told of a message whose rest took the general way",
     ),
