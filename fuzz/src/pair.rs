@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::{
     Arrivals, Arrived, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions,
-    ListenerId, MarkId, Match, OpenOptions, Outlet, Parting, PostedId, Reply, Time, TransmitBatch, Unit, Wanted,
+    ListenerId, MarkId, Match, OpenOptions, Outlet, Parting, PostedId, Reply, Time, TransmitBatch, Unit,
+    Wanted,
 };
 use xtp_wire::Packet;
 

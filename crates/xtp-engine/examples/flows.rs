@@ -27,6 +27,8 @@ struct Pair {
     wires: [Wire; 2],
     datagram: Vec<u8>,
     packets: u64,
+    /// Octets of the longest datagram that arrives.
+    longest: usize,
     listener: ListenerId,
     /// The association that was handed over as it came.
     welcome: Option<ContextId>,
@@ -79,7 +81,9 @@ enum Waiting {
 }
 
 impl Pair {
-    fn new() -> Self {
+    /// `near`: both ends are on one host.
+    fn new(near: bool) -> Self {
+        let host = |last| if near { [127, 0, 0, 1] } else { [10, 0, 0, last] };
         let driver =
             |n| Driver::new(Engine::new(EngineConfig::new([n; 32])).expect("a default configuration"));
         let mut ends = [driver(1), driver(2)];
@@ -90,12 +94,13 @@ impl Pair {
             now: Time::from_nanos(1_000_000_000),
             ends,
             addrs: [
-                SocketAddr::from(([127, 0, 0, 1], 36_036)),
-                SocketAddr::from(([127, 0, 0, 1], 36_037)),
+                SocketAddr::from((host(1), 36_036)),
+                SocketAddr::from((host(2), 36_037)),
             ],
             wires: [Wire::default(), Wire::default()],
             datagram: Vec::with_capacity(1 << 16),
             packets: 0,
+            longest: if near { usize::MAX } else { 1_472 },
             listener,
             welcome: None,
             tag: None,
@@ -139,8 +144,16 @@ impl Pair {
                     &gathered
                 }
             };
-            for data in octets.chunks(train.segment) {
-                self.packets += 1;
+            if train.segment > self.longest {
+                continue;
+            }
+            // Whoever waits for a message is given a train as it came.
+            let joined = match waiting {
+                Waiting::Message(_) => octets.len().max(1),
+                _ => train.segment,
+            };
+            for data in octets.chunks(joined) {
+                self.packets += data.len().div_ceil(train.segment) as u64;
                 let datagram = Datagram {
                     src,
                     dst: None,
@@ -148,7 +161,7 @@ impl Pair {
                     data,
                     backing: None,
                 };
-                taken += self.arrive(1 - me, &datagram, waiting);
+                taken += self.arrive(1 - me, &datagram, train.segment, waiting);
             }
         }
         out.clear();
@@ -157,8 +170,8 @@ impl Pair {
         taken
     }
 
-    /// A datagram reaches `me`; octets of what went straight to whom it waits for.
-    fn arrive(&mut self, me: usize, datagram: &Datagram<'_>, waiting: Waiting) -> usize {
+    /// A datagram reaches `me`, or several of `stride` octets that are joined; octets of what went straight to whom it waits for.
+    fn arrive(&mut self, me: usize, datagram: &Datagram<'_>, stride: usize, waiting: Waiting) -> usize {
         let (now, driver, limit) = (self.now, &mut self.ends[me], datagram.data.len());
         let mut alone = Alone(Some(*datagram));
         match waiting {
@@ -170,7 +183,7 @@ impl Pair {
                 };
                 let arrived = Arrived {
                     joined: *datagram,
-                    stride: limit,
+                    stride,
                 };
                 if let Some(message) = driver.receive_wanted(now, wanted, arrived) {
                     self.tag = message.tag;
@@ -226,10 +239,19 @@ impl Pair {
         self.deliver(me, waiting)
     }
 
-    /// Reads the rest of a message that came, of which so many octets were taken already.
-    fn take(&mut self, me: usize, id: ContextId, came: usize) {
-        if came == 0 {
-            assert_eq!(self.read(me, id), 64);
+    /// Reads so many octets of a message, the rest of what came.
+    fn take(&mut self, me: usize, id: ContextId, rest: usize) {
+        let mut read = 0;
+        while read < rest {
+            let came = self.read(me, id);
+            if came == 0 {
+                self.turn(me);
+                self.turn(1 - me);
+                self.now = self.now + DELAY;
+            }
+            read += came;
+        }
+        if rest > 0 {
             self.turn_if_pressing(me);
         }
     }
@@ -349,8 +371,8 @@ impl Pair {
     }
 }
 
-fn pingpong(pair: &mut Pair, count: usize) {
-    let message = Bytes::from(vec![7; 64]);
+fn pingpong(pair: &mut Pair, count: usize, octets: usize) {
+    let message = Bytes::from(vec![7; octets]);
     let here = pair.open(paradigm::stream(PORT));
     let mut there = None;
     for _ in 0..count {
@@ -361,9 +383,9 @@ fn pingpong(pair: &mut Pair, count: usize) {
             there.map_or(Waiting::Nobody, Waiting::Message),
         );
         let peer = *there.get_or_insert_with(|| pair.accept());
-        pair.take(1, peer, came);
+        pair.take(1, peer, octets - came);
         let came = pair.message(1, peer, (None, &message), Waiting::Message(here));
-        pair.take(0, here, came);
+        pair.take(0, here, octets - came);
     }
 }
 
@@ -565,7 +587,7 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
 }
 
 const USAGE: &str =
-    "usage: flows pingpong|tagged|matched|oneshot|oneshots|transaction|phases|kept|bulk COUNT";
+    "usage: flows pingpong|train|tagged|matched|oneshot|oneshots|transaction|phases|kept|bulk COUNT";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -577,9 +599,11 @@ fn main() -> ExitCode {
         eprintln!("{count} is no number");
         return ExitCode::from(2);
     };
-    let mut pair = Pair::new();
+    let mut pair = Pair::new(flow != "train");
     match flow.as_str() {
-        "pingpong" => pingpong(&mut pair, count),
+        "pingpong" => pingpong(&mut pair, count, 64),
+        // A message takes several packets.
+        "train" => pingpong(&mut pair, count, 8_000),
         "tagged" => tagged(&mut pair, count),
         "matched" => matched(&mut pair, count),
         "oneshot" => oneshot(&mut pair, count, false),

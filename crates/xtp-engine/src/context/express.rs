@@ -147,7 +147,7 @@ impl Context {
                     self.reader.store.reserve(user.octets);
                 }
                 let payload = self.kept_of(datagram, segment.data);
-                self.reader.store.insert(header.seq, segment.tag, payload, eom);
+                self.reader.store.push_next(segment.tag, payload, eom);
                 self.after_arrival(header, self.reader.kept(), env.now);
                 if user.is_some() {
                     return Some(Taken::Partly);

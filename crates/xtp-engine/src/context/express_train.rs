@@ -24,26 +24,24 @@ pub(crate) struct LaterArrival {
 impl Context {
     /// Stores a packet that continues what came the short way; the caller knows that this one is not accounted for. `quietly`: its
     /// user waits for all of the message, and is told of what is left of it.
+    #[inline]
     pub(crate) fn follow(
         &mut self,
         env: &mut Env<'_>,
+        (header, data): (&Header, &[u8]),
         datagram: &Datagram<'_>,
-        packet: &Packet<'_>,
         quietly: bool,
     ) -> Option<LaterArrival> {
-        let Body::Data(data) = &packet.body else {
-            return None;
-        };
-        let (header, reader) = (&packet.header, &self.reader);
-        let follows = self.goes_on(header, data, datagram, Options::empty())
+        let (segment, reader) = (DataSegment { tag: None, data }, &self.reader);
+        let follows = self.goes_on(header, &segment, datagram, Options::empty())
             // The first packet may change the round trip, and only a look would see that.
             && reader.growth.has_looked(reader.credit.capacity(), env.now);
         if !follows {
             return None;
         }
-        let payload = self.kept_of(datagram, data.data);
+        let payload = self.kept_of(datagram, data);
         let eom = header.options.contains(Options::EOM);
-        self.reader.store.insert(header.seq, None, payload, eom);
+        self.reader.store.push_next(None, payload, eom);
         self.reader.note_sync(header.sync, self.reader.edge_last, env.now);
         if !quietly {
             self.announce_readable(env);

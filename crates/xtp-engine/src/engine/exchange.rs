@@ -1,12 +1,12 @@
 //! Exchanges of messages (see `context::express`): for a user who waits for the next one of an association, and one who sends it.
 
 use super::Engine;
-use crate::context::{Awaited, Context, Exchange, LONGEST_TRAIN, TaggedMessage, Taken, Unit};
+use crate::context::{Awaited, Env, Exchange, LONGEST_TRAIN, TaggedMessage, Taken, Unit};
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
-use xtp_wire::{Format, Header, Key, XDATA_LEN, XdataHead, size};
+use xtp_wire::{Format, Header, Key, XDATA_LEN, XdataHead, parse_plain, size};
 
 /// What a user waits for who has read all that came of an association before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,11 @@ impl Engine {
         if taken.is_none() {
             self.receive(now, first);
         }
-        for data in behind.chunks(first.data.len()) {
+        let rest = match self.begun {
+            Some(slot) => self.follow_all(slot, &first, behind),
+            None => behind,
+        };
+        for data in rest.chunks(first.data.len()) {
             self.receive(now, Datagram { data, ..first });
         }
         match taken {
@@ -126,6 +130,36 @@ impl Engine {
         Some(taken)
     }
 
+    /// The same of the packets behind the first of a message; octets of those that are not what is to come next.
+    fn follow_all<'a>(&mut self, slot: u32, first: &Datagram<'_>, behind: &'a [u8]) -> &'a [u8] {
+        let mut rest = behind;
+        let Some(context) = self.contexts.awake_mut(slot).filter(|context| !context.dirty) else {
+            return rest;
+        };
+        let key = Key::returned(context.key);
+        let mut env = Env {
+            now: self.now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        let followed = &mut self.trains.arrivals;
+        while !rest.is_empty() && 1 + followed.len() < LONGEST_TRAIN {
+            let (data, behind) = rest.split_at(first.data.len().min(rest.len()));
+            let datagram = Datagram { data, ..*first };
+            let packet = parse_plain(data).filter(|(header, _)| header.key == key);
+            let later =
+                packet.and_then(|(header, data)| context.follow(&mut env, (&header, data), &datagram, true));
+            let Some(later) = later else {
+                break;
+            };
+            followed.push(later);
+            self.stats.received += 1;
+            rest = behind;
+        }
+        rest
+    }
+
     /// What is waited for, if all of it came; else the user is told of what came.
     #[inline(never)]
     fn take_rest(&mut self, wanted: Wanted) -> Option<TaggedMessage> {
@@ -139,14 +173,26 @@ impl Engine {
             message = context.take_whole(wanted.limit);
             deferred.handed = message.is_some();
         }
-        self.with(slot, Context::announce_readable);
+        self.tell_readable(slot);
         message
     }
 
     /// The rest of what is waited for does not follow: events tell the user of what came, and of what will.
     pub(super) fn stop_waiting(&mut self) {
         if let Some(slot) = self.begun.take() {
-            self.with(slot, Context::announce_readable);
+            self.tell_readable(slot);
+        }
+    }
+
+    /// Tells the user of what came the short way, which leaves everything else as it is.
+    fn tell_readable(&mut self, slot: u32) {
+        if let Some(context) = self.contexts.awake_mut(slot) {
+            context.announce_readable(&mut Env {
+                now: self.now,
+                config: &self.config,
+                events: &mut self.events,
+                rng: &mut self.rng,
+            });
         }
     }
 

@@ -13,7 +13,7 @@ use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
-use xtp_wire::Packet;
+use xtp_wire::{Body, DataSegment, Packet};
 
 /// Packets of one context that are not accounted for yet.
 pub(super) struct Deferred {
@@ -130,7 +130,8 @@ impl Engine {
 
     /// Takes a packet that continues what just came the short way; false if it does not.
     pub(super) fn follow(&mut self, now: Time, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
-        let Some(deferred) = &self.deferred else {
+        let (Some(deferred), Body::Data(DataSegment { tag: None, data })) = (&self.deferred, packet.body)
+        else {
             return false;
         };
         let open = deferred.arrival.is_some() && deferred.departure.is_none();
@@ -157,7 +158,7 @@ impl Engine {
             context.note_delivery();
         }
         let quietly = self.begun == Some(slot);
-        let Some(later) = context.follow(&mut env, datagram, packet, quietly) else {
+        let Some(later) = context.follow(&mut env, (&packet.header, data), datagram, quietly) else {
             return false;
         };
         self.now = env.now;

@@ -360,6 +360,7 @@ impl Ready {
     }
 
     /// Room for so many octets in the open chunk.
+    #[inline]
     fn make_room(&mut self, octets: usize) {
         if self.open.capacity() - self.open.len() < octets {
             self.close_open();

@@ -211,3 +211,27 @@ fn discarding_forgets_octets_and_boundaries() {
     ready.push(Payload::Copy(b"z"));
     assert_eq!(data(ready.read(1)), (5013, b"z".to_vec(), false));
 }
+
+#[test]
+fn packets_for_which_room_was_made_are_read_as_one() {
+    for (before, part) in [(0, 100), (0, 1_440), (10, 1_440), (0, 30_000)] {
+        let mut ready = Ready::new(0);
+        ready.push(Payload::Copy(&vec![9; before]));
+        ready.reserve(3 * part);
+        (0..3).for_each(|_| ready.push(Payload::Copy(&vec![1; part])));
+        ready.mark_eom();
+        if before > 0 && 3 * part > CHUNK {
+            assert_eq!(data(ready.read(9_999)).1, vec![9; before]);
+        }
+        let (_, octets, eom) = data(ready.read(usize::MAX));
+        assert!(eom && octets.len() >= 3 * part, "{} of {part}", octets.len());
+    }
+    // Nothing of memory of its own is kept.
+    let mut ready = Ready::new(0);
+    ready.reserve(30_000);
+    ready.push(Payload::Copy(&[1; 30_000]));
+    match ready.read(usize::MAX) {
+        Some(Item::Data { bytes, .. }) => assert!(bytes.is_unique()),
+        other => panic!("{other:?}"),
+    }
+}

@@ -396,6 +396,18 @@ impl Reassembly {
         self.ready.prepare();
     }
 
+    /// Stores what comes next, perhaps behind a tag, where the caller has seen that it does and that nothing waits behind a hole: as
+    /// [`insert`](Self::insert), which asks.
+    #[inline]
+    pub(crate) fn push_next(&mut self, tag: Option<u64>, data: Payload<'_>, eom: bool) {
+        debug_assert!(self.spans.is_empty());
+        if let Some(tag) = tag {
+            self.ready.push_tag(tag);
+        }
+        self.ready.push(data);
+        self.finish(self.ready.end(), eom);
+    }
+
     /// Has room for so many octets that come next and are to be read as one.
     pub(crate) fn reserve(&mut self, octets: usize) {
         self.ready.reserve(octets);

@@ -2,7 +2,7 @@
 
 use super::forge::View;
 use super::shortcuts::begun;
-use super::world::{PORT, World, address};
+use super::world::{Link, PORT, World, address, payload};
 use xtp_engine::{
     Arrived, ContextId, Datagram, Ecn, Event, Rate, Read, TaggedMessage, Unit, Wanted, paradigm,
 };
@@ -223,6 +223,20 @@ fn a_message_in_a_train_is_copied_once() {
         .octets_copied
         - before;
     assert_eq!(copied, message.data.len() as u64);
-    // In one place: a second copy would lie in memory of its own.
-    assert!(message.data.is_unique());
+}
+
+#[test]
+fn what_answers_a_message_in_a_train_leaves_before_the_bookkeeping() {
+    for count in [1, 6] {
+        let (mut world, peer, view) = awaiting();
+        let octets = match count {
+            1 => view.exchange(view.control(), b"message"),
+            _ => train(&view, count, 1_000),
+        };
+        let stride = octets.len().min(1_000);
+        assert!(hand_in(&mut world, peer, datagram(&octets), stride).is_some());
+        let (mut link, mut answer) = (Link::default(), payload(64));
+        let unit = Unit::Message;
+        assert!(world.ends[1].hand_out(world.now, peer, (None, &mut answer), unit, &mut link));
+    }
 }
