@@ -59,7 +59,7 @@ fn address(host: usize) -> SocketAddr {
 fn join_options(group: Option<SocketAddr>, kind: u8, host: usize) -> JoinOptions {
     let mut join = JoinOptions::default();
     join.group = group;
-    join.service_number = PORT.into();
+    join.service_number = PORT;
     if kind & 1 != 0 {
         join.name = format!("receiver {host}");
     }
@@ -76,7 +76,7 @@ fn join_options(group: Option<SocketAddr>, kind: u8, host: usize) -> JoinOptions
 fn cast_options(choices: &mut Choices<'_>) -> (CastOptions, bool) {
     let (kind, more) = (choices.octet(), choices.octet());
     let mut cast = CastOptions::default();
-    cast.service_number = PORT.into();
+    cast.service_number = PORT;
     cast.wait = Duration::from_millis(100);
     cast.expect = (more & 1 != 0).then_some(2);
     cast.datagram = 576;

@@ -302,8 +302,8 @@ impl Ready {
     fn take(&mut self, max: usize) -> Bytes {
         let Some(first) = self.chunks.front_mut() else {
             let taken = self.open.split_to(max.min(self.open.len())).freeze();
-            if self.open.capacity() == 0 {
-                // Nothing is left of its memory but the right to keep it.
+            if taken.len() > CHUNK && self.open.capacity() == 0 {
+                // Of memory of its own nothing is left but the right to keep it; a chunk is used again.
                 self.open = BytesMut::new();
             }
             return taken;

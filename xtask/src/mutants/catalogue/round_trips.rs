@@ -55,7 +55,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "near-grows",
         "xtp-engine/src/control/growth.rs",
-        "|| «self.rtt().is_some_and(|rtt| rtt < NEAR)» { return capacity;",
+        "if capacity >= self.limit || «self.is_near()» { return capacity;",
         "false",
         "a reader of the same machine grows until the carrier's queue overflows",
     ),

@@ -152,7 +152,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "message-limit",
         "xtp-engine/src/context/express.rs",
-        "|user: &Awaited| «user.limit >= segment.data.len()»",
+        "«user.limit >= segment.data.len()»",
         "true",
         "a message is handed over that is longer than its user takes",
     ),
