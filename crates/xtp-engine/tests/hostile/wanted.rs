@@ -2,7 +2,7 @@
 
 use super::forge::View;
 use super::shortcuts::begun;
-use super::world::{Link, PORT, World, address, payload};
+use super::world::{Link, MS, PORT, World, address, payload};
 use xtp_engine::{
     Arrived, ContextId, Datagram, Ecn, Event, Rate, Read, TaggedMessage, Unit, Wanted, paradigm,
 };
@@ -228,7 +228,14 @@ fn a_message_in_a_train_is_copied_once() {
 #[test]
 fn what_answers_a_message_in_a_train_leaves_before_the_bookkeeping() {
     for count in [1, 6] {
-        let (mut world, peer, view) = awaiting();
+        let (mut world, [id, peer]) = begun(true, paradigm::stream(PORT), Rate::default());
+        // Whoever has been idle looks at its window first.
+        world.send(0, id, 50);
+        world.run(2 * MS);
+        world.read(1, peer);
+        world.send(1, peer, 60);
+        world.flush(1);
+        let view = View::of(&world, 1);
         let octets = match count {
             1 => view.exchange(view.control(), b"message"),
             _ => train(&view, count, 1_000),
