@@ -161,7 +161,7 @@ impl Engine {
     }
 
     /// What is waited for, if all of it came; else the user is told of what came.
-    #[inline(never)]
+    #[inline]
     fn take_rest(&mut self, wanted: Wanted) -> Option<TaggedMessage> {
         let slot = self.contexts.find(wanted.id)?;
         let context = self.contexts.awake_mut(slot)?;

@@ -338,12 +338,11 @@ impl Ready {
     /// Has room for so many octets in one piece: what is longer than a chunk gets memory of its own length, to be read and let go
     /// of as a whole.
     pub(super) fn reserve(&mut self, octets: usize) {
-        match octets > CHUNK {
-            true => {
-                self.close_open();
-                self.open = BytesMut::with_capacity(octets);
-            }
-            false => self.make_room(octets),
+        if octets > CHUNK {
+            self.close_open();
+            self.open = BytesMut::with_capacity(octets);
+        } else if self.open.capacity() - self.open.len() < octets {
+            self.change_chunk(octets);
         }
     }
 
