@@ -25,10 +25,21 @@ pub(super) fn hand_in(
     joined: Datagram<'_>,
     stride: usize,
 ) -> Option<TaggedMessage> {
+    hand_in_within(world, peer, joined, stride, usize::MAX)
+}
+
+/// The same of at most `limit` octets.
+fn hand_in_within(
+    world: &mut World,
+    peer: ContextId,
+    joined: Datagram<'_>,
+    stride: usize,
+    limit: usize,
+) -> Option<TaggedMessage> {
     let wanted = Wanted {
         id: peer,
         unit: Unit::Message,
-        limit: usize::MAX,
+        limit,
     };
     world.ends[1].receive_wanted(world.now, wanted, Arrived { joined, stride })
 }
@@ -122,16 +133,7 @@ fn of_a_message_longer_than_its_user_takes_it_is_told() {
     for limit in [6, 7] {
         let (mut world, peer, view) = awaiting();
         let octets = view.exchange(view.control(), b"message");
-        let wanted = Wanted {
-            id: peer,
-            unit: Unit::Message,
-            limit,
-        };
-        let arrived = Arrived {
-            joined: datagram(&octets),
-            stride: octets.len(),
-        };
-        let message = world.ends[1].receive_wanted(world.now, wanted, arrived);
+        let message = hand_in_within(&mut world, peer, datagram(&octets), octets.len(), limit);
         assert_eq!(message.is_some(), limit == 7);
         let rest = match message {
             Some(_) => (0, vec![]),
@@ -147,16 +149,7 @@ fn of_a_message_in_parts_longer_than_its_user_takes_it_is_told_once() {
     for (limit, fits) in [(whole, true), (whole - 9, false)] {
         let (mut world, peer, view) = awaiting();
         let octets = train(&view, 2, 1_000);
-        let wanted = Wanted {
-            id: peer,
-            unit: Unit::Message,
-            limit,
-        };
-        let arrived = Arrived {
-            joined: datagram(&octets),
-            stride: 1_000,
-        };
-        let message = world.ends[1].receive_wanted(world.now, wanted, arrived);
+        let message = hand_in_within(&mut world, peer, datagram(&octets), 1_000, limit);
         assert_eq!(message.map(|message| message.data.len()), fits.then_some(whole));
         let (count, messages) = told(&mut world, peer);
         assert_eq!((count, messages.len()), if fits { (0, 0) } else { (1, 1) });
