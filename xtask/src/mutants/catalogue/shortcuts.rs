@@ -129,13 +129,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
     )
     .explained("the permit has the budget of such an address among its gates: at most a part of one packet more leaves, which no test counts"),
     Mutant::new(
-        "train-looked",
-        "xtp-engine/src/context/express_train.rs",
-        "&& «reader.growth.has_looked(reader.credit.capacity(), env.now)»;",
-        "true",
-        "the short way takes the rest of a message although it changes how much is granted",
-    ),
-    Mutant::new(
         "message-of-another-key",
         "xtp-engine/src/engine/exchange.rs",
         "if «header.key != Key::returned(key)» {",
@@ -169,13 +162,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "|| «store.readable() > most» {",
         "false",
         "a message in parts is handed over that is longer than its user takes",
-    ),
-    Mutant::new(
-        "message-parts-untold",
-        "xtp-engine/src/engine/exchange.rs",
-        "if let Some(slot) = «self.begun.take()» {",
-        "None",
-        "nobody is told of a message whose rest took the general way",
     ),
     Mutant::new(
         "message-train-credit",
