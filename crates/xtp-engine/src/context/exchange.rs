@@ -5,7 +5,7 @@ use super::Context;
 use super::input::is_worth_sharing;
 use crate::recv::{Item, Payload};
 use crate::transmit::Datagram;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use xtp_wire::{DataSegment, TAG_LEN};
 
 /// What goes from a user into packets, or from packets to a user.
@@ -84,7 +84,10 @@ impl Context {
             match store.read(usize::MAX)? {
                 Item::Tag { tag, .. } => message.tag = Some(tag),
                 Item::Data { bytes, eom, .. } => {
-                    message.data = joined(message.data, bytes);
+                    message.data = match message.data.is_empty() {
+                        true => bytes,
+                        false => [message.data, bytes].concat().into(),
+                    };
                     if eom {
                         return Some(message);
                     }
@@ -93,15 +96,4 @@ impl Context {
             }
         }
     }
-}
-
-/// One behind the other.
-fn joined(front: Bytes, back: Bytes) -> Bytes {
-    if front.is_empty() {
-        return back;
-    }
-    let mut both = BytesMut::with_capacity(front.len() + back.len());
-    both.extend_from_slice(&front);
-    both.extend_from_slice(&back);
-    both.freeze()
 }
