@@ -98,7 +98,8 @@ pub struct Tuning {
     /// `false`: a FIRST with RES is refused with DIAG(1,2), and an association whose peer asks for it later is aborted.
     pub posts: bool,
     /// Messages that come go to the receives that are posted for them ([`Engine::post_receive`](crate::Engine::post_receive)), whichever
-    /// order these are in; the stream is not read. What nobody has received counts against `recv_capacity`. Default `false`.
+    /// order these are in; the stream is not read. What nobody has received counts against `recv_capacity`. A tag that no message follows is
+    /// not told. Default `false`.
     pub matched: bool,
     /// Ignore the peer's alloc (NOFLOW). Default `false`; set by the datagram paradigm.
     pub no_flow: bool,

@@ -1,6 +1,6 @@
 //! A user who posts receives for messages instead of reading a stream.
 
-use xtp_engine::{Error, Match, PostedId, Read, ReceiveError, Received, Source, Tags};
+use xtp_engine::{Error, Match, PostedId, ReceiveError, Received, Source, Tags};
 
 use super::script::Pace;
 use super::task::{Outcome, Task, Turn, nanos};
@@ -97,7 +97,9 @@ impl Task {
                 self.matched.message(&message, turn.theirs, &mut self.reader)
             }
             // Of the others nobody knows whether what waits is for them.
-            Err(ReceiveError::Ended) if any && self.may_read => self.reader.item(&Read::End, turn.theirs),
+            Err(ReceiveError::Ended) if any && self.may_read => {
+                self.matched.end(turn.theirs, &mut self.reader)
+            }
             Err(ReceiveError::Ended) => Ok(()),
             Err(ReceiveError::Closed(_) | ReceiveError::Incomplete { .. }) => {
                 self.gave_up_reading = true;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use xtp_engine::Matched;
+use xtp_engine::{Matched, Read};
 
 use super::stream::{Ledger, Standing, StreamCheck};
 use crate::content;
@@ -55,6 +55,17 @@ impl MatchedCheck {
         stream.tags += u32::from(message.tag.is_some());
         Ok(())
     }
+
+    /// No message follows; is that all of `ledger`? A tag whose message its writer left out is nothing that a receive gets.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn end(&self, ledger: &Ledger, stream: &mut StreamCheck) -> Result<(), String> {
+        while let Ok(Standing::Tag(_)) = ledger.standing(stream.next, 1) {
+            stream.next += 8;
+        }
+        stream.item(&Read::End, ledger)
+    }
 }
 
 /// Compares a whole message; where it ends.
@@ -97,3 +108,7 @@ fn compare(message: &Matched, ledger: &Ledger) -> Result<u64, String> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "matched_tests.rs"]
+mod tests;
