@@ -239,6 +239,20 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "jitter is taken for a queue, and ends startup",
     ),
     Mutant::new(
+        "jitter-is-a-standing-queue",
+        "xtp-engine/src/congestion/model/mod.rs",
+        "floor(&self.least, 16).max(«self.least.usual()») => Queue::Empty,",
+        "Duration::ZERO",
+        "on a path that jitters a flow that gave way never takes back what it left",
+    ),
+    Mutant::new(
+        "misled-for-good",
+        "xtp-engine/src/congestion/model/mod.rs",
+        "round.lost == 0 && «self.startup.was_ended_by_waiting()»;",
+        "false",
+        "a startup that jitter ended at a twentieth of the rate is not taken up again",
+    ),
+    Mutant::new(
         "verdict-kept",
         "xtp-engine/src/congestion/model/mod.rs",
         "if «surprised || most_came» {",

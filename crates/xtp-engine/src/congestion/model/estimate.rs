@@ -55,12 +55,16 @@ const SPREAD: i64 = 2;
 /// members of groups cause as much. Less is what the packets of others cause everywhere.
 const NOTABLE: u32 = 12;
 const JITTERS_FROM: Duration = Duration::from_millis(10);
+/// So many times its jitter the usual round trip of a path that jitters is longer than its least.
+const USUALLY: f64 = 2.5;
 
 /// How much round trips differ for no reason, nanoseconds: how much they change from one to the next, less how much they grow
 /// or shrink by it. A queue that fills makes them longer one after the other, which is no jitter.
 #[derive(Copy, Clone, Debug, Default)]
 struct Jitter {
     last: Option<i64>,
+    /// Changes seen, [`AVERAGED`] at most: the first ones count for as many as there are.
+    count: i64,
     change: i64,
     drift: i64,
 }
@@ -71,8 +75,9 @@ impl Jitter {
             .unwrap_or(i64::MAX / 4)
             .min(i64::MAX / 4);
         if let Some(last) = self.last.replace(rtt) {
-            self.change += ((rtt - last).abs() - self.change) / AVERAGED;
-            self.drift += (rtt - last - self.drift) / AVERAGED;
+            self.count = (self.count + 1).min(AVERAGED);
+            self.change += ((rtt - last).abs() - self.change) / self.count;
+            self.drift += (rtt - last - self.drift) / self.count;
         }
     }
 
@@ -130,6 +135,18 @@ impl LeastRtt {
             true => jitter,
             false => Duration::ZERO,
         }
+    }
+
+    /// By how much round trips usually exceed the least where jitter is notable: a stream in order waits for its latest packets, so that
+    /// the least is that of a few that were alone.
+    pub(super) fn usual(&self) -> Duration {
+        self.jitter().mul_f64(USUALLY)
+    }
+
+    /// Whether it is no longer than usual, on a path that jitters.
+    pub(super) fn is_usual(&self, rtt: Duration) -> bool {
+        let usual = self.usual();
+        !usual.is_zero() && self.excess(rtt) <= usual
     }
 
     /// By how much it exceeds what notable jitter explains.

@@ -75,3 +75,24 @@ fn little_jitter_explains_no_queue() {
     }
     assert_eq!(least.queued(46 * MS), Duration::ZERO);
 }
+
+#[test]
+fn jitter_is_known_after_a_few_changes() {
+    let mut least = LeastRtt::default();
+    for (number, rtt) in [40, 47, 41, 46].into_iter().enumerate() {
+        least.sample(rtt * MS, at(number as u32));
+    }
+    assert!(least.jitter() >= 5 * MS, "{:?}", least.jitter());
+}
+
+#[test]
+fn what_is_usual_is_longer_than_the_least_where_it_jitters_only() {
+    let mut least = LeastRtt::default();
+    least.sample(40 * MS, at(0));
+    assert!(!least.is_usual(40 * MS), "nothing is known of it");
+    for number in 0..100 {
+        least.sample((40 + 5 * (number % 2)) * MS, at(number));
+    }
+    assert!(least.is_usual(60 * MS), "{:?}", least.usual());
+    assert!(!least.is_usual(70 * MS), "{:?}", least.usual());
+}

@@ -58,8 +58,6 @@ const PROBE_RTT_GAIN: f64 = 0.5;
 /// What is in flight to a near peer waits in its socket's buffer, of which 6 MiB or so are of use: more in flight is more lost
 /// when it rests for a moment.
 const NEAR_WINDOW: u64 = 4 << 20;
-/// So many times its jitter the usual round trip of a path that jitters is longer than its least.
-const USUALLY: f64 = 2.5;
 /// On nearer paths a probe's queue is not told from chance, and the next probe is near, too.
 const FAR: Duration = Duration::from_millis(4);
 /// From this round of a cruise on losses are not of what a probe sent.
@@ -185,7 +183,7 @@ impl Model {
 
     /// What a window is never reduced below: the product, and what is under way besides where packets come when they like.
     fn worth_keeping(&self) -> Option<u64> {
-        let beyond = USUALLY * self.least.jitter().as_secs_f64() * self.bandwidth.get() as f64;
+        let beyond = self.least.usual().as_secs_f64() * self.bandwidth.get() as f64;
         Some(self.product()?.saturating_add(beyond as u64))
     }
 
@@ -263,12 +261,21 @@ impl Model {
             }
         }
         let queue = self.round.recent_least().map(|rtt| self.least.waited(rtt));
-        let waited = queue.is_none_or(|queue| queue > floor(&self.least, 16));
+        let usual = round.least.is_some_and(|rtt| self.least.is_usual(rtt));
+        let waited = queue.is_none_or(|queue| queue > floor(&self.least, 16)) && !usual;
         let far = self.least.get().is_some_and(|least| least >= FAR);
         let verdict = self.startup.judge(self.bandwidth.get(), &round);
         self.urgent |= far && verdict == Some(Verdict::Open);
-        self.endless =
-            far && (self.probe.met_no_end(waited, &self.bandwidth) || verdict == Some(Verdict::Wrong));
+        // They waited no longer than packets of such a path do, as is known by now, and still do: a queue of ours is drained.
+        let drained = round
+            .least
+            .is_none_or(|rtt| self.least.excess(rtt) <= floor(&self.least, 16));
+        if drained {
+            self.startup.settle();
+        }
+        let misled = usual && round.lost == 0 && self.startup.was_ended_by_waiting();
+        let wrong = misled || verdict == Some(Verdict::Wrong);
+        self.endless = far && (self.probe.met_no_end(waited, &self.bandwidth) || wrong);
         // A full bucket lets a probe pass.
         self.endless &= !self.policer.is_known();
         let waited = round.longest.map_or(Duration::ZERO, |rtt| self.least.excess(rtt));
@@ -329,7 +336,7 @@ impl Model {
         let queue = match congested {
             // Giving way would not end a queue that others hold.
             true if counts && queued && certain && !self.is_deep() => Queue::Full,
-            false if waited <= floor(&self.least, 16) => Queue::Empty,
+            false if waited <= floor(&self.least, 16).max(self.least.usual()) => Queue::Empty,
             _ => Queue::Between,
         };
         self.ceiling.on_round(queue, self.bandwidth.get());
@@ -415,6 +422,7 @@ impl Model {
         match self.cycle.step(&view) {
             Some(Phase::Refill) => {
                 self.urgent = false;
+                self.startup.settle();
                 self.policer.on_probe();
                 let before = self.bandwidth.get();
                 self.bandwidth.advance();

@@ -34,6 +34,10 @@ pub(super) struct Startup {
     /// Packets that waited ended it, and whether for good is not judged yet: it may have been a host that stopped for a
     /// moment. Rounds that ended since, and the bandwidth then.
     doubt: Option<(u32, u64)>,
+    /// They ended it for good, as far as is known.
+    by_waiting: bool,
+    /// The bandwidth it began with; 0: nothing was known.
+    began: u64,
     /// So long packets wait in a queue that others made longer, and it still grows by so much a round.
     others: Duration,
     creep: Duration,
@@ -56,6 +60,8 @@ impl Startup {
         }
         let grew = bandwidth as f64 >= *then as f64 * GROWTH;
         self.doubt = None;
+        // One that brought nothing has found the end.
+        self.by_waiting = round.mostly_waited() && bandwidth as f64 >= self.began as f64 * GROWTH;
         Some(match grew {
             _ if round.mostly_waited() => Verdict::Right,
             true => Verdict::Wrong,
@@ -63,10 +69,21 @@ impl Startup {
         })
     }
 
+    /// Whether packets that waited ended it, and nothing has told more since.
+    pub(super) fn was_ended_by_waiting(&self) -> bool {
+        self.by_waiting
+    }
+
+    /// It is certain that it ended well, or a probe tells how much there is.
+    pub(super) fn settle(&mut self) {
+        self.by_waiting = false;
+    }
+
     /// There is more than `bandwidth` after all.
     pub(super) fn resume(&mut self, bandwidth: u64) {
         *self = Self {
             best: bandwidth,
+            began: bandwidth,
             ..Self::default()
         };
     }

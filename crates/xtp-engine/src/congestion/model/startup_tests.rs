@@ -52,3 +52,32 @@ fn the_queue_of_others_goes_on_growing() {
     assert!(!startup.on_rtt(BANDWIDTH, &round(143), &least));
     assert!(startup.on_rtt(BANDWIDTH, &round(146), &least));
 }
+
+/// Ends by packets that wait at this bandwidth, and is judged by two rounds whose packets waited.
+fn end(startup: &mut Startup, bandwidth: u64) -> Option<Verdict> {
+    let mut least = LeastRtt::default();
+    least.sample(MS * 100, Time::from_nanos(1));
+    startup.on_rtt(bandwidth, &round(130), &least);
+    assert_eq!(startup.judge(bandwidth, &round(130)), None);
+    startup.judge(bandwidth, &round(130))
+}
+
+#[test]
+fn what_waiting_ended_may_be_wrong_until_a_probe() {
+    let mut startup = Startup::default();
+    assert!(!startup.was_ended_by_waiting());
+    assert_eq!(end(&mut startup, BANDWIDTH), Some(Verdict::Right));
+    assert!(startup.was_ended_by_waiting());
+    startup.settle();
+    assert!(!startup.was_ended_by_waiting());
+}
+
+#[test]
+fn one_that_went_on_in_vain_has_found_the_end() {
+    for (grown, wrong) in [(BANDWIDTH * 2, true), (BANDWIDTH * 6 / 5, false)] {
+        let mut startup = Startup::default();
+        startup.resume(BANDWIDTH);
+        assert_eq!(end(&mut startup, grown), Some(Verdict::Right));
+        assert_eq!(startup.was_ended_by_waiting(), wrong);
+    }
+}
