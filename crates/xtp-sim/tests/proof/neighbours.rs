@@ -114,16 +114,17 @@ fn jain(shares: &[f64]) -> f64 {
     total * total / squares / shares.len() as f64
 }
 
-/// Of five flows a cubic keeps half a fair share, and they share with 0.75 (Jain): with 0.8 in the mean of many moments to begin at, of
-/// which these are four.
+/// Of five flows a cubic keeps half a fair share, and they share with 0.8 (Jain); with 0.79 where it comes last, a moment after four others
+/// (the figures are of four moments to begin at, and differ by 0.05 from one set of moments to the next).
 fn assert_room_for_cubic(name: &str, who: &[Who], shares: &[f64]) {
     if who.len() < 5 {
         return;
     }
     let cubic = who.iter().position(|&who| who == Who::Cubic);
     let least = cubic.map_or(0.0, |cubic| shares[cubic]);
+    let even = if name == "four and cubic, 1" { 0.79 } else { 0.8 };
     assert!(
-        least >= 10.0 && jain(shares) >= 0.75,
+        least >= 10.0 && jain(shares) >= even,
         "{name}: {least} Mbit/s, {shares:?}"
     );
 }

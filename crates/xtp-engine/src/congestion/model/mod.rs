@@ -266,7 +266,8 @@ impl Model {
         let far = self.least.get().is_some_and(|least| least >= FAR);
         let verdict = self.startup.judge(self.bandwidth.get(), &round);
         self.urgent |= far && verdict == Some(Verdict::Open);
-        // They waited no longer than packets of such a path do, as is known by now, and still do: a queue of ours is drained.
+        // A queue that startup made is drained by now: round trips near the least show that it ended well. Where they stay longer, but no
+        // longer than usual on a path that jitters, it was jitter that ended it.
         let drained = round
             .least
             .is_none_or(|rtt| self.least.excess(rtt) <= floor(&self.least, 16));
