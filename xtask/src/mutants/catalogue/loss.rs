@@ -248,7 +248,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "misled-for-good",
         "xtp-engine/src/congestion/model/mod.rs",
-        "round.lost == 0 && «self.startup.was_ended_by_waiting()»;",
+        "round.lost == 0 && «self.startup.was_ended_by_waiting()»",
         "false",
         "a startup that jitter ended at a twentieth of the rate is not taken up again",
     ),

@@ -266,16 +266,7 @@ impl Model {
         let far = self.least.get().is_some_and(|least| least >= FAR);
         let verdict = self.startup.judge(self.bandwidth.get(), &round);
         self.urgent |= far && verdict == Some(Verdict::Open);
-        // A queue that startup made is drained by now: round trips near the least show that it ended well. Where they stay longer, but no
-        // longer than usual on a path that jitters, it was jitter that ended it.
-        let drained = round
-            .least
-            .is_none_or(|rtt| self.least.excess(rtt) <= floor(&self.least, 16));
-        if drained {
-            self.startup.settle();
-        }
-        let misled = usual && round.lost == 0 && self.startup.was_ended_by_waiting();
-        let wrong = misled || verdict == Some(Verdict::Wrong);
+        let wrong = self.was_misled(&round) || verdict == Some(Verdict::Wrong);
         self.endless = far && (self.probe.met_no_end(waited, &self.bandwidth) || wrong);
         // A full bucket lets a probe pass.
         self.endless &= !self.policer.is_known();
@@ -321,6 +312,18 @@ impl Model {
         }
         self.give_way(&round, congested, queued);
         congested
+    }
+
+    /// A round is over: whether it shows that jitter ended startup.
+    fn was_misled(&mut self, round: &Round) -> bool {
+        // A queue that startup made is drained by now: round trips near the least show that it ended well. Where they stay longer, but no
+        // longer than usual, it was jitter that ended it.
+        let near = floor(&self.least, 16);
+        if round.least.is_none_or(|rtt| self.least.excess(rtt) <= near) {
+            self.startup.settle();
+        }
+        let usual = round.least.is_some_and(|rtt| self.least.is_usual(rtt));
+        usual && round.lost == 0 && self.startup.was_ended_by_waiting()
     }
 
     /// A round is over; `queued`: packets waited in it.
