@@ -25,6 +25,8 @@ const KEPT: Duration = Duration::from_micros(300);
 const ALONE: u32 = 32;
 /// Waits that sleep at once after a poll took too long, whatever the reason.
 const PENANCE: u32 = 64;
+/// Each of them that was short leaves one in so many of the others.
+const MERCY: u32 = 4;
 /// Looks after which an adaptive wait sleeps although others had the core most of the time.
 const MOST_POLLS: u32 = 100;
 /// Rest of whoever takes a stream that comes a datagram at a time: polling for each would keep a core busy, waking for
@@ -175,6 +177,12 @@ impl Habit {
             .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
     }
 
+    /// A sleep instead of a poll was so short that the poll would have met what came.
+    fn forgive(&self) {
+        let penance = self.penance.load(Ordering::Relaxed);
+        self.penance.store(penance / MERCY, Ordering::Relaxed);
+    }
+
     /// So many datagrams came to one who waited, after `rest`, for which less than `little` octets are too few; `at_once`: at
     /// the first look.
     fn came(&self, count: usize, (rest, little): (Rest, u64), at_once: bool, traffic: Traffic) {
@@ -316,6 +324,8 @@ pub(crate) struct Patience<'a> {
     little: u64,
     /// Over a long path more may be sent after this time.
     pace: Option<Duration>,
+    /// When it went to sleep without having polled, as a penance.
+    asleep_since: Option<Time>,
 }
 
 impl<'a> Patience<'a> {
@@ -340,6 +350,7 @@ impl<'a> Patience<'a> {
             bulk_nap: BULK_NAP,
             little: LITTLE,
             pace: None,
+            asleep_since: None,
         }
     }
 
@@ -428,6 +439,11 @@ impl<'a> Patience<'a> {
     /// Learns from how long it was since the last poll, right before the next.
     pub(crate) fn look(&mut self, now: Time) {
         let Some(last) = self.last else {
+            if let Some(since) = self.asleep_since.take()
+                && now.since(since) < SPIN
+            {
+                self.habit.forgive();
+            }
             return;
         };
         self.last = Some(now);
@@ -460,7 +476,9 @@ impl<'a> Patience<'a> {
             return self.yields();
         }
         self.last = None;
-        if self.habit.penance.load(Ordering::Relaxed) < PENANCE {
+        // Beside a neighbour it was whoever is waited for that had no core, and says nothing of how soon the next comes.
+        let neighbour = self.habit.keeping.load(Ordering::Relaxed) > 0;
+        if !neighbour && self.habit.penance.load(Ordering::Relaxed) < PENANCE {
             self.habit.missed();
         }
         Step::Sleep
@@ -500,6 +518,7 @@ impl<'a> Patience<'a> {
         let penance = self.habit.penance.load(Ordering::Relaxed);
         if penance > 0 {
             self.habit.penance.store(penance - 1, Ordering::Relaxed);
+            self.asleep_since = Some(now);
             return Step::Sleep;
         }
         self.count();

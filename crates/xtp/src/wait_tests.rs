@@ -179,6 +179,40 @@ fn nothing_is_given_to_whoever_computes_on_the_core() {
 }
 
 #[test]
+fn sleeps_that_a_poll_would_have_saved_end_a_penance() {
+    let polling = AtomicUsize::new(0);
+    let habit = Habit::default();
+    let sleeps_for = |micros: u64| {
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+        let slept = empty(&mut patience, 1_000) == Step::Sleep;
+        patience.look(at(1_000 + micros));
+        slept
+    };
+    habit.penance.store(PENANCE, Ordering::Relaxed);
+    let slept: Vec<bool> = (0..4).map(|_| sleeps_for(49)).collect();
+    assert_eq!(slept, [true, true, true, false]);
+    habit.penance.store(PENANCE, Ordering::Relaxed);
+    let slept = (0..100).take_while(|_| sleeps_for(50)).count();
+    assert_eq!(slept, PENANCE as usize, "a poll would have been in vain");
+}
+
+#[test]
+fn beside_a_neighbour_a_wait_in_vain_says_nothing_of_the_next() {
+    let polling = AtomicUsize::new(0);
+    let habit = Habit::default();
+    let polls_in_vain = |begin: u64| {
+        let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
+        (0..=50)
+            .take_while(|micros| empty(&mut patience, begin + micros) != Step::Sleep)
+            .count()
+    };
+    habit.polled(at(0), at(6), Wait::Adaptive);
+    neighbours::tests::take_core();
+    habit.polled(at(6), at(3_000), Wait::Adaptive);
+    assert!((3..6).all(|wait| polls_in_vain(wait * 1_000) > 0));
+}
+
+#[test]
 fn ranges_of_processors_are_counted() {
     assert_eq!(count_ranges("0"), Some(1));
     assert_eq!(count_ranges("0-1"), Some(2));
