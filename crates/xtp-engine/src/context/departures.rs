@@ -66,8 +66,8 @@ impl Context {
         Some(Departure::of(env.now, TaggedMessage::default(), Unit::Message))
     }
 
-    /// Sends `data` as one message in a few packets, or as octets in one, if it may leave at once and nothing else has to; else
-    /// `data` is left. Behind a tag a message has to find room in one packet.
+    /// Sends `data` as one unit in a few packets, if it may leave at once and nothing else has to; else `data` is left. Behind a
+    /// tag it has to find room in one packet.
     /// What is to be accounted for goes to `left`. `acknowledged`: an arrival that is not accounted for yet acknowledges all
     /// that was sent.
     #[inline(always)]
@@ -88,7 +88,7 @@ impl Context {
             return None;
         }
         let whole = len <= self.permit.lone as usize;
-        let parts = len <= self.permit.train as usize && tag.is_none() && unit == Unit::Message;
+        let parts = len <= self.permit.train as usize && tag.is_none();
         if !whole && !parts {
             return None;
         }
@@ -117,7 +117,7 @@ impl Context {
         Some(Departure::of(env.now, TaggedMessage { tag, data }, unit))
     }
 
-    /// The packets of a message that takes several.
+    /// The packets of a unit that takes several.
     #[inline(never)]
     fn send_parts(
         &mut self,
@@ -136,7 +136,7 @@ impl Context {
             let segment = Planned {
                 seq,
                 len: part.len(),
-                eom: rest.is_empty(),
+                eom: whole.eom && rest.is_empty(),
                 ..whole
             };
             let how = (left.is_empty(), Ask::default());

@@ -13,7 +13,7 @@ use xtp_wire::{DataSegment, TAG_LEN};
 pub enum Unit {
     /// A whole message.
     Message,
-    /// Octets of a stream, as many as one packet carries: where messages end does not matter to who reads them, and none ends
+    /// Octets of a stream, as many as came together: where messages end does not matter to who reads them, and none ends
     /// with them.
     Octets,
 }
@@ -72,27 +72,32 @@ impl Context {
         TaggedMessage { tag, data }
     }
 
-    /// The message that came in several packets, if all of it did and its user takes so many octets.
-    pub(crate) fn take_whole(&mut self, limit: usize) -> Option<TaggedMessage> {
+    /// The unit that came in several packets, if all of it did and its user takes so many octets.
+    pub(crate) fn take_whole(&mut self, unit: Unit, limit: usize) -> Option<TaggedMessage> {
         let store = &mut self.reader.store;
-        let most = (limit as u64).saturating_add(TAG_LEN as u64);
-        if !store.holds_message_end() || store.readable() > most {
+        let (came, tag) = match unit {
+            Unit::Message => (store.holds_message_end(), TAG_LEN as u64),
+            Unit::Octets => (true, 0),
+        };
+        if !came || store.readable() > (limit as u64).saturating_add(tag) {
             return None;
         }
         let mut message = TaggedMessage::default();
         loop {
-            match store.read(usize::MAX)? {
-                Item::Tag { tag, .. } => message.tag = Some(tag),
-                Item::Data { bytes, eom, .. } => {
+            match store.read(usize::MAX) {
+                Some(Item::Tag { tag, .. }) => message.tag = Some(tag),
+                Some(Item::Data { bytes, eom, .. }) => {
                     message.data = match message.data.is_empty() {
                         true => bytes,
                         false => [message.data, bytes].concat().into(),
                     };
-                    if eom {
+                    if eom && unit == Unit::Message {
                         return Some(message);
                     }
                 }
-                Item::Gap { .. } => return None,
+                // There are none where nothing was given up.
+                Some(Item::Gap { .. }) => {}
+                None => return (unit == Unit::Octets).then_some(message),
             }
         }
     }

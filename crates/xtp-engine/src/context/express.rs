@@ -133,7 +133,7 @@ impl Context {
             user.limit >= segment.data.len()
         });
         match user.filter(fits).filter(|_| self.may_hand_on()) {
-            Some(user) if eom || user.unit == Unit::Octets => {
+            Some(user) if eom || user.unit == Unit::Octets && user.octets == 0 => {
                 // What it acknowledges stays in the queue until it is accounted for.
                 let message = self.hand_on(datagram, segment);
                 self.after_arrival(header, len, env.now);

@@ -2,7 +2,7 @@
 
 use super::Driver;
 use super::expectation::Awaited;
-use crate::context::{TaggedMessage, Unit};
+use crate::context::TaggedMessage;
 use crate::engine::{Engine, Expectation, Wanted};
 use crate::event::ContextId;
 use crate::time::Time;
@@ -79,8 +79,7 @@ impl Driver {
         arrived: Arrived<'_>,
     ) -> Option<TaggedMessage> {
         let Arrived { joined, stride } = arrived;
-        let is_train = || wanted.unit == Unit::Message && Engine::is_short_train(joined.data, stride);
-        if joined.data.len() <= stride || is_train() {
+        if joined.data.len() <= stride || Engine::is_short_train(joined.data, stride) {
             return self.engine.receive_wanted(now, wanted, &joined, stride);
         }
         let mut rest = joined.data;

@@ -49,7 +49,7 @@ impl Driver {
         }
     }
 
-    /// Sends `data` as one `unit` in one packet, behind `tag` if there is one, an untagged message also in a few that leave
+    /// Sends `data` as one `unit` in one packet, behind `tag` if there is one, without a tag also in a few that leave
     /// together, if it may leave now and nothing else has to; false, and nothing done, if not: that is for
     /// [`Engine::send`](crate::Engine::send) and a turn.
     #[inline]

@@ -13,7 +13,7 @@ use xtp_wire::{Format, Header, Key, XDATA_LEN, XdataHead, parse_plain, size};
 pub struct Wanted {
     /// The next of this association.
     pub id: ContextId,
-    /// A whole message, or what one packet carries.
+    /// A whole message, or what came together.
     pub unit: Unit,
     /// Most octets of it that the user takes.
     pub limit: usize,
@@ -170,7 +170,7 @@ impl Engine {
             && deferred.slot == slot
             && !context.dirty
         {
-            message = context.take_whole(wanted.limit);
+            message = context.take_whole(wanted.unit, wanted.limit);
             deferred.handed = message.is_some();
         }
         self.tell_readable(slot);
@@ -196,7 +196,7 @@ impl Engine {
         }
     }
 
-    /// Puts `data` as one `unit`, behind `tag` if there is one, into a packet of `out`, or an untagged message into a train of
+    /// Puts `data` as one `unit`, behind `tag` if there is one, into a packet of `out`, or without a tag into a train of
     /// few, if that may leave at once and nothing else has to; true if it did. If not, `data` is left and nothing was done: that
     /// is for [`send`](Self::send). To be followed by [`catch_up`](Self::catch_up) when the packet is under way.
     #[inline]

@@ -25,22 +25,19 @@ pub(super) fn hand_in(
     joined: Datagram<'_>,
     stride: usize,
 ) -> Option<TaggedMessage> {
-    hand_in_within(world, peer, joined, stride, usize::MAX)
+    hand_in_within(world, peer, joined, stride, (Unit::Message, usize::MAX))
 }
 
-/// The same of at most `limit` octets.
+/// The same of at most `limit` octets, of a message or whatever they belong to.
 fn hand_in_within(
     world: &mut World,
     peer: ContextId,
     joined: Datagram<'_>,
     stride: usize,
-    limit: usize,
+    (unit, limit): (Unit, usize),
 ) -> Option<TaggedMessage> {
-    let wanted = Wanted {
-        id: peer,
-        unit: Unit::Message,
-        limit,
-    };
+    let id = peer;
+    let wanted = Wanted { id, unit, limit };
     world.ends[1].receive_wanted(world.now, wanted, Arrived { joined, stride })
 }
 
@@ -106,6 +103,31 @@ fn a_message_in_a_train_is_handed_over_up_to_the_grant() {
     }
 }
 
+#[test]
+fn octets_in_a_train_are_handed_over_together_if_their_user_takes_all() {
+    let stride = 1_000;
+    let octets = 3 * stride - XDATA_HEAD_LEN - 2 * HEADER_LEN;
+    for (limit, taken) in [(octets, octets), (octets - 1, 0), (1, 0), (usize::MAX, octets)] {
+        let (mut world, peer, view) = awaiting();
+        let train = train(&view, 3, stride);
+        let wanted = (Unit::Octets, limit);
+        let handed = hand_in_within(&mut world, peer, datagram(&train), stride, wanted);
+        assert_eq!(
+            handed.map_or(0, |handed| handed.data.len()),
+            taken,
+            "limit {limit}"
+        );
+        let (told, messages) = told(&mut world, peer);
+        let left: usize = messages.iter().map(Vec::len).sum();
+        // What is not taken waits, and is told of once.
+        assert_eq!(
+            (told, taken + left),
+            (usize::from(taken == 0), octets),
+            "limit {limit}"
+        );
+    }
+}
+
 /// An association whose responder is to be sent something, and what it expects.
 fn awaiting() -> (World, ContextId, View) {
     let (mut world, [_, peer]) = begun(true, paradigm::stream(PORT), Rate::default());
@@ -133,7 +155,13 @@ fn of_a_message_longer_than_its_user_takes_it_is_told() {
     for limit in [6, 7] {
         let (mut world, peer, view) = awaiting();
         let octets = view.exchange(view.control(), b"message");
-        let message = hand_in_within(&mut world, peer, datagram(&octets), octets.len(), limit);
+        let message = hand_in_within(
+            &mut world,
+            peer,
+            datagram(&octets),
+            octets.len(),
+            (Unit::Message, limit),
+        );
         assert_eq!(message.is_some(), limit == 7);
         let rest = match message {
             Some(_) => (0, vec![]),
@@ -149,7 +177,7 @@ fn of_a_message_in_parts_longer_than_its_user_takes_it_is_told_once() {
     for (limit, fits) in [(whole, true), (whole - 9, false)] {
         let (mut world, peer, view) = awaiting();
         let octets = train(&view, 2, 1_000);
-        let message = hand_in_within(&mut world, peer, datagram(&octets), 1_000, limit);
+        let message = hand_in_within(&mut world, peer, datagram(&octets), 1_000, (Unit::Message, limit));
         assert_eq!(message.map(|message| message.data.len()), fits.then_some(whole));
         let (count, messages) = told(&mut world, peer);
         assert_eq!((count, messages.len()), if fits { (0, 0) } else { (1, 1) });
