@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
+use core::slice;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -337,23 +338,14 @@ impl TransmitBatch {
         self.board(route, probe, octets, first);
     }
 
-    /// Adds one datagram that is the whole of its train: what lies at the end of the arena from `head_at` on and behind it
-    /// `data`, which is copied there or not; its octets.
+    /// As [`push`](Self::push) of one with `data` behind its head, copied there or not.
     #[inline]
-    pub(crate) fn push_message(&mut self, route: Route, head_at: usize, data: &Bytes, copied: bool) -> usize {
-        let (first, at) = (self.pieces.len(), head_at);
-        let head = self.arena.len() - at;
-        let octets = head + data.len();
+    pub(crate) fn push_message(&mut self, route: Route, head_at: usize, data: &Bytes, copied: bool) {
         if copied {
             self.arena.extend_from_slice(data);
-            self.pieces.push(Piece::Arena(at..at + octets));
-        } else {
-            self.pieces.push(Piece::Arena(at..at + head));
-            self.pieces.push(Piece::Payload(data.clone()));
         }
-        self.begin_train(route, octets, first);
-        self.open = false;
-        octets
+        let apart: &[Bytes] = if copied { &[] } else { slice::from_ref(data) };
+        self.push(route, false, head_at, apart);
     }
 
     /// Adds the datagrams of a run: `count` headers lie at the end of the arena from `heads_at` on, each is followed by

@@ -321,3 +321,19 @@ fn datagrams_side_by_side_are_one_piece_of_their_train() {
     assert_eq!(out.trains[1].pieces, 1..5);
     assert_eq!(datagrams(&out), expected);
 }
+
+#[test]
+fn messages_to_one_peer_share_a_train_wherever_their_data_lies() {
+    for copied in [true, false] {
+        let (mut out, mut expected) = (TransmitBatch::new(), Vec::new());
+        for (port, len) in [(1, 64), (1, 64), (2, 64), (2, 65), (2, 10), (2, 10)] {
+            let (at, data) = (out.arena.len(), octets(len, len as u8));
+            out.arena.extend_from_slice(&[7; HEAD]);
+            out.push_message(route(port), at, &data, copied);
+            expected.push([&[7; HEAD], &data[..]].concat());
+        }
+        let counts: Vec<usize> = out.trains.iter().map(|train| train.count).collect();
+        assert_eq!(counts, [2, 1, 2, 1], "a shorter one is the last, a longer one begins another");
+        assert_eq!(datagrams(&out), expected);
+    }
+}

@@ -134,6 +134,43 @@ fn a_message_and_a_transaction_of_their_own() {
 }
 
 #[test]
+fn messages_of_a_queue_need_no_contexts() {
+    const AT_ONCE: u64 = 16;
+    let server = Endpoint::bind(sleeping()).unwrap();
+    let listener = server.listen(1).unwrap();
+    let serving = thread::spawn(move || {
+        for _ in 0..ROUND_TRIPS {
+            listener.accept().unwrap().receive().unwrap();
+        }
+        // Its last words are to leave.
+        listener
+    });
+    let client = Endpoint::bind(sleeping()).unwrap();
+    let (queue, to) = (client.completion_queue(), server.local_addr());
+    let mut options = paradigm::one_shot(1);
+    options.confirm = Confirm::Delivered;
+    let message = Bytes::from(vec![7; MESSAGE]);
+    let (mut submitted, mut ended, mut done) = (0, 0, Vec::new());
+    while ended < ROUND_TRIPS {
+        while submitted < ROUND_TRIPS.min(ended + AT_ONCE) {
+            queue.submit(to, &options, message.clone(), submitted).unwrap();
+            submitted += 1;
+        }
+        queue.wait(&mut done, None).unwrap();
+        for completion in done.drain(..) {
+            completion.result.unwrap();
+            ended += 1;
+        }
+    }
+    drop(serving.join().unwrap());
+    // FIRST of the client, the answer of the server; what waits for some milliseconds because a host is busy has a context.
+    for endpoint in [&client, &server] {
+        let without = endpoint.stats().engine.express;
+        assert!(without >= ROUND_TRIPS * 3 / 4, "{without} of {ROUND_TRIPS}");
+    }
+}
+
+#[test]
 fn octets_of_a_stream() {
     const MEBIBYTES: usize = 64;
     let server = Endpoint::bind(sleeping()).unwrap();

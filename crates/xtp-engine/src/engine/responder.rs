@@ -198,10 +198,11 @@ impl Responder {
 
     /// Whether nothing is to be sent before its user did something.
     fn waits_for_user(&self) -> bool {
-        self.is_request()
-            && self.answer.is_none()
-            && !self.closed
-            && !self.asks(Options::SREQ | Options::DREQ)
+        match self.is_request() {
+            true => self.answer.is_none() && !self.closed && !self.asks(Options::SREQ | Options::DREQ),
+            // DREQ alone asks for delivery.
+            false => !self.read && self.asks(Options::DREQ) && !self.asks(Options::SREQ),
+        }
     }
 
     /// Whether only END is awaited.

@@ -228,6 +228,32 @@ fn of_many_at_once_none_has_a_context() {
 }
 
 #[test]
+fn those_whose_users_are_late_by_a_turn_have_none_either() {
+    // A one-shot that asks for receipt alone is answered in that turn.
+    for options in kinds().into_iter().skip(1) {
+        let mut world = World::new(true, |_| {});
+        world.learn(&options);
+        let firsts = world.begin(MANY, &options);
+        world.hear(&firsts);
+        assert_eq!(world.turn(), Vec::<Vec<u8>>::new());
+        assert_eq!((world.pending(), world.server.stats().contexts), (MANY, MANY));
+        let ids = world.accepted();
+        for id in &ids {
+            world.serve(*id, options.service == xtp_wire::service::TRANSACTION);
+        }
+        let answers = world.turn();
+        assert_eq!((world.pending(), answers.len()), (MANY, MANY));
+        let ends = world.answer(&answers);
+        world.hear(&ends);
+        for id in ids {
+            world.server.release(world.now, id).unwrap();
+        }
+        world.turn();
+        assert_eq!((world.pending(), world.server.stats().contexts), (0, 0));
+    }
+}
+
+#[test]
 fn many_at_once_say_and_tell_what_contexts_would() {
     for options in kinds() {
         let mut worlds = [true, false].map(|express| World::new(express, |_| {}));

@@ -87,11 +87,7 @@ impl Core {
             return Err(Error::MessageTooLong { limit });
         }
         let answered = options.service == xtp_wire::service::TRANSACTION;
-        let id = self.open(now, peer, options)?;
-        if let Poll::Ready(Err(error)) = ops::finish(self, now, id, &mut data) {
-            self.forget(now, id);
-            return Err(error);
-        }
+        let id = self.begin_message(now, peer, options, &mut data)?;
         let slot = self.slot(id)?;
         slot.used_by = Use::Request {
             queue,
