@@ -339,7 +339,7 @@ impl TransmitBatch {
     }
 
     /// As [`push`](Self::push) of one with `data` behind its head, copied there or not.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_message(&mut self, route: Route, head_at: usize, data: &Bytes, copied: bool) {
         if copied {
             self.arena.extend_from_slice(data);

@@ -95,6 +95,7 @@ impl Growth {
 
     /// Octets beyond `capacity` are in order now, up to `highest` arrived, `waiting` wait for the user: the capacity
     /// the reader should have.
+    #[inline]
     pub(crate) fn capacity(&mut self, capacity: u64, highest: u64, waiting: u64, now: Time) -> u64 {
         if capacity >= self.limit || self.is_near() {
             return capacity;

@@ -81,9 +81,11 @@ impl Engine {
         if self.meets(slot, Offer::Answer(id, said.data.len())) {
             return true;
         }
-        let over = over.then_some(Event::Closed(CloseReason::Normal));
-        let told = [Event::Heard, Event::Readable].into_iter().chain(over);
-        self.events.extend(told.map(|event| (id, event)));
+        self.events.push_back((id, Event::Heard));
+        self.events.push_back((id, Event::Readable));
+        if over {
+            self.events.push_back((id, Event::Closed(CloseReason::Normal)));
+        }
         self.scheduler.push(slot, urgency, now);
         true
     }

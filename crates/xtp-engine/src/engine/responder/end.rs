@@ -36,10 +36,11 @@ impl Engine {
             return true;
         }
         if let Some(record) = self.contexts.responder(slot).filter(|record| !record.released) {
-            let marked = record.mark.map(Event::Marked);
-            let told = marked.into_iter().chain([Event::Closed(CloseReason::Normal)]);
             let id = record.identity.id;
-            self.events.extend(told.map(|event| (id, event)));
+            if let Some(mark) = record.mark {
+                self.events.push_back((id, Event::Marked(mark)));
+            }
+            self.events.push_back((id, Event::Closed(CloseReason::Normal)));
         }
         self.mark_pending_dirty(slot);
         true

@@ -68,7 +68,8 @@ impl Engine {
             service: request.service,
             port: request.address.port().unwrap_or(0),
         };
-        self.events.extend([(id, accepted), (id, Event::Readable)]);
+        self.events.push_back((id, accepted));
+        self.events.push_back((id, Event::Readable));
         true
     }
 
