@@ -333,7 +333,11 @@ fn messages_to_one_peer_share_a_train_wherever_their_data_lies() {
             expected.push([&[7; HEAD], &data[..]].concat());
         }
         let counts: Vec<usize> = out.trains.iter().map(|train| train.count).collect();
-        assert_eq!(counts, [2, 1, 2, 1], "a shorter one is the last, a longer one begins another");
+        assert_eq!(
+            counts,
+            [2, 1, 2, 1],
+            "a shorter one is the last, a longer one begins another"
+        );
         assert_eq!(datagrams(&out), expected);
     }
 }
