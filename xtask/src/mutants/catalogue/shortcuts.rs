@@ -152,16 +152,30 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "message-part",
         "xtp-engine/src/context/express.rs",
-        "Some(user) if «eom || user.unit == Unit::Octets» =>",
+        "Some(user) if «eom || user.unit == Unit::Octets && user.octets == 0» =>",
         "true",
         "the beginning of a message is handed over as the message",
     ),
     Mutant::new(
         "message-parts-limit",
         "xtp-engine/src/context/exchange.rs",
-        "|| «store.readable() > most» {",
+        "|| «store.readable() > (limit as u64).saturating_add(tag)» {",
         "false",
         "a message in parts is handed over that is longer than its user takes",
+    ),
+    Mutant::new(
+        "octets-in-parts-end-a-message",
+        "xtp-engine/src/context/departures.rs",
+        "eom: «whole.eom && rest.is_empty()»,",
+        "rest.is_empty()",
+        "octets that take several packets end a message",
+    ),
+    Mutant::new(
+        "receipt-waits-for-the-user",
+        "xtp-engine/src/engine/responder.rs",
+        "false => !self.read && self.asks(Options::DREQ) && «!self.asks(Options::SREQ)»,",
+        "true",
+        "a message whose receipt is asked for is not acknowledged before it is read",
     ),
     Mutant::new(
         "message-train-credit",
