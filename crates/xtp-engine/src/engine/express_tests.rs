@@ -26,7 +26,7 @@ struct World {
     trains: u64,
     /// Messages go from packet to user and from user to packet where they can.
     express: bool,
-    /// How many did, how many of these were several packets, and how many ended no message.
+    /// How many did, how many of these were several packets, and how many were octets.
     handed: u64,
     joined: u64,
     octets: u64,
@@ -289,7 +289,7 @@ fn send(world: &mut World, me: usize, now: Time, number: u64) {
 }
 
 /// Runs one seed in both worlds; how many packets took the short way, how many trains, how many messages were handed
-/// through, how many of these took several packets, and how many ended no message.
+/// through, how many of these took several packets, and how many were octets.
 fn compare(seed: u64) -> [u64; 5] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut options = paradigm::stream(PORT);
@@ -371,5 +371,5 @@ fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
     assert!(trains > SEEDS, "only {trains} trains");
     assert!(handed > SEEDS * 10, "only {handed} messages were handed through");
     assert!(joined > SEEDS, "only {joined} of several packets");
-    assert!(octets > SEEDS, "only {octets} that ended no message");
+    assert!(octets > SEEDS, "only {octets} were octets");
 }
