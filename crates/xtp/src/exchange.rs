@@ -13,7 +13,7 @@ use crate::wait::brief_polls;
 
 /// Polls between two looks at whether somebody else wants the endpoint.
 const LOOKS: u32 = 16;
-/// Longest write that is tried as one packet: longer ones are worth a plan.
+/// Longest write that is tried at once: longer ones are worth a plan.
 const BRIEF: usize = 4 << 10;
 /// Shorter read timeouts are left to the general call, which looks at the clock between polls.
 const LONG: Duration = Duration::from_millis(1);
@@ -31,7 +31,7 @@ impl Shared {
         self.brief(Wanted { id, unit, limit }, timeout)
     }
 
-    /// The octets of the next packet of `id`, copied into `buffer`, if there is room for all and they come while a short wait
+    /// The octets that come next for `id`, copied into `buffer`, if there is room for all and they come while a short wait
     /// polls; how many.
     pub(crate) fn brief_octets(
         &self,
@@ -82,7 +82,7 @@ impl Shared {
         None
     }
 
-    /// Sends `data` as a message of one packet, behind `tag` if there is one, if that is all there is to do; if not, nothing was
+    /// Sends `data` as a message of few packets, or of one behind `tag` if there is one, if that is all there is to do; if not, nothing was
     /// done.
     pub(crate) fn send_brief(&self, id: ContextId, tag: Option<u64>, data: &mut Bytes) -> bool {
         self.briefly(false, |core, now| {
@@ -90,7 +90,7 @@ impl Shared {
         })
     }
 
-    /// Sends a copy of `octets` in one packet, if that is all there is to do; if not, nothing was done.
+    /// Sends a copy of `octets`, if that is all there is to do; if not, nothing was done.
     pub(crate) fn write_brief(&self, id: ContextId, octets: &[u8]) -> bool {
         octets.len() <= BRIEF && self.briefly(false, |core, now| core.write_out(now, id, octets))
     }

@@ -177,7 +177,7 @@ impl Habit {
             .store((1 << misses.min(6)).min(PENANCE), Ordering::Relaxed);
     }
 
-    /// A sleep instead of a poll was so short that the poll would have met what came.
+    /// A sleep instead of a poll was shorter than a poll may last: that would have met what ended it.
     fn forgive(&self) {
         let penance = self.penance.load(Ordering::Relaxed);
         self.penance.store(penance / MERCY, Ordering::Relaxed);

@@ -26,10 +26,12 @@ struct World {
     trains: u64,
     /// Messages go from packet to user and from user to packet where they can.
     express: bool,
-    /// How many did, how many of these were several packets, and how many were octets.
+    /// How many did, how many of these were several packets, how many ended no message, and how many packets of octets came with
+    /// the first.
     handed: u64,
     joined: u64,
     octets: u64,
+    further_octets: u64,
     /// The message each user has read a part of.
     partial: [Vec<u8>; 2],
 }
@@ -57,6 +59,7 @@ impl World {
             handed: 0,
             joined: 0,
             octets: 0,
+            further_octets: 0,
             partial: [Vec::new(), Vec::new()],
         }
     }
@@ -134,14 +137,20 @@ impl World {
         if let Some(TaggedMessage { mut data, .. }) = message {
             self.handed += 1;
             self.joined += u64::from(came.len() > 1);
-            self.octets += u64::from(unit == Unit::Octets);
+            let ends = unit == Unit::Message || payload_of(last).1;
+            self.octets += u64::from(!ends);
             // What is read as octets may hold ends of messages anywhere.
             for octets in came.iter().filter(|_| unit == Unit::Octets) {
                 let (part, eom) = payload_of(octets);
                 // Where a message ends with the first packet that alone is handed over.
                 if !data.is_empty() {
+                    self.further_octets += 1;
                     self.note_read(me, &data.split_to(part), eom);
                 }
+            }
+            if unit == Unit::Octets {
+                self.further_octets -= 1;
+                assert!(data.is_empty(), "more than came");
             }
             if unit == Unit::Message {
                 self.note_read(me, &data, true);
@@ -289,8 +298,9 @@ fn send(world: &mut World, me: usize, now: Time, number: u64) {
 }
 
 /// Runs one seed in both worlds; how many packets took the short way, how many trains, how many messages were handed
-/// through, how many of these took several packets, and how many were octets.
-fn compare(seed: u64) -> [u64; 5] {
+/// through, how many of these took several packets, how many ended no message, and how many packets of octets came with the
+/// first.
+fn compare(seed: u64) -> [u64; 6] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = match seed % 3 {
@@ -353,14 +363,30 @@ fn compare(seed: u64) -> [u64; 5] {
         express.handed,
         express.joined,
         express.octets,
+        express.further_octets,
     ]
 }
 
 #[test]
 fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
-    let [mut express, mut trains, mut handed, mut joined, mut octets] = [0; 5];
+    let [
+        mut express,
+        mut trains,
+        mut handed,
+        mut joined,
+        mut octets,
+        mut further,
+    ] = [0; 6];
     for seed in 0..SEEDS {
-        let [more, more_trains, more_handed, more_joined, more_octets] = compare(seed);
+        let [
+            more,
+            more_trains,
+            more_handed,
+            more_joined,
+            more_octets,
+            more_further,
+        ] = compare(seed);
+        further += more_further;
         joined += more_joined;
         octets += more_octets;
         express += more;
@@ -371,5 +397,9 @@ fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
     assert!(trains > SEEDS, "only {trains} trains");
     assert!(handed > SEEDS * 10, "only {handed} messages were handed through");
     assert!(joined > SEEDS, "only {joined} of several packets");
-    assert!(octets > SEEDS, "only {octets} were octets");
+    assert!(octets > SEEDS, "only {octets} that ended no message");
+    assert!(
+        further > SEEDS,
+        "only {further} packets of octets came with others"
+    );
 }

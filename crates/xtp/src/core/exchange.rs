@@ -73,7 +73,7 @@ impl Core {
         self.slots.get(&id).is_some_and(|slot| slot.is_plain()) && self.is_at_rest()
     }
 
-    /// Sends `data` as one message, or as octets, in one packet, behind `tag` if there is one, if it may leave now and nothing
+    /// Sends `data` as one message, or as octets, in few packets, or in one behind `tag` if there is one, if it may leave now and nothing
     /// else has to; false, and nothing done, if not.
     #[inline]
     pub(crate) fn hand_out(
