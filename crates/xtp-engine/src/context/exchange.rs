@@ -74,31 +74,25 @@ impl Context {
 
     /// The unit that came in several packets, if all of it did and its user takes so many octets.
     pub(crate) fn take_whole(&mut self, unit: Unit, limit: usize) -> Option<TaggedMessage> {
-        let store = &mut self.reader.store;
-        let (came, tag) = match unit {
-            Unit::Message => (store.holds_message_end(), TAG_LEN as u64),
-            Unit::Octets => (true, 0),
-        };
+        let (store, is_message) = (&mut self.reader.store, unit == Unit::Message);
+        let tag = if is_message { TAG_LEN as u64 } else { 0 };
+        let came = !is_message || store.holds_message_end();
         if !came || store.readable() > (limit as u64).saturating_add(tag) {
             return None;
         }
-        let mut message = TaggedMessage::default();
-        loop {
-            match store.read(usize::MAX) {
-                Some(Item::Tag { tag, .. }) => message.tag = Some(tag),
-                Some(Item::Data { bytes, eom, .. }) => {
-                    message.data = match message.data.is_empty() {
-                        true => bytes,
-                        false => [message.data, bytes].concat().into(),
-                    };
-                    if eom && unit == Unit::Message {
-                        return Some(message);
-                    }
-                }
-                // There are none where nothing was given up.
-                Some(Item::Gap { .. }) => {}
-                None => return (unit == Unit::Octets).then_some(message),
+        let (mut message, mut over) = (TaggedMessage::default(), false);
+        // Gaps are only where something was given up, and then nothing comes this way.
+        while !over && let Some(item) = store.read(usize::MAX) {
+            if let Item::Tag { tag, .. } = item {
+                message.tag = Some(tag);
+            } else if let Item::Data { bytes, eom, .. } = item {
+                message.data = match message.data.is_empty() {
+                    true => bytes,
+                    false => [message.data, bytes].concat().into(),
+                };
+                over = eom && is_message;
             }
         }
+        Some(message)
     }
 }
