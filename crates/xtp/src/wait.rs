@@ -230,7 +230,7 @@ impl Habit {
     /// So many datagrams came to one who polled, without a nap.
     #[inline]
     pub(crate) fn met(&self, count: usize, wait: Wait, traffic: Traffic) {
-        if wait == Wait::Adaptive {
+        if wait != Wait::Spin {
             self.came(count, (Rest::None, 0), false, traffic);
         }
     }
@@ -370,7 +370,8 @@ impl<'a> Patience<'a> {
         let habit = self.habit;
         let rests = || habit.is_stream() || habit.paced.load(Ordering::Relaxed);
         match self.wait {
-            Wait::Block => true,
+            // After a nap the sleep itself looks.
+            Wait::Block => self.rest != Rest::None || !habit.is_bulk(),
             Wait::Adaptive => empty && !self.stepped && habit.long.load(Ordering::Relaxed) && rests(),
             Wait::Spin => false,
         }
@@ -378,7 +379,11 @@ impl<'a> Patience<'a> {
 
     /// Whether the next step may be the first of a wait, for which [`expect`](Self::expect) is worth asking.
     pub(crate) fn begins(&self) -> bool {
-        self.wait == Wait::Adaptive && self.last.is_none()
+        match self.wait {
+            Wait::Block => self.rest == Rest::None && self.habit.is_bulk(),
+            Wait::Adaptive => self.last.is_none(),
+            Wait::Spin => false,
+        }
     }
 
     /// What this wait is for: the own pace of sending (`paced`), or something on a path with this round trip.
@@ -421,7 +426,11 @@ impl<'a> Patience<'a> {
     pub(crate) fn step(&mut self, now: Time) -> Step {
         self.stepped = true;
         match self.wait {
-            Wait::Block => Step::Sleep,
+            // To be woken for every train costs sender and receiver more than a nap.
+            Wait::Block => match self.rests_for_bulk() {
+                true => Step::Nap,
+                false => Step::Sleep,
+            },
             Wait::Spin => {
                 self.count();
                 self.polls = self.polls.wrapping_add(1);
@@ -486,7 +495,7 @@ impl<'a> Patience<'a> {
 
     /// So many datagrams came, `traffic` with them.
     pub(crate) fn came(&self, count: usize, traffic: Traffic) {
-        if self.wait == Wait::Adaptive {
+        if self.wait != Wait::Spin {
             if self.rest == Rest::Stream && self.nap <= NAP && (count >= CROWD || count <= FEW) {
                 self.habit.crowded.store(count >= CROWD, Ordering::Relaxed);
             }
@@ -504,8 +513,7 @@ impl<'a> Patience<'a> {
             }
             return Step::Nap;
         }
-        if self.rest == Rest::None && self.habit.is_bulk() {
-            (self.rest, self.nap) = (Rest::Bulk, self.bulk_nap);
+        if self.rests_for_bulk() {
             return Step::Nap;
         }
         if let Some(pace) = self.pace.take() {
@@ -529,6 +537,15 @@ impl<'a> Patience<'a> {
         self.last = Some(now);
         (self.spent, self.polls) = (Duration::ZERO, 0);
         self.yields()
+    }
+
+    /// Whether what comes are long trains, for which this wait has not napped yet.
+    fn rests_for_bulk(&mut self) -> bool {
+        let rests = self.rest == Rest::None && self.habit.is_bulk();
+        if rests {
+            (self.rest, self.nap) = (Rest::Bulk, self.bulk_nap);
+        }
+        rests
     }
 
     fn yields(&mut self) -> Step {

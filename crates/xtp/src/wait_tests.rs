@@ -328,18 +328,18 @@ fn naps_that_bring_a_crowd_become_shorter() {
 }
 
 /// Waits that each bring so many octets, `answers` of five with something sent in between; how many of them napped.
-fn naps_between_trains(habit: &Habit, waits: u64, octets: u64, answers: u64) -> u64 {
+fn naps_between_trains(habit: &Habit, wait: Wait, waits: u64, octets: u64, answers: u64) -> u64 {
     let polling = AtomicUsize::new(0);
     let mut naps = 0;
     let mut traffic = Traffic {
         octets: habit.octets.load(Ordering::Relaxed),
         sendings: habit.sendings.load(Ordering::Relaxed),
     };
-    for wait in 0..waits {
+    for turn in 0..waits {
         traffic.octets += octets;
-        traffic.sendings += u64::from(wait % 5 < answers);
-        let mut patience = Patience::on(habit, Wait::Adaptive, 64, &polling);
-        let step = empty(&mut patience, wait * 24);
+        traffic.sendings += u64::from(turn % 5 < answers);
+        let mut patience = Patience::on(habit, wait, 64, &polling);
+        let step = empty(&mut patience, turn * 24);
         naps += u64::from(step == Step::Nap && patience.nap == BULK_NAP);
         patience.came(octets.div_ceil(1_472) as usize, traffic);
     }
@@ -348,21 +348,42 @@ fn naps_between_trains(habit: &Habit, waits: u64, octets: u64, answers: u64) -> 
 
 #[test]
 fn long_trains_that_are_hardly_answered_are_left_to_gather_while_naps_bring_much() {
-    let habit = Habit::default();
-    let naps = |octets, waits| naps_between_trains(&habit, waits, octets, 1);
+    for wait in [Wait::Adaptive, Wait::Block] {
+        let habit = Habit::default();
+        let naps = |octets, waits| naps_between_trains(&habit, wait, waits, octets, 1);
+        assert!(
+            (1..50).contains(&naps(63_360, 50)),
+            "a transfer shows with the octets"
+        );
+        assert_eq!(naps(200_000, 100), 100);
+        assert!(naps(8_000, 100) < 20, "naps that bring little end");
+    }
+}
+
+/// One nap a wait: what follows it is the sleep, in which the socket is looked at.
+#[test]
+fn a_sleeper_naps_once_before_the_next_train_and_then_sleeps() {
+    let (habit, polling) = (Habit::default(), AtomicUsize::new(0));
+    let patience = || Patience::on(&habit, Wait::Block, 64, &polling);
+    assert!(patience().sleeps_at_once(true) && !patience().begins());
+    naps_between_trains(&habit, Wait::Block, 100, 200_000, 1);
+    let mut waits = patience();
     assert!(
-        (1..50).contains(&naps(63_360, 50)),
-        "a transfer shows with the octets"
+        !waits.sleeps_at_once(true) && waits.begins(),
+        "what is there is taken first"
     );
-    assert_eq!(naps(200_000, 100), 100);
-    assert!(naps(8_000, 100) < 20, "naps that bring little end");
+    assert_eq!(waits.step(at(0)), Step::Nap);
+    assert!(waits.sleeps_at_once(true) && !waits.begins());
+    assert_eq!(waits.step(at(80)), Step::Sleep);
 }
 
 #[test]
 fn trains_that_are_answered_are_no_transfer() {
     let habit = Habit::default();
-    assert_eq!(naps_between_trains(&habit, 1_000, 63_360, 5), 0);
-    assert_eq!(naps_between_trains(&habit, 1_000, 120_000, 5), 0);
+    assert_eq!(naps_between_trains(&habit, Wait::Adaptive, 1_000, 63_360, 5), 0);
+    assert_eq!(naps_between_trains(&habit, Wait::Adaptive, 1_000, 120_000, 5), 0);
+    let habit = Habit::default();
+    assert_eq!(naps_between_trains(&habit, Wait::Block, 1_000, 120_000, 5), 0);
 }
 
 #[test]
@@ -443,7 +464,7 @@ fn whoever_keeps_to_his_pace_neither_polls_nor_looks_twice() {
 #[test]
 fn what_comes_to_groups_gathers_longer() {
     let (habit, polling) = (Habit::default(), AtomicUsize::new(0));
-    naps_between_trains(&habit, 100, 200_000, 1);
+    naps_between_trains(&habit, Wait::Adaptive, 100, 200_000, 1);
     let mut patience = Patience::on(&habit, Wait::Adaptive, 64, &polling);
     patience.has_groups();
     assert_eq!(empty(&mut patience, 0), Step::Nap);
