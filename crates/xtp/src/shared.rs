@@ -615,7 +615,9 @@ impl Shared {
                 }
                 Step::Nap => {
                     let nap = patience.nap_until(now, state.core.deadline(), until);
-                    state.core.carrier.before_nap();
+                    if patience.looks_after_a_nap() {
+                        state.core.carrier.before_nap();
+                    }
                     drop(state);
                     std::thread::sleep(nap);
                     self.lock()

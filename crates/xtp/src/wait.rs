@@ -415,6 +415,12 @@ impl<'a> Patience<'a> {
         (self.bulk_nap, self.little) = (GROUP_NAP, GROUP_LITTLE);
     }
 
+    /// Whether a nap is followed by polls. Who sleeps then turns a connected socket away again, and what is just being added
+    /// to it would be lost.
+    pub(crate) fn looks_after_a_nap(&self) -> bool {
+        self.wait != Wait::Block
+    }
+
     /// How long to rest from `now` on: until something is `due` at most, but for one's own pace, which allows more for having waited.
     pub(crate) fn nap_until(&self, now: Time, due: Option<Time>, until: Option<Time>) -> Duration {
         let due = due.filter(|_| self.rest != Rest::Pace);

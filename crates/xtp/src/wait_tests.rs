@@ -373,6 +373,10 @@ fn a_sleeper_naps_once_before_the_next_train_and_then_sleeps() {
         "what is there is taken first"
     );
     assert_eq!(waits.step(at(0)), Step::Nap);
+    assert!(
+        !waits.looks_after_a_nap(),
+        "a connected socket would be turned away"
+    );
     assert!(waits.sleeps_at_once(true) && !waits.begins());
     assert_eq!(waits.step(at(80)), Step::Sleep);
 }
