@@ -21,7 +21,7 @@ pub(crate) const HOT: &str = "hot: one message from cache, receiver counts";
 pub(crate) const FRESH: &str = "fresh memory, receiver reads every octet";
 
 /// The rows of this module, and how each of them is called among its like.
-const ROWS: [(&str, &str); 7] = [
+const ROWS: [(&str, &str); 8] = [
     (OURS, "xtp"),
     ("xtp-write-read", "xtp-write-read"),
     ("tcp-fresh", "tcp"),
@@ -29,6 +29,7 @@ const ROWS: [(&str, &str); 7] = [
     ("tcp-splice", "tcp-splice"),
     ("tcp-zerocopy", "tcp-zerocopy"),
     ("quinn-fresh", "quinn"),
+    ("udp-fresh", "udp"),
 ];
 
 /// What the others are compared with.

@@ -59,6 +59,7 @@ static ALL: &[&Transport] = &[
     &xtp::KDD,
     &xtp::KDD_GBN,
     &udp::UDP,
+    &udp::FRESH,
     &exchange::R_UDP,
     &exchange::T_UDP,
     &tcp::TCP,

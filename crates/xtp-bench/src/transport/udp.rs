@@ -10,7 +10,7 @@ use crate::plan::Experiment;
 use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::Udp;
 use crate::transport::waiting::Waiter;
-use crate::transport::{Transport, always};
+use crate::transport::{Transport, always, fresh};
 
 mod bulk;
 
@@ -25,6 +25,9 @@ pub(super) static UDP: Transport = Transport {
     obstacle: always,
     work,
 };
+
+/// From fresh memory: what the system's way of trains costs, without headers between payloads.
+pub(super) static FRESH: Transport = fresh::row("udp-fresh", work);
 
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     if job.experiment == Experiment::Bulk {

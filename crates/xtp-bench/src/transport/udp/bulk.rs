@@ -13,7 +13,7 @@ use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::plan::WaitPolicy;
 use crate::transport::flowing::{Receiving, Sending};
-use crate::transport::fresh::{HOT, marked};
+use crate::transport::fresh::{self, FRESH, HOT, Turns, look_at, marked};
 use crate::transport::waiting::{POLLING, SLICE};
 
 /// Octets under way: less than a receive buffer of 4 MiB holds with the kernel's overhead.
@@ -118,7 +118,13 @@ impl<'a> Sender<'a> {
         let segment = size.min(longest);
         // Short messages leave several to a train, a datagram each.
         let messages = (DATAGRAM / size).clamp(1, TRAIN);
-        let memory = vec![PAYLOAD; size * messages];
+        let fresh = job.transport == super::FRESH.name;
+        let memory = if fresh {
+            endless()
+        } else {
+            vec![PAYLOAD; size * messages]
+        };
+        let mut turns = Turns::new((size * messages) as u64);
         let mut sending = Sending::new(job);
         loop {
             let octets = size * (0..messages).take_while(|_| sending.more()).count();
@@ -131,7 +137,8 @@ impl<'a> Sender<'a> {
                 * (ACKNOWLEDGED as usize / segment)
                     .min(TRAIN)
                     .min(DATAGRAM / segment);
-            for part in memory[..octets].chunks(train) {
+            let from = if fresh { turns.next().start } else { 0 };
+            for part in memory[from..from + octets].chunks(train) {
                 self.make_room(part.len() as u64)?;
                 self.flow
                     .send(&Train::new(self.peer, segment, &[IoSlice::new(part)]))?;
@@ -141,7 +148,8 @@ impl<'a> Sender<'a> {
         self.end()?;
         let lost = self.lost;
         let mut outcome = sending.outcome(job, self.flow.calls());
-        outcome.note = marked(HOT, (lost > 0).then(|| format!("{lost} octets were lost")));
+        let mark = if fresh { FRESH } else { HOT };
+        outcome.note = marked(mark, (lost > 0).then(|| format!("{lost} octets were lost")));
         Ok(outcome)
     }
 
@@ -189,6 +197,16 @@ impl<'a> Sender<'a> {
     }
 }
 
+/// Fresh memory in which no octet says that the end has come.
+fn endless() -> Vec<u8> {
+    let mut memory = fresh::memory();
+    memory
+        .iter_mut()
+        .filter(|octet| **octet == END)
+        .for_each(|octet| *octet = PAYLOAD);
+    memory
+}
+
 /// An acknowledgement: octets received, and whether the end came.
 fn parse(datagram: &[u8]) -> Option<(u64, bool)> {
     let (octets, rest) = datagram.split_first_chunk::<8>()?;
@@ -204,13 +222,19 @@ fn acknowledgement(octets: u64, end: bool) -> [u8; 9] {
 fn server(job: &Job, console: &mut Console, flow: &mut Flow) -> Worked<Outcome> {
     console.ready(flow.socket.local_addr())?;
     let mut receiving = Receiving::new(job);
+    let reads = job.transport == super::FRESH.name;
     let (mut octets, mut open) = (0, 0);
     while flow.recv(None)? {
         let (mut here, mut end, mut peer) = (0, false, None);
         for datagram in &flow.batch {
             match datagram.data {
                 [END] => end = true,
-                data => here += data.len(),
+                data => {
+                    if reads {
+                        look_at(data);
+                    }
+                    here += data.len();
+                }
             }
             peer = Some(datagram.src);
         }

@@ -8,6 +8,7 @@ use super::{Flow, Sender, acknowledgement, parse, work};
 use crate::console::{Console, Stop};
 use crate::job::Job;
 use crate::plan::WaitPolicy;
+use crate::transport::fresh::{FRESH, HOT};
 
 #[test]
 fn acknowledgements_are_read_as_written() {
@@ -17,9 +18,9 @@ fn acknowledgements_are_read_as_written() {
     assert_eq!(parse(&[7; 8]), None);
 }
 
-fn job(size: u64, operations: u64) -> Job {
+fn job(transport: &str, size: u64, operations: u64) -> Job {
     let text = format!(
-        r#"{{"role":"client","experiment":"bulk","transport":"udp","wait":"block","size":{size},"warmup":0,
+        r#"{{"role":"client","experiment":"bulk","transport":"{transport}","wait":"block","size":{size},"warmup":0,
         "operations":{operations},"seconds":20,"core":null,"bind":"127.0.0.1","interface":"lo"}}"#
     );
     serde_json::from_str(&text).expect("a job")
@@ -60,26 +61,29 @@ fn receive(flow: &mut Flow) -> u64 {
 
 #[test]
 fn everything_sent_arrives_whatever_the_length_of_messages() {
-    for (size, operations) in [(2, 1_000), (1_000, 500), (200_000, 20)] {
+    let flows = [
+        ("udp", 2, 1_000, HOT),
+        ("udp", 1_000, 500, HOT),
+        ("udp", 200_000, 20, HOT),
+        ("udp-fresh", 1, 10_000, FRESH),
+        ("udp-fresh", 200_000, 20, FRESH),
+    ];
+    for (transport, size, operations, mark) in flows {
         let mut receiver = flow();
-        let mut job = job(size, operations);
+        let mut job = job(transport, size, operations);
         job.peer = receiver.socket.local_addr().to_string();
         let receiving = std::thread::spawn(move || receive(&mut receiver));
         let mut flow = flow();
         let outcome = Sender::new(&mut flow, &job).and_then(|sender| sender.run(&job));
         let outcome = outcome.expect("a flow");
         assert_eq!(outcome.operations, operations, "{size}");
-        assert_eq!(
-            outcome.note.as_deref(),
-            Some(crate::transport::fresh::HOT),
-            "{size}"
-        );
+        assert_eq!(outcome.note.as_deref(), Some(mark), "{size}");
         assert_eq!(receiving.join().expect("a receiver"), size * operations);
     }
 }
 
 #[test]
 fn a_client_without_a_server_address_is_a_failure() {
-    let problem = work(&job(1, 1), &mut Console::silent());
+    let problem = work(&job("udp", 1, 1), &mut Console::silent());
     assert!(problem.is_err_and(|problem| problem.0.contains("address")));
 }
