@@ -37,12 +37,13 @@ const EXPERIMENTS: [Experiment; 4] = [
     Experiment::Bulk,
 ];
 /// The transports whose parties are ours, and need nothing of their host but a socket.
-const TRANSPORTS: [&str; 16] = [
+const TRANSPORTS: [&str; 17] = [
     "xtp",
     "xtp-plain",
     "xtp-fresh",
     "xtp-write-read",
     "udp",
+    "udp-fresh",
     "r-udp",
     "t-udp",
     "tcp",
