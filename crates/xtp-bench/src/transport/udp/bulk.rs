@@ -137,8 +137,10 @@ impl<'a> Sender<'a> {
                 * (ACKNOWLEDGED as usize / segment)
                     .min(TRAIN)
                     .min(DATAGRAM / segment);
-            let from = if fresh { turns.next().start } else { 0 };
-            for part in memory[from..from + octets].chunks(train) {
+            let mut turn = if fresh { turns.next() } else { 0..octets };
+            // Messages longer than the memory are cut, as in the other rows from fresh memory.
+            turn.end = turn.end.min(turn.start + octets);
+            for part in memory[turn].chunks(train) {
                 self.make_room(part.len() as u64)?;
                 self.flow
                     .send(&Train::new(self.peer, segment, &[IoSlice::new(part)]))?;
