@@ -79,6 +79,10 @@ pub struct Config {
     /// request of every client elsewhere takes a round trip more, in which it learns whom it talks to
     /// (`docs/protocol/06-closing.md`). With port 0 it is always so: nobody can have known the number the system gives.
     pub fresh_start: bool,
+    /// Short writes of a stream that come quickly are gathered for up to some 0.2 ms
+    /// ([`Stream::set_nodelay`](crate::Stream::set_nodelay)), for which the endpoint has a thread from the first such stream on. Default
+    /// `true`; with `false` every write leaves in its own call and there is no thread.
+    pub gather_writes: bool,
     /// Write every packet sent and received to this capture. Default `None`.
     pub trace: Option<Trace>,
 }
@@ -107,6 +111,7 @@ impl Config {
             socket: SocketOptions::default(),
             engine,
             fresh_start: false,
+            gather_writes: true,
             trace: None,
         }
     }

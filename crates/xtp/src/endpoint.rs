@@ -11,7 +11,7 @@ use xtp_io::{Capabilities, UdpSocket};
 use crate::carrier::Carrier;
 use crate::clock::{Clock, utc_ms};
 use crate::config::{Config, Wait};
-use crate::core::{Core, Unconfirmed};
+use crate::core::{Core, Flusher, Unconfirmed};
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::listener::Listener;
@@ -243,6 +243,9 @@ fn open(mut config: Config) -> Result<Shared> {
     let carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
     let mut core = Core::new(engine, carrier, clock);
     core.patient = config.wait == Wait::Block;
+    if !config.gather_writes {
+        core.gathering.flusher = Flusher::Refused;
+    }
     tracing::debug!(%local, backend = socket.capabilities().backend, "endpoint ready");
     Ok(Shared::new(core, socket, waker, config))
 }

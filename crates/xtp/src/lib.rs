@@ -160,6 +160,7 @@ mod driver;
 mod endpoint;
 mod error;
 mod exchange;
+mod flusher;
 mod frames;
 mod group;
 mod history;

@@ -1,14 +1,15 @@
 //! Who drives the endpoint: the lock, the leader on the socket, and those who wait behind it.
 //!
-//! No thread belongs to an endpoint. A call that waits becomes the *leader* if there is none: it polls the socket or
+//! No thread drives an endpoint that was not asked for. A call that waits becomes the *leader* if there is none: it polls the socket or
 //! sleeps on it, without holding the lock, and takes what arrives for everybody. Others that wait meanwhile are
 //! *followers*: they sleep on a condition variable, look again when there is news, and one of them takes over when
 //! the leader has what it waited for. Calls that do not wait run their turn under the lock and go.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use xtp_engine::{Expectation, Time};
@@ -116,6 +117,10 @@ pub(crate) struct Shared {
     pub(crate) interrupted: AtomicBool,
     /// The last handle is gone.
     ended: AtomicBool,
+    /// Sends what short writes gathered, once there were such.
+    pub(crate) flusher: Mutex<Option<JoinHandle<()>>>,
+    /// This, for threads of its own.
+    pub(crate) this: Weak<Shared>,
 }
 
 /// A handle of the user: with the last one the endpoint ends. Drivers hold the [`Shared`] inside only.
@@ -123,7 +128,10 @@ pub(crate) struct Handle(Arc<Shared>);
 
 impl Handle {
     pub(crate) fn new(shared: Shared) -> Self {
-        Self(Arc::new(shared))
+        Self(Arc::new_cyclic(|this| Shared {
+            this: Weak::clone(this),
+            ..shared
+        }))
     }
 
     /// For a driver, which does not keep the endpoint alive.
@@ -151,6 +159,8 @@ impl Drop for Handle {
         if state.driver_sleeps.is_some() || state.core.driver.is_some() {
             self.0.wake_driver(&state);
         }
+        drop(state);
+        self.0.end_flusher();
     }
 }
 
@@ -178,6 +188,8 @@ impl Shared {
             wanting: AtomicUsize::new(0),
             interrupted: AtomicBool::new(false),
             ended: AtomicBool::new(false),
+            flusher: Mutex::new(None),
+            this: Weak::new(),
         }
     }
 
@@ -283,6 +295,10 @@ impl Shared {
         let mut state = self.lock();
         let now = state.core.now();
         let answer = question(&mut state.core, now);
+        if self.only_collected(&mut state) {
+            self.proceed(&mut state, now);
+            return answer;
+        }
         if answer.is_pending() {
             if self.interrupted.load(Ordering::Relaxed) {
                 return Poll::Ready(Err(Error::Interrupted));
@@ -291,6 +307,7 @@ impl Shared {
         }
         state.core.turn(now);
         self.announce(&mut state);
+        state.core.end_write();
         answer
     }
 
@@ -325,15 +342,19 @@ impl Shared {
         loop {
             let seen = state.core.news;
             let answer = question(&mut state.core, now);
+            let collected = self.only_collected(&mut state);
             let idle = std::mem::take(&mut idle) && answer.is_pending();
             if answer.is_pending() && !idle {
                 state.core.turn(now);
                 self.announce(&mut state);
+            } else if collected {
+                self.proceed(&mut state, now);
             } else if !idle && (state.is_shared() || state.core.is_pressing(now)) {
                 self.finish(&mut state, now);
             }
             if let Poll::Ready(answer) = answer {
                 self.hand_over(&state);
+                state.core.end_write();
                 return (state, now, answer);
             }
             let over = until.filter(|(until, _)| *until <= now);
@@ -362,6 +383,22 @@ impl Shared {
             }
             now = state.core.now_or_arrival();
         }
+    }
+
+    /// Ends a call that only collected a write: what has to leave besides leaves.
+    fn proceed(&self, state: &mut State, now: Time) {
+        if state.corks == 0 && state.core.is_pressing(now) {
+            state.core.proceed(now);
+            self.announce(state);
+        }
+    }
+
+    /// Whether the question just asked collected a write and did nothing else, so that nothing has to leave.
+    fn only_collected(&self, state: &mut State) -> bool {
+        if state.core.gathering.take_wanted() {
+            self.start_flusher(state);
+        }
+        state.core.gathering.take_collected()
     }
 
     /// One round of progress for everybody: takes what arrived, does what is due, sends what may leave. With a

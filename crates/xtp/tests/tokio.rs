@@ -577,3 +577,36 @@ fn receives_are_posted_by_tag() {
         assert!(there.cancel());
     });
 }
+
+/// As with the calls that wait (`gathered_writes`): short writes share packets, and the last leave by themselves.
+#[test]
+fn short_writes_are_gathered() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen_streams(PORT).expect("a free number");
+        let data = pattern(256 << 10);
+        let mut packets = Vec::new();
+        for nodelay in [false, true] {
+            let stream = client
+                .open(address, paradigm::stream(PORT))
+                .expect("options in range");
+            stream.set_nodelay(nodelay).expect("open");
+            stream.send("begin").await.expect("room");
+            let far = listener.accept().await.expect("an association").into_stream();
+            let before = client.stats().packets_sent();
+            let mut received = vec![0; 5 + data.len()];
+            let mut reader = &far;
+            let writing = async {
+                for piece in data.chunks(16) {
+                    (&stream).write_all(piece).await.expect("room");
+                }
+            };
+            let ((), read) = ::tokio::join!(writing, reader.read_exact(&mut received));
+            read.expect("all of them");
+            assert!(received[5..] == data, "other octets");
+            packets.push(client.stats().packets_sent() - before);
+        }
+        println!("{} writes, {packets:?} packets", data.len() / 16);
+        assert!(packets[0] < packets[1] / 4, "{packets:?}");
+    });
+}

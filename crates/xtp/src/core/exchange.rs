@@ -115,7 +115,7 @@ impl Core {
             return false;
         }
         let more = slot.more();
-        let kept = more.collect(now, octets, WRITE_BUFFER);
+        let kept = more.collect(now, octets, 0, WRITE_BUFFER);
         let mut data = more.buffer.split().freeze();
         if kept {
             self.note_writer(id);

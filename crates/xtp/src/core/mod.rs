@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wait::{Patience, Traffic};
 use gathered::Gathered;
+use gathering::Gathering;
 
 pub(crate) mod arrivals;
 mod echo;
@@ -26,6 +27,7 @@ mod events;
 mod exchange;
 mod expect;
 mod gathered;
+mod gathering;
 pub(crate) mod group;
 mod matching;
 pub(crate) mod ops;
@@ -38,6 +40,7 @@ mod write_memory;
 
 pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
+pub(crate) use gathering::{AGE, Flusher};
 pub use orphan::Unconfirmed;
 pub use requests::Completion;
 pub(crate) use slot::{Accepted, Slot, Use};
@@ -130,6 +133,8 @@ pub(crate) struct Core {
     idle_memory_at: Time,
     /// What the engine took since the last turn.
     pub(crate) gathered: Gathered,
+    /// Short writes the engine has not been given yet.
+    pub(crate) gathering: Gathering,
     last_poll: Time,
     /// Octets sent until then.
     given_at_poll: u64,
@@ -172,6 +177,7 @@ impl Core {
             writers: Vec::new(),
             idle_memory_at: Time::ZERO,
             gathered: Gathered::default(),
+            gathering: Gathering::default(),
             last_poll: Time::ZERO,
             given_at_poll: 0,
             handed: None,
@@ -185,6 +191,11 @@ impl Core {
     /// This moment.
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// What tells it.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// The moment the batch that was just taken arrived, once; or this moment: a clock need not be read twice.
@@ -368,6 +379,14 @@ impl Core {
 
     /// Ends a turn: timers, answers and data leave, and what that caused is noted.
     pub(crate) fn turn(&mut self, now: Time) {
+        if self.has_gathered() {
+            self.hand_on_gathered(now);
+        }
+        self.proceed(now);
+    }
+
+    /// As [`turn`](Self::turn), and writes that are gathered stay.
+    pub(crate) fn proceed(&mut self, now: Time) {
         self.gathered = Gathered::default();
         self.look_at_overdue(now);
         self.serve_echo(now);

@@ -107,44 +107,62 @@ pub(crate) fn entrust(
     once_done(step(core, data))
 }
 
-/// Copies octets into retained memory and hands them on unless the stream is corked and there is room to collect
-/// more. Returns how many were taken, 0 only if there is no room at all.
+/// Copies octets into retained memory and hands them on, unless the stream is corked or they are [gathered](Core::gathers) with those
+/// of other writes, and there is room to collect more. Returns how many were taken, 0 only if there is no room at all.
 pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) -> Result<usize> {
     if let Some(error) = core.ended(id) {
         return Err(error);
     }
-    let capacity = WRITE_BUFFER;
+    let gathers = core.gathers(now, id, octets.len())?;
     let corked = core.slot(id)?.corked;
-    if !corked && !clear_backlog(core, now, id)? {
+    let collects = gathers || corked;
+    if !collects && !clear_backlog(core, now, id)? {
         return Ok(0);
     }
-    if !corked && octets.len() >= LONG {
+    if !collects && octets.len() >= LONG {
         let taken = core.write_long(now, id, octets)?;
         // As long as something is under way, room for whole packets follows.
         if taken > 0 || core.unacknowledged(id) > 0 {
             return Ok(taken);
         }
     }
-    let room = usize::try_from(core.engine.settled().context(id)?.writable()).unwrap_or(usize::MAX);
+    let whole = if collects { core.train(id)? } else { 0 };
+    if gathers && !makes_room(core, now, id, whole)? {
+        return Ok(0);
+    }
+    let room = writable(core, id)?;
     let slot = core.slot(id)?;
     let collected = slot.collected();
-    let limit = if corked {
-        capacity
-            .saturating_sub(collected)
-            .max(room.saturating_sub(collected))
-    } else {
-        room
+    let limit = match (gathers, corked) {
+        (true, _) => room.min(whole).saturating_sub(collected),
+        (false, true) => room.max(whole).saturating_sub(collected),
+        (false, false) => room.min(WRITE_BUFFER.max(PIECE)),
     };
-    let taken = octets.len().min(limit).min(capacity.max(PIECE));
+    let taken = octets.len().min(limit);
     slot.started = true;
-    if slot.more().collect(now, &octets[..taken], capacity) {
+    if slot.more().collect(now, &octets[..taken], whole, WRITE_BUFFER) {
         core.note_writer(id);
     }
     core.copied += taken as u64;
-    if !corked || collected + taken >= capacity {
+    let full = collected + taken >= whole;
+    if !collects || full || gathers && taken > 0 && core.hold(now, id)? {
         clear_backlog(core, now, id)?;
+        core.begin_write(id);
     }
     Ok(taken)
+}
+
+/// Octets the engine has room for.
+fn writable(core: &mut Core, id: ContextId) -> Result<usize> {
+    let room = core.engine.settled().context(id)?.writable();
+    Ok(usize::try_from(room).unwrap_or(usize::MAX))
+}
+
+/// Hands on what was gathered where it leaves no room for more; false if it finds none itself.
+fn makes_room(core: &mut Core, now: Time, id: ContextId, whole: usize) -> Result<bool> {
+    let collected = core.slot(id)?.collected();
+    let fills = collected > 0 && collected >= whole.min(writable(core, id)?);
+    Ok(!fills || clear_backlog(core, now, id)?)
 }
 
 /// Hands on what was kept back and what `write` collected, in this order; true if nothing is left of either.
@@ -164,7 +182,9 @@ pub(crate) fn clear_backlog(core: &mut Core, now: Time, id: ContextId) -> Result
     if slot.collected() == 0 {
         return Ok(true);
     }
-    let mut data = slot.more().buffer.split().freeze();
+    let more = slot.more();
+    more.pace.leave();
+    let mut data = more.buffer.split().freeze();
     hand_on(core, now, id, &mut data, false)?;
     if data.is_empty() {
         return Ok(true);
@@ -274,6 +294,17 @@ pub(crate) fn trains(
 
 /// Octets into `buffer`, as many as there are, 0 at the end. Tags and gaps are passed over.
 pub(crate) fn read(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Poll<Result<usize>> {
+    let outcome = copy_out(core, now, id, buffer);
+    if outcome.is_ready()
+        && let Ok(slot) = core.slot(id)
+        && let Some(more) = slot.if_more()
+    {
+        more.pace.read();
+    }
+    outcome
+}
+
+fn copy_out(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Poll<Result<usize>> {
     let mut filled = 0;
     if buffer.len() >= MANY {
         // As the trains lie there, without a reference for each packet. What went wrong, if anything, will be found below.
@@ -365,6 +396,7 @@ pub(crate) fn set_mark_at(
     if let Some(error) = core.ended(id) {
         return Err(error);
     }
+    clear_backlog(core, now, id)?;
     let mark = core.engine.mark(now, id, MarkAt::Offset(offset), what)?;
     core.slot(id)?.more().marks.push((mark, false));
     Ok(mark)
@@ -505,6 +537,9 @@ pub(crate) fn write_or_wait(core: &mut Core, now: Time, id: ContextId, octets: &
     match write(core, now, id, octets) {
         Ok(0) if !octets.is_empty() => {}
         outcome => return Poll::Ready(outcome),
+    }
+    if let Ok(slot) = core.slot(id) {
+        slot.more().pace.excuse();
     }
     match core.engine.wait_for_room(now, id) {
         Ok(()) => Poll::Pending,

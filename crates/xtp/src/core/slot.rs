@@ -8,6 +8,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId, Time};
 
+use super::gathering::Pace;
 use super::reading::{Collects, Partial};
 use super::write_memory::WriteMemory;
 
@@ -56,6 +57,8 @@ pub(crate) struct Slot {
     pub(crate) echo_due: bool,
     /// `io::Write` collects until its buffer is full.
     pub(crate) corked: bool,
+    /// Every write of `io::Write` leaves at once.
+    pub(crate) nodelay: bool,
     /// No route leads to the peer.
     pub(crate) unroutable: Option<io::ErrorKind>,
     /// How it ended.
@@ -72,6 +75,8 @@ pub(crate) struct More {
     partial: Partial,
     /// What `io::Write` collected and did not hand on, and room for more.
     pub(crate) buffer: BytesMut,
+    /// How quickly `io::Write` is used.
+    pub(super) pace: Pace,
     /// The buffer has had memory, which may be under way.
     had_memory: bool,
     /// What was written and is under way, and memory to be used again.
@@ -85,11 +90,15 @@ pub(crate) struct More {
 }
 
 impl More {
-    /// Copies octets behind what was collected, into memory for `capacity` octets where that is other memory than before.
-    /// Whether it is [memory](Self::memory) that is kept from now on.
+    /// Copies octets behind what was collected, into memory for `capacity` octets where that is other memory than before; the first of
+    /// what is collected into memory with room for `whole` at least. Whether it is [memory](Self::memory) that is kept from now on.
     #[must_use]
-    pub(super) fn collect(&mut self, now: Time, octets: &[u8], capacity: usize) -> bool {
-        let fits = self.buffer.capacity() - self.buffer.len() >= octets.len();
+    pub(super) fn collect(&mut self, now: Time, octets: &[u8], whole: usize, capacity: usize) -> bool {
+        let needed = match self.buffer.is_empty() {
+            true => whole.max(octets.len()),
+            false => octets.len(),
+        };
+        let fits = self.buffer.capacity() - self.buffer.len() >= needed;
         let kept = !fits && self.make_room(now, capacity.max(octets.len()));
         self.buffer.put_slice(octets);
         kept
@@ -120,6 +129,7 @@ impl Slot {
             writer_left: false,
             echo_due: false,
             corked: false,
+            nodelay: false,
             unroutable: None,
             closed: None,
             written: 0,

@@ -248,6 +248,14 @@ impl Stream {
         self.mark(what)?.wait(None).await
     }
 
+    /// As [`crate::Stream::set_nodelay`].
+    ///
+    /// # Errors
+    /// As [`crate::Stream::set_nodelay`].
+    pub fn set_nodelay(&self, nodelay: bool) -> Result<()> {
+        self.inner.set_nodelay(nodelay)
+    }
+
     /// Ends this end's stream after everything sent. Cancel-safe.
     ///
     /// # Errors
@@ -393,7 +401,7 @@ impl AsyncRead for Stream {
 }
 
 impl AsyncWrite for &Stream {
-    /// Copies once and sends at once, unless corked.
+    /// Copies once and sends at once, unless short writes come quickly ([`set_nodelay`](Stream::set_nodelay)).
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
         let id = self.inner.id();
         self.poll_with(context, |core, now| ops::write_or_wait(core, now, id, octets))

@@ -1,0 +1,241 @@
+//! Short writes that come quickly are gathered until they fill a train of packets: a program that writes a line, a record or a
+//! thousand octets at a time pays for a packet once for many of them. What is gathered leaves with the next turn, whoever has one,
+//! and if nobody has, with the [flusher's](crate::flusher).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use xtp_engine::{ContextId, Time};
+use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
+use xtp_wire::size;
+
+use super::write_memory::WRITE_BUFFER;
+use super::{Core, Slot, ops};
+use crate::error::Result;
+use crate::flusher::Held;
+
+/// Longer writes fill a good part of a train by themselves.
+const SHORT: usize = 16 << 10;
+/// Writes follow each other quickly when a program takes less than this from one to the next.
+const QUICK: Duration = Duration::from_micros(20);
+/// So many in a row behind something that is under way are a stream of short writes.
+const RUN: u8 = 32;
+/// What a read takes from that, for whoever reads about as often as it writes is in an exchange and waits for answers; what a late
+/// write takes, and a gathering of less than [`WORTH`] writes.
+const LESS: u8 = 8;
+const WORTH: u32 = 4;
+/// What has been gathered for so long leaves with the next write.
+pub(crate) const AGE: Duration = Duration::from_micros(100);
+/// A stream that was not written to for so long is over. Less may be the time that others have had the core.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// How quickly one association is written to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    /// When the last write ended, as far as a clock was read.
+    last: Time,
+    /// Quick writes in a row, up to [`RUN`].
+    run: u8,
+    /// Writes that are gathered, and when the first of them was.
+    gathered: u32,
+    since: Time,
+    /// What passed since the last write was the endpoint's time, not the program's.
+    excused: bool,
+}
+
+impl Pace {
+    /// A write at `now`; `under_way`: something is not acknowledged yet. Whether it is one of a stream.
+    fn note(&mut self, now: Time, under_way: bool) -> bool {
+        let gap = match std::mem::take(&mut self.excused) {
+            true => Duration::ZERO,
+            false => now.since(self.last),
+        };
+        self.last = now;
+        self.run = match self.is_stream() {
+            _ if !under_way => 0,
+            true if gap < PAUSE => RUN,
+            true => 0,
+            false if gap < QUICK => self.run + 1,
+            false => self.run.saturating_sub(LESS),
+        };
+        self.is_stream()
+    }
+
+    fn is_stream(self) -> bool {
+        self.run == RUN
+    }
+
+    /// The write that was noted last ended at `now`.
+    fn end(&mut self, now: Time) {
+        self.last = now;
+    }
+
+    /// The next write is not late, whenever it comes: this one waits.
+    pub(super) fn excuse(&mut self) {
+        self.excused = true;
+    }
+
+    /// The program read something.
+    pub(super) fn read(&mut self) {
+        self.run = self.run.saturating_sub(LESS);
+    }
+
+    /// The write at `now` is gathered. Whether what is gathered has waited long enough.
+    fn gather(&mut self, now: Time) -> bool {
+        if self.gathered == 0 {
+            self.since = now;
+        }
+        self.gathered += 1;
+        now.since(self.since) >= AGE
+    }
+
+    /// What was gathered leaves.
+    pub(super) fn leave(&mut self) {
+        let count = std::mem::take(&mut self.gathered);
+        if count > 0 && count < WORTH {
+            self.run = self.run.saturating_sub(LESS);
+        }
+    }
+}
+
+/// Whether somebody sends what is gathered if its writer does nothing more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Flusher {
+    /// Nobody yet.
+    #[default]
+    None,
+    Running,
+    /// Nobody, and so it stays.
+    Refused,
+}
+
+/// What the last question did beside the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Aside {
+    #[default]
+    Nothing,
+    /// It collected a write and nothing else.
+    Collected,
+    /// It would have, if there was a flusher.
+    Wanted,
+}
+
+/// What is gathered of all associations.
+#[derive(Debug, Default)]
+pub(crate) struct Gathering {
+    /// Associations of which something may be.
+    streams: Vec<ContextId>,
+    aside: Aside,
+    /// The association for which something was handed on, until its caller goes.
+    writes: Option<ContextId>,
+    pub(crate) flusher: Flusher,
+    pub(crate) held: Arc<Held>,
+}
+
+impl Gathering {
+    /// Whether the question just asked collected a write and did nothing else, so that nothing has to leave. Once.
+    pub(crate) fn take_collected(&mut self) -> bool {
+        let collected = self.aside == Aside::Collected;
+        if collected {
+            self.aside = Aside::Nothing;
+        }
+        collected
+    }
+
+    /// Whether the question just asked could use a flusher. Once.
+    pub(crate) fn take_wanted(&mut self) -> bool {
+        let wanted = self.aside == Aside::Wanted;
+        if wanted {
+            self.aside = Aside::Nothing;
+        }
+        wanted
+    }
+
+    /// Something of `id` is gathered.
+    fn hold(&mut self, now: Time, id: ContextId) {
+        self.aside = Aside::Collected;
+        if self.streams.contains(&id) {
+            return;
+        }
+        if self.streams.is_empty() {
+            self.held.hold(now);
+        }
+        self.streams.push(id);
+    }
+}
+
+/// Octets of a train of packets that carry `packet` each.
+fn train(packet: usize) -> usize {
+    let packets = (MAX_DATAGRAM / size::packet(packet)).clamp(1, MAX_SEGMENTS);
+    (packets * packet).min(WRITE_BUFFER)
+}
+
+impl Core {
+    /// Notes a write of so many octets; whether it is gathered with others.
+    pub(super) fn gathers(&mut self, now: Time, id: ContextId, octets: usize) -> Result<bool> {
+        if octets > SHORT || self.gathering.flusher == Flusher::Refused {
+            return Ok(false);
+        }
+        let slot = self.slot(id)?;
+        if slot.corked || slot.nodelay {
+            return Ok(false);
+        }
+        let under_way = slot.more().pace.is_stream() || self.unacknowledged(id) > 0;
+        let quick = self.slot(id)?.more().pace.note(now, under_way);
+        if quick && self.gathering.flusher == Flusher::None {
+            self.gathering.aside = Aside::Wanted;
+        }
+        Ok(quick && self.gathering.flusher == Flusher::Running)
+    }
+
+    /// A write of `id` leaves, which takes its time.
+    pub(super) fn begin_write(&mut self, id: ContextId) {
+        self.gathering.writes = Some(id);
+    }
+
+    /// The caller who drove the endpoint goes: if it wrote, what follows is the program's time.
+    #[inline]
+    pub(crate) fn end_write(&mut self) {
+        if let Some(id) = self.gathering.writes.take() {
+            let now = self.now();
+            if let Some(more) = self.slots.get_mut(&id).and_then(Slot::if_more) {
+                more.pace.end(now);
+            }
+        }
+    }
+
+    /// How much is collected before it leaves: as much as a train carries in whole packets.
+    pub(super) fn train(&mut self, id: ContextId) -> Result<usize> {
+        Ok(train(self.engine.settled().context(id)?.packet_payload()))
+    }
+
+    /// A write of `id` was collected. Whether what is has waited long enough; if not, it is held.
+    pub(super) fn hold(&mut self, now: Time, id: ContextId) -> Result<bool> {
+        let over = self.slot(id)?.more().pace.gather(now);
+        if !over {
+            self.gathering.hold(now, id);
+        }
+        Ok(over)
+    }
+
+    /// Hands on what was gathered, for the turn that begins.
+    #[cold]
+    pub(super) fn hand_on_gathered(&mut self, now: Time) {
+        let mut streams = std::mem::take(&mut self.gathering.streams);
+        for id in streams.drain(..) {
+            // One that is gone or has ended says so to its user.
+            let _ = ops::clear_backlog(self, now, id);
+        }
+        self.gathering.streams = streams;
+        self.gathering.held.release();
+    }
+
+    /// Whether something is gathered that did not leave.
+    pub(super) fn has_gathered(&self) -> bool {
+        !self.gathering.streams.is_empty()
+    }
+}
+
+#[cfg(test)]
+#[path = "gathering_tests.rs"]
+mod tests;

@@ -1,0 +1,82 @@
+//! Short writes that come quickly share packets, for which there is a thread while somebody needs it. One test: it looks at the threads of
+//! its process.
+
+mod common;
+
+use std::io::{Read, Write};
+
+use common::{PORT, endpoint, pattern};
+use xtp::{Config, Endpoint, Stream, paradigm};
+
+/// Reads so many octets, which must be `expected`.
+fn read_all(stream: &Stream, expected: &[u8]) {
+    let mut received = vec![0; expected.len()];
+    let mut reader = stream;
+    reader.read_exact(&mut received).expect("all of them");
+    assert!(received == expected, "other octets");
+}
+
+/// Writes `data` in pieces of `size` to a reader in a thread of its own; packets sent.
+fn write_all(gather: bool, data: &[u8], size: usize, prepare: impl Fn(&Stream)) -> u64 {
+    let server = endpoint();
+    let mut config = Config::client();
+    config.gather_writes = gather;
+    let client = Endpoint::bind(config).expect("a socket");
+    let listener = server.listen_streams(PORT).expect("a free number");
+    let to = server.local_addr();
+    let stream = client.open(to, paradigm::stream(PORT)).expect("options");
+    stream.send("begin").expect("room");
+    let far = listener.accept().expect("an association").into_stream();
+    read_all(&far, b"begin");
+    prepare(&stream);
+    let before = client.stats().packets_sent();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            read_all(&far, data);
+            // It is there until the writer knows that everything came.
+            assert_eq!((&far).read(&mut [0]).expect("the end"), 0);
+        });
+        for piece in data.chunks(size) {
+            (&stream).write_all(piece).expect("room");
+        }
+        stream.flush_acknowledged().expect("it has all");
+        stream.shutdown_write().expect("open");
+    });
+    client.stats().packets_sent() - before
+}
+
+/// Whether this process has a thread for gathered writes.
+fn has_flusher() -> bool {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("a system that tells");
+    let names = tasks
+        .flatten()
+        .map(|task| std::fs::read_to_string(task.path().join("comm")));
+    names.flatten().any(|name| name.trim() == "xtp-flusher")
+}
+
+#[test]
+fn short_writes_share_packets_unless_told_otherwise() {
+    let data = pattern(4 << 20);
+    let writes = |size| data.len().div_ceil(size) as u64;
+
+    // Those that wait for the window share packets at all times, so that there are fewer than writes.
+    let alone = |packets: u64, size| packets > writes(size) / 4;
+    assert!(alone(write_all(false, &data, 1_024, |_| {}), 1_024));
+    let prompt = |stream: &Stream| {
+        assert!(!stream.nodelay().expect("open"));
+        stream.set_nodelay(true).expect("open");
+        assert!(stream.nodelay().expect("open"));
+    };
+    assert!(alone(write_all(true, &data, 1_024, prompt), 1_024));
+    assert!(!has_flusher(), "nobody needed it");
+
+    for size in [16, 1_024, 8_192] {
+        let packets = write_all(true, &data, size, |_| {});
+        println!("{size}: {} writes, {packets} packets", writes(size));
+        assert!(!alone(packets, size), "{size}: {packets} packets");
+    }
+    assert!(!has_flusher(), "it ends with its endpoint");
+
+    assert!(alone(write_all(true, &data, 32 << 10, |_| {}), 32 << 10));
+    assert!(!has_flusher(), "long writes fill packets by themselves");
+}
