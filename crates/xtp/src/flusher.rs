@@ -122,9 +122,25 @@ impl Shared {
         }
     }
 
+    /// Ends a call that only collected a write: what has to leave besides leaves.
+    pub(crate) fn proceed(&self, state: &mut State, now: Time) {
+        if state.corks == 0 && state.core.is_pressing(now) {
+            state.core.proceed(now);
+            self.announce(state);
+        }
+    }
+
+    /// Whether the question just asked collected a write and did nothing else, so that nothing has to leave.
+    pub(crate) fn only_collected(&self, state: &mut State) -> bool {
+        if state.core.gathering.take_wanted() {
+            self.start_flusher(state);
+        }
+        state.core.gathering.take_collected()
+    }
+
     /// Somebody would gather writes: from now on there is who sends them, unless the system has no thread for it.
     #[cold]
-    pub(crate) fn start_flusher(&self, state: &mut State) {
+    fn start_flusher(&self, state: &mut State) {
         if state.core.gathering.flusher != Flusher::None {
             return;
         }

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::wait::{Habit, Patience, Step};
 use crate::wake::Waker;
 
+mod corks;
 mod exchange;
 mod sleep;
 use sleep::Slept;
@@ -228,36 +229,6 @@ impl Shared {
         }
     }
 
-    /// Calls that do not wait send nothing until [`uncork`](Self::uncork).
-    pub(crate) fn cork(&self) {
-        self.lock().corks += 1;
-    }
-
-    /// Sends what was held back, if nobody else holds it back.
-    pub(crate) fn uncork(&self) {
-        let mut state = self.lock();
-        state.corks -= 1;
-        let now = state.core.now();
-        self.finish(&mut state, now);
-    }
-
-    /// Sends what was held back.
-    pub(crate) fn flush(&self) {
-        let mut state = self.lock();
-        let now = state.core.now();
-        state.core.turn(now);
-        self.announce(&mut state);
-    }
-
-    /// Runs a command whose packets leave with the next turn: with those of other commands, in one system call.
-    pub(crate) fn prepare<T>(&self, command: impl FnOnce(&mut Core, Time) -> T) -> T {
-        let mut state = self.lock();
-        let now = state.core.now();
-        let result = command(&mut state.core, now);
-        self.announce(&mut state);
-        result
-    }
-
     /// Looks at the state without a turn.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Core) -> T) -> T {
         look(&mut self.lock().core)
@@ -383,22 +354,6 @@ impl Shared {
             }
             now = state.core.now_or_arrival();
         }
-    }
-
-    /// Ends a call that only collected a write: what has to leave besides leaves.
-    fn proceed(&self, state: &mut State, now: Time) {
-        if state.corks == 0 && state.core.is_pressing(now) {
-            state.core.proceed(now);
-            self.announce(state);
-        }
-    }
-
-    /// Whether the question just asked collected a write and did nothing else, so that nothing has to leave.
-    fn only_collected(&self, state: &mut State) -> bool {
-        if state.core.gathering.take_wanted() {
-            self.start_flusher(state);
-        }
-        state.core.gathering.take_collected()
     }
 
     /// One round of progress for everybody: takes what arrived, does what is due, sends what may leave. With a

@@ -16,8 +16,18 @@ fn read_all(stream: &Stream, expected: &[u8]) {
     assert!(received == expected, "other octets");
 }
 
-/// Writes `data` in pieces of `size` to a reader in a thread of its own; packets sent.
-fn write_all(gather: bool, data: &[u8], size: usize, prepare: impl Fn(&Stream)) -> u64 {
+/// As `std::io::Write` does.
+fn write(stream: &Stream, octets: &[u8]) {
+    (&mut &*stream).write_all(octets).expect("room");
+}
+
+/// As memory of its own.
+fn send(stream: &Stream, octets: &[u8]) {
+    stream.send(octets.to_vec()).expect("room");
+}
+
+/// Hands over `data` in pieces of `size`, to a reader in a thread of its own; packets sent.
+fn packets(gather: bool, data: &[u8], size: usize, put: impl Fn(&Stream, &[u8])) -> u64 {
     let server = endpoint();
     let mut config = Config::client();
     config.gather_writes = gather;
@@ -28,7 +38,6 @@ fn write_all(gather: bool, data: &[u8], size: usize, prepare: impl Fn(&Stream)) 
     stream.send("begin").expect("room");
     let far = listener.accept().expect("an association").into_stream();
     read_all(&far, b"begin");
-    prepare(&stream);
     let before = client.stats().packets_sent();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -37,7 +46,7 @@ fn write_all(gather: bool, data: &[u8], size: usize, prepare: impl Fn(&Stream)) 
             assert_eq!((&far).read(&mut [0]).expect("the end"), 0);
         });
         for piece in data.chunks(size) {
-            (&stream).write_all(piece).expect("room");
+            put(&stream, piece);
         }
         stream.flush_acknowledged().expect("it has all");
         stream.shutdown_write().expect("open");
@@ -61,22 +70,27 @@ fn short_writes_share_packets_unless_told_otherwise() {
 
     // Those that wait for the window share packets at all times, so that there are fewer than writes.
     let alone = |packets: u64, size| packets > writes(size) / 4;
-    assert!(alone(write_all(false, &data, 1_024, |_| {}), 1_024));
-    let prompt = |stream: &Stream| {
-        assert!(!stream.nodelay().expect("open"));
-        stream.set_nodelay(true).expect("open");
-        assert!(stream.nodelay().expect("open"));
+    for put in [write, send] {
+        assert!(alone(packets(false, &data, 1_024, put), 1_024));
+    }
+    let prompt = |stream: &Stream, octets: &[u8]| {
+        if !stream.nodelay().expect("open") {
+            stream.set_nodelay(true).expect("open");
+        }
+        write(stream, octets);
     };
-    assert!(alone(write_all(true, &data, 1_024, prompt), 1_024));
+    assert!(alone(packets(true, &data, 1_024, prompt), 1_024));
     assert!(!has_flusher(), "nobody needed it");
 
     for size in [16, 1_024, 8_192] {
-        let packets = write_all(true, &data, size, |_| {});
-        println!("{size}: {} writes, {packets} packets", writes(size));
-        assert!(!alone(packets, size), "{size}: {packets} packets");
+        for put in [write, send] {
+            let packets = packets(true, &data, size, put);
+            println!("{size}: {} writes, {packets} packets", writes(size));
+            assert!(!alone(packets, size), "{size}: {packets} packets");
+        }
     }
     assert!(!has_flusher(), "it ends with its endpoint");
 
-    assert!(alone(write_all(true, &data, 32 << 10, |_| {}), 32 << 10));
+    assert!(alone(packets(true, &data, 32 << 10, write), 32 << 10));
     assert!(!has_flusher(), "long writes fill packets by themselves");
 }

@@ -1,8 +1,11 @@
-//! The engine's events, sorted to those who wait for them.
+//! The engine's events, sorted to those who wait for them, and what the network reports of a peer.
+
+use std::net::SocketAddr;
 
 use xtp_engine::{CloseReason, ContextId, Event, Time};
 
 use super::{Accepted, Core, Use};
+use crate::error::Error;
 
 impl Core {
     /// Takes all events of the engine.
@@ -86,6 +89,36 @@ impl Core {
         tracing::warn!(%peer, octets, %reason, "an association ended unconfirmed after its last handle was dropped");
         if self.lost.len() < super::orphan::MAX_LOST {
             self.lost.push(super::Unconfirmed { peer, octets, reason });
+        }
+    }
+
+    /// Tells the users concerned what the network said.
+    #[cold]
+    pub(super) fn settle_troubles(&mut self, now: Time) {
+        if let Some(failure) = self.carrier.take_failure() {
+            self.fail(&failure);
+        }
+        for (peer, kind) in self.carrier.take_unroutable() {
+            self.mark_unroutable(now, peer, kind);
+        }
+    }
+
+    fn mark_unroutable(&mut self, now: Time, peer: SocketAddr, kind: std::io::ErrorKind) {
+        tracing::debug!(%peer, %kind, "no route");
+        let mut requests = Vec::new();
+        for (id, slot) in &mut self.slots {
+            if slot.peer == peer && !slot.heard && slot.unroutable.is_none() {
+                slot.unroutable = Some(kind);
+                slot.wake();
+                self.news += 1;
+                if matches!(slot.used_by, Use::Request { .. }) {
+                    requests.push((*id, slot.used_by));
+                }
+            }
+        }
+        for (id, used_by) in requests {
+            let source = kind.into();
+            self.complete(now, id, used_by, Err(Error::NoRoute { peer, source }));
         }
     }
 }

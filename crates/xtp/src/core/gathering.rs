@@ -89,6 +89,11 @@ impl Pace {
         now.since(self.since) >= AGE
     }
 
+    /// What is gathered leaves because no more may be: that says nothing of how quickly it came.
+    pub(super) fn fill(&mut self) {
+        self.gathered = 0;
+    }
+
     /// What was gathered leaves.
     pub(super) fn leave(&mut self) {
         let count = std::mem::take(&mut self.gathered);
@@ -162,6 +167,15 @@ impl Gathering {
         }
         self.streams.push(id);
     }
+
+    /// What was gathered of `id` leaves.
+    fn let_go(&mut self, id: ContextId) {
+        self.aside = Aside::Nothing;
+        self.streams.retain(|stream| *stream != id);
+        if self.streams.is_empty() {
+            self.held.release();
+        }
+    }
 }
 
 /// Octets of a train of packets that carry `packet` each.
@@ -180,7 +194,11 @@ impl Core {
         if slot.corked || slot.nodelay {
             return Ok(false);
         }
-        let under_way = slot.more().pace.is_stream() || self.unacknowledged(id) > 0;
+        let known = slot.if_more().map(|more| more.pace.is_stream());
+        let under_way = known == Some(true) || self.unacknowledged(id) > 0;
+        if !under_way && known.is_none() {
+            return Ok(false);
+        }
         let quick = self.slot(id)?.more().pace.note(now, under_way);
         if quick && self.gathering.flusher == Flusher::None {
             self.gathering.aside = Aside::Wanted;
@@ -216,6 +234,13 @@ impl Core {
             self.gathering.hold(now, id);
         }
         Ok(over)
+    }
+
+    /// Hands on what was gathered of `id`; true if all of it was.
+    pub(super) fn let_go(&mut self, now: Time, id: ContextId) -> Result<bool> {
+        self.gathering.let_go(id);
+        self.begin_write(id);
+        ops::clear_backlog(self, now, id)
     }
 
     /// Hands on what was gathered, for the turn that begins.

@@ -95,6 +95,18 @@ fn few_writes_are_not_worth_waiting_for() {
 }
 
 #[test]
+fn trains_of_few_writes_are_full_all_the_same() {
+    let mut pace = Pace::default();
+    let (_, mut now) = writes(&mut pace, Time::ZERO, u32::from(RUN), SOON);
+    for _ in 0..100 {
+        now = now + SOON;
+        assert!(pace.note(now, true) && !pace.gather(now));
+        pace.fill();
+        pace.leave();
+    }
+}
+
+#[test]
 fn the_time_of_a_write_that_leaves_is_not_the_programs() {
     let mut pace = Pace::default();
     let mut now = Time::ZERO;

@@ -37,6 +37,7 @@ mod requests;
 mod slot;
 mod watch;
 mod write_memory;
+mod writing;
 
 pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
@@ -418,16 +419,6 @@ impl Core {
         }
     }
 
-    #[cold]
-    fn settle_troubles(&mut self, now: Time) {
-        if let Some(failure) = self.carrier.take_failure() {
-            self.fail(&failure);
-        }
-        for (peer, kind) in self.carrier.take_unroutable() {
-            self.mark_unroutable(now, peer, kind);
-        }
-    }
-
     /// When something is due although nothing arrives.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let (protocol, arrivals) = (self.engine.deadline(), self.overdue_at);
@@ -556,25 +547,6 @@ impl Core {
     /// How the association ended, if it ended.
     pub(crate) fn close_reason(&self, id: ContextId) -> Option<&CloseReason> {
         self.slots.get(&id)?.closed.as_ref()
-    }
-
-    fn mark_unroutable(&mut self, now: Time, peer: SocketAddr, kind: std::io::ErrorKind) {
-        tracing::debug!(%peer, %kind, "no route");
-        let mut requests = Vec::new();
-        for (id, slot) in &mut self.slots {
-            if slot.peer == peer && !slot.heard && slot.unroutable.is_none() {
-                slot.unroutable = Some(kind);
-                slot.wake();
-                self.news += 1;
-                if matches!(slot.used_by, Use::Request { .. }) {
-                    requests.push((*id, slot.used_by));
-                }
-            }
-        }
-        for (id, used_by) in requests {
-            let source = kind.into();
-            self.complete(now, id, used_by, Err(Error::NoRoute { peer, source }));
-        }
     }
 
     /// The user lets go of an association after a good outcome. One that is over is put away when nothing is waiting;

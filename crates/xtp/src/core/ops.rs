@@ -7,8 +7,9 @@ use std::task::Poll;
 use bytes::Bytes;
 use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkAt, MarkId, Setting, TaggedMessage, Time};
 
-use super::reading::{self, PIECE};
-use super::write_memory::{LONG, WRITE_BUFFER};
+use super::reading;
+use super::writing::send_gathered;
+pub(crate) use super::writing::{clear_backlog, write, write_or_wait};
 use super::{Core, once_done};
 use crate::chunk::Chunk;
 use crate::error::{Error, Result};
@@ -18,7 +19,8 @@ const MANY: usize = 4 << 10;
 /// Sequence space of a tag.
 pub(super) const TAG: u64 = 8;
 
-/// Queues `data`; ready when all of it was accepted. What was accepted is gone from `data`.
+/// Queues `data`; ready when all of it was accepted. What was accepted is gone from `data`. What ends no message may be
+/// [gathered](Core::gathers) as what is written.
 pub(crate) fn send(
     core: &mut Core,
     now: Time,
@@ -26,6 +28,13 @@ pub(crate) fn send(
     data: &mut Bytes,
     eom: bool,
 ) -> Poll<Result<()>> {
+    if !eom {
+        match send_gathered(core, now, id, data) {
+            Ok(true) => return Poll::Ready(Ok(())),
+            Ok(false) => core.begin_write(id),
+            Err(error) => return Poll::Ready(Err(error)),
+        }
+    }
     let step = offer(core, now, id, data, eom);
     once_done(step.map(|_| data.is_empty()))
 }
@@ -64,7 +73,13 @@ pub(crate) fn send_frames(
 }
 
 /// Gives the engine a handle of the same memory, of which it keeps what it accepts.
-fn hand_on(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes, eom: bool) -> Result<usize> {
+pub(super) fn hand_on(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    data: &mut Bytes,
+    eom: bool,
+) -> Result<usize> {
     let accepted = core.engine.send_from(now, id, data, eom)?;
     note_written(core, id, accepted)?;
     Ok(accepted)
@@ -105,93 +120,6 @@ pub(crate) fn entrust(
         Ok(true)
     };
     once_done(step(core, data))
-}
-
-/// Copies octets into retained memory and hands them on, unless the stream is corked or they are [gathered](Core::gathers) with those
-/// of other writes, and there is room to collect more. Returns how many were taken, 0 only if there is no room at all.
-pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) -> Result<usize> {
-    if let Some(error) = core.ended(id) {
-        return Err(error);
-    }
-    let gathers = core.gathers(now, id, octets.len())?;
-    let corked = core.slot(id)?.corked;
-    let collects = gathers || corked;
-    if !collects && !clear_backlog(core, now, id)? {
-        return Ok(0);
-    }
-    if !collects && octets.len() >= LONG {
-        let taken = core.write_long(now, id, octets)?;
-        // As long as something is under way, room for whole packets follows.
-        if taken > 0 || core.unacknowledged(id) > 0 {
-            return Ok(taken);
-        }
-    }
-    let whole = if collects { core.train(id)? } else { 0 };
-    if gathers && !makes_room(core, now, id, whole)? {
-        return Ok(0);
-    }
-    let room = writable(core, id)?;
-    let slot = core.slot(id)?;
-    let collected = slot.collected();
-    let limit = match (gathers, corked) {
-        (true, _) => room.min(whole).saturating_sub(collected),
-        (false, true) => room.max(whole).saturating_sub(collected),
-        (false, false) => room.min(WRITE_BUFFER.max(PIECE)),
-    };
-    let taken = octets.len().min(limit);
-    slot.started = true;
-    if slot.more().collect(now, &octets[..taken], whole, WRITE_BUFFER) {
-        core.note_writer(id);
-    }
-    core.copied += taken as u64;
-    let full = collected + taken >= whole;
-    if !collects || full || gathers && taken > 0 && core.hold(now, id)? {
-        clear_backlog(core, now, id)?;
-        core.begin_write(id);
-    }
-    Ok(taken)
-}
-
-/// Octets the engine has room for.
-fn writable(core: &mut Core, id: ContextId) -> Result<usize> {
-    let room = core.engine.settled().context(id)?.writable();
-    Ok(usize::try_from(room).unwrap_or(usize::MAX))
-}
-
-/// Hands on what was gathered where it leaves no room for more; false if it finds none itself.
-fn makes_room(core: &mut Core, now: Time, id: ContextId, whole: usize) -> Result<bool> {
-    let collected = core.slot(id)?.collected();
-    let fills = collected > 0 && collected >= whole.min(writable(core, id)?);
-    Ok(!fills || clear_backlog(core, now, id)?)
-}
-
-/// Hands on what was kept back and what `write` collected, in this order; true if nothing is left of either.
-pub(crate) fn clear_backlog(core: &mut Core, now: Time, id: ContextId) -> Result<bool> {
-    let slot = core.slot(id)?;
-    let Some(more) = slot.if_more() else {
-        return Ok(true);
-    };
-    if let Some((mut bytes, eom)) = more.held.take() {
-        hand_on(core, now, id, &mut bytes, eom)?;
-        if !bytes.is_empty() {
-            core.slot(id)?.more().held = Some((bytes, eom));
-            return Ok(false);
-        }
-    }
-    let slot = core.slot(id)?;
-    if slot.collected() == 0 {
-        return Ok(true);
-    }
-    let more = slot.more();
-    more.pace.leave();
-    let mut data = more.buffer.split().freeze();
-    hand_on(core, now, id, &mut data, false)?;
-    if data.is_empty() {
-        return Ok(true);
-    }
-    // Rare: a corked stream collected more than there is room for. The rest keeps its place.
-    core.slot(id)?.more().held = Some((data, false));
-    Ok(false)
 }
 
 /// Ready when everything collected was handed to the engine.
@@ -530,21 +458,6 @@ pub(crate) fn respond(
         return Poll::Ready(Err(error.into()));
     }
     finish(core, now, id, response)
-}
-
-/// As [`write`], ready when at least one octet was taken.
-pub(crate) fn write_or_wait(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) -> Poll<Result<usize>> {
-    match write(core, now, id, octets) {
-        Ok(0) if !octets.is_empty() => {}
-        outcome => return Poll::Ready(outcome),
-    }
-    if let Ok(slot) = core.slot(id) {
-        slot.more().pace.excuse();
-    }
-    match core.engine.wait_for_room(now, id) {
-        Ok(()) => Poll::Pending,
-        Err(error) => Poll::Ready(Err(error.into())),
-    }
 }
 
 /// Throws away what arrives until the mark is reached or the association is over.

@@ -44,7 +44,8 @@ pub use split::{Reader, Writer};
 ///
 /// [`send`](Self::send) keeps a reference to the caller's [`Bytes`] until it is acknowledged: no copy in user
 /// space (`Bytes::from_owner` lends memory of any kind). Up to 256 octets may be copied next to their packet's
-/// header, which is cheaper; and a train of many short packets is gathered before the system call that sends it,
+/// header, which is cheaper; what is sent in short pieces, quickly one after the other, is copied where it is gathered
+/// ([`set_nodelay`](Self::set_nodelay)), which is cheaper than a packet for each; and a train of many short packets is gathered before the system call that sends it,
 /// because the kernel takes longer to collect it piece by piece (counted in
 /// [`EndpointStats::octets_copied`](crate::EndpointStats::octets_copied)). Memory that has room for the headers spares even
 /// that: [`frame_buffer`](Self::frame_buffer), [`send_frames`](Self::send_frames). An owner lent this way is dropped inside the

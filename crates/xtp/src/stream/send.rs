@@ -10,7 +10,8 @@ use crate::frames::{FrameBuffer, FrameBytes, Owner};
 
 impl Stream {
     /// Sends all of `data` without copying it; waits for room, not for confirmation. What it accepts leaves within
-    /// this call as far as credit, rate and window allow.
+    /// this call as far as credit, rate and window allow; but short pieces that come quickly one after the other are copied and
+    /// gathered for a moment ([`set_nodelay`](Self::set_nodelay)).
     ///
     /// # Errors
     /// [`Error::Closed`] if the association is over, [`Error::Command`] if the writer was closed or the peer
