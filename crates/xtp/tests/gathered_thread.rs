@@ -26,8 +26,9 @@ fn send(stream: &Stream, octets: &[u8]) {
     stream.send(octets.to_vec()).expect("room");
 }
 
-/// Hands over `data` in pieces of `size`, to a reader in a thread of its own; packets sent.
-fn packets(gather: bool, data: &[u8], size: usize, put: impl Fn(&Stream, &[u8])) -> u64 {
+/// Hands over `data` in pieces of `size`, to a reader in a thread of its own; packets sent, and whether there was a thread for what is
+/// gathered.
+fn packets(gather: bool, data: &[u8], size: usize, put: impl Fn(&Stream, &[u8])) -> (u64, bool) {
     let server = endpoint();
     let mut config = Config::client();
     config.gather_writes = gather;
@@ -39,7 +40,7 @@ fn packets(gather: bool, data: &[u8], size: usize, put: impl Fn(&Stream, &[u8]))
     let far = listener.accept().expect("an association").into_stream();
     read_all(&far, b"begin");
     let before = client.stats().packets_sent();
-    std::thread::scope(|scope| {
+    let flusher = std::thread::scope(|scope| {
         scope.spawn(|| {
             read_all(&far, data);
             // It is there until the writer knows that everything came.
@@ -50,8 +51,9 @@ fn packets(gather: bool, data: &[u8], size: usize, put: impl Fn(&Stream, &[u8]))
         }
         stream.flush_acknowledged().expect("it has all");
         stream.shutdown_write().expect("open");
+        has_flusher()
     });
-    client.stats().packets_sent() - before
+    (client.stats().packets_sent() - before, flusher)
 }
 
 /// Whether this process has a thread for gathered writes.
@@ -69,7 +71,7 @@ fn short_writes_share_packets_unless_told_otherwise() {
     let writes = |size| data.len().div_ceil(size) as u64;
 
     // Those that wait for the window share packets at all times, so that there are fewer than writes.
-    let alone = |packets: u64, size| packets > writes(size) / 4;
+    let alone = |(packets, flusher): (u64, bool), size| packets > writes(size) / 4 && !flusher;
     for put in [write, send] {
         assert!(alone(packets(false, &data, 1_024, put), 1_024));
     }
@@ -80,17 +82,21 @@ fn short_writes_share_packets_unless_told_otherwise() {
         write(stream, octets);
     };
     assert!(alone(packets(true, &data, 1_024, prompt), 1_024));
-    assert!(!has_flusher(), "nobody needed it");
 
     for size in [16, 1_024, 8_192] {
         for put in [write, send] {
-            let packets = packets(true, &data, size, put);
+            let (packets, flusher) = packets(true, &data, size, put);
             println!("{size}: {} writes, {packets} packets", writes(size));
-            assert!(!alone(packets, size), "{size}: {packets} packets");
+            // A tenth of it, and more where others take the core for a while: then some writes leave alone.
+            let most = writes(size) / 4 + 32 * 4;
+            assert!(packets < most && flusher, "{size}: {packets} packets");
         }
     }
     assert!(!has_flusher(), "it ends with its endpoint");
 
-    assert!(alone(packets(true, &data, 32 << 10, write), 32 << 10));
-    assert!(!has_flusher(), "long writes fill packets by themselves");
+    // These fill packets by themselves.
+    for (size, put) in [(48 << 10, write as fn(&Stream, &[u8])), (20 << 10, send)] {
+        let (_, flusher) = packets(true, &data, size, put);
+        assert!(!flusher, "{size}");
+    }
 }

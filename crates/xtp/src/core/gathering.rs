@@ -14,8 +14,10 @@ use super::{Core, Slot, ops};
 use crate::error::Result;
 use crate::flusher::Held;
 
-/// Longer writes fill a good part of a train by themselves.
-const SHORT: usize = 16 << 10;
+/// Longer writes fill most of a train by themselves.
+pub(super) const SHORT_WRITE: usize = 32 << 10;
+/// What is sent and longer need not be copied, which is worth more.
+pub(super) const SHORT_PIECE: usize = 16 << 10;
 /// Writes follow each other quickly when a program takes less than this from one to the next.
 const QUICK: Duration = Duration::from_micros(20);
 /// So many in a row behind something that is under way are a stream of short writes.
@@ -185,9 +187,9 @@ fn train(packet: usize) -> usize {
 }
 
 impl Core {
-    /// Notes a write of so many octets; whether it is gathered with others.
-    pub(super) fn gathers(&mut self, now: Time, id: ContextId, octets: usize) -> Result<bool> {
-        if octets > SHORT || self.gathering.flusher == Flusher::Refused {
+    /// Notes that so many octets are written; whether they are gathered with others, if they are no more than `short`.
+    pub(super) fn gathers(&mut self, now: Time, id: ContextId, octets: usize, short: usize) -> Result<bool> {
+        if octets > short || self.gathering.flusher == Flusher::Refused {
             return Ok(false);
         }
         let slot = self.slot(id)?;

@@ -6,6 +6,7 @@ use bytes::{Buf, Bytes};
 use xtp_engine::{ContextId, Time};
 
 use super::Core;
+use super::gathering::{SHORT_PIECE, SHORT_WRITE};
 use super::ops::hand_on;
 use super::reading::PIECE;
 use super::write_memory::{LONG, WRITE_BUFFER};
@@ -17,7 +18,7 @@ pub(crate) fn write(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) ->
     if let Some(error) = core.ended(id) {
         return Err(error);
     }
-    if core.gathers(now, id, octets.len())? {
+    if core.gathers(now, id, octets.len(), SHORT_WRITE)? {
         return gather(core, now, id, octets);
     }
     core.begin_write(id);
@@ -138,7 +139,7 @@ pub(crate) fn write_or_wait(core: &mut Core, now: Time, id: ContextId, octets: &
 
 /// Gathers `data` with what was sent before it, if that is worth a copy and there is room; true if that was all of it.
 pub(super) fn send_gathered(core: &mut Core, now: Time, id: ContextId, data: &mut Bytes) -> Result<bool> {
-    if core.ended(id).is_some() || !core.gathers(now, id, data.len())? {
+    if core.ended(id).is_some() || !core.gathers(now, id, data.len(), SHORT_PIECE)? {
         return Ok(false);
     }
     while !data.is_empty() {

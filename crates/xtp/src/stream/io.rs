@@ -35,7 +35,7 @@ impl Stream {
     /// With `true` every write leaves in its own call, as with `TcpStream::set_nodelay`; what was gathered until now leaves too. Affects
     /// [`io::Write`] and [`send`](Self::send): messages always leave at once.
     ///
-    /// With `false`, the default, short writes that follow each other quickly (32 of at most 16 KiB in a row, less than 20 us after the
+    /// With `false`, the default, short writes that follow each other quickly (32 of at most 32 KiB, 16 for `send`, in a row, less than 20 us after the
     /// one before, behind something that is not acknowledged yet) are gathered into trains of up to 64 KiB. What is gathered leaves when
     /// a train is full, when the program waits for anything at this endpoint, with `flush`, or half a millisecond after the last write at
     /// the latest, by a thread of the endpoint.
