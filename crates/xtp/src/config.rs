@@ -79,7 +79,7 @@ pub struct Config {
     /// request of every client elsewhere takes a round trip more, in which it learns whom it talks to
     /// (`docs/protocol/06-closing.md`). With port 0 it is always so: nobody can have known the number the system gives.
     pub fresh_start: bool,
-    /// Short writes of a stream that come quickly are gathered for up to half a millisecond
+    /// Short writes of a stream that come quickly are gathered for some 0.3 ms
     /// ([`Stream::set_nodelay`](crate::Stream::set_nodelay)), for which the endpoint has a thread from the first such stream on. Default
     /// `true`; with `false` every write leaves in its own call and there is no thread.
     pub gather_writes: bool,

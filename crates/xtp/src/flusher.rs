@@ -1,7 +1,8 @@
 //! The thread that sends what short writes gathered if their writer does nothing more.
 //!
 //! It begins with the first stream of short writes of an endpoint and ends with the endpoint. While writes come quickly it
-//! looks every nap whether something gathered is older than its writer would let it become; when none have come for a while it rests until one does.
+//! looks after every nap whether something gathered is older than its writer would let it become; when none have come for a
+//! while it rests until one does.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};

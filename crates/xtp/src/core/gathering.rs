@@ -254,6 +254,7 @@ impl Core {
             let _ = ops::clear_backlog(self, now, id);
         }
         self.gathering.streams = streams;
+        self.gathering.aside = Aside::Nothing;
         self.gathering.held.release();
     }
 

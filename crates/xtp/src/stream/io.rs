@@ -37,8 +37,8 @@ impl Stream {
     ///
     /// With `false`, the default, short writes that follow each other quickly (32 of at most 32 KiB, 16 for `send`, in a row, less than 20 us after the
     /// one before, behind something that is not acknowledged yet) are gathered into trains of up to 64 KiB. What is gathered leaves when
-    /// a train is full, when the program waits for anything at this endpoint, with `flush`, or half a millisecond after the last write at
-    /// the latest, by a thread of the endpoint.
+    /// a train is full, when the program waits for anything at this endpoint, with `flush`, or some 0.3 ms after the last write, by a
+    /// thread of the endpoint: 0.5 ms where it gets a core at once, as with any thread more where it does not.
     ///
     /// # Errors
     /// [`Error::Command`] if the association is gone.
