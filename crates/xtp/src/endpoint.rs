@@ -24,7 +24,7 @@ use crate::wake::Waker;
 ///
 /// # Who makes progress
 ///
-/// There is no thread behind an endpoint. Packets are taken and sent, and timers run, in calls: a call that waits
+/// No thread drives an endpoint. Packets are taken and sent, and timers run, in calls: a call that waits
 /// drives everything while it waits; any other call sends what it caused and takes what arrived if nobody has for
 /// a millisecond, or for 256 KiB sent. [`progress`](Self::progress) does nothing else, and [`spawn_driver`](Self::spawn_driver) starts a
 /// thread that steps in whenever no caller is active.
@@ -251,9 +251,9 @@ fn open(mut config: Config) -> Result<Shared> {
 }
 
 /// What may lie in a socket like ours, as most peers on near hosts have one. Systems count twice what they were asked for, and
-/// up to a quarter may still be charged for what was read.
+/// up to a quarter may still be charged for what was read; an eighth of it is left for trains that are under way when the rest is full.
 fn room_of(socket: &UdpSocket) -> u64 {
-    socket.capabilities().recv_buffer as u64 / 2 * 3
+    socket.capabilities().recv_buffer as u64 / 4 * 5
 }
 
 /// What all associations may keep, of what the process may still use: buffers of the carrier hold several times what

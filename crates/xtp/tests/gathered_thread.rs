@@ -1,20 +1,15 @@
 //! Short writes that come quickly share packets, for which there is a thread while somebody needs it. One test: it looks at the threads of
 //! its process.
 
+#[path = "common/begun.rs"]
+mod begun;
 mod common;
 
 use std::io::{Read, Write};
 
-use common::{PORT, endpoint, pattern};
-use xtp::{Config, Endpoint, Stream, paradigm};
-
-/// Reads so many octets, which must be `expected`.
-fn read_all(stream: &Stream, expected: &[u8]) {
-    let mut received = vec![0; expected.len()];
-    let mut reader = stream;
-    reader.read_exact(&mut received).expect("all of them");
-    assert!(received == expected, "other octets");
-}
+use begun::read_all;
+use common::{endpoint, pattern};
+use xtp::{Config, Endpoint, Stream};
 
 /// As `std::io::Write` does.
 fn write(stream: &Stream, octets: &[u8]) {
@@ -33,12 +28,7 @@ fn packets(gather: bool, data: &[u8], size: usize, put: impl Fn(&Stream, &[u8]))
     let mut config = Config::client();
     config.gather_writes = gather;
     let client = Endpoint::bind(config).expect("a socket");
-    let listener = server.listen_streams(PORT).expect("a free number");
-    let to = server.local_addr();
-    let stream = client.open(to, paradigm::stream(PORT)).expect("options");
-    stream.send("begin").expect("room");
-    let far = listener.accept().expect("an association").into_stream();
-    read_all(&far, b"begin");
+    let (stream, far) = begun::stream(&server, &client);
     let before = client.stats().packets_sent();
     let flusher = std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,31 +1,21 @@
 //! Short writes that are gathered leave, in their order, although nobody does anything more.
 
+#[path = "common/begun.rs"]
+mod begun;
 mod common;
 
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use common::{PORT, endpoint, pattern};
-use xtp::{Confirm, Endpoint, Stream, paradigm};
+use begun::read_all;
+use common::{endpoint, pattern};
+use xtp::{Confirm, Endpoint, Stream};
 
 /// Both ends of a stream between two endpoints.
 fn pair() -> (Endpoint, Endpoint, Stream, Stream) {
     let (server, client) = (endpoint(), endpoint());
-    let listener = server.listen_streams(PORT).expect("a free number");
-    let to = server.local_addr();
-    let stream = client.open(to, paradigm::stream(PORT)).expect("options");
-    stream.send("begin").expect("room");
-    let far = listener.accept().expect("an association").into_stream();
-    read_all(&far, b"begin");
+    let (stream, far) = begun::stream(&server, &client);
     (server, client, stream, far)
-}
-
-/// Reads so many octets, which must be `expected`.
-fn read_all(stream: &Stream, expected: &[u8]) {
-    let mut received = vec![0; expected.len()];
-    let mut reader = stream;
-    reader.read_exact(&mut received).expect("all of them");
-    assert!(received == expected, "other octets");
 }
 
 /// Writes quickly until something was gathered, then does nothing: it leaves, every time.

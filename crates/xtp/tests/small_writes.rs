@@ -1,22 +1,16 @@
 //! Streams of small writes to a reader that does not look for a while: nothing is thrown away, so nothing is sent again.
 
+#[path = "common/begun.rs"]
+mod begun;
 mod common;
 
 use std::io::{Read, Write};
 
-use common::{PORT, endpoint, pattern};
-use xtp::{Stream, paradigm};
+use begun::read_all;
+use common::{endpoint, pattern};
 
 /// Octets of each stream.
 const TOTAL: usize = 6 << 20;
-
-/// Reads so many octets, which must be `expected`.
-fn read_all(stream: &Stream, expected: &[u8]) {
-    let mut received = vec![0; expected.len()];
-    let mut reader = stream;
-    reader.read_exact(&mut received).expect("all of them");
-    assert!(received == expected, "other octets");
-}
 
 #[test]
 fn what_a_resting_reader_does_not_take_waits_for_it() {
@@ -25,12 +19,7 @@ fn what_a_resting_reader_does_not_take_waits_for_it() {
         let (server, client) = (endpoint(), endpoint());
         let granted = server.capabilities().recv_buffer;
         assert!(granted >= 4 << 20, "a socket of this host holds {granted} octets");
-        let listener = server.listen_streams(PORT).expect("a free number");
-        let to = server.local_addr();
-        let stream = client.open(to, paradigm::stream(PORT)).expect("options");
-        stream.send("begin").expect("room");
-        let far = listener.accept().expect("an association").into_stream();
-        read_all(&far, b"begin");
+        let (stream, far) = begun::stream(&server, &client);
 
         // Nobody looks at the server's socket meanwhile.
         let mut written = 0;
