@@ -12,7 +12,7 @@ use std::time::Duration;
 use xtp_engine::Time;
 
 use crate::clock::Clock;
-use crate::core::{AGE, Flusher};
+use crate::core::{AGE, Aside, Flusher};
 use crate::shared::{Shared, State};
 
 /// How long it naps at first, and when writes go on coming: to be woken costs whoever has the core. What is gathered stays for the
@@ -133,10 +133,11 @@ impl Shared {
 
     /// Whether the question just asked collected a write and did nothing else, so that nothing has to leave.
     pub(crate) fn only_collected(&self, state: &mut State) -> bool {
-        if state.core.gathering.take_wanted() {
+        let aside = state.core.gathering.take_aside();
+        if aside == Aside::Wanted {
             self.start_flusher(state);
         }
-        state.core.gathering.take_collected()
+        aside == Aside::Collected
     }
 
     /// Somebody would gather writes: from now on there is who sends them, unless the system has no thread for it.

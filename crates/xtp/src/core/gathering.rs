@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use xtp_engine::{ContextId, Time};
-use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
-use xtp_wire::size;
 
-use super::write_memory::WRITE_BUFFER;
+use super::write_memory::{WRITE_BUFFER, train};
 use super::{Core, Slot, ops};
 use crate::error::Result;
 use crate::flusher::Held;
@@ -118,7 +116,7 @@ pub(crate) enum Flusher {
 
 /// What the last question did beside the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Aside {
+pub(crate) enum Aside {
     #[default]
     Nothing,
     /// It collected a write and nothing else.
@@ -140,22 +138,9 @@ pub(crate) struct Gathering {
 }
 
 impl Gathering {
-    /// Whether the question just asked collected a write and did nothing else, so that nothing has to leave. Once.
-    pub(crate) fn take_collected(&mut self) -> bool {
-        let collected = self.aside == Aside::Collected;
-        if collected {
-            self.aside = Aside::Nothing;
-        }
-        collected
-    }
-
-    /// Whether the question just asked could use a flusher. Once.
-    pub(crate) fn take_wanted(&mut self) -> bool {
-        let wanted = self.aside == Aside::Wanted;
-        if wanted {
-            self.aside = Aside::Nothing;
-        }
-        wanted
+    /// What the question just asked did, once.
+    pub(crate) fn take_aside(&mut self) -> Aside {
+        std::mem::take(&mut self.aside)
     }
 
     /// Something of `id` is gathered.
@@ -178,12 +163,6 @@ impl Gathering {
             self.held.release();
         }
     }
-}
-
-/// Octets of a train of packets that carry `packet` each.
-fn train(packet: usize) -> usize {
-    let packets = (MAX_DATAGRAM / size::packet(packet)).clamp(1, MAX_SEGMENTS);
-    (packets * packet).min(WRITE_BUFFER)
 }
 
 impl Core {
@@ -226,7 +205,8 @@ impl Core {
 
     /// How much is collected before it leaves: as much as a train carries in whole packets.
     pub(super) fn train(&mut self, id: ContextId) -> Result<usize> {
-        Ok(train(self.engine.settled().context(id)?.packet_payload()))
+        let packet = self.engine.settled().context(id)?.packet_payload();
+        Ok(train(packet).min(WRITE_BUFFER))
     }
 
     /// A write of `id` was collected. Whether what is has waited long enough; if not, it is held.

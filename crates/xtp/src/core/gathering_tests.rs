@@ -1,6 +1,8 @@
 //! When short writes are a stream, and how much a train carries.
 
 use super::*;
+use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
+use xtp_wire::size;
 
 /// Notes so many writes, each `gap` after the one before; whether the last is one of a stream.
 fn writes(pace: &mut Pace, from: Time, count: u32, gap: Duration) -> (bool, Time) {

@@ -41,7 +41,7 @@ mod writing;
 
 pub(crate) use arrivals::{Arrived, Queue, Terms};
 pub(crate) use exchange::Look;
-pub(crate) use gathering::{AGE, Flusher};
+pub(crate) use gathering::{AGE, Aside, Flusher};
 pub use orphan::Unconfirmed;
 pub use requests::Completion;
 pub(crate) use slot::{Accepted, Slot, Use};

@@ -32,6 +32,11 @@ const PIECE: usize = 256 << 10;
 /// Memory that was not written to for so long goes back to the system.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// Octets of a train of packets that carry `packet` each: as many whole ones as a system call takes.
+pub(super) fn train(packet: usize) -> usize {
+    (MAX_DATAGRAM / size::packet(packet)).clamp(1, MAX_SEGMENTS) * packet
+}
+
 /// The memory of one writer.
 #[derive(Debug, Default)]
 pub(crate) struct WriteMemory {
@@ -61,8 +66,7 @@ impl WriteMemory {
                 }
             }
         }
-        let train = (MAX_DATAGRAM / size::packet(packet)).clamp(1, MAX_SEGMENTS);
-        let octets = TRAINS * train * packet;
+        let octets = TRAINS * train(packet);
         match self.sent.len() < OWN {
             true => FrameBuffer::new(packet, octets),
             false => FrameBuffer::within(&mut self.region, packet, octets),

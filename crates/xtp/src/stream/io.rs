@@ -2,7 +2,7 @@
 //!
 //! Written octets are copied once, into memory that is retained until the peer acknowledges them. They leave in
 //! the call that writes them, but for short writes that come quickly, which are gathered for a moment
-//! ([`gathering`](crate::core)), and for a corked stream: there they are collected until a train of packets is full, 64 KiB, or until
+//! (`core/gathering`), and for a corked stream: there they are collected until a train of packets is full, 64 KiB, or until
 //! `flush`, `uncork`, `send` or a close.
 
 use std::io::{self, Read, Write};
