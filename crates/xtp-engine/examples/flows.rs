@@ -1,7 +1,7 @@
 //! The main flows between two engines without a network: what instruction counters and profilers run.
 //!
 //! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a posted receive for it), `oneshot`,
-//! `oneshots` (64 at once), `transaction` and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
+//! `oneshots` (64 at once), `transaction`, `setups` (streams that stay open) and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
 //! instructions each time; `cargo xtask counts` compares them with their ceilings.
 
 use bytes::Bytes;
@@ -561,6 +561,22 @@ fn phases(pair: &mut Pair, count: usize, kept: bool) {
     }
 }
 
+/// Associations that stay open, each begun with a message that the other end reads.
+fn setups(pair: &mut Pair, count: usize) {
+    let message = Bytes::from(vec![7; 64]);
+    for _ in 0..count {
+        let here = pair.open(paradigm::stream(PORT));
+        pair.ends[0]
+            .send(pair.now, here, message.clone(), true)
+            .expect("room");
+        pair.turn(0);
+        let there = pair.accept();
+        assert_eq!(pair.read(1, there), 64);
+        pair.turn(1);
+        while pair.ends[0].poll_event().is_some() {}
+    }
+}
+
 fn bulk(pair: &mut Pair, mebibytes: usize) {
     let here = pair.open(paradigm::stream(PORT));
     let chunk = Bytes::from(vec![7; 1 << 20]);
@@ -587,7 +603,7 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
 }
 
 const USAGE: &str =
-    "usage: flows pingpong|train|tagged|matched|oneshot|oneshots|transaction|phases|kept|bulk COUNT";
+    "usage: flows pingpong|train|tagged|matched|oneshot|oneshots|transaction|phases|kept|setups|bulk COUNT";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -611,6 +627,7 @@ fn main() -> ExitCode {
         "transaction" => oneshot(&mut pair, count, true),
         "phases" => phases(&mut pair, count, false),
         "kept" => phases(&mut pair, count, true),
+        "setups" => setups(&mut pair, count),
         "bulk" => bulk(&mut pair, count),
         _ => {
             eprintln!("{USAGE}");

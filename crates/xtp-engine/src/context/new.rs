@@ -55,9 +55,22 @@ impl Context {
         *self = Self::blank(tuning, queues);
     }
 
-    /// Lets go of everything but the memory of short queues.
+    /// Lets go of all that takes memory of its own, but short queues. The rest means nothing until another begins in it, or is unpacked.
     pub(crate) fn strip(&mut self) {
-        self.begin_blank(Tuning::default());
+        self.renew_queues();
+        let Self {
+            writer,
+            reader,
+            opening,
+            cached,
+            learned_refusal,
+            moved,
+            ..
+        } = self;
+        writer.control = Control::new(CongestionKind::Fixed, 0);
+        writer.reordering = None;
+        (reader.assembly, reader.held, reader.window) = (None, None, None);
+        (*opening, *cached, *learned_refusal, *moved) = (None, None, None, None);
     }
 
     /// A context in which nothing has happened yet, in the memory of another.
@@ -66,13 +79,19 @@ impl Context {
         *self = Self::new(parts, path, kind, now, queues);
     }
 
-    fn take_queues(&mut self) -> Queues {
+    fn renew_queues(&mut self) {
         let (writer, reader) = (&mut self.writer, &mut self.reader);
         writer.queue.renew(0);
         writer.inflight.renew();
         writer.ring.renew();
         writer.requests.renew();
         reader.store.renew(0);
+    }
+
+    /// Those of this context, which are empty.
+    fn take_queues(&mut self) -> Queues {
+        self.renew_queues();
+        let (writer, reader) = (&mut self.writer, &mut self.reader);
         let writer = WriterQueues {
             queue: std::mem::take(&mut writer.queue),
             inflight: std::mem::take(&mut writer.inflight),
@@ -196,6 +215,7 @@ fn own_rate(parts: &Parts, kind: CongestionKind, segment: u32) -> Rate {
     tuning.out_rate
 }
 
+#[inline]
 fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: WriterQueues) -> Writer {
     let identity = parts.identity;
     Writer {
@@ -242,6 +262,7 @@ pub(super) fn piece_limit(most: u64) -> usize {
     (most / 256) as usize + 1_024
 }
 
+#[inline]
 fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> Reader {
     let (tuning, first) = (&parts.tuning, parts.reader_start);
     let most = match parts.identity.is_local {
