@@ -1,6 +1,6 @@
 //! `cargo xtask model`: shared memory in every order its threads may see it.
 //!
-//! It builds the shipped code of frames with loom's atomics in place of the standard library's and runs the tests
+//! It builds the shipped code of frames and of the flusher with loom's atomics in place of the standard library's and runs the tests
 //! named `model_tests`, each in every order in which its threads may see what others do.
 
 use std::path::{Path, PathBuf};

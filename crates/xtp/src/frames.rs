@@ -11,10 +11,9 @@ use xtp_engine::Framed;
 use xtp_io::{FrameMemory, FrameRegion};
 use xtp_wire::HEADER_LEN;
 
-mod atomics;
 mod sending;
 
-use atomics::Arc;
+use crate::sync::Arc;
 pub(crate) use sending::Owner;
 use sending::{Sending, Shared};
 

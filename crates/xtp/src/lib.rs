@@ -177,6 +177,7 @@ mod shared;
 mod stats;
 mod stream;
 mod subscription;
+mod sync;
 #[cfg(all(feature = "tokio", unix))]
 pub mod tokio;
 mod wait;

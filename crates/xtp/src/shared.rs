@@ -9,7 +9,6 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use xtp_engine::{Expectation, Time};
@@ -18,6 +17,7 @@ use xtp_io::UdpSocket;
 use crate::config::Config;
 use crate::core::{Core, Unconfirmed};
 use crate::error::{Error, Result};
+use crate::sync::thread::JoinHandle;
 use crate::wait::{Habit, Patience, Step};
 use crate::wake::Waker;
 

@@ -2,7 +2,6 @@
 //! thousand octets at a time pays for a packet once for many of them. What is gathered leaves with the next turn, whoever has one,
 //! and if nobody has, with the [flusher's](crate::flusher).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use xtp_engine::{ContextId, Time};
@@ -11,6 +10,7 @@ use super::write_memory::{WRITE_BUFFER, train};
 use super::{Core, Slot, ops};
 use crate::error::Result;
 use crate::flusher::Held;
+use crate::sync::Arc;
 
 /// Longer writes fill most of a train by themselves.
 pub(super) const SHORT_WRITE: usize = 32 << 10;

@@ -16,7 +16,7 @@ use std::sync::{PoisonError, Weak};
 use xtp_engine::{ContextId, Frames};
 use xtp_io::FrameMemory;
 
-use super::atomics::{Arc, AtomicBool, AtomicUsize, Mutex, OnceLock, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, OnceLock, Ordering};
 
 /// An association, by its endpoint, whatever that is here, and its name there. As long as it is named, its endpoint's
 /// place in memory is no other's.

@@ -4,16 +4,19 @@
 //! looks after every nap whether something gathered is older than its writer would let it become; when none have come for a
 //! while it rests until one does.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, Weak};
-use std::thread::{JoinHandle, Thread};
+mod held;
+
+use std::sync::{PoisonError, Weak};
 use std::time::Duration;
 
 use xtp_engine::Time;
 
 use crate::clock::Clock;
-use crate::core::{AGE, Aside, Flusher};
+use crate::core::{Aside, Flusher};
 use crate::shared::{Shared, State};
+use crate::sync::Arc;
+use crate::sync::thread::{Builder, JoinHandle, park_timeout};
+pub(crate) use held::Held;
 
 /// How long it naps at first, and when writes go on coming: to be woken costs whoever has the core. What is gathered stays for the
 /// longest and what the system adds, some 450 us.
@@ -22,85 +25,27 @@ const LONGEST: Duration = Duration::from_micros(400);
 /// Naps in a row in which nothing was gathered, after which it rests.
 const IDLE: u32 = 10;
 
-/// What those who gather and the flusher know of each other without a lock.
-#[derive(Debug, Default)]
-pub(crate) struct Held {
-    /// When the first of what is gathered now was, ns; 0: nothing is.
-    since: AtomicU64,
-    /// The flusher rests and has to be told.
-    rests: AtomicBool,
-    /// The endpoint has ended.
-    over: AtomicBool,
-    thread: OnceLock<Thread>,
-}
-
-impl Held {
-    /// Something is gathered, for the first time since the last [`release`](Self::release).
-    pub(crate) fn hold(&self, now: Time) {
-        // Both look at what the other stored: one of them sees it.
-        self.since.store(now.as_nanos().max(1), Ordering::SeqCst);
-        if self.rests.load(Ordering::SeqCst) && self.rests.swap(false, Ordering::SeqCst) {
-            self.wake();
-        }
-    }
-
-    /// It has left.
-    pub(crate) fn release(&self) {
-        self.since.store(0, Ordering::Relaxed);
-    }
-
-    /// Since when something is gathered, ns; 0: nothing is.
-    fn since(&self) -> u64 {
-        self.since.load(Ordering::SeqCst)
-    }
-
-    /// Whether what is gathered has waited so long at `now` that its writer does nothing more.
-    fn is_old(&self, now: Time) -> bool {
-        let since = self.since();
-        since > 0 && now.as_nanos() >= since + AGE.as_nanos() as u64
-    }
-
-    fn is_over(&self) -> bool {
-        self.over.load(Ordering::SeqCst)
-    }
-
-    fn wake(&self) {
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
-    }
-
-    fn rest(&self) {
-        self.rests.store(true, Ordering::SeqCst);
-        if self.since() == 0 && !self.is_over() {
-            std::thread::park();
-        }
-        self.rests.store(false, Ordering::SeqCst);
-    }
-}
-
 /// Starts the thread of an endpoint. It does not keep the endpoint alive.
 fn spawn(shared: Weak<Shared>, held: &Arc<Held>, clock: Clock) -> std::io::Result<JoinHandle<()>> {
     let looks_at = Arc::clone(held);
-    let thread = std::thread::Builder::new()
+    let thread = Builder::new()
         .name("xtp-flusher".into())
         .spawn(move || run(&shared, &looks_at, clock))?;
-    // There is one for each endpoint.
-    let _ = held.thread.set(thread.thread().clone());
+    held.tell(thread.thread().clone());
     Ok(thread)
 }
 
 fn run(shared: &Weak<Shared>, held: &Held, clock: Clock) {
     let (mut nap, mut idle) = (NAP, 0);
     while !held.is_over() {
-        std::thread::park_timeout(nap);
+        park_timeout(nap);
         nap = (2 * nap).min(LONGEST);
         if held.is_old(clock.now()) {
             // A reference for this moment only: the last handle drops the endpoint.
             let Some(shared) = shared.upgrade() else { return };
             shared.flush_gathered();
             (nap, idle) = (NAP, 0);
-        } else if held.since() > 0 {
+        } else if held.is_any() {
             idle = 0;
         } else {
             idle += 1;
@@ -164,8 +109,7 @@ impl Shared {
         let thread = self.flusher.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return };
         let held = Arc::clone(&self.lock().core.gathering.held);
-        held.over.store(true, Ordering::SeqCst);
-        held.wake();
+        held.end();
         if thread.join().is_err() {
             tracing::error!("the thread that sends gathered writes panicked");
         }

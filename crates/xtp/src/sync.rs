@@ -1,19 +1,33 @@
-//! What threads that share frames meet at: the standard library's, or in a build with `--cfg xtp_loom` that of a model checker,
-//! which tries every order in which they may see it (`cargo xtask model`, decision 0019).
+//! What threads that share memory without a lock meet at: the standard library's, or in a build with `--cfg xtp_loom` that of a model
+//! checker, which tries every order in which they may see it (`cargo xtask model`, decision 0019).
 
 #[cfg(xtp_loom)]
 pub(crate) use loom::sync::{
     Arc, Mutex,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
 };
 #[cfg(not(xtp_loom))]
 pub(crate) use std::sync::{
     Arc, Mutex, OnceLock,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
 };
+
+#[cfg(not(xtp_loom))]
+pub(crate) use std::thread;
+
+/// The model checker's, which knows no time: who naps is woken, or naps for ever.
+#[cfg(xtp_loom)]
+pub(crate) mod thread {
+    pub(crate) use loom::thread::{Builder, JoinHandle, Thread, park};
+
+    pub(crate) fn park_timeout(_: std::time::Duration) {
+        park();
+    }
+}
 
 /// The standard library's, and the checker sees who looks and who fills it.
 #[cfg(xtp_loom)]
+#[derive(Debug)]
 pub(crate) struct OnceLock<T> {
     value: std::sync::OnceLock<T>,
     is_there: AtomicBool,

@@ -1,0 +1,45 @@
+//! Who gathers and who goes to rest, in every order in which they may see what the other does (`cargo xtask model`): nothing stays
+//! gathered while the flusher rests. Without it the checker finds two threads of which nobody goes on.
+//!
+//! Seen to fail: either fence taken out; looking before storing in `rest`; `end` that wakes nobody.
+
+use loom::sync::Arc;
+use loom::thread;
+use xtp_engine::Time;
+
+use super::Held;
+
+/// A flusher that rests until something is gathered or all is over, while `others` happens.
+fn beside(others: impl Fn(&Held) + Sync + Send + 'static) {
+    loom::model(move || {
+        let held = Arc::new(Held::default());
+        let rests = Arc::clone(&held);
+        let flusher = thread::spawn(move || {
+            while !rests.is_any() && !rests.is_over() {
+                rests.rest();
+            }
+        });
+        held.tell(flusher.thread().clone());
+        others(&held);
+        flusher.join().expect("no panic");
+    });
+}
+
+#[test]
+fn whoever_rests_hears_of_what_is_gathered() {
+    beside(|held| held.hold(Time::from_nanos(7)));
+}
+
+#[test]
+fn whoever_rests_hears_of_the_second_gathering_too() {
+    beside(|held| {
+        held.hold(Time::from_nanos(7));
+        held.release();
+        held.hold(Time::from_nanos(9));
+    });
+}
+
+#[test]
+fn whoever_rests_hears_of_the_end() {
+    beside(Held::end);
+}
