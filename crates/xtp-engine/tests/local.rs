@@ -37,9 +37,15 @@ struct World {
 
 impl World {
     fn new(fits: usize, says: Says) -> Self {
+        Self::with_room(fits, says, EngineConfig::new([0; 32]).near_room)
+    }
+
+    /// Where a peer's socket is taken to hold `room` octets.
+    fn with_room(fits: usize, says: Says, room: u64) -> Self {
         let engine = |n| {
             let mut config = EngineConfig::new([n; 32]);
             config.local_datagram = LOOPBACK;
+            config.near_room = room;
             Driver::new(Engine::new(config).unwrap())
         };
         let mut ends = [engine(1), engine(2)];
@@ -257,6 +263,28 @@ fn short_packets_to_a_local_peer_that_does_not_look_stay_within_its_socket() {
         let longer = world.lengths[before..].iter().filter(|octets| **octets > 100);
         let (longer, least) = (longer.count(), (written - there).div_ceil(LOOPBACK - 32));
         assert!(longer <= least + 2, "{size}: {longer} packets instead of {least}");
+    }
+}
+
+#[test]
+fn what_a_full_socket_threw_away_is_sent_again_however_much_it_was() {
+    // One train fills more of a small room than there is.
+    for room in [100_000, 1 << 20, 3 << 20] {
+        let mut world = World::with_room(LOOPBACK, Says::Nothing, room);
+        let id = world.open_stream();
+        // A socket that is full of what others sent has room for short datagrams: the ends of messages, and questions.
+        world.fits = 2_000;
+        let message = Bytes::from(vec![7; 256 << 10]);
+        for _ in 0..15 {
+            let taken = world.ends[0].send(world.now, id, message.clone(), true);
+            assert_eq!(taken, Ok(message.len()));
+            world.flush(0);
+        }
+        world.run(Duration::from_millis(1));
+        world.fits = LOOPBACK;
+        // No timer of a second is waited for.
+        world.run(Duration::from_secs(1));
+        assert_eq!(world.received.len(), 1 + 15 * message.len(), "room of {room}");
     }
 }
 

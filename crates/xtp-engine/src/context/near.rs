@@ -3,7 +3,6 @@
 use super::Context;
 use crate::congestion::Control;
 use crate::path::rtt::NEAR;
-use crate::send::Inflight;
 
 /// What is counted for a datagram besides its octets.
 const DATAGRAM: u64 = 768;
@@ -12,9 +11,16 @@ const ROUNDED: u64 = 8 << 10;
 
 impl Context {
     /// Whether a near peer's carrier, which holds `room` octets, might throw away what is sent besides all that it has not
-    /// acknowledged.
+    /// acknowledged. What is lost lies there no longer: were it counted, nobody could send it again where it fills all of it.
     pub(super) fn may_overrun(&self, room: u64) -> bool {
-        !self.pattern.no_feedback && counted(&self.writer.inflight) > room && self.is_near()
+        let inflight = &self.writer.inflight;
+        if self.pattern.no_feedback
+            || counted(inflight.octets(), inflight.sendings()) <= room
+            || !self.is_near()
+        {
+            return false;
+        }
+        !inflight.has_lost() || counted(inflight.in_flight(None, None), inflight.sendings_not_lost()) > room
     }
 
     pub(super) fn is_near(&self) -> bool {
@@ -27,7 +33,7 @@ impl Context {
 }
 
 /// What a system counts for them at most.
-fn counted(inflight: &Inflight) -> u64 {
-    let (octets, sendings) = (inflight.octets(), inflight.sendings() as u64);
+fn counted(octets: u64, sendings: usize) -> u64 {
+    let sendings = sendings as u64;
     octets + octets.min(sendings * ROUNDED) + sendings * DATAGRAM
 }

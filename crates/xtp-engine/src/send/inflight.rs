@@ -364,6 +364,11 @@ impl Inflight {
         self.runs.len()
     }
 
+    /// Those of which not all is lost. O(runs).
+    pub(crate) fn sendings_not_lost(&self) -> usize {
+        self.runs.iter().filter(|run| !run.lost).count()
+    }
+
     /// Octets in flight (§5.3): not lost, and sent at `young_since` or later (`None`: whenever) or
     /// with a sync not newer than `covered_up_to`. O(1) for `None`, else O(runs older than `young_since`).
     pub(crate) fn in_flight(&self, young_since: Option<Time>, covered_up_to: Option<u32>) -> u64 {
