@@ -285,7 +285,7 @@ impl Pair {
             .is_ok_and(|context| context.close_reason().is_some())
         {
             let _ = driver.final_stats(id);
-            return driver.retire(now, id);
+            return driver.retire(id);
         }
         let _ = driver.discard(now, id, 0);
         let stats = driver.context(id).map(|context| context.stats());
@@ -346,7 +346,7 @@ impl Pair {
             Reply::Answered(id) => {
                 driver.take_answer(id).expect("it came");
                 let _ = driver.final_stats(id);
-                driver.retire(now, id);
+                driver.retire(id);
                 self.known[end].retain(|known| *known != id);
             }
             Reply::Began(id, _) => {

@@ -431,7 +431,7 @@ fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
             pair.turn(0);
         }
         while pair.ends[0].poll_event().is_some() {}
-        pair.ends[0].retire(pair.now, here);
+        pair.ends[0].retire(here);
         if !pair.ended {
             pair.forget(there);
             pair.turn(1);

@@ -244,7 +244,7 @@ fn an_expected_message_and_its_answer_are_handed_over_without_events() {
     assert_eq!(pair.arrive(0).1, Reply::Answered(id));
     assert_eq!(pair.ends[0].take_answer(id).as_deref(), Some(&b"answer"[..]));
     assert_eq!(pair.links[0].sent.len(), 1, "END left");
-    pair.ends[0].retire(pair.now, id);
+    pair.ends[0].retire(id);
     // Nobody holds the server's end any more: what is left of it is its END, which passes without a word.
     let parted = pair.ends[1].part(pair.now, asked, 6);
     assert!(matches!(parted, Parting::Awaits(Some(_))), "{parted:?}");
@@ -343,7 +343,7 @@ fn who_holds_on_to_what_its_answer_ended_keeps_nobody_busy() {
         for _ in 0..3 {
             let (id, asked) = pair.ask_unconfirmed();
             for (me, id) in [(0, id), (1, asked)] {
-                pair.ends[me].retire(pair.now, id);
+                pair.ends[me].retire(id);
                 pair.turn(me);
                 pair.ends[me].tidy(pair.now);
                 while pair.ends[me].poll_event().is_some() {}
@@ -370,7 +370,7 @@ fn who_holds_on_to_what_its_answer_ended_keeps_nobody_busy() {
                 "nothing is due"
             );
         }
-        pair.ends[1].retire(pair.now, asked);
+        pair.ends[1].retire(asked);
         pair.turn(1);
         pair.ends[1].tidy(pair.now);
         assert!(

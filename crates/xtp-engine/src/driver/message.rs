@@ -99,11 +99,10 @@ impl Driver {
         known.or_else(|| self.settled().context(id).ok().map(|context| context.stats()))
     }
 
-    /// The user lets go of an association that is over. It is put away when nothing is waiting.
-    pub fn retire(&mut self, now: Time, id: ContextId) {
-        if !self.engine.release_at_once(now, id) {
-            self.spent.push(id);
-        }
+    /// The user lets go of an association that is over. It is put away when nothing is waiting: as a rule while the packet of
+    /// the user's next call is under way.
+    pub fn retire(&mut self, id: ContextId) {
+        self.spent.push(id);
     }
 
     /// The user of an association that lives is gone: it takes no more of its input, its writer is closed, and what it

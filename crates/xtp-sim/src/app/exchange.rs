@@ -151,7 +151,7 @@ impl Task {
     pub(super) fn retire(&mut self, turn: &mut Turn<'_>) {
         if !std::mem::replace(&mut self.retired, true) {
             let _ = turn.engine.final_stats(self.id);
-            turn.engine.retire(turn.now, self.id);
+            turn.engine.retire(self.id);
         }
     }
 }

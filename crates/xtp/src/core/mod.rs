@@ -553,7 +553,7 @@ impl Core {
     /// true if the other needs a turn.
     pub(crate) fn retire(&mut self, now: Time, id: ContextId) -> bool {
         if self.close_reason(id).is_some() {
-            self.engine.retire(now, id);
+            self.engine.retire(id);
             self.dismiss(id);
             return false;
         }
