@@ -117,7 +117,7 @@ pub struct Engine {
     replies: TransmitBatch,
     assembling: Assembling,
     memory: Memory,
-    /// Had its turn, and only that.
+    /// Slot of what had its turn, or of a responder that came, and only that.
     unsettled: Option<u32>,
     expected: expected::Expected,
     /// Slot of the context whose user waits for all of a message of which the beginning came; it was not told.

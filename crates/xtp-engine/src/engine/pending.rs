@@ -198,6 +198,22 @@ impl Engine {
         }
     }
 
+    /// Puts right what came or had its turn, while its packet is under way.
+    #[inline(never)]
+    pub(super) fn settle_pending(&mut self, slot: u32) {
+        if let Some(record) = self.contexts.responder(slot) {
+            let waits = record.is_to_have_turn();
+            if record.is_new() {
+                self.remember(slot);
+            }
+            if waits {
+                return;
+            }
+        }
+        self.list_for_parking(slot, self.now);
+        self.account(slot);
+    }
+
     /// When the next one that has no context is given one.
     #[inline]
     pub(super) fn waits_until(&self) -> Option<Time> {

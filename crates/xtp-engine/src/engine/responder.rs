@@ -20,7 +20,7 @@ use clients::Answers;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 use std::sync::Arc;
-use xtp_wire::{Address, ExtendedTraffic, Header, Options, Token, service};
+use xtp_wire::{Address, ClientId, ExtendedTraffic, Header, Options, Token, service};
 
 use super::retained::Retained;
 
@@ -42,6 +42,9 @@ const STEPS: usize = 16;
 /// Memory of records kept for the next ones.
 const MAX_POOL: usize = 256;
 
+/// What a FIRST claims: a time of creation, a client.
+type Claimed = (Option<u32>, Option<ClientId>);
+
 /// An association that was admitted, without a context.
 pub(super) struct Responder {
     identity: Identity,
@@ -51,8 +54,10 @@ pub(super) struct Responder {
     key: u64,
     sync: u32,
     arrived: Time,
-    /// Where it is remembered that its FIRST was taken.
-    known_at: u32,
+    /// Time of creation and client, as FIRST states them.
+    claimed: Claimed,
+    /// Where it is remembered that its FIRST was taken, once it is.
+    known_at: Option<u32>,
     /// It needs no context before, unless it has ended.
     until: Time,
     /// The datagram with FIRST, and where in it the message lies.
@@ -210,6 +215,16 @@ impl Responder {
         self.answered.is_some() && self.ended.is_none()
     }
 
+    /// Whether it is to have a turn.
+    pub(super) fn is_to_have_turn(&self) -> bool {
+        self.dirty
+    }
+
+    /// Whether its FIRST is not known yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.known_at.is_none()
+    }
+
     /// Whether its END came, or left with the answer.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.is_some()
@@ -294,6 +309,7 @@ impl Responders {
         terms: Arc<Terms>,
         header: &Header,
         message: Range<usize>,
+        claimed: Claimed,
         (arrived, until): (Time, Time),
     ) -> Box<Responder> {
         self.count += 1;
@@ -306,7 +322,8 @@ impl Responders {
                 key,
                 sync,
                 arrived,
-                known_at: 0,
+                claimed,
+                known_at: None,
                 until,
                 datagram: Retained::default(),
                 message,
@@ -336,7 +353,7 @@ impl Responders {
         record.terms = terms;
         (record.key, record.sync, record.half_open) = (key, sync, half_open);
         (record.arrived, record.until) = (arrived, until);
-        record.message = message;
+        (record.message, record.claimed) = (message, claimed);
         record
     }
 
@@ -349,6 +366,7 @@ impl Responders {
         record.datagram.release();
         (record.answer, record.answered, record.ended) = (None, None, None);
         (record.mark, record.place, record.replay) = (None, None, None);
+        record.known_at = None;
         (record.waits, record.read, record.closed) = (false, false, false);
         (record.unconfirmed, record.over, record.dirty) = (false, false, false);
         (record.released, record.parted) = (false, false);
@@ -392,12 +410,14 @@ impl Engine {
 
     /// The one in `slot` had a turn, and has no context.
     fn had_turn(&mut self, slot: u32) {
-        self.list_for_parking(slot, self.now);
         match self.contexts.responder_mut(slot) {
-            Some(record) if record.over && record.released => self.let_go_of_responder(slot),
+            Some(record) if record.over && record.released => {
+                self.list_for_parking(slot, self.now);
+                self.let_go_of_responder(slot);
+            }
             Some(record) => {
                 record.dirty = false;
-                self.account(slot);
+                self.unsettled = Some(slot);
             }
             None => {}
         }

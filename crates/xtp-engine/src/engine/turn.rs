@@ -129,8 +129,11 @@ impl Engine {
         }
     }
 
-    /// After every change of a context: deadlines, knowledge, its removal if it is over, and what it is charged.
+    /// After every change: deadlines, knowledge, its removal if it is over, and what it is charged.
     pub(super) fn settle(&mut self, slot: u32) {
+        if self.contexts.pending(slot).is_some() {
+            return self.settle_pending(slot);
+        }
         self.settle_context(slot);
         self.account(slot);
     }

@@ -62,8 +62,7 @@ impl Engine {
             record.state = State::Sent { left, ending };
         }
         self.stats.express += 1;
-        self.list_for_parking(slot, now);
-        self.account(slot);
+        self.unsettled = Some(slot);
         true
     }
 

@@ -99,6 +99,7 @@ impl Engine {
 
     /// Leaves behind what an association leaves that came, was answered and has ended.
     pub(super) fn leave_remains(&mut self, slot: u32) {
+        self.remember(slot);
         let (now, utc) = (self.now, self.utc_ms());
         let Some(record) = self.contexts.responder_mut(slot) else {
             return;
@@ -127,7 +128,7 @@ impl Engine {
         if rtt.is_some() {
             self.peers.note(src.ip(), now, |known| known.rtt = rtt);
         }
-        self.at_most_once.insert(now, utc, tombstone, Some(at));
+        self.at_most_once.insert(now, utc, tombstone, at);
         self.demux.remove_foreign(src, key);
         self.tidy_waiting();
     }

@@ -3,17 +3,14 @@
 use super::super::Engine;
 use super::super::admission::Request;
 use super::super::expected::Offer;
-use super::{Kind, Responder, SHORT, Step, Terms};
+use super::{Claimed, Kind, Responder, SHORT, Step, Terms};
 use crate::context::{begins_as_usual, largest_datagram};
 use crate::event::{ContextId, Event, ListenerId};
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::ops::Range;
 use std::sync::Arc;
-use xtp_wire::{ClientId, ExtendedTraffic, First, Header, Options, Tlvs, Traffic, service};
-
-/// What a FIRST claims: a time of creation, a client; and whether it takes a cookie.
-type Claimed = ((Option<u32>, Option<ClientId>), bool);
+use xtp_wire::{ExtendedTraffic, First, Header, Options, Tlvs, Traffic, service};
 
 /// An association that was accepted, and the message it came with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,36 +129,49 @@ impl Engine {
         usual.then(|| Arc::new(Terms { kind, tuning }))
     }
 
-    /// One that was admitted is in a slot from now on, and its FIRST is known; nobody was told of it.
+    /// One that was admitted is in a slot from now on; nobody was told of it. That its FIRST is known has to be remembered before
+    /// anything else comes, and what answers it leaves before.
     fn begin_responder(
         &mut self,
         terms: Arc<Terms>,
         header: &Header,
         message: Range<usize>,
-        ((time, client), takes_cookie): Claimed,
+        (claimed, takes_cookie): (Claimed, bool),
         datagram: &Datagram<'_>,
     ) -> u32 {
-        let (now, utc, src) = (self.now, self.utc_ms(), datagram.src);
-        let key = header.key.value();
-        let source_token = takes_cookie.then(|| self.mint.source_token(utc / 1_000, src));
+        let (now, src) = (self.now, datagram.src);
+        let source_token = takes_cookie.then(|| self.mint.source_token(self.utc_ms() / 1_000, src));
         let identity = self.identity(src);
-        let known_at = self.at_most_once.accept(now, utc, src, key, true, time, client);
         let slot = self.contexts.hold();
-        self.demux.insert_foreign(src, key, slot);
-        if !terms.kind.validated {
-            self.pressure.half_open_begins();
-        }
         let until = self.waiting.push(now, slot, self.contexts.generation(slot));
         self.heard = slot;
         let octets = terms.kind.length;
         let named = (identity, source_token);
         let mut record = self
             .responders
-            .record(named, terms, header, message, (now, until));
-        record.known_at = known_at;
+            .record(named, terms, header, message, claimed, (now, until));
         record.datagram.keep(datagram, octets);
         self.contexts.put_responder(slot, record);
+        self.unsettled = Some(slot);
         slot
+    }
+
+    /// From now on the FIRST of the one in `slot` is known, and what follows it finds it.
+    pub(in super::super) fn remember(&mut self, slot: u32) {
+        let new = self.contexts.responder(slot).filter(|record| record.is_new());
+        let Some(record) = new else { return };
+        // As of then.
+        let now = record.arrived;
+        let (src, key, (time, client)) = (record.peer(), record.key, record.claimed);
+        if record.half_open {
+            self.pressure.half_open_begins();
+        }
+        let utc = self.utc_ms_at(now);
+        self.demux.insert_foreign(src, key, slot);
+        let known_at = self.at_most_once.accept(now, utc, src, key, true, time, client);
+        if let Some(record) = self.contexts.responder_mut(slot) {
+            record.known_at = Some(known_at);
+        }
     }
 
     /// The one in `slot`, whose message came for whoever waits for it, is accepted and read.

@@ -21,8 +21,8 @@ pub(super) struct Likeness {
 }
 
 impl Engine {
-    /// Takes a FIRST that begins an association, if it says what the last one of its client said; false, and nothing done, for any other
-    /// datagram.
+    /// Takes a FIRST that begins an association, if it says what the last one of its client said; false, and nothing but the time changed, for any
+    /// other datagram.
     pub(in super::super) fn take_known_first(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
         // Its message may find no room.
         if !self.config.overrides.express || self.memory.is_rationed() {
@@ -39,13 +39,15 @@ impl Engine {
             return false;
         };
         let terms = Arc::clone(&last.answer.terms);
-        // Its listener may be gone, and it may be there already.
-        if changes != self.listeners.changes()
-            || self.demux.foreign(datagram.src, header.key.value()).is_some()
-        {
+        // Its listener may be gone.
+        if changes != self.listeners.changes() {
             return false;
         }
         self.advance(now);
+        // It may be there already.
+        if self.demux.foreign(datagram.src, header.key.value()).is_some() {
+            return false;
+        }
         let request = Request {
             header: &header,
             service: terms.kind.traffic.service,

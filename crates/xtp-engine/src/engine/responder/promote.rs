@@ -14,6 +14,7 @@ impl Engine {
     /// Makes the context of the one in `slot`, if it is one of these; the record that it was, which is to be
     /// [kept](super::Responders::keep).
     pub(in super::super) fn promote_responder(&mut self, slot: u32) -> Option<Box<Responder>> {
+        self.remember(slot);
         let record = self.contexts.take_responder(slot)?;
         self.make_context(slot, |context, tools| record.make(context, tools));
         if !record.over {

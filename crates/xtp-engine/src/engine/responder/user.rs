@@ -177,7 +177,8 @@ impl Engine {
         };
         let now = self.now.max(now);
         let alone = self.scheduler.is_empty() || self.scheduler.lone() == Some(slot);
-        let rest = alone && self.is_settled() && self.replies.is_empty() && !self.memory.is_rationed();
+        let settled = self.deferred.is_none() && self.unsettled.is_none_or(|unsettled| unsettled == slot);
+        let rest = alone && settled && self.replies.is_empty() && !self.memory.is_rationed();
         let Some(record) = self.contexts.responder(slot).filter(|_| rest) else {
             return false;
         };
