@@ -115,8 +115,12 @@ fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
         }
         (8 | 9, Some(id)) => pair.let_go(end, id),
         (10, _) => pair.idle = !pair.idle,
-        _ => match choices.octet() & 3 {
-            0 => drop(pair.ends[end].settled().stats()),
+        _ => match choices.octet() & 7 {
+            0 | 4 => drop(pair.ends[end].settled().stats()),
+            7 => {
+                let longest = (choices.octet() & 1 == 0).then_some(Duration::from_millis(1));
+                pair.ends[end].defer_ends(longest);
+            }
             _ => pair.ends[end].tidy(now),
         },
     }

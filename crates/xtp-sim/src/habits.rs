@@ -30,6 +30,8 @@ pub struct Habits {
     pub direct: bool,
     /// Who has an answer makes the next exchange before anything else is done.
     pub follows_at_once: bool,
+    /// The END of an exchange may wait for the next one.
+    pub defers_ends: bool,
     /// Time from the last input to an idle moment, nanoseconds.
     pub idle_after: u64,
     /// Where draws of this host begin.
@@ -46,6 +48,7 @@ impl Default for Habits {
             begins: false,
             direct: false,
             follows_at_once: false,
+            defers_ends: false,
             idle_after: 0,
             seed: 0,
         }
@@ -58,7 +61,7 @@ impl Habits {
         if rng.percent(20) {
             return Self::default();
         }
-        let habits = Self {
+        Self {
             posts: rng.pick(&[
                 Posts::One,
                 Posts::One,
@@ -73,13 +76,8 @@ impl Habits {
             direct: rng.percent(75),
             follows_at_once: rng.percent(60),
             idle_after: rng.pick(&[0, 0, 1_000, 100_000, 3_000_000, 50_000_000]),
-            seed: 0,
-        };
-        // One more is drawn, so that the seeds mean what they meant.
-        let _ = rng.percent(40);
-        Self {
+            defers_ends: rng.percent(40),
             seed: rng.number(),
-            ..habits
         }
     }
 }

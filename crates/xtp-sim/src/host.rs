@@ -15,6 +15,9 @@ use crate::inbox::{Inbox, join};
 use crate::net::Flying;
 use crate::rng::Rng;
 
+/// How long the END of an exchange waits for the next one where it may.
+const END_WAITS: core::time::Duration = core::time::Duration::from_millis(1);
+
 /// How a host is set up, and set up again after a restart.
 #[derive(Clone, Debug)]
 pub struct HostConfig {
@@ -130,7 +133,7 @@ impl Host {
         let mut engine = config.engine.clone();
         engine.utc_offset_ms = config.utc_offset();
         Ok(Self {
-            engine: Driver::new(Engine::new(engine)?),
+            engine: driver(engine, &config.habits)?,
             rng: Rng::new(config.habits.seed, 0),
             config,
             paused: false,
@@ -317,7 +320,7 @@ impl Host {
         // What clients with fast clocks opened just before the crash must not look newer than the start.
         let start = self.utc_ms(world) + self.config.clock_allowance_ms;
         engine.started_utc_ms = u64::try_from(start).ok();
-        self.engine = Driver::new(Engine::new(engine)?);
+        self.engine = driver(engine, &self.config.habits)?;
         self.down = false;
         self.born = world;
         self.next_poll = world;
@@ -331,6 +334,13 @@ impl Host {
             self.engine.failed(now, peer, Failure::PortUnreachable);
         }
     }
+}
+
+/// An engine with its driver.
+fn driver(config: EngineConfig, habits: &Habits) -> Result<Driver, Error> {
+    let mut driver = Driver::new(Engine::new(config)?);
+    driver.defer_ends(habits.defers_ends.then_some(END_WAITS));
+    Ok(driver)
 }
 
 impl HostConfig {

@@ -256,8 +256,8 @@ impl Endpoint {
         let rest = RefCell::new(data);
         let mut stats = None;
         let (id, outcome) = self.shared.exchange(
-            what,
-            timeout,
+            (what, timeout),
+            peer,
             |core, now| core.begin_message(now, peer, options, &mut rest.borrow_mut()),
             |id| match rest.borrow().is_empty() {
                 true => Expectation::Answer { id, limit },

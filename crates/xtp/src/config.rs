@@ -80,8 +80,9 @@ pub struct Config {
     /// (`docs/protocol/06-closing.md`). With port 0 it is always so: nobody can have known the number the system gives.
     pub fresh_start: bool,
     /// Short writes of a stream that come quickly are gathered for some 0.3 ms
-    /// ([`Stream::set_nodelay`](crate::Stream::set_nodelay)), for which the endpoint has a thread from the first such stream on. Default
-    /// `true`; with `false` every write leaves in its own call and there is no thread.
+    /// ([`Stream::set_nodelay`](crate::Stream::set_nodelay)), and of calls that follow each other at once the packet that says that the
+    /// answer came leaves behind the next request, or after 3 ms at most. For these the endpoint has a thread from the first such stream of
+    /// writes or calls on. Default `true`; with `false` everything leaves in its own call and there is no thread.
     pub gather_writes: bool,
     /// Write every packet sent and received to this capture. Default `None`.
     pub trace: Option<Trace>,

@@ -4,12 +4,14 @@
 #[path = "common/begun.rs"]
 mod begun;
 mod common;
+#[path = "common/flusher.rs"]
+mod flusher;
 
 use std::io::{Read, Write};
-use std::time::{Duration, Instant};
 
 use begun::read_all;
 use common::{endpoint, pattern};
+use flusher::{await_flusher, has_flusher};
 use xtp::{Config, Endpoint, Stream};
 
 /// As `std::io::Write` does.
@@ -44,23 +46,11 @@ fn packets(gather: bool, wanted: bool, data: &[u8], size: usize, put: impl Fn(&S
         stream.shutdown_write().expect("open");
     });
     let sent = client.stats().packets_sent() - before;
-    // It stays until its endpoint ends, but gives itself its name, for which it needs a core that others may have for a while.
-    let patience = Instant::now() + Duration::from_secs(20);
-    while wanted && !has_flusher() {
-        assert!(Instant::now() < patience, "{size}: nobody sends what is left");
-        std::thread::sleep(Duration::from_millis(1));
+    if wanted {
+        await_flusher(&size.to_string());
     }
     assert_eq!(has_flusher(), wanted, "{size}");
     sent
-}
-
-/// Whether this process has a thread for gathered writes.
-fn has_flusher() -> bool {
-    let tasks = std::fs::read_dir("/proc/self/task").expect("a system that tells");
-    let names = tasks
-        .flatten()
-        .map(|task| std::fs::read_to_string(task.path().join("comm")));
-    names.flatten().any(|name| name.trim() == "xtp-flusher")
 }
 
 #[test]

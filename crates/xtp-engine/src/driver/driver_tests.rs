@@ -20,17 +20,24 @@ struct Link {
     full: bool,
     offered: usize,
     sent: Vec<Vec<u8>>,
+    to: Vec<SocketAddr>,
 }
 
 impl Outlet for Link {
     fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
         self.offered += 1;
         if !self.full {
-            out.for_each_datagram(|_, octets| self.sent.push(octets.to_vec()));
+            out.for_each_datagram(|train, octets| {
+                self.sent.push(octets.to_vec());
+                self.to.push(train.dst);
+            });
             out.clear();
         }
     }
 }
+
+#[path = "ends_tests.rs"]
+mod ends;
 
 struct Arriving<'a> {
     src: SocketAddr,

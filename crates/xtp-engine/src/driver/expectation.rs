@@ -95,7 +95,8 @@ impl Driver {
         true
     }
 
-    /// Follows every receive call: sends what answers an expectation that was met, before the bookkeeping.
+    /// Follows every receive call: sends what answers an expectation that was met, before the bookkeeping; but an END that
+    /// [may wait](Self::defer_ends) does.
     pub fn reply(&mut self, now: Time, outlet: &mut impl Outlet) -> Reply {
         let reply = match self.awaited {
             Awaited::Parted(expected, id) => {
@@ -109,7 +110,10 @@ impl Driver {
         };
         // A request is answered by its user, before the bookkeeping.
         if self.is_stalled() {
-            self.send_out(now, outlet);
+            let waits = matches!(reply, Reply::Answered(_)) && self.waiting.takes(now, &mut self.out);
+            if !waits {
+                self.send_out(now, outlet);
+            }
             self.engine.catch_up();
         }
         reply

@@ -6,6 +6,7 @@
 //! that found no room yet and the expectation; sockets, clocks and whoever waits are its caller's.
 
 mod catch_up;
+mod ends;
 mod expectation;
 mod input;
 mod message;
@@ -21,6 +22,7 @@ use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::ops::{Deref, DerefMut};
 use core::time::Duration;
+use ends::Waiting;
 use expectation::Awaited;
 
 /// How soon to try again when there was no room for a train although there seems to be now.
@@ -54,6 +56,7 @@ pub struct Driver {
     out: TransmitBatch,
     /// When there was no room last.
     stalled_at: Time,
+    waiting: Waiting,
     awaited: Awaited,
     /// An association nobody held came to its end, and nothing else.
     passing: bool,
@@ -89,6 +92,7 @@ impl Driver {
             engine,
             out: TransmitBatch::new(),
             stalled_at: Time::ZERO,
+            waiting: Waiting::default(),
             awaited: Awaited::default(),
             passing: false,
             leaving: Vec::new(),
@@ -130,7 +134,8 @@ impl Driver {
         if self.is_stalled() {
             return Some(self.stalled_at + STALL_RETRY);
         }
-        engine.into_iter().chain(self.catch_ups.deadline()).min()
+        let others = self.catch_ups.deadline().into_iter().chain(self.waiting.until());
+        engine.into_iter().chain(others).min()
     }
 
     /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of
@@ -155,6 +160,9 @@ impl Driver {
         self.engine.flush_parties(now, &mut self.out);
         if !self.out.is_empty() {
             self.send_out(now, outlet);
+        }
+        if self.holds_end() {
+            self.send_end(now, outlet);
         }
         // The bookkeeping is done while the packet is under way.
         self.engine.catch_up();

@@ -150,7 +150,7 @@ impl Gathering {
             return;
         }
         if self.streams.is_empty() {
-            self.held.hold(now);
+            self.held.hold_writes(now);
         }
         self.streams.push(id);
     }
@@ -160,7 +160,7 @@ impl Gathering {
         self.aside = Aside::Nothing;
         self.streams.retain(|stream| *stream != id);
         if self.streams.is_empty() {
-            self.held.release();
+            self.held.release_writes();
         }
     }
 }
@@ -235,7 +235,7 @@ impl Core {
         }
         self.gathering.streams = streams;
         self.gathering.aside = Aside::Nothing;
-        self.gathering.held.release();
+        self.gathering.held.release_writes();
     }
 
     /// Whether something is gathered that did not leave.

@@ -18,10 +18,12 @@ use crate::carrier::Carrier;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wait::{Patience, Traffic};
+use calls::Calls;
 use gathered::Gathered;
 use gathering::Gathering;
 
 pub(crate) mod arrivals;
+mod calls;
 mod echo;
 mod events;
 mod exchange;
@@ -40,6 +42,7 @@ mod write_memory;
 mod writing;
 
 pub(crate) use arrivals::{Arrived, Queue, Terms};
+pub(crate) use calls::END_WAITS;
 pub(crate) use exchange::Look;
 pub(crate) use gathering::{AGE, Aside, Flusher};
 pub use orphan::Unconfirmed;
@@ -136,6 +139,7 @@ pub(crate) struct Core {
     pub(crate) gathered: Gathered,
     /// Short writes the engine has not been given yet.
     pub(crate) gathering: Gathering,
+    calls: Calls,
     last_poll: Time,
     /// Octets sent until then.
     given_at_poll: u64,
@@ -179,6 +183,7 @@ impl Core {
             idle_memory_at: Time::ZERO,
             gathered: Gathered::default(),
             gathering: Gathering::default(),
+            calls: Calls::default(),
             last_poll: Time::ZERO,
             given_at_poll: 0,
             handed: None,
@@ -406,6 +411,7 @@ impl Core {
     /// A turn of the engine; false if the kernel has no room for what waits already.
     fn flush(&mut self, now: Time) -> bool {
         let asked = self.engine.turn(now, &mut self.carrier);
+        self.release_end();
         self.settle(now);
         self.dispatch(now);
         asked

@@ -1,16 +1,67 @@
-//! What those who gather and the flusher know of each other without a lock.
+//! What those who hold something back and the flusher know of each other without a lock.
+
+use std::time::Duration;
 
 use xtp_engine::Time;
 
-use crate::core::AGE;
+use crate::core::{AGE, END_WAITS};
 use crate::sync::thread::{Thread, park};
 use crate::sync::{AtomicBool, AtomicU64, OnceLock, Ordering, fence};
 
-/// Whether something is gathered, and whether the flusher has to be told.
+/// Something that is held back, or not.
+#[derive(Debug)]
+struct One {
+    /// When it is to leave, ns; 0: there is nothing.
+    due: AtomicU64,
+    /// How often there was something.
+    count: AtomicU64,
+}
+
+impl One {
+    fn new() -> Self {
+        Self {
+            due: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// There is something since `now`. Only who has the endpoint's lock says so, one at a time.
+    fn hold(&self, now: Time, longest: Duration) {
+        let due = (now + longest).as_nanos();
+        self.count.store(
+            self.count.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
+        self.due.store(due.max(1), Ordering::Relaxed);
+    }
+
+    fn release(&self) {
+        self.due.store(0, Ordering::Relaxed);
+    }
+
+    fn due(&self) -> u64 {
+        self.due.load(Ordering::Relaxed)
+    }
+
+    fn is_old(&self, now: Time) -> bool {
+        (1..=now.as_nanos()).contains(&self.due())
+    }
+}
+
+/// How often something was held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) writes: u64,
+    pub(super) ends: u64,
+}
+
+/// Whether something is held, and whether the flusher has to be told.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// When the first of what is gathered now was, ns; 0: nothing is.
-    since: AtomicU64,
+    /// Short writes that are gathered.
+    writes: One,
+    /// The END of a call.
+    end: One,
     /// The flusher rests and has to be told.
     rests: AtomicBool,
     /// The endpoint has ended.
@@ -21,7 +72,8 @@ pub(crate) struct Held {
 impl Default for Held {
     fn default() -> Self {
         Self {
-            since: AtomicU64::new(0),
+            writes: One::new(),
+            end: One::new(),
             rests: AtomicBool::new(false),
             over: AtomicBool::new(false),
             thread: OnceLock::new(),
@@ -30,9 +82,29 @@ impl Default for Held {
 }
 
 impl Held {
-    /// Something is gathered, for the first time since the last [`release`](Self::release). Needs to know its flusher.
-    pub(crate) fn hold(&self, now: Time) {
-        self.since.store(now.as_nanos().max(1), Ordering::Relaxed);
+    /// Writes are gathered, for the first time since the last [`release`](Self::release_writes). Needs to know its flusher.
+    pub(crate) fn hold_writes(&self, now: Time) {
+        self.writes.hold(now, AGE);
+        self.tell_who_rests();
+    }
+
+    /// They have left.
+    pub(crate) fn release_writes(&self) {
+        self.writes.release();
+    }
+
+    /// An END waits since `now`. Needs to know its flusher.
+    pub(crate) fn hold_end(&self, now: Time) {
+        self.end.hold(now, END_WAITS);
+        self.tell_who_rests();
+    }
+
+    /// It has left.
+    pub(crate) fn release_end(&self) {
+        self.end.release();
+    }
+
+    fn tell_who_rests(&self) {
         // It and whoever goes to rest store first and look then at what the other stored: one of them sees it.
         fence(Ordering::SeqCst);
         if self.rests.load(Ordering::Relaxed) {
@@ -40,25 +112,21 @@ impl Held {
         }
     }
 
-    /// It has left.
-    pub(crate) fn release(&self) {
-        self.since.store(0, Ordering::Relaxed);
-    }
-
-    /// Whether something is gathered.
+    /// Whether something is held.
     pub(super) fn is_any(&self) -> bool {
-        self.since() > 0
+        self.writes.due() > 0 || self.end.due() > 0
     }
 
-    /// Whether what is gathered has waited so long at `now` that its writer does nothing more.
+    /// Whether something has waited so long at `now` that its program does nothing more.
     pub(super) fn is_old(&self, now: Time) -> bool {
-        let since = self.since();
-        since > 0 && now.as_nanos() >= since + AGE.as_nanos() as u64
+        self.writes.is_old(now) || self.end.is_old(now)
     }
 
-    /// Since when something is gathered, ns; 0: nothing is.
-    fn since(&self) -> u64 {
-        self.since.load(Ordering::Relaxed)
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            writes: self.writes.count.load(Ordering::Relaxed),
+            ends: self.end.count.load(Ordering::Relaxed),
+        }
     }
 
     /// The flusher's thread, which is told of what is held from now on.
@@ -83,7 +151,7 @@ impl Held {
         }
     }
 
-    /// The flusher waits, perhaps for less, until something is gathered or the endpoint ends.
+    /// The flusher waits, perhaps for less, until something is held or the endpoint ends.
     pub(super) fn rest(&self) {
         self.rests.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! Who gathers and who goes to rest, in every order in which they may see what the other does (`cargo xtask model`): nothing stays
-//! gathered while the flusher rests. Without it the checker finds two threads of which nobody goes on.
+//! Who holds something and who goes to rest, in every order in which they may see what the other does (`cargo xtask model`): nothing
+//! stays held while the flusher rests. Without it the checker finds two threads of which nobody goes on.
 //!
 //! Seen to fail: either fence taken out; looking before storing in `rest`; `end` that wakes nobody.
 
@@ -9,7 +9,7 @@ use xtp_engine::Time;
 
 use super::Held;
 
-/// A flusher that rests until something is gathered or all is over, while `others` happens.
+/// A flusher that rests until something is held or all is over, while `others` happens.
 fn beside(others: impl Fn(&Held) + Sync + Send + 'static) {
     loom::model(move || {
         let held = Arc::new(Held::default());
@@ -27,19 +27,28 @@ fn beside(others: impl Fn(&Held) + Sync + Send + 'static) {
 
 #[test]
 fn whoever_rests_hears_of_what_is_gathered() {
-    beside(|held| held.hold(Time::from_nanos(7)));
+    beside(|held| held.hold_writes(Time::from_nanos(7)));
 }
 
 #[test]
 fn whoever_rests_hears_of_the_second_gathering_too() {
     beside(|held| {
-        held.hold(Time::from_nanos(7));
-        held.release();
-        held.hold(Time::from_nanos(9));
+        held.hold_writes(Time::from_nanos(7));
+        held.release_writes();
+        held.hold_writes(Time::from_nanos(9));
     });
 }
 
 #[test]
-fn whoever_rests_hears_of_the_end() {
+fn whoever_rests_hears_of_an_end_that_waits_although_writes_left() {
+    beside(|held| {
+        held.hold_writes(Time::from_nanos(7));
+        held.hold_end(Time::from_nanos(8));
+        held.release_writes();
+    });
+}
+
+#[test]
+fn whoever_rests_hears_that_all_is_over() {
     beside(Held::end);
 }

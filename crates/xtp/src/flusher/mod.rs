@@ -1,8 +1,8 @@
-//! The thread that sends what short writes gathered if their writer does nothing more.
+//! The thread that sends what short writes gathered, and the END that waits for another call, if their program does nothing more.
 //!
-//! It begins with the first stream of short writes of an endpoint and ends with the endpoint. While writes come quickly it
-//! looks after every nap whether something gathered is older than its writer would let it become; when none have come for a
-//! while it rests until one does.
+//! It begins with the first stream of short writes or of calls of an endpoint and ends with the endpoint. While these come quickly
+//! it looks after every nap whether something is older than its program would let it become; when none have come for a while it
+//! rests until one does.
 
 mod held;
 
@@ -22,7 +22,9 @@ pub(crate) use held::Held;
 /// longest and what the system adds, some 450 us.
 const NAP: Duration = Duration::from_micros(100);
 const LONGEST: Duration = Duration::from_micros(400);
-/// Naps in a row in which nothing was gathered, after which it rests.
+/// The same while calls come and no writes: nobody waits for the END of one.
+const NAP_OF_CALLS: Duration = Duration::from_millis(2);
+/// Naps in a row in which nothing was held, after which it rests.
 const IDLE: u32 = 10;
 
 /// Starts the thread of an endpoint. It does not keep the endpoint alive.
@@ -36,16 +38,21 @@ fn spawn(shared: Weak<Shared>, held: &Arc<Held>, clock: Clock) -> std::io::Resul
 }
 
 fn run(shared: &Weak<Shared>, held: &Held, clock: Clock) {
-    let (mut nap, mut idle) = (NAP, 0);
+    let (mut nap, mut idle, mut seen) = (NAP, 0, held.counts());
     while !held.is_over() {
         park_timeout(nap);
-        nap = (2 * nap).min(LONGEST);
+        let before = std::mem::replace(&mut seen, held.counts());
+        let calls_alone = seen.ends != before.ends && seen.writes == before.writes;
+        nap = match calls_alone {
+            true => NAP_OF_CALLS,
+            false => (2 * nap).min(LONGEST),
+        };
         if held.is_old(clock.now()) {
             // A reference for this moment only: the last handle drops the endpoint.
             let Some(shared) = shared.upgrade() else { return };
             shared.flush_gathered();
             (nap, idle) = (NAP, 0);
-        } else if held.is_any() {
+        } else if held.is_any() || seen != before {
             idle = 0;
         } else {
             idle += 1;
@@ -58,7 +65,7 @@ fn run(shared: &Weak<Shared>, held: &Held, clock: Clock) {
 }
 
 impl Shared {
-    /// Sends what was gathered if it did not leave meanwhile. Whoever corked the endpoint sends it itself.
+    /// Sends what was held if it did not leave meanwhile. Whoever corked the endpoint sends it itself.
     fn flush_gathered(&self) {
         let mut state = self.lock();
         let now = state.core.now();
@@ -85,9 +92,9 @@ impl Shared {
         aside == Aside::Collected
     }
 
-    /// Somebody would gather writes: from now on there is who sends them, unless the system has no thread for it.
+    /// Somebody would hold something back: from now on there is who sends it, unless the system has no thread for it.
     #[cold]
-    fn start_flusher(&self, state: &mut State) {
+    pub(crate) fn start_flusher(&self, state: &mut State) {
         if state.core.gathering.flusher != Flusher::None {
             return;
         }

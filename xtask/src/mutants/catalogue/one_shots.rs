@@ -30,16 +30,30 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "known-listener-gone",
         "xtp-engine/src/engine/responder/known.rs",
-        "if «changes != self.listeners.changes()» ||",
+        "if «changes != self.listeners.changes()» {",
         "false",
         "a FIRST like the last is taken although its listener is gone",
     ),
     Mutant::new(
         "known-there-already",
         "xtp-engine/src/engine/responder/known.rs",
-        "|| «self.demux.foreign(datagram.src, header.key.value()).is_some()»",
+        "if «self.demux.foreign(datagram.src, header.key.value()).is_some()» {",
         "false",
         "the repeated FIRST of a live association is taken for a new one",
+    ),
+    Mutant::new(
+        "answered-not-remembered",
+        "xtp-engine/src/engine/pending.rs",
+        "if «record.is_new()» {",
+        "false",
+        "the FIRST that was answered is not known before its END comes",
+    ),
+    Mutant::new(
+        "deferred-end-stays",
+        "xtp-engine/src/driver/mod.rs",
+        "if «self.holds_end()» {",
+        "false",
+        "an END that waits never leaves",
     ),
     Mutant::new(
         "posted-other-listener",
