@@ -79,11 +79,17 @@ impl ReaderCredit {
 
     /// The alloc a control packet would carry now. Never falls.
     pub(crate) fn alloc(&self, delivered: u64) -> u64 {
-        let room = match self.is_reserved() {
-            true => self.posted,
-            false => delivered.saturating_add(self.granted_at_most()),
-        };
+        let room = self.room(delivered, self.share);
         self.advertised.max(room.min(delivered.saturating_add(MAX_ROOM)))
+    }
+
+    /// How far the peer may go where so many octets are granted at most: what is posted is no reason to keep more than the memory of
+    /// all has room for.
+    fn room(&self, delivered: u64, share: u64) -> u64 {
+        match self.is_reserved() {
+            true => self.posted.min(delivered.saturating_add(share)),
+            false => delivered.saturating_add(self.capacity.min(share)),
+        }
     }
 
     /// The alloc of a control packet that leaves now.
@@ -121,11 +127,12 @@ impl ReaderCredit {
     /// The peer has little left and would be granted more but for the share.
     pub(crate) fn is_short(&self, next: u64, delivered: u64, maxdata: u32) -> bool {
         let low = (2 * u64::from(maxdata)).min(self.capacity / 2).max(1);
-        let wanted = delivered.saturating_add(self.capacity);
-        self.share < self.capacity
-            && !self.is_reserved()
-            && self.advertised.saturating_sub(next) < low
-            && wanted.saturating_sub(self.advertised) >= low
+        let wanted = self.room(delivered, u64::MAX);
+        let left = self.advertised.saturating_sub(next);
+        let gain = wanted.saturating_sub(self.advertised);
+        self.room(delivered, self.share) < wanted
+            && left < low
+            && (gain >= low || self.is_reserved() && gain > 0 && left == 0)
             && !self.needs_update(next, delivered, maxdata)
     }
 

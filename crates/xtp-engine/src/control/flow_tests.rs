@@ -61,6 +61,28 @@ fn reserve_grants_posted_buffers_only() {
 }
 
 #[test]
+fn what_is_posted_is_granted_as_far_as_the_memory_of_all_allows() {
+    let mut credit = ReaderCredit::new(1 << 20, 100);
+    credit.reserve(0);
+    credit.post(5_000);
+    credit.set_share(2_000);
+    assert_eq!(credit.advertise(0), 2_000);
+    // The rest follows when there is room: until then it is short, also of a rest that is small.
+    assert!(!credit.is_short(0, 0, 500), "it has enough");
+    assert!(credit.is_short(2_000, 0, 500));
+    assert!(!credit.needs_update(2_000, 0, 500));
+    credit.set_share(4_990);
+    assert!(credit.needs_update(2_000, 0, 500) && !credit.is_short(2_000, 0, 500));
+    assert_eq!(credit.advertise(0), 4_990);
+    assert!(credit.is_short(4_990, 0, 500), "10 are missing");
+    assert!(!credit.is_short(4_989, 0, 500), "it can go on");
+    credit.set_share(u64::MAX);
+    assert!(credit.needs_update(4_990, 0, 500));
+    assert_eq!(credit.advertise(0), 5_000);
+    assert!(!credit.is_short(5_000, 0, 500), "nothing else is posted");
+}
+
+#[test]
 fn dreq_is_answered_when_consumed_and_credit_reported_at_half() {
     let mut credit = ReaderCredit::new(1_000, 1_000);
     assert_eq!(credit.dreq_report(900, 100, 599), None);
