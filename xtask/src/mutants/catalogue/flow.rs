@@ -147,9 +147,16 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "reserve-not-obeyed",
         "xtp-engine/src/control/flow.rs",
-        "true => «self.posted», false => delivered",
+        "true => «self.posted.min(delivered.saturating_add(share))», false",
         "delivered.saturating_add(self.capacity)",
         "credit is granted for memory that nobody posted",
+    ),
+    Mutant::new(
+        "posted-beyond-memory",
+        "xtp-engine/src/control/flow.rs",
+        "true => «self.posted.min(delivered.saturating_add(share))», false",
+        "self.posted",
+        "what is posted is granted although the memory of all has no room for it",
     ),
     Mutant::new(
         "window-update-never",
