@@ -203,7 +203,9 @@ impl Engine {
     pub(super) fn settle_pending(&mut self, slot: u32) {
         if let Some(record) = self.contexts.responder(slot) {
             let waits = record.is_to_have_turn();
-            self.remember(slot);
+            if record.is_new() {
+                self.remember(slot);
+            }
             if waits {
                 return;
             }

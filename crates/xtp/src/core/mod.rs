@@ -37,7 +37,6 @@ mod orphan;
 mod reading;
 mod requests;
 mod slot;
-mod streak;
 mod watch;
 mod write_memory;
 mod writing;

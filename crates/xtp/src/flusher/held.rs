@@ -1,8 +1,10 @@
 //! What those who hold something back and the flusher know of each other without a lock.
 
+use std::time::Duration;
+
 use xtp_engine::Time;
 
-use crate::core::AGE;
+use crate::core::{AGE, END_WAITS};
 use crate::sync::thread::{Thread, park};
 use crate::sync::{AtomicBool, AtomicU64, OnceLock, Ordering, fence};
 
@@ -23,13 +25,14 @@ impl One {
         }
     }
 
-    /// There is something until `due`. Only who has the endpoint's lock says so, one at a time.
-    fn hold(&self, due: Time) {
+    /// There is something since `now`. Only who has the endpoint's lock says so, one at a time.
+    fn hold(&self, now: Time, longest: Duration) {
+        let due = (now + longest).as_nanos();
         self.count.store(
             self.count.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
         );
-        self.due.store(due.as_nanos().max(1), Ordering::Relaxed);
+        self.due.store(due.max(1), Ordering::Relaxed);
     }
 
     fn release(&self) {
@@ -81,7 +84,7 @@ impl Default for Held {
 impl Held {
     /// Writes are gathered, for the first time since the last [`release`](Self::release_writes). Needs to know its flusher.
     pub(crate) fn hold_writes(&self, now: Time) {
-        self.writes.hold(now + AGE);
+        self.writes.hold(now, AGE);
         self.tell_who_rests();
     }
 
@@ -90,15 +93,10 @@ impl Held {
         self.writes.release();
     }
 
-    /// An END waits until `due`. Needs to know its flusher.
-    pub(crate) fn hold_end(&self, due: Time) {
-        self.end.hold(due);
+    /// An END waits since `now`. Needs to know its flusher.
+    pub(crate) fn hold_end(&self, now: Time) {
+        self.end.hold(now, END_WAITS);
         self.tell_who_rests();
-    }
-
-    /// Whether one waits.
-    pub(crate) fn has_end(&self) -> bool {
-        self.end.due() > 0
     }
 
     /// It has left.
@@ -116,7 +114,7 @@ impl Held {
 
     /// Whether something is held.
     pub(super) fn is_any(&self) -> bool {
-        self.writes.due() > 0 || self.has_end()
+        self.writes.due() > 0 || self.end.due() > 0
     }
 
     /// Whether something has waited so long at `now` that its program does nothing more.

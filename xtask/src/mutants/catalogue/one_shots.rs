@@ -44,14 +44,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "answered-not-remembered",
         "xtp-engine/src/engine/pending.rs",
-        "let waits = record.is_to_have_turn(); «self.remember(slot);» if waits {",
-        "",
+        "if «record.is_new()» {",
+        "false",
         "the FIRST that was answered is not known before its END comes",
     ),
     Mutant::new(
         "deferred-end-stays",
         "xtp-engine/src/driver/mod.rs",
-        "if «self.end_due().is_some()» {",
+        "if «self.holds_end()» {",
         "false",
         "an END that waits never leaves",
     ),
