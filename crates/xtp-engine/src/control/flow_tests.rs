@@ -83,6 +83,16 @@ fn what_is_posted_is_granted_as_far_as_the_memory_of_all_allows() {
 }
 
 #[test]
+fn a_small_share_is_granted_again_in_steps_of_its_own_size() {
+    let mut credit = ReaderCredit::new(1 << 20, 100);
+    credit.set_share(2_000);
+    assert_eq!(credit.advertise(0), 2_000);
+    assert!(!credit.needs_update(900, 900, 1_500), "it has enough");
+    assert!(!credit.needs_update(1_200, 900, 1_500), "too little is free");
+    assert!(credit.needs_update(1_200, 1_000, 1_500));
+}
+
+#[test]
 fn dreq_is_answered_when_consumed_and_credit_reported_at_half() {
     let mut credit = ReaderCredit::new(1_000, 1_000);
     assert_eq!(credit.dreq_report(900, 100, 599), None);

@@ -139,9 +139,16 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "share-not-obeyed",
         "xtp-engine/src/control/flow.rs",
-        "«self.capacity.min(self.share)» } /// The peer has little",
+        "false => delivered.saturating_add(«self.capacity.min(share)»)",
         "self.capacity",
         "a reader grants its capacity whatever its share",
+    ),
+    Mutant::new(
+        "updates-by-the-capacity",
+        "xtp-engine/src/control/flow.rs",
+        "«self.capacity.min(self.share)» } /// The peer has little",
+        "self.capacity",
+        "a small share is said again only when a quarter of the whole capacity is free",
     ),
     Mutant::new(
         "run-although-rationed",
