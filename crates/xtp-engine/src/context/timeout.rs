@@ -21,6 +21,8 @@ const SMALLEST_PATH_DATA: usize = 1_168;
 /// The least time for an answer to the handshake of a doubt (§3.7.2): what a peer said last before it went may be held up by a
 /// busy host behind the network's word that it went.
 const LEAST_DOUBT: Duration = Duration::from_millis(200);
+/// The most: WTIMER runs for 10 s at most (§3.6).
+const MOST_DOUBT: Duration = Duration::from_secs(30);
 
 impl Context {
     /// Fires what is due, CTIMEOUT before everything else.
@@ -68,7 +70,7 @@ impl Context {
         } else if self.doubt == Doubt::Raised && self.state.heard() && self.state.is_live() {
             self.open_handshake(env, out);
             self.doubt = Doubt::Asked;
-            let patience = (3 * self.rtt.wtimer_base()).max(LEAST_DOUBT);
+            let patience = (3 * self.rtt.wtimer_base()).clamp(LEAST_DOUBT, MOST_DOUBT);
             self.timers.set(Timer::Doubt, env.now + patience);
         }
     }

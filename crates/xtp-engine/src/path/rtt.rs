@@ -90,10 +90,12 @@ impl Rtt {
         }
     }
 
-    /// WTIMER before the first sample: from the cached round trip, as if sampled once, or one second.
+    /// WTIMER before the first sample: from the cached round trip, as if sampled once, but no longer than where nothing is known.
+    /// What is remembered may have been measured while somebody stood still.
     pub(crate) fn initial_wtimer(&self) -> Duration {
-        self.initial
-            .map_or(WTIMER_UNKNOWN, |initial| wtimer(initial, initial / 2))
+        self.initial.map_or(WTIMER_UNKNOWN, |initial| {
+            wtimer(initial, initial / 2).min(WTIMER_UNKNOWN)
+        })
     }
 
     /// Smoothed round trip, or what is taken for it until the first sample.

@@ -22,6 +22,8 @@ fn the_cached_value_times_wtimer_until_the_first_sample() {
     );
     assert_eq!(rtt.wtimer_base(), ms(61));
     assert_eq!(Rtt::new(None).initial_wtimer(), Duration::from_secs(1));
+    // Somebody stood still for as long.
+    assert_eq!(Rtt::new(Some(ms(7_500))).wtimer_base(), Duration::from_secs(1));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::host::{Host, KEY, PORT, cntl, data, first, keyed, parse};
 use std::time::Duration;
 use xtp_engine::ListenOptions;
-use xtp_wire::{Body, Diag, DiagCode, DiagValue, Key, Options, service};
+use xtp_wire::{Body, Diag, DiagCode, DiagValue, Header, Key, Options, Packet, service};
 
 fn open() -> Host {
     let mut host = Host::new();
@@ -76,11 +76,9 @@ fn a_peer_that_has_gone_is_believed_in_the_middle_of_a_handshake() {
     assert_eq!(host.read(id), b"abc");
     let mut said = host.wait(Duration::from_secs(4)).len();
     assert_eq!(said, 2, "a repetition after 1 s, a handshake after 3 s");
-    let gone = Diag::new(DiagCode::InvalidContext, DiagValue::Unspecified, "");
-    let gone = keyed(Key::returned(KEY), 77, 0, Options::empty(), Body::Diag(gone));
     let began = host.now;
     while host.closed(id).is_none() {
-        said += host.give(&gone).len() + host.wait(Duration::from_millis(100)).len();
+        said += host.give(&gone()).len() + host.wait(Duration::from_millis(100)).len();
         assert!(said < 6, "repeated {said} times, told that it is of no use");
         assert!(
             host.now.since(began) < Duration::from_secs(4),
@@ -89,6 +87,62 @@ fn a_peer_that_has_gone_is_believed_in_the_middle_of_a_handshake() {
     }
     // It has all of the peer's, and nothing of its own is open.
     assert_eq!(host.closed(id).as_deref(), Some("closed; everything confirmed"));
+}
+
+/// "No such context", to the initiator.
+fn gone() -> Packet<'static> {
+    let gone = Diag::new(DiagCode::InvalidContext, DiagValue::Unspecified, "");
+    keyed(Key::returned(KEY), 77, 0, Options::empty(), Body::Diag(gone))
+}
+
+/// What the host asked last: its sync.
+fn question(sent: &[Vec<u8>]) -> u32 {
+    let asks = |octets: &&Vec<u8>| parse(octets).header.options.contains(Options::SREQ);
+    let newest = sent.iter().rev().find(asks).expect("it asked");
+    parse(newest).header.sync
+}
+
+/// A peer that stood still for 8 s is given no minute to contradict that it has gone: WTIMER is no longer than 10 s (§3.6).
+#[test]
+fn a_doubt_does_not_last_as_long_as_a_pause() {
+    let mut host = Host::new();
+    let mut sent = host.give(&first(service::STREAM, 7, 0, Options::SREQ, b"abc"));
+    let id = host.accepted()[0];
+    host.write(id, b"answer", true);
+    sent.extend(host.flush());
+    let asked = question(&sent);
+    host.wait(Duration::from_secs(8));
+    host.give(&cntl(8, 3, Options::empty(), 3, 1 << 20, asked));
+    assert_eq!(host.engine.context(id).unwrap().stats().rtt_samples, 1);
+    let began = host.now;
+    host.give(&gone());
+    while host.closed(id).is_none() {
+        host.wait(Duration::from_millis(500));
+        assert!(host.now.since(began) < Duration::from_secs(32));
+    }
+    assert!(host.now.since(began) > Duration::from_secs(28));
+}
+
+/// What was measured while a peer stood still times nothing of the next association with it (§3.6).
+#[test]
+fn a_pause_does_not_time_the_next_one() {
+    let mut host = Host::new();
+    let options = Options::SREQ | Options::WCLOSE | Options::EOM;
+    let asked = question(&host.give(&first(service::ACKNOWLEDGED, 7, 0, options, b"abc")));
+    host.wait(Duration::from_millis(7_500));
+    let last = Options::RCLOSE | Options::WCLOSE | Options::END;
+    host.give(&cntl(8, 3, last, 0, 0, asked));
+    let again = first(service::ACKNOWLEDGED, 7, 0, options, b"abc");
+    host.give(&Packet {
+        header: Header {
+            key: Key::own(KEY + 1),
+            ..again.header
+        },
+        ..again
+    });
+    assert_eq!(host.accepted().len(), 2);
+    let said = host.wait(Duration::from_secs(4)).len();
+    assert_eq!(said, 2, "a repetition after 1 s, a handshake after 3 s");
 }
 
 /// Silence is over when it has lasted as long as was asked for, and not when the next doubled period ends.

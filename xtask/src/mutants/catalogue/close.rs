@@ -258,6 +258,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "who asks already goes on asking a peer that has gone, for a minute",
     ),
     Mutant::new(
+        "doubt-as-long-as-a-pause",
+        "xtp-engine/src/context/timeout.rs",
+        "«(3 * self.rtt.wtimer_base()).clamp(LEAST_DOUBT, MOST_DOUBT)»",
+        "(3 * self.rtt.wtimer_base()).max(LEAST_DOUBT)",
+        "who stood still for a while is given that time again and again to say that it is there",
+    ),
+    Mutant::new(
         "invalid-context-of-the-opening",
         "xtp-engine/src/context/close.rs",
         "Ok(DiagCode::InvalidContext) if «!opening» =>",

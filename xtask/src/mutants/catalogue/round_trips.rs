@@ -81,6 +81,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a reader takes back what it granted",
     ),
     Mutant::new(
+        "remembered-pause",
+        "xtp-engine/src/path/rtt.rs",
+        "«wtimer(initial, initial / 2).min(WTIMER_UNKNOWN)»",
+        "wtimer(initial, initial / 2)",
+        "what one association measured during a pause times the losses of the next",
+    ),
+    Mutant::new(
         "window-by-a-guess",
         "xtp-engine/src/context/window.rs",
         "let rate = «self.rtt.srtt()».map_or(0,",
