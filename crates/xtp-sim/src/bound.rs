@@ -95,11 +95,7 @@ fn outages(plan: &Plan, world: &World, number: usize, from: u64, until: u64) -> 
         .moves
         .iter()
         .any(|moved| hosts.contains(&moved.host) && met(moved.at));
-    // After a pause a round trip of that length is remembered (§2.4.2), and FIRST is repeated as slowly.
-    let mut pauses = hosts.iter().filter_map(|host| world.pauses.get(host));
-    let slow = pauses.any(|pause| pause.longest > 0 && pause.ended <= from);
-    let remembered = if slow { OUTAGE } else { 0.0 };
-    sum + remembered + if moved { PROBE } else { 0.0 }
+    sum + if moved { PROBE } else { 0.0 }
 }
 
 impl Plan {

@@ -44,6 +44,10 @@ pub enum Excuse {
     Crowded,
     /// Its listener did not serve it when it began, and never took it: refused.
     NotServed,
+    /// It was refused for want of a place after it had fallen back, when a refusal proves nothing (§2.7): unreachable.
+    Unheeded,
+    /// It gave way, and the record that would have said so again was pushed out: nobody answers it any more.
+    Forgotten,
 }
 
 /// Longest silence that an association which was heard survives for sure: CTIMEOUT of 60 s less the longest period
@@ -63,7 +67,7 @@ const MOST_OF_A_DOUBT: u64 = 100_000_000;
 
 impl Excuse {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Crash,
         Self::Restarted,
         Self::LongCut,
@@ -75,6 +79,8 @@ impl Excuse {
         Self::LeftEarly,
         Self::Crowded,
         Self::NotServed,
+        Self::Unheeded,
+        Self::Forgotten,
     ];
 
     /// Its name.
@@ -91,6 +97,8 @@ impl Excuse {
             Self::LeftEarly => "left-early",
             Self::Crowded => "crowded",
             Self::NotServed => "not-served",
+            Self::Unheeded => "unheeded",
+            Self::Forgotten => "forgotten",
         }
     }
 
@@ -105,6 +113,13 @@ impl Excuse {
                 Outcome::Closed(CloseReason::Refused(_) | CloseReason::Aborted { .. })
             ),
             Self::Displaced => matches!(told, Outcome::Closed(CloseReason::Aborted { .. })),
+            Self::Unheeded => *told == Outcome::Closed(CloseReason::Unreachable),
+            Self::Forgotten => matches!(
+                told,
+                Outcome::Closed(
+                    CloseReason::Unreachable | CloseReason::Lost | CloseReason::Unconfirmed { .. }
+                )
+            ),
         }
     }
 }
@@ -117,6 +132,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         &plan.hosts[spec.initiator].engine,
         &plan.hosts[spec.responder].engine,
     );
+    let crowded = is_crowded(plan, spec.responder);
     let pressed = two.overrides.max_half_open == 0 && life.takes_no_cookie(world, [one, two]);
     let found = [
         (Excuse::Crash, life.meets_crash(plan)),
@@ -126,10 +142,18 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::Moved, life.is_lost_by_moves(plan, world)),
         (Excuse::Pressed, pressed),
         (Excuse::Evicted, evicts(plan, spec.responder)),
-        (Excuse::Displaced, pressed && life.gave_way(world)),
+        (
+            Excuse::Displaced,
+            pressed && life.displaces(world) && life.was_aborted(world),
+        ),
         (Excuse::LeftEarly, spec.leaves_early),
-        (Excuse::Crowded, is_crowded(plan, spec.responder)),
+        (Excuse::Crowded, crowded),
         (Excuse::NotServed, life.is_not_served(world)),
+        (Excuse::Unheeded, crowded && life.fell_back(world)),
+        (
+            Excuse::Forgotten,
+            crowded && evicts(plan, spec.responder) && life.was_aborted(world),
+        ),
     ];
     found
         .into_iter()
@@ -141,6 +165,11 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
 /// Whether a host has so few records that those of associations that ended a moment ago are pushed out.
 pub(crate) fn evicts(plan: &Plan, host: usize) -> bool {
     plan.classes.contains(&FaultClass::SmallStores) && plan.hosts[host].engine.overrides.max_tombstones <= 64
+}
+
+/// Whether it has so few records of clients beside that neither shows that a FIRST is a repetition (§6.9).
+pub(crate) fn forgets_clients(plan: &Plan, host: usize) -> bool {
+    evicts(plan, host) && plan.hosts[host].engine.overrides.max_clients <= 64
 }
 
 /// Whether a host has so little memory that its associations wait for one another's.
@@ -296,12 +325,22 @@ impl Life {
         engines.into_iter().any(unable) || self.is_nameless(world)
     }
 
-    /// Its responder made somebody give way, and aborted this one, which no user does, or nobody was ever told of it.
-    fn gave_way(&self, world: &World) -> bool {
-        let displaces = world.hosts[self.responder].displaced() > 0;
+    /// Its responder made somebody give way.
+    fn displaces(&self, world: &World) -> bool {
+        world.hosts[self.responder].displaced() > 0
+    }
+
+    /// Its responder aborted it, which no user does, or nobody was ever told of it.
+    fn was_aborted(&self, world: &World) -> bool {
         let aborted = Outcome::Closed(CloseReason::LocalAbort);
         let mut tasks = world.tasks.iter().filter(|task| task.flow == self.number);
-        displaces && tasks.all(|task| task.side == Side::Initiator || task.outcome == aborted)
+        tasks.all(|task| task.side == Side::Initiator || task.outcome == aborted)
+    }
+
+    /// One of its FIRSTs was in the legacy formats.
+    fn fell_back(&self, world: &World) -> bool {
+        self.association(world)
+            .is_some_and(|association| association.was_nameless)
     }
 
     /// Whether it spoke the legacy formats.

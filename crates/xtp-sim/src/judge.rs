@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use xtp_engine::CloseReason;
+use xtp_engine::{CloseReason, CongestionKind};
+use xtp_wire::Caps;
 
 use crate::app::{Outcome, Task};
 use crate::bound::taken_and_allowed;
@@ -51,7 +52,7 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
         }
         if binding
             && excuses.is_empty()
-            && let Err(what) = share::check(traffic(world, number))
+            && let Err(what) = share::check(traffic(plan, world, number))
         {
             world.fail(format!("flow {number} ({}): {what}", paradigm.name()));
             return;
@@ -80,7 +81,7 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
 }
 
 /// What the ends of a flow's newest association sent.
-fn traffic(world: &World, number: usize) -> Traffic {
+fn traffic(plan: &Plan, world: &World, number: usize) -> Traffic {
     let flow = &world.flows[number];
     let Some(&association) = world.newest.get(&number) else {
         return Traffic::default();
@@ -89,6 +90,13 @@ fn traffic(world: &World, number: usize) -> Traffic {
     let sum = |of: fn(&End) -> u64| seen.ends.iter().map(of).sum::<u64>();
     let steps =
         [&flow.spec.initiator_script, &flow.spec.responder_script].map(|script| script.steps.len() as u64);
+    let spec = &flow.spec;
+    let tunings = [&spec.open.tuning, &spec.listen.tuning];
+    let extended = |host: usize| plan.hosts[host].engine.overrides.caps.contains(Caps::XCNTL);
+    let window_in_terms = tunings
+        .iter()
+        .any(|tuning| tuning.congestion == CongestionKind::Kdd)
+        && !(extended(spec.initiator) && extended(spec.responder));
     let last = seen.ends.iter().map(|end| end.sent_at).max().unwrap_or(0);
     Traffic {
         data: sum(|end| end.packets - end.control_packets),
@@ -96,6 +104,7 @@ fn traffic(world: &World, number: usize) -> Traffic {
         lost: sum(|end| end.lost_packets),
         seconds: last.saturating_sub(flow.opened_at) / 1_000_000_000 + 1,
         steps: steps.iter().sum(),
+        window_in_terms,
     }
 }
 
@@ -176,7 +185,8 @@ const FIRSTS: usize = 11;
 
 /// One accept, but for what §6.9 lets happen again: a FIRST without time and client identity (a datagram, or one in the
 /// legacy format) may be accepted once more for each time that its record is lost with its host or its source moves, and
-/// each time it is repeated where records are pushed out.
+/// each time it is repeated where records are pushed out. One with both may be where its client's record was pushed out, too, and
+/// its source moves.
 fn accepted_at_most_once(plan: &Plan, world: &World, flow: &Flow, paradigm: Paradigm) -> Result<(), String> {
     let (initiator, responder) = (flow.spec.initiator, flow.spec.responder);
     let faults = plan.troubles.iter().flat_map(|trouble| &trouble.faults);
@@ -192,7 +202,13 @@ fn accepted_at_most_once(plan: &Plan, world: &World, flow: &Flow, paradigm: Para
     let mut seen = world.net.check.associations.iter();
     let legacy = |association: &Association| association.port == Some(flow.port) && association.was_nameless;
     let nameless = matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram) || seen.any(legacy);
-    let most = if nameless { 1 + forgotten } else { 1 };
+    let faults = plan.troubles.iter().flat_map(|trouble| &trouble.faults);
+    let moves = faults.filter(|(_, fault)| matches!(*fault, Fault::Move { host, .. } if host == initiator));
+    let most = match nameless {
+        true => 1 + forgotten,
+        false if excuse::forgets_clients(plan, responder) => 1 + moves.count(),
+        false => 1,
+    };
     if flow.accepted as usize > most {
         return Err(format!("accepted {} times", flow.accepted));
     }

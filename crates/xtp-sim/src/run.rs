@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use xtp_link::Direction;
 
+use crate::excuse;
 use crate::fault::Fault;
 use crate::host::HostConfig;
 use crate::judge::judge;
@@ -147,6 +148,9 @@ pub(crate) fn build(seed: u64, plan: &Plan) -> Result<World, String> {
     let mut world = World::new(seed, plan.hosts.clone(), &plan.link, plan.v6)?;
     world.net.report_too_big = plan.report_too_big;
     world.unreachable_reports = plan.unreachable_reports;
+    world.net.check.forgetful = (0..plan.hosts.len())
+        .filter(|&host| excuse::forgets_clients(plan, host))
+        .collect();
     for (_, flow) in &plan.flows {
         world.add_flow(flow.clone());
     }

@@ -13,24 +13,34 @@ pub struct Traffic {
     pub seconds: u64,
     /// Things its users did that speak for themselves: marks, terms, posts.
     pub steps: u64,
+    /// Every answer is two packets, and the reader measures round trips: a window of KDD's travels in terms (§5.3.1).
+    pub window_in_terms: bool,
 }
 
 /// To open, to confirm keys, to close.
 const BASE: u64 = 24;
 /// A data packet of a writer that is blocked is asked about twice and answered as often, and a window that opens is told.
 const EACH: u64 = 5;
+/// What a window in terms adds to each: the second packet of two answers, and a question about the round trip.
+const EACH_IN_TERMS: u64 = 3;
 /// A lost packet may cost a probe, a handshake, and their answers.
 const LOST: u64 = 8;
 /// Probes of silence and of a writer that is blocked, and their answers.
 const SECOND: u64 = 4;
+/// And the second packets of these answers.
+const SECOND_IN_TERMS: u64 = 2;
 
 /// Whether the share of control packets is what the rules explain.
 ///
 /// # Errors
 /// There are more.
 pub fn check(traffic: Traffic) -> Result<(), String> {
+    let (each, second) = match traffic.window_in_terms {
+        true => (EACH + EACH_IN_TERMS, SECOND + SECOND_IN_TERMS),
+        false => (EACH, SECOND),
+    };
     let allowed =
-        BASE + EACH * (traffic.data + traffic.steps) + LOST * traffic.lost + SECOND * traffic.seconds;
+        BASE + each * (traffic.data + traffic.steps) + LOST * traffic.lost + second * traffic.seconds;
     if traffic.control <= allowed {
         return Ok(());
     }

@@ -37,3 +37,21 @@ fn losses_explain_repetitions() {
     assert_eq!(check(lossy), Ok(()));
     assert!(check(Traffic { lost: 0, ..lossy }).is_err());
 }
+
+#[test]
+fn a_window_in_terms_makes_two_packets_of_an_answer() {
+    let told = Traffic {
+        data: 100,
+        control: 800,
+        seconds: 1,
+        window_in_terms: true,
+        ..Traffic::default()
+    };
+    assert_eq!(check(told), Ok(()));
+    assert!(check(Traffic { control: 900, ..told }).is_err());
+    let plain = Traffic {
+        window_in_terms: false,
+        ..told
+    };
+    assert!(check(plain).is_err());
+}

@@ -88,6 +88,10 @@ pub struct Association {
     pub slowest: u64,
     /// The shortest any of its packets took.
     pub fastest: Option<u64>,
+    /// Where its first FIRST came from.
+    first_from: Option<SocketAddr>,
+    /// Another one came from elsewhere.
+    moved: bool,
     /// It was accepted twice.
     pub doubled: bool,
 }
@@ -99,6 +103,8 @@ pub struct WireCheck {
     pub associations: Vec<Association>,
     /// Hosts that started again, and know nothing of what they sent before.
     pub restarted: BTreeSet<usize>,
+    /// Hosts that remember so few associations and clients that they may forget both while FIRST is still repeated.
+    pub forgetful: BTreeSet<usize>,
     /// Addresses that have not shown that they receive.
     pub amplification: AmplificationCheck,
     /// Service numbers and ends whose writers have a congestion window.
@@ -170,13 +176,16 @@ impl WireCheck {
             Side::Initiator => (&mut one[0], &mut two[0]),
             Side::Responder => (&mut two[0], &mut one[0]),
         };
-        // A FIRST without time or client made a second context after the first was forgotten (§6.9), or a responder
-        // whose clock was set back took an old one for younger than itself: two ends speak with one voice, and only
-        // the counts still mean something. How often a FIRST may be accepted is judged elsewhere.
+        // A FIRST without time or client made a second context after the first was forgotten (§6.9), or one from
+        // another address did after both records were, or a responder whose clock was set back took an old one for
+        // younger than itself: two ends speak with one voice, and only the counts still mean something. How often a
+        // FIRST may be accepted is judged elsewhere.
         let basic = seen.format == Format::First && !seen.states_extended();
         association.was_nameless |= basic;
         association.extended |= side == Side::Responder && seen.states_extended();
-        let forgets = association.was_nameless || self.restarted.contains(&from);
+        let forgets = association.was_nameless
+            || self.restarted.contains(&from)
+            || association.moved && self.forgetful.contains(&from);
         association.doubled |= forgets && side == Side::Responder && mine.is_another(seen);
         mine.count(seen, fate);
         if association.doubled || matches!(seen.format, Format::Cookie | Format::Diag) {
@@ -211,6 +220,9 @@ impl WireCheck {
         association.fastest = Some(association.fastest.map_or(took, |fastest| fastest.min(took)));
         let to = if returned { owner } else { owner.other() };
         association.ends[to.index()].hear(at);
+        if seen.format == Format::First {
+            association.moved |= *association.first_from.get_or_insert(src) != src;
+        }
         if to == Side::Responder {
             let token = seen.statement.is_some_and(|statement| statement.token);
             let packet = Arrived {
