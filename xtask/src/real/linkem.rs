@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::host::{Host, output};
 use super::namespace::Process;
@@ -19,6 +19,8 @@ const PORT: u16 = 7_007;
 const OCTETS: usize = 100;
 /// A receiver that hears nothing for so long has heard everything.
 const SILENCE: Duration = Duration::from_secs(1);
+/// How long a sender waits for its receiver's socket.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 struct World {
     program: PathBuf,
@@ -86,14 +88,21 @@ impl World {
     fn cross(&self, link: &[&str]) -> Result<Counters, String> {
         let this = std::env::current_exe().map_err(|error| format!("xtask: {error}"))?;
         let (this, report) = (this.to_string_lossy(), self.folder.join("report.json"));
+        let ready = self.folder.join("ready");
+        // Of the run before.
+        let _ = std::fs::remove_file(&ready);
+        let ready = ready.to_string_lossy();
         let end = ["real-end", "linkem"];
         let mut command = self.linkem(link);
         command.args(["--until", "both", "--json"]).arg(&report);
         command
             .args(["--", "left", &*this])
             .args(end)
-            .args(["send", "{peer}"]);
-        command.args(["--", "right", &*this]).args(end).arg("receive");
+            .args(["send", "{peer}", &*ready]);
+        command
+            .args(["--", "right", &*this])
+            .args(end)
+            .args(["receive", &*ready]);
         let done = command.output().map_err(|error| format!("xtp: {error}"))?;
         let said = String::from_utf8_lossy(&done.stderr);
         if !done.status.success() {
@@ -195,14 +204,19 @@ fn counter(json: &str, direction: &str, name: &str) -> Result<u64, String> {
 /// The sender or the receiver, inside its namespace.
 pub(super) fn run_end(words: &[&str]) -> Result<(), String> {
     let done = match words {
-        ["send", peer] => send(peer),
-        ["receive"] => receive(),
+        ["send", peer, ready] => send(peer, Path::new(ready)),
+        ["receive", ready] => receive(Path::new(ready)),
         _ => return Err(format!("no such end: {}", words.join(" "))),
     };
     done.map_err(|error| error.to_string())
 }
 
-fn send(peer: &str) -> std::io::Result<()> {
+/// Sends when the receiver has made the file `ready`.
+fn send(peer: &str, ready: &Path) -> std::io::Result<()> {
+    let began = Instant::now();
+    while !ready.exists() && began.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     socket.connect((peer, PORT))?;
     for number in 0..PACKETS {
@@ -215,9 +229,10 @@ fn send(peer: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Counts what arrives until nothing does.
-fn receive() -> std::io::Result<()> {
+/// Counts what arrives until nothing does; makes the file `ready` when its socket is there.
+fn receive(ready: &Path) -> std::io::Result<()> {
     let socket = UdpSocket::bind(("0.0.0.0", PORT))?;
+    std::fs::write(ready, "")?;
     let mut buffer = [0; 2 * OCTETS];
     let mut count = 0;
     socket.recv(&mut buffer)?;
