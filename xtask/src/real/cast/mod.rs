@@ -31,13 +31,14 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
         "multicast, IPv6, source-specific, copies, ten hosts, ten on a host, one killed, one stopped, one \
                      switched off, one late"
             .to_owned();
-    if output("nft", &["--version"]).is_ok() {
+    let installed = |tool| output(tool, &["--version"]).is_ok();
+    if installed("nft") && installed("ethtool") {
         lossy(&world)?;
         shown.push_str(&format!(
             ", {LOSS} % loss at each of ten, buckets with {BUCKET_LOSS} % at each of four and ten"
         ));
     } else {
-        shown.push_str(" (no loss: nft is not installed)");
+        shown.push_str(" (no loss: nft or ethtool is not installed)");
     }
     Ok(shown)
 }
@@ -48,6 +49,7 @@ fn lossy(world: &World) -> Result<(), String> {
     for (what, group) in [("loss", "239.36.5.4"), ("loss, IPv6", GROUP_SIX)] {
         repaired(what, &world.step(what, group, HOSTS, &[], &[])?)?;
     }
+    world.part_trains()?;
     world.lose(BUCKET_LOSS)?;
     let bucket = ["--mode", "bucket"];
     for hosts in [4, HOSTS] {
