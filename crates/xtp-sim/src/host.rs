@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use xtp_engine::{
     ContextId, Driver, Engine, EngineConfig, Error, Expectation, Failure, ListenOptions, ListenerId, MarkId,
-    Outlet, Reply, Time, TransmitBatch, Unit,
+    Outlet, Reply, Time, TransmitBatch,
 };
 
 use crate::clock::Clock;
@@ -49,16 +49,16 @@ pub struct HostConfig {
 pub(crate) enum Wanted {
     /// What the driver knows how to expect.
     Posted(Expectation),
-    /// The next message of this association.
-    Message(ContextId),
+    /// The next message of an association, or the next octets.
+    Next(xtp_engine::Wanted),
 }
 
 /// What a receive call brought to whoever waited.
 pub(crate) enum Came {
     /// What the driver says.
     Reply(Reply),
-    /// The next message of this association.
-    Message(ContextId, Bytes),
+    /// What was waited for of an association.
+    Next(xtp_engine::Wanted, Bytes),
 }
 
 /// What left and is not on a link yet.
@@ -220,15 +220,13 @@ impl Host {
             false => Default::default(),
         };
         let mut inbox = Inbox::new(flying, &trains, places);
-        let mut message = None;
+        let mut handed = None;
         let mut taken = count;
         match wanted {
-            Wanted::Message(id) => match inbox.whole().filter(|_| self.engine.awaits_message(id)) {
+            Wanted::Next(wanted) => match inbox.whole().filter(|_| self.engine.awaits_message(wanted.id)) {
                 Some(only) => {
-                    let (unit, limit) = (Unit::Message, usize::MAX);
-                    let wanted = xtp_engine::Wanted { id, unit, limit };
                     let came = self.engine.receive_wanted(now, wanted, only);
-                    message = came.map(|message| message.data);
+                    handed = came.map(|handed| handed.data);
                 }
                 None => self.engine.receive_all(now, &mut inbox),
             },
@@ -243,8 +241,8 @@ impl Host {
             self.inbox_octets -= flying.data.len();
         }
         self.next_poll = world + self.config.poll_period;
-        if let (Some(message), Wanted::Message(id)) = (message, wanted) {
-            return Came::Message(id, message);
+        if let (Some(octets), Wanted::Next(wanted)) = (handed, wanted) {
+            return Came::Next(wanted, octets);
         }
         Came::Reply(self.engine.reply(now, &mut self.outbox))
     }

@@ -30,6 +30,7 @@ pub mod keep;
 mod matching;
 mod more;
 pub mod net;
+mod octets;
 pub mod packet;
 pub mod paradigm;
 mod report;

@@ -3,7 +3,7 @@
 use crate::paradigm::Paradigm;
 use crate::rng::Rng;
 use crate::seed::Plan;
-use crate::whims::is_kept_from_before;
+use crate::whims;
 
 /// The stream that all of it is drawn from.
 const MATCHING: u64 = 74;
@@ -22,11 +22,16 @@ const LATER: [u64; 11] = [
     880_003_106,
 ];
 
+/// Whether this seed was kept before any of this was drawn.
+pub(crate) fn is_kept_from_before(seed: u64) -> bool {
+    whims::is_kept_from_before(seed) || LATER.contains(&seed)
+}
+
 impl Plan {
     /// Draws who matches messages with receives.
     pub(crate) fn draw_matching(&mut self, seed: u64) {
         let rng = &mut Rng::new(seed, MATCHING);
-        if is_kept_from_before(seed) || LATER.contains(&seed) || !rng.percent(25) {
+        if is_kept_from_before(seed) || !rng.percent(25) {
             return;
         }
         for (paradigm, flow) in &mut self.flows {

@@ -75,6 +75,7 @@ impl Plan {
         plan.draw_crowd(seed);
         plan.draw_serving(seed);
         plan.draw_matching(seed);
+        plan.draw_octets(seed);
         plan
     }
 

@@ -6,9 +6,9 @@
 use core::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Event, Expectation, Read, paradigm};
+use xtp_engine::{ContextId, Event, Expectation, Read, Unit, paradigm};
 
-use crate::app::{Script, Step};
+use crate::app::{Script, Step, Task};
 use crate::content;
 use crate::flow::{Flow, FlowSpec};
 use crate::habits::{Habits, Posts};
@@ -16,6 +16,7 @@ use crate::host::Wanted;
 use crate::paradigm::Paradigm;
 use crate::rng::Rng;
 use crate::seed::Plan;
+use crate::trace::Side;
 use crate::world::World;
 
 /// Longest message taken as it comes.
@@ -180,7 +181,7 @@ impl World {
             .tasks
             .iter()
             .filter(|task| task.host == host)
-            .filter_map(|task| task.wants(LIMIT))
+            .filter_map(|task| task.wants(LIMIT, self.peer_writes_plain_octets(task)))
             .collect();
         let own = &self.hosts[host];
         for (&listener, &flow) in &own.listeners {
@@ -195,6 +196,15 @@ impl World {
         }
     }
 
+    fn peer_writes_plain_octets(&self, task: &Task) -> bool {
+        let spec = &self.flows[task.flow].spec;
+        let script = match task.side {
+            Side::Initiator => &spec.responder_script,
+            Side::Responder => &spec.initiator_script,
+        };
+        script.writes_plain_octets()
+    }
+
     /// An association came with its whole message, for whoever waited for one.
     pub(crate) fn hand_first(&mut self, host: usize) {
         let Some((_, welcomed)) = self.hosts[host].engine.take_message() else {
@@ -206,7 +216,7 @@ impl World {
             return;
         };
         let task = self.accept(host, welcomed.id, flow);
-        self.give(task, 0, &welcomed.message);
+        self.give(task, 0, &welcomed.message, Unit::Message);
         self.user(task);
     }
 

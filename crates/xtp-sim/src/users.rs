@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, ContextId, Event, Failure, Reply};
+use xtp_engine::{CloseReason, ContextId, Event, Failure, Reply, Unit, Wanted};
 
 use crate::app::{Outcome, Task, Turn};
 use crate::content;
@@ -72,7 +72,7 @@ impl World {
         self.turns_at.1 = 0;
         let wanted = self.wanted(host);
         match self.hosts[host].receive(self.now, wanted) {
-            Came::Message(id, message) => self.hand_message(host, id, &message),
+            Came::Next(wanted, octets) => self.hand_next(host, wanted, &octets),
             Came::Reply(Reply::General) => {}
             Came::Reply(Reply::Ended(id)) => {
                 self.hosts[host].orphans.remove(&id);
@@ -84,13 +84,17 @@ impl World {
         self.transmit(host);
     }
 
-    fn hand_message(&mut self, host: usize, id: ContextId, message: &Bytes) {
+    fn hand_next(&mut self, host: usize, Wanted { id, unit, limit }: Wanted, octets: &Bytes) {
         let Some(&task) = self.hosts[host].tasks.get(&id) else {
-            self.fail(format!("host {host}: a message of {id:?}, whom nobody knows"));
+            self.fail(format!("host {host}: a {unit:?} of {id:?}, whom nobody knows"));
             return;
         };
+        if octets.len() > limit {
+            self.fail_task(task, "it was given more than it takes");
+        }
+        self.handed += 1;
         let offset = self.tasks[task].reader.next;
-        self.give(task, offset, message);
+        self.give(task, offset, octets, unit);
         self.user(task);
     }
 
@@ -104,7 +108,7 @@ impl World {
             return;
         };
         if !answer.is_empty() {
-            self.give(task, 0, &answer);
+            self.give(task, 0, &answer, Unit::Message);
         }
         let ledger = self.ledger_read_by(task);
         if let Err(what) = self.tasks[task].is_answered(self.now, &ledger) {
@@ -114,10 +118,10 @@ impl World {
         self.user(task);
     }
 
-    /// A user is given a whole message.
-    pub(crate) fn give(&mut self, task: usize, offset: u64, message: &Bytes) {
+    /// A user is given what it waited for.
+    pub(crate) fn give(&mut self, task: usize, offset: u64, octets: &Bytes, unit: Unit) {
         let ledger = self.ledger_read_by(task);
-        if let Err(what) = self.tasks[task].is_given(offset, message, &ledger) {
+        if let Err(what) = self.tasks[task].is_given(offset, octets, unit, &ledger) {
             self.fail_task(task, &what);
         }
     }

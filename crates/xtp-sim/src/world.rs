@@ -73,6 +73,8 @@ pub struct World {
     pub injector: Option<Injector>,
     /// Times in which listeners did not serve their flows.
     pub(crate) closed: Vec<Closed>,
+    /// How often a user was handed what it waited for next, and told nothing.
+    pub handed: u64,
     /// Times in which hosts did not run.
     pub(crate) pauses: BTreeMap<usize, Pause>,
     pub(crate) next_look: u64,
@@ -127,6 +129,7 @@ impl World {
             suspicions: BTreeMap::new(),
             injector: None,
             closed: Vec::new(),
+            handed: 0,
             pauses: BTreeMap::new(),
             next_look: 0,
             newest: BTreeMap::new(),

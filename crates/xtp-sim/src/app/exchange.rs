@@ -40,12 +40,12 @@ impl Task {
         idle || self.is_unheard()
     }
 
-    /// What this user waits for, if that may be handed over as it comes.
-    pub(crate) fn wants(&self, limit: usize) -> Option<Wanted> {
+    /// What this user waits for, if that may be handed over as it comes; `plain`: its peer writes octets without messages.
+    pub(crate) fn wants(&self, limit: usize, plain: bool) -> Option<Wanted> {
         let reader = &self.script.reader;
         let ready = self.outcome == Outcome::Running
             && self.may_read
-            && self.whole
+            && (self.whole || plain)
             && reader.pace == Pace::Fast
             && reader.post.is_none()
             && !reader.matched
@@ -57,21 +57,25 @@ impl Task {
         if self.begun && self.step >= 2 && self.reader.next == 0 {
             return Some(Wanted::Posted(Expectation::Answer { id, limit }));
         }
+        if plain && !reader.on_demand && !self.begun {
+            let (unit, limit) = (Unit::Octets, reader.piece);
+            return Some(Wanted::Next(xtp_engine::Wanted { id, unit, limit }));
+        }
         let waits = matches!(self.script.steps.get(self.step), Some(&Step::AwaitMessages(count)) if self.reader.messages < count);
-        (waits && !self.begun).then_some(Wanted::Message(id))
+        let (unit, limit) = (Unit::Message, usize::MAX);
+        (waits && !self.begun).then_some(Wanted::Next(xtp_engine::Wanted { id, unit, limit }))
     }
 
-    /// The user is given a whole message.
-    pub(crate) fn is_given(&mut self, offset: u64, message: &Bytes, theirs: &Ledger) -> Result<(), String> {
-        let bytes = message.clone();
-        self.reads(
-            &Read::Data {
-                offset,
-                bytes,
-                eom: true,
-            },
-            theirs,
-        )
+    /// The user is given what it waited for.
+    pub(crate) fn is_given(
+        &mut self,
+        offset: u64,
+        octets: &Bytes,
+        unit: Unit,
+        theirs: &Ledger,
+    ) -> Result<(), String> {
+        let (bytes, eom) = (octets.clone(), unit == Unit::Message);
+        self.reads(&Read::Data { offset, bytes, eom }, theirs)
     }
 
     /// The user reads an item.
@@ -92,17 +96,17 @@ impl Task {
         Ok(())
     }
 
-    /// Sends a message at once, if nothing else has to be done; false, and nothing done, if not.
-    pub(super) fn send_at_once(&mut self, turn: &mut Turn<'_>, octets: u32) -> bool {
+    /// Sends a message, or octets that end none, at once, if nothing else has to be done; false, and nothing done, if not.
+    pub(super) fn send_at_once(&mut self, turn: &mut Turn<'_>, octets: u32, unit: Unit) -> bool {
         if !turn.habits.direct || self.sending > 0 || self.script.frames.is_some() || self.is_unheard() {
             return false;
         }
         let mut data = content::make(turn.mine.key, self.written, octets as usize);
         let sent = turn
             .engine
-            .hand_out(turn.now, self.id, (None, &mut data), Unit::Message, turn.outbox);
+            .hand_out(turn.now, self.id, (None, &mut data), unit, turn.outbox);
         if sent {
-            turn.mine.data(self.written, octets.into(), true);
+            turn.mine.data(self.written, octets.into(), unit == Unit::Message);
             self.written += u64::from(octets);
             self.sending = octets;
         }

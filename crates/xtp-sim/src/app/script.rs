@@ -163,6 +163,17 @@ impl Script {
         }
     }
 
+    /// Whether it writes octets and nothing else: no message, and no tag.
+    pub(crate) fn writes_plain_octets(&self) -> bool {
+        let plain = |step: &Step| {
+            !matches!(
+                step,
+                Step::Send { eom: true, .. } | Step::Respond { .. } | Step::Tag(_)
+            )
+        };
+        self.steps.iter().all(plain)
+    }
+
     /// The same, reading only what it waits for.
     #[must_use]
     pub fn on_demand(mut self) -> Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use xtp_engine::{
     CloseReason, Confirm, ContextId, Driver, Engine, Error, Event, MarkAt, MarkId, PostedId, Read, Received,
-    Setting, Time,
+    Setting, Time, Unit,
 };
 
 use crate::app::frames;
@@ -538,7 +538,8 @@ impl Task {
         if self.refused.is_some() {
             return Ok(true);
         }
-        if eom && self.send_at_once(turn, octets) {
+        let unit = if eom { Unit::Message } else { Unit::Octets };
+        if self.send_at_once(turn, octets, unit) {
             return Ok(true);
         }
         while self.sending < octets {

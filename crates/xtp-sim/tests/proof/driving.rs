@@ -81,6 +81,48 @@ fn who_waits_for_an_exchange_gets_it_in_as_few_packets_and_the_short_way() {
     }
 }
 
+/// Users of a stream who write octets and read as many, again and again, between two hosts with these habits; packets, and how
+/// often a user was handed what it waited for.
+fn turns_of_octets(habits: Habits) -> (u64, u64) {
+    let link = LinkConfig {
+        delay: Duration::from_micros(50),
+        ..LinkConfig::default()
+    };
+    let mut world = World::pair(1, &link);
+    for host in &mut world.hosts {
+        host.config.habits = habits;
+    }
+    let (octets, eom) = (64, false);
+    let turns = 1..=EXCHANGES as u64;
+    let ask = |turn: u64| [Step::Send { octets, eom }, Step::AwaitOctets(turn * 64)];
+    let answer = |turn: u64| [Step::AwaitOctets(turn * 64), Step::Send { octets, eom }];
+    let mut asks: Vec<Step> = turns.clone().flat_map(ask).collect();
+    asks.push(Step::CloseWriter);
+    let mut answers: Vec<Step> = turns.flat_map(answer).collect();
+    answers.extend([Step::AwaitEnd, Step::CloseWriter]);
+    let (asks, answers) = (Script::new(asks), Script::new(answers));
+    world.add_flow(FlowSpec::new(xtp_engine::paradigm::stream(0), asks, answers));
+    assert!(world.settle(Duration::from_secs(5)), "{:?}", world.failure);
+    assert_eq!(world.failure, None);
+    let normal = Outcome::Closed(xtp_engine::CloseReason::Normal);
+    for side in [Side::Initiator, Side::Responder] {
+        assert_eq!(world.outcome(0, side), Some(&normal));
+        let read = world.task(0, side).map(|task| task.reader.next);
+        assert_eq!(read, Some(64 * EXCHANGES as u64));
+    }
+    (world.net.packets, world.handed)
+}
+
+#[test]
+fn octets_that_take_turns_are_handed_over_and_nothing_else_changes() {
+    let (plain, told) = turns_of_octets(Habits::default());
+    let (packets, handed) = turns_of_octets(quick());
+    assert_eq!(packets, plain);
+    assert_eq!(told, 0);
+    // Not the first ones, while the association is new.
+    assert!(handed >= 2 * EXCHANGES as u64 - 8, "{handed}");
+}
+
 #[test]
 fn seeds_draw_every_habit() {
     let mut seen = BTreeSet::new();
