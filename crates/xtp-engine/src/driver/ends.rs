@@ -11,28 +11,22 @@ use core::time::Duration;
 
 /// The END that waits.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct DeferredEnd {
     /// How long one may wait; `None`: it leaves at once.
     longest: Option<Duration>,
-    end: TransmitBatch,
+    packet: TransmitBatch,
     until: Time,
 }
 
-impl Waiting {
+impl DeferredEnd {
     /// Whether what ends an exchange at `now` waits: then it is gone from `out`. One waits at a time.
     pub(super) fn takes(&mut self, now: Time, out: &mut TransmitBatch) -> bool {
-        let Some(longest) = self.longest.filter(|_| self.end.is_empty()) else {
+        let Some(longest) = self.longest.filter(|_| self.packet.is_empty()) else {
             return false;
         };
-        core::mem::swap(&mut self.end, out);
+        core::mem::swap(&mut self.packet, out);
         self.until = now + longest;
         true
-    }
-
-    /// Until when one waits, if one does.
-    #[inline]
-    pub(super) fn until(&self) -> Option<Time> {
-        (!self.end.is_empty()).then_some(self.until)
     }
 }
 
@@ -42,21 +36,22 @@ impl Driver {
     /// [`deadline`](Self::deadline) says when a turn is due for one that waits.
     #[inline]
     pub fn defer_ends(&mut self, longest: Option<Duration>) {
-        self.waiting.longest = longest;
+        self.deferred_end.longest = longest;
     }
 
-    /// Whether the END of an exchange waits.
+    /// Until when the END of an exchange waits, if one does.
     #[inline]
-    pub fn holds_end(&self) -> bool {
-        !self.waiting.end.is_empty()
+    pub fn end_due(&self) -> Option<Time> {
+        let end = &self.deferred_end;
+        (!end.packet.is_empty()).then_some(end.until)
     }
 
     /// The END that waits leaves, as part of a turn.
     pub(super) fn send_end(&mut self, now: Time, outlet: &mut impl Outlet) {
         match self.is_stalled() {
-            true => self.out.append(&mut self.waiting.end),
+            true => self.out.append(&mut self.deferred_end.packet),
             false => {
-                core::mem::swap(&mut self.out, &mut self.waiting.end);
+                core::mem::swap(&mut self.out, &mut self.deferred_end.packet);
                 self.send_out(now, outlet);
             }
         }

@@ -56,13 +56,13 @@ impl Pair {
 fn an_end_that_may_wait_leaves_behind_the_next_request() {
     let mut pair = Pair::calling();
     let (_, asked) = pair.call();
-    assert!(pair.ends[0].holds_end() && pair.links[0].sent.is_empty());
+    assert!(pair.ends[0].end_due().is_some() && pair.links[0].sent.is_empty());
     assert!(!pair.ends[0].is_pressing(pair.now), "nobody waits for it");
     let id = pair.begin(&paradigm::transaction(PORT));
     pair.links[0].offered = 0;
     pair.turn(0);
     assert_eq!(pair.links[0].offered, 2, "nothing keeps FIRST waiting");
-    assert!(!pair.ends[0].holds_end());
+    assert!(pair.ends[0].end_due().is_none());
     let formats: Vec<Format> = pair.links[0].sent.iter().map(|octets| format(octets)).collect();
     assert_eq!(formats, [Format::First, Format::Cntl]);
     // The request is answered before END is taken.
@@ -98,7 +98,7 @@ fn an_end_leaves_at_once_where_nobody_said_that_it_may_wait() {
     let mut pair = Pair::calling();
     pair.ends[0].defer_ends(None);
     pair.call();
-    assert!(!pair.ends[0].holds_end());
+    assert!(pair.ends[0].end_due().is_none());
     assert_eq!(pair.links[0].sent.len(), 1);
 }
 
@@ -123,7 +123,7 @@ fn an_end_that_waits_while_there_is_no_room_follows_what_does() {
     pair.begin(&paradigm::transaction(PORT));
     pair.links[0].full = true;
     pair.turn(0);
-    assert!(pair.ends[0].is_stalled() && !pair.ends[0].holds_end());
+    assert!(pair.ends[0].is_stalled() && pair.ends[0].end_due().is_none());
     pair.links[0].full = false;
     pair.turn(0);
     let formats: Vec<Format> = pair.links[0].sent.iter().map(|octets| format(octets)).collect();
@@ -144,6 +144,6 @@ fn one_end_waits_at_a_time() {
     pair.expect_message();
     let (_, reply) = pair.arrive_with(1, &sent);
     pair.answer(id, reply);
-    assert!(pair.ends[0].holds_end());
+    assert!(pair.ends[0].end_due().is_some());
     assert_eq!(pair.links[0].sent.len(), 1, "the second left at once");
 }

@@ -110,7 +110,7 @@ impl Driver {
         };
         // A request is answered by its user, before the bookkeeping.
         if self.is_stalled() {
-            let waits = matches!(reply, Reply::Answered(_)) && self.waiting.takes(now, &mut self.out);
+            let waits = matches!(reply, Reply::Answered(_)) && self.deferred_end.takes(now, &mut self.out);
             if !waits {
                 self.send_out(now, outlet);
             }

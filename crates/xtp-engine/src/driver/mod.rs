@@ -22,7 +22,7 @@ use crate::time::Time;
 use crate::transmit::TransmitBatch;
 use core::ops::{Deref, DerefMut};
 use core::time::Duration;
-use ends::Waiting;
+use ends::DeferredEnd;
 use expectation::Awaited;
 
 /// How soon to try again when there was no room for a train although there seems to be now.
@@ -56,7 +56,7 @@ pub struct Driver {
     out: TransmitBatch,
     /// When there was no room last.
     stalled_at: Time,
-    waiting: Waiting,
+    deferred_end: DeferredEnd,
     awaited: Awaited,
     /// An association nobody held came to its end, and nothing else.
     passing: bool,
@@ -92,7 +92,7 @@ impl Driver {
             engine,
             out: TransmitBatch::new(),
             stalled_at: Time::ZERO,
-            waiting: Waiting::default(),
+            deferred_end: DeferredEnd::default(),
             awaited: Awaited::default(),
             passing: false,
             leaving: Vec::new(),
@@ -134,7 +134,7 @@ impl Driver {
         if self.is_stalled() {
             return Some(self.stalled_at + STALL_RETRY);
         }
-        let others = self.catch_ups.deadline().into_iter().chain(self.waiting.until());
+        let others = self.catch_ups.deadline().into_iter().chain(self.end_due());
         engine.into_iter().chain(others).min()
     }
 
@@ -161,7 +161,7 @@ impl Driver {
         if !self.out.is_empty() {
             self.send_out(now, outlet);
         }
-        if self.holds_end() {
+        if self.end_due().is_some() {
             self.send_end(now, outlet);
         }
         // The bookkeeping is done while the packet is under way.

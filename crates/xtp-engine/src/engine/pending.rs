@@ -203,9 +203,7 @@ impl Engine {
     pub(super) fn settle_pending(&mut self, slot: u32) {
         if let Some(record) = self.contexts.responder(slot) {
             let waits = record.is_to_have_turn();
-            if record.is_new() {
-                self.remember(slot);
-            }
+            self.remember(slot);
             if waits {
                 return;
             }

@@ -220,11 +220,6 @@ impl Responder {
         self.dirty
     }
 
-    /// Whether its FIRST is not known yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.known_at.is_none()
-    }
-
     /// Whether its END came, or left with the answer.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.is_some()

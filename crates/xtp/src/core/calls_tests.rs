@@ -1,6 +1,7 @@
 //! When calls are a stream.
 
 use super::*;
+use crate::core::streak::{LESS, RUN};
 
 fn at(micros: u64) -> Time {
     Time::from_nanos(1_000_000_000 + 1_000 * micros)

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use xtp_engine::{ContextId, Time};
 
+use super::streak::Streak;
 use super::write_memory::{WRITE_BUFFER, train};
 use super::{Core, Slot, ops};
 use crate::error::Result;
@@ -16,26 +17,18 @@ use crate::sync::Arc;
 pub(super) const SHORT_WRITE: usize = 32 << 10;
 /// What is sent and longer need not be copied, which is worth more.
 pub(super) const SHORT_PIECE: usize = 16 << 10;
-/// Writes follow each other quickly when a program takes less than this from one to the next.
-const QUICK: Duration = Duration::from_micros(20);
-/// So many in a row behind something that is under way are a stream of short writes.
-const RUN: u8 = 32;
-/// What a read takes from that, for whoever reads about as often as it writes is in an exchange and waits for answers; what a late
-/// write takes, and a gathering of less than [`WORTH`] writes.
-const LESS: u8 = 8;
+/// A gathering of less than so many writes was not worth it.
 const WORTH: u32 = 4;
 /// What has been gathered for so long leaves with the next write.
 pub(crate) const AGE: Duration = Duration::from_micros(100);
-/// A stream that was not written to for so long is over. Less may be the time that others have had the core.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// How quickly one association is written to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
     /// When the last write ended, as far as a clock was read.
     last: Time,
-    /// Quick writes in a row, up to [`RUN`].
-    run: u8,
+    /// Quick writes in a row, behind something that is under way.
+    streak: Streak,
     /// Writes that are gathered, and when the first of them was.
     gathered: u32,
     since: Time,
@@ -51,18 +44,15 @@ impl Pace {
             false => now.since(self.last),
         };
         self.last = now;
-        self.run = match self.is_stream() {
-            _ if !under_way => 0,
-            true if gap < PAUSE => RUN,
-            true => 0,
-            false if gap < QUICK => self.run + 1,
-            false => self.run.saturating_sub(LESS),
-        };
+        match under_way {
+            true => self.streak.note(gap),
+            false => self.streak.end(),
+        }
         self.is_stream()
     }
 
     fn is_stream(self) -> bool {
-        self.run == RUN
+        self.streak.is_stream()
     }
 
     /// The write that was noted last ended at `now`.
@@ -75,9 +65,9 @@ impl Pace {
         self.excused = true;
     }
 
-    /// The program read something.
+    /// The program read something: whoever reads about as often as it writes is in an exchange and waits for answers.
     pub(super) fn read(&mut self) {
-        self.run = self.run.saturating_sub(LESS);
+        self.streak.less();
     }
 
     /// The write at `now` is gathered. Whether what is gathered has waited long enough.
@@ -98,7 +88,7 @@ impl Pace {
     pub(super) fn leave(&mut self) {
         let count = std::mem::take(&mut self.gathered);
         if count > 0 && count < WORTH {
-            self.run = self.run.saturating_sub(LESS);
+            self.streak.less();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! When short writes are a stream, and how much a train carries.
 
 use super::*;
+use crate::core::streak::{LESS, PAUSE, QUICK, RUN};
 use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
 use xtp_wire::size;
 

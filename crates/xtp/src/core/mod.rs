@@ -37,6 +37,7 @@ mod orphan;
 mod reading;
 mod requests;
 mod slot;
+mod streak;
 mod watch;
 mod write_memory;
 mod writing;

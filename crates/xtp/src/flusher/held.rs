@@ -1,10 +1,8 @@
 //! What those who hold something back and the flusher know of each other without a lock.
 
-use std::time::Duration;
-
 use xtp_engine::Time;
 
-use crate::core::{AGE, END_WAITS};
+use crate::core::AGE;
 use crate::sync::thread::{Thread, park};
 use crate::sync::{AtomicBool, AtomicU64, OnceLock, Ordering, fence};
 
@@ -25,14 +23,13 @@ impl One {
         }
     }
 
-    /// There is something since `now`. Only who has the endpoint's lock says so, one at a time.
-    fn hold(&self, now: Time, longest: Duration) {
-        let due = (now + longest).as_nanos();
+    /// There is something until `due`. Only who has the endpoint's lock says so, one at a time.
+    fn hold(&self, due: Time) {
         self.count.store(
             self.count.load(Ordering::Relaxed).wrapping_add(1),
             Ordering::Relaxed,
         );
-        self.due.store(due.max(1), Ordering::Relaxed);
+        self.due.store(due.as_nanos().max(1), Ordering::Relaxed);
     }
 
     fn release(&self) {
@@ -84,7 +81,7 @@ impl Default for Held {
 impl Held {
     /// Writes are gathered, for the first time since the last [`release`](Self::release_writes). Needs to know its flusher.
     pub(crate) fn hold_writes(&self, now: Time) {
-        self.writes.hold(now, AGE);
+        self.writes.hold(now + AGE);
         self.tell_who_rests();
     }
 
@@ -93,9 +90,9 @@ impl Held {
         self.writes.release();
     }
 
-    /// An END waits since `now`. Needs to know its flusher.
-    pub(crate) fn hold_end(&self, now: Time) {
-        self.end.hold(now, END_WAITS);
+    /// An END waits until `due`. Needs to know its flusher.
+    pub(crate) fn hold_end(&self, due: Time) {
+        self.end.hold(due);
         self.tell_who_rests();
     }
 

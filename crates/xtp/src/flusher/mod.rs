@@ -50,7 +50,7 @@ fn run(shared: &Weak<Shared>, held: &Held, clock: Clock) {
         if held.is_old(clock.now()) {
             // A reference for this moment only: the last handle drops the endpoint.
             let Some(shared) = shared.upgrade() else { return };
-            shared.flush_gathered();
+            shared.flush_held();
             (nap, idle) = (NAP, 0);
         } else if held.is_any() || seen != before {
             idle = 0;
@@ -66,7 +66,7 @@ fn run(shared: &Weak<Shared>, held: &Held, clock: Clock) {
 
 impl Shared {
     /// Sends what was held if it did not leave meanwhile. Whoever corked the endpoint sends it itself.
-    fn flush_gathered(&self) {
+    fn flush_held(&self) {
         let mut state = self.lock();
         let now = state.core.now();
         if state.corks == 0 && state.core.gathering.held.is_old(now) {

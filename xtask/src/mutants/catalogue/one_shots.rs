@@ -44,14 +44,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(
         "answered-not-remembered",
         "xtp-engine/src/engine/pending.rs",
-        "if «record.is_new()» {",
-        "false",
+        "let waits = record.is_to_have_turn(); «self.remember(slot);» if waits {",
+        "",
         "the FIRST that was answered is not known before its END comes",
     ),
     Mutant::new(
         "deferred-end-stays",
         "xtp-engine/src/driver/mod.rs",
-        "if «self.holds_end()» {",
+        "if «self.end_due().is_some()» {",
         "false",
         "an END that waits never leaves",
     ),

@@ -158,7 +158,10 @@ impl Engine {
 
     /// From now on the FIRST of the one in `slot` is known, and what follows it finds it.
     pub(in super::super) fn remember(&mut self, slot: u32) {
-        let new = self.contexts.responder(slot).filter(|record| record.is_new());
+        let new = self
+            .contexts
+            .responder(slot)
+            .filter(|record| record.known_at.is_none());
         let Some(record) = new else { return };
         // As of then.
         let now = record.arrived;
