@@ -27,8 +27,8 @@ fn quick() -> Habits {
     }
 }
 
-/// Transactions one after the other between two hosts with these habits; packets, and what each engine counted.
-fn transactions(habits: Habits, unconfirmed: bool) -> (u64, [EngineStats; 2]) {
+/// Two hosts with these habits, near each other.
+fn pair(habits: Habits) -> World {
     let link = LinkConfig {
         delay: Duration::from_micros(50),
         ..LinkConfig::default()
@@ -37,6 +37,12 @@ fn transactions(habits: Habits, unconfirmed: bool) -> (u64, [EngineStats; 2]) {
     for host in &mut world.hosts {
         host.config.habits = habits;
     }
+    world
+}
+
+/// Transactions one after the other between two hosts with these habits; packets, and what each engine counted.
+fn transactions(habits: Habits, unconfirmed: bool) -> (u64, [EngineStats; 2]) {
+    let mut world = pair(habits);
     for number in 0..EXCHANGES {
         let send = Step::Send {
             octets: 64,
@@ -84,14 +90,7 @@ fn who_waits_for_an_exchange_gets_it_in_as_few_packets_and_the_short_way() {
 /// Users of a stream who write octets and read as many, again and again, between two hosts with these habits; packets, and how
 /// often a user was handed what it waited for.
 fn turns_of_octets(habits: Habits) -> (u64, u64) {
-    let link = LinkConfig {
-        delay: Duration::from_micros(50),
-        ..LinkConfig::default()
-    };
-    let mut world = World::pair(1, &link);
-    for host in &mut world.hosts {
-        host.config.habits = habits;
-    }
+    let mut world = pair(habits);
     let (octets, eom) = (64, false);
     let turns = 1..=EXCHANGES as u64;
     let ask = |turn: u64| [Step::Send { octets, eom }, Step::AwaitOctets(turn * 64)];
