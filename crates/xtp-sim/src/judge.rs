@@ -169,7 +169,13 @@ fn judge_flow(
         return Ok(Verdict::Clean);
     }
     if delivered && answered {
-        return Ok(Verdict::Residue);
+        // Who let go of its end was told nothing, and wanted nothing more.
+        let parted = |task: &Task| task.outcome == Outcome::Released;
+        let well = |task: &Task| normal(task) || parted(task);
+        return match well(initiator) && responder.is_some_and(well) {
+            true => Ok(Verdict::Clean),
+            false => Ok(Verdict::Residue),
+        };
     }
     if excuses.iter().any(|excuse| excuse.covers(&initiator.outcome)) {
         return Ok(Verdict::Failed);
