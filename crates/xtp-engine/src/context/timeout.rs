@@ -21,7 +21,7 @@ const SMALLEST_PATH_DATA: usize = 1_168;
 /// The least time for an answer to the handshake of a doubt (§3.7.2): what a peer said last before it went may be held up by a
 /// busy host behind the network's word that it went.
 const LEAST_DOUBT: Duration = Duration::from_millis(200);
-/// The most: WTIMER runs for 10 s at most (§3.6).
+/// The most: three periods of WTIMER, which runs for 10 s at most (§3.6).
 const MOST_DOUBT: Duration = Duration::from_secs(30);
 
 impl Context {

@@ -19,7 +19,7 @@ pub(crate) struct Calls {
     peer: Option<SocketAddr>,
     answered: Time,
     streak: Streak,
-    /// The flusher was told of an END that waits. What it reads itself is asked by no turn of somebody who makes no calls.
+    /// The flusher was told of an END that waits. Every turn asks this, and not what the flusher reads too: that costs short writes.
     told: bool,
 }
 

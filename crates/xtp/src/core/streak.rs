@@ -26,7 +26,7 @@ impl Streak {
         };
     }
 
-    /// The same, and a late one ends a stream.
+    /// The same, but a late one ends a stream and takes no more from it than from any run.
     pub(super) fn note_strictly(&mut self, gap: Duration) {
         match self.is_stream() && (QUICK..PAUSE).contains(&gap) {
             true => self.less(),
