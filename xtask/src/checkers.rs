@@ -1,6 +1,6 @@
-//! `cargo xtask model`: shared memory in every order its threads may see it.
+//! Checks that other programs do: `cargo xtask model`, `cargo xtask oldest` and `cargo xtask dependencies`.
 //!
-//! It builds the shipped code of frames and of the flusher with loom's atomics in place of the standard library's and runs the tests
+//! `model` builds the shipped code of frames and of the flusher with loom's atomics in place of the standard library's and runs the tests
 //! named `model_tests`, each in every order in which its threads may see what others do.
 
 use std::path::{Path, PathBuf};
@@ -43,4 +43,80 @@ pub(crate) fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
         Ok(status) => Err(format!("{what}: {status}")),
         Err(error) => Err(format!("{what}: {error}")),
     }
+}
+
+/// The oldest compiler that `Cargo.toml` promises, on what ships: tests may use what is newer.
+pub(crate) fn oldest(root: &Path) -> Result<(), String> {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml"))
+        .map_err(|error| format!("Cargo.toml cannot be read: {error}"))?;
+    let version = manifest
+        .lines()
+        .find_map(|line| {
+            line.strip_prefix("rust-version = ")?
+                .trim()
+                .strip_prefix('"')?
+                .strip_suffix('"')
+        })
+        .ok_or("Cargo.toml names no rust-version")?;
+    let mut known = Command::new("rustup");
+    known.args(["run", version, "rustc", "--version"]);
+    if !known.output().is_ok_and(|output| output.status.success()) {
+        let mut rustup = Command::new("rustup");
+        rustup.args(["toolchain", "install", version, "--profile", "minimal"]);
+        succeed(&mut rustup, &format!("installing the toolchain {version}"))?;
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.args([
+        &format!("+{version}"),
+        "check",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--all-features",
+    ]);
+    // A folder of its own: it would wait for the builds of today's compiler, and they for it.
+    cargo.env("CARGO_TARGET_DIR", place(root, "oldest"));
+    succeed(cargo.current_dir(root), &format!("cargo check of {version}"))
+}
+
+/// Licences, origins and advisories of everything xtp is built from, by cargo-deny and `deny.toml`.
+pub(crate) fn dependencies(root: &Path) -> Result<(), String> {
+    let deny = |words: &[&str]| {
+        let mut cargo = Command::new("cargo");
+        cargo.arg("deny").args(words).current_dir(root);
+        cargo
+    };
+    let is_there = || {
+        deny(&["--version"])
+            .output()
+            .is_ok_and(|output| output.status.success())
+    };
+    let by_hand = "cargo install cargo-deny --locked";
+    if !is_there() && is_ci() {
+        // As long as two minutes of two cores, which is why a change is not held up by it.
+        let mut cargo = Command::new("cargo");
+        cargo.args(["install", "cargo-deny", "--locked", "--quiet"]);
+        succeed(&mut cargo, &format!("`{by_hand}`"))?;
+    } else if !is_there() {
+        return Err(format!("cargo-deny is not installed: {by_hand}"));
+    }
+    succeed(&mut deny(&["check", "licenses", "bans", "sources"]), "cargo deny")?;
+    // The database of advisories is a repository that not every machine reaches; that it was not asked is said.
+    let fetched = deny(&["fetch", "db"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    match fetched {
+        true => succeed(&mut deny(&["check", "advisories"]), "cargo deny"),
+        false => {
+            println!(
+                "ran: licences, bans and sources; advisories NOT: their database cannot be fetched here"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Whether this run installs what is missing: CI does, people are told.
+pub(crate) fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| value == "true")
 }

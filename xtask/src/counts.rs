@@ -7,6 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::pool;
+
 /// Where the ceilings are: `flow instructions` a line, `#` begins a comment.
 const CEILINGS: &str = "xtask/ceilings.txt";
 /// Operations of the shorter run: enough that growing tables do not matter.
@@ -24,11 +26,14 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         return Err("valgrind is not installed; it counts the instructions".to_owned());
     }
     let program = build(root)?;
+    let mut runs: Vec<(usize, Result<u64, String>)> = Vec::new();
+    let count = |index: &usize| (*index, each(root, &program, &ceilings[*index].0));
+    let flows: Vec<usize> = (0..ceilings.len()).collect();
+    pool::each(&flows, pool::cores(), count, |run| runs.push(run));
+    runs.sort_by_key(|(index, _)| *index);
     let mut over = Vec::new();
-    for (flow, ceiling) in &ceilings {
-        let short = instructions(root, &program, flow, OPERATIONS)?;
-        let long = instructions(root, &program, flow, 2 * OPERATIONS)?;
-        let each = long.saturating_sub(short) / OPERATIONS;
+    for (index, each) in runs {
+        let ((flow, ceiling), each) = (&ceilings[index], each?);
         let remark = match () {
             () if each > *ceiling => "  above its ceiling",
             () if (each as f64) < SLACK * *ceiling as f64 => "  lower the ceiling",
@@ -108,6 +113,13 @@ fn build(root: &Path) -> Result<PathBuf, String> {
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     Ok(target.join("release/examples/flows"))
+}
+
+/// Instructions of one operation.
+fn each(root: &Path, program: &Path, flow: &str) -> Result<u64, String> {
+    let short = instructions(root, program, flow, OPERATIONS)?;
+    let long = instructions(root, program, flow, 2 * OPERATIONS)?;
+    Ok(long.saturating_sub(short) / OPERATIONS)
 }
 
 /// Instructions of one whole run.

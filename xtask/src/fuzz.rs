@@ -11,17 +11,22 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::pool;
+
 /// LLVM's coverage pass as libFuzzer wants it.
 const RUSTFLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1";
+
+/// Parts of the inputs of a target that are made up, each of a seed of its own.
+const PARTS: u32 = 4;
 
 /// An input that takes longer than this many seconds is a hang, whatever else the machine does.
 const HANG_SECONDS: u32 = 60;
 /// More memory than this many MiB is growth without limit.
 const MEMORY_MIB: u32 = 1_024;
 
-/// Inputs of a target in a fixed run: about 20 s of one core.
+/// Inputs of a target in a fixed run, all parts together: about 20 s of one core.
 const RUNS: [(&str, u32); 10] = [
     ("cli_input", 5_000_000),
     ("engine_exchange", 45_000),
@@ -36,31 +41,51 @@ const RUNS: [(&str, u32); 10] = [
 ];
 
 /// How long inputs are made up.
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 enum Length {
     /// As many as [`RUNS`] says, always the same.
     Fixed,
+    /// One part of them.
+    Part(u32, u32),
     /// For so many seconds, others every time.
     Seconds(u32),
 }
 
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Arguments {
+    length: Length,
+    /// Targets; empty for all.
+    targets: Vec<String>,
+    /// Paths from the root of the repository: targets that use what lies there run in full whatever the part.
+    changed: Vec<String>,
+}
+
+const USAGE: &str = "\
+Usage: cargo xtask fuzz [--seconds N | --part K/N [--changed PATH...]] [TARGET...]
+
+Builds the fuzz targets with coverage, runs every tracked input and then inputs that are made up, the same every time.
+
+  --seconds N        others every time, for N seconds a target
+  --part K/N         one of N parts of the fixed inputs, from 0
+  --changed PATH...  with --part: all inputs of the targets that use a crate with one of these files
+
+Examples:
+  cargo xtask fuzz wire_packet
+  cargo xtask fuzz --seconds 600 engine_receive
+  cargo xtask fuzz --part 2/4 --changed crates/xtp-wire/src/header.rs
+";
+
+/// Builds the targets and runs them, as many at a time as there are cores; an error if one finds something.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
-    let (length, wanted) = match words {
-        ["--seconds", seconds, rest @ ..] => (
-            seconds
-                .parse()
-                .map(Length::Seconds)
-                .map_err(|_| format!("--seconds {seconds}: give a whole number"))?,
-            rest,
-        ),
-        rest => (Length::Fixed, rest),
+    let Some(arguments) = parse(words)? else {
+        print!("{USAGE}");
+        return Ok(());
     };
     let fuzz = root.join("fuzz");
     let all = targets(&fuzz)?;
-    if let Some(unknown) = wanted
-        .iter()
-        .find(|name| !all.iter().any(|target| target == *name))
-    {
+    let wanted = &arguments.targets;
+    if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
         return Err(format!(
             "no fuzz target `{unknown}`; there are: {}",
             all.join(", ")
@@ -68,18 +93,107 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
     }
     let host = host_triple()?;
     build(&fuzz, &host)?;
+    let mut chosen: Vec<(&str, Length)> = Vec::new();
     for target in all
         .iter()
-        .filter(|target| wanted.is_empty() || wanted.contains(&target.as_str()))
+        .filter(|target| wanted.is_empty() || wanted.contains(target))
     {
+        let length = match arguments.length {
+            Length::Part(..) if uses(&fuzz, target, &arguments.changed)? => Length::Fixed,
+            length => length,
+        };
+        chosen.push((target, length));
+    }
+    let mut wrong = Vec::new();
+    let work = |(target, length): &(&str, Length)| {
         let started = Instant::now();
-        run_target(&fuzz, &host, target, length)?;
+        let done = run_target(&fuzz, &host, target, *length);
+        (target.to_string(), done, started.elapsed().as_secs())
+    };
+    pool::each(
+        &chosen,
+        pool::cores(),
+        work,
+        |(target, done, seconds)| match done {
+            Ok(()) => println!("fuzz: {target}: nothing found in {seconds} s"),
+            Err(error) => {
+                println!("fuzz: {error}");
+                wrong.push(target);
+            }
+        },
+    );
+    let whole = chosen
+        .iter()
+        .filter(|(_, length)| *length == Length::Fixed)
+        .count();
+    if let Length::Part(part, parts) = arguments.length {
         println!(
-            "fuzz: {target}: nothing found in {} s",
-            started.elapsed().as_secs()
+            "ran: part {part} of {parts}, and all inputs of {whole} of {} targets",
+            chosen.len()
         );
     }
-    Ok(())
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!("fuzz targets found something: {}", wrong.join(", "))),
+    }
+}
+
+/// `None` if the usage was asked for.
+fn parse(words: &[&str]) -> Result<Option<Arguments>, String> {
+    let mut arguments = Arguments {
+        length: Length::Fixed,
+        targets: Vec::new(),
+        changed: Vec::new(),
+    };
+    let mut words = words.iter().copied().peekable();
+    while let Some(word) = words.next() {
+        match word {
+            "--help" | "-h" => return Ok(None),
+            "--seconds" => {
+                let seconds = words.next().and_then(|word| word.parse().ok());
+                arguments.length = Length::Seconds(seconds.ok_or("--seconds: give a whole number")?);
+            }
+            "--part" => {
+                let (part, parts) = part(words.next().unwrap_or(""))?;
+                arguments.length = Length::Part(part, parts);
+            }
+            "--changed" => {
+                while let Some(path) = words.next_if(|word| !word.starts_with("--")) {
+                    arguments.changed.push(path.to_owned());
+                }
+            }
+            option if option.starts_with("--") => {
+                return Err(format!("`{option}` is unknown; see `cargo xtask fuzz --help`"));
+            }
+            target => arguments.targets.push(target.to_owned()),
+        }
+    }
+    Ok(Some(arguments))
+}
+
+/// `K/N` with K below N.
+fn part(word: &str) -> Result<(u32, u32), String> {
+    let parsed = word
+        .split_once('/')
+        .and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    parsed
+        .filter(|(part, parts): &(u32, u32)| part < parts)
+        .ok_or_else(|| format!("--part {word}: give K/N, K from 0 and below N"))
+}
+
+/// Whether a target, or a crate it names, has one of the changed files.
+fn uses(fuzz: &Path, target: &str, changed: &[String]) -> Result<bool, String> {
+    let source = fuzz.join("targets").join(format!("{target}.rs"));
+    let text = std::fs::read_to_string(&source).map_err(|error| format!("{}: {error}", source.display()))?;
+    let concerns = |path: &String| match path.strip_prefix("crates/").and_then(|path| path.split_once('/')) {
+        Some((package, file)) => file.starts_with("src/") && names(&text, package),
+        None => path.strip_prefix("fuzz/").is_some_and(|path| {
+            path.starts_with("src/")
+                || path.contains(&format!("/{target}/"))
+                || path == format!("targets/{target}.rs")
+        }),
+    };
+    Ok(changed.iter().any(concerns))
 }
 
 /// The target of each file in `fuzz/targets`.
@@ -110,6 +224,12 @@ fn host_triple() -> Result<String, String> {
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned)
         .ok_or_else(|| "rustc -vV names no host".to_owned())
+}
+
+/// Whether the source of a target names this crate, or the pair of engines that targets share, which does.
+fn names(text: &str, package: &str) -> bool {
+    let shared = text.contains("xtp_fuzz") && ["xtp-engine", "xtp-wire"].contains(&package);
+    shared || text.contains(&format!("{}::", package.replace('-', "_")))
 }
 
 fn build(fuzz: &Path, host: &str) -> Result<(), String> {
@@ -154,33 +274,39 @@ fn run_target(fuzz: &Path, host: &str, target: &str, length: Length) -> Result<(
             &format!("fuzz target {target} with an input of fuzz/corpus"),
         )?;
     }
-    let mut program = program();
-    program.args(["-print_final_stats=1", "-verbosity=0"]);
-    match length {
-        Length::Fixed => {
-            let runs = runs_of(target)?;
-            println!("fuzz: {target}: {runs} inputs of seed 1");
-            program.arg("-seed=1").arg(format!("-runs={runs}"));
-            // What depends on addresses in memory, on the clock or on the order of a folder would be chance.
-            program.args(["-use_cmp=0", "-reload=0"]);
-            if !seeds.is_empty() {
-                program.arg(format!("-seed_inputs={}", seeds.join(",")));
-            }
-        }
+    let what = format!("fuzz target {target} (its input is in fuzz/{})", found.display());
+    let (first, last, parts) = match length {
+        Length::Fixed => (0, PARTS, PARTS),
+        Length::Part(part, parts) => (part, part + 1, parts),
         Length::Seconds(seconds) => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let seed = now.subsec_nanos() | 1;
             println!("fuzz: {target}: {seconds} s of seed {seed}");
-            program.arg(format!("-seed={seed}"));
-            program.arg(format!("-max_total_time={seconds}"));
-            // New inputs go to the first folder, which is not tracked; the seeds are only read.
-            program.arg(grown).arg(Path::new("corpus").join(target));
+            let mut program = program();
+            program
+                .args(["-print_final_stats=1", "-verbosity=0"])
+                .arg(format!("-seed={seed}"))
+                .arg(format!("-max_total_time={seconds}"))
+                // New inputs go to the first folder, which is not tracked; the seeds are only read.
+                .args([grown, Path::new("corpus").join(target)]);
+            return succeed(&mut program, &what);
         }
+    };
+    let runs = runs_of(target)? / parts;
+    for part in first..last {
+        let mut program = program();
+        program
+            .args(["-print_final_stats=1", "-verbosity=0"])
+            .arg(format!("-seed={}", part + 1))
+            .arg(format!("-runs={runs}"))
+            // What depends on addresses in memory, on the clock or on the order of a folder would be chance.
+            .args(["-use_cmp=0", "-reload=0"]);
+        if !seeds.is_empty() {
+            program.arg(format!("-seed_inputs={}", seeds.join(",")));
+        }
+        succeed(&mut program, &what)?;
     }
-    succeed(
-        &mut program,
-        &format!("fuzz target {target} (its input is in fuzz/{})", found.display()),
-    )
+    Ok(())
 }
 
 /// Tracked inputs of a target in the order of their names, seen from `fuzz`.
@@ -209,3 +335,7 @@ fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
         Err(error) => Err(format!("{what}: {error}")),
     }
 }
+
+#[cfg(test)]
+#[path = "fuzz_tests.rs"]
+mod tests;

@@ -1,31 +1,37 @@
-//! Repository chores: `cargo xtask tidy` (house rules), `cargo xtask real` (suites that need root, network
-//! namespaces or tshark), `cargo xtask fuzz` (every fuzz target), `cargo xtask counts` (instructions of
-//! the main flows), `cargo xtask coverage` (lines of the engine that the simulator's seeds run), `cargo xtask mutants`
-//! (bugs put in by hand that the tests must notice), `cargo xtask model` and `cargo xtask miri` (what a run of the tests cannot see).
+//! Repository chores: `cargo xtask ci` runs all that a change must pass; the other commands are its steps, one by one
+//! (`docs/testing.md` says what each is for).
 #![forbid(unsafe_code)]
 
 mod checkers;
+mod ci;
 mod counts;
 mod coverage;
 mod fuzz;
 mod miri;
 mod mutants;
+mod pool;
+mod programs;
 mod real;
+mod state;
 mod tidy;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-Usage: cargo xtask tidy                         check the house rules
+Usage: cargo xtask ci [--help]                  what a change must pass, and what each step took
+       cargo xtask everything                   the same with nothing left out: what a release must pass
+       cargo xtask test [--help]                every test, the programs side by side
+       cargo xtask tidy                         check the house rules
        cargo xtask real [SUITE...]              run what needs root, network namespaces or tshark
        cargo xtask counts                       instructions of the main flows against their ceilings
        cargo xtask coverage [--help]            lines of the engine that the simulator's seeds run
        cargo xtask mutants [--help]             bugs put in by hand that the tests must notice
        cargo xtask model                        shared memory in every order its threads may see it
-       cargo xtask miri                         tests without system calls on Miri (nightly)
-       cargo xtask fuzz [TARGET...]             fuzz targets: tracked inputs, then a fixed run
-       cargo xtask fuzz --seconds N [TARGET...]  the same, then whatever chance brings in N seconds
+       cargo xtask miri [PACKAGE...]            tests without system calls on Miri (nightly)
+       cargo xtask fuzz [--help]                fuzz targets: tracked inputs, then a fixed run
+       cargo xtask dependencies                 licences, origins and advisories of what xtp is built from (cargo-deny)
+       cargo xtask oldest                       what ships, on the oldest compiler it promises
 ";
 
 fn main() -> ExitCode {
@@ -36,7 +42,12 @@ fn main() -> ExitCode {
         ["real", suites @ ..] => real::run(&root(), suites),
         ["counts"] => counts::run(&root()),
         ["model"] => checkers::model(&root()),
-        ["miri"] => miri::run(&root()),
+        ["miri", packages @ ..] => miri::run(&root(), packages),
+        ["dependencies"] => checkers::dependencies(&root()),
+        ["oldest"] => checkers::oldest(&root()),
+        ["test", words @ ..] => programs::run(&root(), words),
+        ["ci", words @ ..] => ci::run(&root(), words, false),
+        ["everything", words @ ..] => ci::run(&root(), words, true),
         ["coverage", words @ ..] => coverage::run(&root(), words),
         ["mutants", words @ ..] => mutants::run(&root(), words),
         ["fuzz", words @ ..] => fuzz::run(&root(), words),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::checkers::{place, succeed};
+use crate::checkers::{is_ci, place, succeed};
 
 /// The toolchain that Miri comes with: a nightly of one day, so that nothing changes by itself. It stands here only.
 const TOOLCHAIN: &str = "nightly-2026-10-30";
@@ -53,10 +53,21 @@ const TESTS: [Tests; 3] = [
     },
 ];
 
-/// The tests on Miri.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+/// The packages with tests that run on Miri.
+pub(crate) const PACKAGES: [&str; TESTS.len()] = [TESTS[0].package, TESTS[1].package, TESTS[2].package];
+
+/// The tests on Miri of these packages, or of all.
+pub(crate) fn run(root: &Path, packages: &[&str]) -> Result<(), String> {
+    if let Some(unknown) = packages.iter().find(|package| !PACKAGES.contains(package)) {
+        return Err(format!(
+            "no tests of `{unknown}` run on Miri; there are: {}",
+            PACKAGES.join(", ")
+        ));
+    }
     install()?;
-    for tests in &TESTS {
+    let chosen = |tests: &&Tests| packages.is_empty() || packages.contains(&tests.package);
+    for tests in TESTS.iter().filter(chosen) {
+        println!("ran: {}", tests.package);
         let mut cargo = Command::new("cargo");
         let toolchain = format!("+{TOOLCHAIN}");
         cargo.args([
@@ -106,7 +117,7 @@ fn install() -> Result<(), String> {
         return Ok(());
     }
     let by_hand = format!("rustup {}", words.join(" "));
-    if std::env::var_os("CI").is_none_or(|value| value != "true") {
+    if !is_ci() {
         return Err(format!("Miri of {TOOLCHAIN} is not installed: {by_hand}"));
     }
     succeed(

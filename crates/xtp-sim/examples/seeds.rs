@@ -1,7 +1,7 @@
 //! Runs consecutive seeds on one thread and fails at the end if one of them failed.
 //!
 //! ```text
-//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--hostile|--cast]
+//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--hostile|--exchange|--cast]
 //! ```
 //!
 //! `cargo xtask coverage` and `cargo xtask mutants` build this instead of the `xtp` command: it needs the engine, the
@@ -17,14 +17,15 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (options, numbers): (Vec<&str>, Vec<&str>) =
         words.into_iter().partition(|word| word.starts_with("--"));
-    let known = ["--fail-fast", "--hostile", "--cast"];
+    let known = ["--fail-fast", "--hostile", "--exchange", "--cast"];
     let (&[first, count], true) = (&numbers[..], options.iter().all(|option| known.contains(option))) else {
-        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--hostile|--cast]");
+        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--hostile|--exchange|--cast]");
         return ExitCode::from(2);
     };
     let fail_fast = options.contains(&"--fail-fast");
     let (class, option) = match () {
         () if options.contains(&"--hostile") => (Class::Hostile, " --hostile"),
+        () if options.contains(&"--exchange") => (Class::Exchange, " --exchange"),
         () if options.contains(&"--cast") => (Class::Cast, " --cast"),
         () => (Class::Plain, ""),
     };

@@ -1,0 +1,300 @@
+//! The steps: what each is for, and what it runs.
+
+use super::rotation::{PARTS, Rotation};
+
+/// What a step does in this run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Work {
+    /// These commands, one after another. `xtask` is this program.
+    Run(Vec<Vec<String>>),
+    /// Nothing, and why.
+    LeftOut(String),
+}
+
+/// One of what must hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    /// What it is for, as `docs/testing.md` says.
+    pub(super) purpose: &'static str,
+    /// The target directory in which it builds, one step at a time; empty if it builds nothing that others build.
+    pub(super) place: &'static str,
+    /// Steps before it that must have passed.
+    pub(super) needs: &'static [&'static str],
+    /// Whether it is exhaustive, so that a part of it is enough for one change.
+    pub(super) rotates: bool,
+    pub(super) work: fn(&Rotation) -> Work,
+}
+
+/// The runner of the simulator's seeds, with assertions.
+const SEEDS: &str = "checked/examples/seeds";
+
+/// A step that always runs in full.
+const ALWAYS: Step = Step {
+    name: "",
+    purpose: "",
+    place: "",
+    needs: &[],
+    rotates: false,
+    work: |_| Work::Run(Vec::new()),
+};
+
+/// An exhaustive step.
+const ROTATING: Step = Step {
+    rotates: true,
+    ..ALWAYS
+};
+
+/// All steps in the order in which they begin, as far as cores and target directories are free: what takes longest comes
+/// first, so that no core waits at the end.
+pub(super) const STEPS: [Step; 21] = [
+    Step {
+        name: "tests",
+        purpose: "every test and every example of the documentation passes, tokio's included",
+        place: "debug",
+        work: |_| run(&["xtask test"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "format",
+        purpose: "the source is formatted, that of the fuzz targets too",
+        work: |_| {
+            run(&[
+                "cargo fmt --all --check",
+                "cargo fmt --manifest-path fuzz/Cargo.toml --check",
+            ])
+        },
+        ..ALWAYS
+    },
+    Step {
+        name: "tidy",
+        purpose: "the house rules that a machine can check hold",
+        work: |_| run(&["xtask tidy"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "mutants",
+        purpose: "the tests notice bugs that are put in by hand",
+        place: "mutants",
+        work: mutants,
+        ..ROTATING
+    },
+    Step {
+        name: "release",
+        purpose: "what ships builds, optimised",
+        place: "release",
+        work: |_| run(&["cargo build --release -p xtp-cli"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "fuzz",
+        purpose: "no input makes what parses, or the engine, panic, hang or grow",
+        place: "fuzz",
+        work: fuzz,
+        ..ROTATING
+    },
+    Step {
+        name: "checked",
+        purpose: "the simulator builds as it ships, with the assertions of a debug build",
+        place: "checked",
+        work: |_| run(&["cargo build --profile checked -p xtp-sim --example seeds"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "simulator",
+        purpose: "seeds of associations keep every invariant, and liveness once faults end",
+        needs: &["checked"],
+        work: |_| program(SEEDS, &["1", "20000"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "groups",
+        purpose: "seeds of groups do",
+        needs: &["checked"],
+        work: |_| program(SEEDS, &["1", "20000", "--cast"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "injector",
+        purpose: "seeds with injected packets do",
+        needs: &["checked"],
+        work: |_| program(SEEDS, &["1", "1000", "--hostile"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "exchanges",
+        purpose: "seeds of short exchanges do",
+        needs: &["checked"],
+        work: |_| program(SEEDS, &["1", "2000", "--exchange"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "coverage",
+        purpose: "the simulator's seeds run the lines of the engine",
+        place: "coverage",
+        work: |rotation| {
+            let places = [
+                "crates/xtp-engine/src/",
+                "crates/xtp-sim/src/",
+                "xtask/src/coverage/",
+            ];
+            in_turn(rotation, 3, &places, "cargo xtask coverage", &["xtask coverage"])
+        },
+        ..ROTATING
+    },
+    Step {
+        name: "miri",
+        purpose: "what is done with memory may be done with memory",
+        place: "miri",
+        work: miri,
+        ..ROTATING
+    },
+    Step {
+        name: "model",
+        purpose: "shared memory is right in every order in which threads may see it",
+        place: "model",
+        work: |rotation| {
+            let places = [
+                "crates/xtp-io/src/",
+                "crates/xtp/src/flusher/",
+                "crates/xtp/src/frames",
+                "crates/xtp/src/sync.rs",
+            ];
+            in_turn(rotation, 1, &places, "cargo xtask model", &["xtask model"])
+        },
+        ..ROTATING
+    },
+    Step {
+        name: "counts",
+        purpose: "the main flows take no more instructions than their ceilings",
+        place: "release",
+        work: |_| run(&["xtask counts"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "real",
+        purpose: "real kernels, links and captures: what needs root, namespaces, strace or tshark",
+        place: "debug",
+        needs: &["release"],
+        work: |_| run(&["xtask real"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "lints",
+        purpose: "the compiler and clippy have nothing to say, with every feature and in every test",
+        place: "debug",
+        work: |_| run(&["cargo clippy --workspace --all-targets --all-features -- -D warnings"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "documents",
+        purpose: "the documentation builds without a warning; the command builds without its default features",
+        place: "debug",
+        work: |_| {
+            run(&[
+                "cargo doc --no-deps --workspace --all-features",
+                "cargo check -p xtp-cli --no-default-features",
+            ])
+        },
+        ..ALWAYS
+    },
+    Step {
+        name: "demo",
+        purpose: "the README's first command runs, and every paradigm takes the packets it promises",
+        needs: &["release"],
+        work: |_| program("release/xtp", &["demo", "--json"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "oldest-compiler",
+        purpose: "the oldest compiler that Cargo.toml promises builds what ships",
+        place: "oldest",
+        work: |rotation| {
+            let places = ["Cargo.toml", "Cargo.lock"];
+            in_turn(rotation, 2, &places, "cargo xtask oldest", &["xtask oldest"])
+        },
+        ..ROTATING
+    },
+    Step {
+        name: "dependencies",
+        purpose: "licences, origins and known faults of what xtp is built from; for releases",
+        work: |rotation| match rotation.part() {
+            None => run(&["xtask dependencies"]),
+            Some(_) => Work::LeftOut("for releases: `cargo xtask dependencies`".to_owned()),
+        },
+        ..ROTATING
+    },
+];
+
+/// Commands of words between blanks.
+fn run(commands: &[&str]) -> Work {
+    Work::Run(commands.iter().map(|command| words(command)).collect())
+}
+
+/// What runs if its part is the commit's or one of its places changed.
+fn in_turn(rotation: &Rotation, turn: u32, places: &[&str], by_hand: &str, commands: &[&str]) -> Work {
+    match rotation.is_due(turn, places) {
+        true => run(commands),
+        false => Work::LeftOut(format!(
+            "nothing it checks changed; part {turn} runs it, or `{by_hand}`"
+        )),
+    }
+}
+
+/// All mutants; for a release those that nothing can notice, too.
+fn mutants(rotation: &Rotation) -> Work {
+    match rotation.part() {
+        None => run(&["xtask mutants"]),
+        Some(_) => run(&["xtask mutants --quick"]),
+    }
+}
+
+/// The commit's part of every target's inputs, and all inputs of the targets whose crates changed.
+fn fuzz(rotation: &Rotation) -> Work {
+    let mut words = words("xtask fuzz");
+    if let Some(part) = rotation.part() {
+        words.extend(["--part".to_owned(), format!("{part}/{PARTS}")]);
+        push_changed(&mut words, rotation, &["crates/", "fuzz/"]);
+    }
+    Work::Run(vec![words])
+}
+
+/// The packages whose turn it is, or that changed.
+fn miri(rotation: &Rotation) -> Work {
+    let due = (0..).zip(crate::miri::PACKAGES).filter(|(turn, package)| {
+        let place = format!("crates/{package}/src/");
+        rotation.is_due(*turn, &[&place])
+    });
+    let packages: Vec<&str> = due.map(|(_, package)| package).collect();
+    match packages.as_slice() {
+        [] => {
+            Work::LeftOut("nothing it checks changed; parts 0 to 2 run it, or `cargo xtask miri`".to_owned())
+        }
+        packages => run(&[&format!("xtask miri {}", packages.join(" "))]),
+    }
+}
+
+fn push_changed(words: &mut Vec<String>, rotation: &Rotation, places: &[&str]) {
+    let changed = rotation.changed_below(places).unwrap_or_default();
+    if !changed.is_empty() {
+        words.push("--changed".to_owned());
+        words.extend(changed.into_iter().map(str::to_owned));
+    }
+}
+
+/// Runs a program in the target directory.
+fn program(path: &str, words: &[&str]) -> Work {
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    let words = words.iter().map(|word| (*word).to_owned());
+    Work::Run(vec![
+        std::iter::once(format!("{target}/{path}")).chain(words).collect(),
+    ])
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+#[path = "steps_tests.rs"]
+mod tests;
