@@ -11,10 +11,8 @@ const VECTORS: &str = include_str!("../../../crates/xtp-wire/tests/vectors.txt")
 pub(super) fn paradigms(host: &Host, folder: &Path) -> Result<Vec<(PathBuf, usize)>, String> {
     let captures = folder.join("captures");
     std::fs::create_dir_all(&captures).map_err(|error| format!("{}: {error}", captures.display()))?;
-    host.cargo(
-        &["run", "--package", "xtp", "--example", "capture_paradigms", "--"],
-        &[&captures],
-    )?;
+    let program = host.example("capture_paradigms")?;
+    output(&program.to_string_lossy(), &[&captures.to_string_lossy()])?;
     let merged = ["ip", "udp"].map(|framing| {
         let parts = pcaps(&captures, framing)?;
         Ok((merge(folder, framing, &parts)?, parts.len()))

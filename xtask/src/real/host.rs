@@ -66,31 +66,26 @@ impl Host {
 
     /// A program of this workspace, built in release with its defaults.
     pub(super) fn program(&self, package: &str, name: &str) -> Result<PathBuf, String> {
-        self.cargo(&["build", "--release", "--package", package, "--bin", name], &[])?;
+        self.build(&["--release", "--package", package, "--bin", name])?;
         Ok(self.target().join("release").join(name))
     }
 
-    /// An example of this workspace, built as its tests are.
-    pub(super) fn example(&self, package: &str, name: &str) -> Result<PathBuf, String> {
-        self.cargo(&["build", "--package", package, "--example", name], &[])?;
+    /// An example of this workspace, built with the features of the tests, so that nothing is built a second time.
+    pub(super) fn example(&self, name: &str) -> Result<PathBuf, String> {
+        self.build(&["--workspace", "--features", "xtp/tokio", "--example", name])?;
         Ok(self.target().join("debug").join("examples").join(name))
     }
 
-    /// Runs cargo in the repository, quietly, with words and then paths.
-    pub(super) fn cargo(&self, words: &[&str], paths: &[&Path]) -> Result<(), String> {
-        let [command, words @ ..] = words else {
-            return Err("cargo without a command".to_owned());
-        };
-        let mut cargo = Command::new("cargo");
-        cargo.args([command, "--quiet"]).args(words).args(paths);
-        let status = cargo
+    fn build(&self, words: &[&str]) -> Result<(), String> {
+        let status = Command::new("cargo")
+            .args(["build", "--quiet"])
+            .args(words)
             .current_dir(&self.root)
             .status()
             .map_err(|error| format!("cargo: {error}"))?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(format!("cargo {command} {} failed", words.join(" ")))
+        match status.success() {
+            true => Ok(()),
+            false => Err(format!("cargo build {} failed", words.join(" "))),
         }
     }
 

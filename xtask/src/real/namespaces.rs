@@ -36,7 +36,7 @@ struct World {
 }
 
 pub(super) fn run(host: &Host) -> Result<String, String> {
-    let world = World::new(host.example("xtp", "exchange_probe")?)?;
+    let world = World::new(host.example("exchange_probe")?)?;
     let mut server = world.start_server()?;
     type Step = fn(&World, &mut Process) -> Result<(), String>;
     let steps: &[(&str, Step)] = &[

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use crate::run::{Done, bench, finish, start};
+use crate::run::{Done, THREE_BUT_THE_LAST_END, bench, figure, finish, start};
 use serde_json::Value;
 
 /// A server in the background, and where it is.
@@ -236,12 +236,7 @@ fn two_hosts_measure() {
     assert_eq!(done.status, Some(0), "{done:?}");
     let rows = rows(&done);
     let ours = rows.iter().find(|row| row["transport"] == "xtp").expect("a row");
-    // Three packets each, counted where they leave and come.
-    assert!(
-        ours["packets_per_op"]
-            .as_f64()
-            .is_some_and(|packets| packets >= 3.0),
-        "{ours}"
-    );
+    // Three packets each, counted where they leave and come; the END of the last call may leave after the count.
+    assert!(figure(ours, "packets_per_op") >= THREE_BUT_THE_LAST_END, "{ours}");
     drop(server.stop());
 }

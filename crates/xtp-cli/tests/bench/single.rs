@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::run::{bench, figure, finish, is_root, row, rows, start};
+use crate::run::{THREE_BUT_THE_LAST_END, bench, figure, finish, is_root, row, rows, start};
 
 /// What others on the host's own loopback may add where this process cannot have one of its own.
 fn most(packets: f64) -> f64 {
@@ -34,9 +34,6 @@ fn round_trips_take_two_packets() {
     }
     assert_eq!(figure(row(&rows, "xtp"), "ratio_to_xtp"), 1.0);
 }
-
-/// Three a call, less the END of the last one: it leaves up to 3 ms after what is measured (decision 0100).
-const THREE_BUT_THE_LAST_END: f64 = 2.99;
 
 #[test]
 fn set_up_and_tear_down_are_counted() {
