@@ -1,6 +1,6 @@
 //! The words after `cargo xtask mutants`.
 
-use super::Numbered;
+use super::filter::MutantFilter;
 use super::killer::Kind;
 
 /// What is to be done.
@@ -16,12 +16,9 @@ pub(super) enum Action {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Arguments {
     pub(super) action: Action,
-    /// Names of mutants or concerns; empty for all.
-    pub(super) only: Vec<String>,
+    pub(super) filter: MutantFilter,
     pub(super) all_killers: bool,
-    /// Only who noticed a mutant last is asked, and everybody about those that one does not notice.
-    pub(super) quick: bool,
-    /// Who noticed is written down.
+    /// Witnesses are written down.
     pub(super) record: bool,
     /// Kinds of killers that are asked.
     pub(super) kinds: Vec<Kind>,
@@ -32,20 +29,11 @@ pub(super) struct Arguments {
     pub(super) seeds: u64,
 }
 
-impl Arguments {
-    /// Whether this mutant is asked for.
-    pub(super) fn chooses(&self, one: &Numbered) -> bool {
-        let named = |name: &String| name == one.mutant.name || name == one.concern;
-        self.only.is_empty() || self.only.iter().any(named)
-    }
-}
-
 pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
     let mut arguments = Arguments {
         action: Action::Run,
-        only: Vec::new(),
+        filter: MutantFilter::default(),
         all_killers: false,
-        quick: false,
         record: false,
         kinds: Kind::ALL.to_vec(),
         json: false,
@@ -54,35 +42,36 @@ pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
     };
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
+        let mut list = || {
+            let mut list = Vec::new();
+            while let Some(name) = words.next_if(|word| !word.starts_with("--")) {
+                list.push(name.to_owned());
+            }
+            list
+        };
         match word {
             "--help" | "-h" => arguments.action = Action::Help,
             "--list" => arguments.action = Action::List,
             "--check" => arguments.action = Action::Check,
             "--all-killers" => arguments.all_killers = true,
-            "--quick" => arguments.quick = true,
+            "--quick" => arguments.filter.quick = true,
             "--record" => arguments.record = true,
             "--json" => arguments.json = true,
-            "--jobs" => arguments.jobs = Some(number(word, words.next())?),
-            "--seeds" => arguments.seeds = number(word, words.next())?,
             "--killers" => {
-                arguments.kinds.clear();
-                while let Some(name) = words.next_if(|word| !word.starts_with("--")) {
-                    arguments.kinds.push(kind(name)?);
-                }
+                arguments.kinds = list().iter().map(|name| kind(name)).collect::<Result<_, _>>()?
             }
-            "--only" => {
-                while let Some(name) = words.next_if(|word| !word.starts_with("--")) {
-                    arguments.only.push(name.to_owned());
-                }
-                if arguments.only.is_empty() {
+            "--only" => match list() {
+                names if names.is_empty() => {
                     return Err("--only: name mutants or concerns; `--list` shows them".to_owned());
                 }
-            }
+                names => arguments.filter.only.extend(names),
+            },
+            "--jobs" => arguments.jobs = Some(number(word, words.next())?),
+            "--seeds" => arguments.seeds = number(word, words.next())?,
             other => return Err(format!("`{other}` is unknown; see `cargo xtask mutants --help`")),
         }
     }
-    known(&arguments.only)?;
-    if arguments.quick && arguments.all_killers {
+    if arguments.filter.quick && arguments.all_killers {
         return Err("--quick and --all-killers: one or the other".to_owned());
     }
     if arguments.kinds.is_empty() {
@@ -99,20 +88,6 @@ fn kind(name: &str) -> Result<Kind, String> {
             Kind::ALL.map(Kind::name).join(", ")
         )
     })
-}
-
-fn known(names: &[String]) -> Result<(), String> {
-    let all = super::numbered();
-    let unknown = |name: &&String| {
-        !all.iter()
-            .any(|one| **name == one.mutant.name || **name == one.concern)
-    };
-    match names.iter().find(unknown) {
-        None => Ok(()),
-        Some(name) => Err(format!(
-            "no mutant and no concern is called `{name}`; `--list` shows them"
-        )),
-    }
 }
 
 fn number<N: std::str::FromStr + Default + PartialEq>(name: &str, word: Option<&str>) -> Result<N, String> {

@@ -17,7 +17,7 @@ fn words_change_the_defaults() {
         "--json",
     ];
     let all = parse(&words).unwrap();
-    assert_eq!(all.only, ["wire"]);
+    assert_eq!(all.filter.only, ["wire"]);
     assert_eq!(
         (all.all_killers, all.json, all.jobs, all.seeds),
         (true, true, Some(3), 9)
@@ -25,7 +25,7 @@ fn words_change_the_defaults() {
     assert_eq!(all.kinds, Kind::ALL);
     assert_eq!(parse(&["--killers", "seeds"]).unwrap().kinds, [Kind::Seeds]);
     let quick = parse(&["--quick", "--record"]).unwrap();
-    assert!(quick.quick && quick.record && !plain.quick && !plain.record);
+    assert!(quick.filter.quick && quick.record && !plain.filter.quick && !plain.record);
     assert_eq!(parse(&["--check"]).unwrap().action, Action::Check);
     assert_eq!(parse(&["--list"]).unwrap().action, Action::List);
     assert_eq!(parse(&["-h"]).unwrap().action, Action::Help);
@@ -36,7 +36,6 @@ fn what_cannot_be_meant_is_refused() {
     for words in [
         &["--only"][..],
         &["--only", "--json"],
-        &["--only", "no-such-mutant"],
         &["--killers"],
         &["--killers", "nobody"],
         &["--jobs", "0"],
@@ -46,16 +45,4 @@ fn what_cannot_be_meant_is_refused() {
     ] {
         assert!(parse(words).is_err(), "{words:?} is accepted");
     }
-}
-
-#[test]
-fn only_chooses_by_name_or_concern() {
-    let all = super::super::numbered();
-    let count = |words: &[&str]| {
-        let arguments = parse(words).unwrap();
-        all.iter().filter(|one| arguments.chooses(one)).count()
-    };
-    assert_eq!(count(&[]), all.len());
-    assert_eq!(count(&["--only", all[1].mutant.name]), 1);
-    assert!(count(&["--only", all[1].concern]) > 1);
 }

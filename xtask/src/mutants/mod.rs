@@ -6,9 +6,11 @@
 
 mod arguments;
 mod catalogue;
+mod filter;
 mod fragment;
 mod killer;
 mod outcome;
+mod resolve;
 mod rewrite;
 mod run;
 mod tree;
@@ -17,75 +19,24 @@ mod witness;
 use std::path::Path;
 
 use arguments::{Action, Arguments};
+use catalogue::{CatalogueError, Numbered};
 use outcome::{Outcome, Verdict};
-
-/// A bug at one place.
-#[derive(Debug)]
-pub(crate) struct Mutant {
-    /// How it is called: words with hyphens.
-    pub(crate) name: &'static str,
-    /// Its file under `crates/`.
-    pub(crate) file: &'static str,
-    /// What stands there, exactly once (blanks and line ends do not matter). If only a part of it is replaced, that
-    /// part stands between « and »; an empty part is a place where statements are put in.
-    pub(crate) from: &'static str,
-    /// What replaces it. A statement replaces statements, an expression an expression.
-    pub(crate) to: &'static str,
-    /// What is wrong then.
-    pub(crate) breaks: &'static str,
-    /// Why nothing notices it, if nothing can.
-    pub(crate) explained: Option<&'static str>,
-}
-
-impl Mutant {
-    /// A mutant that some killer must notice.
-    pub(crate) const fn new(
-        name: &'static str,
-        file: &'static str,
-        from: &'static str,
-        to: &'static str,
-        breaks: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            file,
-            from,
-            to,
-            breaks,
-            explained: None,
-        }
-    }
-
-    /// A mutant that changes nothing anybody could notice, and why.
-    pub(crate) const fn explained(mut self, reason: &'static str) -> Self {
-        self.explained = Some(reason);
-        self
-    }
-}
-
-/// A mutant with its number (the canary has 1) and its concern.
-#[derive(Debug, Clone, Copy)]
-struct Numbered {
-    number: u32,
-    concern: &'static str,
-    mutant: &'static Mutant,
-}
 
 const USAGE: &str = "\
 Usage: cargo xtask mutants [--only NAME...] [--killers KIND...] [--quick | --all-killers] [--record] [--json]
                            [--jobs N] [--seeds N]
-       cargo xtask mutants --list [--json]
+       cargo xtask mutants --list [--only NAME...] [--quick] [--json]
        cargo xtask mutants --check
 
 Puts bugs into a copy of the engine, one at a time, and fails if no test and no seed of the simulator notices one.
-The bugs are in xtask/src/mutants/catalogue; the copy and its build in the target directory under `mutants`.
-Who noticed a mutant last (xtask/src/mutants/witnesses) is asked first, then every other, the quickest first.
+The bugs are in xtask/mutants; the copy and its build in the target directory under `mutants`. The test or seed that
+noticed a mutant last (xtask/mutants/witnesses) is asked first, then every other, the quickest first.
 
   --only NAME...    only these mutants, or all whose concern is NAME
   --killers KIND... only killers of these kinds: wire, engine (its tests directory), units (its unit tests), seeds and
                     proofs (the simulator's seeds and tests)
   --quick           leave out what is said to be unnoticeable; for CI
-  --record          write down who noticed, in xtask/src/mutants/witnesses
+  --record          record the tests and seeds that notice, in xtask/mutants/witnesses
   --all-killers     ask every kind of killer about every mutant, not only until the first that notices it
   --json            one object a line and mutant, for programs
   --jobs N          how many mutants at a time [default: one a core]
@@ -103,65 +54,63 @@ Examples:
 /// Does what the words ask for; an error if a mutant lives that should not.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
     let arguments = arguments::parse(words)?;
+    if arguments.action == Action::Help {
+        print!("{USAGE}");
+        return Ok(());
+    }
+    let mutants = catalogue::load(root).map_err(|errors| lines(&errors))?;
+    if let Some(name) = arguments.filter.unknown(&mutants) {
+        return Err(format!(
+            "no mutant and no concern is called `{name}`; `--list` shows them"
+        ));
+    }
     match arguments.action {
-        Action::Help => {
-            print!("{USAGE}");
-            Ok(())
-        }
+        Action::Help => Ok(()),
         Action::List => {
-            list(&arguments);
+            list(&arguments, &mutants);
             Ok(())
         }
-        Action::Check => {
-            let misfits = tree::misfits(root, &numbered());
-            for misfit in &misfits {
-                println!("{misfit}");
+        Action::Check => match resolve::places(root, &mutants) {
+            Ok(_) => {
+                println!("mutants: {} have their place", mutants.len());
+                Ok(())
             }
-            match misfits.len() {
-                0 => {
-                    println!("mutants: {} have their place", numbered().len());
-                    Ok(())
-                }
-                count => Err(format!("mutants: {count} have lost their place")),
+            Err(errors) => {
+                println!("{}", lines(&errors));
+                Err(format!("mutants: {} to adapt", errors.len()))
             }
-        }
-        Action::Run => judge(&run::all(root, &arguments, &numbered())?),
+        },
+        Action::Run => judge(&run::all(root, &arguments, &mutants)?),
     }
 }
 
-/// The whole catalogue, the canary first.
-fn numbered() -> Vec<Numbered> {
-    let canary = std::iter::once(("canary", &catalogue::CANARY));
-    let mutants = canary.chain(catalogue::all()).zip(1..);
-    let numbered = mutants.map(|((concern, mutant), number)| Numbered {
-        number,
-        concern,
-        mutant,
-    });
-    numbered.collect()
+fn lines(errors: &[CatalogueError]) -> String {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    lines.join("\n")
 }
 
-fn list(arguments: &Arguments) {
-    for one in numbered().iter().filter(|one| arguments.chooses(one)) {
-        let Mutant {
-            name, file, breaks, ..
-        } = one.mutant;
+fn list(arguments: &Arguments, mutants: &[Numbered]) {
+    for one in mutants.iter().filter(|one| arguments.filter.chooses(one)) {
         if arguments.json {
             println!("{}", outcome::json_of(one, None));
-        } else {
-            println!("{:<9} {name:<40} {file}\n{:<9} {breaks}", one.concern, "");
-            if let Some(reason) = one.mutant.explained {
-                println!("{:<9} nothing can notice it: {reason}", "");
-            }
+            continue;
+        }
+        let mutant = &one.mutant;
+        println!(
+            "{:<9} {:<40} {}\n{:<9} {}",
+            one.concern, mutant.name, mutant.place.file, "", mutant.breaks
+        );
+        if let Some(reason) = &mutant.explained {
+            println!("{:<9} nothing can notice it: {reason}", "");
         }
     }
 }
 
 /// What is wrong with these outcomes.
-fn judge(outcomes: &[Outcome]) -> Result<(), String> {
+fn judge(outcomes: &[Outcome<'_>]) -> Result<(), String> {
     let named = |verdict: Verdict| -> Vec<&str> {
         let those = outcomes.iter().filter(|outcome| outcome.verdict() == verdict);
-        those.map(|outcome| outcome.mutant.mutant.name).collect()
+        those.map(|outcome| outcome.mutant.mutant.name.as_str()).collect()
     };
     let (survived, contradicted) = (named(Verdict::Survived), named(Verdict::Contradicted));
     let mut wrong = Vec::new();

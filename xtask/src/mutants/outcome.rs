@@ -1,15 +1,15 @@
 //! What became of a mutant, as a line for people and as JSON.
 
-use super::Numbered;
+use super::catalogue::Numbered;
 use super::killer::{End, Kind};
 
 /// What the killers found of one mutant.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) mutant: Numbered,
-    /// Who noticed it, and how, in order.
+pub(super) struct Outcome<'m> {
+    pub(super) mutant: &'m Numbered,
+    /// The killers that noticed it, and how, in order.
     pub(super) noticed: Vec<Notice>,
-    /// Which kinds were asked, and asked completely or until one noticed.
+    /// The kinds that were asked, completely or until one noticed.
     pub(super) asked: Vec<Kind>,
     /// Whether any killer came to its place.
     pub(super) reached: bool,
@@ -36,7 +36,7 @@ impl Notice {
         }
     }
 
-    /// The test or seed by which it can be asked again; empty if it died and nobody knows in which.
+    /// The test or seed that notices it alone; empty if the program died in an unknown one.
     pub(super) fn test(&self) -> &str {
         match &self.how {
             End::Passed => "",
@@ -50,15 +50,15 @@ impl Notice {
 pub(super) enum Verdict {
     Killed,
     Survived,
-    /// Nobody noticed it, and the catalogue says why nobody can.
+    /// No killer noticed it, and the catalogue says why none can.
     Explained,
-    /// The catalogue says that nobody can notice it, and somebody did.
+    /// The catalogue says that no killer can notice it, and one did.
     Contradicted,
 }
 
-impl Outcome {
+impl Outcome<'_> {
     pub(super) fn verdict(&self) -> Verdict {
-        match (self.noticed.is_empty(), self.mutant.mutant.explained) {
+        match (self.noticed.is_empty(), &self.mutant.mutant.explained) {
             (false, None) => Verdict::Killed,
             (true, None) => Verdict::Survived,
             (true, Some(_)) => Verdict::Explained,
@@ -76,16 +76,16 @@ impl Outcome {
             Verdict::Explained => "explained:",
             Verdict::Contradicted => "NOT AS EXPLAINED, killed by",
         };
-        let how = match (self.noticed.first(), mutant.explained) {
+        let how = match (self.noticed.first(), &mutant.explained) {
             (Some(notice), _) => format!("{}: {}", notice.killer, notice.what()),
-            (None, Some(reason)) => reason.to_owned(),
+            (None, Some(reason)) => reason.clone(),
             (None, None) => String::new(),
         };
         let line = format!("{concern:<9} {:<40} {word} {how}", mutant.name);
         format!("{}{}", line.trim_end(), self.kinds())
     }
 
-    /// Who noticed it, of those asked, if more than the first was asked.
+    /// The kinds that noticed it, if every kind was asked.
     fn kinds(&self) -> String {
         if self.asked.len() < Kind::ALL.len() {
             return String::new();
@@ -104,15 +104,18 @@ impl Outcome {
 }
 
 /// A mutant as one object; `None` before it ran.
-pub(super) fn json_of(one: &Numbered, outcome: Option<&Outcome>) -> String {
-    let mutant = one.mutant;
+pub(super) fn json_of(one: &Numbered, outcome: Option<&Outcome<'_>>) -> String {
+    let mutant = &one.mutant;
     let mut fields = vec![
-        ("mutant", text(mutant.name)),
+        ("mutant", text(&mutant.name)),
         ("number", one.number.to_string()),
-        ("concern", text(one.concern)),
-        ("file", text(mutant.file)),
-        ("breaks", text(mutant.breaks)),
-        ("explained", mutant.explained.map_or("null".to_owned(), text)),
+        ("concern", text(&one.concern)),
+        ("file", text(&mutant.place.file)),
+        ("breaks", text(&mutant.breaks)),
+        (
+            "explained",
+            mutant.explained.as_deref().map_or("null".to_owned(), text),
+        ),
     ];
     if let Some(outcome) = outcome {
         let verdict = format!("{:?}", outcome.verdict()).to_lowercase();

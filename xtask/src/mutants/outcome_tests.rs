@@ -1,23 +1,32 @@
 //! Verdicts and how they are told.
 
-use super::super::Mutant;
+use super::super::catalogue::Mutant;
 use super::*;
 
-static PLAIN: Mutant = Mutant::new("plain", "xtp-wire/src/a.rs", "a", "b", "says \"no\"");
-static KNOWN: Mutant = Mutant::new("known", "xtp-wire/src/a.rs", "a", "b", "is slower").explained("no clock");
+/// A mutant that some killer must notice, or one that none can.
+fn mutant(explained: bool) -> Numbered {
+    Numbered {
+        number: 4,
+        concern: "wire".to_owned(),
+        mutant: Mutant {
+            name: "plain".to_owned(),
+            place: "xtp-wire/src/a.rs: parse".to_owned().into(),
+            text: "a".to_owned(),
+            becomes: "b".to_owned(),
+            breaks: "says \"no\"".to_owned(),
+            explained: explained.then(|| "no clock".to_owned()),
+        },
+    }
+}
 
-fn outcome(mutant: &'static Mutant, noticed: bool) -> Outcome {
+fn outcome(mutant: &Numbered, noticed: bool) -> Outcome<'_> {
     let notice = Notice {
         kind: Kind::Seeds,
         killer: "seeds".to_owned(),
         how: End::Failed("seed 3".to_owned()),
     };
     Outcome {
-        mutant: Numbered {
-            number: 4,
-            concern: "wire",
-            mutant,
-        },
+        mutant,
         noticed: noticed.then_some(notice).into_iter().collect(),
         asked: Kind::ALL.to_vec(),
         reached: true,
@@ -26,16 +35,17 @@ fn outcome(mutant: &'static Mutant, noticed: bool) -> Outcome {
 }
 
 #[test]
-fn an_explanation_holds_only_as_long_as_nobody_notices() {
-    assert_eq!(outcome(&PLAIN, true).verdict(), Verdict::Killed);
-    assert_eq!(outcome(&PLAIN, false).verdict(), Verdict::Survived);
-    assert_eq!(outcome(&KNOWN, false).verdict(), Verdict::Explained);
-    assert_eq!(outcome(&KNOWN, true).verdict(), Verdict::Contradicted);
+fn an_explanation_holds_only_as_long_as_no_killer_notices() {
+    let (plain, known) = (mutant(false), mutant(true));
+    assert_eq!(outcome(&plain, true).verdict(), Verdict::Killed);
+    assert_eq!(outcome(&plain, false).verdict(), Verdict::Survived);
+    assert_eq!(outcome(&known, false).verdict(), Verdict::Explained);
+    assert_eq!(outcome(&known, true).verdict(), Verdict::Contradicted);
     for (mutant, noticed, right) in [
-        (&PLAIN, true, true),
-        (&PLAIN, false, false),
-        (&KNOWN, false, true),
-        (&KNOWN, true, false),
+        (&plain, true, true),
+        (&plain, false, false),
+        (&known, false, true),
+        (&known, true, false),
     ] {
         let judged = super::super::judge(&[outcome(mutant, noticed)]);
         assert_eq!(judged.is_ok(), right, "{judged:?}");
@@ -43,16 +53,17 @@ fn an_explanation_holds_only_as_long_as_nobody_notices() {
 }
 
 #[test]
-fn lines_say_who_noticed() {
-    let line = outcome(&PLAIN, true).line();
+fn lines_name_the_killer() {
+    let plain = mutant(false);
+    let line = outcome(&plain, true).line();
     assert!(line.contains("killed by seeds: seed 3  [seeds]"), "{line}");
-    assert!(outcome(&PLAIN, false).line().contains("SURVIVED"));
+    assert!(outcome(&plain, false).line().contains("SURVIVED"));
 }
 
 #[test]
 fn json_quotes_what_must_be() {
-    let one = outcome(&PLAIN, true);
-    let json = json_of(&one.mutant, Some(&one));
+    let plain = mutant(false);
+    let json = json_of(&plain, Some(&outcome(&plain, true)));
     assert!(json.contains(r#""breaks":"says \"no\"""#), "{json}");
     assert!(
         json.contains(r#""noticed":[{"kind":"seeds","killer":"seeds","what":"seed 3"}]"#),

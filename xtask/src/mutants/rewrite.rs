@@ -4,18 +4,18 @@ use std::ops::Range;
 
 /// What one mutant does to a text.
 #[derive(Debug, Clone)]
-pub(super) struct Change {
+pub(super) struct Change<'m> {
     pub(super) number: u32,
     pub(super) range: Range<usize>,
-    pub(super) to: &'static str,
+    pub(super) to: &'m str,
 }
 
 /// The text with all changes, each under `if FUNCTION(number)`; places may lie inside each other.
 ///
 /// # Errors
 /// The numbers of two mutants whose places overlap without one being inside the other.
-pub(super) fn rewrite(source: &str, changes: &[Change], function: &str) -> Result<String, (u32, u32)> {
-    let mut sorted: Vec<&Change> = changes.iter().collect();
+pub(super) fn rewrite(source: &str, changes: &[Change<'_>], function: &str) -> Result<String, (u32, u32)> {
+    let mut sorted: Vec<&Change<'_>> = changes.iter().collect();
     sorted.sort_by_key(|change| {
         // Outer places before those in them; of two at one place the first mutant is outside.
         (
@@ -24,7 +24,7 @@ pub(super) fn rewrite(source: &str, changes: &[Change], function: &str) -> Resul
             change.number,
         )
     });
-    let mut enclosing: Vec<&Change> = Vec::new();
+    let mut enclosing: Vec<&Change<'_>> = Vec::new();
     for change in &sorted {
         enclosing.retain(|outer| outer.range.end > change.range.start);
         if let Some(outer) = enclosing.iter().find(|outer| outer.range.end < change.range.end) {
@@ -44,7 +44,7 @@ pub(super) fn rewrite(source: &str, changes: &[Change], function: &str) -> Resul
 fn part<'c>(
     source: &str,
     range: Range<usize>,
-    changes: &mut std::iter::Peekable<impl Iterator<Item = &'c Change>>,
+    changes: &mut std::iter::Peekable<impl Iterator<Item = &'c Change<'c>>>,
     function: &str,
 ) -> String {
     let mut text = String::new();
@@ -63,7 +63,7 @@ fn part<'c>(
 }
 
 /// One place, asked for at run time. What ends like a statement is one, everything else is an expression.
-fn chosen(change: &Change, original: &str, inner: &str, function: &str) -> String {
+fn chosen(change: &Change<'_>, original: &str, inner: &str, function: &str) -> String {
     let (number, to) = (change.number, change.to);
     let condition = format!("{function}({number})");
     if original.is_empty() {

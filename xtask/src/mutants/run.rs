@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::Numbered;
 use super::arguments::Arguments;
+use super::catalogue::Numbered;
 use super::killer::{self, Choice, End, Killer, Kind};
 use super::outcome::{Notice, Outcome, json_of};
 use super::tree;
@@ -27,8 +27,20 @@ impl Place {
 }
 
 /// Tries the mutants asked for, after the canary; prints a line of each as it ends.
-pub(super) fn all(root: &Path, arguments: &Arguments, mutants: &[Numbered]) -> Result<Vec<Outcome>, String> {
+pub(super) fn all<'m>(
+    root: &Path,
+    arguments: &Arguments,
+    mutants: &'m [Numbered],
+) -> Result<Vec<Outcome<'m>>, String> {
     let begin = Instant::now();
+    let (canary, others) = mutants.split_first().ok_or("the catalogue is empty")?;
+    let chosen = others.iter().filter(|one| arguments.filter.chooses(one));
+    let chosen: Vec<&Numbered> = chosen.collect();
+    let mut share = format!("{} chosen of {}", chosen.len(), others.len());
+    if chosen.is_empty() {
+        say(arguments, &format!("{share}; nothing to run"));
+        return Ok(Vec::new());
+    }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let place = Place {
         folder: target.join("mutants"),
@@ -45,12 +57,8 @@ pub(super) fn all(root: &Path, arguments: &Arguments, mutants: &[Numbered]) -> R
         arguments,
         &format!("built in {:.0} s", begin.elapsed().as_secs_f64()),
     );
-    let (canary, others) = mutants.split_first().ok_or("the catalogue is empty")?;
     notice_canary(&killers, &arguments.kinds, canary, &place)?;
     say(arguments, "the canary is noticed by every kind of killer");
-    let asked =
-        |one: &&Numbered| arguments.chooses(one) && !(arguments.quick && one.mutant.explained.is_some());
-    let chosen: Vec<&Numbered> = others.iter().filter(asked).collect();
     let (mut outcomes, rest) = match arguments.all_killers {
         true => (Vec::new(), chosen),
         false => by_witness(root, &killers, &chosen, arguments, &place)?,
@@ -62,7 +70,11 @@ pub(super) fn all(root: &Path, arguments: &Arguments, mutants: &[Numbered]) -> R
         })?);
     }
     outcomes.sort_by_key(|outcome| outcome.mutant.number);
-    summary(&outcomes, arguments, begin);
+    share += &summary(&outcomes, arguments);
+    say(
+        arguments,
+        &format!("{share}, {:.0} s in all", begin.elapsed().as_secs_f64()),
+    );
     if arguments.record {
         record(root, &outcomes, mutants)?;
     }
@@ -77,20 +89,20 @@ fn say(arguments: &Arguments, text: &str) {
     }
 }
 
-/// Asks who noticed each mutant last; what came of it, and the mutants that were not noticed so.
+/// Asks the witness of each mutant; the outcomes, and the mutants that were not noticed so.
 fn by_witness<'m>(
     root: &Path,
     killers: &[Killer],
     chosen: &[&'m Numbered],
     arguments: &Arguments,
     place: &Place,
-) -> Result<(Vec<Outcome>, Vec<&'m Numbered>), String> {
-    let mut concerns: Vec<&str> = chosen.iter().map(|one| one.concern).collect();
+) -> Result<(Vec<Outcome<'m>>, Vec<&'m Numbered>), String> {
+    let mut concerns: Vec<&str> = chosen.iter().map(|one| one.concern.as_str()).collect();
     concerns.dedup();
     let witnesses = witness::read(root, &concerns);
     let passing = Passing::default();
     let outcomes = each(chosen, arguments, |one| {
-        let Some(witness) = witnesses.get(one.mutant.name) else {
+        let Some(witness) = witnesses.get(&one.mutant.name) else {
             return Ok(None);
         };
         let killer = killers.iter().find(|killer| killer.name == witness.killer);
@@ -107,13 +119,13 @@ fn by_witness<'m>(
 type Passing = Mutex<BTreeSet<(String, String)>>;
 
 /// Asks one test or seed, which must pass without the mutant.
-fn ask_witness(
+fn ask_witness<'m>(
     killer: &Killer,
     test: &str,
-    one: &Numbered,
+    one: &'m Numbered,
     place: &Place,
     passing: &Passing,
-) -> Result<Option<Outcome>, String> {
+) -> Result<Option<Outcome<'m>>, String> {
     let begin = Instant::now();
     let mut alone = killer.alone(test);
     let mark = place.mark(one.number);
@@ -134,7 +146,7 @@ fn ask_witness(
     let reached = mark.exists();
     let _ = std::fs::remove_file(&mark);
     Ok(noticed.then(|| Outcome {
-        mutant: *one,
+        mutant: one,
         noticed: vec![Notice {
             kind: killer.kind,
             killer: killer.name.clone(),
@@ -146,12 +158,12 @@ fn ask_witness(
     }))
 }
 
-/// Writes down who noticed.
-fn record(root: &Path, outcomes: &[Outcome], mutants: &[Numbered]) -> Result<(), String> {
+/// Records the witnesses.
+fn record(root: &Path, outcomes: &[Outcome<'_>], mutants: &[Numbered]) -> Result<(), String> {
     for of_one in outcomes.chunk_by(|one, next| one.mutant.concern == next.mutant.concern) {
-        let concern = of_one[0].mutant.concern;
+        let concern = of_one[0].mutant.concern.as_str();
         let names = mutants.iter().filter(|one| one.concern == concern);
-        let names: Vec<&str> = names.map(|one| one.mutant.name).collect();
+        let names: Vec<&str> = names.map(|one| one.mutant.name.as_str()).collect();
         witness::write(root, concern, &names, of_one)?;
     }
     Ok(())
@@ -194,11 +206,11 @@ fn notice_canary(killers: &[Killer], kinds: &[Kind], canary: &Numbered, place: &
 }
 
 /// Tries each mutant, some at a time; prints what came of it. Those of which nothing came are left out.
-fn each(
-    chosen: &[&Numbered],
+fn each<'m>(
+    chosen: &[&'m Numbered],
     arguments: &Arguments,
-    try_one: impl Fn(&Numbered) -> Result<Option<Outcome>, String> + Sync,
-) -> Result<Vec<Outcome>, String> {
+    try_one: impl Fn(&'m Numbered) -> Result<Option<Outcome<'m>>, String> + Sync,
+) -> Result<Vec<Outcome<'m>>, String> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -218,7 +230,7 @@ fn each(
         for outcome in outcomes {
             let Some(outcome) = outcome? else { continue };
             if arguments.json {
-                println!("{}", json_of(&outcome.mutant, Some(&outcome)));
+                println!("{}", json_of(outcome.mutant, Some(&outcome)));
             } else {
                 println!("{}", outcome.line());
             }
@@ -229,17 +241,17 @@ fn each(
 }
 
 /// Asks one killer after another.
-fn try_one(
+fn try_one<'m>(
     killers: &[Killer],
-    one: &Numbered,
+    one: &'m Numbered,
     arguments: &Arguments,
     place: &Place,
-) -> Result<Outcome, String> {
+) -> Result<Outcome<'m>, String> {
     let begin = Instant::now();
     let mark = place.mark(one.number);
     let _ = std::fs::remove_file(&mark);
     let mut outcome = Outcome {
-        mutant: *one,
+        mutant: one,
         noticed: Vec::new(),
         asked: Vec::new(),
         reached: false,
@@ -275,17 +287,15 @@ fn try_one(
     Ok(outcome)
 }
 
-fn summary(outcomes: &[Outcome], arguments: &Arguments, begin: Instant) {
+/// How many were killed, in words that follow.
+fn summary(outcomes: &[Outcome<'_>], arguments: &Arguments) -> String {
     let killed = outcomes.iter().filter(|outcome| !outcome.noticed.is_empty());
-    let mut text = format!("{} of {} killed", killed.count(), outcomes.len());
+    let mut text = format!(", {} killed", killed.count());
     if arguments.all_killers {
         for kind in arguments.kinds.iter().copied() {
             let count = outcomes.iter().filter(|outcome| outcome.noticed_by(kind)).count();
             text += &format!(", {count} by {}", kind.name());
         }
     }
-    say(
-        arguments,
-        &format!("{text}, {:.0} s in all", begin.elapsed().as_secs_f64()),
-    );
+    text
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::Numbered;
-use super::fragment::{self, Misfit};
-use super::rewrite::{Change, rewrite};
+use super::catalogue::Numbered;
+use super::resolve;
+use super::rewrite::rewrite;
 
 /// The crates whose tests and programs are the killers; those they depend on are copied with them.
 pub(super) const TESTED: [&str; 3] = ["xtp-wire", "xtp-engine", "xtp-sim"];
@@ -56,76 +56,9 @@ pub mod mutant {
 /// Assertions and overflow checks as in every test.
 const PROFILE: &str = "\n[profile.dev]\nopt-level = 1\ndebug = false\nincremental = true\n";
 
-/// Every mutant that has lost its place, and what to do about it.
-pub(super) fn misfits(root: &Path, mutants: &[Numbered]) -> Vec<String> {
-    let mut misfits = Vec::new();
-    let mut names = BTreeSet::new();
-    for one in mutants {
-        if !names.insert(one.mutant.name) {
-            misfits.push(format!("two mutants are called `{}`", one.mutant.name));
-        }
-    }
-    match places(root, mutants) {
-        Ok(changes) => {
-            for (file, (source, changes)) in changes {
-                if let Err((one, other)) = rewrite(&source, &changes, "is") {
-                    let name = |number: u32| mutants[number as usize - 1].mutant.name;
-                    misfits.push(format!(
-                        "crates/{file}: the places of `{}` and `{}` overlap",
-                        name(one),
-                        name(other)
-                    ));
-                }
-            }
-        }
-        Err(lost) => misfits.extend(lost),
-    }
-    misfits
-}
-
-/// A source text and what is changed in it, by file.
-type Changes = BTreeMap<&'static str, (String, Vec<Change>)>;
-
-/// Each mutant's place, or those that have none.
-fn places(root: &Path, mutants: &[Numbered]) -> Result<Changes, Vec<String>> {
-    let mut changes = Changes::new();
-    let mut lost = Vec::new();
-    for one in mutants {
-        let file = one.mutant.file;
-        let read = || std::fs::read_to_string(root.join("crates").join(file)).unwrap_or_default();
-        let (source, list) = changes.entry(file).or_insert_with(|| (read(), Vec::new()));
-        match fragment::find(source, one.mutant.from) {
-            Ok(range) => list.push(Change {
-                number: one.number,
-                range,
-                to: one.mutant.to,
-            }),
-            Err(misfit) => lost.push(complaint(one, &misfit)),
-        }
-    }
-    if lost.is_empty() { Ok(changes) } else { Err(lost) }
-}
-
-fn complaint(one: &Numbered, misfit: &Misfit) -> String {
-    let what = match misfit {
-        Misfit::Occurs(count) => format!("occurs {count} times in crates/{}", one.mutant.file),
-        Misfit::Marks => "needs one « and one » behind it, or neither".to_owned(),
-        Misfit::Empty => "is empty".to_owned(),
-    };
-    format!(
-        "xtask/src/mutants/catalogue/{}: the fragment of `{}` {what}: `{}`. Adapt it to the source as it is now, \
-         so that the mutant breaks the same rule (\"{}\").",
-        one.concern, one.mutant.name, one.mutant.from, one.mutant.breaks
-    )
-}
-
 /// Copies and rewrites; returns the folder of the copy. Files that are right already keep their time.
 pub(super) fn copy(root: &Path, place: &Path, mutants: &[Numbered]) -> Result<PathBuf, String> {
-    let lost = misfits(root, mutants);
-    if !lost.is_empty() {
-        return Err(lost.join("\n"));
-    }
-    let changes = places(root, mutants).map_err(|lost| lost.join("\n"))?;
+    let changes = resolve::places(root, mutants).map_err(|errors| super::lines(&errors))?;
     let copy = place.join("tree");
     let crates = crates(root)?;
     let mut files = BTreeMap::new();

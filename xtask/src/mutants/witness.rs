@@ -1,6 +1,6 @@
 //! Which test or seed noticed a mutant last, so that it is asked first.
 //!
-//! A line a mutant in `xtask/src/mutants/witnesses/CONCERN.txt`: its name, the killer, the test or seed. `--record` writes
+//! A line a mutant in `xtask/mutants/witnesses/CONCERN.txt`: its name, the killer, the test or seed. `--record` writes
 //! them. A witness may be wrong (a test that is gone notices nothing): then every killer is asked, as if there was none.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
 
-const FOLDER: &str = "xtask/src/mutants/witnesses";
+const FOLDER: &str = "xtask/mutants/witnesses";
 const BETWEEN: char = '|';
 
 /// The killer and its test or seed.
@@ -29,8 +29,13 @@ pub(super) fn read(root: &Path, concerns: &[&str]) -> Witnesses {
     texts.flat_map(|text| parse(&text)).collect()
 }
 
-/// Writes down who noticed these mutants, and keeps what is recorded of others in the catalogue.
-pub(super) fn write(root: &Path, concern: &str, names: &[&str], outcomes: &[Outcome]) -> Result<(), String> {
+/// Records the witnesses of these mutants, and keeps those of other mutants in the catalogue.
+pub(super) fn write(
+    root: &Path,
+    concern: &str,
+    names: &[&str],
+    outcomes: &[Outcome<'_>],
+) -> Result<(), String> {
     let mut all = read(root, &[concern]);
     for outcome in outcomes {
         let Some(notice) = outcome.noticed.first() else {
@@ -40,7 +45,7 @@ pub(super) fn write(root: &Path, concern: &str, names: &[&str], outcomes: &[Outc
             killer: notice.killer.clone(),
             test: notice.test().to_owned(),
         };
-        all.insert(outcome.mutant.mutant.name.to_owned(), witness);
+        all.insert(outcome.mutant.mutant.name.clone(), witness);
     }
     let path = file(root, concern);
     std::fs::create_dir_all(root.join(FOLDER))

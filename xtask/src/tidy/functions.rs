@@ -1,5 +1,7 @@
 //! Length of files and functions.
 
+use std::ops::Range;
+
 use super::Finding;
 use super::source::{Source, is_word, words};
 
@@ -15,7 +17,9 @@ pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {
         findings.push(Finding::new(&file.path, lines, message));
     }
     for function in functions(file) {
-        let Function { name, first, last } = function;
+        let Function {
+            name, first, last, ..
+        } = function;
         let lines = last - first + 1;
         if lines > FUNCTION_LINES {
             let message =
@@ -27,16 +31,18 @@ pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {
 
 /// A function with a body.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Function {
-    pub(super) name: String,
+pub(crate) struct Function {
+    pub(crate) name: String,
     /// Line of `fn`, from 1.
     pub(super) first: usize,
     /// Line of the closing brace.
     pub(super) last: usize,
+    /// Octets of the source from `fn` to the closing brace.
+    pub(crate) range: Range<usize>,
 }
 
 /// All functions of a file, those inside functions and macros included.
-pub(super) fn functions(file: &Source) -> Vec<Function> {
+pub(crate) fn functions(file: &Source) -> Vec<Function> {
     words(&file.code, "fn")
         .filter_map(|at| function(file, at))
         .collect()
@@ -54,6 +60,7 @@ fn function(file: &Source, at: usize) -> Option<Function> {
         name,
         first: file.line_of(at),
         last: file.line_of(end),
+        range: at..end + 1,
     })
 }
 

@@ -6,7 +6,7 @@ fn found(text: &str) -> Vec<(String, usize, usize)> {
     let file = Source::new("a.rs", text.to_owned());
     functions(&file)
         .into_iter()
-        .map(|Function { name, first, last }| (name, first, last))
+        .map(|function| (function.name, function.first, function.last))
         .collect()
 }
 
@@ -21,6 +21,13 @@ fn functions_are_measured_from_their_signature_to_their_closing_brace() {
 fn declarations_and_pointer_types_are_no_functions_and_inner_ones_count() {
     let text = "trait T {\n fn a();\n fn b() -> [u8; 3];\n}\ntype F = fn(u8) -> u8;\nm! {\n fn c() {\n  fn d() {\n  }\n }\n}\n";
     assert_eq!(found(text), [("c".to_owned(), 7, 10), ("d".to_owned(), 8, 9)]);
+}
+
+#[test]
+fn the_range_is_that_of_the_text_whatever_the_comments() {
+    let file = Source::new("a.rs", "// « é »\nconst fn one() { \"é\" } // é\n".to_owned());
+    let [one] = functions(&file).try_into().expect("one function");
+    assert_eq!(&file.text[one.range], "fn one() { \"é\" }");
 }
 
 #[test]

@@ -1,11 +1,21 @@
 //! Blanks out comments and literals of Rust source, so that rules about code see code only.
 
-/// The source with every character of comments, strings and character literals replaced by a blank; line
-/// breaks stay, so line numbers do too. Attributes and lifetimes are code.
+/// The source with every octet of comments, strings and character literals replaced by a blank. Line breaks stay,
+/// and so do line numbers and offsets. Attributes and lifetimes are code.
 pub(super) fn mask(source: &str) -> String {
+    masked(source, true)
+}
+
+/// The same, but literals stay.
+pub(super) fn mask_comments(source: &str) -> String {
+    masked(source, false)
+}
+
+fn masked(source: &str, literals: bool) -> String {
     let mut masker = Masker {
         rest: source,
         out: String::with_capacity(source.len()),
+        literals,
     };
     while let Some(next) = masker.rest.chars().next() {
         masker.step(next);
@@ -16,6 +26,8 @@ pub(super) fn mask(source: &str) -> String {
 struct Masker<'a> {
     rest: &'a str,
     out: String,
+    /// Whether literals are blanked out too.
+    literals: bool,
 }
 
 impl Masker<'_> {
@@ -26,16 +38,16 @@ impl Masker<'_> {
         } else if rest.starts_with("/*") {
             self.blank(block_comment(rest));
         } else if next == '"' {
-            self.blank(string(rest));
+            self.literal(string(rest));
         } else if next == '\'' {
             match character(rest) {
-                Some(length) => self.blank(length),
+                Some(length) => self.literal(length),
                 None => self.keep(1),
             }
         } else if super::source::is_word(next) {
             let word = rest.find(|c| !super::source::is_word(c)).unwrap_or(rest.len());
             match (&rest[..word], raw_string(&rest[word..])) {
-                ("r" | "br" | "cr", Some(length)) => self.blank(word + length),
+                ("r" | "br" | "cr", Some(length)) => self.literal(word + length),
                 _ => self.keep(word),
             }
         } else {
@@ -49,10 +61,17 @@ impl Masker<'_> {
         self.rest = rest;
     }
 
+    fn literal(&mut self, length: usize) {
+        match self.literals {
+            true => self.blank(length),
+            false => self.keep(length),
+        }
+    }
+
     fn blank(&mut self, length: usize) {
         let (blanked, rest) = self.rest.split_at(length);
-        self.out
-            .extend(blanked.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        let blank = |octet| if octet == b'\n' { '\n' } else { ' ' };
+        self.out.extend(blanked.bytes().map(blank));
         self.rest = rest;
     }
 }

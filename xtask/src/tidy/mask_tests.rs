@@ -1,6 +1,6 @@
 //! What is code and what is not.
 
-use super::mask;
+use super::*;
 
 #[test]
 fn comments_and_literals_are_blanked_and_lines_stay() {
@@ -10,11 +10,26 @@ fn comments_and_literals_are_blanked_and_lines_stay() {
         (r#"f("fn {", b"x\"y")"#, r#"f(      , b      )"#),
         ("r\"a\\\" b", "      b"),
         ("br#\"a\"b\"# c", "          c"),
-        ("'a' '\\'' '\\u{7d}' 'é' x", "                      x"),
+        ("'a' '\\'' '\\u{7d}' 'é' x", "                       x"),
     ];
     for (source, expected) in cases {
         assert_eq!(mask(source), expected, "{source}");
     }
+}
+
+#[test]
+fn offsets_stay() {
+    for source in ["é // é\nx", "\"é\" x", "/* é\n */ 'é' x"] {
+        assert_eq!(mask(source).find('x'), source.find('x'), "{source}");
+    }
+}
+
+#[test]
+fn literals_may_stay() {
+    assert_eq!(
+        mask_comments("a(\"// é\", '/') // \"é\""),
+        "a(\"// é\", '/')        "
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the house rules, checked mechanically over everything git tracks or would track.
 
 mod citations;
-mod functions;
+pub(crate) mod functions;
 mod imports;
 mod layout;
 mod leftovers;
@@ -9,7 +9,7 @@ mod manifests;
 mod mask;
 mod packets;
 mod purity;
-mod source;
+pub(crate) mod source;
 mod texts;
 
 use std::path::Path;

@@ -1,19 +1,19 @@
 //! One file of the repository, and words in it.
 
-use super::mask::mask;
+use super::mask::{mask, mask_comments};
 
 /// A text file.
 #[derive(Debug, Clone)]
-pub(super) struct Source {
+pub(crate) struct Source {
     /// Path from the root of the repository, with forward slashes.
     pub(super) path: String,
-    pub(super) text: String,
-    /// Rust only: the text with comments and literals blanked out, line for line; empty otherwise.
+    pub(crate) text: String,
+    /// Rust only: the text with comments and literals blanked out, octet for octet; empty otherwise.
     pub(super) code: String,
 }
 
 impl Source {
-    pub(super) fn new(path: &str, text: String) -> Self {
+    pub(crate) fn new(path: &str, text: String) -> Self {
         let code = if path.ends_with(".rs") {
             mask(&text)
         } else {
@@ -24,6 +24,11 @@ impl Source {
             text,
             code,
         }
+    }
+
+    /// The text with comments blanked out, octet for octet.
+    pub(crate) fn without_comments(&self) -> String {
+        mask_comments(&self.text)
     }
 
     /// Lines of code (comments and literals blanked) with their number from 1.
@@ -51,7 +56,7 @@ impl Source {
 }
 
 /// Whether `c` may be part of a Rust identifier.
-pub(super) fn is_word(c: char) -> bool {
+pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
