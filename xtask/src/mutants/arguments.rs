@@ -1,6 +1,6 @@
 //! The words after `cargo xtask mutants`.
 
-use super::filter::MutantFilter;
+use super::filter::{MutantFilter, Shard};
 use super::killer::Kind;
 
 /// What is to be done.
@@ -66,6 +66,9 @@ pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
                 }
                 names => arguments.filter.only.extend(names),
             },
+            // No file at all is a list too: a change may touch none.
+            "--changed" => arguments.filter.changed.get_or_insert_default().extend(list()),
+            "--part" => arguments.filter.part = Some(part(words.next().unwrap_or(""))?),
             "--jobs" => arguments.jobs = Some(number(word, words.next())?),
             "--seeds" => arguments.seeds = number(word, words.next())?,
             other => return Err(format!("`{other}` is unknown; see `cargo xtask mutants --help`")),
@@ -88,6 +91,10 @@ fn kind(name: &str) -> Result<Kind, String> {
             Kind::ALL.map(Kind::name).join(", ")
         )
     })
+}
+
+fn part(word: &str) -> Result<Shard, String> {
+    Shard::parse(word).ok_or_else(|| format!("--part {word}: give K/N, K from 0 and below N, as in 0/8"))
 }
 
 fn number<N: std::str::FromStr + Default + PartialEq>(name: &str, word: Option<&str>) -> Result<N, String> {

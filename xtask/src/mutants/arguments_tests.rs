@@ -26,6 +26,14 @@ fn words_change_the_defaults() {
     assert_eq!(parse(&["--killers", "seeds"]).unwrap().kinds, [Kind::Seeds]);
     let quick = parse(&["--quick", "--record"]).unwrap();
     assert!(quick.filter.quick && quick.record && !plain.filter.quick && !plain.record);
+    let rotated = parse(&["--part", "2/8", "--changed", "a.rs", "b.rs", "--quick"]).unwrap();
+    assert_eq!(rotated.filter.part, Shard::parse("2/8"));
+    assert_eq!(
+        rotated.filter.changed,
+        Some(vec!["a.rs".to_owned(), "b.rs".to_owned()])
+    );
+    assert_eq!(parse(&["--changed"]).unwrap().filter.changed, Some(Vec::new()));
+    assert_eq!((plain.filter.part, plain.filter.changed), (None, None));
     assert_eq!(parse(&["--check"]).unwrap().action, Action::Check);
     assert_eq!(parse(&["--list"]).unwrap().action, Action::List);
     assert_eq!(parse(&["-h"]).unwrap().action, Action::Help);
@@ -41,6 +49,8 @@ fn what_cannot_be_meant_is_refused() {
         &["--jobs", "0"],
         &["--seeds", "few"],
         &["--quick", "--all-killers"],
+        &["--part"],
+        &["--part", "8/8"],
         &["wire"],
     ] {
         assert!(parse(words).is_err(), "{words:?} is accepted");

@@ -1,6 +1,37 @@
 //! Which mutants of the catalogue run.
 
-use super::catalogue::Numbered;
+use super::catalogue::{self, Numbered};
+
+/// A share of the mutants: those whose names hash to `index` modulo `count`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shard {
+    /// From 0, below `count`.
+    index: u64,
+    /// At least 1.
+    count: u64,
+}
+
+impl Shard {
+    /// From `K/N`.
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        let (index, count) = word.split_once('/')?;
+        let shard = Self {
+            index: index.parse().ok()?,
+            count: count.parse().ok()?,
+        };
+        (shard.index < shard.count).then_some(shard)
+    }
+
+    fn contains(self, name: &str) -> bool {
+        fnv1a(name.as_bytes()) % self.count == self.index
+    }
+}
+
+/// FNV-1a, 64 bits: the same on every machine and in every version, whatever other mutants there are.
+fn fnv1a(octets: &[u8]) -> u64 {
+    let mix = |hash: u64, octet: &u8| (hash ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3);
+    octets.iter().fold(0xcbf2_9ce4_8422_2325, mix)
+}
 
 /// Conditions that a mutant meets to run. The canary always runs.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -9,13 +40,28 @@ pub(super) struct MutantFilter {
     pub(super) only: Vec<String>,
     /// Explained mutants do not run.
     pub(super) quick: bool,
+    /// Of those that meet the other conditions, this share runs, and those in changed files.
+    pub(super) part: Option<Shard>,
+    /// Changed files, from the root of the repository: sources, or TOML files of the catalogue.
+    pub(super) changed: Option<Vec<String>>,
 }
 
 impl MutantFilter {
     pub(super) fn chooses(&self, one: &Numbered) -> bool {
         let named = |name: &String| *name == one.mutant.name || *name == one.concern;
-        let chosen = self.only.is_empty() || self.only.iter().any(named);
-        chosen && !(self.quick && one.mutant.explained.is_some())
+        if !self.only.is_empty() && !self.only.iter().any(named) {
+            return false;
+        }
+        if self.quick && one.mutant.explained.is_some() {
+            return false;
+        }
+        match (self.part, &self.changed) {
+            (None, None) => true,
+            (part, changed) => {
+                part.is_some_and(|part| part.contains(&one.mutant.name))
+                    || changed.as_ref().is_some_and(|files| is_changed(one, files))
+            }
+        }
     }
 
     /// The first name that neither a mutant nor a concern has.
@@ -26,6 +72,17 @@ impl MutantFilter {
         };
         self.only.iter().map(String::as_str).find(|name| !known(name))
     }
+}
+
+/// Whether the mutant's source or its TOML file is among these files.
+fn is_changed(one: &Numbered, files: &[String]) -> bool {
+    let catalogue = catalogue::path(&one.concern);
+    let changed = |path: &str| {
+        path == catalogue || path.strip_prefix("crates/") == Some(one.mutant.place.file.as_str())
+    };
+    files
+        .iter()
+        .any(|file| changed(file.strip_prefix("./").unwrap_or(file)))
 }
 
 #[cfg(test)]

@@ -33,6 +33,13 @@ fn chosen(filter: &MutantFilter) -> Vec<u32> {
     numbers.collect()
 }
 
+fn changed(files: &[&str]) -> MutantFilter {
+    MutantFilter {
+        changed: Some(files.iter().map(|file| (*file).to_owned()).collect()),
+        ..MutantFilter::default()
+    }
+}
+
 #[test]
 fn only_chooses_by_name_or_concern() {
     let only = |name: &str| MutantFilter {
@@ -50,7 +57,69 @@ fn only_chooses_by_name_or_concern() {
 fn quick_leaves_explained_mutants_out() {
     let quick = MutantFilter {
         quick: true,
-        ..MutantFilter::default()
+        ..changed(&["crates/xtp-engine/src/flow.rs"])
     };
-    assert_eq!(chosen(&quick), [2, 4]);
+    assert_eq!(chosen(&quick), [2]);
+}
+
+#[test]
+fn changed_chooses_by_source_or_concern() {
+    assert_eq!(chosen(&changed(&[])), [0; 0]);
+    assert_eq!(chosen(&changed(&["crates/xtp-engine/src/flow.rs"])), [2, 3]);
+    assert_eq!(chosen(&changed(&["README.md", "./xtask/mutants/wire.toml"])), [4]);
+    assert_eq!(chosen(&changed(&["xtp-engine/src/flow.rs", "flow.rs"])), [0; 0]);
+}
+
+#[test]
+fn parts_are_disjoint_and_all_together() {
+    let names: Vec<String> = (0..100).map(|number| format!("mutant-{number}")).collect();
+    let shards: Vec<Shard> = (0..8)
+        .filter_map(|index| Shard::parse(&format!("{index}/8")))
+        .collect();
+    for name in &names {
+        assert_eq!(
+            shards.iter().filter(|shard| shard.contains(name)).count(),
+            1,
+            "{name}"
+        );
+    }
+    for shard in &shards {
+        assert!(names.iter().any(|name| shard.contains(name)), "{shard:?}");
+    }
+}
+
+#[test]
+fn the_hash_is_fnv_1a() {
+    assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+    assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+    assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+}
+
+#[test]
+fn part_and_changed_are_a_union() {
+    let all = some();
+    for index in 0..3 {
+        let part = Shard::parse(&format!("{index}/3"));
+        let alone = MutantFilter {
+            part,
+            ..MutantFilter::default()
+        };
+        let both = MutantFilter {
+            part,
+            ..changed(&["crates/xtp-wire/src/packet.rs"])
+        };
+        let numbers = chosen(&both);
+        assert!(numbers.contains(&4));
+        for one in &all[..2] {
+            assert_eq!(numbers.contains(&one.number), alone.chooses(one));
+        }
+    }
+}
+
+#[test]
+fn a_part_is_below_the_number_of_parts() {
+    assert!(Shard::parse("0/1").is_some() && Shard::parse("7/8").is_some());
+    for word in ["", "3", "8/8", "0/0", "-1/8", "a/b", "1/2/3"] {
+        assert_eq!(Shard::parse(word), None, "{word}");
+    }
 }

@@ -23,9 +23,9 @@ use catalogue::{CatalogueError, Numbered};
 use outcome::{Outcome, Verdict};
 
 const USAGE: &str = "\
-Usage: cargo xtask mutants [--only NAME...] [--killers KIND...] [--quick | --all-killers] [--record] [--json]
-                           [--jobs N] [--seeds N]
-       cargo xtask mutants --list [--only NAME...] [--quick] [--json]
+Usage: cargo xtask mutants [--only NAME...] [--part K/N] [--changed PATH...] [--quick | --all-killers]
+                           [--killers KIND...] [--record] [--json] [--jobs N] [--seeds N]
+       cargo xtask mutants --list [--only NAME...] [--part K/N] [--changed PATH...] [--quick] [--json]
        cargo xtask mutants --check
 
 Puts bugs into a copy of the engine, one at a time, and fails if no test and no seed of the simulator notices one.
@@ -33,6 +33,9 @@ The bugs are in xtask/mutants; the copy and its build in the target directory un
 noticed a mutant last (xtask/mutants/witnesses) is asked first, then every other, the quickest first.
 
   --only NAME...    only these mutants, or all whose concern is NAME
+  --part K/N        of these, only those whose names hash to K (from 0) modulo N; another mutant moves none of them
+  --changed PATH... of these, only those in these files (paths from the root of the repository; xtask/mutants/NAME.toml
+                    stands for all of that concern); with --part, both run
   --killers KIND... only killers of these kinds: wire, engine (its tests directory), units (its unit tests), seeds and
                     proofs (the simulator's seeds and tests)
   --quick           leave out what is said to be unnoticeable; for CI
@@ -49,6 +52,7 @@ Examples:
   cargo xtask mutants --quick
   cargo xtask mutants --only flow checksum-not-looked-at --record
   cargo xtask mutants --killers seeds --seeds 2000
+  cargo xtask mutants --quick --part 3/8 --changed $(git diff --name-only HEAD~1)
 ";
 
 /// Does what the words ask for; an error if a mutant lives that should not.
