@@ -19,7 +19,10 @@ const WORLDS: u64 = 300;
 /// The test of the two worlds that runs seeds.
 const WORLDS_TEST: &str = "worlds_tests::shortcuts_and_general_calls_are_one_engine";
 
-/// What kinds of killers there are, the canary must be noticed by each.
+/// The source of the program that runs seeds, in `xtp-sim`.
+const SEEDS: &str = "examples/seeds.rs";
+
+/// Kinds of killers; each must notice the canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// Tests of `xtp-wire`.
@@ -44,6 +47,15 @@ impl Kind {
             Self::Units => "units",
             Self::Seeds => "seeds",
             Self::Proofs => "proofs",
+        }
+    }
+
+    /// The package whose programs they are, one of [`TESTED`].
+    const fn package(self) -> &'static str {
+        match self {
+            Self::Wire => "xtp-wire",
+            Self::Engine | Self::Units => "xtp-engine",
+            Self::Seeds | Self::Proofs => "xtp-sim",
         }
     }
 }
@@ -213,76 +225,72 @@ fn failure(line: &str) -> Option<String> {
     Some(format!("seed {seed}"))
 }
 
-/// Builds the killers of these kinds in the copy.
+/// Builds the killers of these kinds in the copy, all with one call of cargo.
 pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> Result<Vec<Killer>, String> {
-    let cargo = |words: &[&str]| {
-        let mut command = Command::new("cargo");
-        command
-            .args(words)
-            .current_dir(copy)
-            .env("CARGO_TARGET_DIR", target)
-            .env("RUSTFLAGS", "--cap-lints=allow")
-            .env_remove("CARGO_TERM_QUIET");
-        let output = command.output().map_err(|error| format!("cargo: {error}"))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        match output.status.success() {
-            true => Ok(said),
-            false => Err(format!("the mutants do not build:\n{said}")),
-        }
-    };
-    cargo(&["build", "-p", "xtp-sim", "--example", "seeds"])?;
-    let killer = |kind, name: String, program, folder, words: &[&str]| Killer {
+    let packages = TESTED
+        .into_iter()
+        .filter(|package| kinds.iter().any(|kind| kind.package() == *package));
+    let mut words = vec!["build", "--message-format=json-render-diagnostics"];
+    words.extend(packages.flat_map(|package| ["-p", package]));
+    if kinds.iter().any(|kind| *kind != Kind::Seeds) {
+        words.push("--tests");
+    }
+    if kinds.contains(&Kind::Seeds) {
+        words.extend(["--example", "seeds"]);
+    }
+    let output = Command::new("cargo")
+        .args(words)
+        .current_dir(copy)
+        .env("CARGO_TARGET_DIR", target)
+        .env_remove("CARGO_TERM_QUIET")
+        .output()
+        .map_err(|error| format!("cargo: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("the mutants do not build:\n{said}"));
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    let mut programs: Vec<TestProgram> = said.lines().filter_map(executable).collect();
+    programs.sort_by_key(|program| (program.package.clone(), program.name.clone()));
+    let killers = programs.iter().flat_map(|program| killers(copy, program, seeds));
+    let killers: Vec<Killer> = killers.filter(|killer| kinds.contains(&killer.kind)).collect();
+    match kinds
+        .iter()
+        .find(|kind| killers.iter().all(|killer| killer.kind != **kind))
+    {
+        None => Ok(killers),
+        Some(kind) => Err(format!("cargo built no program of the kind `{}`", kind.name())),
+    }
+}
+
+/// The killers that a program is.
+fn killers(copy: &Path, program: &TestProgram, seeds: u64) -> Vec<Killer> {
+    let TestProgram { package, name, .. } = program;
+    let kind = kind(package, name);
+    let killer = |name: String, words: &[&str]| Killer {
         kind,
         name,
-        program,
-        folder,
+        program: program.executable.clone(),
+        folder: copy.join("crates").join(package),
         words: words.iter().map(|word| (*word).to_owned()).collect(),
         worlds: (0, WORLDS),
         limit: u64::from(u32::MAX),
         reaches: None,
     };
-    let example = target.join("debug/examples/seeds");
-    let words = ["1", &seeds.to_string(), "--fail-fast"];
-    let mut killers = vec![killer(
-        Kind::Seeds,
-        "seeds".to_owned(),
-        example,
-        copy.to_owned(),
-        &words,
-    )];
-    let wanted = |package: &&str| match *package {
-        "xtp-wire" => kinds.contains(&Kind::Wire),
-        "xtp-sim" => kinds.contains(&Kind::Proofs),
-        _ => kinds.contains(&Kind::Engine) || kinds.contains(&Kind::Units),
-    };
-    for package in TESTED.into_iter().filter(wanted) {
-        let said = cargo(&["test", "--no-run", "--lib", "--tests", "-p", package])?;
-        let found: Vec<(String, PathBuf)> = said.lines().filter_map(executable).collect();
-        if found.is_empty() {
-            return Err(format!("cargo named no test program of {package}:\n{said}"));
-        }
-        for (name, program) in found {
-            let (program, folder) = (copy.join(program), copy.join("crates").join(package));
-            let (kind, whole) = (kind(package, &name), format!("{package} {name}"));
-            let one = "--test-threads=1";
-            if kind == Kind::Units {
-                // Its seeds are a killer of their own, told one by one.
-                let words = [WORLDS_TEST, "--exact", "--nocapture", one];
-                let worlds = killer(kind, "worlds".to_owned(), program.clone(), folder.clone(), &words);
-                killers.push(worlds);
-                killers.push(killer(
-                    kind,
-                    whole,
-                    program,
-                    folder,
-                    &["--skip", WORLDS_TEST, one],
-                ));
-            } else {
-                killers.push(killer(kind, whole, program, folder, &[one]));
-            }
-        }
+    let whole = format!("{package} {name}");
+    let one = "--test-threads=1";
+    match kind {
+        Kind::Seeds => vec![killer(
+            "seeds".to_owned(),
+            &["1", &seeds.to_string(), "--fail-fast"],
+        )],
+        // The seeds of the two worlds are a killer of their own, told one by one.
+        Kind::Units => vec![
+            killer("worlds".to_owned(), &[WORLDS_TEST, "--exact", "--nocapture", one]),
+            killer(whole, &["--skip", WORLDS_TEST, one]),
+        ],
+        Kind::Wire | Kind::Engine | Kind::Proofs => vec![killer(whole, &[one])],
     }
-    Ok(killers)
 }
 
 fn kind(package: &str, name: &str) -> Kind {
@@ -290,16 +298,37 @@ fn kind(package: &str, name: &str) -> Kind {
         ("xtp-wire", _) => Kind::Wire,
         ("xtp-engine", "src/lib.rs") => Kind::Units,
         ("xtp-engine", _) => Kind::Engine,
+        (_, SEEDS) => Kind::Seeds,
         _ => Kind::Proofs,
     }
 }
 
-/// The source and the program in cargo's line `Executable tests/smoke.rs (target/debug/deps/smoke-1234)`.
-fn executable(line: &str) -> Option<(String, PathBuf)> {
-    let rest = line.trim_start().strip_prefix("Executable ")?;
-    let (name, program) = rest.strip_suffix(')')?.rsplit_once(" (")?;
-    let name = name.strip_prefix("unittests ").unwrap_or(name);
-    Some((name.to_owned(), PathBuf::from(program)))
+/// A program that cargo built.
+#[derive(Debug, PartialEq, Eq)]
+struct TestProgram {
+    package: String,
+    /// Its source, below the folder of the package.
+    name: String,
+    executable: PathBuf,
+}
+
+/// The program that a message of cargo (a line of JSON) is about; `None` for other messages and for libraries.
+fn executable(line: &str) -> Option<TestProgram> {
+    let folder = Path::new(field(line, "manifest_path")?).parent()?;
+    let name = Path::new(field(line, "src_path")?).strip_prefix(folder).ok()?;
+    Some(TestProgram {
+        package: folder.file_name()?.to_str()?.to_owned(),
+        name: name.to_str()?.to_owned(),
+        executable: field(line, "executable")?.into(),
+    })
+}
+
+/// A string without escapes in a line of JSON. A quotation mark inside another string is escaped, so that no string
+/// looks like a field.
+fn field<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let (_, value) = line.split_once(&format!("\"{name}\":\""))?;
+    let value = &value[..value.find('"')?];
+    (!value.contains('\\')).then_some(value)
 }
 
 #[cfg(test)]

@@ -4,15 +4,69 @@ use super::*;
 
 #[test]
 fn cargo_names_the_programs() {
+    let message = |target: &str, executable: &str| {
+        format!(
+            "{{\"reason\":\"compiler-artifact\",\"manifest_path\":\"/t/crates/xtp-engine/Cargo.toml\",\
+             \"target\":{{\"kind\":[\"test\"],\"src_path\":\"/t/crates/xtp-engine/{target}\"}},\
+             \"executable\":{executable},\"fresh\":true}}"
+        )
+    };
+    let program = |name: &str, executable: &str| TestProgram {
+        package: "xtp-engine".to_owned(),
+        name: name.to_owned(),
+        executable: executable.into(),
+    };
     assert_eq!(
-        executable("  Executable tests/smoke.rs (/tmp/t/debug/deps/smoke-12ab)"),
-        Some(("tests/smoke.rs".to_owned(), "/tmp/t/debug/deps/smoke-12ab".into()))
+        executable(&message("tests/smoke.rs", "\"/b/debug/deps/smoke-12ab\"")),
+        Some(program("tests/smoke.rs", "/b/debug/deps/smoke-12ab"))
     );
     assert_eq!(
-        executable("  Executable unittests src/lib.rs (target/debug/deps/xtp_engine-1)"),
-        Some(("src/lib.rs".to_owned(), "target/debug/deps/xtp_engine-1".into()))
+        executable(&message("src/lib.rs", "\"/b/debug/deps/xtp_engine-1\"")),
+        Some(program("src/lib.rs", "/b/debug/deps/xtp_engine-1"))
     );
-    assert_eq!(executable("    Finished `test` profile in 0.1s"), None);
+    assert_eq!(executable(&message("src/lib.rs", "null")), None);
+    assert_eq!(
+        executable("{\"reason\":\"build-finished\",\"success\":true}"),
+        None
+    );
+}
+
+#[test]
+fn a_program_is_a_killer_or_two() {
+    let named = |package: &str, name: &str| {
+        let program = TestProgram {
+            package: package.to_owned(),
+            name: name.to_owned(),
+            executable: "/bin/sh".into(),
+        };
+        let killers = killers(Path::new("/t"), &program, 9);
+        let kinds = killers.into_iter().map(|killer| (killer.kind, killer.name));
+        kinds.collect::<Vec<_>>()
+    };
+    let one = |kind, name: &str| vec![(kind, name.to_owned())];
+    assert_eq!(
+        named("xtp-wire", "src/lib.rs"),
+        one(Kind::Wire, "xtp-wire src/lib.rs")
+    );
+    assert_eq!(
+        named("xtp-engine", "tests/hostile/main.rs"),
+        one(Kind::Engine, "xtp-engine tests/hostile/main.rs")
+    );
+    assert_eq!(
+        named("xtp-engine", "src/lib.rs"),
+        [
+            (Kind::Units, "worlds".to_owned()),
+            (Kind::Units, "xtp-engine src/lib.rs".to_owned())
+        ]
+    );
+    assert_eq!(named("xtp-sim", SEEDS), one(Kind::Seeds, "seeds"));
+    assert_eq!(
+        named("xtp-sim", "src/lib.rs"),
+        one(Kind::Proofs, "xtp-sim src/lib.rs")
+    );
+    for kind in Kind::ALL {
+        assert!(TESTED.contains(&kind.package()));
+    }
 }
 
 #[test]

@@ -52,7 +52,6 @@ pub(super) fn all<'m>(
         arguments.seeds,
         &arguments.kinds,
     )?;
-    killers.retain(|killer| arguments.kinds.contains(&killer.kind));
     say(
         arguments,
         &format!("built in {:.0} s", begin.elapsed().as_secs_f64()),

@@ -53,8 +53,20 @@ pub mod mutant {
 }
 "#;
 
-/// Assertions and overflow checks as in every test.
-const PROFILE: &str = "\n[profile.dev]\nopt-level = 1\ndebug = false\nincremental = true\n";
+/// What the copy has instead of the lints and profiles of the workspace: a mutant may be what a lint forbids, and
+/// assertions and overflow checks are as in every test.
+const SETTINGS: &str = "
+[workspace.lints.rust]
+warnings = \"allow\"
+arithmetic_overflow = \"allow\"
+overflowing_literals = \"allow\"
+unconditional_panic = \"allow\"
+
+[profile.dev]
+opt-level = 1
+debug = false
+incremental = true
+";
 
 /// Copies and rewrites; returns the folder of the copy. Files that are right already keep their time.
 pub(super) fn copy(root: &Path, place: &Path, mutants: &[Numbered]) -> Result<PathBuf, String> {
@@ -81,7 +93,9 @@ pub(super) fn copy(root: &Path, place: &Path, mutants: &[Numbered]) -> Result<Pa
         .into_iter()
         .map(|(path, text)| (Path::new("crates").join(path), text))
         .collect();
-    texts.insert("Cargo.toml".into(), manifest(root, &crates)?.into_bytes());
+    let workspace = read(&root.join("Cargo.toml"))?;
+    let workspace = manifest(&String::from_utf8_lossy(&workspace), &crates);
+    texts.insert("Cargo.toml".into(), workspace.into_bytes());
     texts.insert("Cargo.lock".into(), read(&root.join("Cargo.lock"))?);
     clear(&copy.join("crates"), &texts, &copy)?;
     for (path, text) in texts {
@@ -111,22 +125,23 @@ fn crates(root: &Path) -> Result<BTreeSet<String>, String> {
     Ok(found)
 }
 
-/// The root manifest with the copied crates only, and a profile of its own.
-fn manifest(root: &Path, crates: &BTreeSet<String>) -> Result<String, String> {
-    let text = read(&root.join("Cargo.toml"))?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let before = text.split("\n[profile.").next().unwrap_or(&text);
+/// The manifest of the workspace with these members only, and [`SETTINGS`] instead of its own.
+fn manifest(text: &str, crates: &BTreeSet<String>) -> String {
     let members: Vec<String> = crates.iter().map(|name| format!("\"crates/{name}\"")).collect();
-    let lines = before.lines().filter_map(|line| {
-        if line.starts_with("members") {
-            Some(format!("members = [{}]", members.join(", ")))
-        } else if line.starts_with("default-members") || line.starts_with("exclude") {
+    let mut replaced = false;
+    let lines = text.lines().filter_map(|line| {
+        if line.starts_with('[') {
+            replaced = line.starts_with("[profile.") || line.starts_with("[workspace.lints.");
+        }
+        if replaced || line.starts_with("default-members") || line.starts_with("exclude") {
             None
+        } else if line.starts_with("members") {
+            Some(format!("members = [{}]\n", members.join(", ")))
         } else {
-            Some(line.to_owned())
+            Some(line.to_owned() + "\n")
         }
     });
-    Ok(lines.collect::<Vec<_>>().join("\n") + PROFILE)
+    lines.collect::<String>() + SETTINGS
 }
 
 /// Every file below `folder` of `base`.
@@ -181,3 +196,7 @@ fn write(path: &Path, text: &[u8]) -> Result<(), String> {
     };
     written.map_err(|error| format!("{}: {error}", path.display()))
 }
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;
