@@ -12,6 +12,7 @@ use std::process::Command;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::pool;
+use crate::shard::Shard;
 
 /// LLVM's coverage pass as libFuzzer wants it.
 const RUSTFLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -46,7 +47,7 @@ enum Length {
     /// As many as [`RUNS`] says, always the same.
     Fixed,
     /// One part of them.
-    Part(u32, u32),
+    Part(Shard),
     /// For so many seconds, others every time.
     Seconds(u32),
 }
@@ -99,7 +100,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
         .filter(|target| wanted.is_empty() || wanted.contains(target))
     {
         let length = match arguments.length {
-            Length::Part(..) if uses(&fuzz, target, &arguments.changed)? => Length::Fixed,
+            Length::Part(_) if uses(&fuzz, target, &arguments.changed)? => Length::Fixed,
             length => length,
         };
         chosen.push((target, length));
@@ -126,7 +127,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
         .iter()
         .filter(|(_, length)| *length == Length::Fixed)
         .count();
-    if let Length::Part(part, parts) = arguments.length {
+    if let Length::Part(shard) = arguments.length {
+        let (part, parts) = (shard.index(), shard.count());
         println!(
             "ran: part {part} of {parts}, and all inputs of {whole} of {} targets",
             chosen.len()
@@ -154,8 +156,7 @@ fn parse(words: &[&str]) -> Result<Option<Arguments>, String> {
                 arguments.length = Length::Seconds(seconds.ok_or("--seconds: give a whole number")?);
             }
             "--part" => {
-                let (part, parts) = part(words.next().unwrap_or(""))?;
-                arguments.length = Length::Part(part, parts);
+                arguments.length = Length::Part(Shard::parse(words.next().unwrap_or(""))?);
             }
             "--changed" => {
                 while let Some(path) = words.next_if(|word| !word.starts_with("--")) {
@@ -169,16 +170,6 @@ fn parse(words: &[&str]) -> Result<Option<Arguments>, String> {
         }
     }
     Ok(Some(arguments))
-}
-
-/// `K/N` with K below N.
-fn part(word: &str) -> Result<(u32, u32), String> {
-    let parsed = word
-        .split_once('/')
-        .and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
-    parsed
-        .filter(|(part, parts): &(u32, u32)| part < parts)
-        .ok_or_else(|| format!("--part {word}: give K/N, K from 0 and below N"))
 }
 
 /// Whether a target, or a crate it names, has one of the changed files.
@@ -277,7 +268,7 @@ fn run_target(fuzz: &Path, host: &str, target: &str, length: Length) -> Result<(
     let what = format!("fuzz target {target} (its input is in fuzz/{})", found.display());
     let (first, last, parts) = match length {
         Length::Fixed => (0, PARTS, PARTS),
-        Length::Part(part, parts) => (part, part + 1, parts),
+        Length::Part(shard) => (shard.index(), shard.index() + 1, shard.count()),
         Length::Seconds(seconds) => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let seed = now.subsec_nanos() | 1;

@@ -12,6 +12,7 @@ mod mutants;
 mod pool;
 mod programs;
 mod real;
+mod shard;
 mod state;
 mod tidy;
 

@@ -241,12 +241,15 @@ fn in_turn(rotation: &Rotation, turn: u32, places: &[&str], by_hand: &str, comma
     }
 }
 
-/// All mutants; for a release those that nothing can notice, too.
+/// The commit's part of all mutants, and all in files that changed; for a release those that nothing can notice, too.
 fn mutants(rotation: &Rotation) -> Work {
-    match rotation.part() {
-        None => run(&["xtask mutants"]),
-        Some(_) => run(&["xtask mutants --quick"]),
-    }
+    let Some(part) = rotation.part() else {
+        return run(&["xtask mutants"]);
+    };
+    let mut words = words("xtask mutants --quick --part");
+    words.push(format!("{part}/{PARTS}"));
+    push_changed(&mut words, rotation, &["crates/", "xtask/mutants/"]);
+    Work::Run(vec![words])
 }
 
 /// The commit's part of every target's inputs, and all inputs of the targets whose crates changed.

@@ -1,7 +1,8 @@
 //! The words after `cargo xtask mutants`.
 
-use super::filter::{MutantFilter, Shard};
+use super::filter::MutantFilter;
 use super::killer::Kind;
+use crate::shard::Shard;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub(super) fn parse(words: &[&str]) -> Result<Arguments, String> {
             },
             // No file at all is a list too: a change may touch none.
             "--changed" => arguments.filter.changed.get_or_insert_default().extend(list()),
-            "--part" => arguments.filter.part = Some(part(words.next().unwrap_or(""))?),
+            "--part" => arguments.filter.part = Some(Shard::parse(words.next().unwrap_or(""))?),
             "--jobs" => arguments.jobs = Some(number(word, words.next())?),
             "--seeds" => arguments.seeds = number(word, words.next())?,
             other => return Err(format!("`{other}` is unknown; see `cargo xtask mutants --help`")),
@@ -91,10 +92,6 @@ fn kind(name: &str) -> Result<Kind, String> {
             Kind::ALL.map(Kind::name).join(", ")
         )
     })
-}
-
-fn part(word: &str) -> Result<Shard, String> {
-    Shard::parse(word).ok_or_else(|| format!("--part {word}: give K/N, K from 0 and below N, as in 0/8"))
 }
 
 fn number<N: std::str::FromStr + Default + PartialEq>(name: &str, word: Option<&str>) -> Result<N, String> {

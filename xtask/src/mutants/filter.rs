@@ -1,37 +1,7 @@
 //! Which mutants of the catalogue run.
 
 use super::catalogue::{self, Numbered};
-
-/// A share of the mutants: those whose names hash to `index` modulo `count`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shard {
-    /// From 0, below `count`.
-    index: u64,
-    /// At least 1.
-    count: u64,
-}
-
-impl Shard {
-    /// From `K/N`.
-    pub(super) fn parse(word: &str) -> Option<Self> {
-        let (index, count) = word.split_once('/')?;
-        let shard = Self {
-            index: index.parse().ok()?,
-            count: count.parse().ok()?,
-        };
-        (shard.index < shard.count).then_some(shard)
-    }
-
-    fn contains(self, name: &str) -> bool {
-        fnv1a(name.as_bytes()) % self.count == self.index
-    }
-}
-
-/// FNV-1a, 64 bits: the same on every machine and in every version, whatever other mutants there are.
-fn fnv1a(octets: &[u8]) -> u64 {
-    let mix = |hash: u64, octet: &u8| (hash ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3);
-    octets.iter().fold(0xcbf2_9ce4_8422_2325, mix)
-}
+use crate::shard::Shard;
 
 /// Conditions that a mutant meets to run. The canary always runs.
 #[derive(Debug, Default, PartialEq, Eq)]

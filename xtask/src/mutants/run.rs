@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -13,6 +11,7 @@ use super::killer::{self, Choice, End, Killer, Kind};
 use super::outcome::{Notice, Outcome, json_of};
 use super::tree;
 use super::witness;
+use crate::pool;
 
 /// Where the copy, its build and the marks of what was reached are.
 struct Place {
@@ -52,6 +51,9 @@ pub(super) fn all<'m>(
         arguments.seeds,
         &arguments.kinds,
     )?;
+    if !arguments.json {
+        println!("ran: {share}");
+    }
     say(
         arguments,
         &format!("built in {:.0} s", begin.elapsed().as_secs_f64()),
@@ -210,33 +212,25 @@ fn each<'m>(
     arguments: &Arguments,
     try_one: impl Fn(&'m Numbered) -> Result<Option<Outcome<'m>>, String> + Sync,
 ) -> Result<Vec<Outcome<'m>>, String> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        let (sender, outcomes) = channel();
-        for _ in 0..arguments.jobs.unwrap_or_else(cores) {
-            let (sender, next, try_one) = (sender.clone(), &next, &try_one);
-            scope.spawn(move || {
-                while let Some(one) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if sender.send(try_one(one)).is_err() {
-                        return;
-                    }
+    let (mut all, mut wrong) = (Vec::new(), None);
+    let jobs = arguments.jobs.unwrap_or_else(pool::cores);
+    pool::each(
+        chosen,
+        jobs,
+        |one| try_one(one),
+        |outcome| match outcome {
+            Ok(None) => {}
+            Ok(Some(outcome)) => {
+                match arguments.json {
+                    true => println!("{}", json_of(outcome.mutant, Some(&outcome))),
+                    false => println!("{}", outcome.line()),
                 }
-            });
-        }
-        drop(sender);
-        let mut all = Vec::new();
-        for outcome in outcomes {
-            let Some(outcome) = outcome? else { continue };
-            if arguments.json {
-                println!("{}", json_of(outcome.mutant, Some(&outcome)));
-            } else {
-                println!("{}", outcome.line());
+                all.push(outcome);
             }
-            all.push(outcome);
-        }
-        Ok(all)
-    })
+            Err(error) => wrong = Some(error),
+        },
+    );
+    wrong.map_or(Ok(all), Err)
 }
 
 /// Asks one killer after another.
