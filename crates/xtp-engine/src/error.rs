@@ -58,8 +58,8 @@ pub enum CloseReason {
         "execution unknown: the peer restarted or forgot, or a clock is wrong; repeat only what may run twice"
     )]
     ExecutionUnknown,
-    /// The peer does not know this association any more (DIAG 3, or a restart).
-    #[error("the peer lost the association (restarted?); open a new one")]
+    /// The peer does not know this association any more (DIAG 3), or its port has been unreachable for seconds.
+    #[error("the association is lost: its peer does not know it, or its port is unreachable; open a new one")]
     Lost,
     /// The peer violated the protocol.
     #[error("protocol error of the peer: {0}")]

@@ -4,7 +4,7 @@ use super::delivery::asks_for_delivery;
 use super::reader::{ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
-use super::{Context, Doubt, Env, Opening, Restart, Role, State, Transition};
+use super::{Context, Doubt, Env, Hint, Opening, Restart, Role, State, Transition};
 use crate::admit::AgeRefusal;
 use crate::congestion::Controller;
 use crate::error::{CloseReason, DiagReason};
@@ -229,7 +229,7 @@ impl Context {
                 self.end_received = true;
                 self.finish(CloseReason::rejected(val, text), env);
             }
-            Ok(DiagCode::InvalidContext) if !opening => self.raise_doubt(),
+            Ok(DiagCode::InvalidContext) if !opening => self.raise_doubt(Hint::Peer),
             Ok(DiagCode::MaximumPacketSize) => {
                 let usable = text.parse().ok().filter(|size| *size >= 536);
                 self.peer.mtu.on_too_big(usable);
@@ -239,10 +239,15 @@ impl Context {
         }
     }
 
-    /// Somebody says that the peer does not know this association: ask at once (§7.5). The sender of a datagram answers nothing.
-    fn raise_doubt(&mut self) {
-        if self.doubt == Doubt::No && !self.pattern.one_way {
-            self.doubt = Doubt::Raised;
+    /// A hint that the peer does not know this association: ask at once (§7.5). The sender of a datagram answers nothing. The
+    /// word of the peer outweighs that of the carrier.
+    fn raise_doubt(&mut self, hint: Hint) {
+        let known = match self.doubt {
+            Doubt::No => None,
+            Doubt::Raised(known) | Doubt::Asked(known) => Some(known),
+        };
+        if known < Some(hint) && !self.pattern.one_way {
+            self.doubt = Doubt::Raised(hint);
         }
     }
 
@@ -300,10 +305,10 @@ impl Context {
                 .opening
                 .as_ref()
                 .is_some_and(|opening| opening.wait_for_listener);
-            match self.unreachable_since {
+            match self.unreachable {
                 _ if patient => {}
                 None => {
-                    self.unreachable_since = Some(env.now);
+                    self.unreachable = Some(env.now);
                     // The second report comes of the next FIRST, so that must not be a whole WTIMER away.
                     let soon = env.now + CERTAINTY;
                     let due = self.timers.get(Timer::Wait);
@@ -322,7 +327,8 @@ impl Context {
         if confirmed && self.reader.state == ReaderState::Done {
             self.finish(CloseReason::Normal, env);
         } else {
-            self.raise_doubt();
+            self.unreachable = Some(env.now);
+            self.raise_doubt(Hint::Carrier);
         }
     }
 

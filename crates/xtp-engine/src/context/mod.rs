@@ -164,9 +164,10 @@ pub(crate) struct Context {
     /// Token and clock the peer told us, for the engine's memory of peers.
     pub(crate) learned_token: Option<Token>,
     pub(crate) learned_refusal: Option<Box<AgeRefusal>>,
-    /// Someone says that the peer lost the association; decided by a handshake (§7.5).
+    /// Whether a hint says that the peer lost the association; decided by a handshake (§3.7.2).
     pub(crate) doubt: Doubt,
-    pub(crate) unreachable_since: Option<Time>,
+    /// "Port unreachable" since a packet of the peer last came: the first report while opening, the newest later.
+    pub(crate) unreachable: Option<Time>,
     /// A forced close that has not been sent.
     pub(crate) abort_pending: bool,
     /// Begin again under a new key (§2.7, §6.9).
@@ -185,15 +186,24 @@ pub(crate) struct Context {
     permit: Permit,
 }
 
-/// A hint that the association is gone at the peer: a DIAG 3 or a port that is unreachable (§2.6, §7.5).
+/// A hint that the association is gone at the peer (§2.6, §7.5).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
     /// None.
     No,
     /// Ask at once.
-    Raised,
+    Raised(Hint),
     /// Asked; without an answer the association fails.
-    Asked,
+    Asked(Hint),
+}
+
+/// The origin of a hint.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Hint {
+    /// "Port unreachable", which a firewall on the way may say as well: it counts if it goes on.
+    Carrier,
+    /// A DIAG 3 of the peer.
+    Peer,
 }
 
 /// Why an association begins again under a new key.

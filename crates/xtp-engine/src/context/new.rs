@@ -178,7 +178,7 @@ impl Context {
             learned_token: None,
             learned_refusal: None,
             doubt: Doubt::No,
-            unreachable_since: None,
+            unreachable: None,
             abort_pending: false,
             restart: None,
             moved: None,

@@ -175,7 +175,7 @@ impl Context {
             learned_token: _,
             learned_refusal: _,
             doubt: _,
-            unreachable_since: _,
+            unreachable: _,
             abort_pending: _,
             restart: _,
             expected_answer,

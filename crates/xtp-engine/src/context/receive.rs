@@ -166,8 +166,8 @@ impl Context {
     /// A packet newer than all before came.
     pub(super) fn peer_is_there(&mut self, now: Time) {
         self.timers.unanswered_since = None;
-        self.unreachable_since = None;
-        if self.doubt == Doubt::Asked {
+        self.unreachable = None;
+        if matches!(self.doubt, Doubt::Asked(_)) {
             self.doubt = Doubt::No;
             self.timers.stop(Timer::Doubt);
         }

@@ -63,7 +63,7 @@ impl Context {
         !self.abort_pending
             && self.restart.is_none()
             && self.doubt == Doubt::No
-            && self.unreachable_since.is_none()
+            && self.unreachable.is_none()
             && self.moved.is_none()
             && self.marks.is_empty()
             && self.path_queue.is_empty()

@@ -92,6 +92,6 @@ impl Context {
         self.reader.sync_in = None;
         self.reader.told = super::reader::UNTOLD;
         self.doubt = Doubt::No;
-        self.unreachable_since = None;
+        self.unreachable = None;
     }
 }

@@ -5,7 +5,7 @@ use super::decide::Ask;
 use super::plan::Planned;
 use super::timers::Timer;
 use super::writer::Blocked;
-use super::{Context, Doubt, Env, Opening, Role, State, Transition};
+use super::{Context, Doubt, Env, Hint, Opening, Role, State, Transition};
 use crate::congestion::Controller;
 use crate::error::CloseReason;
 use crate::time::Time;
@@ -21,6 +21,8 @@ const SMALLEST_PATH_DATA: usize = 1_168;
 /// The least time for an answer to the handshake of a doubt (§3.7.2): what a peer said last before it went may be held up by a
 /// busy host behind the network's word that it went.
 const LEAST_DOUBT: Duration = Duration::from_millis(200);
+/// The least where the carrier alone raised it: a firewall that is loaded anew rejects for some tenths of a second.
+const LEAST_CARRIER_DOUBT: Duration = Duration::from_secs(3);
 /// The most: three periods of WTIMER, which runs for 10 s at most (§3.6).
 const MOST_DOUBT: Duration = Duration::from_secs(30);
 
@@ -59,20 +61,41 @@ impl Context {
         }
     }
 
-    /// A hint that the peer is gone is decided by a handshake within three WTIMERs (§7.5).
+    /// A hint that the peer is gone is decided by a handshake within three WTIMERs (§3.7.2). Reports of the carrier that ended
+    /// before its questions did decide nothing: what remains is silence.
     fn run_doubt(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        if self.timers.take_due(Timer::Doubt, env.now) && self.doubt == Doubt::Asked {
-            let reason = match self.timeout_reason() {
-                CloseReason::Unreachable => CloseReason::Lost,
-                known => known,
-            };
-            self.finish(reason, env);
-        } else if self.doubt == Doubt::Raised && self.state.heard() && self.state.is_live() {
-            self.open_handshake(env, out);
-            self.doubt = Doubt::Asked;
-            let patience = (3 * self.rtt.wtimer_base()).clamp(LEAST_DOUBT, MOST_DOUBT);
-            self.timers.set(Timer::Doubt, env.now + patience);
+        let due = self.timers.take_due(Timer::Doubt, env.now);
+        match self.doubt {
+            Doubt::Asked(hint) if due => {
+                let patience = self.patience_with(hint);
+                // The handshake asks at doubling intervals: one of its questions lies behind a third of the time.
+                let recent = |report| 3 * env.now.since(report) <= 2 * patience;
+                if hint == Hint::Carrier && !self.unreachable.is_some_and(recent) {
+                    (self.doubt, self.unreachable) = (Doubt::No, None);
+                    return;
+                }
+                let reason = match self.timeout_reason() {
+                    CloseReason::Unreachable => CloseReason::Lost,
+                    known => known,
+                };
+                self.finish(reason, env);
+            }
+            Doubt::Raised(hint) if self.state.heard() && self.state.is_live() => {
+                self.open_handshake(env, out);
+                self.doubt = Doubt::Asked(hint);
+                self.timers.set(Timer::Doubt, env.now + self.patience_with(hint));
+            }
+            _ => {}
         }
+    }
+
+    /// How long the questions about a hint may remain unanswered.
+    fn patience_with(&self, hint: Hint) -> Duration {
+        let least = match hint {
+            Hint::Carrier => LEAST_CARRIER_DOUBT,
+            Hint::Peer => LEAST_DOUBT,
+        };
+        (3 * self.rtt.wtimer_base()).clamp(least, MOST_DOUBT)
     }
 
     /// When the silence has lasted as long as it may (CTIMEOUT, §6.7); `None` while nothing is unanswered.

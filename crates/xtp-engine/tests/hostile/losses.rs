@@ -2,8 +2,9 @@
 
 use super::forge::View;
 use super::world::{DELAY, MS, PORT, World, address};
+use std::time::Duration;
 use xtp_engine::{CongestionKind, ContextId, Failure, paradigm};
-use xtp_wire::{Body, Control, DELAY_NONE, Options, Traffic, Xcntl};
+use xtp_wire::{Body, Control, DELAY_NONE, DiagCode, DiagValue, Options, Traffic, Xcntl};
 
 /// Status that was overtaken does not take back what a newer one showed: the segment that it found too young to be lost is
 /// looked at again when it is old enough, and nobody waits for WTIMER.
@@ -166,8 +167,8 @@ fn the_answer_to_a_handshake_shows_what_is_lost() {
     }
 }
 
-/// The network says that the peer's port is closed, and what the peer said last comes behind that: on a busy host much later
-/// than three times WTIMER, which is 15 ms here (§3.7.2). Who is gone without a word is lost all the same, and soon.
+/// A DIAG says that the peer does not know the association, and the last packet of the peer comes behind it: on a busy host much
+/// later than three times WTIMER, which is 15 ms here (§3.7.2). Without an answer the association is lost all the same, and soon.
 #[test]
 fn a_peers_last_words_may_come_after_the_word_that_it_went() {
     for ahead in [false, true] {
@@ -176,7 +177,9 @@ fn a_peers_last_words_may_come_after_the_word_that_it_went() {
             world.lose[1] = usize::MAX;
             world.send(0, id, 700);
             world.flush(0);
-            world.ends[0].failed(world.now, address(1), Failure::PortUnreachable);
+            let view = View::of(&world, 0);
+            let (code, value) = (DiagCode::InvalidContext, DiagValue::Unspecified);
+            world.forge(0, &view.diag(Options::empty(), code, value, ""));
             world.run(150 * MS);
             assert_eq!(world.closed(0), "", "ahead: {ahead}");
             if answers {
@@ -187,6 +190,38 @@ fn a_peers_last_words_may_come_after_the_word_that_it_went() {
             let lost = world.closed(0).contains("lost");
             assert_eq!(lost, !answers, "ahead: {ahead}: {}", world.closed(0));
         }
+    }
+}
+
+/// An association in mid-transfer whose peer is silent from now on, while the carrier reports its port unreachable for so long: how
+/// it stands a little after `at`.
+fn unreachable_for(ahead: bool, reports: Duration, at: Duration) -> String {
+    let (mut world, id) = begun(ahead);
+    world.lose[1] = usize::MAX;
+    world.send(0, id, 700);
+    world.flush(0);
+    let begin = world.now;
+    while world.now.since(begin) < at {
+        if world.now.since(begin) <= reports {
+            world.ends[0].failed(world.now, address(1), Failure::PortUnreachable);
+        }
+        world.run(50 * MS);
+    }
+    world.closed(0)
+}
+
+/// A firewall that is loaded anew rejects for some tenths of a second what a moment later passes: "port unreachable" ends an
+/// association only if it goes on for seconds (§3.7.2).
+#[test]
+fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
+    for ahead in [false, true] {
+        for reports in [0, 150, 900] {
+            let closed = unreachable_for(ahead, reports * MS, Duration::from_secs(10));
+            assert_eq!(closed, "", "ahead: {ahead}, {reports} ms");
+        }
+        assert_eq!(unreachable_for(ahead, Duration::from_secs(9), 2_900 * MS), "", "ahead: {ahead}");
+        let closed = unreachable_for(ahead, Duration::from_secs(9), 3_200 * MS);
+        assert!(closed.contains("lost"), "ahead: {ahead}: {closed}");
     }
 }
 
