@@ -76,9 +76,7 @@ impl Context {
         self.stats.packets_received += u64::from(packets);
         self.peer.received += (run.header.packet_len() * count) as u64;
         self.peer.local = datagram.dst.or(self.peer.local);
-        self.timers.unanswered_since = None;
-        self.unreachable = None;
-        self.timers.last_heard = env.now;
+        self.peer_is_there(env.now);
         self.reader.ecn.record_many(datagram.ecn, packets);
         self.reader.note_sync(newest, self.reader.edge_last, env.now);
         self.reader.edge_sync = newest;

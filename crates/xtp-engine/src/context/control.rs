@@ -193,8 +193,7 @@ impl Context {
             return None;
         }
         let sample = now.since(sent).saturating_sub(delay).max(Duration::from_nanos(1));
-        self.rtt.sample(sample);
-        Some(sample)
+        self.rtt.sample_of(echo, sample)
     }
 
     /// When the packet with this sync left, if it is still known.

@@ -165,7 +165,9 @@ impl Context {
 
     /// A packet newer than all before came.
     pub(super) fn peer_is_there(&mut self, now: Time) {
-        self.timers.unanswered_since = None;
+        if self.timers.unanswered_since.take().is_some() {
+            self.rtt.silence_ended(self.writer.sync_out);
+        }
         self.unreachable = None;
         if matches!(self.doubt, Doubt::Asked(_)) {
             self.doubt = Doubt::No;

@@ -2,6 +2,7 @@
 
 use crate::fields::Fields;
 use core::time::Duration;
+use xtp_wire::serial_gt;
 
 /// A peer with a shorter round trip is so near that what is under way waits in its carrier's own queue (§5.1).
 pub(crate) const NEAR: Duration = Duration::from_millis(1);
@@ -23,9 +24,20 @@ pub(crate) struct Rtt {
     /// What the per-peer cache remembers; times WTIMER and lateness until the first sample.
     initial: Option<Duration>,
     srtt: Option<Duration>,
-    var: Duration,
+    /// In nanoseconds: half the size of a `Duration`.
+    var: u64,
     latest: Option<Duration>,
     samples: u64,
+    /// What left before the end of the last silence of the peer.
+    held: Option<Held>,
+}
+
+/// Packets up to `sync` left while the peer was silent: they may have waited for its program, and not on the path.
+#[derive(Copy, Clone, Debug, Default)]
+struct Held {
+    sync: u32,
+    /// One of them counted as a sample.
+    counted: bool,
 }
 
 impl Rtt {
@@ -37,17 +49,42 @@ impl Rtt {
         }
     }
 
-    /// Takes one sample, already reduced by the delay the answer carried.
-    pub(crate) fn sample(&mut self, sample: Duration) {
+    /// A packet of the peer ended its silence; `sync` is the newest that had left by then.
+    pub(crate) fn silence_ended(&mut self, sync: u32) {
+        self.held = Some(Held { sync, counted: false });
+    }
+
+    /// Takes one sample of the packet `echo`, already reduced by the delay the answer carried; what counts of it. Of all that a
+    /// silence held back one counts, as no more than twice WTIMER: a path that became longer is learned in some such steps.
+    pub(crate) fn sample_of(&mut self, echo: u32, sample: Duration) -> Option<Duration> {
+        let limit = 2 * self.wtimer_base();
+        let sample = match &mut self.held {
+            Some(held) if !serial_gt(echo, held.sync) => {
+                if std::mem::replace(&mut held.counted, true) {
+                    return None;
+                }
+                sample.min(limit)
+            }
+            _ => {
+                self.held = None;
+                sample
+            }
+        };
+        self.sample(sample);
+        Some(sample)
+    }
+
+    /// Takes one sample.
+    fn sample(&mut self, sample: Duration) {
         // A clock too coarse to see the round trip must not make it "unknown" to divisions later.
         let sample = sample.max(Duration::from_nanos(1));
         match self.srtt {
             Some(srtt) => {
-                self.var = (self.var * 3 + sample.abs_diff(srtt)) / 4;
+                self.var = nanos((self.var() * 3 + sample.abs_diff(srtt)) / 4);
                 self.srtt = Some((srtt * 7 + sample) / 8);
             }
             None => {
-                self.var = sample / 2;
+                self.var = nanos(sample / 2);
                 self.srtt = Some(sample);
             }
         }
@@ -61,9 +98,8 @@ impl Rtt {
     }
 
     /// Mean deviation.
-    #[cfg(test)]
     pub(crate) fn var(&self) -> Duration {
-        self.var
+        Duration::from_nanos(self.var)
     }
 
     /// The last sample.
@@ -85,7 +121,7 @@ impl Rtt {
     /// WTIMER before any back-off (§3.7).
     pub(crate) fn wtimer_base(&self) -> Duration {
         match self.srtt {
-            Some(srtt) => wtimer(srtt, self.var),
+            Some(srtt) => wtimer(srtt, self.var()),
             None => self.initial_wtimer(),
         }
     }
@@ -121,18 +157,27 @@ impl Rtt {
             var,
             latest,
             samples,
+            held,
         } = self;
         fields.option(initial, Fields::span);
         fields.option(srtt, Fields::span);
-        fields.span(var);
+        fields.number(var);
         fields.option(latest, Fields::span);
         fields.number(samples);
+        fields.option(held, |fields, held| {
+            fields.small(&mut held.sync);
+            fields.flag(&mut held.counted);
+        });
     }
 
     /// Forgets everything: the path is another one (§7.6).
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn late(round_trip: Duration) -> Duration {

@@ -80,3 +80,35 @@ fn reset_forgets_and_zero_is_not_unknown() {
     rtt.reset();
     assert_eq!((rtt.srtt(), rtt.latest(), rtt.samples()), (None, None, 0));
 }
+
+#[test]
+fn of_what_a_silence_held_back_one_counts_and_no_more_than_twice_wtimer() {
+    let mut rtt = Rtt::new(None);
+    rtt.sample(ms(10));
+    let limit = 2 * rtt.wtimer_base();
+    rtt.silence_ended(100);
+    assert_eq!(rtt.sample_of(90, Duration::from_secs(9)), Some(limit));
+    assert_eq!(rtt.sample_of(100, Duration::from_secs(9)), None);
+    assert_eq!(
+        rtt.sample_of(101, ms(12)),
+        Some(ms(12)),
+        "it left after the silence"
+    );
+    assert_eq!(
+        rtt.sample_of(99, ms(12)),
+        Some(ms(12)),
+        "nothing is held any more"
+    );
+}
+
+#[test]
+fn a_path_that_became_longer_is_learned_although_every_answer_ends_a_silence() {
+    let mut rtt = Rtt::new(None);
+    rtt.sample(ms(5));
+    for echo in 0..20 {
+        rtt.silence_ended(echo);
+        rtt.sample_of(echo, ms(600));
+    }
+    assert!(rtt.srtt().unwrap() > ms(300), "{:?}", rtt.srtt());
+    assert!(rtt.wtimer_base() > ms(600), "{:?}", rtt.wtimer_base());
+}

@@ -219,7 +219,11 @@ fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
             let closed = unreachable_for(ahead, reports * MS, Duration::from_secs(10));
             assert_eq!(closed, "", "ahead: {ahead}, {reports} ms");
         }
-        assert_eq!(unreachable_for(ahead, Duration::from_secs(9), 2_900 * MS), "", "ahead: {ahead}");
+        assert_eq!(
+            unreachable_for(ahead, Duration::from_secs(9), 2_900 * MS),
+            "",
+            "ahead: {ahead}"
+        );
         let closed = unreachable_for(ahead, Duration::from_secs(9), 3_200 * MS);
         assert!(closed.contains("lost"), "ahead: {ahead}: {closed}");
     }

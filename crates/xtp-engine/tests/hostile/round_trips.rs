@@ -1,6 +1,6 @@
 //! What a reader that writes nothing decides by its round trip, and how it comes to know it (§5.1, §3.1).
 
-use super::world::{DELAY, MS, PORT, World};
+use super::world::{DELAY, MS, PORT, World, address};
 use std::time::Duration;
 use xtp_engine::{CongestionKind, ContextId, OpenOptions, Rate, paradigm};
 use xtp_wire::{Body, Caps, Options, Traffic, serial_gt};
@@ -111,4 +111,54 @@ fn a_shipped_window_is_no_crawl_after_a_pause() {
         rates.iter().all(|rate| *rate > 500_000),
         "{rates:?} octets a second"
     );
+}
+
+/// The round trip an open association has after its peer, silent in mid-transfer for `pause`, took everything that lay in its socket:
+/// at once, or one packet after the other with an answer to each.
+fn after_a_pause(pause: Duration, one_by_one: bool) -> Duration {
+    let mut world = World::new(false);
+    let id = world.open(paradigm::stream(PORT));
+    for _ in 0..4 {
+        world.send(0, id, 50);
+        world.run(40 * MS);
+    }
+    let peer = world.accepted();
+    world.read(1, peer);
+    // A program that is stopped hears nothing and says nothing.
+    world.lose = [usize::MAX; 2];
+    let begin = world.sent.len();
+    world.send(0, id, 700);
+    world.run(pause);
+    world.lose = [0; 2];
+    let mine = world.sent[begin..].iter().filter(|sent| sent.by == 0);
+    let held: Vec<Vec<u8>> = mine.map(|sent| sent.octets.clone()).collect();
+    assert!(held.len() > 5, "{} packets were repeated", held.len());
+    for octets in &held {
+        world.receive(1, address(0), None, octets);
+        if one_by_one {
+            world.flush(1);
+        }
+    }
+    world.run(200 * MS);
+    world.send(0, id, 700);
+    world.run(200 * MS);
+    assert_eq!(world.closed(0), "");
+    world.ends[0]
+        .context(id)
+        .unwrap()
+        .stats()
+        .rtt
+        .expect("it was measured")
+}
+
+/// Questions repeated into a pause of the peer are no samples: whoever sent them would wait for seconds where something is lost
+/// next, on a path of milliseconds (§3.1).
+#[test]
+fn a_pause_of_the_peer_is_no_round_trip() {
+    for seconds in [1, 5, 20, 45] {
+        for one_by_one in [true, false] {
+            let rtt = after_a_pause(Duration::from_secs(seconds), one_by_one);
+            assert!(rtt < 4 * DELAY, "{seconds} s, one by one {one_by_one}: {rtt:?}");
+        }
+    }
 }
