@@ -9,9 +9,8 @@ use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use bytes::Bytes;
 use xtp_engine::group::GroupId;
-use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, OpenOptions, PostedId, Time};
+use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, PostedId, Time};
 use xtp_io::{Interest, RecvBatch, Shortcut};
 
 use crate::carrier::Carrier;
@@ -23,6 +22,7 @@ use gathered::Gathered;
 use gathering::Gathering;
 
 pub(crate) mod arrivals;
+mod begin;
 mod calls;
 mod echo;
 mod events;
@@ -488,35 +488,6 @@ impl Core {
             }),
             None => Ok(()),
         }
-    }
-
-    /// Opens an association for a user.
-    pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
-        self.check_carrier()?;
-        self.engine.make_room(now);
-        let id = self.engine.open(now, peer, options)?;
-        self.slots.insert(id, Slot::new(peer));
-        Ok(id)
-    }
-
-    /// Opens an association of one message and, if all of it finds room, closes the writer. What was accepted is gone
-    /// from `data`.
-    pub(crate) fn begin_message(
-        &mut self,
-        now: Time,
-        peer: SocketAddr,
-        options: OpenOptions,
-        data: &mut Bytes,
-    ) -> Result<ContextId> {
-        self.check_carrier()?;
-        let before = data.len();
-        let id = self.engine.begin_message(now, peer, options, data)?;
-        let mut slot = Slot::new(peer);
-        slot.started = true;
-        slot.written = (before - data.len()) as u64;
-        slot.writer_closed = data.is_empty();
-        self.slots.insert(id, slot);
-        Ok(id)
     }
 
     /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.
