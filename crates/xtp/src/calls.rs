@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use xtp_engine::{Confirm, ContextId, ContextStats, Expectation, OpenOptions, Time, Tuning, paradigm};
 
+use crate::canonical;
 use crate::core::{Core, ops};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
@@ -299,9 +300,10 @@ impl Endpoint {
         name: &impl ToSocketAddrs,
         mut attempt: impl FnMut(SocketAddr) -> Result<T>,
     ) -> Result<T> {
+        let scope = canonical::scope_of(self.local_addr());
         let mut failure = None;
         for peer in addresses(name)? {
-            match attempt(peer) {
+            match canonical::peer(peer, scope).and_then(&mut attempt) {
                 Err(error) if error.is_certainly_not_executed() => failure = Some(error),
                 outcome => return outcome,
             }

@@ -148,6 +148,7 @@
 
 mod addresses;
 mod calls;
+mod canonical;
 mod capture;
 mod carrier;
 mod cast;

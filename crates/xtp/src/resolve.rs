@@ -1,12 +1,13 @@
 //! Names to addresses, and the first address of a name that answers.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::task::Poll;
 use std::time::Duration;
 
 use xtp_engine::OpenOptions;
 
+use crate::canonical;
 use crate::core::ops;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
@@ -16,10 +17,11 @@ use crate::stream::Stream;
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// The addresses of `host` with a UDP port, IPv6 and IPv4 in turn, in the resolver's order otherwise. `host` is a
-/// name or an address; IPv6 with or without brackets, link-local addresses with their scope (`fe80::1%eth0`).
+/// name or an address; IPv6 with or without brackets, link-local addresses with their interface, by its name or index
+/// (`fe80::1%eth0`, in a URI `fe80::1%25eth0`). IPv4-mapped addresses are IPv4.
 ///
 /// # Errors
-/// [`Error::Resolve`] if there is none.
+/// [`Error::Resolve`] if there is none; of the kind [`InvalidInput`](io::ErrorKind::InvalidInput) if the interface is wrong.
 pub fn resolve(host: &str, udp_port: u16) -> Result<Vec<SocketAddr>> {
     let failed = |source| Error::Resolve {
         name: host.to_owned(),
@@ -29,7 +31,13 @@ pub fn resolve(host: &str, udp_port: u16) -> Result<Vec<SocketAddr>> {
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'))
         .unwrap_or(host);
-    let found: Vec<SocketAddr> = (bare, udp_port).to_socket_addrs().map_err(failed)?.collect();
+    if let Some((address, interface)) = bare.split_once('%') {
+        let (ip, index) = canonical::with_scope(address, interface)
+            .map_err(|wrong| failed(io::Error::new(io::ErrorKind::InvalidInput, wrong)))?;
+        return Ok(vec![SocketAddrV6::new(ip, udp_port, 0, index).into()]);
+    }
+    let found = (bare, udp_port).to_socket_addrs().map_err(failed)?;
+    let found: Vec<SocketAddr> = found.map(xtp_io::canonical).collect();
     if found.is_empty() {
         return Err(failed(io::Error::new(
             io::ErrorKind::NotFound,

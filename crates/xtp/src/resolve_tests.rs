@@ -13,6 +13,46 @@ fn literal_addresses_need_no_resolver() {
 }
 
 #[test]
+fn mapped_addresses_are_ipv4() {
+    for text in ["::ffff:127.0.0.1", "[::ffff:7f00:1]"] {
+        let found = resolve(text, 9).expect("an address");
+        assert_eq!(found, ["127.0.0.1:9".parse().expect("an address")], "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_interface_is_told() {
+    for (text, part) in [
+        ("fe80::1%no-such", "no interface no-such"),
+        ("fe80::1%25no-such", "no interface no-such"),
+        ("[fe80::1%]", "no interface"),
+        ("fe80::1%0", "no interface 0"),
+        ("::1%lo", "not link-local"),
+        ("127.0.0.1%lo", "behind a link-local IPv6 address only"),
+        ("name%lo", "behind a link-local IPv6 address only"),
+    ] {
+        let error = resolve(text, 9).expect_err(text);
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{text}");
+        assert!(error.to_string().contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn interfaces_are_named_or_numbered() {
+    for link in crate::addresses::links() {
+        let expected: SocketAddr = SocketAddrV6::new("fe80::1".parse().unwrap(), 9, 0, link.index).into();
+        for text in [
+            format!("fe80::1%{}", link.name),
+            format!("fe80::1%{}", link.index),
+            format!("[fe80::1%25{}]", link.name),
+        ] {
+            assert_eq!(resolve(&text, 9).expect("an address"), [expected], "{text}");
+        }
+    }
+}
+
+#[test]
 fn nonsense_names_itself_in_the_error() {
     let error = resolve("no such name.invalid", 9).expect_err("a space is in no name");
     assert!(error.is_unreachable());

@@ -6,12 +6,14 @@ use bytes::Bytes;
 use xtp_engine::{ContextId, OpenOptions, Time};
 
 use super::{Core, Slot};
+use crate::canonical;
 use crate::error::Result;
 
 impl Core {
     /// Opens an association for a user.
     pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
         self.check_carrier()?;
+        let peer = canonical::peer(peer, self.scope)?;
         self.engine.make_room(now);
         let id = self.engine.open(now, peer, options)?;
         self.slots.insert(id, Slot::new(peer));
@@ -28,6 +30,7 @@ impl Core {
         data: &mut Bytes,
     ) -> Result<ContextId> {
         self.check_carrier()?;
+        let peer = canonical::peer(peer, self.scope)?;
         let before = data.len();
         let id = self.engine.begin_message(now, peer, options, data)?;
         let mut slot = Slot::new(peer);

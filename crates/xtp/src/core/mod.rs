@@ -100,6 +100,8 @@ pub(crate) struct Core {
     pub(crate) engine: Driver,
     pub(crate) carrier: Carrier,
     clock: Clock,
+    /// The interface of link-local peers that name none: that of the address the socket is bound to; 0 if it has none.
+    pub(crate) scope: u32,
     /// Who waits sleeps at once, and on as long as may be.
     pub(crate) patient: bool,
     slots: SerialMap<ContextId, Slot>,
@@ -162,6 +164,7 @@ impl Core {
             engine: Driver::new(engine),
             carrier,
             clock,
+            scope: 0,
             patient: false,
             slots: SerialMap::default(),
             queues: SerialMap::default(),

@@ -9,6 +9,7 @@ use xtp_engine::{Confirm, ContextStats, OpenOptions, paradigm};
 use super::endpoint::Endpoint;
 use super::{ask, within};
 use crate::calls::{Answer, CallOptions};
+use crate::canonical;
 use crate::core::ops;
 use crate::error::Result;
 use crate::stream::Stream;
@@ -66,8 +67,16 @@ impl Endpoint {
         timeout: Option<Duration>,
     ) -> Result<ContextStats> {
         let data = data.into();
+        let scope = canonical::scope_of(self.local_addr());
         let mut failure = None;
         for peer in crate::calls::addresses(&peer)? {
+            let peer = match canonical::peer(peer, scope) {
+                Ok(peer) => peer,
+                Err(error) => {
+                    failure = Some(error);
+                    continue;
+                }
+            };
             let queued = self.queue(peer, options.clone(), data.clone());
             let outcome = within("confirmation", timeout, async {
                 let queued = queued.await?;
@@ -116,8 +125,16 @@ impl Endpoint {
     ) -> Result<Answer> {
         let request = request.into();
         let limit = options.limit.unwrap_or(self.config().message_limit);
+        let scope = canonical::scope_of(self.local_addr());
         let mut failure = None;
         for peer in crate::calls::addresses(&peer)? {
+            let peer = match canonical::peer(peer, scope) {
+                Ok(peer) => peer,
+                Err(error) => {
+                    failure = Some(error);
+                    continue;
+                }
+            };
             let queued = self.queue(peer, options.open(service_number), request.clone());
             let outcome = within("the answer", options.timeout, async {
                 let queued = queued.await?;
