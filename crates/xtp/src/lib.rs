@@ -173,6 +173,8 @@ mod mark;
 mod matching;
 mod party;
 mod poll_set;
+mod race;
+mod reach;
 mod resolve;
 mod shared;
 mod stats;

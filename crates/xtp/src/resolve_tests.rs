@@ -76,3 +76,44 @@ fn families_take_turns_beginning_with_the_resolvers_choice() {
     assert_eq!(ordered, expected);
     assert_eq!(interleave(Vec::new()), []);
 }
+
+fn several(list: &[&str]) -> Result<Destinations> {
+    let parsed: Vec<SocketAddr> = list.iter().map(|text| text.parse().expect(text)).collect();
+    Destinations::of(parsed.into_iter(), 0)
+}
+
+#[test]
+fn one_address_in_several_forms_is_one() {
+    for list in [
+        &["127.0.0.1:7"][..],
+        &["127.0.0.1:7", "127.0.0.1:7"],
+        &["127.0.0.1:7", "[::ffff:127.0.0.1]:7", "0.0.0.0:7"],
+        &["127.0.0.1:7", "239.1.2.3:7", "127.0.0.1:0"],
+    ] {
+        let expected = Destinations::One("127.0.0.1:7".parse().expect("an address"));
+        assert_eq!(several(list).expect("usable"), expected, "{list:?}");
+    }
+}
+
+#[test]
+fn what_nothing_can_be_sent_to_is_left_out() {
+    assert!(matches!(several(&[]), Err(Error::Resolve { .. })));
+    assert!(matches!(several(&["239.1.2.3:7"]), Err(Error::Address { .. })));
+    assert!(matches!(
+        several(&["239.1.2.3:7", "[::1]:0"]),
+        Err(Error::Address { .. })
+    ));
+}
+
+#[test]
+fn the_number_of_addresses_has_a_limit() {
+    let list: Vec<String> = (1..100).map(|port| format!("[fd00::{port}]:7")).collect();
+    let mut list: Vec<&str> = list.iter().map(String::as_str).collect();
+    list.push("10.0.0.1:7");
+    let Destinations::Several(found) = several(&list).expect("usable") else {
+        panic!("one");
+    };
+    assert_eq!(found.len(), MOST_ADDRESSES);
+    // The other family is among them, however many there are before it.
+    assert_eq!(found[1], "10.0.0.1:7".parse().expect("an address"));
+}

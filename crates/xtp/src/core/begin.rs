@@ -20,6 +20,13 @@ impl Core {
         Ok(id)
     }
 
+    /// Sends the first packet of an association, without data.
+    pub(crate) fn connect(&mut self, now: Time, id: ContextId) -> Result<()> {
+        self.engine.connect(now, id)?;
+        self.slot(id)?.started = true;
+        Ok(())
+    }
+
     /// Opens an association of one message and, if all of it finds room, closes the writer. What was accepted is gone
     /// from `data`.
     pub(crate) fn begin_message(

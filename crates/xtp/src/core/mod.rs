@@ -20,6 +20,7 @@ use crate::wait::{Patience, Traffic};
 use calls::Calls;
 use gathered::Gathered;
 use gathering::Gathering;
+use reached::Reached;
 
 pub(crate) mod arrivals;
 mod begin;
@@ -34,6 +35,7 @@ pub(crate) mod group;
 mod matching;
 pub(crate) mod ops;
 mod orphan;
+mod reached;
 mod reading;
 mod requests;
 mod slot;
@@ -143,6 +145,8 @@ pub(crate) struct Core {
     /// Short writes the engine has not been given yet.
     pub(crate) gathering: Gathering,
     calls: Calls,
+    /// Which of several addresses of a peer answered.
+    pub(crate) reached: Reached,
     last_poll: Time,
     /// Octets sent until then.
     given_at_poll: u64,
@@ -188,6 +192,7 @@ impl Core {
             gathered: Gathered::default(),
             gathering: Gathering::default(),
             calls: Calls::default(),
+            reached: Reached::default(),
             last_poll: Time::ZERO,
             given_at_poll: 0,
             handed: None,
