@@ -1,6 +1,5 @@
-//! Addresses in every form that people write and programs print.
+//! Every form of an address that users write and programs print.
 
-use std::net::UdpSocket;
 use std::process::Command;
 
 use crate::support::{Running, xtp};
@@ -86,22 +85,21 @@ fn what_is_no_peer_is_a_usage_error() {
     }
 }
 
-/// Runs `script` in a network namespace with a link-local address, where that is allowed; false if it is not.
-fn with_link_local(script: &str) -> Option<String> {
-    let setup = "ip link set lo up && ip link add v1 type veth peer name v2 && ip link set v1 up && ip link set v2 up \
-                 && ip address add fe80::1/64 dev v1 nodad && ip address add fe80::2/64 dev v2 nodad";
-    let probe = Command::new("unshare")
-        .args(["--net", "sh", "-c", setup])
-        .output();
-    if !probe.is_ok_and(|done| done.status.success()) {
-        eprintln!("not root: no network namespaces, nothing was tested");
+/// Runs `script` in a directory of its own, behind `setup` in a network and mount namespace, where these are allowed. What it
+/// says, and what its programs do.
+fn in_namespaces(setup: &str, script: &str) -> Option<String> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = |line: &str| {
+        Command::new("unshare")
+            .args(["--net", "--mount", "sh", "-c", line])
+            .current_dir(&directory)
+            .output()
+    };
+    if !run(setup).is_ok_and(|done| done.status.success()) {
+        eprintln!("not root: no namespaces, nothing was tested");
         return None;
     }
-    let whole = format!("{setup} || exit 1\n{script}");
-    let done = Command::new("unshare")
-        .args(["--net", "sh", "-c", &whole])
-        .output();
-    let done = done.expect("a shell");
+    let done = run(&format!("{setup} || exit 1\n{script}")).expect("a shell");
     let (out, err) = (
         String::from_utf8_lossy(&done.stdout),
         String::from_utf8_lossy(&done.stderr),
@@ -109,34 +107,72 @@ fn with_link_local(script: &str) -> Option<String> {
     Some(format!("{out}{err}"))
 }
 
+/// Starts a server in a script and waits until it is ready.
+fn server(args: &str) -> String {
+    let xtp = env!("CARGO_BIN_EXE_xtp");
+    format!(
+        "{xtp} {args} 2>said & server=$!\n\
+         for wait in $(seq 500); do grep -q listening said && break; sleep 0.02; done\n"
+    )
+}
+
 #[test]
 fn link_local_peers_have_an_interface() {
     let xtp = env!("CARGO_BIN_EXE_xtp");
+    let setup = "ip link set lo up && ip link add v1 type veth peer name v2 && ip link set v1 up && ip link set v2 up \
+                 && ip address add fe80::1/64 dev v1 nodad && ip address add fe80::2/64 dev v2 nodad";
     // What is printed has the interface's index.
-    let script = format!(
-        "{xtp} answer '[fe80::1%v1]' -- cat 2>said & \
-         for wait in $(seq 500); do grep -q listening said && break; sleep 0.02; done; cat said; \
-         for peer in 'fe80::1%v1' '[fe80::1%v1]:36036' '[fe80::1%25v1]' \"$(sed -n 's/^listening on //p' said)\"; do \
-         {xtp} call -m ' heard' --timeout 20s \"$peer\"; done; \
-         {xtp} call -m x '[fe80::1]'; echo status $?; kill $!"
-    );
-    let directory = tempfile::tempdir().expect("a directory");
-    let path = directory.path().display();
-    let Some(said) = with_link_local(&format!("cd {path} || exit 1\n{script}")) else {
+    let script = server("answer '[fe80::1%v1]' -- cat")
+        + &format!(
+            "cat said\n\
+             for peer in 'fe80::1%v1' '[fe80::1%v1]:36036' '[fe80::1%25v1]' \"$(sed -n 's/^listening on //p' said)\"\n\
+             do {xtp} call -m ' heard' --timeout 20s \"$peer\"; done\n\
+             {xtp} call -m x '[fe80::1]'; echo status $?\n\
+             kill $server"
+        );
+    let Some(said) = in_namespaces(setup, &script) else {
         return;
     };
     assert_eq!(said.matches(" heard").count(), 4, "{said}");
     assert!(said.contains("listening on [fe80::1%"), "{said}");
+    assert!(said.contains("status 2"), "{said}");
     assert!(
-        said.contains("status 2") && said.contains("v1") && said.contains("v2"),
+        said.contains("(here: ") && said.contains("v1") && said.contains("v2"),
         "{said}"
     );
 }
 
+/// A name with two addresses, of which the first leads to a link without hosts.
+const TWOFOLD: &str = "ip link set lo up && ip link add v1 type veth peer name v2 && ip link set v1 up && ip link set v2 up \
+                       && ip address add fd09::1/64 dev v1 nodad && ip neigh add fd09::2 lladdr 02:00:00:00:00:02 dev v1 \
+                       && printf 'fd09::2 twofold\\n127.0.0.1 twofold\\n' >hosts && mount --bind hosts /etc/hosts";
+
 #[test]
-fn a_silent_socket_is_no_reason_to_fail_early() {
-    // The forms above are answered by servers; this one is bound and never answers.
-    let silent = UdpSocket::bind("127.0.0.1:0").expect("a socket");
-    let address = format!("0.0.0.0:{}", silent.local_addr().expect("bound").port());
-    xtp(&["call", "-m", "x", "--timeout", "200ms", &address]).expect(3);
+fn a_name_with_a_silent_address_is_called_at_the_other_one() {
+    let xtp = env!("CARGO_BIN_EXE_xtp");
+    let script = server("answer 127.0.0.1 -- cat")
+        + &format!("{xtp} call -m heard --json twofold; {xtp} ping -c 1 twofold; kill $server");
+    let Some(said) = in_namespaces(TWOFOLD, &script) else {
+        return;
+    };
+    assert!(said.contains(r#""text": "heard""#), "{said}");
+    assert!(said.contains(r#""peer": "127.0.0.1:36036""#), "{said}");
+    assert!(said.contains("1 sent, 1 received"), "{said}");
+}
+
+#[test]
+fn messages_to_a_name_with_a_silent_address_are_taken_once() {
+    let xtp = env!("CARGO_BIN_EXE_xtp");
+    let script = server("listen 127.0.0.1 -o taken")
+        + &format!(
+            "{xtp} send -m one twofold && {xtp} send -m two --acknowledged twofold && {xtp} send -m six --lines twofold \
+             && echo all confirmed; kill $server; wait $server; cat taken"
+        );
+    let Some(said) = in_namespaces(TWOFOLD, &script) else {
+        return;
+    };
+    assert!(said.contains("all confirmed"), "{said}");
+    for message in ["one", "two", "six"] {
+        assert_eq!(said.matches(message).count(), 1, "{message}: {said}");
+    }
 }

@@ -104,7 +104,7 @@ fn one(text: &str) -> Result<(SocketAddr, Option<String>), Failure> {
         return Err(wrong("UDP port 0 receives nothing"));
     }
     if ip.is_unspecified() {
-        return Err(wrong("every address of this host is none of a receiver"));
+        return Err(wrong("the unspecified address is no receiver's"));
     }
     match interface {
         Some(interface) if !ip.is_multicast() => {
