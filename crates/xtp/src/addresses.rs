@@ -1,4 +1,4 @@
-//! This host's own addresses, by which a path is known to be local.
+//! This host's own addresses, by which a path is known to be local, and its interfaces with link-local addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -29,6 +29,22 @@ fn towards(far: SocketAddr) -> Option<IpAddr> {
     let socket = UdpSocket::bind((any, 0)).ok()?;
     socket.connect(far).ok()?;
     Some(socket.local_addr().ok()?.ip())
+}
+
+/// An interface with a link-local address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) index: u32,
+    pub(crate) name: String,
+}
+
+/// The interfaces that have link-local addresses; empty where the system lists none.
+pub(crate) fn links() -> Vec<Link> {
+    let table = std::fs::read_to_string("/proc/net/if_inet6").unwrap_or_default();
+    let mut found = links_of(&table);
+    found.sort_unstable_by_key(|link| link.index);
+    found.dedup();
+    found
 }
 
 /// What the kernel's tables list.
@@ -77,6 +93,20 @@ fn ipv6_of(table: &str) -> impl Iterator<Item = Ipv6Addr> + '_ {
         let value = u128::from_str_radix(digits, 16).ok()?;
         (digits.len() == 32).then(|| Ipv6Addr::from_bits(value))
     })
+}
+
+/// Links of the interface table: the address, then the interface's index in hexadecimal digits; its name at the end.
+fn links_of(table: &str) -> Vec<Link> {
+    let link_of = |line: &str| {
+        let mut fields = line.split_whitespace();
+        let address = u128::from_str_radix(fields.next()?, 16).ok()?;
+        let index = u32::from_str_radix(fields.next()?, 16).ok()?;
+        let name = fields.nth(3)?.to_owned();
+        Ipv6Addr::from_bits(address)
+            .is_unicast_link_local()
+            .then_some(Link { index, name })
+    };
+    table.lines().filter_map(link_of).collect()
 }
 
 #[cfg(test)]

@@ -36,6 +36,12 @@ fn interface_lines_are_addresses() {
 }
 
 #[test]
+fn links_have_link_local_addresses() {
+    let (index, name) = (0x15, "eth0".to_owned());
+    assert_eq!(links_of(INET6), [Link { index, name }]);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn every_address_found_here_is_an_interfaces() {
     for ip in own() {

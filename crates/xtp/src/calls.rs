@@ -1,7 +1,6 @@
 //! The paradigms of one message: datagrams, acknowledged datagrams, one-shots and transactions.
 
 use std::cell::RefCell;
-use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::task::Poll;
@@ -74,17 +73,17 @@ impl Endpoint {
     /// Sends one unacknowledged datagram (one packet if it fits). It arrives whole or not at all; nobody is told
     /// which. At most 1 MiB.
     ///
-    /// Of a name with several addresses the first is used.
+    /// Of a name with several addresses one that answered within the last ten minutes is used, else the first.
     ///
     /// # Errors
-    /// [`Error::Resolve`], [`Error::Command`] if it is too long, [`Error::NoRoute`].
+    /// [`Error::Resolve`], [`Error::Address`], [`Error::Command`] if it is too long, [`Error::NoRoute`].
     pub fn send_datagram(
         &self,
         peer: impl ToSocketAddrs,
         service_number: u16,
         data: impl Into<Bytes>,
     ) -> Result<()> {
-        let peer = first(&peer)?;
+        let peer = self.nearest(&peer)?;
         let stream = self.queue(peer, paradigm::datagram(service_number), data.into())?;
         match stream.failure() {
             Some(error @ Error::NoRoute { .. }) => Err(error),
@@ -124,13 +123,16 @@ impl Endpoint {
             .map(drop)
     }
 
-    /// Sends one message with options of your choice and waits for its confirmation; returns what it cost. Of a
-    /// name with several addresses the next one is tried only when the message certainly did not arrive at the one
-    /// before.
+    /// Sends one message with options of your choice and waits for its confirmation; returns what it cost.
+    ///
+    /// A name with several addresses is probed first: the message goes to the first address that answers, each having 0.25 s for
+    /// itself before the next one is tried beside it, 8 at most. That one is remembered for ten minutes, so that messages behind
+    /// cost no more than those to one address. Another address gets the message only when it certainly was not taken at the one
+    /// before. Datagrams without acknowledgement go where [`send_datagram`](Self::send_datagram) sends them.
     ///
     /// # Errors
     /// [`Error::Closed`] with the reason if it was not confirmed, [`Error::Timeout`] after `timeout` (the message
-    /// may still arrive), [`Error::Resolve`], [`Error::NoRoute`].
+    /// may still arrive), [`Error::Resolve`], [`Error::Address`], [`Error::NoRoute`].
     pub fn deliver(
         &self,
         peer: impl ToSocketAddrs,
@@ -139,7 +141,7 @@ impl Endpoint {
         timeout: Option<Duration>,
     ) -> Result<ContextStats> {
         let data = data.into();
-        self.each_address(&peer, |peer| {
+        let attempt = |peer, timeout| {
             self.exchange(
                 ("confirmation", timeout),
                 peer,
@@ -149,11 +151,16 @@ impl Endpoint {
                 |core, _, id| ops::closed(core, id),
             )
             .map(|((), stats)| stats)
-        })
+        };
+        if is_unacknowledged(&options) {
+            return attempt(self.nearest(&peer)?, timeout);
+        }
+        self.reach(&peer, ("confirmation", timeout), || options.clone(), attempt)
     }
 
     /// Makes a transaction: sends the request, waits for the response (three packets, one round trip). At most once:
-    /// the request runs at the server once or not at all, whatever is lost.
+    /// the request runs at the server once or not at all, whatever is lost. Of a server with several addresses one gets it, as
+    /// [`deliver`](Self::deliver) says.
     ///
     /// # Errors
     /// As [`call_for_answer`](Self::call_for_answer).
@@ -175,7 +182,7 @@ impl Endpoint {
     /// [`NobodyListens`](crate::CloseReason::NobodyListens) the request certainly did not run, after
     /// [`ExecutionUnknown`](crate::CloseReason::ExecutionUnknown) and
     /// [`Unreachable`](crate::CloseReason::Unreachable) it may have. [`Error::Timeout`] (then the call is aborted),
-    /// [`Error::MessageTooLong`], [`Error::Resolve`], [`Error::NoRoute`].
+    /// [`Error::MessageTooLong`], [`Error::Resolve`], [`Error::Address`], [`Error::NoRoute`].
     pub fn call_for_answer(
         &self,
         peer: impl ToSocketAddrs,
@@ -185,13 +192,14 @@ impl Endpoint {
     ) -> Result<Answer> {
         let request = request.into();
         let limit = options.limit.unwrap_or(self.shared.config.message_limit);
-        self.each_address(&peer, |peer| {
+        let open = || options.open(service_number);
+        self.reach(&peer, ("the answer", options.timeout), open, |peer, timeout| {
             let whole = |core: &mut Core, now, id| ops::whole(core, now, id, limit);
             let request = request.clone();
             self.exchange(
-                ("the answer", options.timeout),
+                ("the answer", timeout),
                 peer,
-                options.open(service_number),
+                open(),
                 request,
                 (limit, std::convert::identity),
                 whole,
@@ -292,22 +300,6 @@ impl Endpoint {
             }
         }
     }
-
-    /// Tries the addresses of a name one after the other, as long as it is certain that nothing was executed.
-    fn each_address<T>(
-        &self,
-        name: &impl ToSocketAddrs,
-        mut attempt: impl FnMut(SocketAddr) -> Result<T>,
-    ) -> Result<T> {
-        let mut failure = None;
-        for peer in addresses(name)? {
-            match attempt(peer) {
-                Err(error) if error.is_certainly_not_executed() => failure = Some(error),
-                outcome => return outcome,
-            }
-        }
-        Err(failure.unwrap_or_else(no_address))
-    }
 }
 
 /// Ends an association whose outcome nobody waits for any more.
@@ -318,22 +310,7 @@ fn give_up(stream: Stream, error: &Error) {
     }
 }
 
-/// The addresses a peer was named by.
-pub(crate) fn addresses(name: &impl ToSocketAddrs) -> Result<impl Iterator<Item = SocketAddr>> {
-    name.to_socket_addrs().map_err(|source| Error::Resolve {
-        name: "the peer's name".into(),
-        source,
-    })
-}
-
-fn first(name: &impl ToSocketAddrs) -> Result<SocketAddr> {
-    addresses(name)?.next().ok_or_else(no_address)
-}
-
-pub(crate) fn no_address() -> Error {
-    let source = io::Error::new(io::ErrorKind::NotFound, "no address");
-    Error::Resolve {
-        name: "the peer's name".into(),
-        source,
-    }
+/// Whether no answer comes to a message with these options.
+pub(crate) fn is_unacknowledged(options: &OpenOptions) -> bool {
+    options.service == xtp_wire::service::DATAGRAM
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use xtp_engine::{Engine, ListenOptions, OpenOptions};
 use xtp_io::{Capabilities, UdpSocket};
 
+use crate::canonical;
 use crate::carrier::Carrier;
 use crate::clock::{Clock, utc_ms};
 use crate::config::{Config, Wait};
@@ -70,7 +71,7 @@ impl Endpoint {
     /// Binds the socket and starts the engine.
     ///
     /// # Errors
-    /// [`Error::Socket`] if the address cannot be bound, [`Error::Entropy`] if there are no random numbers,
+    /// [`Error::Socket`] if the address cannot be bound, [`Error::Address`] if it is no host's, [`Error::Entropy`] if there are no random numbers,
     /// [`Error::Command`] if a limit in [`Config::engine`] is out of its range.
     pub fn bind(config: Config) -> Result<Self> {
         Ok(Self {
@@ -104,7 +105,10 @@ impl Endpoint {
     /// Opens an association with options of your choice (see [`paradigm`](crate::paradigm)). No packet leaves
     /// before there is something to send; [`Stream::connect`] sends one without.
     ///
+    /// As of every peer: an unspecified address (`0.0.0.0`, `[::]`) is this host, an IPv4-mapped one is IPv4.
+    ///
     /// # Errors
+    /// [`Error::Address`] for one that no answer can come from (port 0, multicast, link-local without an interface),
     /// [`Error::Command`] for options out of range and at the limit of associations.
     pub fn open(&self, peer: SocketAddr, options: OpenOptions) -> Result<Stream> {
         let id = self.shared.command(|core, now| core.open(now, peer, options))?;
@@ -218,6 +222,7 @@ impl fmt::Debug for Endpoint {
 }
 
 fn open(mut config: Config) -> Result<Shared> {
+    config.bind = canonical::local(config.bind)?;
     let socket = Arc::new(bind_socket(&config)?);
     let local = socket.local_addr();
     let clock = Clock::new();
@@ -242,6 +247,7 @@ fn open(mut config: Config) -> Result<Shared> {
     let waker = Arc::new(Waker::new(local));
     let carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
     let mut core = Core::new(engine, carrier, clock);
+    core.scope = canonical::scope_of(local);
     core.patient = config.wait == Wait::Block;
     if !config.gather_writes {
         core.gathering.flusher = Flusher::Refused;

@@ -40,6 +40,14 @@ pub enum Error {
         /// The resolver's reason.
         source: io::Error,
     },
+    /// No association, group or endpoint can have this address.
+    #[error("{address}: {reason}")]
+    Address {
+        /// As it was named.
+        address: SocketAddr,
+        /// What is wrong with it, and what would be right.
+        reason: String,
+    },
     /// No route leads to the peer from here.
     #[error("no way to {peer}: {source}; check the address and this host's routes")]
     NoRoute {
@@ -164,7 +172,7 @@ impl Error {
     pub(crate) fn is_certainly_not_executed(&self) -> bool {
         matches!(
             self,
-            Self::Closed(CloseReason::NobodyListens) | Self::NoRoute { .. }
+            Self::Closed(CloseReason::NobodyListens) | Self::NoRoute { .. } | Self::Address { .. }
         )
     }
 
@@ -184,6 +192,7 @@ impl Error {
             Self::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
             Self::MessageTooLong { .. } => io::ErrorKind::InvalidData,
             Self::Command(error) => kind_of_command(error),
+            Self::Address { .. } => io::ErrorKind::InvalidInput,
             Self::Group(reason) => kind_of_group(reason),
             Self::GroupSending => io::ErrorKind::AddrInUse,
             Self::Entropy(_) => io::ErrorKind::Other,

@@ -31,6 +31,13 @@ fn all() -> Vec<(Error, io::ErrorKind)> {
             io::ErrorKind::NotFound,
         ),
         (
+            Error::Address {
+                address: peer,
+                reason: "has no port".into(),
+            },
+            io::ErrorKind::InvalidInput,
+        ),
+        (
             Error::NoRoute {
                 peer,
                 source: source(),

@@ -11,6 +11,7 @@ use xtp_engine::group::{
 use xtp_engine::{Confirm, HistoryWish};
 use xtp_io::{GroupSending, Interface};
 
+use crate::canonical;
 use crate::carrier::Membership;
 use crate::cast::Cast;
 use crate::core::group::{GroupSlot, Holds};
@@ -284,8 +285,8 @@ impl Endpoint {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Command`] for options out of range, [`Error::Socket`] for an interface that is not there,
-    /// [`Error::GroupSending`] if this endpoint transmits to another group in another way.
+    /// [`Error::Command`] for options out of range, [`Error::Address`] for an address that nothing can be sent to,
+    /// [`Error::Socket`] for an interface that is not there, [`Error::GroupSending`] if this endpoint transmits to another group in another way.
     pub fn cast(&self, group: impl Into<Target>, options: CastOptions) -> Result<Cast> {
         let id = begin_cast(self, group.into(), options, None)?;
         Ok(Cast::new(Arc::clone(&self.shared), id))
@@ -348,8 +349,8 @@ impl Endpoint {
     /// endpoint's own address.
     ///
     /// # Errors
-    /// [`Error::Command`] for options out of range, [`Error::Socket`] for an address that is no group's and an interface that is
-    /// not there.
+    /// [`Error::Command`] for options out of range, [`Error::Address`] for port 0 and a source that no host has, [`Error::Socket`]
+    /// for an address that is no group's and an interface that is not there.
     pub fn join(&self, group: impl Into<Option<SocketAddr>>, options: JoinOptions) -> Result<Subscription> {
         let id = begin_join(self, group.into(), options)?;
         Ok(Subscription::new(Arc::clone(&self.shared), id))
@@ -363,6 +364,11 @@ fn begin_cast(
     mut options: CastOptions,
     message: Option<Bytes>,
 ) -> Result<GroupId> {
+    let scope = canonical::scope_of(endpoint.local_addr());
+    let target = canonical::target(target, scope, &mut options.interface)?;
+    if let Require::List(list) = &mut options.group.require {
+        canonical::required(list);
+    }
     let (multicast, six) = match &target {
         Target::Group(group) => (true, group.is_ipv6()),
         Target::Each(each) => (false, each.iter().any(SocketAddr::is_ipv6)),
@@ -379,7 +385,7 @@ fn begin_cast(
     // Who collects answers to the whole group receives the group.
     let membership = match (&target, options.group.mode) {
         (Target::Group(group), Mode::Bucket(_)) if multicast => Some(Membership {
-            group: xtp_io::canonical(*group),
+            group: *group,
             interface: options.interface.clone(),
             source: None,
         }),
@@ -444,8 +450,12 @@ fn historian(endpoint: &Endpoint, history: History) -> Result<Historian> {
 /// Makes a receiver.
 fn begin_join(endpoint: &Endpoint, group: Option<SocketAddr>, mut options: JoinOptions) -> Result<GroupId> {
     let socket = &endpoint.shared.config.socket;
+    let group = group
+        .map(|group| canonical::group(group, &mut options.interface))
+        .transpose()?;
+    options.group.source = options.group.source.map(canonical::source).transpose()?;
     let membership = group.map(|group| Membership {
-        group: xtp_io::canonical(group),
+        group,
         interface: options.interface.clone(),
         source: options.group.source,
     });

@@ -148,6 +148,7 @@
 
 mod addresses;
 mod calls;
+mod canonical;
 mod capture;
 mod carrier;
 mod cast;
@@ -172,6 +173,8 @@ mod mark;
 mod matching;
 mod party;
 mod poll_set;
+mod race;
+mod reach;
 mod resolve;
 mod shared;
 mod stats;

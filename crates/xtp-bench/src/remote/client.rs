@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use xtp::{CallOptions, Config, Endpoint, Wait};
+use xtp::{CallOptions, Config, Endpoint, Wait, paradigm};
 
 use super::{Answer, Request, SERVICE, VERSION, Wanted};
 use crate::error::Error;
@@ -37,6 +37,10 @@ impl Far {
         let mut config = Config::client();
         config.wait = Wait::Block;
         let endpoint = Endpoint::bind(config).map_err(|error| failed(error.to_string()))?;
+        // The form of the address that answers come from; no packet leaves.
+        let opened = endpoint.open(server, paradigm::stream(SERVICE));
+        let server = opened.and_then(|stream| stream.peer_addr());
+        let server = server.map_err(|error| failed(error.to_string()))?;
         let address = way_to(server).map_err(|error| failed(format!("no way to it: {error}")))?;
         let near = Place {
             enter: Vec::new(),
@@ -136,7 +140,7 @@ impl Far {
             return address.to_owned();
         };
         if socket.ip().is_unspecified() {
-            socket.set_ip(self.server.ip().to_canonical());
+            socket.set_ip(self.server.ip());
         }
         match rest {
             Some(rest) => format!("{socket} {rest}"),
@@ -147,13 +151,13 @@ impl Far {
 
 /// The address here from which the server is reached.
 fn way_to(server: SocketAddr) -> std::io::Result<IpAddr> {
-    let any: IpAddr = match server.ip().to_canonical() {
+    let any: IpAddr = match server.ip() {
         IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = UdpSocket::bind((any, 0))?;
     // Nothing is sent by this.
-    socket.connect((server.ip().to_canonical(), server.port()))?;
+    socket.connect(server)?;
     Ok(socket.local_addr()?.ip())
 }
 

@@ -52,9 +52,10 @@ Examples:
   xtp listen                         print what arrives ...
   echo hello | xtp send 127.0.0.1    ... when somebody sends it
 
-ADDR is host[:udpport][/service]; IPv6 addresses stand in brackets: [::1]:36036. The UDP
-port is 36036 unless given, the service is the command's own: echo 7, message 9, call 10,
-files 21.
+ADDR is host[:udpport][/service]; IPv6 addresses stand in brackets: [::1]:36036, a link-local
+one with its interface: [fe80::1%eth0]:36036. The UDP port is 36036 unless given, the service
+is the command's own: echo 7, message 9, call 10, files 21. Of a name with several addresses
+the first that answers gets everything; each has 0.25 s before the next is tried, 8 at most.
 
 Exit status: 0 done, 1 failed, 2 usage, 3 unreachable or timed out, 4 refused by the peer,
 5 verification failed, 130 interrupted. A server that SIGTERM ends is done.";

@@ -1,6 +1,7 @@
 //! `host[:udpport][/service]`.
 
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use xtp::{Error, UDP_PORT};
@@ -46,43 +47,10 @@ impl Address {
                 (place, number)
             }
         };
-        let (host, port) = if let Some(rest) = place.strip_prefix('[') {
-            let (host, rest) = rest
-                .split_once(']')
-                .ok_or_else(|| wrong("the bracket is not closed"))?;
-            let bare = host.split_once('%').map_or(host, |(bare, _)| bare);
-            bare.parse::<Ipv6Addr>()
-                .map_err(|_| wrong("in brackets stands an IPv6 address"))?;
-            match rest {
-                "" => (host, None),
-                _ => (
-                    host,
-                    Some(
-                        rest.strip_prefix(':')
-                            .ok_or_else(|| wrong("a colon and the UDP port are missing"))?,
-                    ),
-                ),
-            }
-        } else if place.parse::<Ipv6Addr>().is_ok() {
-            (place, None)
-        } else {
-            match place.split_once(':') {
-                None => (place, None),
-                Some((host, port)) => (host, Some(port)),
-            }
-        };
-        let udp_port = match port {
-            None => default,
-            Some(port) => port
-                .parse()
-                .map_err(|_| wrong("the UDP port must be a number up to 65535"))?,
-        };
-        if host.contains(char::is_whitespace) {
-            return Err(wrong("a host has no spaces"));
-        }
+        let (host, port) = host_and_port(place).map_err(wrong)?;
         Ok(Self {
             host: host.to_owned(),
-            udp_port,
+            udp_port: port.unwrap_or(default),
             service,
         })
     }
@@ -92,7 +60,15 @@ impl Address {
     /// # Errors
     /// As [`parse`](Self::parse).
     pub(crate) fn peer(text: &str, service: u16) -> Result<Self, Failure> {
-        let address = Self::parse(text, service)?;
+        Self::peer_at(text, service, UDP_PORT)
+    }
+
+    /// As [`peer`](Self::peer), with another UDP port where none is given.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(crate) fn peer_at(text: &str, service: u16, default: u16) -> Result<Self, Failure> {
+        let address = Self::with_port(text, service, default)?;
         if address.host.is_empty() {
             return Err(Failure::usage(format!(
                 "'{text}' names no host; write host[:udpport][/service]"
@@ -112,6 +88,9 @@ impl Address {
     /// Status 3 if the name has none.
     pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, Failure> {
         let mut found = xtp::resolve(&self.host, self.udp_port).map_err(|error| match error {
+            Error::Resolve { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
+                Failure::usage(format!("'{}' is no address: {source}", self.host))
+            }
             Error::Resolve { source, .. } => Failure::new(
                 Status::Unreachable,
                 format!(
@@ -143,6 +122,56 @@ impl Address {
             )
         })
     }
+}
+
+/// Understands `host[:udpport]`: a name, or an address, of IPv6 in brackets where a port follows, with `%interface` if it is link-local.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn host_and_port(place: &str) -> Result<(&str, Option<u16>), &'static str> {
+    let is_ipv6 = |host: &str| {
+        let bare = host.split_once('%').map_or(host, |(bare, _)| bare);
+        bare.parse::<Ipv6Addr>().is_ok()
+    };
+    let (host, port) = if let Some(rest) = place.strip_prefix('[') {
+        let (host, rest) = rest.split_once(']').ok_or("the bracket is not closed")?;
+        if !is_ipv6(host) {
+            return Err("in brackets stands an IPv6 address");
+        }
+        match rest {
+            "" => (host, None),
+            _ => (
+                host,
+                Some(
+                    rest.strip_prefix(':')
+                        .ok_or("a colon and the UDP port are missing")?,
+                ),
+            ),
+        }
+    } else if is_ipv6(place) {
+        (place, None)
+    } else {
+        match place.split_once(':') {
+            None => (place, None),
+            Some((host, port)) => (host, Some(port)),
+        }
+    };
+    if host.contains(char::is_whitespace) {
+        return Err("a host has no spaces");
+    }
+    match host.split_once('%') {
+        Some((_, "")) => return Err("behind the percent sign stands an interface"),
+        // No interface has a colon in its name.
+        Some((_, interface)) if interface.contains(':') => {
+            return Err("an IPv6 address stands in brackets where a UDP port follows");
+        }
+        _ => {}
+    }
+    let udp_port = |port: &str| {
+        port.parse()
+            .map_err(|_| "the UDP port must be a number up to 65535")
+    };
+    Ok((host, port.map(udp_port).transpose()?))
 }
 
 impl fmt::Display for Address {

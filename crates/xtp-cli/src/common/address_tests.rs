@@ -1,6 +1,7 @@
 //! Addresses as people write them.
 
 use super::{Address, Status};
+use crate::common::peer_text;
 
 fn parse(text: &str) -> Option<(String, u16, u16)> {
     let address = Address::parse(text, 9).ok()?;
@@ -19,6 +20,11 @@ fn parts_that_are_missing_have_defaults() {
         ("[::1]:4000/7", "::1", 4_000, 7),
         ("[fe80::1%eth0]:4000", "fe80::1%eth0", 4_000, 9),
         ("::1", "::1", 36_036, 9),
+        ("fe80::1%eth0", "fe80::1%eth0", 36_036, 9),
+        ("fe80::1%eth0/7", "fe80::1%eth0", 36_036, 7),
+        ("[fe80::1%25eth0]:4000", "fe80::1%25eth0", 4_000, 9),
+        ("[fe80::1%2]:4000/7", "fe80::1%2", 4_000, 7),
+        ("[::ffff:127.0.0.1]:4000", "::ffff:127.0.0.1", 4_000, 9),
         (":4000", "", 4_000, 9),
         ("", "", 36_036, 9),
     ] {
@@ -41,6 +47,9 @@ fn nonsense_is_a_usage_error_in_one_sentence() {
         "[server]:4000",
         "a b",
         "server:4000/7/8",
+        "fe80::1%eth0:4000",
+        "fe80::1%",
+        "[fe80::1%]:4000",
     ] {
         let failure = Address::parse(text, 9).expect_err(text);
         assert_eq!(failure.status, Status::Usage, "{text}");
@@ -65,6 +74,32 @@ fn addresses_are_shown_as_they_can_be_written() {
     for text in ["server:4000/77", "[::1]:36036/9", "127.0.0.1:0/9"] {
         let address = Address::parse(text, 9).expect(text);
         assert_eq!(address.to_string(), text);
+    }
+}
+
+#[test]
+fn what_is_printed_can_be_written() {
+    for text in ["[fe80::1%1]:4000", "[::1]:4000", "127.0.0.1:4000", "[::]:4000"] {
+        let printed = peer_text(text.parse().expect(text));
+        assert_eq!(printed, text);
+        let address = Address::parse(&printed, 9).expect(text);
+        assert_eq!(address.to_string(), format!("{text}/9"));
+    }
+    let mapped = "[::ffff:127.0.0.1]:4000".parse().expect("an address");
+    assert_eq!(peer_text(mapped), "127.0.0.1:4000");
+}
+
+#[test]
+fn interfaces_that_are_not_there_are_usage_errors() {
+    for text in [
+        "fe80::1%no-such",
+        "[fe80::1%25no-such]:4000",
+        "[::1%lo]:4000",
+        "127.0.0.1%lo",
+    ] {
+        let failure = Address::parse(text, 9).expect(text).resolve().expect_err(text);
+        assert_eq!(failure.status, Status::Usage, "{text}");
+        assert!(!failure.message.contains('\n'), "{}", failure.message);
     }
 }
 

@@ -19,7 +19,7 @@ mod samples;
 mod signals;
 mod text;
 
-pub(crate) use address::Address;
+pub(crate) use address::{Address, host_and_port};
 pub(crate) use host::{host_name, system_text};
 pub(crate) use input::{Input, Piece};
 pub(crate) use outcome::{Failure, Outcome, REJECTED, Status};

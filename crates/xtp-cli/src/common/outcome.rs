@@ -101,6 +101,7 @@ impl Failure {
     /// The socket could not be bound to `wanted`.
     pub(crate) fn bind(wanted: SocketAddr, error: &Error) -> Self {
         match error {
+            Error::Address { .. } => Self::of("cannot listen", error),
             Error::Socket(error) if error.io().kind() == io::ErrorKind::AddrInUse => Self::failed(format!(
                 "cannot listen on {wanted}: another program does; end it or choose another UDP port"
             )),
@@ -120,6 +121,7 @@ impl Failure {
     pub(crate) fn of(doing: &str, error: &Error) -> Self {
         let status = match error {
             _ if error.is_interrupted() => return Self::interrupted(),
+            Error::Address { .. } => Status::Usage,
             _ if error.is_timeout() || error.is_unreachable() => Status::Unreachable,
             _ if error.is_refused() => Status::Refused,
             _ => Status::Failed,

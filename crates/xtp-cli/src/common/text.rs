@@ -1,6 +1,6 @@
 //! Sizes, spans and contents in words.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -56,7 +56,11 @@ fn trimmed(number: f64) -> String {
 
 /// A socket address as people know it: IPv4 is not dressed up as IPv6.
 pub(crate) fn peer_text(addr: SocketAddr) -> String {
-    SocketAddr::new(addr.ip().to_canonical(), addr.port()).to_string()
+    match addr.ip().to_canonical() {
+        IpAddr::V4(four) => SocketAddr::from((four, addr.port())).to_string(),
+        // With the interface of a link-local one.
+        IpAddr::V6(_) => addr.to_string(),
+    }
 }
 
 /// Octets in a JSON object: as text if they are UTF-8, else in hexadecimal.

@@ -1,5 +1,6 @@
 //! The built command as a user meets it: on loopback, every command, its output and its exit status.
 
+mod addresses;
 mod bench_saved;
 mod demo;
 mod generated;

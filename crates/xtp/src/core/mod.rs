@@ -9,9 +9,8 @@ use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use bytes::Bytes;
 use xtp_engine::group::GroupId;
-use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, OpenOptions, PostedId, Time};
+use xtp_engine::{CloseReason, ContextId, Driver, Engine, ListenerId, PostedId, Time};
 use xtp_io::{Interest, RecvBatch, Shortcut};
 
 use crate::carrier::Carrier;
@@ -21,8 +20,10 @@ use crate::wait::{Patience, Traffic};
 use calls::Calls;
 use gathered::Gathered;
 use gathering::Gathering;
+use reached::Reached;
 
 pub(crate) mod arrivals;
+mod begin;
 mod calls;
 mod echo;
 mod events;
@@ -34,6 +35,7 @@ pub(crate) mod group;
 mod matching;
 pub(crate) mod ops;
 mod orphan;
+mod reached;
 mod reading;
 mod requests;
 mod slot;
@@ -100,6 +102,8 @@ pub(crate) struct Core {
     pub(crate) engine: Driver,
     pub(crate) carrier: Carrier,
     clock: Clock,
+    /// The interface of link-local peers that name none: that of the address the socket is bound to; 0 if it has none.
+    pub(crate) scope: u32,
     /// Who waits sleeps at once, and on as long as may be.
     pub(crate) patient: bool,
     slots: SerialMap<ContextId, Slot>,
@@ -141,6 +145,8 @@ pub(crate) struct Core {
     /// Short writes the engine has not been given yet.
     pub(crate) gathering: Gathering,
     calls: Calls,
+    /// Which of several addresses of a peer answered.
+    pub(crate) reached: Reached,
     last_poll: Time,
     /// Octets sent until then.
     given_at_poll: u64,
@@ -162,6 +168,7 @@ impl Core {
             engine: Driver::new(engine),
             carrier,
             clock,
+            scope: 0,
             patient: false,
             slots: SerialMap::default(),
             queues: SerialMap::default(),
@@ -185,6 +192,7 @@ impl Core {
             gathered: Gathered::default(),
             gathering: Gathering::default(),
             calls: Calls::default(),
+            reached: Reached::default(),
             last_poll: Time::ZERO,
             given_at_poll: 0,
             handed: None,
@@ -488,35 +496,6 @@ impl Core {
             }),
             None => Ok(()),
         }
-    }
-
-    /// Opens an association for a user.
-    pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
-        self.check_carrier()?;
-        self.engine.make_room(now);
-        let id = self.engine.open(now, peer, options)?;
-        self.slots.insert(id, Slot::new(peer));
-        Ok(id)
-    }
-
-    /// Opens an association of one message and, if all of it finds room, closes the writer. What was accepted is gone
-    /// from `data`.
-    pub(crate) fn begin_message(
-        &mut self,
-        now: Time,
-        peer: SocketAddr,
-        options: OpenOptions,
-        data: &mut Bytes,
-    ) -> Result<ContextId> {
-        self.check_carrier()?;
-        let before = data.len();
-        let id = self.engine.begin_message(now, peer, options, data)?;
-        let mut slot = Slot::new(peer);
-        slot.started = true;
-        slot.written = (before - data.len()) as u64;
-        slot.writer_closed = data.is_empty();
-        self.slots.insert(id, slot);
-        Ok(id)
     }
 
     /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.

@@ -109,13 +109,9 @@ impl Stream {
         self.wait("connecting", timeout, |core, _, id| ops::heard(core, id))
     }
 
-    /// Says hello without data and does not wait.
+    /// Sends the first packet, without data, and does not wait.
     pub(crate) fn start(&self) -> Result<()> {
-        self.shared.command(|core, now| {
-            core.engine.connect(now, self.id)?;
-            core.slot(self.id)?.started = true;
-            Ok(())
-        })
+        self.shared.command(|core, now| core.connect(now, self.id))
     }
 
     fn wait<T>(

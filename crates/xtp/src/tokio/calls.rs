@@ -8,7 +8,7 @@ use xtp_engine::{Confirm, ContextStats, OpenOptions, paradigm};
 
 use super::endpoint::Endpoint;
 use super::{ask, within};
-use crate::calls::{Answer, CallOptions};
+use crate::calls::{Answer, CallOptions, is_unacknowledged};
 use crate::core::ops;
 use crate::error::Result;
 use crate::stream::Stream;
@@ -66,10 +66,9 @@ impl Endpoint {
         timeout: Option<Duration>,
     ) -> Result<ContextStats> {
         let data = data.into();
-        let mut failure = None;
-        for peer in crate::calls::addresses(&peer)? {
+        let attempt = |peer, timeout| {
             let queued = self.queue(peer, options.clone(), data.clone());
-            let outcome = within("confirmation", timeout, async {
+            within("confirmation", timeout, async {
                 let queued = queued.await?;
                 let stream = queued.stream();
                 let id = stream.id();
@@ -78,13 +77,12 @@ impl Endpoint {
                 queued.keep();
                 Ok(stats)
             })
-            .await;
-            match outcome {
-                Err(error) if error.is_certainly_not_executed() => failure = Some(error),
-                outcome => return outcome,
-            }
+        };
+        if is_unacknowledged(&options) {
+            return attempt(self.inner().nearest(&peer)?, timeout).await;
         }
-        Err(failure.unwrap_or_else(crate::calls::no_address))
+        self.reach(&peer, ("confirmation", timeout), || options.clone(), attempt)
+            .await
     }
 
     /// Makes a transaction. Dropping the future aborts it.
@@ -116,10 +114,10 @@ impl Endpoint {
     ) -> Result<Answer> {
         let request = request.into();
         let limit = options.limit.unwrap_or(self.config().message_limit);
-        let mut failure = None;
-        for peer in crate::calls::addresses(&peer)? {
-            let queued = self.queue(peer, options.open(service_number), request.clone());
-            let outcome = within("the answer", options.timeout, async {
+        let open = || options.open(service_number);
+        self.reach(&peer, ("the answer", options.timeout), open, |peer, timeout| {
+            let queued = self.queue(peer, open(), request.clone());
+            within("the answer", timeout, async move {
                 let queued = queued.await?;
                 let stream = queued.stream();
                 let id = stream.id();
@@ -135,13 +133,8 @@ impl Endpoint {
                     stats,
                 })
             })
-            .await;
-            match outcome {
-                Err(error) if error.is_certainly_not_executed() => failure = Some(error),
-                outcome => return outcome,
-            }
-        }
-        Err(failure.unwrap_or_else(crate::calls::no_address))
+        })
+        .await
     }
 
     /// Opens an association, queues one message and the end of the stream.

@@ -13,7 +13,7 @@ use super::stream::Stream;
 use crate::config::Config;
 use crate::core::Unconfirmed;
 use crate::endpoint::ShutdownReport;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::stats::EndpointStats;
 
 /// One UDP socket and the protocol engine on it, driven by a task. See [`crate::Endpoint`] for everything that is
@@ -111,31 +111,6 @@ impl Endpoint {
     /// As [`crate::Endpoint::enable_echo`].
     pub fn enable_echo(&self) -> Result<()> {
         self.inner.enable_echo()
-    }
-
-    /// Opens a lasting association to the first of several addresses that answers, one after the other.
-    ///
-    /// # Errors
-    /// As [`crate::Endpoint::connect`].
-    pub async fn connect(
-        &self,
-        addresses: &[SocketAddr],
-        options: &OpenOptions,
-        timeout: Option<Duration>,
-    ) -> Result<Stream> {
-        let mut failure = None;
-        for peer in addresses {
-            let stream = self.open(*peer, options.clone())?;
-            match stream.connect(timeout).await {
-                Ok(()) => return Ok(stream),
-                Err(error) => failure = Some(error),
-            }
-            stream.abort();
-        }
-        Err(failure.unwrap_or_else(|| Error::Resolve {
-            name: "an empty list of addresses".into(),
-            source: std::io::ErrorKind::NotFound.into(),
-        }))
     }
 
     /// Waits until everything sent by handles dropped before is confirmed, up to `deadline`, and says what was not.

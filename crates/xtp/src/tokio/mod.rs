@@ -46,6 +46,7 @@ mod group;
 mod listener;
 mod mark;
 mod matching;
+mod reach;
 mod retained;
 mod stream;
 

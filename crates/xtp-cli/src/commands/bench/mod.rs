@@ -104,10 +104,7 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
     let paths = args.path.split(',').map(|path| path.trim().parse());
     plan.paths = paths.collect::<Result<Vec<Path>, Error>>().map_err(usage)?;
     if let Some(server) = &args.to {
-        let address = Address::with_port(server, xtp_bench::REMOTE_SERVICE, xtp_bench::REMOTE_PORT)?;
-        if address.host.is_empty() {
-            return Err(Failure::usage("--to names a host: host[:udpport]"));
-        }
+        let address = Address::peer_at(server, xtp_bench::REMOTE_SERVICE, xtp_bench::REMOTE_PORT)?;
         plan.to = address.resolve()?.first().copied();
     }
     if let Some(controller) = &args.controller {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use xtp::{Interface, Target, UDP_PORT};
 
 use crate::args::CastCommon;
-use crate::common::Failure;
+use crate::common::{Address, Failure, host_and_port};
 
 /// Receivers a list may name.
 const MOST: usize = 1_024;
@@ -69,39 +69,59 @@ impl Group {
 /// By its name, or by one of its addresses.
 fn interface_of(text: &str) -> Interface {
     match text.parse() {
-        Ok(address) => Interface::Address(address),
+        Ok(address) => Interface::Address(IpAddr::to_canonical(&address)),
         Err(_) => Interface::Name(text.to_owned()),
     }
 }
 
-/// One address, with its port, and the interface behind `%`.
+/// One address, with its port, and the interface of a group behind `%`.
 fn one(text: &str) -> Result<(SocketAddr, Option<String>), Failure> {
-    let wrong = || {
+    let wrong = |what: &str| {
         Failure::usage(format!(
-            "'{text}' is no group; write address[:port][%interface] or a comma-separated list of addresses, IPv6 with a \
-             port in brackets"
+            "'{text}' is no group: {what}; write address[:port][%interface] or a comma-separated list of addresses, IPv6 \
+             with a port in brackets"
         ))
     };
-    let (mut bare, mut interface) = (text.to_owned(), None);
-    if let Some(at) = text.find('%') {
-        // `[ff15::1%eth0]:5000` and `[ff15::1]:5000%eth0` are the same.
-        let end = text[at..].find(']').map_or(text.len(), |end| at + end);
-        interface = Some(text[at + 1..end].to_owned()).filter(|name| !name.is_empty());
-        if interface.is_none() {
-            return Err(wrong());
+    // `[ff15::1%eth0]:5000` and `[ff15::1]:5000%eth0` are the same.
+    let (place, behind) = match text.rsplit_once('%') {
+        Some((place, interface)) if place.rsplit_once(':').is_some_and(is_port_of_address) => {
+            (place, Some(interface))
         }
-        bare = format!("{}{}", &text[..at], &text[end..]);
-    }
-    let unbracketed = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let address = match (unbracketed.unwrap_or(&bare).parse::<IpAddr>(), bare.parse()) {
-        (Ok(address), _) => SocketAddr::new(address, UDP_PORT),
-        (_, Ok(address)) => address,
-        _ => return Err(wrong()),
+        _ => (text, None),
     };
-    if address.port() == 0 || address.ip().is_unspecified() {
-        return Err(wrong());
+    let (host, port) = host_and_port(place).map_err(wrong)?;
+    let (bare, within) = host
+        .split_once('%')
+        .map_or((host, None), |(bare, its)| (bare, Some(its)));
+    let interface = within.or(behind);
+    if interface == Some("") {
+        return Err(wrong("behind the percent sign stands an interface"));
     }
-    Ok((address, interface))
+    let ip: IpAddr = bare.parse().map_err(|_| wrong("it has no address"))?;
+    let ip = ip.to_canonical();
+    let port = port.unwrap_or(UDP_PORT);
+    if port == 0 {
+        return Err(wrong("UDP port 0 receives nothing"));
+    }
+    if ip.is_unspecified() {
+        return Err(wrong("the unspecified address is no receiver's"));
+    }
+    match interface {
+        Some(interface) if !ip.is_multicast() => {
+            let address = Address::parse(&format!("[{bare}%{interface}]:{port}"), 0)?;
+            let found = address.resolve()?;
+            found
+                .first()
+                .map(|address| (*address, None))
+                .ok_or_else(|| wrong("it has no address"))
+        }
+        interface => Ok((SocketAddr::new(ip, port), interface.map(str::to_owned))),
+    }
+}
+
+/// Whether a port stands behind the colon, and not the end of an IPv6 address.
+fn is_port_of_address((host, _): (&str, &str)) -> bool {
+    host.ends_with(']') || !host.contains(':')
 }
 
 #[cfg(test)]

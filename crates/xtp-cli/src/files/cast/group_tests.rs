@@ -27,6 +27,8 @@ fn groups_as_they_are_written() {
         ("[ff15::1]:5000", "[ff15::1]:5000", None),
         ("[ff15::1]:5000%eth0", "[ff15::1]:5000", Some("eth0")),
         ("[ff15::1%eth0]:5000", "[ff15::1]:5000", Some("eth0")),
+        ("::ffff:239.1.2.3", "239.1.2.3:36036", None),
+        ("[::ffff:239.1.2.3]:5000", "239.1.2.3:5000", None),
     ] {
         let found = group(text).expect(text);
         assert_eq!(found.target, Target::Group(address.parse().unwrap()), "{text}");
@@ -39,6 +41,10 @@ fn groups_as_they_are_written() {
 fn lists_of_receivers() {
     let each = |list: &[&str]| Target::Each(list.iter().map(|address| address.parse().unwrap()).collect());
     assert_eq!(group("10.0.0.1").unwrap().target, each(&["10.0.0.1:36036"]));
+    assert_eq!(
+        group("[::ffff:10.0.0.1]:7").unwrap().target,
+        each(&["10.0.0.1:7"])
+    );
     assert_eq!(
         group("10.0.0.1,10.0.0.2:7,[::1]:9,fd00::1").unwrap().target,
         each(&["10.0.0.1:36036", "10.0.0.2:7", "[::1]:9", "[fd00::1]:36036"])
@@ -57,6 +63,10 @@ fn what_is_no_group() {
         "239.1.2.3%",
         "[ff15::1",
         "0.0.0.0",
+        "[::]:5000",
+        "[239.1.2.3]:5000",
+        "fe80::1%no-such",
+        "10.0.0.1%eth0",
         "10.0.0.1,239.1.2.3",
         "239.1.2.3,239.1.2.4",
         "10.0.0.1,,10.0.0.2",

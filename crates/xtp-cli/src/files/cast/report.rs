@@ -94,7 +94,11 @@ impl Receiver {
 
 /// Whether `wanted`, a name or an IP address, means this member.
 fn is_meant(member: &MemberReport, wanted: &str) -> bool {
-    member.name == wanted || member.address.ip().to_canonical().to_string() == wanted
+    let host = member.address.ip().to_canonical();
+    member.name == wanted
+        || wanted
+            .parse::<IpAddr>()
+            .is_ok_and(|wanted| wanted.to_canonical() == host)
 }
 
 impl SendReport {
