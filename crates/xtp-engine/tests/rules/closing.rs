@@ -109,12 +109,12 @@ fn question(sent: &[Vec<u8>]) -> u32 {
 #[test]
 fn a_doubt_does_not_last_as_long_as_a_pause() {
     let mut host = Host::new();
-    let mut sent = host.give(&first(service::STREAM, 7, 0, Options::SREQ, b"abc"));
+    host.give(&first(service::STREAM, 7, 0, Options::SREQ, b"abc"));
     let id = host.accepted()[0];
     // Each answer ends a silence, so that the long way is learned in steps.
     for sync in 8..11 {
         host.write(id, b"answer", false);
-        sent = host.flush();
+        let mut sent = host.flush();
         while !sent.iter().any(|octets| asks(octets)) {
             sent.extend(host.wait(Duration::from_millis(500)).into_iter().map(|(_, octets)| octets));
         }
