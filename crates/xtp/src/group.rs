@@ -88,7 +88,8 @@ impl CastOptions {
         /// Parity repair: 1..=128 symbols a block, rows from as many as there are symbols to 256 less those, of which at most all are
         /// proactive; `None`: what is lost is sent again as it was. Default 64 symbols, 64 rows, none proactive. Mode B has none.
         fec(Option<Fec>) => group.fec;
-        /// Octets of UDP payload of a full packet, 576..=65 507. Default: what a link of 1 500 octets carries.
+        /// Octets of UDP payload of a full packet, 548..=65 507; fewer where the interface or route of this host carries fewer. Default: what
+        /// a link of 1 500 octets carries.
         datagram(usize) => group.datagram;
         /// Octets that may be unacknowledged, at least two blocks. Default 16 MiB.
         window(u64) => group.window;
@@ -409,10 +410,15 @@ fn begin_cast(
             (true, None) => Holds::Sending,
             (false, None) => Holds::Nothing,
         };
-        let made = match message {
-            Some(data) => core.engine.cast_datagram(now, target, options.group, data),
-            None => core.engine.cast(now, target, options.group),
-        };
+        let made = core
+            .fit_datagrams(now, &target, &mut options.group)
+            .and_then(|()| {
+                let made = match message {
+                    Some(data) => core.engine.cast_datagram(now, target, options.group, data),
+                    None => core.engine.cast(now, target, options.group),
+                };
+                made.map_err(Error::from)
+            });
         match made {
             Ok(id) => {
                 let mut slot = GroupSlot::new(holds);
@@ -422,7 +428,7 @@ fn begin_cast(
             }
             Err(error) => {
                 core.give_back(holds);
-                Err(error.into())
+                Err(error)
             }
         }
     });

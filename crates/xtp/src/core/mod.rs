@@ -494,6 +494,7 @@ impl Core {
     pub(crate) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId> {
         self.check_carrier()?;
         self.engine.make_room(now);
+        self.carrier.note_path(now, &mut self.engine, peer);
         let id = self.engine.open(now, peer, options)?;
         self.slots.insert(id, Slot::new(peer));
         Ok(id)
@@ -509,6 +510,7 @@ impl Core {
         data: &mut Bytes,
     ) -> Result<ContextId> {
         self.check_carrier()?;
+        self.carrier.note_path(now, &mut self.engine, peer);
         let before = data.len();
         let id = self.engine.begin_message(now, peer, options, data)?;
         let mut slot = Slot::new(peer);
@@ -521,7 +523,7 @@ impl Core {
 
     /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.
     pub(crate) fn is_unheard(&self, id: ContextId) -> bool {
-        let unheard = |slot: &Slot| !slot.heard && slot.closed.is_none() && slot.unroutable.is_none();
+        let unheard = |slot: &Slot| !slot.heard && slot.closed.is_none() && slot.fault.is_none();
         self.broken.is_none() && self.slots.get(&id).is_some_and(unheard)
     }
 
@@ -537,13 +539,10 @@ impl Core {
         let slot = self.slots.get(&id)?;
         // Before the close: a datagram without a route is closed like any other, having left as far as the engine
         // knows.
-        if let Some(kind) = slot.unroutable
+        if let Some(fault) = slot.fault
             && !slot.heard
         {
-            return Some(Error::NoRoute {
-                peer: slot.peer,
-                source: kind.into(),
-            });
+            return Some(fault.error(slot.peer));
         }
         match &slot.closed {
             Some(reason) => Some(Error::Closed(reason.clone())),
