@@ -1,5 +1,6 @@
 //! What the host decides once for an engine: identity, carrier, limits.
 
+use crate::path::BASE_DATAGRAM;
 use core::net::IpAddr;
 use core::time::Duration;
 use xtp_wire::{Caps, Protection};
@@ -21,11 +22,11 @@ pub struct EngineConfig {
     pub own_addresses: Vec<IpAddr>,
     /// Cover payloads by the XTP checksum, for carriers without a UDP checksum. Default `false` [D-07].
     pub checksum_payload: bool,
-    /// Largest datagram the carrier takes, octets of UDP payload, 576..=65 507. Default 65 507. On all paths but local ones
+    /// Largest datagram the carrier takes, octets of UDP payload, 548..=65 507. Default 65 507. On all paths but local ones
     /// 1 200 octets are assumed before they were probed, or this if it is less.
     pub max_datagram: usize,
     /// Datagram size to begin with on local paths, where the host may know better (Linux loopback: 65 507), octets, taken as
-    /// 576..=`max_datagram`. Default 1 200.
+    /// 548..=`max_datagram`. Default 1 200.
     pub local_datagram: usize,
     /// Contexts alive at once, at most one for each 4 KiB of `memory_limit`; a FIRST beyond it gets DIAG(1,9). Default 1 048 576.
     pub max_contexts: usize,
@@ -118,14 +119,14 @@ impl EngineConfig {
             own_addresses: Vec::new(),
             checksum_payload: false,
             max_datagram: 65_507,
-            local_datagram: 1_200,
+            local_datagram: BASE_DATAGRAM,
             max_contexts: 1 << 20,
             memory_limit: 1 << 30,
             max_posted: 1 << 16,
             max_waiting: 4_096,
             near_room: 6 << 20,
             overrides: EngineOverrides::default(),
-            base_datagram: 1_200,
+            base_datagram: BASE_DATAGRAM,
             max_train: 256,
             tombstone_life: Duration::from_secs(60),
         }

@@ -47,6 +47,7 @@ pub use matching::{Envelope, Match, Matched, PostedId, ReceiveError, Received, S
 #[doc(hidden)]
 pub use options::TuningOverrides;
 pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Setting, Tuning};
+pub use path::{BASE_DATAGRAM, LEAST_DATAGRAM};
 pub use recv::octets::Octets;
 pub use stats::{ContextStats, EngineStats};
 pub use time::Time;

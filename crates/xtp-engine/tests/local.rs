@@ -1,4 +1,5 @@
-//! Local paths begin with the longest datagram: what becomes of those that carry less, and of those that do not say so.
+//! Local paths begin with the longest datagram: what becomes of those that carry less, and of those that do not say so; and of any
+//! path that carries less than the base.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -63,6 +64,13 @@ impl World {
         }
     }
 
+    /// The two hosts are not one.
+    fn far(&mut self, remote: bool) {
+        if remote {
+            self.addrs = ["10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap()];
+        }
+    }
+
     fn flush(&mut self, me: usize) {
         let mut out = TransmitBatch::new();
         self.ends[me].flush(self.now, &mut out);
@@ -76,19 +84,13 @@ impl World {
             }
         });
         for _ in 0..too_long {
-            match self.says {
-                Says::Nothing => {}
-                Says::TooLong => {
-                    self.ends[me].failed(self.now, self.addrs[1 - me], Failure::TooBig { octets: None })
-                }
-                Says::HowLong => self.ends[me].failed(
-                    self.now,
-                    self.addrs[1 - me],
-                    Failure::TooBig {
-                        octets: Some(self.fits),
-                    },
-                ),
-            }
+            let octets = match self.says {
+                Says::Nothing => continue,
+                Says::TooLong => None,
+                Says::HowLong => Some(self.fits),
+            };
+            let told = self.ends[me].failed(self.now, self.addrs[1 - me], Failure::TooBig { octets });
+            assert!(told, "an association sent it");
         }
         if too_long > 0 && self.says != Says::Nothing {
             self.flush(me);
@@ -205,6 +207,72 @@ fn what_does_not_leave_leaves_again_at_once_and_fits() {
             }
         }
     }
+}
+
+/// Sizes below the base datagram, down to the least.
+const NARROW: [usize; 6] = [548, 549, 576, 972, 1_172, 1_199];
+
+#[test]
+fn a_path_below_the_base_that_says_so_carries_everything_at_once() {
+    for remote in [false, true] {
+        for fits in NARROW {
+            for len in [100, 900, 5_000, 60_000, 300_000] {
+                for options in [paradigm::one_shot(PORT), paradigm::acknowledged_datagram(PORT)] {
+                    let mut world = World::new(fits, Says::HowLong);
+                    world.far(remote);
+                    let begin = world.now;
+                    world.send(options, len);
+                    let took = world.now.since(begin);
+                    assert!(took < Duration::from_millis(900), "{len} over {fits}: {took:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_known_to_be_below_the_base_is_sent_nothing_longer() {
+    for remote in [false, true] {
+        for fits in NARROW {
+            for len in [100, 900, 5_000, 60_000] {
+                let mut world = World::new(fits, Says::Nothing);
+                world.far(remote);
+                for me in 0..2 {
+                    let peer = world.addrs[1 - me];
+                    world.ends[me].note_path_mtu(world.now, peer, fits);
+                }
+                let begin = world.now;
+                world.send(paradigm::one_shot(PORT), len);
+                let took = world.now.since(begin);
+                assert!(took < Duration::from_millis(900), "{len} over {fits}: {took:?}");
+                let longest = world.lengths.iter().max();
+                assert!(longest <= Some(&fits), "{len} over {fits}: {:?}", world.lengths);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_that_carries_more_again_is_sent_more() {
+    let mut world = World::new(LOOPBACK, Says::Nothing);
+    let peer = world.addrs[1];
+    world.ends[0].note_path_mtu(world.now, peer, 600);
+    world.ends[0].note_path_mtu(world.now, peer, LOOPBACK);
+    world.send(paradigm::one_shot(PORT), 60_000);
+    assert!(
+        world.lengths.iter().any(|octets| *octets > 60_000),
+        "{:?}",
+        world.lengths
+    );
+}
+
+#[test]
+fn no_path_is_taken_to_carry_less_than_the_least() {
+    let mut world = World::new(LOOPBACK, Says::Nothing);
+    let peer = world.addrs[1];
+    world.ends[0].note_path_mtu(world.now, peer, 100);
+    world.send(paradigm::one_shot(PORT), 60_000);
+    assert_eq!(world.lengths.iter().max(), Some(&xtp_engine::LEAST_DATAGRAM));
 }
 
 #[test]

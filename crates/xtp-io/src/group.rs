@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering;
 
 use socket2::SockRef;
 
@@ -137,6 +138,7 @@ impl UdpSocket {
             result.map_err(|source| IoError::Option { option, addr, source })
         };
         let hops = u32::from(sending.hops);
+        self.endpoint.groups_by.store(interface, Ordering::Relaxed);
         if addr.is_ipv6() {
             required("IPV6_MULTICAST_IF", socket.set_multicast_if_v6(interface))?;
             required("IPV6_MULTICAST_HOPS", socket.set_multicast_hops_v6(hops))?;

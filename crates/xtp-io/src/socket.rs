@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -83,6 +83,7 @@ impl UdpSocket {
             socket: socket.into(),
             local,
             counts: Counts::default(),
+            groups_by: AtomicU32::new(0),
         };
         let io = sys::open(&endpoint, options, &mut capabilities);
         Ok(Self {
@@ -237,6 +238,17 @@ impl UdpSocket {
     /// What the system says.
     pub fn recv_errors(&self, out: &mut Vec<SocketError>) -> io::Result<usize> {
         self.io.recv_errors(&self.endpoint, out)
+    }
+
+    /// MTU of the way to `dst` in octets, IP header included, as this host knows it without sending: the least of the MTU
+    /// of its interface, of the route's own (`ip route ... mtu`) and of what a router said lately. `src`: the address it
+    /// is sent from, where that is not left to the system. For a group it is the interface by which this socket sends to
+    /// groups. A few system calls: not for every datagram.
+    ///
+    /// # Errors
+    /// `Unsupported` where the system does not tell; no route leads there; what else the system says.
+    pub fn path_mtu(&self, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
+        self.io.path_mtu(&self.endpoint, dst, src)
     }
 
     /// Takes the socket's pending error, which names no peer (`SO_ERROR`).

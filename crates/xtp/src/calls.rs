@@ -86,7 +86,7 @@ impl Endpoint {
         let peer = self.nearest(&peer)?;
         let stream = self.queue(peer, paradigm::datagram(service_number), data.into())?;
         match stream.failure() {
-            Some(error @ Error::NoRoute { .. }) => Err(error),
+            Some(error @ (Error::NoRoute { .. } | Error::Narrow { .. })) => Err(error),
             _ => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{Driver, Ecn, Engine, Failure, Outlet, Piece, Time, TransmitBatch};
+use xtp_engine::{Driver, Ecn, Engine, Failure, LEAST_DATAGRAM, Outlet, Piece, Time, TransmitBatch};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
@@ -14,15 +14,19 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
+mod fault;
 mod group;
 mod hand_in;
 mod message;
+mod routes;
 mod shortcut;
 mod sleep;
 mod way;
 
+pub(crate) use fault::Fault;
 pub(crate) use group::Membership;
 pub(crate) use message::Came;
+use routes::{TooLong, payload_of};
 pub(crate) use shortcut::Bed;
 use shortcut::Serves;
 use way::{Way, gather, parts};
@@ -42,9 +46,6 @@ const SMALL: usize = 9 << 10;
 const FEW: usize = 4;
 /// Octets of a train whose frames the system may be lent.
 const WORTH_LENDING: usize = 32 << 10;
-/// Octets a datagram loses to IP and UDP headers, by family of the peer.
-const OVERHEAD_V4: usize = 28;
-const OVERHEAD_V6: usize = 48;
 
 /// Where sending stopped because the kernel had no room.
 #[derive(Copy, Clone, Debug)]
@@ -62,10 +63,11 @@ pub(crate) struct Carrier {
     handed_in: usize,
     /// Where the packets begin that wait for room in the kernel.
     stall: Option<Stall>,
-    /// Peers no way leads to, as far as the users concerned were not told.
-    unroutable: Vec<(SocketAddr, io::ErrorKind)>,
+    /// Peers to which packets do not leave, as far as the users concerned were not told.
+    faults: Vec<(SocketAddr, Fault)>,
     /// What the socket failed with for good, until somebody asks.
     failure: Option<Error>,
+    routes: routes::Routes,
     shortcut: shortcut::Use,
     groups: group::Groups,
     trace: Option<Trace>,
@@ -94,8 +96,9 @@ impl Carrier {
             batch: Some(Box::default()),
             handed_in: 0,
             stall: None,
-            unroutable: Vec::new(),
+            faults: Vec::new(),
             failure: None,
+            routes: routes::Routes::default(),
             shortcut: shortcut::Use::default(),
             groups: group::Groups::default(),
             trace,
@@ -252,9 +255,9 @@ impl Carrier {
                     let source = io::Error::from_raw_os_error(error.code);
                     match source.kind() {
                         io::ErrorKind::ConnectionRefused => {
-                            engine.failed(now, error.peer, Failure::PortUnreachable)
+                            engine.failed(now, error.peer, Failure::PortUnreachable);
                         }
-                        kind => self.unroutable.push((error.peer, kind)),
+                        kind => self.faults.push((error.peer, Fault::NoRoute(kind))),
                     }
                 }
                 _ => tracing::debug!(peer = %error.peer, code = error.code, "error report of the network"),
@@ -262,9 +265,28 @@ impl Carrier {
         }
     }
 
-    /// What was found out about the ways to peers, once.
-    pub(crate) fn take_unroutable(&mut self) -> Vec<(SocketAddr, io::ErrorKind)> {
-        std::mem::take(&mut self.unroutable)
+    /// Tells the engine how long a datagram to `peer` may be, as far as this host knows.
+    #[inline]
+    pub(crate) fn note_path(&mut self, now: Time, engine: &mut Engine, peer: SocketAddr) {
+        if !self.routes.is_fresh(now, peer) {
+            self.learn_path(now, engine, peer, None);
+        }
+    }
+
+    #[cold]
+    fn learn_path(&mut self, now: Time, engine: &mut Engine, peer: SocketAddr, src: Option<IpAddr>) -> usize {
+        let (octets, is_news) = self.routes.carries(now, &self.socket, peer, src);
+        // A router's word may be forged: what every path carries is tried whatever it says.
+        let octets = octets.max(LEAST_DATAGRAM);
+        if is_news {
+            engine.note_path_mtu(now, peer, octets);
+        }
+        octets
+    }
+
+    /// What keeps packets to peers from leaving, once.
+    pub(crate) fn take_faults(&mut self) -> Vec<(SocketAddr, Fault)> {
+        std::mem::take(&mut self.faults)
     }
 
     /// What the socket failed with for good, once.
@@ -275,13 +297,13 @@ impl Carrier {
     /// Whether there is anything to take of both.
     #[inline]
     pub(crate) fn has_troubles(&self) -> bool {
-        !self.unroutable.is_empty() || self.failure.is_some()
+        !self.faults.is_empty() || self.failure.is_some()
     }
 
     /// Sends what is in `out` if that is one datagram, or a few in one piece; false, and nothing done, if it is not or
     /// did not leave.
     #[inline]
-    fn send_one(&mut self, out: &mut TransmitBatch) -> bool {
+    fn send_one(&mut self, now: Time, out: &mut TransmitBatch) -> bool {
         let [train] = &out.trains[..] else {
             self.shortcut.crowd();
             return false;
@@ -298,7 +320,11 @@ impl Carrier {
                 return false;
             }
         };
-        if self.stall.is_some() || self.trace.is_some() || !self.shortcut.send(&self.socket, train, octets) {
+        if self.stall.is_some()
+            || self.trace.is_some()
+            || !self.routes.fits(now, train.dst, longest(train))
+            || !self.shortcut.send(&self.socket, train, octets)
+        {
             return false;
         }
         out.clear();
@@ -310,18 +336,26 @@ impl Carrier {
         let start = self.stall.take();
         let mut first = start.map_or(0, |stall| stall.sent);
         for train in start.map_or(0, |stall| stall.train)..out.trains.len() {
+            let (dst, src, octets) = (
+                out.trains[train].dst,
+                out.trains[train].src,
+                longest(&out.trains[train]),
+            );
+            if self.is_too_long(now, engine, (dst, src), octets) {
+                first = 0;
+                continue;
+            }
             let mut outcome = self.send_train(out, train, first);
             if outcome.is_err() && out.trains[train].src.take().is_some() {
                 // This host may have lost the address the peer knew: any other will do, the peer can follow.
                 outcome = self.send_train(out, train, first);
             }
-            let dst = out.trains[train].dst;
             match outcome {
                 Ok(SendOutcome::WouldBlock { sent, .. }) => {
                     self.stall = Some(Stall { train, sent });
                     return;
                 }
-                Ok(SendOutcome::TooBig { .. }) => engine.failed(now, dst, Failure::TooBig { octets: None }),
+                Ok(SendOutcome::TooBig { .. }) => self.refused_for_length(now, engine, (dst, src), octets),
                 Ok(_) => {}
                 Err(error) => {
                     if let Err(failure) = self.judge(dst, error) {
@@ -333,6 +367,45 @@ impl Carrier {
             first = 0;
         }
         out.clear();
+    }
+
+    /// Whether datagrams of `octets` are longer than the way carries, as far as the kernel knows, and an association was told
+    /// so: it sends the same again, shorter.
+    fn is_too_long(
+        &mut self,
+        now: Time,
+        engine: &mut Engine,
+        (dst, src): (SocketAddr, Option<IpAddr>),
+        octets: usize,
+    ) -> bool {
+        if self.routes.fits(now, dst, octets) || dst.ip().is_multicast() {
+            return false;
+        }
+        let carries = self.learn_path(now, engine, dst, src);
+        let octets = (carries < octets).then_some(carries);
+        octets.is_some() && engine.failed(now, dst, Failure::TooBig { octets })
+    }
+
+    /// The kernel refused datagrams of `octets` for their length.
+    fn refused_for_length(
+        &mut self,
+        now: Time,
+        engine: &mut Engine,
+        (dst, src): (SocketAddr, Option<IpAddr>),
+        octets: usize,
+    ) {
+        match self.routes.refused(now, &self.socket, dst, src, octets) {
+            TooLong::Fits(octets) => {
+                if let Some(octets) = octets {
+                    engine.note_path_mtu(now, dst, octets);
+                }
+                engine.failed(now, dst, Failure::TooBig { octets });
+            }
+            TooLong::Narrow(octets) => {
+                let octets = u16::try_from(octets).unwrap_or(u16::MAX);
+                self.faults.push((dst, Fault::Narrow(octets)));
+            }
+        }
     }
 
     /// Hands one train to the kernel, beginning with its datagram number `first`.
@@ -393,7 +466,7 @@ impl Carrier {
             | Kind::AddrNotAvailable
             | Kind::Unsupported
             | Kind::InvalidInput => {
-                self.unroutable.push((dst, error.kind()));
+                self.faults.push((dst, Fault::NoRoute(error.kind())));
                 Ok(())
             }
             Kind::NotConnected | Kind::BrokenPipe => Err(Error::Carrier {
@@ -416,7 +489,7 @@ impl Outlet for Carrier {
     fn send(&mut self, now: Time, engine: &mut Engine, out: &mut TransmitBatch) {
         self.sendings += 1;
         self.given += out.trains.iter().map(|train| train.total as u64).sum::<u64>();
-        if !self.send_one(out) {
+        if !self.send_one(now, out) {
             self.send_all(now, engine, out);
         }
     }
@@ -457,13 +530,10 @@ fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-/// UDP payload that fits a link of `mtu` octets towards `peer`; `None` if the report is too vague.
-fn payload_of(mtu: u32, peer: IpAddr) -> Option<usize> {
-    let overhead = if peer.is_ipv4() { OVERHEAD_V4 } else { OVERHEAD_V6 };
-    usize::try_from(mtu)
-        .ok()?
-        .checked_sub(overhead)
-        .filter(|octets| *octets > 0)
+/// Octets of the longest datagram of a train.
+#[inline]
+fn longest(train: &xtp_engine::Train) -> usize {
+    train.segment.min(train.total)
 }
 
 fn from_io(ecn: xtp_io::Ecn) -> Ecn {

@@ -4,16 +4,6 @@ use super::*;
 use crate::frames::testing::sent_once;
 
 #[test]
-fn payload_leaves_room_for_headers() {
-    let four: IpAddr = "10.0.0.1".parse().expect("an ip");
-    let six: IpAddr = "fe80::1".parse().expect("an ip");
-    assert_eq!(payload_of(1_500, four), Some(1_472));
-    assert_eq!(payload_of(1_500, six), Some(1_452));
-    assert_eq!(payload_of(0, four), None, "a router that does not tell");
-    assert_eq!(payload_of(28, four), None);
-}
-
-#[test]
 fn errors_of_earlier_datagrams_do_not_end_the_socket() {
     for kind in [
         io::ErrorKind::ConnectionRefused,

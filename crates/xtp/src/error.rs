@@ -56,6 +56,19 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// The interface or route of this host carries shorter datagrams than the protocol needs.
+    #[error(
+        "this host sends {peer} datagrams of {octets} octets at most, and at least {least} are needed; give its interface or route an MTU of {} octets or more",
+        least + if peer.is_ipv4() { 28 } else { 48 }
+    )]
+    Narrow {
+        /// The peer.
+        peer: SocketAddr,
+        /// Octets of UDP payload that leave.
+        octets: usize,
+        /// Octets of UDP payload that are needed.
+        least: usize,
+    },
     /// A capture file could not be written.
     #[error("cannot write the capture {path}: {source}; check directory, rights and space")]
     Capture {
@@ -123,6 +136,7 @@ impl Error {
             self,
             Self::Closed(CloseReason::Unreachable | CloseReason::NobodyListens)
                 | Self::NoRoute { .. }
+                | Self::Narrow { .. }
                 | Self::Resolve { .. }
         )
     }
@@ -172,7 +186,10 @@ impl Error {
     pub(crate) fn is_certainly_not_executed(&self) -> bool {
         matches!(
             self,
-            Self::Closed(CloseReason::NobodyListens) | Self::NoRoute { .. } | Self::Address { .. }
+            Self::Closed(CloseReason::NobodyListens)
+                | Self::NoRoute { .. }
+                | Self::Narrow { .. }
+                | Self::Address { .. }
         )
     }
 
@@ -190,6 +207,7 @@ impl Error {
             Self::Interrupted => io::ErrorKind::Interrupted,
             Self::Closed(reason) | Self::CallerGone(reason) => kind_of_close(reason),
             Self::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
+            Self::Narrow { .. } => io::ErrorKind::HostUnreachable,
             Self::MessageTooLong { .. } => io::ErrorKind::InvalidData,
             Self::Command(error) => kind_of_command(error),
             Self::Address { .. } => io::ErrorKind::InvalidInput,

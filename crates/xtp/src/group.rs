@@ -89,7 +89,8 @@ impl CastOptions {
         /// Parity repair: 1..=128 symbols a block, rows from as many as there are symbols to 256 less those, of which at most all are
         /// proactive; `None`: what is lost is sent again as it was. Default 64 symbols, 64 rows, none proactive. Mode B has none.
         fec(Option<Fec>) => group.fec;
-        /// Octets of UDP payload of a full packet, 576..=65 507. Default: what a link of 1 500 octets carries.
+        /// Octets of UDP payload of a full packet, 548..=65 507; fewer where the interface or route of this host carries fewer. Default: what
+        /// a link of 1 500 octets carries.
         datagram(usize) => group.datagram;
         /// Octets that may be unacknowledged, at least two blocks. Default 16 MiB.
         window(u64) => group.window;
@@ -357,6 +358,28 @@ impl Endpoint {
     }
 }
 
+/// The target in canonical form, and what it settles of the options.
+fn settle(endpoint: &Endpoint, target: Target, options: &mut CastOptions) -> Result<Target> {
+    let scope = canonical::scope_of(endpoint.local_addr());
+    let target = canonical::target(target, scope, &mut options.interface)?;
+    if let Require::List(list) = &mut options.group.require {
+        canonical::required(list);
+    }
+    let six = match &target {
+        Target::Group(group) => group.is_ipv6(),
+        Target::Each(each) => each.iter().any(SocketAddr::is_ipv6),
+    };
+    if six && options.group.datagram == DATAGRAM_V4 {
+        options.group.datagram = DATAGRAM_V6;
+    }
+    if let (Target::Each(each), Require::All) = (&target, &options.group.require) {
+        // No other receiver can come.
+        let listed = u32::try_from(each.len()).unwrap_or(u32::MAX);
+        options.group.expect = options.group.expect.or(Some(listed));
+    }
+    Ok(target)
+}
+
 /// Makes a transmitter: of a stream, or of one message.
 fn begin_cast(
     endpoint: &Endpoint,
@@ -364,27 +387,12 @@ fn begin_cast(
     mut options: CastOptions,
     message: Option<Bytes>,
 ) -> Result<GroupId> {
-    let scope = canonical::scope_of(endpoint.local_addr());
-    let target = canonical::target(target, scope, &mut options.interface)?;
-    if let Require::List(list) = &mut options.group.require {
-        canonical::required(list);
-    }
-    let (multicast, six) = match &target {
-        Target::Group(group) => (true, group.is_ipv6()),
-        Target::Each(each) => (false, each.iter().any(SocketAddr::is_ipv6)),
-    };
-    if six && options.group.datagram == DATAGRAM_V4 {
-        options.group.datagram = DATAGRAM_V6;
-    }
-    if let (Target::Each(each), Require::All) = (&target, &options.group.require) {
-        // Nobody else can come.
-        let listed = u32::try_from(each.len()).unwrap_or(u32::MAX);
-        options.group.expect = options.group.expect.or(Some(listed));
-    }
+    let target = settle(endpoint, target, &mut options)?;
+    let multicast = matches!(target, Target::Group(_));
     let sending = options.sending();
     // Who collects answers to the whole group receives the group.
     let membership = match (&target, options.group.mode) {
-        (Target::Group(group), Mode::Bucket(_)) if multicast => Some(Membership {
+        (Target::Group(group), Mode::Bucket(_)) => Some(Membership {
             group: *group,
             interface: options.interface.clone(),
             source: None,
@@ -415,10 +423,15 @@ fn begin_cast(
             (true, None) => Holds::Sending,
             (false, None) => Holds::Nothing,
         };
-        let made = match message {
-            Some(data) => core.engine.cast_datagram(now, target, options.group, data),
-            None => core.engine.cast(now, target, options.group),
-        };
+        let made = core
+            .fit_datagrams(now, &target, &mut options.group)
+            .and_then(|()| {
+                let made = match message {
+                    Some(data) => core.engine.cast_datagram(now, target, options.group, data),
+                    None => core.engine.cast(now, target, options.group),
+                };
+                made.map_err(Error::from)
+            });
         match made {
             Ok(id) => {
                 let mut slot = GroupSlot::new(holds);
@@ -428,7 +441,7 @@ fn begin_cast(
             }
             Err(error) => {
                 core.give_back(holds);
-                Err(error.into())
+                Err(error)
             }
         }
     });

@@ -13,6 +13,7 @@ mod linkem;
 mod multicast;
 mod namespace;
 mod namespaces;
+mod narrow;
 mod readme;
 mod relay;
 mod strace;
@@ -42,6 +43,11 @@ const SUITES: &[Suite] = &[
         name: "namespaces",
         needs: &[Need::Root, Need::Namespaces],
         run: namespaces::run,
+    },
+    Suite {
+        name: "narrow",
+        needs: &[Need::Root, Need::Namespaces],
+        run: narrow::run,
     },
     Suite {
         name: "cast",

@@ -205,15 +205,15 @@ fn start(namespace: &Namespace, program: &Path, words: &[&str]) -> Result<Proces
 }
 
 /// What an exchange prints as it goes.
-struct Progress(Lines<BufReader<ChildStdout>>);
+pub(super) struct Progress(Lines<BufReader<ChildStdout>>);
 
-fn lines(process: &mut Process) -> Result<Progress, String> {
+pub(super) fn lines(process: &mut Process) -> Result<Progress, String> {
     let stream = process.child().stdout.take().ok_or("no output")?;
     Ok(Progress(BufReader::new(stream).lines()))
 }
 
 impl Progress {
-    fn next_line(&mut self) -> Result<String, String> {
+    pub(super) fn next_line(&mut self) -> Result<String, String> {
         match self.0.next() {
             Some(Ok(line)) => Ok(line),
             Some(Err(error)) => Err(error.to_string()),
@@ -233,7 +233,7 @@ impl Progress {
         }
     }
 
-    fn until(&mut self, reached: impl Fn(u64, u64) -> bool) -> Result<(), String> {
+    pub(super) fn until(&mut self, reached: impl Fn(u64, u64) -> bool) -> Result<(), String> {
         loop {
             let (octets, segment) = self.next()?;
             if reached(octets, segment) {
@@ -244,7 +244,7 @@ impl Progress {
 }
 
 /// Lets an exchange come to its end; the largest segment then.
-fn finish(mut client: Process, mut progress: Progress) -> Result<u64, String> {
+pub(super) fn finish(mut client: Process, mut progress: Progress) -> Result<u64, String> {
     let mut last = None;
     while let Ok((_, segment)) = progress.next() {
         last = Some(segment);

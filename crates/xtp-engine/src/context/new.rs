@@ -111,6 +111,7 @@ impl Context {
             sync: 0,
             is_local: true,
             initial_rtt: None,
+            path_limit: None,
         };
         let parts = Parts {
             identity,

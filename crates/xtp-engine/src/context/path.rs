@@ -248,9 +248,15 @@ impl Context {
         if !self.state.is_live() {
             return;
         }
+        let before = self.peer.mtu.current();
         self.peer.mtu.on_too_big(limit);
         self.shorten_first(env.now);
-        self.writer.control.set_segment(self.segment_size() as u32);
+        let segment = self.segment_size() as u32;
+        if self.peer.mtu.current() < before && !self.tuning.no_error {
+            // What is longer has not arrived. It leaves again at once, cut to the new size; of congestion that says nothing.
+            self.writer.inflight.mark_longer_lost(segment);
+        }
+        self.writer.control.set_segment(segment);
         self.event(env, Event::MaxData(self.segment_size() as u32));
         self.schedule_path_timer();
     }

@@ -9,6 +9,7 @@ use crate::config::EngineConfig;
 use crate::control::flow::{ReaderCredit, WriterCredit};
 use crate::event::{ContextId, ListenerId};
 use crate::options::{CongestionKind, OpenOptions, Tuning};
+use crate::path::LEAST_DATAGRAM;
 use crate::path::mtu::MtuSearch;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
@@ -62,6 +63,9 @@ pub(crate) struct Identity {
     pub(crate) sync: u32,
     pub(crate) is_local: bool,
     pub(crate) initial_rtt: Option<Duration>,
+    /// Most octets of a datagram that this host's own interface or route to the peer carries, where that is less than a
+    /// path is taken to carry.
+    pub(crate) path_limit: Option<usize>,
 }
 
 /// What the engine found out about a FIRST it accepts.
@@ -271,8 +275,9 @@ fn path_search(
     now: Time,
 ) -> (MtuSearch, usize) {
     let largest = largest_datagram(identity.is_local, addr, config);
+    let largest = largest.min(identity.path_limit.unwrap_or(largest));
     let start = match identity.is_local {
-        true => config.local_datagram.clamp(576, largest),
+        true => config.local_datagram.max(LEAST_DATAGRAM).min(largest),
         false => config.base_datagram.min(largest),
     };
     let base = config.base_datagram.min(start);

@@ -1,6 +1,7 @@
 //! FIRST without a context: tombstone, listener, age, pressure, and a new context (§2.3, §6.9, §7.4).
 
 use super::Engine;
+use super::peers::Knowledge;
 use super::responder::Terms;
 use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pure_datagram};
 use crate::context::delivery::asks_for_delivery;
@@ -8,7 +9,6 @@ use crate::context::{Acceptance, Env, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
 use core::net::IpAddr;
-use core::time::Duration;
 use rand_core::Rng;
 use std::sync::Arc;
 use xtp_wire::{Address, Caps, ClientId, DiagValue, First, GroupPoint, Header, Packet, Tlv, Token, Traffic};
@@ -412,15 +412,11 @@ impl Engine {
     /// Names, key and first sync of a new context.
     pub(super) fn identity(&mut self, peer: core::net::SocketAddr) -> Identity {
         let known = self.peers.get(peer.ip(), self.now);
-        self.identity_knowing(peer, known.rtt)
+        self.identity_knowing(peer, &known)
     }
 
-    /// The same where the round trip to `peer` was looked up.
-    pub(super) fn identity_knowing(
-        &mut self,
-        peer: core::net::SocketAddr,
-        initial_rtt: Option<Duration>,
-    ) -> Identity {
+    /// The same where what is remembered of `peer` was looked up.
+    pub(super) fn identity_knowing(&mut self, peer: core::net::SocketAddr, known: &Knowledge) -> Identity {
         let key = self.fresh_key();
         let sync = self.rng.next_u32();
         let id = self.contexts.reserve();
@@ -429,7 +425,8 @@ impl Engine {
             key,
             sync,
             is_local: self.is_local(peer),
-            initial_rtt,
+            initial_rtt: known.rtt,
+            path_limit: known.path_limit.map(usize::from),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::Engine;
 use crate::admit::Incoming;
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{ALONE, Env, Input, State};
+use crate::path::LEAST_DATAGRAM;
 use crate::time::Time;
 use crate::transmit::{Datagram, Failure};
 use core::net::SocketAddr;
@@ -256,19 +257,48 @@ impl Engine {
         true
     }
 
-    /// The carrier says what became of a datagram that was sent to `peer`.
-    pub fn failed(&mut self, now: Time, peer: SocketAddr, failure: Failure) {
+    /// The carrier says what became of a datagram that was sent to `peer`. Whether an association or a
+    /// group concerns it.
+    pub fn failed(&mut self, now: Time, peer: SocketAddr, failure: Failure) -> bool {
         self.advance(now);
-        for slot in self.slots_of(peer) {
+        let slots = self.slots_of(peer);
+        let mut any = !slots.is_empty();
+        for slot in slots {
             self.with(slot, |context, env| match failure {
                 Failure::PortUnreachable => context.port_unreachable(env),
                 Failure::TooBig { octets } => context.too_big(octets, env),
             });
             self.mark_dirty(slot);
         }
-        if failure == Failure::PortUnreachable {
-            self.group_port_unreachable(peer);
+        match failure {
+            Failure::PortUnreachable => self.group_port_unreachable(peer),
+            Failure::TooBig { octets: Some(octets) } => any |= self.group_too_big(peer, octets),
+            Failure::TooBig { octets: None } => {}
         }
+        any
+    }
+
+    /// The carrier knows that datagrams of `octets` (UDP payload) leave this host towards `peer`: the MTU of its own
+    /// interface, or of the route. Associations that begin later state and send no more, where that is less than a path
+    /// is taken to carry; at least [`LEAST_DATAGRAM`](crate::LEAST_DATAGRAM) is taken.
+    pub fn note_path_mtu(&mut self, now: Time, peer: SocketAddr, octets: usize) {
+        self.advance(now);
+        let assumed = match self.is_local(peer) {
+            true => self.config.local_datagram,
+            false => self.config.base_datagram,
+        };
+        let limit = Some(octets.max(LEAST_DATAGRAM))
+            .filter(|octets| *octets < assumed)
+            .and_then(|octets| u16::try_from(octets).ok());
+        let now = self.now;
+        if self.peers.get(peer.ip(), now).path_limit != limit {
+            self.peers.note(peer.ip(), now, |known| known.path_limit = limit);
+        }
+    }
+
+    /// What [`note_path_mtu`](Self::note_path_mtu) left of it.
+    pub(super) fn path_limit(&self, peer: SocketAddr) -> Option<usize> {
+        self.peers.get(peer.ip(), self.now).path_limit.map(usize::from)
     }
 
     /// Contexts of `peer` that the carrier reports something of, in an order that does not depend on how they were found.

@@ -54,6 +54,7 @@ use crate::demux::Demux;
 use crate::error::Error;
 use crate::event::{ContextId, Event, Read};
 use crate::listener::Listeners;
+use crate::path::LEAST_DATAGRAM;
 use crate::stats::EngineStats;
 use crate::time::Time;
 use crate::time::deadlines::Deadlines;
@@ -282,8 +283,8 @@ impl Engine {
 }
 
 fn check(config: &EngineConfig) -> Result<(), Error> {
-    if !(576..=65_507).contains(&config.max_datagram) {
-        return Err(Error::InvalidOption("max_datagram must lie in 576..=65 507"));
+    if !(LEAST_DATAGRAM..=65_507).contains(&config.max_datagram) {
+        return Err(Error::InvalidOption("max_datagram must lie in 548..=65 507"));
     }
     if config.memory_limit < 1 << 16 {
         return Err(Error::InvalidOption("memory_limit must be at least 65 536"));

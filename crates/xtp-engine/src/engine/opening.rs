@@ -86,7 +86,7 @@ impl Engine {
             first_len: 0,
             first_ask: Options::empty(),
         };
-        let identity = self.identity_knowing(peer, known.rtt);
+        let identity = self.identity_knowing(peer, &known);
         Ok(Prepared {
             identity,
             opening,

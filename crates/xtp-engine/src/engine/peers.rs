@@ -26,6 +26,9 @@ pub(super) struct Knowledge {
     pub(super) instance: Option<(NonZeroU64, Time)>,
     /// Its UTC minus ours, milliseconds.
     pub(super) clock_ms: i64,
+    /// Most octets of a datagram on the way there, as the carrier knows it ([`Engine::note_path_mtu`](super::Engine::note_path_mtu)),
+    /// where they are fewer than a path is taken to carry.
+    pub(super) path_limit: Option<u16>,
 }
 
 /// The memory.

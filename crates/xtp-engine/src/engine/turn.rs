@@ -282,6 +282,7 @@ impl Engine {
             sync,
             is_local: self.is_local(peer),
             initial_rtt: None,
+            path_limit: self.path_limit(peer),
         };
         self.with(slot, |context, env| {
             context.begin_again(how, &identity, time, env)

@@ -1,5 +1,6 @@
 //! Search for the largest datagram a path carries (§5.5 [D-40], after RFC 8899).
 
+use super::LEAST_DATAGRAM;
 use crate::Time;
 use crate::fields::Fields;
 use core::time::Duration;
@@ -17,8 +18,6 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(600);
 /// The same after a black hole, which may have been something else; twice as long after each that follows.
 const HOLE_REST: Duration = Duration::from_secs(4);
-/// No report makes datagrams smaller than this.
-const FLOOR: usize = 576;
 
 #[derive(Copy, Clone, Debug)]
 struct Probe {
@@ -142,10 +141,11 @@ impl MtuSearch {
         }
     }
 
-    /// The carrier (or a credible ICMP message) says that a datagram was too big; `limit` = what fits, if known.
+    /// The carrier (or a credible ICMP message) says that a datagram was too big; `limit` = what fits, if known. No report
+    /// makes datagrams smaller than [`LEAST_DATAGRAM`].
     pub(crate) fn on_too_big(&mut self, limit: Option<usize>) {
         let limit = match (limit, self.probe) {
-            (Some(limit), _) => limit.max(FLOOR.min(self.base)),
+            (Some(limit), _) => limit.max(LEAST_DATAGRAM.min(self.base)),
             // Only the probe is new, so it is the probe that did not fit.
             (None, Some(probe)) => probe.size - 1,
             // What it began with was a guess: the sizes between are still to be tried.

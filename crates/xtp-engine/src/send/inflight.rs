@@ -480,6 +480,21 @@ impl Inflight {
         }
     }
 
+    /// Marks all segments of more than `len` octets as lost. O(runs).
+    pub(crate) fn mark_longer_lost(&mut self, len: u32) {
+        for index in (0..self.runs.len()).rev() {
+            let run = self.runs[index];
+            let longer = match () {
+                () if run.lost || run.size <= len && run.last <= len => 0,
+                () if run.last <= len => run.count - 1,
+                () => run.count,
+            };
+            if longer > 0 {
+                self.mark_run(index, longer);
+            }
+        }
+    }
+
     /// Marks the first `count` segments of a run and returns them; the rest becomes the run behind it.
     fn mark_run(&mut self, index: usize, count: u32) -> Run {
         let run = self.runs[index];

@@ -343,10 +343,12 @@ impl World {
             Kind::MarkAt { back, octets, what } => host.mark_at(now, *back, *octets, *what),
             Kind::FinalStats { back } => host.final_stats(*back),
             Kind::Readable { back } => host.readable(*back),
-            Kind::Unreachable { host: of } => host.driver.failed(now, address(*of), Failure::PortUnreachable),
+            Kind::Unreachable { host: of } => {
+                host.driver.failed(now, address(*of), Failure::PortUnreachable);
+            }
             Kind::TooBig { host: of, octets } => {
                 host.driver
-                    .failed(now, address(*of), Failure::TooBig { octets: *octets })
+                    .failed(now, address(*of), Failure::TooBig { octets: *octets });
             }
             Kind::Clock { offset } => host.driver.set_utc_offset(*offset),
             Kind::Odd { back, what, number } => odd_command(host, *back, *what, *number, now),

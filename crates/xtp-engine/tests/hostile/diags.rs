@@ -46,7 +46,7 @@ fn a_diag_makes_packets_no_smaller_than_every_path_carries() {
             ("535", 1_200),
             ("", 1_200),
             ("600", 600),
-            ("536", 576),
+            ("536", 548),
         ] {
             let mut world = World::new(ahead);
             let id = world.open(paradigm::stream(PORT));

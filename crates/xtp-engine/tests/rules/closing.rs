@@ -116,7 +116,11 @@ fn a_doubt_does_not_last_as_long_as_a_pause() {
         host.write(id, b"answer", false);
         let mut sent = host.flush();
         while !sent.iter().any(|octets| asks(octets)) {
-            sent.extend(host.wait(Duration::from_millis(500)).into_iter().map(|(_, octets)| octets));
+            sent.extend(
+                host.wait(Duration::from_millis(500))
+                    .into_iter()
+                    .map(|(_, octets)| octets),
+            );
         }
         let asked = question(&sent);
         host.wait(Duration::from_secs(8));

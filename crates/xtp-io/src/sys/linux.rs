@@ -1,7 +1,7 @@
 //! The Linux back end: what the kernel offers is switched on here, used in `send` and `recv`.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +28,7 @@ mod mark;
 mod one;
 pub(crate) mod pages;
 pub(crate) mod recv;
+mod route;
 pub(crate) mod run;
 pub(crate) mod scheduling;
 mod send;
@@ -218,6 +219,10 @@ impl DatagramIo for LinuxIo {
 
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
         errors::recv_errors(endpoint, out)
+    }
+
+    fn path_mtu(&self, endpoint: &Endpoint, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
+        route::path_mtu(endpoint, dst, src)
     }
 
     fn overflows(&self, endpoint: &Endpoint) -> u64 {

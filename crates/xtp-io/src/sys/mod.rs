@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use crate::capabilities::Capabilities;
@@ -100,6 +101,8 @@ pub(crate) struct Endpoint {
     pub(crate) socket: UdpSocket,
     pub(crate) local: SocketAddr,
     pub(crate) counts: Counts,
+    /// Index of the interface by which it sends to groups, 0 for that of the route.
+    pub(crate) groups_by: AtomicU32,
 }
 
 impl Endpoint {
@@ -165,6 +168,11 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
 
     /// Appends queued errors, a bounded number.
     fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize>;
+
+    /// MTU of the way to an address, as far as the system knows it.
+    fn path_mtu(&self, _: &Endpoint, _: SocketAddr, _: Option<IpAddr>) -> io::Result<u32> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Datagrams the system threw away because the receive buffer was full, as far as it tells.
     fn overflows(&self, _: &Endpoint) -> u64 {

@@ -86,3 +86,23 @@ fn a_datagram_beyond_the_links_mtu_is_too_big_and_the_mtu_told() {
         assert_eq!(receive(&peer, 1), [fitting]);
     }
 }
+
+#[test]
+fn the_mtu_of_a_way_is_known_without_sending() {
+    for ip in loopbacks() {
+        let socket = bind(ip, &SocketOptions::default());
+        // 65 536 unless somebody changed it.
+        let told = socket.path_mtu(socket.local_addr(), None).expect("told");
+        assert!((1_280..=65_536).contains(&told), "{told}");
+        assert_eq!(
+            socket.path_mtu(socket.local_addr(), Some(ip)).expect("told"),
+            told
+        );
+        assert_eq!(socket.counters().send_calls, 0);
+    }
+    let any = UdpSocket::bind(([0, 0, 0, 0], 0).into(), &SocketOptions::default()).expect("bound");
+    let own = std::net::SocketAddr::from(([127, 0, 0, 1], 9));
+    assert!(any.path_mtu(own, None).is_ok());
+    let wrong = Some(IpAddr::from([203, 0, 113, 77]));
+    assert!(any.path_mtu(own, wrong).is_err(), "not an address of this host");
+}

@@ -200,6 +200,29 @@ fn probes_find_what_the_path_carries() {
     }
 }
 
+/// A link of less than the base that says so: whatever was too long leaves again, cut, before any timer.
+#[test]
+fn a_narrow_link_that_says_so_costs_no_timer() {
+    for mtu in [548, 572, 972, 1_172, 1_199] {
+        let mut world = crate::common::pair_over(&LinkConfig {
+            mtu: Some(mtu),
+            ..link(10 * MS)
+        });
+        world.net.report_too_big = true;
+        let steps = vec![pour(60_000), Step::CloseWriter];
+        world.add_flow(stream_flow(steps, vec![Step::AwaitEnd, Step::CloseWriter]));
+        finish_clean(&mut world);
+        let arrived = |record: &&xtp_sim::trace::Record| record.seen.len > 0 && !record.fate.is_lost();
+        let last = records(&world).iter().rev().find(arrived).expect("data arrived");
+        assert!(last.seen.size <= mtu);
+        assert!(
+            Duration::from_nanos(last.at) < 800 * MS,
+            "{mtu}: {}",
+            crate::common::tail(&world)
+        );
+    }
+}
+
 #[test]
 fn a_black_hole_is_noticed_and_the_transfer_goes_on() {
     for (mtu, reported) in [(1_200, false), (1_200, true), (1_300, false), (1_300, true)] {

@@ -3,13 +3,13 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use xtp_engine::{Driver, Time};
+use xtp_engine::{Driver, LEAST_DATAGRAM, Time};
 use xtp_io::{GroupSending, Interface, RecvBatch, SocketOptions, UdpSocket};
 
 use super::hand_in::Batch;
 use super::{Carrier, counted};
 use crate::clock::Clock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Octets asked for as the buffer of a group's socket: a receiver that rests, or whose disk does, loses what comes beyond.
 const BUFFER: usize = 16 << 20;
@@ -108,6 +108,24 @@ impl Carrier {
         if groups.joined[at].users == 0 {
             groups.joined.remove(at);
             groups.listed();
+        }
+    }
+
+    /// Octets of the longest datagram to `peer`, as far as this host knows.
+    ///
+    /// # Errors
+    /// [`Error::Narrow`] for a group whose interface carries less than any packet may have. Of a single host the kernel may
+    /// have been told so by anybody: there the engine's least is tried.
+    pub(crate) fn longest_to(&mut self, now: Time, peer: SocketAddr) -> Result<usize> {
+        let peer = xtp_io::canonical(peer);
+        let (octets, _) = self.routes.carries(now, &self.socket, peer, None);
+        match peer.ip().is_multicast() && octets < LEAST_DATAGRAM {
+            true => Err(Error::Narrow {
+                peer,
+                octets,
+                least: LEAST_DATAGRAM,
+            }),
+            false => Ok(octets.max(LEAST_DATAGRAM)),
         }
     }
 

@@ -55,7 +55,9 @@ impl Carrier {
         match outcome {
             Ok(0) => {}
             Ok(count) => self.shortcut.came(*count),
-            Err(_) => engine.failed(clock.now(), shortcut.peer(), Failure::PortUnreachable),
+            Err(_) => {
+                engine.failed(clock.now(), shortcut.peer(), Failure::PortUnreachable);
+            }
         }
         self.shortcut.take_back(shortcut)
     }

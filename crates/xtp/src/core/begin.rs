@@ -15,6 +15,7 @@ impl Core {
         self.check_carrier()?;
         let peer = canonical::peer(peer, self.scope)?;
         self.engine.make_room(now);
+        self.carrier.note_path(now, &mut self.engine, peer);
         let id = self.engine.open(now, peer, options)?;
         self.slots.insert(id, Slot::new(peer));
         Ok(id)
@@ -38,6 +39,7 @@ impl Core {
     ) -> Result<ContextId> {
         self.check_carrier()?;
         let peer = canonical::peer(peer, self.scope)?;
+        self.carrier.note_path(now, &mut self.engine, peer);
         let before = data.len();
         let id = self.engine.begin_message(now, peer, options, data)?;
         let mut slot = Slot::new(peer);

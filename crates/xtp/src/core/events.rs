@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use xtp_engine::{CloseReason, ContextId, Event, Time};
 
 use super::{Accepted, Core, Use};
-use crate::error::Error;
+use crate::carrier::Fault;
 
 impl Core {
     /// Takes all events of the engine.
@@ -98,17 +98,17 @@ impl Core {
         if let Some(failure) = self.carrier.take_failure() {
             self.fail(&failure);
         }
-        for (peer, kind) in self.carrier.take_unroutable() {
-            self.mark_unroutable(now, peer, kind);
+        for (peer, fault) in self.carrier.take_faults() {
+            self.note_fault(now, peer, fault);
         }
     }
 
-    fn mark_unroutable(&mut self, now: Time, peer: SocketAddr, kind: std::io::ErrorKind) {
-        tracing::debug!(%peer, %kind, "no route");
+    fn note_fault(&mut self, now: Time, peer: SocketAddr, fault: Fault) {
+        tracing::debug!(%peer, ?fault, "packets do not leave");
         let mut requests = Vec::new();
         for (id, slot) in &mut self.slots {
-            if slot.peer == peer && !slot.heard && slot.unroutable.is_none() {
-                slot.unroutable = Some(kind);
+            if slot.peer == peer && !slot.heard && slot.fault.is_none() {
+                slot.fault = Some(fault);
                 slot.wake();
                 self.news += 1;
                 if matches!(slot.used_by, Use::Request { .. }) {
@@ -117,8 +117,7 @@ impl Core {
             }
         }
         for (id, used_by) in requests {
-            let source = kind.into();
-            self.complete(now, id, used_by, Err(Error::NoRoute { peer, source }));
+            self.complete(now, id, used_by, Err(fault.error(peer)));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::task::{Poll, Waker};
 
 use bytes::{Buf, Bytes};
 use smallvec::SmallVec;
-use xtp_engine::group::{GroupClose, GroupEvent, GroupId};
+use xtp_engine::group::{CastOptions, GroupClose, GroupEvent, GroupId, Target};
 use xtp_engine::{Read, Time};
 
 use super::reading::{self, Collects, Partial};
@@ -119,6 +119,27 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// Packets of a group are no longer than the ways to it carry.
+    ///
+    /// # Errors
+    /// [`Error::Narrow`] if the interface by which a multicast group is reached carries less than any packet may have.
+    pub(crate) fn fit_datagrams(
+        &mut self,
+        now: Time,
+        target: &Target,
+        options: &mut CastOptions,
+    ) -> Result<()> {
+        let targets = match target {
+            Target::Group(group) => std::slice::from_ref(group),
+            Target::Each(each) => each,
+        };
+        for peer in targets {
+            let octets = self.carrier.longest_to(now, *peer)?;
+            options.datagram = options.datagram.min(octets);
+        }
+        Ok(())
     }
 
     /// The facade's knowledge of a party.

@@ -500,7 +500,7 @@ impl Core {
 
     /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.
     pub(crate) fn is_unheard(&self, id: ContextId) -> bool {
-        let unheard = |slot: &Slot| !slot.heard && slot.closed.is_none() && slot.unroutable.is_none();
+        let unheard = |slot: &Slot| !slot.heard && slot.closed.is_none() && slot.fault.is_none();
         self.broken.is_none() && self.slots.get(&id).is_some_and(unheard)
     }
 
@@ -516,13 +516,10 @@ impl Core {
         let slot = self.slots.get(&id)?;
         // Before the close: a datagram without a route is closed like any other, having left as far as the engine
         // knows.
-        if let Some(kind) = slot.unroutable
+        if let Some(fault) = slot.fault
             && !slot.heard
         {
-            return Some(Error::NoRoute {
-                peer: slot.peer,
-                source: kind.into(),
-            });
+            return Some(fault.error(slot.peer));
         }
         match &slot.closed {
             Some(reason) => Some(Error::Closed(reason.clone())),

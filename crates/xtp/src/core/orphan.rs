@@ -26,11 +26,12 @@ impl Core {
         let Ok(slot) = self.slot(id) else {
             return;
         };
-        let (started, closed) = (slot.started, slot.closed.clone());
+        let over = slot.closed.is_some() || slot.fault.is_some() && !slot.heard;
+        let started = slot.started;
         slot.drop_wakers();
         self.watch.remove(super::Source::Stream(id));
-        if closed.is_some() || !started {
-            // Ended: nothing follows. Never started: no packet says that it existed, and none should.
+        if over || !started {
+            // Ended, or packets do not leave: nothing follows. Never started: no packet says that it existed, and none should.
             self.forget(now, id);
             return;
         }

@@ -1,6 +1,5 @@
 //! What is kept for each association and each listener beside the engine's own state.
 
-use std::io;
 use std::net::SocketAddr;
 use std::task::Waker;
 
@@ -11,6 +10,7 @@ use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId, Time};
 use super::gathering::Pace;
 use super::reading::{Collects, Partial};
 use super::write_memory::WriteMemory;
+use crate::carrier::Fault;
 
 /// Who looks after an association.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -59,8 +59,8 @@ pub(crate) struct Slot {
     pub(crate) corked: bool,
     /// Every write of `io::Write` leaves at once.
     pub(crate) nodelay: bool,
-    /// No route leads to the peer.
-    pub(crate) unroutable: Option<io::ErrorKind>,
+    /// What keeps packets to the peer from leaving.
+    pub(crate) fault: Option<Fault>,
     /// How it ended.
     pub(crate) closed: Option<CloseReason>,
     /// Octets accepted by the engine, which is the offset of the next one.
@@ -130,7 +130,7 @@ impl Slot {
             echo_due: false,
             corked: false,
             nodelay: false,
-            unroutable: None,
+            fault: None,
             closed: None,
             written: 0,
             more: None,
@@ -161,7 +161,7 @@ impl Slot {
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         let empty = |more: &More| more.partial.is_empty() && more.buffer.is_empty() && more.held.is_none();
-        self.closed.is_none() && self.unroutable.is_none() && self.more.as_deref().is_none_or(empty)
+        self.closed.is_none() && self.fault.is_none() && self.more.as_deref().is_none_or(empty)
     }
 
     /// Octets of the message being read that have come.

@@ -302,6 +302,19 @@ impl Engine {
         }
     }
 
+    /// The carrier says that datagrams to `peer` may have `octets` at most; whether a transmitter follows.
+    pub(super) fn group_too_big(&mut self, peer: SocketAddr, octets: usize) -> bool {
+        let mut follows = false;
+        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+            let Some((id, Party::Transmitter(transmitter))) = entry else {
+                continue;
+            };
+            let env = env!(self, slot as u32, *id);
+            follows |= transmitter.too_big(peer, octets, &env);
+        }
+        follows
+    }
+
     /// Serves the transmitters and receivers of groups that have something to say or whose time has come: part of
     /// [`flush`](Self::flush), apart for whoever calls [`flush_ahead`](Self::flush_ahead) instead.
     pub(crate) fn flush_parties(&mut self, now: Time, out: &mut TransmitBatch) {

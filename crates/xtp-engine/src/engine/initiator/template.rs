@@ -16,6 +16,7 @@ pub(super) struct Template {
     options: OpenOptions,
     token: Option<Token>,
     instance: Option<NonZeroU64>,
+    path_limit: Option<usize>,
     header: Header,
     /// Address and specifier.
     head: Vec<u8>,
@@ -46,6 +47,7 @@ impl Template {
             options: initiator.options.clone(),
             token: opening.token,
             instance: opening.instance,
+            path_limit: initiator.prepared.identity.path_limit,
             header,
             head: head.to_vec(),
             places: FirstPlaces::of(head)?,
@@ -67,6 +69,7 @@ impl Template {
         self.peer == initiator.peer
             && self.token == prepared.opening.token
             && self.instance == prepared.opening.instance
+            && self.path_limit == prepared.identity.path_limit
             && !prepared.legacy
             && initiator.request.len() <= self.room
             && self.options == initiator.options

@@ -1,8 +1,8 @@
 //! The error queue: what the network or the kernel says about datagrams sent earlier.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::AsRawFd;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsRawFd, RawFd};
 
 use super::super::Endpoint;
 use super::super::cmsg::{Control, Message};
@@ -14,38 +14,21 @@ use crate::error::{SocketError, SocketErrorKind};
 /// Most reports of one call: whoever can forge them must not keep the caller here.
 const MOST: usize = 64;
 
+/// What a report says: kind, error number, reporter.
+type Report = (SocketErrorKind, i32, Option<IpAddr>);
+
 /// Appends queued errors to `out`; returns how many.
 pub(super) fn recv_errors(endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
     let mut count = 0;
     for _ in 0..MOST {
-        let mut name = Name::new();
-        let mut control = Control::<CONTROL>::new();
-        let mut header = empty_header();
-        header.msg_name = name.as_mut_ptr();
-        header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
-        header.msg_control = control.as_mut_ptr();
-        header.msg_controllen = CONTROL as _;
         add(&endpoint.counts.error_calls, 1);
-        let fd = endpoint.socket.as_raw_fd();
-        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-        // SAFETY: name and control live until the call returns, with their true lengths; no payload is
-        // asked for.
-        if unsafe { libc::recvmsg(fd, &raw mut header, flags) } < 0 {
-            match last_error() {
-                libc::EAGAIN => break,
-                code if code == libc::EINTR || may_be_pending(code) => continue,
-                code => return Err(io::Error::from_raw_os_error(code)),
-            }
-        }
-        let Some(peer) = name.address(header.msg_namelen) else {
-            continue;
+        let (peer, told) = match next(endpoint.socket.as_raw_fd()) {
+            Ok(next) => next,
+            Err(libc::EAGAIN) => break,
+            Err(code) if code == libc::EINTR || may_be_pending(code) => continue,
+            Err(code) => return Err(io::Error::from_raw_os_error(code)),
         };
-        #[allow(
-            clippy::unnecessary_cast,
-            reason = "the length's type differs between C libraries"
-        )]
-        let length = header.msg_controllen as usize;
-        if let Some((kind, code, reporter)) = control.messages(length).find_map(|message| report(&message)) {
+        if let (Some(peer), Some((kind, code, reporter))) = (peer, told) {
             out.push(SocketError {
                 peer,
                 kind,
@@ -58,8 +41,40 @@ pub(super) fn recv_errors(endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io
     Ok(count)
 }
 
+/// The MTU in the first of the queued errors of a socket, if that is about one.
+pub(super) fn queued_mtu(fd: RawFd) -> Option<u32> {
+    match next(fd) {
+        Ok((_, Some((SocketErrorKind::MessageTooBig { mtu }, ..)))) => Some(mtu),
+        _ => None,
+    }
+}
+
+/// Takes the next queued error: about whom, and what; or the error number of the call.
+fn next(fd: RawFd) -> Result<(Option<SocketAddr>, Option<Report>), i32> {
+    let mut name = Name::new();
+    let mut control = Control::<CONTROL>::new();
+    let mut header = empty_header();
+    header.msg_name = name.as_mut_ptr();
+    header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
+    header.msg_control = control.as_mut_ptr();
+    header.msg_controllen = CONTROL as _;
+    let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+    // SAFETY: name and control live until the call returns, with their true lengths; no payload is
+    // asked for.
+    if unsafe { libc::recvmsg(fd, &raw mut header, flags) } < 0 {
+        return Err(last_error());
+    }
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the length's type differs between C libraries"
+    )]
+    let length = header.msg_controllen as usize;
+    let told = control.messages(length).find_map(|message| report(&message));
+    Ok((name.address(header.msg_namelen), told))
+}
+
 /// Reads a `sock_extended_err` and the reporter's address behind it.
-fn report(message: &Message<'_>) -> Option<(SocketErrorKind, i32, Option<IpAddr>)> {
+fn report(message: &Message<'_>) -> Option<Report> {
     if !matches!(
         (message.level, message.kind),
         (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::super::super::cmsg::{Control, Message};
-use super::report;
+use super::{Report, report};
 use crate::error::SocketErrorKind;
 
 /// A `sock_extended_err` with error number and information, and a socket address behind it.
@@ -16,9 +16,7 @@ fn extended(code: i32, info: u32, address: &[u8]) -> Vec<u8> {
     octets
 }
 
-type Report = Option<(SocketErrorKind, i32, Option<IpAddr>)>;
-
-fn read(level: i32, kind: i32, value: &[u8]) -> Report {
+fn read(level: i32, kind: i32, value: &[u8]) -> Option<Report> {
     let mut control = Control::<128>::new();
     let used = control.push(0, level, kind, value);
     control
@@ -26,7 +24,7 @@ fn read(level: i32, kind: i32, value: &[u8]) -> Report {
         .find_map(|message: Message<'_>| report(&message))
 }
 
-fn read4(code: i32, info: u32) -> Report {
+fn read4(code: i32, info: u32) -> Option<Report> {
     read(libc::SOL_IP, libc::IP_RECVERR, &extended(code, info, &[0; 16]))
 }
 

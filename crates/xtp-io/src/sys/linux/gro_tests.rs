@@ -15,6 +15,7 @@ fn endpoint() -> Endpoint {
         socket,
         local,
         counts: Counts::default(),
+        groups_by: std::sync::atomic::AtomicU32::new(0),
     }
 }
 

@@ -12,6 +12,7 @@ fn endpoint(address: &str) -> Endpoint {
         socket,
         local,
         counts: Counts::default(),
+        groups_by: std::sync::atomic::AtomicU32::new(0),
     }
 }
 

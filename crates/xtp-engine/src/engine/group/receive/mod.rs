@@ -22,6 +22,7 @@ use super::GroupEnv;
 use crate::engine::Read;
 use crate::error::{DiagReason, Error};
 use crate::group::{Feedback, GroupClose, GroupEvent, JoinOptions, Progress, SubscriptionStats};
+use crate::path::LEAST_DATAGRAM;
 use crate::recv::{Item, Reassembly};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
@@ -39,8 +40,6 @@ use xtp_wire::{Diag, DiagCode, Format, GroupBuckets, Header, MAX_NAME_LEN, Optio
 
 /// Largest buffer of a receiver.
 const MOST_CAPACITY: u64 = 1 << 40;
-/// Smallest largest packet.
-const LEAST_DATAGRAM: usize = 576;
 /// Positions are below this.
 const POSITIONS: u64 = 1 << 62;
 
@@ -131,7 +130,7 @@ impl Receiver {
             return Err(Error::InvalidOption("capacity must be 1..=2^40"));
         }
         if !(LEAST_DATAGRAM..=65_507).contains(&options.datagram) {
-            return Err(Error::InvalidOption("datagram must be 576..=65 507"));
+            return Err(Error::InvalidOption("datagram must be 548..=65 507"));
         }
         if options.name.len() > MAX_NAME_LEN {
             return Err(Error::InvalidOption("a name has at most 64 octets"));

@@ -22,6 +22,7 @@ mod received;
 mod repair;
 mod reply;
 mod send;
+mod shrink;
 mod status;
 mod stream;
 mod terms;
@@ -31,6 +32,7 @@ use crate::error::Error;
 use crate::group::{
     CastOptions, CastStats, Fec, Feedback, Layout, MemberReport, MemberState, Mode, Require, Target, hold,
 };
+use crate::path::LEAST_DATAGRAM;
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use admit::Joins;
@@ -62,6 +64,45 @@ const MOST_HOSTS: usize = 1_024;
 const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
 /// Members while nobody knows.
 const UNKNOWN_SIZE: u32 = 1_024;
+
+/// How long the packets of a group are, and how its stream lies in them.
+struct Shape {
+    maxdata: u32,
+    agreement: Option<FecAgreement>,
+    layout: Option<Layout>,
+}
+
+impl Shape {
+    fn of(options: &CastOptions) -> Result<Self, Error> {
+        let maxdata = size::payload(options.datagram) as u32;
+        let agreement = options
+            .fec
+            .filter(|_| options.require != Require::Nobody && options.mode == Mode::Unicast)
+            .map(|fec| agreement(&fec, maxdata));
+        let layout = match &agreement {
+            Some(agreement) => Some(Layout::new(agreement, maxdata, options.window).map_err(|_| {
+                Error::InvalidOption("the code of a group, or a window of less than two blocks")
+            })?),
+            None => None,
+        };
+        Ok(Self {
+            maxdata,
+            agreement,
+            layout,
+        })
+    }
+
+    /// Octets of the stream in a full packet.
+    fn most(&self) -> usize {
+        let of_symbol = |layout: &Layout| layout.symbol_len().into();
+        self.layout.as_ref().map_or(self.maxdata as usize, of_symbol)
+    }
+
+    /// Rows of parity of a block.
+    fn rows(&self) -> u8 {
+        self.layout.as_ref().map_or(1, |layout| layout.rows())
+    }
+}
 
 /// One group's transmitter.
 pub(super) struct Transmitter {
@@ -105,24 +146,14 @@ impl Transmitter {
     pub(super) fn new(target: Target, options: CastOptions, env: &mut GroupEnv<'_>) -> Result<Self, Error> {
         check(&target, &options)?;
         let nobody = options.require == Require::Nobody;
-        let maxdata = size::payload(options.datagram) as u32;
-        let agreement = options
-            .fec
-            .filter(|_| !nobody && options.mode == Mode::Unicast)
-            .map(|fec| agreement(&fec, maxdata));
-        let layout = match &agreement {
-            Some(agreement) => Some(Layout::new(agreement, maxdata, options.window).map_err(|_| {
-                Error::InvalidOption("the code of a group, or a window of less than two blocks")
-            })?),
-            None => None,
-        };
+        let shape = Shape::of(&options)?;
+        let most = shape.most();
         let key = env.fresh_key();
         let mut line = Line::new(&target, key, env.random() as u32);
         line.protection = env.config.protection();
         if nobody {
             line.modes = Options::NOERR | Options::NOFLOW;
         }
-        let most = layout.map_or(maxdata as usize, |layout| layout.symbol_len().into());
         Ok(Self {
             phase: match nobody {
                 true => Phase::Sending,
@@ -133,14 +164,14 @@ impl Transmitter {
                     true => service::MULTICAST_UNACKNOWLEDGED,
                     false => service::MULTICAST_RELIABLE,
                 },
-                maxdata,
+                maxdata: shape.maxdata,
                 rate: options.rate.octets_per_second,
-                fec: agreement,
+                fec: shape.agreement,
                 supplies: options.slow == crate::group::Slow::CatchUp && !nobody,
                 time: env.utc_ms as u32,
             },
-            stream: Stream::new(options.send_capacity, most, layout),
-            repair: Repair::new(layout.map_or(1, |layout| layout.rows())),
+            stream: Stream::new(options.send_capacity, most, shape.layout),
+            repair: Repair::new(shape.rows()),
             joins: Joins::default(),
             members: Members::new(options.require.clone()),
             replies: Replies::default(),
@@ -452,8 +483,8 @@ fn check(target: &Target, options: &CastOptions) -> Result<(), Error> {
         Target::Group(_) => {}
     }
     match options {
-        CastOptions { datagram, .. } if !(576..=65_507).contains(datagram) => {
-            invalid("datagram: 576 to 65 507 octets")
+        CastOptions { datagram, .. } if !(LEAST_DATAGRAM..=65_507).contains(datagram) => {
+            invalid("datagram: 548 to 65 507 octets")
         }
         CastOptions { feedback_rate: 0, .. } => invalid("feedback_rate: at least 1"),
         CastOptions { window: 0, .. } | CastOptions { send_capacity: 0, .. } => {

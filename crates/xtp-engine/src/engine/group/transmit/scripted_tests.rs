@@ -34,6 +34,10 @@ impl Heard {
         Packet::parse(&self.octets).expect("what leaves is well-formed")
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.octets.len()
+    }
+
     pub(super) fn to_group(&self) -> Option<ToGroup<'_>> {
         ToGroup::of(&self.packet()).ok()
     }

@@ -80,6 +80,11 @@ impl Stream {
         }
     }
 
+    /// Packets of another length, while none has left.
+    pub(super) fn recut(&mut self, most: usize, layout: Option<Layout>) {
+        (self.most, self.layout) = (most, layout);
+    }
+
     /// Of one message, which leaves by itself.
     pub(super) fn of_message(data: Bytes) -> Self {
         let mut stream = Self::new(data.len() as u64, data.len(), None);

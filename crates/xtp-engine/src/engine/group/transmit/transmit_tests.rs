@@ -2,7 +2,7 @@
 
 use super::scripted::*;
 use crate::group::{CastOptions, Fec, GroupClose, GroupEvent, MemberId, MemberState, Require, Target};
-use crate::{Rate, TransmitBatch};
+use crate::{Failure, Rate, TransmitBatch};
 use core::net::SocketAddr;
 use xtp_wire::{GnackBlock, Options, ToGroup};
 
@@ -56,6 +56,35 @@ fn a_stream_to_one_member() {
     );
     let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
     assert_eq!(reports[0].state, MemberState::Done(false));
+}
+
+#[test]
+fn packets_become_shorter_until_a_receiver_has_joined() {
+    let mut stage = Stage::new(options());
+    stage.write(10_000);
+    stage.flush();
+    let longest = |stage: &Stage| stage.heard.iter().map(Heard::len).max().unwrap_or(0);
+    assert!((1_465..=1_472).contains(&longest(&stage)), "a full announcement");
+    stage.take();
+    let says = |stage: &mut Stage, peer, octets| {
+        let octets = Some(octets);
+        stage.engine.failed(stage.now, peer, Failure::TooBig { octets })
+    };
+    assert!(!says(&mut stage, host(9), 600), "another path");
+    assert!(says(&mut stage, group(), 600));
+    assert!(!says(&mut stage, group(), 1_000), "a larger limit undoes nothing");
+    stage.flush();
+    assert!(
+        (593..=600).contains(&longest(&stage)),
+        "announced again at once, and full"
+    );
+    let mut actor = Actor::new(1, stage.key());
+    actor.enter(&mut stage);
+    stage.finish();
+    stage.run(20 * MS);
+    assert!(!says(&mut stage, group(), 548), "the terms stand");
+    let whole: usize = data(&stage.heard).iter().map(|(_, octets, _)| octets.len()).sum();
+    assert_eq!((whole, longest(&stage) <= 600), (10_000, true));
 }
 
 #[test]
