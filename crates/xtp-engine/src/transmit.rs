@@ -47,6 +47,8 @@ pub struct Datagram<'a> {
 pub enum Failure {
     /// Nobody has the port it was sent to (§2.6).
     PortUnreachable,
+    /// This host did not let it leave, and may the next one (§2.4.2).
+    NotSent,
     /// It was too long for the path (§5.5).
     TooBig {
         /// UDP payload that fits, octets, if that is known.

@@ -53,6 +53,7 @@ mod slab;
 mod socket;
 mod sys;
 mod train;
+pub mod verdict;
 
 pub use address::canonical;
 pub use capabilities::Capabilities;
@@ -70,6 +71,8 @@ pub use sys::Referring;
 pub use sys::batch::{
     DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagram, Datagrams, LENT_FROM, MAX_SLOTS, RecvBatch,
 };
+#[doc(hidden)]
+pub use sys::failing::Faults;
 pub use sys::shortcut::{Bell, Shortcut};
 pub use sys::{FrameMemory, FrameRegion};
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};

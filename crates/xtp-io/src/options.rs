@@ -1,5 +1,7 @@
 //! What a caller can choose when a socket is bound.
 
+use crate::sys::failing::Faults;
+
 /// Which implementation carries the datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -12,6 +14,9 @@ pub enum Backend {
     /// [`Backend::Auto`] as on a system that lacks some of what it offers: how tests come to what is done instead.
     #[doc(hidden)]
     Lacking(Lacking),
+    /// [`Backend::Auto`] whose calls fail as these say: how tests come to what is done about each error.
+    #[doc(hidden)]
+    Failing(&'static Faults),
 }
 
 /// What a system does not offer ([`Backend::Lacking`]). Default: it offers everything.
@@ -44,6 +49,8 @@ pub struct SocketOptions {
     /// Report ICMP errors with the peer's address (`IP_RECVERR`). Default true; a socket that only receives has nothing
     /// to be told of.
     pub report_errors: bool,
+    /// Datagrams may be sent to addresses of broadcast (`SO_BROADCAST`). Default false: the system refuses.
+    pub broadcast: bool,
     /// Ask for the ECN mark of every datagram that arrives. Default true; it costs a control message a datagram, for
     /// nothing where no router can mark any.
     pub marks: bool,
@@ -57,6 +64,7 @@ impl Default for SocketOptions {
             recv_buffer: 4 << 20,
             send_buffer: 2 << 20,
             report_errors: true,
+            broadcast: false,
             marks: true,
             backend: Backend::Auto,
         }

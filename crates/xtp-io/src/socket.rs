@@ -61,6 +61,9 @@ impl UdpSocket {
                 required("IPV6_V6ONLY", set)?;
             }
         }
+        if options.broadcast {
+            required("SO_BROADCAST", socket.set_broadcast(true))?;
+        }
         prepare(&socket)?;
         socket
             .bind(&addr.into())

@@ -86,7 +86,9 @@ impl Endpoint {
         let peer = self.nearest(&peer)?;
         let stream = self.queue(peer, paradigm::datagram(service_number), data.into())?;
         match stream.failure() {
-            Some(error @ (Error::NoRoute { .. } | Error::Narrow { .. })) => Err(error),
+            Some(error @ (Error::NoRoute { .. } | Error::Narrow { .. } | Error::NotPermitted { .. })) => {
+                Err(error)
+            }
             _ => Ok(()),
         }
     }

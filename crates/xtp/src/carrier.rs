@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::SmallVec;
 use xtp_engine::{Driver, Ecn, Engine, Failure, LEAST_DATAGRAM, Outlet, Piece, Time, TransmitBatch};
+use xtp_io::verdict::{Call, Verdict};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
@@ -23,7 +24,7 @@ mod shortcut;
 mod sleep;
 mod way;
 
-pub(crate) use fault::Fault;
+pub(crate) use fault::{Fault, Told};
 pub(crate) use group::Membership;
 pub(crate) use message::Came;
 use routes::{TooLong, payload_of};
@@ -64,7 +65,9 @@ pub(crate) struct Carrier {
     /// Where the packets begin that wait for room in the kernel.
     stall: Option<Stall>,
     /// Peers to which packets do not leave, as far as the users concerned were not told.
-    faults: Vec<(SocketAddr, Fault)>,
+    faults: Vec<Told>,
+    refusals: fault::Refusals,
+    reception: fault::Reception,
     /// What the socket failed with for good, until somebody asks.
     failure: Option<Error>,
     routes: routes::Routes,
@@ -97,6 +100,8 @@ impl Carrier {
             handed_in: 0,
             stall: None,
             faults: Vec::new(),
+            refusals: fault::Refusals::default(),
+            reception: fault::Reception::default(),
             failure: None,
             routes: routes::Routes::default(),
             shortcut: shortcut::Use::default(),
@@ -175,29 +180,33 @@ impl Carrier {
             let stream = round.serves != Serves::Exchange;
             // First, because what was just sent is not answered yet, or what is there is older.
             if round.beside && (!all || stream) {
-                let count = counted(self.socket.recv_within(batch, 1))?;
+                let count = self.reception.counted(self.socket.recv_within(batch, 1))?;
                 if count > 0 {
                     return Ok(count);
                 }
             }
             if stream {
-                let count = counted(self.socket.recv_many_by(shortcut, batch, looks))?;
+                let count = self
+                    .reception
+                    .counted(self.socket.recv_many_by(shortcut, batch, looks))?;
                 if round.beside {
                     self.shortcut.caught_up();
                 }
                 if count > 0 || round.beside {
                     return Ok(count);
                 }
-                return counted(self.socket.recv_within(batch, 1));
+                return self.reception.counted(self.socket.recv_within(batch, 1));
             }
-            let count = counted(self.socket.recv_by(shortcut, batch, looks))?;
+            let count = self
+                .reception
+                .counted(self.socket.recv_by(shortcut, batch, looks))?;
             self.shortcut.came(count);
             if count > 0 || !all {
                 return Ok(count);
             }
-            return counted(self.socket.recv_within(batch, 1));
+            return self.reception.counted(self.socket.recv_within(batch, 1));
         }
-        let count = counted(self.socket.recv_within(batch, looks))?;
+        let count = self.reception.counted(self.socket.recv_within(batch, looks))?;
         if count > FEW || count > 1 && batch.only().is_none() {
             self.shortcut.crowded(batch);
         }
@@ -257,7 +266,11 @@ impl Carrier {
                         io::ErrorKind::ConnectionRefused => {
                             engine.failed(now, error.peer, Failure::PortUnreachable);
                         }
-                        kind => self.faults.push((error.peer, Fault::NoRoute(kind))),
+                        kind => self.faults.push(Told {
+                            peer: error.peer,
+                            fault: Fault::NoRoute(kind),
+                            lasts: true,
+                        }),
                     }
                 }
                 _ => tracing::debug!(peer = %error.peer, code = error.code, "error report of the network"),
@@ -284,8 +297,18 @@ impl Carrier {
         octets
     }
 
+    /// Calls of receiving that failed.
+    pub(crate) fn receptions_failed(&self) -> u64 {
+        self.reception.errors
+    }
+
+    /// Whether this host did not let the last packet to `peer` leave.
+    pub(crate) fn is_refused(&self, peer: SocketAddr) -> bool {
+        self.refusals.is_refused(peer)
+    }
+
     /// What keeps packets to peers from leaving, once.
-    pub(crate) fn take_faults(&mut self) -> Vec<(SocketAddr, Fault)> {
+    pub(crate) fn take_faults(&mut self) -> Vec<Told> {
         std::mem::take(&mut self.faults)
     }
 
@@ -327,6 +350,7 @@ impl Carrier {
         {
             return false;
         }
+        self.refusals.left(train.dst);
         out.clear();
         true
     }
@@ -356,9 +380,9 @@ impl Carrier {
                     return;
                 }
                 Ok(SendOutcome::TooBig { .. }) => self.refused_for_length(now, engine, (dst, src), octets),
-                Ok(_) => {}
+                Ok(_) => self.refusals.left(dst),
                 Err(error) => {
-                    if let Err(failure) = self.judge(dst, error) {
+                    if let Err(failure) = self.judge(now, engine, dst, error) {
                         self.failure = Some(failure);
                         break;
                     }
@@ -403,7 +427,11 @@ impl Carrier {
             }
             TooLong::Narrow(octets) => {
                 let octets = u16::try_from(octets).unwrap_or(u16::MAX);
-                self.faults.push((dst, Fault::Narrow(octets)));
+                self.faults.push(Told {
+                    peer: dst,
+                    fault: Fault::Narrow(octets),
+                    lasts: true,
+                });
             }
         }
     }
@@ -457,30 +485,41 @@ impl Carrier {
     }
 
     /// Decides what a failed send means; only an unusable socket is an error.
-    fn judge(&mut self, dst: SocketAddr, error: io::Error) -> Result<()> {
-        use io::ErrorKind as Kind;
-        match error.kind() {
-            // `InvalidInput`: an address of a family this socket does not carry.
-            Kind::NetworkUnreachable
-            | Kind::HostUnreachable
-            | Kind::AddrNotAvailable
-            | Kind::Unsupported
-            | Kind::InvalidInput => {
-                self.faults.push((dst, Fault::NoRoute(error.kind())));
-                Ok(())
+    fn judge(&mut self, now: Time, engine: &mut Engine, dst: SocketAddr, error: io::Error) -> Result<()> {
+        let verdict = Verdict::of(Call::Send, &error);
+        match verdict {
+            Verdict::Broken => {
+                return Err(Error::Carrier {
+                    doing: "sending",
+                    source: error,
+                });
             }
-            Kind::NotConnected | Kind::BrokenPipe => Err(Error::Carrier {
-                doing: "sending",
-                source: error,
-            }),
-            // Refused by a firewall, no memory in the kernel, a reported error of an earlier datagram: to the
-            // protocol this is loss, and it repairs loss.
-            _ => {
-                self.send_errors += 1;
-                tracing::debug!(%dst, %error, "a train could not be sent");
-                Ok(())
+            Verdict::Unreachable => {
+                self.refusals.note(now, dst);
+                self.faults.push(Told {
+                    peer: dst,
+                    fault: Fault::NoRoute(error.kind()),
+                    lasts: true,
+                });
             }
+            Verdict::Refused => {
+                let lasts = self.refusals.note(now, dst);
+                let fault = Fault::Refused(error.raw_os_error().unwrap_or(0));
+                self.faults.push(Told {
+                    peer: dst,
+                    fault,
+                    lasts,
+                });
+                engine.failed(now, dst, Failure::NotSent);
+            }
+            // To the protocol this is loss, and it repairs loss.
+            _ => {}
         }
+        if verdict != Verdict::Unreachable {
+            self.send_errors += 1;
+            tracing::debug!(%dst, %error, "a train could not be sent");
+        }
+        Ok(())
     }
 }
 
@@ -500,34 +539,6 @@ fn backing<'a>(batch: &'a RecvBatch, datagram: &xtp_io::Datagram<'_>) -> Option<
     (datagram.filled >= WORTH_KEEPING)
         .then(|| batch.slab_bytes(datagram.slab))
         .flatten()
-}
-
-/// Datagrams a receive call brought.
-fn counted(outcome: io::Result<usize>) -> Result<usize> {
-    match outcome {
-        Ok(count) => Ok(count),
-        Err(error) if is_transient(&error) => Ok(0),
-        Err(source) => Err(Error::Carrier {
-            doing: "receiving",
-            source,
-        }),
-    }
-}
-
-/// Errors of a receive call that concern an earlier datagram or nothing at all, not the socket.
-fn is_transient(error: &io::Error) -> bool {
-    use io::ErrorKind as Kind;
-    matches!(
-        error.kind(),
-        Kind::WouldBlock
-            | Kind::Interrupted
-            | Kind::ConnectionRefused
-            | Kind::ConnectionReset
-            | Kind::HostUnreachable
-            | Kind::NetworkUnreachable
-            | Kind::NetworkDown
-            | Kind::OutOfMemory
-    )
 }
 
 /// Octets of the longest datagram of a train.

@@ -4,24 +4,6 @@ use super::*;
 use crate::frames::testing::sent_once;
 
 #[test]
-fn errors_of_earlier_datagrams_do_not_end_the_socket() {
-    for kind in [
-        io::ErrorKind::ConnectionRefused,
-        io::ErrorKind::HostUnreachable,
-        io::ErrorKind::Interrupted,
-    ] {
-        assert!(is_transient(&kind.into()), "{kind}");
-    }
-    for kind in [
-        io::ErrorKind::NotConnected,
-        io::ErrorKind::PermissionDenied,
-        io::ErrorKind::InvalidInput,
-    ] {
-        assert!(!is_transient(&kind.into()), "{kind}");
-    }
-}
-
-#[test]
 fn ecn_marks_survive_both_ways() {
     for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
         assert_eq!(from_io(to_io(ecn)), ecn);

@@ -67,6 +67,10 @@ pub struct Config {
     /// tells nothing. Where the address space is limited (`ulimit -v`), the C library's allocator is also told to reserve
     /// none of it for each thread.
     pub memory_limit: Option<u64>,
+    /// Datagrams may be sent to addresses of broadcast, where every host of a network gets them:
+    /// [`Endpoint::send_datagram`](crate::Endpoint::send_datagram), and [`Endpoint::cast`](crate::Endpoint::cast) to such an address. All
+    /// else has one peer. Default `false`: the system refuses ([`Error::NotPermitted`](crate::Error::NotPermitted)).
+    pub broadcast: bool,
     /// Buffers and features of the socket.
     pub socket: SocketOptions,
     /// Limits and identity of the protocol engine: most associations at once (`max_contexts`), longest datagrams
@@ -109,6 +113,7 @@ impl Config {
             message_limit: 64 << 20,
             memory_limit: None,
             message_timeout: Duration::from_secs(30),
+            broadcast: false,
             socket: SocketOptions::default(),
             engine,
             fresh_start: false,

@@ -196,6 +196,7 @@ impl Endpoint {
                 socket: self.shared.socket.counters(),
                 wakes: core.carrier.wakes,
                 send_errors: core.carrier.send_errors,
+                receive_errors: core.carrier.receptions_failed(),
                 octets_copied: core.copied + core.carrier.copied,
             }
         })
@@ -272,6 +273,7 @@ fn share_of_memory() -> Option<u64> {
 fn bind_socket(config: &Config) -> Result<UdpSocket> {
     let mut options = config.socket.clone();
     // Within the host no router marks anything.
+    options.broadcast |= config.broadcast;
     options.marks &= !config.bind.ip().is_loopback();
     match UdpSocket::bind(config.bind, &options) {
         Err(error) if config.bind == Config::client().bind => {

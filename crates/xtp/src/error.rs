@@ -56,6 +56,17 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// The system does not let packets to the peer leave: a firewall of this host, a `prohibit` route, or an address of
+    /// broadcast without [`Config::broadcast`](crate::Config::broadcast).
+    #[error(
+        "this host does not let packets to {peer} leave: {source}; look at its firewall and routes, and ask for broadcast if it is such an address"
+    )]
+    NotPermitted {
+        /// The peer.
+        peer: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// The interface or route of this host carries shorter datagrams than the protocol needs.
     #[error(
         "this host sends {peer} datagrams of {octets} octets at most, and at least {least} are needed; give its interface or route an MTU of {} octets or more",
@@ -137,6 +148,7 @@ impl Error {
             Self::Closed(CloseReason::Unreachable | CloseReason::NobodyListens)
                 | Self::NoRoute { .. }
                 | Self::Narrow { .. }
+                | Self::NotPermitted { .. }
                 | Self::Resolve { .. }
         )
     }
@@ -201,6 +213,7 @@ impl Error {
             Self::Carrier { source, .. }
             | Self::Resolve { source, .. }
             | Self::NoRoute { source, .. }
+            | Self::NotPermitted { source, .. }
             | Self::Capture { source, .. } => source.kind(),
             Self::Timeout { .. } => io::ErrorKind::TimedOut,
             Self::WouldBlock => io::ErrorKind::WouldBlock,

@@ -390,21 +390,14 @@ fn begin_cast(
     let target = settle(endpoint, target, &mut options)?;
     let multicast = matches!(target, Target::Group(_));
     let sending = options.sending();
-    // Who collects answers to the whole group receives the group.
-    let membership = match (&target, options.group.mode) {
-        (Target::Group(group), Mode::Bucket(_)) => Some(Membership {
-            group: *group,
-            interface: options.interface.clone(),
-            source: None,
-        }),
-        _ => None,
-    };
+    let membership = collecting(&target, &options);
     options.group.history = options.history.is_some();
     let historian = options
         .history
         .take()
         .map(|history| historian(endpoint, history))
         .transpose()?;
+    let sole = sole(&target);
     let (socket, collects) = (&endpoint.shared.config.socket, membership.is_some());
     let begun = endpoint.shared.command(|core, now| {
         core.check_carrier()?;
@@ -436,6 +429,7 @@ fn begin_cast(
             Ok(id) => {
                 let mut slot = GroupSlot::new(holds);
                 slot.history = historian;
+                slot.target = sole;
                 core.groups.insert(id, slot);
                 Ok(id)
             }
@@ -450,6 +444,27 @@ fn begin_cast(
         endpoint.shared.rouse();
     }
     begun
+}
+
+/// A transmitter that collects answers to the whole group receives the group.
+fn collecting(target: &Target, options: &CastOptions) -> Option<Membership> {
+    match (target, options.group.mode) {
+        (Target::Group(group), Mode::Bucket(_)) => Some(Membership {
+            group: *group,
+            interface: options.interface.clone(),
+            source: None,
+        }),
+        _ => None,
+    }
+}
+
+/// Where all packets of a transmitter go, if that is one address.
+fn sole(target: &Target) -> Option<SocketAddr> {
+    let sole = match target {
+        Target::Group(group) => Some(*group),
+        Target::Each(each) => each.first().copied().filter(|_| each.len() == 1),
+    };
+    sole.map(xtp_io::canonical)
 }
 
 /// A thread that asks `history` and answers the engine. It does not keep the endpoint alive.

@@ -15,6 +15,8 @@ pub struct EndpointStats {
     pub wakes: u64,
     /// Trains the system refused for passing reasons.
     pub send_errors: u64,
+    /// Calls of receiving that failed and were made again.
+    pub receive_errors: u64,
     /// User octets copied above the engine (its own copies are in `ContextStats`): `io::Write` and `io::Read`,
     /// messages of several packets put together, and trains of short packets gathered for one system call (their
     /// headers included).

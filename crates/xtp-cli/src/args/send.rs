@@ -32,6 +32,10 @@ pub(crate) struct SendArgs {
     #[arg(long, group = "paradigm")]
     pub(crate) datagram: bool,
 
+    /// ADDR is an address of broadcast: every host of its network gets the datagram
+    #[arg(long, requires = "datagram")]
+    pub(crate) broadcast: bool,
+
     /// As one acknowledged datagram: two packets instead of three
     #[arg(long, group = "paradigm")]
     pub(crate) acknowledged: bool,

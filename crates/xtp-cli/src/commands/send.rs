@@ -45,7 +45,9 @@ struct Sent {
 pub(crate) fn run(args: &SendArgs, common: &Common) -> Outcome {
     let address = Address::peer(&args.address, service_numbers::MESSAGE)?;
     let peers = address.resolve()?;
-    let endpoint = common.client()?;
+    let mut config = common.config(None);
+    config.broadcast = args.broadcast;
+    let endpoint = common.endpoint(config)?;
     let doing = format!("cannot send to {address}");
     let failed = |error: &xtp::Error| Failure::of(&doing, error);
     let begin = Instant::now();

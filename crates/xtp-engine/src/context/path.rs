@@ -28,6 +28,8 @@ impl PathQueue {
 
 /// A search for larger datagrams begins after this many segments: short associations never probe.
 const SEGMENTS_BEFORE_PROBING: u64 = 20;
+/// When a FIRST that this host did not let leave is repeated.
+const NOT_SENT: Duration = Duration::from_millis(100);
 /// Octets of a PATH packet without padding.
 const PATH_OCTETS: usize = crate::path::migration::CHALLENGE_OCTETS as usize;
 
@@ -259,6 +261,13 @@ impl Context {
         self.writer.control.set_segment(segment);
         self.event(env, Event::MaxData(self.segment_size() as u32));
         self.schedule_path_timer();
+    }
+
+    /// A FIRST that did not leave was no attempt: it is repeated long before its answer would count as late.
+    pub(crate) fn repeat_first_soon(&mut self, now: Time) {
+        if self.state == State::Opening {
+            self.timers.set(Timer::Wait, now + NOT_SENT);
+        }
     }
 
     /// A FIRST that did not leave for its size leaves again at once, with what fits.

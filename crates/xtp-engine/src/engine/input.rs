@@ -266,6 +266,7 @@ impl Engine {
         for slot in slots {
             self.with(slot, |context, env| match failure {
                 Failure::PortUnreachable => context.port_unreachable(env),
+                Failure::NotSent => context.repeat_first_soon(env.now),
                 Failure::TooBig { octets } => context.too_big(octets, env),
             });
             self.mark_dirty(slot);
@@ -273,7 +274,7 @@ impl Engine {
         match failure {
             Failure::PortUnreachable => self.group_port_unreachable(peer),
             Failure::TooBig { octets: Some(octets) } => any |= self.group_too_big(peer, octets),
-            Failure::TooBig { octets: None } => {}
+            Failure::NotSent | Failure::TooBig { octets: None } => {}
         }
         any
     }

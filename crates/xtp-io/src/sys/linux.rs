@@ -286,23 +286,6 @@ fn last_error() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// Whether a call's error may be the network's answer to an earlier datagram, which the kernel hands to
-/// whatever call comes next: that call has done nothing and is repeated.
-fn may_be_pending(code: i32) -> bool {
-    matches!(
-        code,
-        libc::ECONNREFUSED
-            | libc::EHOSTUNREACH
-            | libc::ENETUNREACH
-            | libc::EHOSTDOWN
-            | libc::ENOPROTOOPT
-            | libc::EPROTO
-            | libc::EACCES
-            | libc::EOPNOTSUPP
-            | libc::EMSGSIZE
-    )
-}
-
 /// An empty message header.
 fn empty_header() -> libc::msghdr {
     // SAFETY: a C struct of integers and pointers, for which all zeros is a value.

@@ -12,9 +12,7 @@ use std::time::Duration;
 use crate::capabilities::Capabilities;
 use crate::counters::Counts;
 use crate::error::SocketError;
-#[cfg(target_os = "linux")]
-use crate::options::Backend;
-use crate::options::SocketOptions;
+use crate::options::{Backend, SocketOptions};
 use crate::train::{Envelope, SendOutcome, Train};
 
 #[cfg(all(test, target_os = "linux"))]
@@ -22,6 +20,7 @@ mod alloc_tests;
 pub(crate) mod batch;
 #[cfg(target_os = "linux")]
 mod cmsg;
+pub(crate) mod failing;
 mod frames;
 #[cfg(target_os = "linux")]
 mod interfaces;
@@ -195,6 +194,16 @@ pub(crate) fn open(
     options: &SocketOptions,
     capabilities: &mut Capabilities,
 ) -> Box<dyn DatagramIo> {
+    if let Backend::Failing(faults) = options.backend {
+        let options = SocketOptions {
+            backend: Backend::Auto,
+            ..options.clone()
+        };
+        return Box::new(failing::FailingIo::new(
+            open(endpoint, &options, capabilities),
+            faults,
+        ));
+    }
     #[cfg(target_os = "linux")]
     if options.backend != Backend::Plain {
         return Box::new(linux::LinuxIo::open(endpoint, options, capabilities));

@@ -10,6 +10,7 @@ use crate::counters::add;
 use crate::error::SocketError;
 use crate::sys::batch::{Arrival, RecvBatch};
 use crate::train::{Cursor, Ecn, MAX_PIECES, SendOutcome, Train};
+use crate::verdict::{Call, Verdict};
 
 /// Pieces of a datagram that are gathered without a large scratch array.
 const FEW_PIECES: usize = 16;
@@ -34,9 +35,13 @@ impl DatagramIo for PlainIo {
                     add(&endpoint.counts.datagrams_out, 1);
                     add(&endpoint.counts.octets_out, octets as u64);
                 }
-                Err(error) if is_full(&error) => return Ok(SendOutcome::WouldBlock { sent, left }),
-                Err(error) if is_too_big(&error) => return Ok(SendOutcome::TooBig { sent, left }),
-                Err(error) => return Err(error),
+                Err(error) => match Verdict::of(Call::Send, &error) {
+                    Verdict::Full => return Ok(SendOutcome::WouldBlock { sent, left }),
+                    Verdict::TooLong => return Ok(SendOutcome::TooBig { sent, left }),
+                    // Its queue has dropped it: the others may find room.
+                    Verdict::Loss => {}
+                    _ => return Err(error),
+                },
             }
         }
         Ok(SendOutcome::Sent)
@@ -117,27 +122,11 @@ fn transmit(endpoint: &Endpoint, name: &SockAddr, pieces: &[IoSlice<'_>]) -> io:
 
 /// Whether the error is about an earlier datagram, or a signal: the call has to be repeated.
 fn is_pending(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionRefused, ConnectionReset, Interrupted};
-    matches!(error.kind(), ConnectionRefused | ConnectionReset | Interrupted)
+    Verdict::of(Call::Receive, error) == Verdict::Again && !is_too_big(error)
 }
-
-#[cfg(unix)]
-const TOO_BIG: i32 = libc::EMSGSIZE;
-#[cfg(unix)]
-const NO_BUFFERS: i32 = libc::ENOBUFS;
-/// `WSAEMSGSIZE`
-#[cfg(windows)]
-const TOO_BIG: i32 = 10040;
-/// `WSAENOBUFS`
-#[cfg(windows)]
-const NO_BUFFERS: i32 = 10055;
 
 fn is_too_big(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(TOO_BIG)
-}
-
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFERS)
+    Verdict::of(Call::Send, error) == Verdict::TooLong
 }
 
 #[cfg(test)]

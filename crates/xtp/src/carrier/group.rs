@@ -6,8 +6,8 @@ use std::sync::Arc;
 use xtp_engine::{Driver, LEAST_DATAGRAM, Time};
 use xtp_io::{GroupSending, Interface, RecvBatch, SocketOptions, UdpSocket};
 
+use super::Carrier;
 use super::hand_in::Batch;
-use super::{Carrier, counted};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 
@@ -172,7 +172,7 @@ impl Carrier {
         let (mut total, mut taken, mut at) = (0, 0, None);
         for joined in &groups.joined {
             for _ in 0..BATCHES {
-                let count = counted(joined.socket.recv_within(batch, 1))?;
+                let count = self.reception.counted(joined.socket.recv_within(batch, 1))?;
                 if count == 0 {
                     break;
                 }

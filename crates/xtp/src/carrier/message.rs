@@ -4,7 +4,7 @@
 use xtp_engine::{Arrived, Datagram, Driver, Ecn, TaggedMessage, Time, Wanted};
 use xtp_io::RecvBatch;
 
-use super::{Carrier, WORTH_KEEPING, backing, counted, from_io};
+use super::{Carrier, WORTH_KEEPING, backing, from_io};
 use crate::clock::Clock;
 use crate::error::Result;
 
@@ -101,8 +101,8 @@ impl Carrier {
         };
         let octets = match self.socket.look_by(shortcut, batch, looks) {
             Ok(None) => return Ok(Landed::NotLooked),
-            Ok(Some(octets)) => octets,
-            Err(error) => counted(Err(error))?,
+            Ok(Some(octets)) => self.reception.counted(Ok(octets))?,
+            Err(error) => self.reception.counted(Err(error))?,
         };
         if octets == 0 {
             return Ok(Landed::Nothing);

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use xtp_engine::{Driver, Engine, Failure, Time};
 use xtp_io::{RecvBatch, Shortcut};
 
-use super::{Bed, Carrier, counted};
+use super::{Bed, Carrier};
 use crate::clock::Clock;
 use crate::error::Result;
 
@@ -25,7 +25,8 @@ impl Carrier {
         driver: &mut Driver,
     ) -> Result<Option<(usize, Time)>> {
         self.batch = Some(batch);
-        Ok(self.take(counted(outcome)?, clock, driver))
+        let count = self.reception.counted(outcome)?;
+        Ok(self.take(count, clock, driver))
     }
 
     /// Where to sleep for an answer of `alone`, of which nothing else is expected of anybody; or for anything.
@@ -55,9 +56,11 @@ impl Carrier {
         match outcome {
             Ok(0) => {}
             Ok(count) => self.shortcut.came(*count),
-            Err(_) => {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 engine.failed(clock.now(), shortcut.peer(), Failure::PortUnreachable);
             }
+            // It is judged when the batch comes back.
+            Err(_) => {}
         }
         self.shortcut.take_back(shortcut)
     }
@@ -68,12 +71,12 @@ impl Carrier {
         let Some(batch) = &mut self.batch else {
             return Ok(None);
         };
-        let mut count = counted(self.socket.recv_within(batch, 1))?;
+        let mut count = self.reception.counted(self.socket.recv_within(batch, 1))?;
         if count == 0
             && let Some((shortcut, _)) = self.shortcut.turn()
             && shortcut.asks_sender()
         {
-            count = counted(self.socket.recv_by(shortcut, batch, 1))?;
+            count = self.reception.counted(self.socket.recv_by(shortcut, batch, 1))?;
         }
         Ok(self.take(count, clock, driver))
     }

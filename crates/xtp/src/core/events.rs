@@ -1,11 +1,9 @@
 //! The engine's events, sorted to those who wait for them, and what the network reports of a peer.
 
-use std::net::SocketAddr;
-
 use xtp_engine::{CloseReason, ContextId, Event, Time};
 
 use super::{Accepted, Core, Use};
-use crate::carrier::Fault;
+use crate::carrier::Told;
 
 impl Core {
     /// Takes all events of the engine.
@@ -47,7 +45,10 @@ impl Core {
         };
         let used_by = slot.used_by;
         match event {
-            Event::Heard => slot.heard = true,
+            Event::Heard => {
+                slot.heard = true;
+                (slot.fault, slot.fault_ends) = (None, false);
+            }
             Event::Moved(peer) => slot.peer = peer,
             Event::Marked(mark) => {
                 let mut marks = slot.if_more().into_iter().flat_map(|more| &mut more.marks);
@@ -62,7 +63,14 @@ impl Core {
             Event::Writable if slot.holds() && used_by == Use::User => {
                 let _ = super::ops::clear_backlog(self, now, id);
             }
-            Event::Closed(ref reason) => slot.closed = Some(reason.clone()),
+            Event::Closed(ref reason) => {
+                slot.closed = Some(reason.clone());
+                // Of what is not repeated, any part may have stayed here; what is repeated ends so if the last packets did.
+                let refused = self.carrier.is_refused(slot.peer);
+                let once = *reason == CloseReason::Normal && !slot.heard;
+                let silence = *reason == CloseReason::Unreachable && refused;
+                slot.fault_ends |= slot.fault.is_some() && (once || silence);
+            }
             _ => {}
         }
         if let Some(slot) = self.slots.get_mut(&id) {
@@ -98,17 +106,24 @@ impl Core {
         if let Some(failure) = self.carrier.take_failure() {
             self.fail(&failure);
         }
-        for (peer, fault) in self.carrier.take_faults() {
-            self.note_fault(now, peer, fault);
+        for told in self.carrier.take_faults() {
+            self.note_fault(now, told);
         }
     }
 
-    fn note_fault(&mut self, now: Time, peer: SocketAddr, fault: Fault) {
-        tracing::debug!(%peer, ?fault, "packets do not leave");
+    /// Packets to a peer do not leave. An association that was not answered is over where that lasts; where it does not, it is only
+    /// if nothing repeats what did not leave.
+    fn note_fault(&mut self, now: Time, told: Told) {
+        let Told { peer, fault, lasts } = told;
+        tracing::debug!(%peer, ?fault, lasts, "packets do not leave");
         let mut requests = Vec::new();
         for (id, slot) in &mut self.slots {
-            if slot.peer == peer && !slot.heard && slot.fault.is_none() {
-                slot.fault = Some(fault);
+            if slot.peer != peer || slot.fault_ends {
+                continue;
+            }
+            slot.fault = Some(fault);
+            if lasts && !slot.heard {
+                slot.fault_ends = true;
                 slot.wake();
                 self.news += 1;
                 if matches!(slot.used_by, Use::Request { .. }) {
@@ -119,5 +134,6 @@ impl Core {
         for (id, used_by) in requests {
             self.complete(now, id, used_by, Err(fault.error(peer)));
         }
+        self.note_group_fault(told);
     }
 }

@@ -11,7 +11,7 @@ use xtp_engine::{Read, Time};
 
 use super::reading::{self, Collects, Partial};
 use super::{Core, Source, once_done};
-use crate::carrier::Membership;
+use crate::carrier::{Fault, Membership, Told};
 use crate::chunk::Chunk;
 use crate::error::{Error, Result};
 use crate::history::Historian;
@@ -45,6 +45,9 @@ pub(crate) struct GroupSlot {
     /// Who gives back what is no longer kept.
     pub(crate) history: Option<Historian>,
     closed: Option<GroupClose>,
+    /// Where all its packets go, if that is one address, and what keeps them here.
+    pub(crate) target: Option<SocketAddr>,
+    fault: Option<Fault>,
     events: VecDeque<GroupEvent>,
     partial: Partial,
     wakers: SmallVec<[Waker; 2]>,
@@ -59,6 +62,8 @@ impl GroupSlot {
             complete: false,
             history: None,
             closed: None,
+            target: None,
+            fault: None,
             events: VecDeque::new(),
             partial: Partial::default(),
             wakers: SmallVec::new(),
@@ -149,8 +154,28 @@ impl Core {
             .ok_or(Error::Command(xtp_engine::Error::NoGroup))
     }
 
+    /// Packets to a peer do not leave: a transmitter that sends there alone, and has not begun, says so where that lasts.
+    pub(super) fn note_group_fault(&mut self, told: Told) {
+        for slot in self.groups.values_mut() {
+            let waits = slot.target == Some(told.peer) && !slot.started;
+            if !waits || !told.lasts || slot.fault.is_some() {
+                continue;
+            }
+            slot.fault = Some(told.fault);
+            self.news += 1;
+            for waker in slot.wakers.drain(..) {
+                waker.wake();
+            }
+        }
+    }
+
     /// Its end as the error of a caller who needed it alive.
     fn group_ended(&self, id: GroupId) -> Option<Error> {
+        if let Some(slot) = self.groups.get(&id)
+            && let (Some(peer), Some(fault)) = (slot.target, slot.fault)
+        {
+            return Some(fault.error(peer));
+        }
         match self.groups.get(&id).and_then(|slot| slot.closed.as_ref()) {
             Some(reason) => Some(Error::Group(reason.clone())),
             None => self.check_carrier().err(),

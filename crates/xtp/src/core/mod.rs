@@ -157,7 +157,7 @@ pub(crate) struct Core {
     arrived: Option<Time>,
     last_errors: Time,
     /// What the socket failed with for good.
-    broken: Option<std::io::ErrorKind>,
+    broken: Option<(&'static str, Option<i32>, std::io::ErrorKind)>,
     /// Wakes the driver task of an asynchronous endpoint.
     pub(crate) driver: Option<Waker>,
 }
@@ -478,11 +478,11 @@ impl Core {
     fn fail(&mut self, error: &Error) {
         if self.broken.is_none() {
             tracing::error!(%error, "the endpoint is out of order");
-            let kind = match error {
-                Error::Carrier { source, .. } => source.kind(),
-                _ => std::io::ErrorKind::Other,
+            let (doing, code, kind) = match error {
+                Error::Carrier { doing, source } => (*doing, source.raw_os_error(), source.kind()),
+                _ => ("driving the endpoint", None, std::io::ErrorKind::Other),
             };
-            self.broken = Some(kind);
+            self.broken = Some((doing, code, kind));
             self.news += 1;
         }
     }
@@ -490,9 +490,9 @@ impl Core {
     /// The failure that put this endpoint out of order, if any.
     pub(crate) fn check_carrier(&self) -> Result<()> {
         match self.broken {
-            Some(kind) => Err(Error::Carrier {
-                doing: "driving the endpoint",
-                source: kind.into(),
+            Some((doing, code, kind)) => Err(Error::Carrier {
+                doing,
+                source: code.map_or_else(|| kind.into(), std::io::Error::from_raw_os_error),
             }),
             None => Ok(()),
         }
@@ -500,7 +500,7 @@ impl Core {
 
     /// Whether nothing came of an association yet, so that there is nothing to ask the engine about it.
     pub(crate) fn is_unheard(&self, id: ContextId) -> bool {
-        let unheard = |slot: &Slot| !slot.heard && slot.closed.is_none() && slot.fault.is_none();
+        let unheard = |slot: &Slot| !slot.heard && slot.closed.is_none() && !slot.fault_ends;
         self.broken.is_none() && self.slots.get(&id).is_some_and(unheard)
     }
 
@@ -517,7 +517,7 @@ impl Core {
         // Before the close: a datagram without a route is closed like any other, having left as far as the engine
         // knows.
         if let Some(fault) = slot.fault
-            && !slot.heard
+            && slot.fault_ends
         {
             return Some(fault.error(slot.peer));
         }

@@ -26,7 +26,7 @@ impl Core {
         let Ok(slot) = self.slot(id) else {
             return;
         };
-        let over = slot.closed.is_some() || slot.fault.is_some() && !slot.heard;
+        let over = slot.closed.is_some() || slot.fault_ends;
         let started = slot.started;
         slot.drop_wakers();
         self.watch.remove(super::Source::Stream(id));

@@ -59,8 +59,10 @@ pub(crate) struct Slot {
     pub(crate) corked: bool,
     /// Every write of `io::Write` leaves at once.
     pub(crate) nodelay: bool,
-    /// What keeps packets to the peer from leaving.
+    /// What kept packets to the peer from leaving lately.
     pub(crate) fault: Option<Fault>,
+    /// It ended for that.
+    pub(crate) fault_ends: bool,
     /// How it ended.
     pub(crate) closed: Option<CloseReason>,
     /// Octets accepted by the engine, which is the offset of the next one.
@@ -131,6 +133,7 @@ impl Slot {
             corked: false,
             nodelay: false,
             fault: None,
+            fault_ends: false,
             closed: None,
             written: 0,
             more: None,
@@ -161,7 +164,7 @@ impl Slot {
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         let empty = |more: &More| more.partial.is_empty() && more.buffer.is_empty() && more.held.is_none();
-        self.closed.is_none() && self.fault.is_none() && self.more.as_deref().is_none_or(empty)
+        self.closed.is_none() && !self.fault_ends && self.more.as_deref().is_none_or(empty)
     }
 
     /// Octets of the message being read that have come.

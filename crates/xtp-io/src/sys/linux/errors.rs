@@ -7,9 +7,10 @@ use std::os::fd::{AsRawFd, RawFd};
 use super::super::Endpoint;
 use super::super::cmsg::{Control, Message};
 use super::recv::{CONTROL, Name};
-use super::{empty_header, last_error, may_be_pending};
+use super::{empty_header, last_error};
 use crate::counters::add;
 use crate::error::{SocketError, SocketErrorKind};
+use crate::verdict::{Row, Verdict};
 
 /// Most reports of one call: whoever can forge them must not keep the caller here.
 const MOST: usize = 64;
@@ -25,7 +26,7 @@ pub(super) fn recv_errors(endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io
         let (peer, told) = match next(endpoint.socket.as_raw_fd()) {
             Ok(next) => next,
             Err(libc::EAGAIN) => break,
-            Err(code) if code == libc::EINTR || may_be_pending(code) => continue,
+            Err(code) if Row::of(code).receive == Verdict::Again => continue,
             Err(code) => return Err(io::Error::from_raw_os_error(code)),
         };
         if let (Some(peer), Some((kind, code, reporter))) = (peer, told) {
@@ -83,16 +84,11 @@ fn report(message: &Message<'_>) -> Option<Report> {
     }
     // errno (4), origin, type, code, pad (1 each), info (4), data (4)
     let code = message.word(0)?.cast_signed();
-    let kind = match code {
-        libc::EMSGSIZE => SocketErrorKind::MessageTooBig {
+    let kind = match Row::of(code).report {
+        Verdict::TooLong => SocketErrorKind::MessageTooBig {
             mtu: message.word(8)?,
         },
-        libc::ECONNREFUSED
-        | libc::EHOSTUNREACH
-        | libc::ENETUNREACH
-        | libc::EHOSTDOWN
-        | libc::ENOPROTOOPT
-        | libc::EACCES => SocketErrorKind::Unreachable,
+        Verdict::Unreachable | Verdict::Refused | Verdict::NoPort => SocketErrorKind::Unreachable,
         _ => SocketErrorKind::Other,
     };
     Some((kind, code, reporter(message)))

@@ -9,12 +9,13 @@ use std::ptr;
 
 use super::super::Endpoint;
 use super::super::cmsg::{Control, Messages};
-use super::{LinuxIo, UDP_GRO, call, empty_header, last_error, may_be_pending, run};
+use super::{LinuxIo, UDP_GRO, call, empty_header, last_error, run};
 use crate::address::canonical;
 use crate::counters::add;
 use crate::sys::batch::{Arrival, MAX_SLOTS, RecvBatch};
 use crate::sys::shortcut::Shortcut;
 use crate::train::Ecn;
+use crate::verdict::{Row, Verdict};
 
 /// Control messages of an arriving message: packet information (40, and 32 of IPv4), traffic class
 /// (24, and 24 of IPv4), segment length (24); an error report is 64 at most.
@@ -356,19 +357,21 @@ fn look(
         match last_error() {
             libc::EAGAIN if empty + 1 < looks => empty += 1,
             libc::EAGAIN => break Ok((0, true)),
-            // The caller hears of a signal, and looks for reports of the network.
             code @ libc::ECONNREFUSED if waiting == Waiting::SleepConnected => {
                 break Err(io::Error::from_raw_os_error(code));
             }
+            code if Row::of(code).receive != Verdict::Again => {
+                break Err(io::Error::from_raw_os_error(code));
+            }
+            // The caller hears of a signal, and looks for reports of the network.
             _ if waiting.is_asleep() => break Ok((0, true)),
-            code if code == libc::EINTR || may_be_pending(code) => {
+            _ => {
                 errors += 1;
                 if errors > RETRIES {
                     // They come faster than they are taken; the caller comes back.
                     break Ok((0, false));
                 }
             }
-            code => break Err(io::Error::from_raw_os_error(code)),
         }
     };
     add(&endpoint.counts.recv_calls, calls);

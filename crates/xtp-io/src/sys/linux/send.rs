@@ -10,10 +10,11 @@ use socket2::SockAddr;
 
 use super::super::cmsg::Control;
 use super::super::{Endpoint, too_many_pieces, wrong_family};
-use super::{LinuxIo, UDP_SEGMENT, call, empty_header, last_error, may_be_pending, one};
+use super::{LinuxIo, UDP_SEGMENT, call, empty_header, last_error, one};
 use crate::address::{canonical, for_family};
 use crate::counters::add;
 use crate::train::{Cursor, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
+use crate::verdict::{Doubt, Row, Verdict};
 
 /// Control messages of a train: packet information (40), traffic class (24), segment length (24).
 const CONTROL: usize = 96;
@@ -130,15 +131,16 @@ enum Reaction {
 }
 
 fn reaction(code: i32, offloaded: bool, doubts: usize) -> Reaction {
-    match code {
-        libc::EINTR => Reaction::Repeat,
-        libc::EAGAIN => Reaction::WouldBlock,
-        libc::ENOBUFS => Reaction::Dropped,
-        // EIO: the device cannot checksum. EINVAL: older kernels for a segment beyond the MTU.
-        libc::EIO | libc::EINVAL if offloaded => Reaction::WithoutOffload,
-        // One doubt is enough here: this error has its own reason more often than not.
-        libc::EMSGSIZE if doubts > 0 => Reaction::TooBig,
-        _ if may_be_pending(code) && doubts < RETRIES => Reaction::Doubt,
+    let row = Row::of(code);
+    // One doubt is enough of a length: it has its own reason more often than not.
+    let most = if row.send == Verdict::TooLong { 1 } else { RETRIES };
+    match (row.doubt, row.send) {
+        (Doubt::Offload, _) if offloaded => Reaction::WithoutOffload,
+        (Doubt::Earlier, _) if doubts < most => Reaction::Doubt,
+        (_, Verdict::Again) => Reaction::Repeat,
+        (_, Verdict::Full) => Reaction::WouldBlock,
+        (_, Verdict::TooLong) => Reaction::TooBig,
+        (Doubt::No, Verdict::Loss) => Reaction::Dropped,
         _ => Reaction::Fail,
     }
 }

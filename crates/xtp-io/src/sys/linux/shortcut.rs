@@ -17,7 +17,8 @@ use crate::train::Ecn;
 
 /// Options of the first socket that the second takes over: what it asks for, its own mark, and the size of its buffers
 /// (which the system reports doubled).
-const INHERITED: [(i32, i32); 5] = [
+const INHERITED: [(i32, i32); 6] = [
+    (libc::SOL_SOCKET, libc::SO_BROADCAST),
     (libc::SOL_IP, libc::IP_MTU_DISCOVER),
     (libc::SOL_IP, libc::IP_RECVTOS),
     (libc::SOL_IP, libc::IP_TOS),
@@ -45,7 +46,7 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
     }
     let (from_fd, to_fd) = (endpoint.socket.as_raw_fd(), second.as_raw_fd());
     for (level, name) in INHERITED {
-        if (level == libc::SOL_IP || ipv6)
+        if (level != libc::SOL_IPV6 || ipv6)
             && let Ok(value) = get_option(from_fd, level, name)
         {
             set_option(to_fd, level, name, value)?;

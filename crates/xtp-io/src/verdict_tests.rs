@@ -1,0 +1,70 @@
+//! The table as a whole: what no row may say, and what each row says where it matters most.
+
+use super::*;
+
+/// Greatest error number of a Linux system call.
+const GREATEST: i32 = 133;
+
+#[test]
+fn every_number_has_one_row_and_every_call_a_verdict() {
+    for code in 1..=GREATEST {
+        let rows: Vec<_> = TABLE.iter().filter(|row| row.code == code).collect();
+        assert!(rows.len() <= 1, "{rows:?}");
+        let row = Row::of(code);
+        assert_eq!(row.code, code);
+        let error = io::Error::from_raw_os_error(code);
+        for call in [Call::Send, Call::Receive, Call::Report] {
+            assert_eq!(Verdict::of(call, &error), row.verdict(call), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn no_row_asks_for_what_its_call_can_not_do() {
+    for row in TABLE.iter().chain([&UNKNOWN]) {
+        // Repeating for ever, or waiting for room, is for reasons that pass.
+        assert_eq!(row.send == Verdict::Again, row.name == "EINTR", "{row:?}");
+        assert_eq!(row.send == Verdict::Full, row.name == "EAGAIN", "{row:?}");
+        assert!(!matches!(row.send, Verdict::NoPort | Verdict::Pause), "{row:?}");
+        let receives = [Verdict::Again, Verdict::Full, Verdict::Pause, Verdict::Broken];
+        assert!(receives.contains(&row.receive), "{row:?}");
+        let reports = [
+            Verdict::Loss,
+            Verdict::TooLong,
+            Verdict::Unreachable,
+            Verdict::Refused,
+            Verdict::NoPort,
+        ];
+        assert!(reports.contains(&row.report), "{row:?}");
+        // What the network may have said of an earlier datagram is nothing that a call that receives has to stop for.
+        let earlier = row.doubt == Doubt::Earlier;
+        assert_eq!(
+            earlier,
+            row.receive == Verdict::Again && row.name != "EINTR",
+            "{row:?}"
+        );
+        // A socket that is of no use to send is of none to receive.
+        assert_eq!(
+            row.send == Verdict::Broken,
+            row.receive == Verdict::Broken,
+            "{row:?}"
+        );
+    }
+}
+
+#[test]
+fn an_error_without_a_number_has_the_verdict_of_its_kind() {
+    for (code, kind) in [
+        (libc::EINTR, io::ErrorKind::Interrupted),
+        (libc::EAGAIN, io::ErrorKind::WouldBlock),
+        (libc::ECONNREFUSED, io::ErrorKind::ConnectionRefused),
+        (libc::ENETUNREACH, io::ErrorKind::NetworkUnreachable),
+        (libc::EPERM, io::ErrorKind::PermissionDenied),
+        (libc::ENOMEM, io::ErrorKind::OutOfMemory),
+        (libc::EPIPE, io::ErrorKind::BrokenPipe),
+        (libc::EINVAL, io::ErrorKind::InvalidInput),
+    ] {
+        let row = Row::of(code);
+        assert_eq!(Verdict::of(Call::Send, &kind.into()), row.send, "{row:?}");
+    }
+}
