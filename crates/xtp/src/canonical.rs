@@ -34,9 +34,6 @@ fn rare_peer(address: SocketAddr, scope: u32) -> Result<SocketAddr> {
                 "a multicast address has no single peer; transmit to its group, or name a host",
             );
         }
-        IpAddr::V4(Ipv4Addr::BROADCAST) => {
-            return refused(address, "a broadcast address has no single peer; name a host");
-        }
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => canonical.set_ip(Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(Ipv6Addr::UNSPECIFIED) => canonical.set_ip(Ipv6Addr::LOCALHOST.into()),
         _ => {}

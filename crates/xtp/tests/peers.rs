@@ -113,13 +113,7 @@ fn lists_of_receivers_may_name_them_in_any_form() {
 fn what_no_answer_can_come_from_is_told_at_once() {
     let client = Endpoint::client().expect("a client");
     let queue = client.completion_queue();
-    for named in [
-        "127.0.0.1:0",
-        "239.1.2.3:7",
-        "[ff02::1%1]:7",
-        "[fe80::1]:7",
-        "255.255.255.255:7",
-    ] {
+    for named in ["127.0.0.1:0", "239.1.2.3:7", "[ff02::1%1]:7", "[fe80::1]:7"] {
         let named: SocketAddr = named.parse().expect(named);
         let options = paradigm::one_shot(PORT);
         let failures = [

@@ -57,7 +57,6 @@ fn what_is_no_peer_is_a_usage_error() {
         ("[::1]:0", "port 0"),
         ("239.1.2.3", "multicast"),
         ("[ff02::1]:4000", "multicast"),
-        ("255.255.255.255", "broadcast"),
         ("fe80::1", "link-local"),
         ("[fe80::1]:4000", "link-local"),
         ("fe80::1%no-such", "no interface no-such"),
