@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 use super::rotation::Rotation;
 use super::steps::{Step, Work};
 
+/// Words of a command that an error shows.
+const SHOWN: usize = 8;
+
 /// What a step prints to say what it ran stands behind this.
 const RAN: &str = "ran: ";
 
@@ -209,7 +212,9 @@ fn succeed(root: &Path, words: &[String], log: &File) -> Result<(), String> {
     let [program, words @ ..] = words else {
         return Err("a command without words".to_owned());
     };
-    let line = format!("{program} {}", words.join(" "));
+    // The files that changed may be hundreds.
+    let shown: Vec<&str> = words.iter().map(String::as_str).take(SHOWN).collect();
+    let line = format!("{program} {}", shown.join(" "));
     // `xtask` is this program: cargo would wait for whatever builds.
     let program = match program.as_str() {
         "xtask" => std::env::current_exe().map_err(|error| format!("xtask: {error}"))?,

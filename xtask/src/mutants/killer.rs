@@ -11,7 +11,7 @@ use super::tree::TESTED;
 /// Memory of a killer, in KiB: a mutant may make something grow without end.
 const MEMORY_KIB: u64 = 4 << 20;
 /// Seconds of processor time a killer gets beside three times what it takes without a mutant.
-const PATIENCE: u64 = 10;
+const PATIENCE: u64 = 20;
 
 /// Seeds of the two worlds that run in step: enough to notice a mutant, and not a minute for each that lives.
 const WORLDS: u64 = 300;
