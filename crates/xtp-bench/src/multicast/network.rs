@@ -2,6 +2,7 @@
 //! group. The sender's link cuts no segments, so that real packets cross and are counted.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 use super::cell::Cell;
 use super::party::is_installed;
@@ -15,6 +16,9 @@ const HEADERS: u64 = 14 + 20 + 8;
 const QUEUE: [&str; 4] = ["burst", "32k", "limit", "16m"];
 /// In which losses are rolled.
 const DICE: f64 = 100_000.0;
+/// How often, and after which pause, it is asked again whether a link is up: 5 s at most.
+const UP_TRIES: u32 = 250;
+const UP_PAUSE: Duration = Duration::from_millis(20);
 
 /// The namespaces; gone when dropped.
 #[derive(Debug)]
@@ -179,9 +183,21 @@ impl Network {
         let port = port(self.receivers.len());
         // 3 forwards, 0 is disabled; the link itself stays up.
         let state = if connected { "3" } else { "0" };
-        self.bridge
-            .run("bridge", &["link", "set", "dev", &port, "state", state])
-            .map(drop)
+        let set = || {
+            self.bridge
+                .run("bridge", &["link", "set", "dev", &port, "state", state])
+                .map(drop)
+        };
+        // The kernel notes that both ends of a link are up in a task of its own, on a busy host some time later.
+        for _ in 0..UP_TRIES {
+            match set() {
+                Err(Error::Tool { said, .. }) if said.contains("Network is down") => {
+                    std::thread::sleep(UP_PAUSE);
+                }
+                outcome => return outcome,
+            }
+        }
+        set()
     }
 
     /// What crossed the sender's interface until now.

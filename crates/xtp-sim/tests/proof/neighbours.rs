@@ -162,12 +162,12 @@ fn table() {
     expect![[r#"
         first to begin and others, queue   Jain   Mbit/s
         four and cubic, 1                 0.796    37.4  14.9  10.9  15.9  14.6
-        cubic and four, 1                 0.919    29.7  17.9  15.5  14.8  15.7
-        one and bbr, 1                    0.767    21.4  74.1
+        cubic and four, 1                 0.922    29.3  18.3  15.2  16.5  14.4
+        one and bbr, 1                    0.767    21.5  74.1
         bbr and one, 1                    0.617    85.7  10.2
         one and bbr, 5                    0.965    56.5  38.4
         one and cubic, 1                  0.945    57.9  35.5
-        cubic and one, 1                  0.939    58.5  34.8
+        cubic and one, 1                  0.941    58.3  35.0
         one and cubic, 5                  0.900    62.4  31.3
         cubic and one, 5                  0.895    63.1  30.9
         four, 1                           0.858    39.5  17.0  16.6  19.9
