@@ -27,7 +27,7 @@ impl Endpoint {
     /// Binds the socket, starts the engine, and starts the task that drives it on the current runtime.
     ///
     /// # Errors
-    /// As [`crate::Endpoint::bind`]; [`Error::Carrier`] if the runtime has no I/O.
+    /// As [`crate::Endpoint::bind`]; [`crate::Error::Carrier`] if the runtime has no I/O.
     ///
     /// # Panics
     /// Outside a runtime, or in one without timers.
@@ -116,7 +116,7 @@ impl Endpoint {
     /// Waits until everything sent by handles dropped before is confirmed, up to `deadline`, and says what was not.
     ///
     /// # Errors
-    /// [`Error::Carrier`] if the socket failed.
+    /// [`crate::Error::Carrier`] if the socket failed.
     pub async fn shutdown(&self, deadline: Duration) -> Result<ShutdownReport> {
         /// How often to look: orphans have nobody to wake.
         const LOOK: Duration = Duration::from_millis(2);
