@@ -57,21 +57,21 @@ impl Rtt {
     /// Takes one sample of the packet `echo`, already reduced by the delay the answer carried; what counts of it. Of all that a
     /// silence held back one counts, as no more than twice WTIMER: a path that became longer is learned in some such steps.
     pub(crate) fn sample_of(&mut self, echo: u32, sample: Duration) -> Option<Duration> {
-        let limit = 2 * self.wtimer_base();
-        let sample = match &mut self.held {
-            Some(held) if !serial_gt(echo, held.sync) => {
-                if std::mem::replace(&mut held.counted, true) {
-                    return None;
-                }
-                sample.min(limit)
-            }
-            _ => {
-                self.held = None;
-                sample
-            }
+        let sample = match self.held.take() {
+            Some(held) if !serial_gt(echo, held.sync) => self.held_sample(held, sample)?,
+            _ => sample,
         };
         self.sample(sample);
         Some(sample)
+    }
+
+    #[cold]
+    fn held_sample(&mut self, held: Held, sample: Duration) -> Option<Duration> {
+        self.held = Some(Held {
+            counted: true,
+            ..held
+        });
+        (!held.counted).then(|| sample.min(2 * self.wtimer_base()))
     }
 
     /// Takes one sample.
