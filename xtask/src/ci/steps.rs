@@ -176,7 +176,7 @@ pub(super) const STEPS: [Step; 21] = [
         purpose: "real kernels, links and captures: what needs root, namespaces, strace or tshark",
         place: "debug",
         needs: &["release"],
-        work: |_| run(&["xtask real"]),
+        work: real,
         ..ALWAYS
     },
     Step {
@@ -260,6 +260,23 @@ fn fuzz(rotation: &Rotation) -> Work {
         push_changed(&mut words, rotation, &["crates/", "fuzz/"]);
     }
     Work::Run(vec![words])
+}
+
+/// The commit's part of the cases of suites that have many, or all if what they are about changed.
+fn real(rotation: &Rotation) -> Work {
+    let places = [
+        "crates/xtp-io/src/",
+        "crates/xtp/src/carrier",
+        "crates/xtp-engine/src/path/",
+        "xtask/src/real/narrow/",
+    ];
+    let changed = rotation
+        .changed_below(&places)
+        .is_none_or(|changed| !changed.is_empty());
+    match rotation.part().filter(|_| !changed) {
+        None => run(&["xtask real"]),
+        Some(part) => run(&[&format!("xtask real --part {part}/{PARTS}")]),
+    }
 }
 
 /// The packages whose turn it is, or that changed.

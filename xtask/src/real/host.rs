@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::shard::Shard;
+
 /// What a suite may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
@@ -26,11 +28,13 @@ pub(super) struct Host {
     namespaces: Option<String>,
     tshark: bool,
     strace: bool,
+    /// The part of its cases that a suite of many runs; `None` for all.
+    part: Option<Shard>,
 }
 
 impl Host {
     /// Finds out what there is.
-    pub(super) fn probe(root: &Path) -> Self {
+    pub(super) fn probe(root: &Path, part: Option<Shard>) -> Self {
         let is_root = output("id", &["-u"]).is_ok_and(|user| user.trim() == "0");
         Self {
             root: root.to_owned(),
@@ -42,6 +46,7 @@ impl Host {
             },
             tshark: output("tshark", &["--version"]).is_ok(),
             strace: output("strace", &["-c", "-o", "/dev/null", "true"]).is_ok(),
+            part,
         }
     }
 
@@ -57,6 +62,11 @@ impl Host {
             Need::Strace => (!self.strace).then(|| "strace not installed or not allowed".to_owned()),
             Need::Tshark => (!self.tshark).then(|| "tshark not installed".to_owned()),
         }
+    }
+
+    /// Whether the case of this name runs.
+    pub(super) fn runs(&self, case: &str) -> bool {
+        self.part.is_none_or(|part| part.contains(case))
     }
 
     /// The repository.

