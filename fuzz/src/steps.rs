@@ -272,16 +272,13 @@ fn network(pair: &mut Pair, kind: u8, choices: &mut Choices<'_>) {
         6 => {
             let end = choices.index(2);
             let peer = pair.addrs[1 - end];
-            match choices.octet() & 1 {
-                0 => pair.ends[end].failed(pair.now, peer, Failure::PortUnreachable),
-                _ => pair.ends[end].failed(
-                    pair.now,
-                    peer,
-                    Failure::TooBig {
-                        octets: Some(usize::from(choices.word())),
-                    },
-                ),
-            }
+            let failure = match choices.octet() & 1 {
+                0 => Failure::PortUnreachable,
+                _ => Failure::TooBig {
+                    octets: Some(usize::from(choices.word())),
+                },
+            };
+            pair.ends[end].failed(pair.now, peer, failure);
         }
         7 => inject(pair, choices),
         _ => {

@@ -18,7 +18,7 @@ use tools::Tools;
 /// The folder whose files count.
 const COVERED: &str = "crates/xtp-engine/src/";
 /// Files that may stay below the limit of a file, and why; they count among all lines.
-const EXCUSED: [(&str, &str); 12] = [
+const EXCUSED: [(&str, &str); 13] = [
     (
         "admit/list.rs",
         "more than a thousand records of a kind: admit/list_tests.rs, crates/xtp/tests/flood.rs",
@@ -30,6 +30,10 @@ const EXCUSED: [(&str, &str); 12] = [
     (
         "context/near.rs",
         "a socket of the same host that fills: tests/local.rs, crates/xtp/tests/small_writes.rs",
+    ),
+    (
+        "engine/group/transmit/shrink.rs",
+        "a path that turns out narrower before the first join: engine/group/transmit/transmit_tests.rs",
     ),
     ("engine/group/tombstones.rs", "more groups than a seed draws"),
     ("engine/view.rs", "questions of facades: engine/view_tests.rs"),
