@@ -147,7 +147,7 @@ fn a_liar_gets_one_request_and_the_next_goes_elsewhere() {
     let client = endpoint();
     let error = client.call(&addresses[..], PORT, REQUEST, &impatient());
     let error = error.expect_err("the request is swallowed");
-    // It may have been executed: nobody else gets it.
+    // It may have been executed: no other address gets it.
     assert_eq!(error.close_reason(), Some(&CloseReason::Unreachable));
     assert_eq!((real.ran(), server.ran()), (0, 0));
     assert_eq!(call(&client, &addresses).expect("answered"), server.address());

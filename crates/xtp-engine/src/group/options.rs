@@ -164,7 +164,7 @@ pub struct CastOptions {
     /// Whether packets of the stream leave with ECT(0), and marks of congestion that the pacemaker reports slow the group down. Default
     /// `true`.
     pub ecn: bool,
-    /// Octets of UDP payload of a full packet, 548..=65 507: who can not receive such packets never joins.
+    /// Octets of UDP payload of a full packet, 548..=65 507: a receiver that can not receive such packets never joins.
     /// Default 1 472.
     pub datagram: usize,
     /// Octets that may be unacknowledged. Default 16 MiB.

@@ -151,7 +151,7 @@ fn after_a_pause(pause: Duration, one_by_one: bool) -> Duration {
         .expect("it was measured")
 }
 
-/// Questions repeated into a pause of the peer are no samples: whoever sent them would wait for seconds where something is lost
+/// Questions repeated into a pause of the peer are no samples: their sender would wait for seconds where a packet is lost
 /// next, on a path of milliseconds (§3.1).
 #[test]
 fn a_pause_of_the_peer_is_no_round_trip() {

@@ -91,7 +91,7 @@ fn a_datagram_beyond_the_links_mtu_is_too_big_and_the_mtu_told() {
 fn the_mtu_of_a_way_is_known_without_sending() {
     for ip in loopbacks() {
         let socket = bind(ip, &SocketOptions::default());
-        // 65 536 unless somebody changed it.
+        // 65 536 unless it was changed on this host.
         let told = socket.path_mtu(socket.local_addr(), None).expect("told");
         assert!((1_280..=65_536).contains(&told), "{told}");
         assert_eq!(

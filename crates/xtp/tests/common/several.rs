@@ -152,7 +152,7 @@ impl Drop for Liar {
     }
 }
 
-/// An address whose host says that nobody listens there.
+/// An address whose host says that no program has the port.
 pub(crate) fn refusing() -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     socket.local_addr().expect("bound")
