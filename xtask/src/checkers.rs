@@ -116,7 +116,7 @@ pub(crate) fn dependencies(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Whether this run installs what is missing: CI does, people are told.
+/// Whether this run installs what is missing and may leave nothing out: CI does, people are told.
 pub(crate) fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }

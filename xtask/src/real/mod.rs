@@ -20,12 +20,12 @@ mod strace;
 mod wan;
 mod wireshark;
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Instant;
 
 use host::{Host, Need};
 
+use crate::checkers::is_ci;
 use crate::shard::Shard;
 
 struct Suite {
@@ -112,7 +112,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
         .filter(|suite| wanted.is_empty() || wanted.contains(&suite.name))
         .collect();
     println!("{}", left_out(&chosen, |need| host.lacks(need)));
-    let mut failed = match is_strict(std::env::var_os("CI").as_deref()) {
+    let mut failed = match is_ci() {
         true => names_left_out(&chosen, |need| host.lacks(need)),
         false => Vec::new(),
     };
@@ -144,11 +144,6 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), String> {
 fn names_left_out(suites: &[&Suite], lacks: impl Fn(Need) -> Option<String>) -> Vec<&'static str> {
     let out = |suite: &&&Suite| suite.needs.iter().any(|&need| lacks(need).is_some());
     suites.iter().filter(out).map(|suite| suite.name).collect()
-}
-
-/// Whether what is left out counts as failed.
-fn is_strict(ci: Option<&OsStr>) -> bool {
-    ci == Some(OsStr::new("true"))
 }
 
 /// What an end of a suite does inside its namespace: this program run again with these words.

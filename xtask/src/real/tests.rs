@@ -45,6 +45,4 @@ fn what_is_left_out_fails_where_changes_are_checked() {
     let lacking = |need| (need == Need::Tshark).then(|| "not installed".to_owned());
     assert_eq!(names_left_out(&suites, lacking), ["dissect"]);
     assert_eq!(names_left_out(&suites, |_| None), Vec::<&str>::new());
-    assert!(is_strict(Some(OsStr::new("true"))));
-    assert!(!is_strict(None) && !is_strict(Some(OsStr::new("false"))));
 }
