@@ -19,7 +19,7 @@ impl Core {
         }
     }
 
-    fn handle(&mut self, now: Time, id: ContextId, event: Event) {
+    pub(super) fn handle(&mut self, now: Time, id: ContextId, event: Event) {
         if let Event::Accepted {
             listener,
             peer,

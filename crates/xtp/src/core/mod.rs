@@ -40,6 +40,8 @@ mod reading;
 mod requests;
 mod slot;
 mod streak;
+#[cfg(all(test, feature = "tokio"))]
+mod waking_testing;
 mod watch;
 mod write_memory;
 mod writing;
