@@ -316,3 +316,7 @@ fn in_the_way(place: &Place) -> Problem {
     );
     Problem::new(Code::InTheWay, text)
 }
+
+#[cfg(test)]
+#[path = "disk_tests.rs"]
+mod tests;
