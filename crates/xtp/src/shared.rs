@@ -152,10 +152,10 @@ impl std::ops::Deref for Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.0.close_all();
-        if !self.0.lingers_in_driver() {
+        if !self.0.leaves_end_to_driver() {
             self.0.linger();
+            self.0.ended.store(true, Ordering::Relaxed);
         }
-        self.0.ended.store(true, Ordering::Relaxed);
         let state = self.0.lock();
         if state.driver_sleeps.is_some() || state.core.driver.is_some() {
             self.0.wake_driver(&state);
@@ -499,9 +499,30 @@ impl Shared {
         }
     }
 
-    /// Whether a task awaits the last confirmations, because nobody may block where the last handle is dropped.
-    fn lingers_in_driver(&self) -> bool {
-        self.look(|core| core.driver.is_some())
+    /// Whether a task awaits the last confirmations, because nobody may block where the last handle is dropped. It is told so under
+    /// the lock: a task that ends with its runtime at the same time either knows it, or is not there any more.
+    fn leaves_end_to_driver(&self) -> bool {
+        self.look(|core| {
+            let is_driven = core.driver.is_some();
+            if is_driven {
+                self.ended.store(true, Ordering::Relaxed);
+            }
+            is_driven
+        })
+    }
+
+    /// The task that drives is gone: from here on callers drive themselves. What the last handle left to it is confirmed here, where
+    /// the runtime ends: nobody else is left to wait for it.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn driver_gone(&self) {
+        let mut state = self.lock();
+        state.core.driver = None;
+        state.driver_sleeps = None;
+        let ended = self.has_ended();
+        drop(state);
+        if ended {
+            self.linger();
+        }
     }
 
     /// Lets those have the lock who want it: where something always comes, whoever drives the endpoint would take it again

@@ -49,6 +49,8 @@ impl Core {
                 slot.heard = true;
                 (slot.fault, slot.fault_ends) = (None, false);
             }
+            #[cfg(feature = "tokio")]
+            Event::Refused { .. } => slot.more().refused = true,
             Event::Moved(peer) => slot.peer = peer,
             Event::Marked(mark) => {
                 let mut marks = slot.if_more().into_iter().flat_map(|more| &mut more.marks);

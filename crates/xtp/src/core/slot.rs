@@ -87,6 +87,12 @@ pub(crate) struct More {
     pub(crate) held: Option<(Bytes, bool)>,
     /// Marks and whether they were reached.
     pub(crate) marks: SmallVec<[(MarkId, bool); 2]>,
+    /// The peer's reader takes no more.
+    #[cfg(feature = "tokio")]
+    pub(crate) refused: bool,
+    /// A task that shut the writer down has a mark at its end.
+    #[cfg(feature = "tokio")]
+    pub(crate) end_marked: bool,
     /// Tasks to wake when anything happens here.
     wakers: SmallVec<[Waker; 2]>,
 }
