@@ -120,9 +120,9 @@ impl Listener {
     /// # Errors
     /// [`Error::Timeout`], else as [`accept`](Self::accept).
     pub fn recv_message_timeout(&self, timeout: Duration) -> Result<(Bytes, Incoming)> {
-        let until = Instant::now() + timeout;
+        let begun = Instant::now();
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = timeout.saturating_sub(begun.elapsed());
             match self.arrival_within(Some(left)) {
                 Ok(Arrival::Message(message, incoming)) => return Ok((message, incoming)),
                 Ok(Arrival::Failed(peer, error)) => {

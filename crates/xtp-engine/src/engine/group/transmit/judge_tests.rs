@@ -222,3 +222,17 @@ fn a_slow_one_is_given_time_for_all_that_it_lacked() {
         assert_eq!(stage.events.contains(&out), second > 12, "after {second} s");
     }
 }
+
+#[test]
+fn any_patience_can_be_had() {
+    let (mut stage, mut one, _) = stage(CastOptions {
+        patience: Duration::MAX,
+        wait: Duration::MAX,
+        ..CastOptions::default()
+    });
+    stage.write(2_000_000);
+    stage.finish();
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    let dropped = |event: &GroupEvent| matches!(event, GroupEvent::Dropped(..));
+    assert!(!stage.events.iter().any(dropped), "{:?}", stage.events);
+}
