@@ -134,6 +134,16 @@ impl Listener {
         }
     }
 
+    /// How long an association that was handed out here may take too little of what was written to it while others wait here: less
+    /// than 16 KiB, however often its peer says that it lives. Then it gives way, and calls on it end with [`Error::Displaced`].
+    /// Default 20 s; with `None` never. While nobody waits a peer may pause for as long as it likes.
+    ///
+    /// # Errors
+    /// [`Error::Command`] once the listener was [closed](Self::close).
+    pub fn set_give_way(&self, patience: Option<Duration>) -> Result<()> {
+        self.shared.look(|core| core.set_give_way(self.id, patience))
+    }
+
     /// Stops listening, for a listener that others hold as well, in an [`Arc`]: their calls, and those that wait here already,
     /// end with [`Error::Command`]. Associations that were not accepted are aborted. Dropping a listener does the same.
     pub fn close(&self) {

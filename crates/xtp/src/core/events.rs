@@ -58,11 +58,11 @@ impl Core {
                     known.1 = true;
                 }
             }
-            Event::Writable if slot.writer_left && used_by == Use::User => {
+            Event::Writable if slot.writer_left && used_by.is_users() => {
                 super::ops::leave_writer(self, now, id);
             }
             // What was taken over from a caller follows whether or not somebody still waits for it.
-            Event::Writable if slot.holds() && used_by == Use::User => {
+            Event::Writable if slot.holds() && used_by.is_users() => {
                 let _ = super::ops::clear_backlog(self, now, id);
             }
             Event::Closed(ref reason) => {
@@ -79,7 +79,7 @@ impl Core {
             slot.wake();
         }
         match used_by {
-            Use::User => {}
+            Use::User | Use::Served(_) | Use::Displaced => {}
             Use::Arriving { listener, number } => self.arriving_event(now, listener, number, &event),
             Use::Echo => self.echo_event(id),
             Use::Request { .. } => self.request_event(now, id, used_by, &event),
