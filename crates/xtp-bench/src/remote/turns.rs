@@ -1,0 +1,47 @@
+//! Whose turn it is at a host that serves one client at a time: one that measures again and again leaves the host to another that waits.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// How long a client may measure, one measurement behind the other, while another waits: longer than most runs.
+const TURN: Duration = Duration::from_secs(600);
+/// How long one that was told to come back is waited for.
+const WAITED_FOR: Duration = Duration::from_secs(30);
+
+/// Who measures, and who wants to.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// Who began the last measurement, and when the first of those in a row.
+    holder: Option<(IpAddr, Instant)>,
+    /// Who was told last that the host is busy, and when.
+    waiting: Option<(IpAddr, Instant)>,
+}
+
+impl Turns {
+    /// `client` came while another measured.
+    pub(super) fn came_too_early(&mut self, client: IpAddr, now: Instant) {
+        self.waiting = Some((client, now));
+    }
+
+    /// Whether `client`, who comes while nobody else measures, may begin.
+    pub(super) fn may_begin(&mut self, client: IpAddr, now: Instant) -> bool {
+        let waits = |(other, at): &(IpAddr, Instant)| {
+            *other != client && now.saturating_duration_since(*at) < WAITED_FOR
+        };
+        self.waiting = self.waiting.filter(waits);
+        let held = |(holder, since): &(IpAddr, Instant)| {
+            *holder == client && now.saturating_duration_since(*since) >= TURN
+        };
+        if self.waiting.is_some() && self.holder.as_ref().is_some_and(held) {
+            return false;
+        }
+        if self.holder.is_none_or(|(holder, _)| holder != client) {
+            self.holder = Some((client, now));
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+#[path = "turns_tests.rs"]
+mod tests;
