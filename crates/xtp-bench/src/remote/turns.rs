@@ -1,19 +1,19 @@
-//! Whose turn it is at a host that serves one client at a time: one that measures again and again leaves the host to another that waits.
+//! Turns at a host that serves one client at a time: a client that measures again and again leaves the host to another that waits.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// How long a client may measure, one measurement behind the other, while another waits: longer than most runs.
 const TURN: Duration = Duration::from_secs(600);
-/// How long one that was told to come back is waited for.
+/// How long a client that was told that the host is busy has the right of way.
 const WAITED_FOR: Duration = Duration::from_secs(30);
 
-/// Who measures, and who wants to.
+/// The client that measures, and the one that waits.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Who began the last measurement, and when the first of those in a row.
+    /// The client of the last measurement, and when the first of its measurements in a row began.
     holder: Option<(IpAddr, Instant)>,
-    /// Who was told last that the host is busy, and when.
+    /// The client that was told last that the host is busy, and when.
     waiting: Option<(IpAddr, Instant)>,
 }
 
@@ -23,7 +23,7 @@ impl Turns {
         self.waiting = Some((client, now));
     }
 
-    /// Whether `client`, who comes while nobody else measures, may begin.
+    /// Whether `client`, which comes while no other measures, may begin.
     pub(super) fn may_begin(&mut self, client: IpAddr, now: Instant) -> bool {
         let waits = |(other, at): &(IpAddr, Instant)| {
             *other != client && now.saturating_duration_since(*at) < WAITED_FOR

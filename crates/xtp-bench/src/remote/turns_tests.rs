@@ -1,4 +1,4 @@
-//! Whose turn it is.
+//! Turns of two clients.
 
 use super::*;
 

@@ -1,14 +1,14 @@
-//! Places that clients hold at a server: how many one address may have, and who gives one up while others wait.
+//! Places that clients hold at a server: how many one address may have, and which client gives way while others wait.
 
 use std::time::{Duration, Instant};
 
-/// Octets whoever keeps others waiting has to move in [`PAUSE`], to keep its place.
+/// Octets a client has to move in [`PAUSE`] to keep a place that others wait for.
 const LEAST: u64 = 16 << 10;
 /// How long it may move less than that.
 pub(crate) const PAUSE: Duration = Duration::from_secs(20);
 
 /// Whether an address that holds `held` of `most` places may take one more, of which `taken` are taken. As long as half are free anybody
-/// may; beyond, an address may hold as many as it leaves free, so that whoever comes after any number of greedy ones finds one.
+/// may; beyond, an address may hold as many as it leaves free, so that one is left after any number of greedy addresses.
 pub(crate) fn may_enter(most: usize, taken: usize, held: usize) -> bool {
     let free = most.saturating_sub(taken);
     free > 0 && (taken * 2 < most || held < free)
@@ -38,7 +38,7 @@ impl Pace {
         now.saturating_duration_since(self.since)
     }
 
-    /// The same where nobody waits, or the client waits for this end.
+    /// The same where the client waits for this end: its time begins anew.
     pub(crate) fn rest(&mut self, octets: u64, now: Instant) {
         (self.octets, self.since) = (octets, now);
     }

@@ -1,4 +1,4 @@
-//! Who may take a place, and who keeps one.
+//! Places of addresses, and the pace that keeps one.
 
 use super::*;
 

@@ -96,7 +96,7 @@ impl Tally {
     }
 
     /// Whether the disk's thread works, or has worked since this was asked last: then the other side may have waited for this one. `seen`
-    /// belongs to who asks.
+    /// is the count at the caller's last look.
     pub(crate) fn has_worked(&self, seen: &mut u64) -> bool {
         let turns = self.turns.load(Ordering::Relaxed);
         std::mem::replace(seen, turns) != turns || turns % 2 == 1

@@ -26,7 +26,7 @@ pub(super) struct Watch<'a> {
     silent: AtomicBool,
 }
 
-/// The session under way, of a user who does not wait for ever.
+/// The session under way of a copy with a time limit.
 struct Session {
     stream: Weak<Stream>,
     limit: Duration,

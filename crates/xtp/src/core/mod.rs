@@ -113,7 +113,7 @@ pub(crate) struct Core {
     pub(crate) groups: SerialMap<GroupId, group::GroupSlot>,
     /// When somebody who waits for a message has to look at those that are not complete.
     overdue_at: Option<Time>,
-    /// Who keeps others waiting at listeners.
+    /// Associations that keep others waiting at listeners.
     stalls: stalled::Stalls,
     /// The listener at which the next message is expected.
     expected_at: Option<ListenerId>,
@@ -451,7 +451,7 @@ impl Core {
             .min()
     }
 
-    /// When those who wait at listeners have to be looked at.
+    /// When a timer of listeners is due: of messages that are not complete, or of associations that keep others waiting.
     fn arrivals_deadline(&self) -> Option<Time> {
         self.overdue_at.into_iter().chain(self.stalls.at).min()
     }

@@ -1,7 +1,7 @@
 //! Associations that a listener handed out and whose peers do not take what was written to them: while others wait at the listener, they
 //! give way. Status alone keeps no place.
 //!
-//! Nothing is counted while nobody waits, so a reader that pauses costs nobody anything and is left alone.
+//! Nothing is counted while the listener's queue is empty: a peer that pauses then takes no place from another.
 
 use std::collections::hash_map::Entry;
 use std::time::Duration;
@@ -31,7 +31,7 @@ struct Taken {
     fresh: bool,
 }
 
-/// Those that have not taken everything, as long as others wait.
+/// Associations whose peers have not taken everything, while others wait at their listener.
 #[derive(Debug, Default)]
 pub(super) struct Stalls {
     /// By number of the association.
@@ -62,7 +62,7 @@ impl Stalls {
             .map_or(Duration::ZERO, |taken| now.since(taken.at))
     }
 
-    /// Forgets those that were not looked at.
+    /// Forgets associations that the last look did not find.
     fn end_look(&mut self) {
         self.taken.retain(|_, taken| std::mem::take(&mut taken.fresh));
     }
@@ -73,7 +73,7 @@ struct Crowded {
     listener: ListenerId,
     patience: Duration,
     waiting: usize,
-    /// Those that have had their time, and since when.
+    /// Associations that have had their time, each with how long it took too little.
     late: SmallVec<[(Duration, ContextId); 4]>,
 }
 
@@ -88,7 +88,7 @@ impl Core {
         Ok(())
     }
 
-    /// Somebody waits at `listener` beside those that were handed out.
+    /// Arms the timer of the next look if associations wait at `listener` beside others that were handed out.
     pub(super) fn note_waiting(&mut self, now: Time, listener: ListenerId) {
         let waiting = self.queues.get(&listener).map_or(0, super::Queue::len);
         if waiting > 0 && self.slots.len() > waiting {
@@ -96,7 +96,7 @@ impl Core {
         }
     }
 
-    /// Looks at who keeps others waiting, if that is due.
+    /// Ends associations that keep others waiting, if the look is due.
     pub(super) fn look_at_stalled(&mut self, now: Time) {
         if self.stalls.at.is_none_or(|at| now < at) {
             return;
@@ -108,7 +108,7 @@ impl Core {
         }
         self.stalls.end_look();
         for mut place in crowded {
-            // Whoever has kept the others waiting for the longest goes first, and no more than wait.
+            // The longest stall goes first, and as many associations as wait at most.
             place.late.sort_unstable_by(|one, other| other.cmp(one));
             for (_, id) in place.late.into_iter().take(place.waiting) {
                 self.displace(now, id);

@@ -1,4 +1,4 @@
-//! Who has taken too little, and for how long.
+//! Stalls of associations: what ends one, and what it counts from.
 
 use super::*;
 

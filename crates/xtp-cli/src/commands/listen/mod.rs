@@ -163,7 +163,7 @@ impl Hall<'_> {
         }
     }
 
-    /// The one of those who proved their addresses that has been idle for the longest.
+    /// The arrival of a proved address that has been idle for the longest.
     fn idlest(&self) -> Option<u64> {
         let proved = self.arrivals.iter().filter(|(_, arrival)| arrival.proved);
         let idle = proved.filter_map(|(key, arrival)| arrival.is_idle().map(|span| (span, *key)));
