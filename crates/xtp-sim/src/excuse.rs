@@ -106,7 +106,9 @@ impl Excuse {
     pub(crate) fn covers(self, told: &Outcome) -> bool {
         match self {
             Self::Crash | Self::LongCut | Self::Doubted | Self::Moved | Self::LeftEarly => true,
-            Self::Restarted | Self::Evicted => *told == Outcome::Closed(CloseReason::ExecutionUnknown),
+            Self::Restarted | Self::Evicted => {
+                matches!(told, Outcome::Closed(CloseReason::ExecutionUnknown { .. }))
+            }
             Self::Pressed | Self::NotServed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
             Self::Crowded => matches!(
                 told,
