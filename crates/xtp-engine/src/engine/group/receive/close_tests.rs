@@ -247,30 +247,87 @@ fn a_transmitter_that_answers_is_not_lost() {
     assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)]);
 }
 
+/// The carrier says so, and for so many steps of 10 ms for every packet that leaves; when those left.
+fn unreachable_for(script: &mut Script, steps: u64) -> Vec<u64> {
+    let (begun, mut asked) = (script.now, Vec::new());
+    let mut says = true;
+    for _ in 0..steps {
+        if says {
+            script
+                .engine
+                .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        }
+        says = !script.run(10).is_empty();
+        if says {
+            asked.push(script.now.since(begun).as_millis() as u64);
+        }
+    }
+    asked
+}
+
 #[test]
-fn a_port_nobody_listens_on() {
+fn a_port_nobody_listens_on_for_three_seconds_is_lost() {
     let mut script = Script::member(options());
-    script
-        .engine
-        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    let asked = unreachable_for(&mut script, 290);
+    assert!((5..=8).contains(&asked.len()), "{asked:?}");
+    assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)], "not yet");
+    unreachable_for(&mut script, 30);
     script.events_end_with(GroupClose::TransmitterLost);
+    // Whoever is whole has said so, and is done.
+    let mut script = whole(options(), Options::empty());
+    script.run(100);
+    unreachable_for(&mut script, 310);
+    script.events_end_with(GroupClose::Normal);
+}
+
+#[test]
+fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
+    let mut script = Script::member(options());
+    for _ in 0..5 {
+        script
+            .engine
+            .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        script.run(10);
+    }
+    script.run(5_000);
+    assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)]);
+    // Nor does a forged one a second, as long as the transmitter answers.
+    for _ in 0..10 {
+        script
+            .engine
+            .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        script.run(500);
+        script.answer(0, 0);
+        script.run(500);
+    }
+    assert!(script.events().is_empty());
+    // A receiver that is whole does not go before its word was answered.
     let mut script = whole(options(), Options::empty());
     script.run(100);
     script
         .engine
         .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
-    script.events_end_with(GroupClose::Normal);
+    let said = script.run(1_500);
+    assert_eq!(confirms(&said).len(), 1, "it says so again: {said:?}");
+}
+
+#[test]
+fn whoever_joins_where_nobody_listens_goes_on_listening() {
     let mut script = Script::new(options());
     script.announce();
-    script
-        .engine
-        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    for _ in 0..7 {
+        script
+            .engine
+            .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        script.run(500);
+    }
+    script.events();
+    script.announce();
     assert_eq!(
         script.events(),
         [GroupEvent::Found(TRANSMITTER)],
-        "it goes on listening"
+        "it was forgotten, and is found anew"
     );
-    script.announce();
     assert!(matches!(script.flush()[..], [Said::Join { .. }]));
 }
 
@@ -335,9 +392,7 @@ fn a_group_that_ends_before_one_is_whole() {
         3,
         "it says each half second that it lacks something: {said:?}"
     );
-    script
-        .engine
-        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    unreachable_for(&mut script, 310);
     script.events_end_with(GroupClose::Incomplete { missing: 100 });
 }
 

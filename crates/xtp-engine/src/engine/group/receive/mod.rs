@@ -269,8 +269,8 @@ impl Receiver {
     }
 
     pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
-        if self.bound.as_ref().map(|bound| bound.address) == Some(peer) && self.stage != Stage::Over {
-            self.lost(env);
+        if self.bound.as_ref().map(|bound| bound.address) == Some(peer) {
+            self.doubt_transmitter(env.now);
         }
     }
 

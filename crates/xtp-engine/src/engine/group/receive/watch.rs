@@ -2,6 +2,7 @@
 
 use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;
+use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
 use core::time::Duration;
 
@@ -13,6 +14,8 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 const SILENT: Duration = Duration::from_secs(10);
 /// The first pause between two such questions; it doubles.
 const PROBE: Duration = Duration::from_secs(1);
+/// The longest one while the carrier says that nobody is there.
+const PROBE_IN_DOUBT: Duration = Duration::from_millis(500);
 /// After so long a silence it is lost.
 const LOST: Duration = Duration::from_secs(25);
 /// A complete receiver that was not let go says so again after so long.
@@ -32,6 +35,8 @@ pub(super) struct Watch {
     called: Time,
     /// When the transmitter is asked next whether it lives.
     probe: Option<(Time, Duration)>,
+    /// What the carrier says about its port since it was heard.
+    doubt: Option<Reports>,
     lingered: u8,
 }
 
@@ -43,6 +48,7 @@ impl Watch {
             spoke: now,
             called: now,
             probe: None,
+            doubt: None,
             lingered: 0,
         }
     }
@@ -50,6 +56,7 @@ impl Watch {
     pub(super) fn heard(&mut self, now: Time) {
         self.heard = now;
         self.probe = None;
+        self.doubt = None;
     }
 
     pub(super) fn heard_group(&mut self, now: Time) {
@@ -88,27 +95,56 @@ impl Receiver {
             }),
             _ => Some(self.watch.heard + LOST),
         };
-        heartbeat.into_iter().chain(silence).min()
+        let is_bound = !matches!(self.stage, Stage::Listening | Stage::Over);
+        let doubt = self.watch.doubt.filter(|_| is_bound).map(|doubt| doubt.due());
+        heartbeat.into_iter().chain(silence).chain(doubt).min()
     }
 
     pub(super) fn watch_due(&mut self, env: &mut GroupEnv<'_>) {
         let silent = env.now.since(self.watch.heard);
+        match self
+            .watch
+            .doubt
+            .map_or(Outcome::Open, |doubt| doubt.outcome(env.now))
+        {
+            Outcome::Open => {}
+            Outcome::Void => (self.watch.doubt, self.watch.probe) = (None, None),
+            Outcome::Gone => {
+                self.watch.doubt = None;
+                return self.lost(env);
+            }
+        }
         match self.stage {
             Stage::Listening | Stage::Over => {}
             _ if self.close.said => self.linger(env),
             _ if silent >= LOST => self.lost(env),
-            Stage::Member if silent >= SILENT => {
-                let (at, wait) = self.watch.probe.unwrap_or((env.now, PROBE));
-                if at <= env.now {
-                    self.outbox.join = true;
-                    self.outbox.probes = true;
-                    self.watch.probe = Some((env.now + wait, 2 * wait));
-                } else {
-                    self.watch.probe = Some((at, wait));
-                }
-            }
+            Stage::Member if silent >= SILENT || self.watch.doubt.is_some() => self.probe(env.now),
             _ => {}
         }
+    }
+
+    /// Asks the transmitter whether it lives, if it is time.
+    fn probe(&mut self, now: Time) {
+        let (at, wait) = self.watch.probe.unwrap_or((now, PROBE));
+        self.watch.probe = Some((at, wait));
+        if at <= now {
+            self.outbox.join = true;
+            self.outbox.probes = true;
+            let most = self.watch.doubt.map_or(wait, |_| PROBE_IN_DOUBT);
+            self.watch.probe = Some((now + wait.min(most), 2 * wait));
+        }
+    }
+
+    /// The carrier says that nobody listens at the transmitter's port, which a firewall on the way may say as well (§3.7.2): it is
+    /// asked at once, and lost if that goes on. One that is never asked anything is no matter of the carrier's.
+    pub(super) fn doubt_transmitter(&mut self, now: Time) {
+        if matches!(self.stage, Stage::Listening | Stage::Following | Stage::Over) {
+            return;
+        }
+        if self.watch.doubt.is_none() && self.stage == Stage::Member {
+            self.watch.probe = Some((now, PROBE));
+        }
+        self.watch.doubt = Some(Reports::and(self.watch.doubt, 2 * self.feedback.round_trip, now));
     }
 
     /// When a complete receiver says so again. A member is let go by an answer to its word, so one that hears the group but no

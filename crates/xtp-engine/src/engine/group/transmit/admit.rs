@@ -5,6 +5,7 @@ use super::members::Member;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
+use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
 use crate::transmit::Datagram;
 use core::net::{IpAddr, SocketAddr};
@@ -46,6 +47,8 @@ pub(super) struct Pending {
     asked: Time,
     pub(super) told: Time,
     repeat: Duration,
+    /// What the carrier says about its port.
+    doubt: Option<Reports>,
 }
 
 /// All who are on the way, by T.
@@ -105,7 +108,8 @@ impl Joins {
     /// Whose answer is to be repeated; those who never confirmed are given up.
     pub(super) fn due(&mut self, now: Time, again: &mut Vec<u64>, given_up: &mut Vec<u64>) {
         for (own, pending) in &mut self.pending {
-            if now.since(pending.asked) >= GIVEN_UP {
+            let gone = |doubt: Reports| doubt.outcome(now) == Outcome::Gone;
+            if now.since(pending.asked) >= GIVEN_UP || pending.doubt.is_some_and(gone) {
                 given_up.push(*own);
             } else if now.since(pending.told) >= pending.repeat {
                 pending.told = now;
@@ -124,12 +128,13 @@ impl Joins {
         *self = Self::default();
     }
 
-    /// Those who join from this address.
-    pub(super) fn at(&self, address: SocketAddr) -> Vec<u64> {
-        let all = self.pending.iter();
-        all.filter(|(_, pending)| pending.address == address)
-            .map(|(own, _)| *own)
-            .collect()
+    /// The carrier says that nobody listens at this address.
+    pub(super) fn doubt(&mut self, address: SocketAddr, wait: Duration, now: Time) {
+        for pending in self.pending.values_mut() {
+            if pending.address == address {
+                pending.doubt = Some(Reports::and(pending.doubt, wait, now));
+            }
+        }
     }
 }
 
@@ -316,6 +321,7 @@ impl Transmitter {
             asked: env.now,
             told: env.now,
             repeat: self.feedback().first_repeat(FIRST_REPEAT),
+            doubt: None,
         };
         self.joins.insert(own, pending);
         self.replies.push(Reply::Standing(own));

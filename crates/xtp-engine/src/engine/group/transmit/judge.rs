@@ -6,6 +6,7 @@ use super::poll::Asked;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState, Slow};
+use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -88,6 +89,7 @@ impl Transmitter {
         if let Some(round_trip) = self.members.round_trip() {
             self.round_trip = round_trip.max(Duration::from_micros(500));
         }
+        self.judge_doubts(env);
         self.note_rest(now);
         let lossy = self.usual_needs();
         self.judge.usual = lossy;
@@ -104,6 +106,7 @@ impl Transmitter {
                 verdicts.push((index, verdict));
             } else if (silent
                 || (member.is_laggard() && !member.fetches)
+                || member.doubt.is_some()
                 || self.is_missed(member.heard, now))
                 && now.since(member.told) >= member.tell_after
             {
@@ -417,18 +420,34 @@ impl Transmitter {
         self.rate.members_changed(&self.members, env.now);
     }
 
-    /// The host there says that nobody listens on that port.
-    pub(super) fn lose_address(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
-        for own in self.joins.at(peer) {
-            self.give_up(own, env);
+    /// The carrier says that nobody listens on that port, which a firewall on the way may say as well (§3.7.2): those there are
+    /// asked at once, and are gone if it goes on.
+    pub(super) fn doubt_address(&mut self, peer: SocketAddr, now: Time) {
+        let wait = 2 * self.round_trip;
+        self.joins.doubt(peer, wait, now);
+        let all = self.members.iter_mut().map(|(_, member)| member);
+        for member in all.filter(|member| member.address == peer && member.is_open()) {
+            if member.doubt.is_none() {
+                member.tell_after = FIRST_TOLD;
+                self.replies.push(Reply::Standing(member.own));
+            }
+            member.doubt = Some(Reports::and(member.doubt, wait, now));
         }
-        let all = self.members.iter();
-        let there = all.filter(|(_, member)| member.address == peer && member.is_open());
-        let there: Vec<u32> = there.map(|(index, _)| index).collect();
-        for index in there {
+    }
+
+    /// Members whose carrier has said for long enough that nobody is there are out.
+    fn judge_doubts(&mut self, env: &mut GroupEnv<'_>) {
+        let mut gone = Vec::new();
+        for (index, member) in self.members.iter_mut().filter(|(_, member)| member.is_open()) {
+            match member.doubt.map_or(Outcome::Open, |doubt| doubt.outcome(env.now)) {
+                Outcome::Open => {}
+                Outcome::Void => member.doubt = None,
+                Outcome::Gone => gone.push(index),
+            }
+        }
+        for index in gone {
             self.drop_member(index, DropReason::Unreachable, env);
         }
-        self.after_report(env);
     }
 }
 

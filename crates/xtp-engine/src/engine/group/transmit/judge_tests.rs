@@ -113,15 +113,75 @@ fn who_waits_waits_from_the_last_word() {
     );
 }
 
+/// How often the transmitter asked the member `at` alone.
+fn asked_alone(stage: &Stage, at: core::net::SocketAddr) -> usize {
+    let asks = |one: &&Heard| one.to == at && matches!(one.to_member(), Some(ToMember::Answer { .. }));
+    stage.heard.iter().filter(asks).count()
+}
+
 #[test]
-fn a_port_nobody_listens_on_is_out_at_once() {
+fn a_port_nobody_listens_on_for_three_seconds_is_out() {
     let (mut stage, _, other) = stage(CastOptions::default());
-    stage.flush();
-    let now = stage.now;
-    stage.engine.failed(now, other.at, Failure::PortUnreachable);
-    stage.flush();
     let out = GroupEvent::Dropped(MemberId(1), DropReason::Unreachable);
-    assert_eq!(stage.events.last(), Some(&out));
+    let (begun, mut asked) = (stage.now, 0);
+    while !stage.events.contains(&out) {
+        assert!(stage.now.since(begun) < 4 * SECOND, "never");
+        // Whoever is asked there raises the same report.
+        let before = core::mem::replace(&mut asked, asked_alone(&stage, other.at));
+        if asked > before {
+            stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        }
+        stage.run(10 * MS);
+    }
+    assert!(
+        stage.now.since(begun) >= 3 * SECOND,
+        "{:?}",
+        stage.now.since(begun)
+    );
+}
+
+#[test]
+fn a_port_that_is_unreachable_for_a_moment_is_asked_and_stays() {
+    let (mut stage, mut one, mut other) = stage(CastOptions::default());
+    stage.flush();
+    let before = asked_alone(&stage, other.at);
+    for _ in 0..5 {
+        stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        stage.run(10 * MS);
+    }
+    assert_eq!(asked_alone(&stage, other.at) - before, 1, "at once");
+    one_answers(&mut stage, &mut one, 5 * SECOND);
+    let lost = |event: &GroupEvent| matches!(event, GroupEvent::Dropped(..));
+    assert!(!stage.events.iter().any(lost), "{:?}", stage.events);
+    // One that answers is asked anew by what comes later.
+    for _ in 0..10 {
+        stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        other.status(&mut stage, sent, echo, Options::empty());
+        stage.run(SECOND);
+    }
+    assert!(!stage.events.iter().any(lost), "{:?}", stage.events);
+}
+
+#[test]
+fn who_joins_from_a_port_nobody_listens_on_is_forgotten_earlier() {
+    let mut stage = Stage::new(CastOptions::default());
+    stage.flush();
+    let mut ghost = Actor::new(9, stage.key());
+    ghost.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let begun = stage.now;
+    for _ in 0..3 {
+        stage.engine.failed(stage.now, ghost.at, Failure::PortUnreachable);
+        stage.run(SECOND);
+    }
+    stage.run(200 * MS);
+    let before = ghost.answer(&stage.heard).map(|_| ghost.own);
+    ghost.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    ghost.answer(&stage.heard);
+    assert_ne!(Some(ghost.own), before, "it is answered as one that comes");
+    assert!(stage.now.since(begun) < 6 * SECOND);
 }
 
 #[test]

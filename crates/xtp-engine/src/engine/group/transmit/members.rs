@@ -1,6 +1,7 @@
 //! Who joined, where each stands, and what all who hold the window have (§9.10).
 
 use crate::group::{DropReason, MemberId, MemberIndex, MemberReport, MemberState, Require};
+use crate::path::hint::Reports;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -37,6 +38,8 @@ pub(super) struct Member {
     /// Polls in a row that it did not answer.
     pub(super) misses: u32,
     pub(super) heard: Time,
+    /// What the carrier says about its port since then.
+    pub(super) doubt: Option<Reports>,
     pub(super) joined: Time,
     /// When it was done or dropped.
     pub(super) ended: Option<Time>,
@@ -87,6 +90,7 @@ impl Member {
             marks: [0; 3],
             misses: 0,
             heard: now,
+            doubt: None,
             joined: now,
             ended: None,
             live: 0,

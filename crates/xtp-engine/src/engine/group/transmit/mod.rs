@@ -252,7 +252,7 @@ impl Transmitter {
 
     pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
         if !self.is_over() {
-            self.lose_address(peer, env);
+            self.doubt_address(peer, env.now);
         }
     }
 

@@ -139,6 +139,7 @@ impl Transmitter {
         }
         let before = core::mem::replace(&mut member.heard, env.now);
         member.misses = 0;
+        member.doubt = None;
         self.take_needs(index, report);
         self.take_marks(index, report, env.now);
         self.take_echo(index, report, (before, env.now));
