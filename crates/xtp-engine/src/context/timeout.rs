@@ -10,6 +10,7 @@ use crate::congestion::Controller;
 use crate::error::CloseReason;
 use crate::path::hint::is_recent;
 use crate::time::Time;
+use crate::time::sleep::{READING, slept};
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::Options;
@@ -28,6 +29,9 @@ impl Context {
                 self.transition(Transition::Forgotten);
             }
             return;
+        }
+        if let Some(span) = self.timers.next().and_then(|due| slept(due, Some(due), now)) {
+            self.excuse(span, now);
         }
         if !self.state.is_live() || self.timed_out(env) {
             return;
@@ -51,6 +55,26 @@ impl Context {
         self.run_doubt(env, out);
         if self.timers.take_due(Timer::Path, now) {
             self.path_timer_expired(env);
+        }
+    }
+
+    /// The driver was stopped for `span`, until `now`: that was no silence of the peer, whose words may lie unread. A FIRST that
+    /// nobody has answered is not repeated for it.
+    fn excuse(&mut self, span: Duration, now: Time) {
+        let timeout = self.tuning.timeout;
+        let timers = &mut self.timers;
+        timers.unanswered_since = timers
+            .unanswered_since
+            .map(|since| (since + span).min(now).max(now + READING - timeout));
+        if let Some(due) = timers.get(Timer::Doubt) {
+            timers.set(Timer::Doubt, (due + span).max(now + READING));
+            self.unreachable = self.unreachable.map(|report| (report + span).min(now));
+        }
+        if self.only_listens() {
+            let silence = self.keepalive();
+            let timers = &mut self.timers;
+            timers.last_heard = (timers.last_heard + span).min(now).max(now + READING - silence);
+            timers.set(Timer::Context, timers.last_heard + silence);
         }
     }
 
@@ -93,7 +117,7 @@ impl Context {
         }
     }
 
-    /// CTIMEOUT (§6.7): evaluated first, so that a process that slept fails instead of repeating old FIRSTs.
+    /// CTIMEOUT (§6.7): evaluated first, so that a process that slept does not repeat old FIRSTs.
     fn timed_out(&mut self, env: &mut Env<'_>) -> bool {
         let due = self.gives_up_at().is_some_and(|at| at <= env.now);
         if due {

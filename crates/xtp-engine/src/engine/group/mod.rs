@@ -19,10 +19,12 @@ use crate::demux::Demux;
 use crate::error::Error;
 use crate::group::{GroupEvent, GroupId};
 use crate::time::Time;
+use crate::time::sleep::slept;
 use crate::transmit::{Datagram, TransmitBatch};
 use catch_up::CatchUps;
 pub(crate) use catch_up::{Fetch, Supplied, Supply};
 use core::net::SocketAddr;
+use core::time::Duration;
 use keys::Keys;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -111,6 +113,14 @@ impl Party {
             Self::Receiver(receiver) => receiver.is_pressing(),
         }
     }
+
+    /// The driver was stopped for `span`, until `now`.
+    fn excuse(&mut self, span: Duration, now: Time) {
+        match self {
+            Self::Transmitter(transmitter) => transmitter.excuse(span, now),
+            Self::Receiver(receiver) => receiver.excuse(span, now),
+        }
+    }
 }
 
 /// All transmitters and receivers of groups of an engine.
@@ -122,6 +132,8 @@ pub(super) struct Groups {
     events: VecDeque<(GroupId, GroupEvent)>,
     next: u64,
     alive: usize,
+    /// When the driver came last.
+    called: Time,
     catch_ups: CatchUps,
 }
 
@@ -139,6 +151,7 @@ impl Groups {
             events: VecDeque::new(),
             next: 1,
             alive: 0,
+            called: Time::ZERO,
             catch_ups: CatchUps::default(),
         }
     }
@@ -155,6 +168,16 @@ impl Groups {
     pub(super) fn deadline(&self) -> Option<Time> {
         let parties = self.parties.iter().flatten();
         parties.filter_map(|(_, party)| party.deadline()).min()
+    }
+
+    /// The driver is here: time in which it was stopped counts for nobody.
+    fn called(&mut self, now: Time) {
+        if let Some(span) = slept(self.called, self.deadline(), now) {
+            for (_, party) in self.parties.iter_mut().flatten() {
+                party.excuse(span, now);
+            }
+        }
+        self.called = now;
     }
 
     pub(super) fn is_pressing(&self, now: Time) -> bool {
@@ -189,6 +212,7 @@ impl Engine {
     pub fn receive_group(&mut self, now: Time, group: SocketAddr, datagram: Datagram<'_>) {
         self.stats.received += 1;
         self.advance(now);
+        self.groups.called(self.now);
         match Packet::parse(datagram.data) {
             Ok(packet) => self.hand_to_receivers(Some(group), &packet, &datagram),
             Err(_) => self.stats.malformed += 1,
@@ -205,6 +229,7 @@ impl Engine {
             }
             return of_group;
         }
+        self.groups.called(self.now);
         let Some(slot) = self.groups.keys.find(header.key.value()) else {
             return self.disowned_by_group(packet, datagram);
         };
@@ -292,6 +317,7 @@ impl Engine {
 
     /// The carrier says "port unreachable" for a datagram sent to `peer`.
     pub(super) fn group_port_unreachable(&mut self, peer: SocketAddr) {
+        self.groups.called(self.now);
         for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
             let Some((id, party)) = entry else { continue };
             let mut env = env!(self, slot as u32, *id);
@@ -322,6 +348,7 @@ impl Engine {
             return;
         }
         self.advance(now);
+        self.groups.called(self.now);
         let before = out.begin();
         for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
             let Some((id, party)) = entry else { continue };
@@ -349,6 +376,7 @@ impl Engine {
         if self.groups.alive >= MOST_PARTIES {
             return Err(Error::Limit("1 024 transmitters and receivers of groups"));
         }
+        self.groups.called(self.now);
         let free = self.groups.parties.iter().position(Option::is_none);
         let slot = free.unwrap_or(self.groups.parties.len());
         let id = GroupId(self.groups.next);
@@ -368,6 +396,7 @@ impl Engine {
         id: GroupId,
         act: impl FnOnce(&mut Party, &mut GroupEnv<'_>) -> R,
     ) -> Result<R, Error> {
+        self.groups.called(self.now);
         let mut parties = self.groups.parties.iter_mut().enumerate();
         let found = parties.find_map(|(slot, entry)| match entry {
             Some((its, party)) if *its == id => Some((slot, party)),

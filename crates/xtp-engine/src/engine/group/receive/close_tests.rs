@@ -352,6 +352,27 @@ fn whoever_was_stopped_reports_at_once_and_asks_where_it_stands() {
 }
 
 #[test]
+fn who_slept_loses_no_transmitter() {
+    for seconds in [10, 26, 3_600] {
+        let mut script = Script::member(options());
+        script.run(9_000);
+        script.now = script.now + Duration::from_secs(seconds);
+        script.run(900);
+        script.answer(0, 0);
+        script.run(5_000);
+        assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)], "{seconds} s");
+    }
+    // One that is silent still is given what was left.
+    let mut script = Script::member(options());
+    script.run(24_900);
+    script.now = script.now + Duration::from_secs(60);
+    script.run(900);
+    assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)]);
+    script.run(200);
+    script.events_end_with(GroupClose::TransmitterLost);
+}
+
+#[test]
 fn octets_beyond_the_end_are_not_taken() {
     let mut script = Script::member(options());
     script.block_without(0, &[]);

@@ -4,11 +4,10 @@ use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;
 use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
+use crate::time::sleep::READING;
 use core::time::Duration;
 
-/// A receiver whose driver did not come for so long was stopped.
-const ASLEEP: Duration = Duration::from_millis(500);
-/// The driver is to come so often, that this is noticed.
+/// The driver is to come so often, that its absence is noticed.
 const HEARTBEAT: Duration = Duration::from_millis(250);
 /// After so long a silence the transmitter is asked whether it lives.
 const SILENT: Duration = Duration::from_secs(10);
@@ -75,12 +74,21 @@ impl Watch {
 impl Receiver {
     /// The driver is here.
     pub(super) fn called(&mut self, env: &GroupEnv<'_>) {
-        if self.stage == Stage::Member && env.now.since(self.watch.called) > ASLEEP {
+        self.watch.called = env.now;
+    }
+
+    /// The driver was stopped for `span`, until `now`: that is no silence of the transmitter, and what it said lies unread.
+    pub(in crate::engine::group) fn excuse(&mut self, span: Duration, now: Time) {
+        let watch = &mut self.watch;
+        watch.heard = (watch.heard + span).min(now).max(now + READING - LOST);
+        watch.group = (watch.group + span).min(now);
+        watch.spoke = (watch.spoke + span).min(now);
+        watch.doubt = None;
+        if self.stage == Stage::Member {
             // Whoever slept is behind, or counted as silent: it says so, and asks where it stands.
             self.outbox.status = true;
             self.outbox.asks = true;
         }
-        self.watch.called = env.now;
     }
 
     /// When silence is to be looked at.

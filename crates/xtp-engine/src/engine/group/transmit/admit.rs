@@ -1,12 +1,14 @@
 //! Joins: the four steps, and who is on the way (§9.10).
 
 use super::Transmitter;
+use super::asleep::later;
 use super::members::Member;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
 use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
+use crate::time::sleep::READING;
 use crate::transmit::Datagram;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -116,6 +118,14 @@ impl Joins {
                 pending.repeat = (2 * pending.repeat).min(LONGEST_REPEAT);
                 again.push(*own);
             }
+        }
+    }
+
+    /// This transmitter was stopped for `span`, until `now`.
+    pub(super) fn excuse(&mut self, span: Duration, now: Time) {
+        for pending in self.pending.values_mut() {
+            pending.asked = later(pending.asked, span, now).max(now + READING - GIVEN_UP);
+            pending.doubt = None;
         }
     }
 
@@ -337,7 +347,9 @@ impl Transmitter {
         env: &mut GroupEnv<'_>,
     ) -> Option<u32> {
         let pending = self.joins.get_mut(own).filter(|pending| pending.address == src)?;
-        let answered = (pending.sync == echo).then(|| env.now.since(pending.told));
+        let told = pending.told;
+        let measures = pending.sync == echo && self.measures(told);
+        let answered = measures.then(|| env.now.since(told));
         let pending = self.joins.remove(own)?;
         self.replace(&pending, env);
         let required = self.members.is_required(&pending.name, pending.address);

@@ -28,6 +28,13 @@ pub(super) struct Message {
     until: Time,
 }
 
+impl Message {
+    /// The transmitter was stopped for `span`: it waits for so long more, and reads what came until `soon` at least.
+    pub(super) fn excuse(&mut self, span: Duration, soon: Time) {
+        self.until = (self.until + span).max(soon);
+    }
+}
+
 impl Transmitter {
     /// A transmitter of one message and no stream.
     pub(in crate::engine::group) fn datagram(

@@ -1,6 +1,7 @@
 //! Who is silent, who is behind, who is out (§9.10).
 
 use super::Transmitter;
+use super::asleep::later;
 use super::members::Member;
 use super::poll::Asked;
 use super::reply::Reply;
@@ -68,12 +69,27 @@ pub(super) struct Judge {
     usual: u64,
     /// Where the turn of probes goes on.
     turn: usize,
+    /// When this transmitter ran again after it was stopped.
+    pub(super) woke: Option<Time>,
 }
 
 impl Judge {
     /// Somebody is there to be looked at.
     pub(super) fn begin(&mut self, now: Time) {
         self.next = self.next.or(Some(now + INTERVAL));
+    }
+
+    /// This transmitter was stopped for `span`, until `now`.
+    pub(super) fn excuse(&mut self, span: Duration, now: Time) {
+        self.woke = Some(now);
+        let counts = [
+            &mut self.rest_since,
+            &mut self.sent_since,
+            &mut self.only_laggards_since,
+        ];
+        for since in counts.into_iter().flatten() {
+            *since = later(*since, span, now);
+        }
     }
 }
 
@@ -98,6 +114,9 @@ impl Transmitter {
         let mut tell = Vec::new();
         for (index, member) in self.members.iter() {
             if !member.is_open() {
+                continue;
+            }
+            if self.is_reading(now) {
                 continue;
             }
             let quiet = now.since(member.heard);

@@ -1,5 +1,6 @@
 //! Who joined, where each stands, and what all who hold the window have (§9.10).
 
+use super::asleep::later;
 use crate::group::{DropReason, MemberId, MemberIndex, MemberReport, MemberState, Require};
 use crate::path::hint::Reports;
 use crate::time::Time;
@@ -109,6 +110,14 @@ impl Member {
             in_rate: 0,
             text: Box::default(),
         }
+    }
+
+    /// This transmitter was stopped for `span`, until `now`.
+    pub(super) fn excuse(&mut self, span: Duration, now: Time) {
+        self.heard = later(self.heard, span, now);
+        self.progressed = later(self.progressed, span, now);
+        self.behind = self.behind.map(|since| later(since, span, now));
+        self.doubt = None;
     }
 
     /// Whether it is neither done nor dropped.

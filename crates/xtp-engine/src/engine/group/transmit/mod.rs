@@ -7,6 +7,7 @@
 
 mod admit;
 mod announce;
+mod asleep;
 mod bucket;
 mod catch_up;
 mod close;

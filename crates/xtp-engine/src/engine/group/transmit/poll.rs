@@ -170,6 +170,13 @@ impl Polls {
         is_over.then(|| self.asked.pop_front()).flatten()
     }
 
+    /// This transmitter was stopped: answers to what it asked before may lie unread until then.
+    pub(super) fn excuse(&mut self, until: Time) {
+        for asked in &mut self.asked {
+            asked.until = asked.until.max(until);
+        }
+    }
+
     /// When the time of the oldest question is over.
     pub(super) fn next_over(&self) -> Option<Time> {
         self.asked.front().map(|asked| asked.until)

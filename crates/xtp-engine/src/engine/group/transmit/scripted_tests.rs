@@ -322,6 +322,21 @@ impl Actor {
         stage.hear(self.at, &ToTransmitter::Extended(status).packet(header));
     }
 
+    /// XCNTL without spans that answers a poll at once.
+    pub(super) fn answer_poll(&mut self, stage: &mut Stage, rseq: u64, echo: u32) {
+        let status = Xcntl {
+            control: Control {
+                rseq,
+                alloc: rseq + self.room,
+                echo,
+            },
+            delay_us: 0,
+            ..Xcntl::default()
+        };
+        let header = self.header(self.own, Options::empty());
+        stage.hear(self.at, &ToTransmitter::Extended(status).packet(header));
+    }
+
     /// GNACK that nobody asked for.
     pub(super) fn need(&mut self, stage: &mut Stage, rseq: u64, echo: u32, blocks: &[GnackBlock]) {
         let control = Control {
