@@ -369,6 +369,7 @@ impl Transmitter {
             // It may report what it saw before it heard the answer.
             echo: self.line.sync.wrapping_sub(1 << 20),
             live: pending.live,
+            back_at: pending.live,
             lagged: pending.late,
             since: self.stream.nxt,
             counted: self.line.sync,

@@ -122,6 +122,8 @@ fn an_answer_that_lay_unread_measures_no_round_trip() {
     };
     let before = known(&mut stage);
     assert!(before.is_some_and(|known| known < SECOND), "{before:?}");
+    // A question left that none has answered yet.
+    stage.run(600 * MS);
     let (sent, echo) = (stage.position(), newest(&stage.heard));
     stage.now = stage.now + 60 * SECOND;
     for actor in &mut actors {

@@ -324,9 +324,9 @@ impl Transmitter {
 
     /// A holder becomes a laggard, and is told so.
     fn leave_behind(&mut self, index: u32, env: &mut GroupEnv<'_>) {
-        let live = self.live_of(index);
+        self.set_live(index);
         let member = self.members.get_mut(index);
-        (member.live, member.lagged, member.behind) = (live, true, None);
+        (member.lagged, member.behind) = (true, None);
         member.tell_after = FIRST_TOLD;
         let own = member.own;
         self.members.turn(index, MemberState::Laggard, env.now);
@@ -360,25 +360,27 @@ impl Transmitter {
         }
     }
 
-    /// A laggard that reports may hold the window again: near enough to the quorum and with nothing missing that the group does not
-    /// repair, or because nobody else does.
+    /// A laggard that reports may hold the window again: near enough to the quorum, with nothing missing that the group does not
+    /// repair, and, if it asked for too much, with half of its account left; or because nobody else does.
     pub(super) fn place_laggard(&mut self, index: u32, env: &mut GroupEnv<'_>) {
         let member = self.members.get(index);
         if !member.is_laggard() || member.fetches || self.is_ending() {
             return;
         }
-        let (rseq, live, own) = (member.rseq, member.live, member.own);
+        let (rseq, live, back_at, own) = (member.rseq, member.live, member.back_at, member.own);
         let alone = self.members.nobody_holds_but(member) && rseq >= self.acknowledged;
         let quorum = self.members.quorum().unwrap_or(self.acknowledged);
-        let near = rseq >= quorum.saturating_sub(self.window() / 4);
-        let whole = live == GroupPoint::NEVER || rseq >= live;
-        let lossy = self.is_lossy(index, self.judge.usual);
+        // However short the stream is: who has nothing is not near.
+        let near = rseq >= quorum.saturating_sub(self.window().min(quorum) / 4);
+        let whole = rseq >= back_at;
+        let least_left = if live == GroupPoint::NEVER { 2 } else { 1 };
+        let lossy = member.asked > self.most_asked(index, self.judge.usual) / least_left;
         let nxt = self.stream.nxt;
         let has_room = self.stream.is_sent() || member.alloc >= nxt.saturating_add(self.block_len());
         // Nor does the group repair what it does not keep: that is fetched, too.
         let kept = rseq >= self.stream.lowest();
-        if !kept && rseq >= live {
-            self.members.get_mut(index).live = self.live_of(index);
+        if !kept && rseq >= back_at {
+            self.set_live(index);
             return self.replies.push(Reply::Standing(own));
         }
         if !kept || !(alone || (whole && near && has_room && !lossy)) {
@@ -390,7 +392,7 @@ impl Transmitter {
             Some(layout.start(place.block))
         });
         let member = self.members.get_mut(index);
-        (member.asked, member.since, member.behind) = (0, nxt, None);
+        member.behind = None;
         if rseq < live {
             // What it lacks between the two nobody else would ever repair.
             member.live = block.unwrap_or(rseq);
@@ -401,12 +403,14 @@ impl Transmitter {
         self.rate.members_changed(&self.members, env.now);
     }
 
-    /// From where on the group repairs for this member, which has to fetch the rest by itself; for a lossy one nothing.
-    fn live_of(&self, index: u32) -> u64 {
-        match self.is_lossy(index, self.judge.usual) {
-            true => GroupPoint::NEVER,
-            false => self.live_from_now(),
-        }
+    /// From now on the group repairs the next block and what follows for this member, which has to fetch the rest by itself; for a
+    /// lossy one nothing.
+    fn set_live(&mut self, index: u32) {
+        let next = self.live_from_now();
+        let lossy = self.is_lossy(index, self.judge.usual);
+        let member = self.members.get_mut(index);
+        member.live = if lossy { GroupPoint::NEVER } else { next };
+        member.back_at = next;
     }
 
     /// From where on the group repairs for somebody who begins to fetch the rest by itself: the next block.

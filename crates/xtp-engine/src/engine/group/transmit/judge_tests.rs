@@ -206,6 +206,46 @@ fn a_laggard_that_is_near_is_back() {
     assert_eq!(stage.events.contains(&back), whole);
 }
 
+/// It says again and again that it has nothing, in a stream that is far shorter than the window.
+#[test]
+fn a_lossy_one_that_never_moves_does_not_come_and_go() {
+    for fec in [None, narrow().fec] {
+        let (mut stage, mut one, mut other) = stage(CastOptions {
+            fec,
+            rate: crate::Rate {
+                octets_per_second: 1_000_000,
+                burst: 16 << 10,
+            },
+            ..CastOptions::default()
+        });
+        stage.write(1_500_000);
+        let end = stage.now + 3 * SECOND;
+        while stage.now < end {
+            stage.run(20 * MS);
+            let (sent, echo) = (stage.position(), newest(&stage.heard));
+            one.status(&mut stage, sent, echo, Options::empty());
+            // Every block and every packet that there is.
+            other.answer_poll(&mut stage, 0, echo);
+            let last = (sent / BLOCK).min(60) as u32;
+            let blocks: Vec<_> = (0..last).map(|block| GnackBlock::new(block, 8, 8)).collect();
+            if fec.is_some() && last > 0 {
+                other.need(&mut stage, 0, echo, &blocks);
+            }
+        }
+        let count = |event: GroupEvent| stage.events.iter().filter(|one| **one == event).count();
+        assert_eq!(count(GroupEvent::Laggard(MemberId(1))), 1, "{fec:?}");
+        assert_eq!(count(GroupEvent::Returned(MemberId(1))), 0, "{fec:?}");
+        let packets = stage.count(|said| matches!(said, ToGroup::Data(_) | ToGroup::Parity(_)));
+        let symbols = 1_500_000 / 1_416 + 1;
+        // A quarter of what had left by then, and what counts as a block.
+        assert!(
+            packets <= symbols + symbols / 4 + 64,
+            "{fec:?}: {packets} of {symbols}"
+        );
+        assert_eq!(stage.position(), 1_500_000);
+    }
+}
+
 #[test]
 fn nothing_new_leaves_without_a_holder() {
     let (mut stage, ..) = stage(CastOptions::default());

@@ -46,6 +46,8 @@ pub(super) struct Member {
     pub(super) ended: Option<Time>,
     /// From here on the group repairs what it lacks.
     pub(super) live: u64,
+    /// What a laggard must have to hold the window again: `live`, or for one that is repaired nothing where that would have been.
+    pub(super) back_at: u64,
     /// Since when it is too far behind to hold the window.
     pub(super) behind: Option<Time>,
     /// When it last had more than before.
@@ -54,7 +56,7 @@ pub(super) struct Member {
     pub(super) lagged: bool,
     /// It fetches what it lacks by an association of its own.
     pub(super) fetches: bool,
-    /// Symbols it asked for since it holds the window, and where the stream was then.
+    /// Symbols it asked for since it joined, and where the stream was then: the account of its whole life.
     pub(super) asked: u64,
     pub(super) since: u64,
     /// Of packets up to this one it is counted what it lacked of them (§9.17).
@@ -95,6 +97,7 @@ impl Member {
             joined: now,
             ended: None,
             live: 0,
+            back_at: 0,
             behind: None,
             progressed: now,
             lagged: false,
