@@ -22,6 +22,9 @@ const GIVEN_UP: Duration = Duration::from_secs(6);
 /// Who was answered and has said nothing for so long gives its place to another one, if all are taken: so those who ask from
 /// addresses at which they do not listen keep nobody out for long.
 const GIVES_WAY: Duration = Duration::from_millis(500);
+/// So many times what came from an address that has shown nothing is sent there (§7.8).
+const BUDGET: u64 = 3;
+const MOST_BUDGET: u64 = 1 << 12;
 /// A late one that lacks no more than leaves in so long is repaired by the group, where it could fetch that by itself.
 const LITTLE: Duration = Duration::from_millis(100);
 /// Or no more than so many blocks.
@@ -51,6 +54,8 @@ pub(super) struct Pending {
     repeat: Duration,
     /// What the carrier says about its port.
     doubt: Option<Reports>,
+    /// Octets that may still be sent to an address that has shown nothing (§7.8).
+    budget: u64,
 }
 
 /// All who are on the way, by T.
@@ -95,6 +100,16 @@ impl Joins {
     fn longest_unheard(&self, now: Time) -> Option<u64> {
         let (own, first) = self.pending.iter().min_by_key(|(_, pending)| pending.asked)?;
         (now.since(first.asked) >= GIVES_WAY).then_some(*own)
+    }
+
+    /// Whether a packet of so many octets may be sent to whom this T was given: as often as it likes, unless it is on the way.
+    pub(super) fn may_send(&mut self, own: u64, octets: u64) -> bool {
+        let Some(pending) = self.pending.get_mut(&own) else {
+            return true;
+        };
+        let left = pending.budget.checked_sub(octets);
+        pending.budget = left.unwrap_or(pending.budget);
+        left.is_some()
     }
 
     /// Whether another join may be answered in this second.
@@ -150,6 +165,8 @@ impl Joins {
 
 /// What a join says of its sender.
 struct Asker<'a> {
+    /// Octets of the datagram.
+    octets: u64,
     address: SocketAddr,
     local: Option<IpAddr>,
     key: u64,
@@ -181,6 +198,7 @@ impl Transmitter {
             return;
         };
         let asker = Asker {
+            octets: datagram.data.len() as u64,
             address: datagram.src,
             local: datagram.dst,
             key,
@@ -200,11 +218,7 @@ impl Transmitter {
             return self.repeat_to(index, header.sync);
         }
         if let Some(own) = self.joins.by_peer(asker.address, key) {
-            if let Some(pending) = self.joins.get_mut(own) {
-                pending.heard_sync = header.sync;
-            }
-            // The answer is on its way, or about to be repeated.
-            return;
+            return self.hear_again(own, header.sync, asker.octets, env.now);
         }
         if !self.joins.may_answer(self.options.feedback_rate, env.now) {
             return;
@@ -218,6 +232,17 @@ impl Transmitter {
                 DiagCode::JoinRefused,
                 value,
             )),
+        }
+    }
+
+    /// A join came again: the answer to it is on its way, or was lost.
+    fn hear_again(&mut self, own: u64, sync: u32, octets: u64, now: Time) {
+        if let Some(pending) = self.joins.get_mut(own) {
+            pending.heard_sync = sync;
+            pending.budget = (pending.budget + BUDGET * octets).min(MOST_BUDGET);
+            if now.since(pending.told) >= FIRST_REPEAT {
+                self.replies.push(Reply::Standing(own));
+            }
         }
     }
 
@@ -332,6 +357,7 @@ impl Transmitter {
             told: env.now,
             repeat: self.feedback().first_repeat(FIRST_REPEAT),
             doubt: None,
+            budget: BUDGET * asker.octets,
         };
         self.joins.insert(own, pending);
         self.replies.push(Reply::Standing(own));
