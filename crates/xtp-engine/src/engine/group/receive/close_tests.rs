@@ -353,9 +353,10 @@ fn whoever_was_stopped_reports_at_once_and_asks_where_it_stands() {
 
 #[test]
 fn who_slept_loses_no_transmitter() {
-    for seconds in [10, 26, 3_600] {
+    // Before it asks whether its transmitter lives, and while it does.
+    for (silence, seconds) in [(9_000, 10), (12_500, 1), (9_000, 26), (12_500, 3_600)] {
         let mut script = Script::member(options());
-        script.run(9_000);
+        script.run(silence);
         script.now = script.now + Duration::from_secs(seconds);
         script.run(900);
         script.answer(0, 0);

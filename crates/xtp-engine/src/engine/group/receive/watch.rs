@@ -83,7 +83,7 @@ impl Receiver {
         watch.heard = (watch.heard + span).min(now).max(now + READING - LOST);
         watch.group = (watch.group + span).min(now);
         watch.spoke = (watch.spoke + span).min(now);
-        watch.doubt = None;
+        (watch.doubt, watch.probe) = (None, None);
         if self.stage == Stage::Member {
             // Whoever slept is behind, or counted as silent: it says so, and asks where it stands.
             self.outbox.status = true;
