@@ -5,7 +5,7 @@ use super::asleep::later;
 use super::members::Member;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
-use crate::group::{GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
+use crate::group::{DropReason, GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
 use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
 use crate::time::sleep::READING;
@@ -214,7 +214,11 @@ impl Transmitter {
         if self.is_datagram() {
             return self.take_datagram_join(datagram, header, key, &terms, env);
         }
-        if let Some(index) = self.members.by_peer(asker.address, key) {
+        let known = self.members.by_peer(asker.address, key);
+        // Who lost its place to another one of its name comes again as one that is new.
+        let is_replaced =
+            |index: &u32| self.members.get(*index).state == MemberState::Dropped(DropReason::Replaced);
+        if let Some(index) = known.filter(|index| !is_replaced(index)) {
             return self.repeat_to(index, header.sync);
         }
         if let Some(own) = self.joins.by_peer(asker.address, key) {
@@ -416,15 +420,10 @@ impl Transmitter {
 
     /// Those under whose name a new one joined are out.
     fn replace(&mut self, pending: &Pending, env: &mut GroupEnv<'_>) {
-        let named = !pending.name.is_empty();
-        let out: Vec<u32> = self
-            .members
-            .predecessors(&pending.name, pending.address)
-            .filter(|(_, member)| named || member.address == pending.address || member.misses > 0)
-            .map(|(index, _)| index)
-            .collect();
+        let before = self.members.predecessors(&pending.name, pending.address);
+        let out: Vec<u32> = before.map(|(index, _)| index).collect();
         for index in out {
-            self.drop_member(index, crate::group::DropReason::Replaced, env);
+            self.drop_member(index, DropReason::Replaced, env);
         }
     }
 

@@ -200,6 +200,58 @@ fn the_same_name_again_takes_the_place_of_a_silent_one_only() {
     assert_eq!(reports[1].name, "left");
 }
 
+/// Two receivers without a name on one host, or behind one NAT.
+#[test]
+fn a_nameless_one_keeps_its_place_when_another_joins_from_its_host() {
+    let mut stage = stage();
+    let key = stage.key();
+    let (mut old, mut new) = (Actor::new(1, key), Actor::new(1, key));
+    (new.at, new.key) = (core::net::SocketAddr::new(old.at.ip(), 50_000), 0x2000);
+    old.enter(&mut stage);
+    stage.write(100_000);
+    // It is not scheduled for a second, and misses polls.
+    stage.run(SECOND);
+    new.enter(&mut stage);
+    stage.flush();
+    assert!(stage.events.contains(&GroupEvent::Joined(MemberId(1))));
+    let out = |event: &GroupEvent| matches!(event, GroupEvent::Dropped(..));
+    assert!(!stage.events.iter().any(out), "{:?}", stage.events);
+}
+
+#[test]
+fn who_lost_its_place_to_one_of_its_name_joins_again() {
+    let mut stage = stage();
+    let key = stage.key();
+    let (mut old, mut new) = (Actor::named(1, key, "left"), Actor::named(2, key, "left"));
+    old.enter(&mut stage);
+    stage.run(SECOND);
+    new.enter(&mut stage);
+    stage.take();
+    let told = |stage: &Stage| {
+        stage
+            .heard
+            .iter()
+            .filter(|one| one.to == old.at)
+            .find_map(|one| match one.to_member() {
+                Some(ToMember::Diag(diag)) => Some(diag.code),
+                _ => None,
+            })
+    };
+    old.clone().confirm(&mut stage, 0, 0);
+    stage.flush();
+    assert_eq!(told(&stage), Some(DiagCode::InvalidContext.to_wire()));
+    // The other one, which somebody made up, is silent soon.
+    stage.run(SECOND);
+    stage.events.clear();
+    old.enter(&mut stage);
+    stage.flush();
+    let back = [
+        GroupEvent::Dropped(MemberId(1), DropReason::Replaced),
+        GroupEvent::Joined(MemberId(2)),
+    ];
+    assert_eq!(stage.events[..2], back);
+}
+
 #[test]
 fn a_late_one_holds_nothing_or_is_refused() {
     for slow in [Slow::CatchUp, Slow::Drop] {

@@ -456,17 +456,16 @@ impl Members {
     }
 
     /// Whose place a new member of this name and address takes: that of one of the same name; without names that of
-    /// one at the same IP address.
+    /// one at the very same address and port. A host, or a NAT, may have many receivers.
     pub(super) fn predecessors(
         &self,
         name: &str,
         address: SocketAddr,
     ) -> impl Iterator<Item = (u32, &Member)> {
-        let host = address.ip();
         self.iter().filter(move |(_, member)| {
             let same = match name.is_empty() {
                 false => *member.name == *name,
-                true => member.name.is_empty() && member.address.ip() == host,
+                true => member.name.is_empty() && member.address == address,
             };
             same && member.is_open()
         })
@@ -487,6 +486,8 @@ pub(super) fn diagnosis(reason: DropReason) -> (xtp_wire::DiagCode, xtp_wire::Di
     use xtp_wire::{DiagCode, DiagValue};
     match reason {
         DropReason::Behind => (DiagCode::RequestRefused, DiagValue::InvalidRetransmission),
+        // It joins again, if it is there.
+        DropReason::Replaced => (DiagCode::InvalidContext, DiagValue::Unspecified),
         _ => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
     }
 }
