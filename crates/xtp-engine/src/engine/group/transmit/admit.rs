@@ -179,6 +179,8 @@ struct Asker<'a> {
     service: Option<u16>,
     /// It answers to the whole group where that is asked for.
     answers_all: bool,
+    /// It knows parity.
+    decodes: bool,
 }
 
 impl Transmitter {
@@ -210,6 +212,7 @@ impl Transmitter {
             in_rate: specifier.inrate,
             service: port,
             answers_all: specifier.caps.contains(Caps::MB),
+            decodes: specifier.caps.contains(Caps::FEC),
         };
         if self.is_datagram() {
             return self.take_datagram_join(datagram, header, key, &terms, env);
@@ -283,7 +286,8 @@ impl Transmitter {
         }
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
         let silent = self.buckets.is_some() && !asker.answers_all;
-        if silent || asker.maxdata < self.terms.maxdata || room < 2 * self.block_len() {
+        let lacks = self.terms.fec.is_some() && !asker.decodes;
+        if silent || lacks || asker.maxdata < self.terms.maxdata || room < 2 * self.block_len() {
             return Err(Some(DiagValue::TrafficRefused));
         }
         if self.is_ending() || (self.options.slow == Slow::Drop && self.is_late(asker.control.rseq)) {

@@ -2,7 +2,7 @@
 
 use super::super::scripted::*;
 use crate::group::{CastOptions, DropReason, GroupEvent, MemberId, MemberState, Slow};
-use xtp_wire::{DiagCode, DiagValue, Options, Spans, ToGroup, ToMember};
+use xtp_wire::{Caps, DiagCode, DiagValue, Options, Spans, ToGroup, ToMember};
 
 fn stage() -> Stage {
     let mut stage = Stage::new(CastOptions {
@@ -36,6 +36,7 @@ fn who_can_not_take_part_hears_why() {
     is_refused(|actor| actor.port = 7, DiagValue::NoListener);
     is_refused(|actor| actor.maxdata = 1_000, DiagValue::TrafficRefused);
     is_refused(|actor| actor.room = 100_000, DiagValue::TrafficRefused);
+    is_refused(|actor| actor.caps.remove(Caps::FEC), DiagValue::TrafficRefused);
 }
 
 fn answers(stage: &Stage) -> usize {

@@ -4,7 +4,7 @@ use super::super::scripted::*;
 use crate::Failure;
 use crate::group::{CastOptions, DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
-use xtp_wire::{GnackBlock, Options, ToGroup, ToMember};
+use xtp_wire::{DiagCode, DiagValue, GnackBlock, Options, ToGroup, ToMember};
 
 fn stage(options: CastOptions) -> (Stage, Actor, Actor) {
     let mut stage = Stage::new(CastOptions {
@@ -321,4 +321,30 @@ fn a_slow_one_is_given_time_for_all_that_it_lacked() {
         // 700 000 octets at 64 KiB a second are ten seconds and more, two are the patience.
         assert_eq!(stage.events.contains(&out), second > 12, "after {second} s");
     }
+}
+
+#[test]
+fn who_is_out_reads_why() {
+    let (mut stage, mut one, other) = stage(CastOptions {
+        slow: Slow::Wait,
+        patience: 2 * SECOND,
+        ..CastOptions::default()
+    });
+    stage.write(10_000);
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    let said = |stage: &Stage| {
+        let all = stage.heard.iter().filter(|one| one.to == other.at).rev();
+        all.filter_map(|one| match one.to_member() {
+            Some(ToMember::Diag(diag)) => Some((diag.code, diag.val)),
+            _ => None,
+        })
+        .next()
+    };
+    let why = (DiagCode::ContextAbandoned.to_wire(), DiagValue::Silent.to_wire());
+    assert_eq!(said(&stage), Some(why));
+    // It was only away, and asks.
+    stage.take();
+    other.clone().confirm(&mut stage, 0, 0);
+    stage.flush();
+    assert_eq!(said(&stage), Some(why));
 }

@@ -488,7 +488,9 @@ pub(super) fn diagnosis(reason: DropReason) -> (xtp_wire::DiagCode, xtp_wire::Di
         DropReason::Behind => (DiagCode::RequestRefused, DiagValue::InvalidRetransmission),
         // It joins again, if it is there.
         DropReason::Replaced => (DiagCode::InvalidContext, DiagValue::Unspecified),
-        _ => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
+        DropReason::Silent | DropReason::Unreachable => (DiagCode::ContextAbandoned, DiagValue::Silent),
+        DropReason::Slow | DropReason::TooSlow => (DiagCode::ContextAbandoned, DiagValue::TooSlow),
+        DropReason::Rejected => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
     }
 }
 

@@ -189,7 +189,7 @@ impl Actor {
             room: 1 << 30,
             maxdata: 65_000,
             port: 0,
-            caps: Caps::XCNTL | Caps::MB,
+            caps: Caps::XCNTL | Caps::FEC | Caps::MB,
             name: None,
         }
     }
