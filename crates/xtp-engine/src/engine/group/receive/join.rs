@@ -136,6 +136,7 @@ impl Receiver {
             address: datagram.src,
             key: header.key.value(),
             member: 0,
+            announced: datagram.data.len(),
             service: terms.service,
             supplies: terms.supplies,
             buckets: terms.buckets,

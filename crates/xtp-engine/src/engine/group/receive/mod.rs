@@ -68,6 +68,8 @@ struct Bound {
     key: u64,
     /// By which key the transmitter knows this receiver; 0 before it said so.
     member: u64,
+    /// Octets of the announcement.
+    announced: usize,
     service: u8,
     /// Whether it lets those who fell behind fetch what they lack.
     supplies: bool,

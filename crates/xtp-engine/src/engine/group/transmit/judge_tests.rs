@@ -200,6 +200,9 @@ fn a_laggard_that_is_near_is_back() {
     );
     let (_, live, _) = other.answer(&stage.heard).expect("it was told");
     assert!(live >= 100);
+    other.status(&mut stage, live.min(sent) - 1, echo, Options::empty());
+    stage.flush();
+    assert!(!stage.events.contains(&back), "near, and an octet is missing");
     other.status(&mut stage, sent, echo, Options::empty());
     stage.flush();
     let whole = sent >= live;
