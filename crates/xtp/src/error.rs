@@ -147,6 +147,7 @@ impl Error {
             self,
             Self::Closed(CloseReason::Unreachable | CloseReason::NobodyListens)
                 | Self::NoRoute { .. }
+                | Self::Socket(xtp_io::IoError::NoWayToGroup { .. })
                 | Self::Narrow { .. }
                 | Self::NotPermitted { .. }
                 | Self::Resolve { .. }

@@ -37,7 +37,8 @@ const DATAGRAM_V6: usize = 1_452;
 pub struct CastOptions {
     /// What the protocol is told.
     pub group: group::CastOptions,
-    /// Where packets to a group leave. Default: where the route leads.
+    /// Where packets to a group leave. Default: where the route leads; without a route by the address the endpoint is bound to, or the
+    /// only interface that carries groups.
     pub interface: Interface,
     /// How many links they may cross; 0 is taken as 1. Default 1: this link only.
     pub hops: u8,
@@ -216,7 +217,7 @@ impl CastOptions {
 pub struct JoinOptions {
     /// What the protocol is told.
     pub group: group::JoinOptions,
-    /// Where the group is listened to. Default: where the route leads.
+    /// Where the group is listened to. Default: as [`CastOptions::interface`].
     pub interface: Interface,
     /// How many links answers to the whole group may cross (mode B); 0 is taken as 1. Default 1: this link only.
     pub hops: u8,
@@ -287,7 +288,8 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Command`] for options out of range, [`Error::Address`] for an address that nothing can be sent to,
-    /// [`Error::Socket`] for an interface that is not there, [`Error::GroupSending`] if this endpoint transmits to another group in another way.
+    /// [`Error::Socket`] for an interface that is not there, and where no route leads to the group and not exactly one interface carries it;
+    /// [`Error::GroupSending`] if this endpoint transmits to another group in another way.
     pub fn cast(&self, group: impl Into<Target>, options: CastOptions) -> Result<Cast> {
         let id = begin_cast(self, group.into(), options, None)?;
         Ok(Cast::new(Arc::clone(&self.shared), id))
@@ -351,7 +353,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Command`] for options out of range, [`Error::Address`] for port 0 and a source that no host has, [`Error::Socket`]
-    /// for an address that is no group's and an interface that is not there.
+    /// for an address that is no group's and an interface that is not there, and as [`cast`](Self::cast) without a route.
     pub fn join(&self, group: impl Into<Option<SocketAddr>>, options: JoinOptions) -> Result<Subscription> {
         let id = begin_join(self, group.into(), options)?;
         Ok(Subscription::new(Arc::clone(&self.shared), id))
@@ -362,6 +364,9 @@ impl Endpoint {
 fn settle(endpoint: &Endpoint, target: Target, options: &mut CastOptions) -> Result<Target> {
     let scope = canonical::scope_of(endpoint.local_addr());
     let target = canonical::target(target, scope, &mut options.interface)?;
+    if let Target::Group(group) = &target {
+        find_interface(endpoint, *group, &mut options.interface)?;
+    }
     if let Require::List(list) = &mut options.group.require {
         canonical::required(list);
     }
@@ -378,6 +383,17 @@ fn settle(endpoint: &Endpoint, target: Target, options: &mut CastOptions) -> Res
         options.group.expect = options.group.expect.or(Some(listed));
     }
     Ok(target)
+}
+
+/// The interface that a group is reached by, where none is named.
+///
+/// # Errors
+/// [`Error::Socket`]: no route leads there, and it is not clear which one it is.
+fn find_interface(endpoint: &Endpoint, group: SocketAddr, interface: &mut Interface) -> Result<()> {
+    if *interface == Interface::Route && group.ip().is_multicast() {
+        *interface = Interface::towards(group, Some(endpoint.local_addr().ip().to_canonical()))?;
+    }
+    Ok(())
 }
 
 /// Makes a transmitter: of a stream, or of one message.
@@ -481,6 +497,9 @@ fn begin_join(endpoint: &Endpoint, group: Option<SocketAddr>, mut options: JoinO
     let group = group
         .map(|group| canonical::group(group, &mut options.interface))
         .transpose()?;
+    if let Some(group) = group {
+        find_interface(endpoint, group, &mut options.interface)?;
+    }
     options.group.source = options.group.source.map(canonical::source).transpose()?;
     let membership = group.map(|group| Membership {
         group,

@@ -2,10 +2,11 @@
 //!
 //! Files go to hosts of their own and to ten receivers on one of them, over IPv4, IPv6, a source-specific group and by copies;
 //! while packets to the group are lost at every receiver, with reports by name and in buckets; and while one receiver is killed,
-//! stopped for a while, switched off, or late. What arrives is compared with what was sent, and what the sender says of each
+//! stopped for a while, switched off, or late. Without a route to the group the only interface is used, or they are named. What arrives is compared with what was sent, and what the sender says of each
 //! receiver with what is there.
 
 mod accidents;
+mod routes;
 mod world;
 
 use world::{HOSTS, SENDER, World, number};
@@ -27,9 +28,10 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
     copies(&world)?;
     many(&world)?;
     accidents::all(&world)?;
+    routes::without(&world.program, &world.folder).map_err(|error| format!("no route: {error}"))?;
     let mut shown =
         "multicast, IPv6, source-specific, copies, ten hosts, ten on a host, one killed, one stopped, one \
-                     switched off, one late"
+                     switched off, one late, no route"
             .to_owned();
     let installed = |tool| output(tool, &["--version"]).is_ok();
     if installed("nft") && installed("ethtool") {
