@@ -4,6 +4,7 @@ mod behind;
 mod buckets;
 mod history;
 mod hostile;
+mod listeners;
 mod orders;
 mod ranges;
 mod several;

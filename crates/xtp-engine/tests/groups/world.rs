@@ -229,6 +229,26 @@ impl<'a> World<'a> {
         id
     }
 
+    /// A listener on `host`: what it hears is read.
+    pub(crate) fn listen(&mut self, host: usize, options: JoinOptions) -> GroupId {
+        let host = &mut self.hosts[host];
+        host.groups.extend(options.group);
+        let id = host.engine.listen_group(self.now, options).unwrap();
+        host.parties.insert(id, Party::default());
+        id
+    }
+
+    /// The receivers of a listener, oldest first.
+    pub(crate) fn heard(&self, host: usize, listener: GroupId) -> Vec<GroupId> {
+        let events = self.party(host, listener).events.iter();
+        events
+            .filter_map(|event| match event {
+                GroupEvent::Heard(receiver) => Some(*receiver),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// The engine of `host`, for commands.
     pub(crate) fn engine(&mut self, host: usize) -> &mut Engine {
         &mut self.hosts[host].engine
@@ -401,6 +421,10 @@ impl<'a> World<'a> {
         let now = self.now;
         let host = &mut self.hosts[number];
         while let Some((id, event)) = host.engine.poll_group_event() {
+            if let GroupEvent::Heard(receiver) = event {
+                host.parties.insert(receiver, Party::default());
+                host.readers.push(receiver);
+            }
             host.parties.get_mut(&id).expect("a known party").told(event, now);
         }
         for id in &host.readers {

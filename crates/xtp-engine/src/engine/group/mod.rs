@@ -5,6 +5,7 @@
 //! [`Groups::flush`] when a packet or a command concerned it or its deadline came; whom, in which order and when is its own
 //! business.
 
+mod audience;
 mod catch_up;
 mod command;
 mod emit;
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::group::{GroupEvent, GroupId};
 use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
+use audience::Audience;
 use catch_up::CatchUps;
 pub(crate) use catch_up::{Fetch, Supplied, Supply};
 use core::net::SocketAddr;
@@ -27,6 +29,7 @@ use keys::Keys;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use receive::Receiver;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use tombstones::Tombstones;
 use transmit::Transmitter;
@@ -79,14 +82,25 @@ impl GroupEnv<'_> {
         self.tombstones.hears(transmitter, key, self.now)
     }
 
+    /// Whether a party of this engine has that key.
+    pub(super) fn is_own(&self, key: u64) -> bool {
+        self.keys.find(key).is_some()
+    }
+
     pub(super) fn tell(&mut self, event: GroupEvent) {
         self.events.push_back((self.id, event));
+    }
+
+    /// The user of another party is told.
+    pub(super) fn tell_other(&mut self, party: GroupId, event: GroupEvent) {
+        self.events.push_back((party, event));
     }
 }
 
 enum Party {
     Transmitter(Box<Transmitter>),
     Receiver(Box<Receiver>),
+    Audience(Box<Audience>),
 }
 
 impl Party {
@@ -94,6 +108,7 @@ impl Party {
         match self {
             Self::Transmitter(transmitter) => transmitter.deadline(),
             Self::Receiver(receiver) => receiver.deadline(),
+            Self::Audience(audience) => audience.deadline(),
         }
     }
 
@@ -102,6 +117,7 @@ impl Party {
         match self {
             Self::Transmitter(transmitter) => transmitter.is_gone(),
             Self::Receiver(receiver) => receiver.is_gone(),
+            Self::Audience(audience) => audience.is_gone(),
         }
     }
 
@@ -109,6 +125,7 @@ impl Party {
         match self {
             Self::Transmitter(transmitter) => transmitter.is_pressing(),
             Self::Receiver(receiver) => receiver.is_pressing(),
+            Self::Audience(audience) => audience.is_gone(),
         }
     }
 }
@@ -163,7 +180,7 @@ impl Groups {
     }
 }
 
-/// The parties, and for each of them the environment it needs.
+/// The environment that a party needs.
 macro_rules! env {
     ($engine:expr, $slot:expr, $id:expr) => {
         GroupEnv {
@@ -183,6 +200,8 @@ macro_rules! env {
         }
     };
 }
+
+use env;
 
 impl Engine {
     /// Takes one datagram that came to the socket of `group`. Nothing is sent before [`flush`](Self::flush).
@@ -219,6 +238,7 @@ impl Engine {
             Party::Receiver(receiver) => ToMember::of(packet)
                 .map(|said| receiver.hear_transmitter(datagram, header, said, &mut env))
                 .is_ok(),
+            Party::Audience(_) => false,
         };
         self.stats.unmatched += u64::from(!understood);
         true
@@ -249,13 +269,20 @@ impl Engine {
         if packet.header.key.is_returned() {
             taken = self.hand_to_overhearers(group, packet, datagram);
         } else if let Ok(said) = ToGroup::of(packet) {
+            let mut hearers = SmallVec::new();
             for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
                 if let Some((id, Party::Receiver(receiver))) = entry
                     && receiver.group() == group
                 {
                     let mut env = env!(self, slot as u32, *id);
                     taken |= receiver.hear_group(datagram, &packet.header, &said, &mut env);
+                    if receiver.hears(datagram.src, packet.header.key.value()) {
+                        hearers.push(slot);
+                    }
                 }
+            }
+            if matches!(said, ToGroup::Announcement(_) | ToGroup::Datagram(_)) {
+                taken |= self.offer(group, &packet.header, &said, datagram, hearers);
             }
         }
         self.stats.unmatched += u64::from(!taken);
@@ -298,6 +325,7 @@ impl Engine {
             match party {
                 Party::Transmitter(transmitter) => transmitter.port_unreachable(peer, &mut env),
                 Party::Receiver(receiver) => receiver.port_unreachable(peer, &mut env),
+                Party::Audience(_) => {}
             }
         }
     }
@@ -332,6 +360,7 @@ impl Engine {
             match party {
                 Party::Transmitter(transmitter) => transmitter.flush(&mut env, out),
                 Party::Receiver(receiver) => receiver.flush(&mut env, out),
+                Party::Audience(audience) => audience.flush(&mut env, out),
             }
             if party.is_gone() {
                 *entry = None;

@@ -106,6 +106,7 @@ impl Receiver {
                 // It does not fit: nobody can be told that it came.
                 return self.start_over();
             }
+            self.hand_out(env);
             self.learn_end(end, env);
             if header.options.contains(Options::END) {
                 return self.close_normally(env);

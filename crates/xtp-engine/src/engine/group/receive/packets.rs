@@ -136,6 +136,7 @@ impl Receiver {
         if options.contains(Options::RCLOSE) {
             if !self.close.said {
                 self.close.said_in = self.outbox.sync;
+                self.close.said_at = Some(env.now);
             }
             self.close.said = true;
             self.close.at = None;

@@ -441,7 +441,7 @@ impl Script {
     pub(super) fn receiver<R>(&mut self, look: impl FnOnce(&Receiver) -> R) -> R {
         let look = |party: &mut Party, _: &mut GroupEnv<'_>| match party {
             Party::Receiver(receiver) => look(receiver),
-            Party::Transmitter(_) => unreachable!("a receiver was made"),
+            _ => unreachable!("a receiver was made"),
         };
         self.engine.with_party(self.id, look).expect("it is there")
     }

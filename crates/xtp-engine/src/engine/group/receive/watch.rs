@@ -2,6 +2,7 @@
 
 use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;
+use crate::group::GroupClose;
 use crate::time::Time;
 use core::time::Duration;
 
@@ -81,7 +82,10 @@ impl Receiver {
         let heartbeat = (self.stage == Stage::Member).then(|| self.watch.called + HEARTBEAT);
         let silence = match self.stage {
             Stage::Listening | Stage::Over => None,
-            _ if self.close.said => Some(self.linger_at()),
+            _ if self.close.said => Some(
+                self.enough_at()
+                    .map_or(self.linger_at(), |at| at.min(self.linger_at())),
+            ),
             Stage::Member => Some(match self.watch.probe {
                 Some((at, _)) => at.min(self.watch.heard + LOST),
                 None => self.watch.heard + SILENT,
@@ -120,8 +124,18 @@ impl Receiver {
         }
     }
 
+    /// When the user hears that a datagram is confirmed although no END came: its transmitter waits for others, and it may be this
+    /// receiver's user for whom these wait.
+    fn enough_at(&self) -> Option<Time> {
+        let said = self.close.said_at.filter(|_| self.stage == Stage::Confirming)?;
+        (!self.close.told).then(|| said + LINGER)
+    }
+
     /// END was lost, or nobody heard that everything is here.
     fn linger(&mut self, env: &mut GroupEnv<'_>) {
+        if self.enough_at().is_some_and(|at| at <= env.now) {
+            self.tell_closed(GroupClose::Normal, env);
+        }
         if env.now < self.linger_at() {
             return;
         }
