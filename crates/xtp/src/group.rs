@@ -8,7 +8,7 @@ use bytes::Bytes;
 use xtp_engine::group::{
     self, BucketOptions, Cycle, Fec, GroupId, HistoryItem, MemberReport, Mode, Require, Slow, Target,
 };
-use xtp_engine::{Confirm, HistoryWish};
+use xtp_engine::{Confirm, Engine, HistoryWish, Time};
 use xtp_io::{GroupSending, Interface};
 
 use crate::canonical;
@@ -17,6 +17,7 @@ use crate::cast::Cast;
 use crate::core::group::{GroupSlot, Holds};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
+use crate::group_listener::GroupListener;
 use crate::history::{Historian, History};
 use crate::subscription::Subscription;
 
@@ -241,6 +242,9 @@ impl JoinOptions {
         /// Whether completeness counts as soon as everything is here (or read, where the transmitter asks for that; the default), or only
         /// when the program [confirmed](Subscription::confirm) it.
         confirm(Confirm) => group.confirm;
+        /// How many transmitters a [listener](Endpoint::listen_group) hears at a time, 1..=256, of one host half as many; each has its share
+        /// of the [capacity](Self::capacity). Those for which there is no place are told so, and wait. Default 16.
+        at_once(u16) => group.at_once;
         /// Where the group is listened to.
         interface(Interface) => interface;
         /// How many links answers to the whole group may cross (mode B).
@@ -349,14 +353,56 @@ impl Endpoint {
     }
 
     /// Waits for a transmitter of `group`, and receives what it sends. `None`: of a transmitter that sends a copy to this
-    /// endpoint's own address.
+    /// endpoint's own address. What this endpoint transmits itself it receives only if its host is named as the
+    /// [source](JoinOptions::source), and receivers of one name
+    /// ([`JoinOptions::name`]) of an endpoint each hear another transmitter. [`listen_group`](Self::listen_group) hears several.
     ///
     /// # Errors
     /// [`Error::Command`] for options out of range, [`Error::Address`] for port 0 and a source that no host has, [`Error::Socket`]
     /// for an address that is no group's and an interface that is not there, and as [`cast`](Self::cast) without a route.
     pub fn join(&self, group: impl Into<Option<SocketAddr>>, options: JoinOptions) -> Result<Subscription> {
-        let id = begin_join(self, group.into(), options)?;
+        let id = begin_join(self, group.into(), options, Engine::join)?;
         Ok(Subscription::new(Arc::clone(&self.shared), id))
+    }
+
+    /// Listens to all transmitters of `group`, each of which [`GroupListener::accept`] gives as a [`Subscription`]: side by side, as many at
+    /// a time as [`JoinOptions::at_once`] says, or with 1 in turn. `None` as for [`join`](Self::join).
+    ///
+    /// ```
+    /// use xtp::{CastOptions, Config, Endpoint, JoinOptions};
+    ///
+    /// let here = || Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()));
+    /// let receiver = here()?;
+    /// let group = vec![receiver.local_addr()];
+    /// let receiving = std::thread::spawn(move || -> xtp::Result<Vec<String>> {
+    ///     let listener = receiver.listen_group(None, JoinOptions::new())?;
+    ///     let mut heard = Vec::new();
+    ///     for _ in 0..2 {
+    ///         let transmitter = listener.accept()?;
+    ///         let message = transmitter.recv_message()?.expect("one message");
+    ///         heard.push(String::from_utf8_lossy(&message).into_owned());
+    ///         transmitter.close()?;
+    ///     }
+    ///     heard.sort();
+    ///     Ok(heard)
+    /// });
+    /// let options = CastOptions::new().expect(1);
+    /// for message in ["one", "other"] {
+    ///     here()?.cast_datagram(group.clone(), message, &options)?;
+    /// }
+    /// assert_eq!(receiving.join().unwrap()?, ["one", "other"]);
+    /// # Ok::<(), xtp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`join`](Self::join).
+    pub fn listen_group(
+        &self,
+        group: impl Into<Option<SocketAddr>>,
+        options: JoinOptions,
+    ) -> Result<GroupListener> {
+        let id = begin_join(self, group.into(), options, Engine::listen_group)?;
+        Ok(GroupListener::new(Arc::clone(&self.shared), id))
     }
 }
 
@@ -491,8 +537,13 @@ fn historian(endpoint: &Endpoint, history: History) -> Result<Historian> {
     })
 }
 
-/// Makes a receiver.
-fn begin_join(endpoint: &Endpoint, group: Option<SocketAddr>, mut options: JoinOptions) -> Result<GroupId> {
+/// Makes a receiver, or a listener.
+fn begin_join(
+    endpoint: &Endpoint,
+    group: Option<SocketAddr>,
+    mut options: JoinOptions,
+    begin: impl FnOnce(&mut Engine, Time, group::JoinOptions) -> std::result::Result<GroupId, xtp_engine::Error>,
+) -> Result<GroupId> {
     let socket = &endpoint.shared.config.socket;
     let group = group
         .map(|group| canonical::group(group, &mut options.interface))
@@ -523,7 +574,7 @@ fn begin_join(endpoint: &Endpoint, group: Option<SocketAddr>, mut options: JoinO
             options.group.socket_buffer = u32::try_from(buffer).unwrap_or(u32::MAX);
             options.group.group = None;
         }
-        match core.engine.join(now, options.group) {
+        match begin(&mut core.engine, now, options.group) {
             Ok(id) => {
                 let holds = membership.map_or(Holds::Nothing, Holds::Membership);
                 core.groups.insert(id, GroupSlot::new(holds));

@@ -51,7 +51,7 @@ mod retained;
 mod stream;
 
 pub use endpoint::Endpoint;
-pub use group::{Cast, Subscription};
+pub use group::{Cast, GroupListener, Subscription};
 pub use listener::{Arrival, Incoming, Listener};
 pub use mark::Mark;
 pub use matching::PostedReceive;
