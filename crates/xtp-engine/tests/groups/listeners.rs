@@ -157,6 +157,7 @@ fn joins_in_turn(is_done: impl Fn(&Party) -> bool) {
         .collect();
     let mut got: Vec<Vec<Vec<u8>>> = vec![Vec::new(); 3];
     let mut joined: Vec<_> = (0..3).map(|host| world.join(host, listening(1))).collect();
+    let mut gone = Vec::new();
     for _ in 0..400 {
         world.run_for(10 * MILLIS);
         for host in 0..3 {
@@ -165,6 +166,7 @@ fn joins_in_turn(is_done: impl Fn(&Party) -> bool) {
                 continue;
             }
             got[host].push(party.octets.clone());
+            gone.push((host, joined[host], party.events.len()));
             world.release(host, joined[host]);
             joined[host] = world.join(host, listening(1));
         }
@@ -175,6 +177,13 @@ fn joins_in_turn(is_done: impl Fn(&Party) -> bool) {
         let all: Vec<_> = others.iter().map(|other| line(*other, 0)).collect();
         assert_eq!(got[host], all, "at {host}");
         assert_eq!(world.members(host, casts[host]).len(), 2);
+    }
+    for (host, id, told) in gone {
+        assert_eq!(
+            world.party(host, id).events.len(),
+            told,
+            "who has let go is told nothing"
+        );
     }
 }
 
@@ -346,4 +355,27 @@ fn a_listener_has_places() {
         let now = world.now;
         assert!(world.engine(0).listen_group(now, listening(wrong)).is_err());
     }
+}
+
+/// Datagrams that have no END, of transmitters that are soon gone, leave no more behind than a limit says: a true one is heard.
+#[test]
+fn datagrams_without_an_end_leave_little_behind() {
+    let judge = |copy: &Copy| {
+        // No END arrives, and no confirmation.
+        let arrives = copy.multicast && copy.format == Format::First;
+        if arrives { ARRIVES } else { Fate::Lost }
+    };
+    let mut world = World::new(2, judge);
+    let listener = world.listen(0, listening(4));
+    for number in 0..1_200 {
+        let data = Bytes::from(line(1, number));
+        let cast = world.datagram(1, Target::Group(group(1)), options(1), data);
+        world.run_for(MILLIS);
+        world.release(1, cast);
+        world.run_for(MILLIS);
+        for receiver in world.heard(0, listener).into_iter().skip(number) {
+            world.release(0, receiver);
+        }
+    }
+    assert_eq!(world.heard(0, listener).len(), 1_200, "each was heard");
 }

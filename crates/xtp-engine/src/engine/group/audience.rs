@@ -17,6 +17,8 @@ use xtp_wire::{Diag, DiagCode, DiagValue, GroupHeader, Header, ToGroup, ToTransm
 
 /// Most places of a listener.
 const MOST_PLACES: u16 = 256;
+/// Datagrams that their users have let go of and that are confirmed again when they come again; beyond, the oldest are not.
+const MOST_LINGERING: usize = 256;
 /// Transmitters that are told at a time that there is no place; others announce themselves again.
 const MOST_BUSY: usize = 64;
 /// A transmitter is told so once in this time, or in twice the time over which the receivers of its group spread what they say.
@@ -213,6 +215,7 @@ impl Engine {
             }
             Room::None => false,
         };
+        self.limit_lingering();
         let made = has_place.then(|| {
             self.add_party(|env| {
                 let mut receiver = Receiver::of_listener(options, listener, env)?;
@@ -236,7 +239,8 @@ impl Engine {
     fn room(&self, listener: GroupId, host: IpAddr, (places, of_host): (usize, usize)) -> Room {
         let (mut taken, mut theirs) = (0, 0);
         // Those that do not answer, and since when they are asked.
-        let (mut silent, mut silent_theirs): (Option<(Time, usize)>, Option<(Time, usize)>) = (None, None);
+        let mut silent: Option<(Time, usize)> = None;
+        let mut silent_theirs = silent;
         let earlier =
             |old: Option<(Time, usize)>, new: (Time, usize)| Some(old.map_or(new, |old| new.min(old)));
         for (slot, entry) in self.groups.parties.iter().enumerate() {
@@ -264,6 +268,24 @@ impl Engine {
             () if theirs >= of_host => of(silent_theirs),
             () if taken >= places => of(silent),
             () => Room::Free,
+        }
+    }
+
+    /// Nobody makes confirmations wait without limit, by datagrams that have no end: those beyond it are taken as if their END had come.
+    fn limit_lingering(&mut self) {
+        let mut lingering: SmallVec<[(GroupId, usize); 8]> = SmallVec::new();
+        for (slot, entry) in self.groups.parties.iter().enumerate() {
+            if let Some((id, Party::Receiver(receiver))) = entry
+                && receiver.lingers()
+            {
+                lingering.push((*id, slot));
+            }
+        }
+        if lingering.len() > MOST_LINGERING
+            && let Some((_, slot)) = lingering.iter().min()
+            && let Some((_, Party::Receiver(receiver))) = &mut self.groups.parties[*slot]
+        {
+            receiver.give_up();
         }
     }
 

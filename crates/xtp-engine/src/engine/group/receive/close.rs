@@ -113,9 +113,9 @@ impl Receiver {
         self.stage == Stage::Confirming && self.may_confirm()
     }
 
-    /// The user hears that it is over, once.
+    /// The user hears that it is over, once, if it has not let go.
     pub(super) fn tell_closed(&mut self, close: GroupClose, env: &mut GroupEnv<'_>) {
-        if !core::mem::replace(&mut self.close.told, true) {
+        if !core::mem::replace(&mut self.close.told, true) && !self.released {
             env.tell(GroupEvent::Closed(close));
         }
     }

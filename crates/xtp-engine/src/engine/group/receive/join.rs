@@ -303,8 +303,9 @@ pub(in crate::engine::group) fn invitation(
         .source
         .is_none_or(|source| source.to_canonical() == datagram.src.ip().to_canonical());
     let key = header.key.value();
-    // What this endpoint transmits it does not receive.
-    if !wanted || env.is_own(key) || env.is_buried(datagram.src, key) {
+    // What this endpoint transmits is for others, unless its user names it as the source.
+    let is_echo = env.is_own(key) && options.source.is_none();
+    if !wanted || is_echo || env.is_buried(datagram.src, key) {
         return None;
     }
     let terms = terms(options, header, first)?;

@@ -56,7 +56,12 @@ impl Receiver {
     pub(in crate::engine::group) fn takes_place(&self) -> bool {
         let is_done = self.stays() || self.stage == Stage::Over && self.close.complete;
         let is_read = self.has_read && self.stream.readable() == 0;
-        !self.gone && !(is_done && is_read)
+        !(self.gone || is_done && is_read)
+    }
+
+    /// Whether its user has let go of a datagram that it confirms again when it comes again.
+    pub(in crate::engine::group) fn lingers(&self) -> bool {
+        !self.gone && self.released && self.stays()
     }
 
     /// It gives up, without a word to anybody.
