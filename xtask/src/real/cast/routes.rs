@@ -20,15 +20,25 @@ pub(super) fn without(program: &Path, folder: &Path) -> Result<(), String> {
         folder: &folder.to_string_lossy(),
     };
     tries.both_say(GROUP, 3, "(up: lo (127.0.0.1))")?;
-    join(&host, &other, ["a", "to-a"], ["10.36.6.1/24", "10.36.6.2/24"])?;
+    join(
+        &host,
+        &other,
+        ["left", "to-left"],
+        ["10.36.6.1/24", "10.36.6.2/24"],
+    )?;
     tries.sends(GROUP, 3, "nobody came")?;
     tries.receives(GROUP)?;
-    join(&host, &other, ["b", "to-b"], ["10.36.7.1/24", "10.36.7.2/24"])?;
-    let two = "name one of its interfaces: a (10.36.6.1), b (10.36.7.1)";
+    join(
+        &host,
+        &other,
+        ["right", "to-right"],
+        ["10.36.7.1/24", "10.36.7.2/24"],
+    )?;
+    let two = "name one of its interfaces: left (10.36.6.1), right (10.36.7.1)";
     tries.both_say(GROUP, 3, two)?;
-    tries.both_say(LINK_LOCAL, 3, "name one of its interfaces: a (fe80:")?;
-    tries.sends(&format!("{GROUP}%b"), 3, "nobody came")?;
-    tries.receives(&format!("{GROUP}%b"))
+    tries.both_say(LINK_LOCAL, 3, "name one of its interfaces: left (fe80:")?;
+    tries.sends(&format!("{GROUP}%right"), 3, "nobody came")?;
+    tries.receives(&format!("{GROUP}%right"))
 }
 
 struct Tries<'a> {
