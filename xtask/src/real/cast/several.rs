@@ -1,5 +1,7 @@
 //! Several hosts that send at the same time to receivers that take all that comes.
 
+use std::io::Write;
+
 use super::world::{World, end};
 use crate::real::host::output;
 use crate::real::namespace::Process;
@@ -9,7 +11,8 @@ const RECEIVERS: usize = 5;
 const SENDERS: usize = 3;
 const OCTETS: usize = 500_000;
 
-/// Each of three hosts sends a file of its own to five others, all at once: everybody has all of them, and each sender knows.
+/// A stream that goes on keeps nobody out: meanwhile each of two hosts sends a file of its own to the same five others. Everybody has all of
+/// it, and each sender knows.
 pub(super) fn senders(world: &World) -> Result<(), String> {
     let mut receivers = Vec::new();
     for number in 0..RECEIVERS {
@@ -18,7 +21,14 @@ pub(super) fn senders(world: &World) -> Result<(), String> {
     let program = world.program.to_string_lossy();
     let expect = RECEIVERS.to_string();
     let mut sending = Vec::new();
-    for sender in 0..SENDERS {
+    let words = [
+        "cast", "send", "-", GROUP, "--json", "--quiet", "--expect", &expect,
+    ];
+    let mut open = Process::start(world.receivers[RECEIVERS].command(&program, &words))?;
+    let mut feed = open.child().stdin.take().ok_or("no input")?;
+    let (half, rest) = content(world, 0).split_at(OCTETS / 2);
+    feed.write_all(half).map_err(|error| error.to_string())?;
+    for sender in 1..SENDERS {
         let file = world.folder.join(format!("of{sender}"));
         std::fs::write(&file, content(world, sender)).map_err(|error| error.to_string())?;
         let file = file.to_string_lossy();
@@ -30,19 +40,21 @@ pub(super) fn senders(world: &World) -> Result<(), String> {
         )?);
     }
     for sender in sending {
-        let report = end(sender, 0)?;
-        let complete = report.matches("\"state\":\"complete\"").count()
-            + report.matches("\"state\":\"caught-up\"").count();
-        if complete != RECEIVERS {
-            return Err(format!("{complete} of {RECEIVERS} are complete: {report}"));
-        }
+        complete(sender)?;
     }
+    feed.write_all(rest).map_err(|error| error.to_string())?;
+    drop(feed);
+    complete(open)?;
     for mut receiver in receivers {
         let process = receiver.process.child().id().to_string();
         output("kill", &["-TERM", &process])?;
         end(receiver.process, 0)?;
         for sender in 0..SENDERS {
-            let file = receiver.place.join(format!("of{sender}"));
+            let name = match sender {
+                0 => "stdin".to_owned(),
+                sender => format!("of{sender}"),
+            };
+            let file = receiver.place.join(name);
             let got = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             if got != content(world, sender) {
                 return Err(format!("{} differs", file.display()));
@@ -50,6 +62,17 @@ pub(super) fn senders(world: &World) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Waits for a sender, all of whose receivers must have everything.
+fn complete(sender: Process) -> Result<(), String> {
+    let report = end(sender, 0)?;
+    let complete =
+        report.matches("\"state\":\"complete\"").count() + report.matches("\"state\":\"caught-up\"").count();
+    match complete == RECEIVERS {
+        true => Ok(()),
+        false => Err(format!("{complete} of {RECEIVERS} are complete: {report}")),
+    }
 }
 
 fn content(world: &World, sender: usize) -> &[u8] {
