@@ -147,8 +147,8 @@ fn datagrams_of_three_at_once_in_turn() {
 }
 
 /// Programs that join for one datagram after the other, and let go of each when `is_done`, get all, and each once.
-fn joins_in_turn(is_done: impl Fn(&Party) -> bool) {
-    let mut world = World::new(3, losing(10));
+fn joins_in_turn(judge: impl FnMut(&Copy) -> Fate, is_done: impl Fn(&Party) -> bool) {
+    let mut world = World::new(3, judge);
     let casts: Vec<_> = (0..3)
         .map(|host| {
             let data = Bytes::from(line(host, 0));
@@ -190,13 +190,18 @@ fn joins_in_turn(is_done: impl Fn(&Party) -> bool) {
 /// They have read it.
 #[test]
 fn joins_one_after_the_other_miss_nothing() {
-    joins_in_turn(|party| party.ended);
+    joins_in_turn(losing(10), |party| party.ended);
 }
 
 /// They wait for its end, and each for that of another one.
 #[test]
 fn joins_that_wait_for_the_end_miss_nothing() {
-    joins_in_turn(|party| party.closed().is_some());
+    // Each hears first what the next one says.
+    let judge = |copy: &Copy| match copy.packet {
+        0 if copy.to != (copy.from + 2) % 3 => Fate::Lost,
+        _ => ARRIVES,
+    };
+    joins_in_turn(judge, |party| party.closed().is_some());
 }
 
 /// Three receivers of one endpoint hear three transmitters, not all the first.
