@@ -4,6 +4,7 @@ mod behind;
 mod buckets;
 mod history;
 mod hostile;
+mod leaving;
 mod orders;
 mod ranges;
 mod several;

@@ -146,9 +146,10 @@ impl Engine {
         self.groups.catch_ups.listener == Some(listener)
     }
 
-    /// For which group association `id` fetches; `None` if it was not admitted.
+    /// For which group association `id` fetches; `None` if it was not admitted, or the group's transmitter is gone.
     pub(crate) fn catch_up_of(&self, id: ContextId) -> Option<GroupId> {
-        self.open_catch_up(id).map(|one| one.group)
+        let group = self.open_catch_up(id)?.group;
+        self.has_group(group).then_some(group)
     }
 
     fn open_catch_up(&self, id: ContextId) -> Option<CatchUp> {
