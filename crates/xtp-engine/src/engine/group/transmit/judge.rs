@@ -353,13 +353,13 @@ impl Transmitter {
         let lossy = self.is_lossy(index, self.judge.usual);
         let nxt = self.stream.nxt;
         let has_room = self.stream.is_sent() || member.alloc >= nxt.saturating_add(self.block_len());
-        // Nor does the group repair what it does not keep: that is fetched, too.
         let kept = rseq >= self.stream.lowest();
-        if !kept && rseq >= live {
-            self.members.get_mut(index).live = self.live_of(index);
-            return self.replies.push(Reply::Standing(own));
-        }
         if !kept || !(alone || (whole && near && has_room && !lossy)) {
+            // Nor does the group repair what it does not keep, or what questions to all would bring to light: that is fetched, too.
+            if rseq >= live && (!kept || self.is_past_questions(member)) {
+                self.members.get_mut(index).live = self.live_of(index);
+                self.replies.push(Reply::Standing(own));
+            }
             return;
         }
         // Rows are of whole blocks: of the one it is in it asks for as many as it lacks.
@@ -377,6 +377,12 @@ impl Transmitter {
         self.members.turn(index, MemberState::Holder, env.now);
         env.tell(GroupEvent::Returned(MemberId(index)));
         self.rate.members_changed(&self.members, env.now);
+    }
+
+    /// Whether nobody asks any more for what this member lacks of what was acknowledged: questions are for those who hold the window,
+    /// and there are none (§9.17).
+    fn is_past_questions(&self, member: &Member) -> bool {
+        self.is_anonymous() && self.members.nobody_holds_but(member) && member.rseq < self.acknowledged
     }
 
     /// From where on the group repairs for this member, which has to fetch the rest by itself; for a lossy one nothing.
