@@ -237,6 +237,28 @@ fn a_silent_transmitter_is_asked_and_then_lost() {
     script.events_end_with(GroupClose::TransmitterLost);
 }
 
+/// Its confirmation was lost: announcements go on, and nothing that is for members comes.
+#[test]
+fn a_member_that_hears_nothing_but_announcements_asks_whether_it_is_known() {
+    let mut script = Script::member(options());
+    let mut asked = Vec::new();
+    for second in 1..=40 {
+        let said = script.run(1_000);
+        let asks = |said: &Said| matches!(said, Said::Join { options, .. } if *options == Options::SREQ);
+        asked.extend(said.iter().filter(|(_, said)| asks(said)).map(|_| second));
+        script.announce();
+        if second == 18 {
+            script.answer(0, 0);
+        }
+    }
+    assert_eq!(asked, [10, 11, 13, 17, 28, 29, 31, 35]);
+    assert_eq!(
+        script.events(),
+        [GroupEvent::Found(TRANSMITTER)],
+        "it is not lost"
+    );
+}
+
 #[test]
 fn a_transmitter_that_answers_is_not_lost() {
     let mut script = Script::member(options());

@@ -85,7 +85,7 @@ impl Receiver {
             return false;
         }
         self.bind(datagram, header, terms, whole, env);
-        self.hear(datagram, env);
+        self.hear(datagram, said, env);
         match whole {
             true => self.datagram(datagram, header, first, env),
             false => self.announced(header, first, env),

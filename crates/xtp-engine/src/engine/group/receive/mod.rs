@@ -190,7 +190,7 @@ impl Receiver {
         if !known {
             return self.hear_stranger(datagram, header, said, env);
         }
-        self.hear(datagram, env);
+        self.hear(datagram, said, env);
         match said {
             ToGroup::Announcement(first) => self.announced(header, first, env),
             ToGroup::Datagram(first) => self.datagram(datagram, header, first, env),

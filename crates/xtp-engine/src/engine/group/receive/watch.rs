@@ -9,7 +9,7 @@ use core::time::Duration;
 const ASLEEP: Duration = Duration::from_millis(500);
 /// The driver is to come so often, that this is noticed.
 const HEARTBEAT: Duration = Duration::from_millis(250);
-/// After so long a silence the transmitter is asked whether it lives.
+/// After so long without a word of the transmitter but announcements it is asked whether it lives, and knows this member.
 const SILENT: Duration = Duration::from_secs(10);
 /// The first pause between two such questions; it doubles.
 const PROBE: Duration = Duration::from_secs(1);
@@ -24,6 +24,9 @@ const LINGERS: u8 = 4;
 pub(super) struct Watch {
     /// When the transmitter was heard.
     heard: Time,
+    /// When it was heard to say what is for its members: an announcement is for everybody, and comes without end to a receiver whose
+    /// confirmation was lost.
+    to_members: Time,
     /// When something came to the group, or the last status left.
     group: Time,
     /// When the last status left.
@@ -39,6 +42,7 @@ impl Watch {
     pub(super) fn new(now: Time) -> Self {
         Self {
             heard: now,
+            to_members: now,
             group: now,
             spoke: now,
             called: now,
@@ -49,11 +53,16 @@ impl Watch {
 
     pub(super) fn heard(&mut self, now: Time) {
         self.heard = now;
+        self.to_members = now;
         self.probe = None;
     }
 
-    pub(super) fn heard_group(&mut self, now: Time) {
-        self.heard(now);
+    /// Something came to the group, for its members or an announcement.
+    pub(super) fn heard_group(&mut self, is_announcement: bool, now: Time) {
+        match is_announcement {
+            true => self.heard = now,
+            false => self.heard(now),
+        }
         self.group = now;
         self.lingered = 0;
     }
@@ -76,6 +85,11 @@ impl Receiver {
         self.watch.called = env.now;
     }
 
+    /// After so long a silence towards members the transmitter is asked: of a large group no faster than it takes it.
+    fn silent_for(&self) -> Duration {
+        SILENT.max(2 * self.feedback.spread(1)).min(LOST)
+    }
+
     /// When silence is to be looked at.
     pub(super) fn watch_at(&self) -> Option<Time> {
         let heartbeat = (self.stage == Stage::Member).then(|| self.watch.called + HEARTBEAT);
@@ -84,7 +98,7 @@ impl Receiver {
             _ if self.close.said => Some(self.linger_at()),
             Stage::Member => Some(match self.watch.probe {
                 Some((at, _)) => at.min(self.watch.heard + LOST),
-                None => self.watch.heard + SILENT,
+                None => (self.watch.to_members + self.silent_for()).min(self.watch.heard + LOST),
             }),
             _ => Some(self.watch.heard + LOST),
         };
@@ -97,7 +111,7 @@ impl Receiver {
             Stage::Listening | Stage::Over => {}
             _ if self.close.said => self.linger(env),
             _ if silent >= LOST => self.lost(env),
-            Stage::Member if silent >= SILENT => {
+            Stage::Member if env.now.since(self.watch.to_members) >= self.silent_for() => {
                 let (at, wait) = self.watch.probe.unwrap_or((env.now, PROBE));
                 if at <= env.now {
                     self.outbox.join = true;
