@@ -197,8 +197,11 @@ impl Transmitter {
         if slow == Slow::Wait || !member.is_holder() {
             return None;
         }
-        // Of an anonymous one only what it said itself counts (§9.17).
-        let until = if self.is_anonymous() { member.heard } else { now };
+        // Of one that owes no answer only what it said itself counts: it may be better off by now (§9.10), and so of an anonymous one (§9.17).
+        let until = match self.is_anonymous() || member.misses == 0 {
+            true => member.heard,
+            false => now,
+        };
         let behind = member
             .behind
             .is_some_and(|since| until.since(since) >= BEHIND.max(4 * self.round_trip));
