@@ -12,6 +12,7 @@ mod mutants;
 mod pool;
 mod programs;
 mod real;
+mod seeds;
 mod shard;
 mod state;
 mod tidy;
@@ -30,6 +31,7 @@ Usage: cargo xtask ci [--help]                  what a change must pass, and wha
        cargo xtask mutants [--help]             bugs put in by hand that the tests must notice
        cargo xtask model                        shared memory in every order its threads may see it
        cargo xtask miri [PACKAGE...]            tests without system calls on Miri (nightly)
+       cargo xtask seeds [--help]               fresh seeds of the simulator, for as long as it is told
        cargo xtask fuzz [--help]                fuzz targets: tracked inputs, then a fixed run
        cargo xtask dependencies                 licences, origins and advisories of what xtp is built from (cargo-deny)
        cargo xtask oldest                       what ships, on the oldest compiler it promises
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         ["everything", words @ ..] => ci::run(&root(), words, true),
         ["coverage", words @ ..] => coverage::run(&root(), words),
         ["mutants", words @ ..] => mutants::run(&root(), words),
+        ["seeds", words @ ..] => seeds::run(&root(), words),
         ["fuzz", words @ ..] => fuzz::run(&root(), words),
         // Inside a namespace, a suite runs this program again as one of its ends.
         ["real-end", words @ ..] => real::run_end(words),

@@ -54,16 +54,29 @@ pub enum CloseReason {
     Refused(DiagReason),
     /// The peer cannot tell whether this request was already executed (DIAG(1,12)): it was started after the request left,
     /// or forgot requests that are as old by the clock of this host.
-    #[error(
-        "execution unknown: the peer restarted or forgot, or a clock is wrong; repeat only what may run twice"
-    )]
-    ExecutionUnknown,
+    #[error("execution unknown: {}; repeat only what may run twice", unknown(*.started))]
+    ExecutionUnknown {
+        /// How long the peer had been running, where it has forgotten nothing since its start: the request may have left before.
+        started: Option<core::time::Duration>,
+    },
     /// The peer does not know this association any more (DIAG 3), or its port has been unreachable for seconds.
     #[error("the association is lost: its peer does not know it, or its port is unreachable; open a new one")]
     Lost,
     /// The peer violated the protocol.
     #[error("protocol error of the peer: {0}")]
     Protocol(&'static str),
+}
+
+/// Why nobody knows whether a request was executed.
+fn unknown(started: Option<core::time::Duration>) -> String {
+    match started {
+        Some(age) => format!(
+            "the peer was started {:.1} s ago, and one before it may have taken the request",
+            age.as_secs_f64()
+        ),
+        None => "the peer no longer knows requests as old as this one is by its clock, which may be wrong"
+            .to_owned(),
+    }
 }
 
 /// Octets of the text of a rejection at most.

@@ -43,6 +43,21 @@ pub enum IoError {
         /// Not found.
         source: io::Error,
     },
+    /// No route leads to the group, and it is not clear by which interface to reach it.
+    #[error(
+        "no route leads from this host to {group}: {source}; {}",
+        choice(usable, others)
+    )]
+    NoWayToGroup {
+        /// The group.
+        group: SocketAddr,
+        /// The interfaces that could carry it, each with an address; more than one, or none.
+        usable: Vec<String>,
+        /// The others that are up.
+        others: Vec<String>,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// An option without which the socket would not do what was asked.
     #[error("cannot set {option} on the socket for {addr}: {source}")]
     Option {
@@ -55,6 +70,21 @@ pub enum IoError {
     },
 }
 
+/// What to do where no route leads to a group.
+fn choice(usable: &[String], others: &[String]) -> String {
+    let listed = |all: &[String]| match all.is_empty() {
+        true => "none".to_owned(),
+        false => all.join(", "),
+    };
+    match usable.is_empty() {
+        false => format!("name one of its interfaces: {}", listed(usable)),
+        true => format!(
+            "none of its interfaces carries groups to other hosts (up: {}); connect it, or name one of them",
+            listed(others)
+        ),
+    }
+}
+
 impl IoError {
     /// The system's own error.
     pub fn io(&self) -> &io::Error {
@@ -63,6 +93,7 @@ impl IoError {
             | Self::Bind { source, .. }
             | Self::NotAGroup { source, .. }
             | Self::NoInterface { source, .. }
+            | Self::NoWayToGroup { source, .. }
             | Self::Option { source, .. } => source,
         }
     }

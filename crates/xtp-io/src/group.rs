@@ -43,6 +43,63 @@ impl Interface {
             source: io::ErrorKind::NotFound.into(),
         })
     }
+
+    /// The interface for `group` where none is named: that of the route; where there is no route, the one that has `own`, the
+    /// address an endpoint is bound to; else the only one that carries groups.
+    ///
+    /// # Errors
+    /// [`IoError::NoWayToGroup`], with the interfaces there are.
+    pub fn towards(group: SocketAddr, own: Option<IpAddr>) -> Result<Self, IoError> {
+        let group = canonical(group);
+        match sys::leads_to(group) {
+            Err(reason) if lacks_a_route(&reason) => choose(group, own, &sys::up(), reason),
+            // What else keeps packets from leaving is for those who send them.
+            _ => Ok(Self::Route),
+        }
+    }
+}
+
+/// Whether the error says that no route leads to a group, or none to a group of one link's scope without an interface.
+fn lacks_a_route(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::ENETUNREACH | libc::EINVAL | libc::ENODEV)
+    )
+}
+
+/// The interface for a group to which no route leads, of those that are up.
+fn choose(
+    group: SocketAddr,
+    own: Option<IpAddr>,
+    up: &[sys::Up],
+    source: io::Error,
+) -> Result<Interface, IoError> {
+    let own = own.filter(|own| !own.is_unspecified() && own.is_ipv4() == group.is_ipv4());
+    if let Some(own) = own {
+        return Ok(Interface::Address(own));
+    }
+    let (mut usable, mut others): (Vec<&sys::Up>, Vec<&sys::Up>) = up
+        .iter()
+        .filter(|one| one.address.is_ipv4() == group.is_ipv4())
+        .partition(|one| one.carries_groups);
+    for list in [&mut usable, &mut others] {
+        list.sort_by_key(|one| one.index);
+        list.dedup_by_key(|one| one.index);
+    }
+    let shown = |list: &[&sys::Up]| -> Vec<String> {
+        list.iter()
+            .map(|one| format!("{} ({})", one.name, one.address))
+            .collect()
+    };
+    match usable[..] {
+        [one] => Ok(Interface::Index(one.index)),
+        _ => Err(IoError::NoWayToGroup {
+            group,
+            usable: shown(&usable),
+            others: shown(&others),
+            source,
+        }),
+    }
 }
 
 /// Choices for [`UdpSocket::join`].
@@ -158,3 +215,7 @@ impl UdpSocket {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "group_tests.rs"]
+mod tests;

@@ -20,6 +20,16 @@ fn every_number_has_one_row_and_every_call_a_verdict() {
 }
 
 #[test]
+fn an_error_that_no_row_has_is_told_and_ends_nothing() {
+    let row = Row::of(GREATEST + 1);
+    assert_eq!((row.code, row.doubt), (GREATEST + 1, Doubt::No));
+    assert_eq!(
+        (row.send, row.receive, row.report),
+        (Verdict::Refused, Verdict::Pause, Verdict::Loss)
+    );
+}
+
+#[test]
 fn no_row_asks_for_what_its_call_can_not_do() {
     for row in TABLE.iter().chain([&UNKNOWN]) {
         // Repeating for ever, or waiting for room, is for reasons that pass.

@@ -1,28 +1,29 @@
 //! Runs consecutive seeds on one thread and fails at the end if one of them failed.
 //!
 //! ```text
-//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--hostile|--exchange|--cast]
+//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast]
 //! ```
 //!
-//! `cargo xtask coverage` and `cargo xtask mutants` build this instead of the `xtp` command: it needs the engine, the
+//! With `--shrink` what fails is made smaller, and the command that shows the rest is printed. `cargo xtask seeds`, `cargo xtask
+//! coverage` and `cargo xtask mutants` build this instead of the `xtp` command: it needs the engine, the
 //! links and the simulator, nothing else. For people there is `xtp sim`.
 
 use std::process::ExitCode;
 
-use xtp_sim::SeedReport;
 use xtp_sim::scenario::{Class, Scenario};
+use xtp_sim::shrink::shrink;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (options, numbers): (Vec<&str>, Vec<&str>) =
         words.into_iter().partition(|word| word.starts_with("--"));
-    let known = ["--fail-fast", "--hostile", "--exchange", "--cast"];
+    let known = ["--fail-fast", "--shrink", "--hostile", "--exchange", "--cast"];
     let (&[first, count], true) = (&numbers[..], options.iter().all(|option| known.contains(option))) else {
-        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--hostile|--exchange|--cast]");
+        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast]");
         return ExitCode::from(2);
     };
-    let fail_fast = options.contains(&"--fail-fast");
+    let [fail_fast, shrinks] = ["--fail-fast", "--shrink"].map(|option| options.contains(&option));
     let (class, option) = match () {
         () if options.contains(&"--hostile") => (Class::Hostile, " --hostile"),
         () if options.contains(&"--exchange") => (Class::Exchange, " --exchange"),
@@ -35,8 +36,13 @@ fn main() -> ExitCode {
     };
     let mut failures = 0_u64;
     for seed in (0..count).map(|offset| first.wrapping_add(offset)) {
-        if let Some(failure) = guarded(seed, class).failure {
+        let scenario = Scenario::new(seed, class);
+        if let Some(failure) = guarded(&scenario) {
             println!("seed {seed}{option} failed: {failure}");
+            let smaller = shrinks.then(|| shrink(&scenario, guarded)).flatten();
+            if let Some(shrunk) = smaller {
+                println!("  {}\n  {}", shrunk.failure, shrunk.scenario.command());
+            }
             failures += 1;
             if fail_fast {
                 break;
@@ -50,11 +56,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a seed; a panic is that seed's failure, not the end of all others.
-fn guarded(seed: u64, class: Class) -> SeedReport {
-    std::panic::catch_unwind(|| Scenario::new(seed, class).run()).unwrap_or_else(|_| SeedReport {
-        seed,
-        failure: Some("the program panicked; the message is on standard error".to_owned()),
-        ..SeedReport::default()
-    })
+/// Runs a seed and says what was wrong; a panic is that seed's failure, not the end of all others.
+fn guarded(scenario: &Scenario) -> Option<String> {
+    let run = || scenario.run().failure;
+    std::panic::catch_unwind(run)
+        .unwrap_or_else(|_| Some("the program panicked; the message is on standard error".to_owned()))
 }

@@ -106,7 +106,9 @@ impl Excuse {
     pub(crate) fn covers(self, told: &Outcome) -> bool {
         match self {
             Self::Crash | Self::LongCut | Self::Doubted | Self::Moved | Self::LeftEarly => true,
-            Self::Restarted | Self::Evicted => *told == Outcome::Closed(CloseReason::ExecutionUnknown),
+            Self::Restarted | Self::Evicted => {
+                matches!(told, Outcome::Closed(CloseReason::ExecutionUnknown { .. }))
+            }
             Self::Pressed | Self::NotServed => matches!(told, Outcome::Closed(CloseReason::Refused(_))),
             Self::Crowded => matches!(
                 told,
@@ -149,7 +151,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::LeftEarly, spec.leaves_early),
         (Excuse::Crowded, crowded),
         (Excuse::NotServed, life.is_not_served(world)),
-        (Excuse::Unheeded, crowded && life.fell_back(world)),
+        (Excuse::Unheeded, (crowded || pressed) && life.fell_back(world)),
         (
             Excuse::Forgotten,
             crowded && evicts(plan, spec.responder) && life.was_aborted(world),

@@ -104,6 +104,8 @@ diagnostic! {
         InvalidRetransmission = 11 "invalid retransmission request",
         ImproperState = 12 "context in improper state",
         JoinDenied = 13 "join denied",
+        Silent = 14 "nothing was heard of it for too long",
+        TooSlow = 15 "slower than was waited for",
     }
 }
 

@@ -32,7 +32,6 @@ fn main() -> Outcome<()> {
     match words[..] {
         ["manager", address, workers] => {
             let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
-            let _driver = endpoint.spawn_driver()?;
             println!("the sum of squares is {}", manage(&endpoint, workers.parse()?)?);
             Ok(())
         }
@@ -50,6 +49,7 @@ fn manage(endpoint: &Endpoint, count: usize) -> Outcome<u64> {
     let mut options = ListenOptions::streams(SERVICE);
     options.tuning.matched = true;
     let listener = endpoint.listen_with(options)?;
+    let _driver = endpoint.spawn_driver()?;
     let workers: Vec<Stream> = (0..count)
         .map(|_| listener.accept().map(|incoming| incoming.into_stream()))
         .collect::<xtp::Result<_>>()?;
@@ -101,7 +101,6 @@ fn work(manager: SocketAddr) -> Outcome<u64> {
 
 fn demonstrate() -> Outcome<()> {
     let endpoint = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
-    let _driver = endpoint.spawn_driver()?;
     let address = endpoint.local_addr();
     let workers: Vec<_> = (0..3).map(|_| thread::spawn(move || work(address))).collect();
     let sum = manage(&endpoint, workers.len())?;

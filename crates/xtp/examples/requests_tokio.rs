@@ -26,8 +26,8 @@ async fn main() -> Outcome {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["serve", address] => {
-            let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
-            serve(&endpoint).await
+            let (_endpoint, (requests, streams)) = server(address.parse()?)?;
+            serve(&requests, &streams).await
         }
         ["call", address, text] => call(&Endpoint::client()?, address.parse()?, text).await,
         [] => demonstrate().await,
@@ -35,10 +35,16 @@ async fn main() -> Outcome {
     }
 }
 
+/// A server whose listeners are there before anything is taken.
+fn server(address: SocketAddr) -> xtp::Result<(Endpoint, (Listener, Listener))> {
+    Endpoint::bind_with(Config::server(address), |server| {
+        Ok((server.listen(SHOUT)?, server.listen_streams(ECHO)?))
+    })
+}
+
 /// Serves until the task is dropped, which loses nothing that was answered.
-async fn serve(endpoint: &Endpoint) -> Outcome {
-    let (requests, streams) = (endpoint.listen(SHOUT)?, endpoint.listen_streams(ECHO)?);
-    tokio::try_join!(answer(&requests), echo(&streams))?;
+async fn serve(requests: &Listener, streams: &Listener) -> Outcome {
+    tokio::try_join!(answer(requests), echo(streams))?;
     Ok(())
 }
 
@@ -95,9 +101,9 @@ async fn call(client: &Endpoint, address: SocketAddr, text: &str) -> Outcome {
 }
 
 async fn demonstrate() -> Outcome {
-    let server = Endpoint::bind(Config::server("127.0.0.1:0".parse()?))?;
+    let (server, (requests, streams)) = server("127.0.0.1:0".parse()?)?;
     let address = server.local_addr();
-    let serving = tokio::spawn(async move { serve(&server).await });
+    let serving = tokio::spawn(async move { serve(&requests, &streams).await });
     let client = Endpoint::client()?;
     // All of them at once: it takes as long as one.
     let calls = ["one", "two", "three"].map(|text| call(&client, address, text));

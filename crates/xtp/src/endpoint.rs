@@ -68,7 +68,9 @@ impl ShutdownReport {
 }
 
 impl Endpoint {
-    /// Binds the socket and starts the engine.
+    /// Binds the socket and starts the engine. What comes waits in the socket until a call sends or waits; those that begin to listen
+    /// ([`listen_with`](Self::listen_with), [`enable_echo`](Self::enable_echo)) leave it there, so that no packet meets a server half of whose
+    /// listeners exist.
     ///
     /// # Errors
     /// [`Error::Socket`] if the address cannot be bound, [`Error::Address`] if it is no host's, [`Error::Entropy`] if there are no random numbers,
@@ -139,7 +141,8 @@ impl Endpoint {
     /// [`Error::Command`] if the number is taken or an option is out of range.
     pub fn listen_with(&self, options: ListenOptions) -> Result<Listener> {
         let number = options.service_number;
-        let id = self.shared.command(|core, _| core.listen(options))?;
+        // What waits in the socket may be for a listener that follows.
+        let id = self.shared.look(|core| core.listen(options))?;
         Ok(Listener::new(Arc::clone(&self.shared), id, number))
     }
 
@@ -149,7 +152,7 @@ impl Endpoint {
     /// # Errors
     /// [`Error::Command`] if somebody listens on the number.
     pub fn enable_echo(&self) -> Result<()> {
-        self.shared.command(|core, _| core.enable_echo())
+        self.shared.look(|core| core.enable_echo())
     }
 
     /// Makes progress without waiting; returns the number of datagrams taken.

@@ -105,6 +105,10 @@ pub enum Error {
     /// The association is over.
     #[error("{0}")]
     Closed(CloseReason),
+    /// The peer took less than 16 KiB in the time it had while others waited at the listener, and gave way to them
+    /// ([`Listener::set_give_way`](crate::Listener::set_give_way)).
+    #[error("the peer took too little while others waited, and gave way to them")]
+    Displaced,
     /// Who is answered has gone, and gets no answer: it gave up, its time was over, or it cannot be reached any more.
     #[error("the caller has gone before it was answered; it may ask again")]
     CallerGone(CloseReason),
@@ -147,6 +151,7 @@ impl Error {
             self,
             Self::Closed(CloseReason::Unreachable | CloseReason::NobodyListens)
                 | Self::NoRoute { .. }
+                | Self::Socket(xtp_io::IoError::NoWayToGroup { .. })
                 | Self::Narrow { .. }
                 | Self::NotPermitted { .. }
                 | Self::Resolve { .. }
@@ -215,7 +220,7 @@ impl Error {
             | Self::NoRoute { source, .. }
             | Self::NotPermitted { source, .. }
             | Self::Capture { source, .. } => source.kind(),
-            Self::Timeout { .. } => io::ErrorKind::TimedOut,
+            Self::Timeout { .. } | Self::Displaced => io::ErrorKind::TimedOut,
             Self::WouldBlock => io::ErrorKind::WouldBlock,
             Self::Interrupted => io::ErrorKind::Interrupted,
             Self::Closed(reason) | Self::CallerGone(reason) => kind_of_close(reason),

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use xtp_engine::group::{
     self, BucketOptions, Cycle, Fec, GroupId, HistoryItem, MemberReport, Mode, Require, Slow, Target,
 };
-use xtp_engine::{Confirm, HistoryWish};
+use xtp_engine::{Confirm, Engine, HistoryWish, Time};
 use xtp_io::{GroupSending, Interface};
 
 use crate::canonical;
@@ -17,6 +17,7 @@ use crate::cast::Cast;
 use crate::core::group::{GroupSlot, Holds};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
+use crate::group_listener::GroupListener;
 use crate::history::{Historian, History};
 use crate::subscription::Subscription;
 
@@ -37,7 +38,8 @@ const DATAGRAM_V6: usize = 1_452;
 pub struct CastOptions {
     /// What the protocol is told.
     pub group: group::CastOptions,
-    /// Where packets to a group leave. Default: where the route leads.
+    /// Where packets to a group leave. Default: where the route leads; without a route by the address the endpoint is bound to, or the
+    /// only interface that carries groups.
     pub interface: Interface,
     /// How many links they may cross; 0 is taken as 1. Default 1: this link only.
     pub hops: u8,
@@ -216,7 +218,7 @@ impl CastOptions {
 pub struct JoinOptions {
     /// What the protocol is told.
     pub group: group::JoinOptions,
-    /// Where the group is listened to. Default: where the route leads.
+    /// Where the group is listened to. Default: as [`CastOptions::interface`].
     pub interface: Interface,
     /// How many links answers to the whole group may cross (mode B); 0 is taken as 1. Default 1: this link only.
     pub hops: u8,
@@ -240,6 +242,9 @@ impl JoinOptions {
         /// Whether completeness counts as soon as everything is here (or read, where the transmitter asks for that; the default), or only
         /// when the program [confirmed](Subscription::confirm) it.
         confirm(Confirm) => group.confirm;
+        /// How many transmitters a [listener](Endpoint::listen_group) hears at a time, 1..=256, of one host half as many; each has its share
+        /// of the [capacity](Self::capacity). Those for which there is no place are told so, and wait. Default 16.
+        at_once(u16) => group.at_once;
         /// Where the group is listened to.
         interface(Interface) => interface;
         /// How many links answers to the whole group may cross (mode B).
@@ -287,7 +292,8 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Command`] for options out of range, [`Error::Address`] for an address that nothing can be sent to,
-    /// [`Error::Socket`] for an interface that is not there, [`Error::GroupSending`] if this endpoint transmits to another group in another way.
+    /// [`Error::Socket`] for an interface that is not there, and where no route leads to the group and not exactly one interface carries it;
+    /// [`Error::GroupSending`] if this endpoint transmits to another group in another way.
     pub fn cast(&self, group: impl Into<Target>, options: CastOptions) -> Result<Cast> {
         let id = begin_cast(self, group.into(), options, None)?;
         Ok(Cast::new(Arc::clone(&self.shared), id))
@@ -347,14 +353,56 @@ impl Endpoint {
     }
 
     /// Waits for a transmitter of `group`, and receives what it sends. `None`: of a transmitter that sends a copy to this
-    /// endpoint's own address.
+    /// endpoint's own address. What this endpoint transmits itself it receives only if its host is named as the
+    /// [source](JoinOptions::source), and receivers of one name
+    /// ([`JoinOptions::name`]) of an endpoint each hear another transmitter. [`listen_group`](Self::listen_group) hears several.
     ///
     /// # Errors
     /// [`Error::Command`] for options out of range, [`Error::Address`] for port 0 and a source that no host has, [`Error::Socket`]
-    /// for an address that is no group's and an interface that is not there.
+    /// for an address that is no group's and an interface that is not there, and as [`cast`](Self::cast) without a route.
     pub fn join(&self, group: impl Into<Option<SocketAddr>>, options: JoinOptions) -> Result<Subscription> {
-        let id = begin_join(self, group.into(), options)?;
+        let id = begin_join(self, group.into(), options, Engine::join)?;
         Ok(Subscription::new(Arc::clone(&self.shared), id))
+    }
+
+    /// Listens to all transmitters of `group`, each of which [`GroupListener::accept`] gives as a [`Subscription`]: side by side, as many at
+    /// a time as [`JoinOptions::at_once`] says, or with 1 in turn. `None` as for [`join`](Self::join).
+    ///
+    /// ```
+    /// use xtp::{CastOptions, Config, Endpoint, JoinOptions};
+    ///
+    /// let here = || Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()));
+    /// let receiver = here()?;
+    /// let group = vec![receiver.local_addr()];
+    /// let receiving = std::thread::spawn(move || -> xtp::Result<Vec<String>> {
+    ///     let listener = receiver.listen_group(None, JoinOptions::new())?;
+    ///     let mut heard = Vec::new();
+    ///     for _ in 0..2 {
+    ///         let transmitter = listener.accept()?;
+    ///         let message = transmitter.recv_message()?.expect("one message");
+    ///         heard.push(String::from_utf8_lossy(&message).into_owned());
+    ///         transmitter.close()?;
+    ///     }
+    ///     heard.sort();
+    ///     Ok(heard)
+    /// });
+    /// let options = CastOptions::new().expect(1);
+    /// for message in ["one", "other"] {
+    ///     here()?.cast_datagram(group.clone(), message, &options)?;
+    /// }
+    /// assert_eq!(receiving.join().unwrap()?, ["one", "other"]);
+    /// # Ok::<(), xtp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`join`](Self::join).
+    pub fn listen_group(
+        &self,
+        group: impl Into<Option<SocketAddr>>,
+        options: JoinOptions,
+    ) -> Result<GroupListener> {
+        let id = begin_join(self, group.into(), options, Engine::listen_group)?;
+        Ok(GroupListener::new(Arc::clone(&self.shared), id))
     }
 }
 
@@ -362,6 +410,9 @@ impl Endpoint {
 fn settle(endpoint: &Endpoint, target: Target, options: &mut CastOptions) -> Result<Target> {
     let scope = canonical::scope_of(endpoint.local_addr());
     let target = canonical::target(target, scope, &mut options.interface)?;
+    if let Target::Group(group) = &target {
+        find_interface(endpoint, *group, &mut options.interface)?;
+    }
     if let Require::List(list) = &mut options.group.require {
         canonical::required(list);
     }
@@ -378,6 +429,17 @@ fn settle(endpoint: &Endpoint, target: Target, options: &mut CastOptions) -> Res
         options.group.expect = options.group.expect.or(Some(listed));
     }
     Ok(target)
+}
+
+/// The interface that a group is reached by, where none is named.
+///
+/// # Errors
+/// [`Error::Socket`]: no route leads there, and it is not clear which one it is.
+fn find_interface(endpoint: &Endpoint, group: SocketAddr, interface: &mut Interface) -> Result<()> {
+    if *interface == Interface::Route && group.ip().is_multicast() {
+        *interface = Interface::towards(group, Some(endpoint.local_addr().ip().to_canonical()))?;
+    }
+    Ok(())
 }
 
 /// Makes a transmitter: of a stream, or of one message.
@@ -475,12 +537,20 @@ fn historian(endpoint: &Endpoint, history: History) -> Result<Historian> {
     })
 }
 
-/// Makes a receiver.
-fn begin_join(endpoint: &Endpoint, group: Option<SocketAddr>, mut options: JoinOptions) -> Result<GroupId> {
+/// Makes a receiver, or a listener.
+fn begin_join(
+    endpoint: &Endpoint,
+    group: Option<SocketAddr>,
+    mut options: JoinOptions,
+    begin: impl FnOnce(&mut Engine, Time, group::JoinOptions) -> std::result::Result<GroupId, xtp_engine::Error>,
+) -> Result<GroupId> {
     let socket = &endpoint.shared.config.socket;
     let group = group
         .map(|group| canonical::group(group, &mut options.interface))
         .transpose()?;
+    if let Some(group) = group {
+        find_interface(endpoint, group, &mut options.interface)?;
+    }
     options.group.source = options.group.source.map(canonical::source).transpose()?;
     let membership = group.map(|group| Membership {
         group,
@@ -504,7 +574,7 @@ fn begin_join(endpoint: &Endpoint, group: Option<SocketAddr>, mut options: JoinO
             options.group.socket_buffer = u32::try_from(buffer).unwrap_or(u32::MAX);
             options.group.group = None;
         }
-        match core.engine.join(now, options.group) {
+        match begin(&mut core.engine, now, options.group) {
             Ok(id) => {
                 let holds = membership.map_or(Holds::Nothing, Holds::Membership);
                 core.groups.insert(id, GroupSlot::new(holds));

@@ -165,6 +165,7 @@ mod exchange;
 mod flusher;
 mod frames;
 mod group;
+mod group_listener;
 mod history;
 mod incoming;
 mod limit;
@@ -205,6 +206,7 @@ pub use error::{Error, Result};
 #[doc(hidden)]
 pub use frames::{FrameBuffer, FrameBytes};
 pub use group::{CastOptions, JoinOptions};
+pub use group_listener::GroupListener;
 pub use history::History;
 pub use incoming::Incoming;
 pub use listener::{Arrival, Listener};

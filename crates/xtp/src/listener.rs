@@ -120,9 +120,9 @@ impl Listener {
     /// # Errors
     /// [`Error::Timeout`], else as [`accept`](Self::accept).
     pub fn recv_message_timeout(&self, timeout: Duration) -> Result<(Bytes, Incoming)> {
-        let until = Instant::now() + timeout;
+        let begun = Instant::now();
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = timeout.saturating_sub(begun.elapsed());
             match self.arrival_within(Some(left)) {
                 Ok(Arrival::Message(message, incoming)) => return Ok((message, incoming)),
                 Ok(Arrival::Failed(peer, error)) => {
@@ -132,6 +132,16 @@ impl Listener {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// How long an association that was handed out here may take too little of what was written to it while others wait here: less
+    /// than 16 KiB, however often its peer says that it lives. Then it gives way, and calls on it end with [`Error::Displaced`].
+    /// Default 20 s; with `None` never. While nobody waits a peer may pause for as long as it likes.
+    ///
+    /// # Errors
+    /// [`Error::Command`] once the listener was [closed](Self::close).
+    pub fn set_give_way(&self, patience: Option<Duration>) -> Result<()> {
+        self.shared.look(|core| core.set_give_way(self.id, patience))
     }
 
     /// Stops listening, for a listener that others hold as well, in an [`Arc`]: their calls, and those that wait here already,

@@ -10,6 +10,7 @@ use crate::cast::Cast;
 use crate::core::Source;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
+use crate::group_listener::GroupListener;
 use crate::listener::Listener;
 use crate::shared::Handle;
 use crate::stream::Stream;
@@ -115,6 +116,14 @@ impl PollSet {
         self.put(party.shared(), party.source(), key)
     }
 
+    /// Adds a listener of a group under a `key` of the caller's choice, or gives it another one.
+    ///
+    /// # Errors
+    /// [`Error::Command`] if it is another endpoint's.
+    pub fn add_group_listener(&self, listener: &GroupListener, key: u64) -> Result<()> {
+        self.put(listener.party().shared(), listener.party().source(), key)
+    }
+
     fn put(&self, owner: &Arc<Handle>, source: Source, key: u64) -> Result<()> {
         if !Arc::ptr_eq(owner, &self.shared) {
             return Err(Error::Command(xtp_engine::Error::NoContext));
@@ -147,6 +156,11 @@ impl PollSet {
         self.drop_out(subscription.party().source());
     }
 
+    /// Takes a listener of a group out of the set; does nothing if it is in none.
+    pub fn remove_group_listener(&self, listener: &GroupListener) {
+        self.drop_out(listener.party().source());
+    }
+
     fn drop_out(&self, source: Source) {
         self.shared.look(|core| core.watch.remove(source));
     }
@@ -157,6 +171,7 @@ impl PollSet {
     /// * a stream that was refused octets and has room now, that reached a mark, or whose peer was heard for the
     ///   first time: told once;
     /// * a listener with an association to accept: told with every call until it was accepted;
+    /// * a listener of a group with a transmitter to accept: told with every call until it was accepted;
     /// * a receiver of a group with something to read, or whose group is over: told with every call until it was read or left the
     ///   set;
     /// * a transmitter to a group that was refused octets and has room now: told once; whose group is over: told with every call

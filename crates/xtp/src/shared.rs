@@ -15,15 +15,18 @@ use xtp_engine::{Expectation, Time};
 use xtp_io::UdpSocket;
 
 use crate::config::Config;
-use crate::core::{Core, Unconfirmed};
+use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::sync::thread::JoinHandle;
 use crate::wait::{Habit, Patience, Step};
 use crate::wake::Waker;
 
 mod corks;
+mod end;
 mod exchange;
 mod sleep;
+#[cfg(feature = "tokio")]
+pub(crate) use end::report;
 use sleep::Slept;
 
 /// Calls that do not wait look at the socket at most this often, if nobody else does and less than [`POLL_AFTER`] was sent.
@@ -37,8 +40,6 @@ pub(crate) const DRIVER_PATIENCE: Duration = Duration::from_millis(2);
 const BATCHES: u32 = 16;
 /// How often whoever drives the endpoint looks whether another thread that wants the lock has it, before it goes on.
 const LOOKS_FOR_OTHERS: u32 = 32;
-/// How often a shutdown looks whether everything is confirmed, if nothing happens.
-const SETTLE_LOOK: Duration = Duration::from_millis(50);
 
 /// The endpoint's state and the order of those who wait for it.
 pub(crate) struct State {
@@ -152,10 +153,10 @@ impl std::ops::Deref for Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.0.close_all();
-        if !self.0.lingers_in_driver() {
+        if !self.0.leaves_end_to_driver() {
             self.0.linger();
+            self.0.ended.store(true, Ordering::Relaxed);
         }
-        self.0.ended.store(true, Ordering::Relaxed);
         let state = self.0.lock();
         if state.driver_sleeps.is_some() || state.core.driver.is_some() {
             self.0.wake_driver(&state);
@@ -461,49 +462,6 @@ impl Shared {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Waits until everything sent by handles dropped before is confirmed, up to `deadline`; gives up on the rest.
-    pub(crate) fn settle(&self, deadline: Duration) -> Result<Vec<Unconfirmed>> {
-        let start = self.look(|core| core.now());
-        loop {
-            let (orphans, passed) = self.command(|core, now| (core.orphans(), now.since(start)));
-            if orphans == 0 || passed >= deadline {
-                break;
-            }
-            match self.progress((deadline - passed).min(SETTLE_LOOK)) {
-                Ok(_) => {}
-                // A user in a hurry: what is confirmed by now counts.
-                Err(Error::Interrupted) => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(self.command(|core, now| {
-            core.abandon_orphans(now);
-            core.take_lost()
-        }))
-    }
-
-    /// The end of the endpoint: everything still open is closed.
-    fn close_all(&self) {
-        self.command(|core, now| {
-            for id in core.held() {
-                core.orphan(now, id);
-            }
-        });
-    }
-
-    /// Waits for confirmation as long as configured and logs what had none.
-    pub(crate) fn linger(&self) {
-        match self.settle(self.config.linger) {
-            Ok(lost) => report(lost.len()),
-            Err(error) => tracing::warn!(%error, "an endpoint ended with a failed socket"),
-        }
-    }
-
-    /// Whether a task awaits the last confirmations, because nobody may block where the last handle is dropped.
-    fn lingers_in_driver(&self) -> bool {
-        self.look(|core| core.driver.is_some())
-    }
-
     /// Lets those have the lock who want it: where something always comes, whoever drives the endpoint would take it again
     /// before any of them woke.
     fn give_way<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -626,13 +584,6 @@ impl Shared {
                 _ => state.core.now(),
             };
         }
-    }
-}
-
-/// Logs how many associations ended unconfirmed.
-pub(crate) fn report(count: usize) {
-    if count > 0 {
-        tracing::warn!(count, "an endpoint ended with unconfirmed associations");
     }
 }
 

@@ -201,6 +201,25 @@ fn a_set_has_what_its_endpoint_has() {
 }
 
 #[test]
+fn what_moves_to_another_set_is_told_there_and_what_returns_is_told_once() {
+    let (server, address, client) = pair();
+    let listener = server.listen_streams(PORT).expect("a free number");
+    let near = client.open(address, paradigm::stream(PORT)).expect("in range");
+    near.send_message("one").expect("room");
+    let far = listener.accept().expect("it waits").into_stream();
+    let (before, after) = (server.poll_set(), server.poll_set());
+    before.add(&far, 1).expect("its own stream");
+    assert_eq!(wait(&before), [1]);
+    // On the list of the one set, and watched by the other.
+    after.add(&far, 2).expect("its own stream");
+    assert!(is_quiet(&before));
+    assert_eq!(wait(&after), [2]);
+    after.remove(&far);
+    after.add(&far, 3).expect("its own stream");
+    assert_eq!(wait(&after), [3]);
+}
+
+#[test]
 fn another_threads_addition_ends_a_wait() {
     let (server, address, client) = pair();
     let listener = server.listen_streams(PORT).expect("a free number");

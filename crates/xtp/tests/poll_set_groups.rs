@@ -47,7 +47,9 @@ impl Both {
         let group: SocketAddr = group.parse().unwrap();
         let loopback = Interface::Address("127.0.0.1".parse().unwrap());
         let endpoint = endpoint();
-        let join = JoinOptions::new().interface(loopback.clone());
+        // What its own endpoint transmits a receiver hears only if it names it.
+        let here = "127.0.0.1".parse().unwrap();
+        let join = JoinOptions::new().interface(loopback.clone()).source(here);
         let subscription = endpoint.join(group, join).expect("joined");
         let options = CastOptions::new().interface(loopback).expect(1);
         let cast = endpoint.cast(group, options).expect("cast");

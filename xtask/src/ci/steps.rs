@@ -29,6 +29,10 @@ pub(super) struct Step {
 /// The runner of the simulator's seeds, with assertions.
 const SEEDS: &str = "checked/examples/seeds";
 
+/// Killers of mutants in the engine, and of those in what uses sockets.
+const ENGINE: &str = "wire engine units seeds proofs";
+const PROGRAMS: &str = "sockets facade files";
+
 /// A step that always runs in full.
 const ALWAYS: Step = Step {
     name: "",
@@ -47,7 +51,7 @@ const ROTATING: Step = Step {
 
 /// All steps in the order in which they begin, as far as cores and target directories are free: what takes longest comes
 /// first, so that no core waits at the end.
-pub(super) const STEPS: [Step; 21] = [
+pub(super) const STEPS: [Step; 22] = [
     Step {
         name: "tests",
         purpose: "every test and every example of the documentation passes, tokio's included",
@@ -74,9 +78,16 @@ pub(super) const STEPS: [Step; 21] = [
     },
     Step {
         name: "mutants",
-        purpose: "the tests notice bugs that are put in by hand",
+        purpose: "the engine's tests notice bugs that are put in by hand",
         place: "mutants",
         work: mutants,
+        ..ROTATING
+    },
+    Step {
+        name: "program-mutants",
+        purpose: "so do those of the sockets, the library and the file service",
+        place: "mutants",
+        work: program_mutants,
         ..ROTATING
     },
     Step {
@@ -244,11 +255,40 @@ fn in_turn(rotation: &Rotation, turn: u32, places: &[&str], by_hand: &str, comma
 /// The commit's part of all mutants, and all in files that changed; for a release those that nothing can notice, too.
 fn mutants(rotation: &Rotation) -> Work {
     let Some(part) = rotation.part() else {
-        return run(&["xtask mutants"]);
+        return run(&[&format!("xtask mutants --killers {ENGINE}")]);
     };
-    let mut words = words("xtask mutants --quick --part");
+    let mut words = words(&format!("xtask mutants --quick --killers {ENGINE} --part"));
     words.push(format!("{part}/{PARTS}"));
     push_changed(&mut words, rotation, &["crates/", "xtask/mutants/"]);
+    Work::Run(vec![words])
+}
+
+/// All mutants of what uses sockets when it is their turn, and at any time those in files that changed: their killers take
+/// longer to build than to run.
+fn program_mutants(rotation: &Rotation) -> Work {
+    const TURN: u32 = 0;
+    let mut words = words(&format!("xtask mutants --quick --killers {PROGRAMS}"));
+    let places = [
+        "crates/xtp/",
+        "crates/xtp-io/",
+        "crates/xtp-cli/src/files/",
+        "xtask/mutants/",
+    ];
+    let concerned = rotation
+        .changed_below(&places)
+        .is_none_or(|changed| !changed.is_empty());
+    match rotation.part() {
+        None => words.retain(|word| word != "--quick"),
+        Some(TURN) => {}
+        Some(_) if concerned => push_changed(&mut words, rotation, &places),
+        Some(_) => {
+            let text = format!(
+                "nothing it checks changed; part {TURN} runs it, or `cargo {}`",
+                words.join(" ")
+            );
+            return Work::LeftOut(text);
+        }
+    }
     Work::Run(vec![words])
 }
 

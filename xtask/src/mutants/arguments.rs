@@ -1,7 +1,7 @@
 //! The words after `cargo xtask mutants`.
 
 use super::filter::MutantFilter;
-use super::killer::Kind;
+use super::kind::Kind;
 use crate::shard::Shard;
 
 /// What is to be done.

@@ -1,14 +1,16 @@
 //! The mutants, read from `xtask/mutants`: one TOML file a concern.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use super::kind::Kind;
+
 /// The folder of the catalogue, from the root of the repository.
 pub(super) const FOLDER: &str = "xtask/mutants";
-/// The concern of the mutant that every kind of killer must notice.
+/// The concern of the mutants that kinds of killers must notice.
 const CANARY: &str = "canary";
 
 /// A bug at one place.
@@ -54,7 +56,7 @@ impl From<String> for MutantPlace {
     }
 }
 
-/// A mutant with its number (the canary has 1) and its concern.
+/// A mutant with its number (the canaries come first, from 1 on) and its concern.
 #[derive(Debug)]
 pub(super) struct Numbered {
     pub(super) number: u32,
@@ -63,6 +65,11 @@ pub(super) struct Numbered {
 }
 
 impl Numbered {
+    /// Whether it is there to be noticed by kinds of killers, before anything else is asked of them.
+    pub(super) fn is_canary(&self) -> bool {
+        self.concern == CANARY
+    }
+
     /// An error about this mutant.
     pub(super) fn error(&self, defect: Defect) -> CatalogueError {
         CatalogueError {
@@ -94,8 +101,8 @@ pub(super) enum Defect {
     Fields(String),
     /// Another mutant, in this file, has the same name.
     Duplicate(String),
-    /// The canary's file has this many mutants, and not one.
-    Canary(usize),
+    /// There is no canary of this name.
+    Canary(&'static str),
     /// The source file cannot be read.
     NoSource { file: String, error: String },
     /// The source file has no function of that name.
@@ -131,7 +138,7 @@ impl fmt::Display for Defect {
             Self::Unreadable(error) => write!(f, "unreadable: {error}"),
             Self::Syntax(error) | Self::Fields(error) => f.write_str(error.trim_end()),
             Self::Duplicate(other) => write!(f, "{other} has a mutant of this name too: rename one"),
-            Self::Canary(count) => write!(f, "{count} mutants, and the canary is one"),
+            Self::Canary(name) => write!(f, "there is no canary `{name}`"),
             Self::NoSource { file, error } => write!(f, "crates/{file}: {error}"),
             Self::NoFunction { file, function } => {
                 write!(
@@ -156,7 +163,7 @@ impl fmt::Display for Defect {
     }
 }
 
-/// The whole catalogue, the canary first, then the concerns by name.
+/// The whole catalogue, the canaries first, then the concerns by name.
 ///
 /// # Errors
 /// Every defect that shows without a look at the sources.
@@ -176,8 +183,11 @@ pub(super) fn load(root: &Path) -> Result<Vec<Numbered>, Vec<CatalogueError>> {
         };
         let before = errors.len();
         let mutants = parse(&file, &text, &mut errors);
-        if concern == CANARY && mutants.len() != 1 && errors.len() == before {
-            errors.push(of_file(&file, Defect::Canary(mutants.len())));
+        if concern == CANARY && errors.len() == before {
+            let lacks = |name: &&str| mutants.iter().all(|mutant| mutant.name != **name);
+            let names: BTreeSet<&'static str> = Kind::ALL.map(Kind::canary).into();
+            let missing = names.into_iter().filter(lacks);
+            errors.extend(missing.map(|name| of_file(&file, Defect::Canary(name))));
         }
         found.extend(mutants.into_iter().map(|mutant| (concern.clone(), mutant)));
     }
@@ -192,7 +202,7 @@ pub(super) fn load(root: &Path) -> Result<Vec<Numbered>, Vec<CatalogueError>> {
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-/// The names of the TOML files, the canary's first.
+/// The names of the TOML files, the canaries' first.
 fn concerns(root: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in root.join(FOLDER).read_dir()? {

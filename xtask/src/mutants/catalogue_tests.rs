@@ -4,7 +4,14 @@ use std::path::PathBuf;
 
 use super::*;
 
-const CANARY_TEXT: &str = "[[mutant]]\nname = \"canary\"\nplace = \"c/src/a.rs: f\"\ntext = \"a\"\nbecomes = \"b\"\nbreaks = \"all\"\n";
+const ONE: &str = "[[mutant]]\nname = \"canary\"\nplace = \"c/src/a.rs: f\"\ntext = \"a\"\nbecomes = \"b\"\nbreaks = \"all\"\n";
+
+/// The canaries of all kinds.
+fn canaries() -> String {
+    ["canary", "canary-facade", "canary-files", "canary-sockets"]
+        .map(named)
+        .concat()
+}
 
 /// A folder with these TOML files, removed when dropped.
 struct CatalogueFolder(PathBuf);
@@ -34,15 +41,16 @@ impl Drop for CatalogueFolder {
 }
 
 fn named(name: &str) -> String {
-    CANARY_TEXT.replace("canary", name)
+    ONE.replace("canary", name)
 }
 
 #[test]
 fn the_canary_comes_first_and_concerns_are_in_order() {
+    let canaries = canaries();
     let explained = named("three") + "explained = \"no clock\"\n";
     let files = [
         ("flow", explained.as_str()),
-        ("canary", CANARY_TEXT),
+        ("canary", canaries.as_str()),
         ("batch", &(named("one") + &named("two"))),
     ];
     let root = CatalogueFolder::new("order", &files);
@@ -56,14 +64,17 @@ fn the_canary_comes_first_and_concerns_are_in_order() {
         names,
         [
             (1, "canary", "canary"),
-            (2, "batch", "one"),
-            (3, "batch", "two"),
-            (4, "flow", "three")
+            (2, "canary", "canary-facade"),
+            (3, "canary", "canary-files"),
+            (4, "canary", "canary-sockets"),
+            (5, "batch", "one"),
+            (6, "batch", "two"),
+            (7, "flow", "three")
         ]
     );
-    assert_eq!(all[2].mutant.explained, None);
-    assert_eq!(all[3].mutant.explained.as_deref(), Some("no clock"));
-    assert_eq!(all[3].mutant.place, "c/src/a.rs: f".to_owned().into());
+    assert_eq!(all[5].mutant.explained, None);
+    assert_eq!(all[6].mutant.explained.as_deref(), Some("no clock"));
+    assert_eq!(all[6].mutant.place, "c/src/a.rs: f".to_owned().into());
 }
 
 #[test]
@@ -97,8 +108,9 @@ fn a_file_that_cannot_be_read_is_told() {
 
 #[test]
 fn what_is_no_table_of_mutants_is_told() {
+    let canaries = canaries();
     for text in ["[[mutant]", "[[mutants]]\nname = \"a\"\n", "mutant = 3\n"] {
-        let root = CatalogueFolder::new("syntax", &[("canary", CANARY_TEXT), ("flow", text)]);
+        let root = CatalogueFolder::new("syntax", &[("canary", canaries.as_str()), ("flow", text)]);
         let told = root.errors();
         assert!(
             matches!(told.as_slice(), [told] if told.starts_with("xtask/mutants/flow.toml: TOML parse error at line 1")),
@@ -109,6 +121,7 @@ fn what_is_no_table_of_mutants_is_told() {
 
 #[test]
 fn an_unknown_or_missing_field_is_told_with_its_mutant() {
+    let canaries = canaries();
     for (text, told) in [
         (
             named("a").replace("text", "form"),
@@ -128,7 +141,7 @@ fn an_unknown_or_missing_field_is_told_with_its_mutant() {
         ),
     ] {
         let flow = named("first") + &text;
-        let root = CatalogueFolder::new("fields", &[("canary", CANARY_TEXT), ("flow", &flow)]);
+        let root = CatalogueFolder::new("fields", &[("canary", canaries.as_str()), ("flow", &flow)]);
         let errors = root.errors();
         let expected = format!("xtask/mutants/flow.toml: {told}");
         assert!(
@@ -140,8 +153,9 @@ fn an_unknown_or_missing_field_is_told_with_its_mutant() {
 
 #[test]
 fn two_of_one_name_are_told() {
+    let canaries = canaries();
     let files = [
-        ("canary", CANARY_TEXT),
+        ("canary", canaries.as_str()),
         ("flow", &named("a")),
         ("wire", &(named("b") + &named("a") + &named("b"))),
     ];
@@ -156,14 +170,12 @@ fn two_of_one_name_are_told() {
 }
 
 #[test]
-fn the_canary_is_one() {
-    for (text, count) in [("", 0), (&*(CANARY_TEXT.to_owned() + &named("second")), 2)] {
-        let root = CatalogueFolder::new("canary", &[("canary", text)]);
-        assert_eq!(
-            root.errors(),
-            [format!(
-                "xtask/mutants/canary.toml: {count} mutants, and the canary is one"
-            )]
-        );
-    }
+fn every_kind_of_killer_has_its_canary() {
+    let files = named("canary-facade") + &named("canary-files");
+    let root = CatalogueFolder::new("canary", &[("canary", &files)]);
+    assert_eq!(
+        root.errors(),
+        ["canary", "canary-sockets"]
+            .map(|name| format!("xtask/mutants/canary.toml: there is no canary `{name}`"))
+    );
 }

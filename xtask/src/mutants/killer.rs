@@ -2,63 +2,27 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
-use super::tree::TESTED;
+use super::kind::Kind;
 
 /// Memory of a killer, in KiB: a mutant may make something grow without end.
 const MEMORY_KIB: u64 = 4 << 20;
 /// Seconds of processor time a killer gets beside three times what it takes without a mutant.
 const PATIENCE: u64 = 20;
+/// Seconds by the clock a killer gets beside ten times what it takes without a mutant: tests of sockets and programs may
+/// wait for ever without any processor time.
+const CLOCK_PATIENCE: u64 = 90;
 
 /// Seeds of the two worlds that run in step: enough to notice a mutant, and not a minute for each that lives.
 const WORLDS: u64 = 300;
 
 /// The test of the two worlds that runs seeds.
 const WORLDS_TEST: &str = "worlds_tests::shortcuts_and_general_calls_are_one_engine";
-
-/// The source of the program that runs seeds, in `xtp-sim`.
-const SEEDS: &str = "examples/seeds.rs";
-
-/// Kinds of killers; each must notice the canary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    /// Tests of `xtp-wire`.
-    Wire,
-    /// `crates/xtp-engine/tests`.
-    Engine,
-    /// Tests beside the engine's code.
-    Units,
-    /// Seeds of the simulator.
-    Seeds,
-    /// Tests of the simulator.
-    Proofs,
-}
-
-impl Kind {
-    pub(super) const ALL: [Self; 5] = [Self::Wire, Self::Engine, Self::Units, Self::Seeds, Self::Proofs];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Wire => "wire",
-            Self::Engine => "engine",
-            Self::Units => "units",
-            Self::Seeds => "seeds",
-            Self::Proofs => "proofs",
-        }
-    }
-
-    /// The package whose programs they are, one of [`TESTED`].
-    const fn package(self) -> &'static str {
-        match self {
-            Self::Wire => "xtp-wire",
-            Self::Engine | Self::Units => "xtp-engine",
-            Self::Seeds | Self::Proofs => "xtp-sim",
-        }
-    }
-}
 
 /// One program.
 #[derive(Debug, Clone)]
@@ -73,6 +37,8 @@ pub(super) struct Killer {
     worlds: (u64, u64),
     /// Processor time it may take, in seconds.
     limit: u64,
+    /// Time by the clock it may take.
+    clock_limit: Duration,
     /// The mutants whose places it comes to without a mutant; of any other it can notice nothing.
     reaches: Option<BTreeSet<u32>>,
 }
@@ -108,7 +74,9 @@ impl Killer {
             Choice::Mutant(number) => number.to_string(),
             Choice::Trace => "trace".to_owned(),
         };
+        // A group of its own, so that programs it started end with it.
         let mut child = Command::new("sh")
+            .process_group(0)
             .args(["-c", &script])
             .arg(&self.program)
             .args(&self.words)
@@ -123,10 +91,10 @@ impl Killer {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("{}: {error}", self.program.display()))?;
-        let (failed, running) = listen(&mut child);
+        let (failed, running) = listen(&mut child, self.clock_limit);
         if let Some(test) = failed {
             // Nothing is left to learn from it.
-            let _ = child.kill();
+            kill_group(child.id());
             let _ = child.wait();
             return Ok(End::Failed(test));
         }
@@ -149,6 +117,7 @@ impl Killer {
         }
         let seconds = begin.elapsed().as_secs_f64();
         self.limit = PATIENCE + (3.0 * seconds) as u64;
+        self.clock_limit = Duration::from_secs(CLOCK_PATIENCE + (10.0 * seconds) as u64);
         let numbers = std::fs::read_to_string(reached).unwrap_or_default();
         self.reaches = Some(numbers.lines().filter_map(|line| line.parse().ok()).collect());
         let _ = std::fs::remove_file(reached);
@@ -166,6 +135,7 @@ impl Killer {
     pub(super) fn alone(&self, what: &str) -> Self {
         let mut alone = self.clone();
         alone.limit = PATIENCE;
+        alone.clock_limit = Duration::from_secs(CLOCK_PATIENCE);
         let seed = what.strip_prefix("seed ").and_then(|seed| seed.parse().ok());
         match (self.kind, seed) {
             (_, None) if what.is_empty() => {}
@@ -180,11 +150,35 @@ impl Killer {
     }
 }
 
-/// Reads what a killer says until something failed; if nothing did, what ran last.
-fn listen(child: &mut Child) -> (Option<String>, String) {
+/// Ends a killer and the programs it started.
+fn kill_group(leader: u32) {
+    // The shell's own command: `kill` of a group is a system call that only unsafe code can make.
+    let _ = Command::new("sh")
+        .args(["-c", &format!("kill -s KILL -- -{leader}")])
+        .status();
+}
+
+/// Reads what a killer says until something failed; if nothing did, what ran last. A killer that is at it for longer
+/// than `limit` is killed.
+fn listen(child: &mut Child, limit: Duration) -> (Option<String>, String) {
     let Some(output) = child.stdout.take() else {
         return (None, String::new());
     };
+    let leader = child.id();
+    let (ended, watched) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if watched.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                kill_group(leader);
+            }
+        });
+        let heard = read(output);
+        drop(ended);
+        heard
+    })
+}
+
+fn read(output: ChildStdout) -> (Option<String>, String) {
     let mut reader = BufReader::new(output);
     let mut octets = Vec::new();
     loop {
@@ -227,16 +221,17 @@ fn failure(line: &str) -> Option<String> {
 
 /// Builds the killers of these kinds in the copy, all with one call of cargo.
 pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> Result<Vec<Killer>, String> {
-    let packages = TESTED
-        .into_iter()
-        .filter(|package| kinds.iter().any(|kind| kind.package() == *package));
+    let packages: BTreeSet<&str> = kinds.iter().map(|kind| kind.package()).collect();
     let mut words = vec!["build", "--message-format=json-render-diagnostics"];
-    words.extend(packages.flat_map(|package| ["-p", package]));
+    words.extend(packages.into_iter().flat_map(|package| ["-p", package]));
     if kinds.iter().any(|kind| *kind != Kind::Seeds) {
         words.push("--tests");
     }
     if kinds.contains(&Kind::Seeds) {
         words.extend(["--example", "seeds"]);
+    }
+    if kinds.contains(&Kind::Facade) {
+        words.extend(["--features", "xtp/tokio"]);
     }
     let output = Command::new("cargo")
         .args(words)
@@ -266,7 +261,9 @@ pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> R
 /// The killers that a program is.
 fn killers(copy: &Path, program: &TestProgram, seeds: u64) -> Vec<Killer> {
     let TestProgram { package, name, .. } = program;
-    let kind = kind(package, name);
+    let Some(kind) = Kind::of_program(package, name) else {
+        return Vec::new();
+    };
     let killer = |name: String, words: &[&str]| Killer {
         kind,
         name,
@@ -275,6 +272,7 @@ fn killers(copy: &Path, program: &TestProgram, seeds: u64) -> Vec<Killer> {
         words: words.iter().map(|word| (*word).to_owned()).collect(),
         worlds: (0, WORLDS),
         limit: u64::from(u32::MAX),
+        clock_limit: Duration::from_secs(u64::from(u32::MAX)),
         reaches: None,
     };
     let whole = format!("{package} {name}");
@@ -289,17 +287,9 @@ fn killers(copy: &Path, program: &TestProgram, seeds: u64) -> Vec<Killer> {
             killer("worlds".to_owned(), &[WORLDS_TEST, "--exact", "--nocapture", one]),
             killer(whole, &["--skip", WORLDS_TEST, one]),
         ],
-        Kind::Wire | Kind::Engine | Kind::Proofs => vec![killer(whole, &[one])],
-    }
-}
-
-fn kind(package: &str, name: &str) -> Kind {
-    match (package, name) {
-        ("xtp-wire", _) => Kind::Wire,
-        ("xtp-engine", "src/lib.rs") => Kind::Units,
-        ("xtp-engine", _) => Kind::Engine,
-        (_, SEEDS) => Kind::Seeds,
-        _ => Kind::Proofs,
+        Kind::Wire | Kind::Engine | Kind::Proofs | Kind::Sockets | Kind::Facade | Kind::Files => {
+            vec![killer(whole, &[one])]
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What cargo and test programs print, understood.
 
+use super::super::kind::SEEDS;
 use super::*;
 
 #[test]
@@ -64,9 +65,7 @@ fn a_program_is_a_killer_or_two() {
         named("xtp-sim", "src/lib.rs"),
         one(Kind::Proofs, "xtp-sim src/lib.rs")
     );
-    for kind in Kind::ALL {
-        assert!(TESTED.contains(&kind.package()));
-    }
+    assert_eq!(named("xtp-cli", "tests/bench/main.rs"), []);
 }
 
 #[test]
@@ -96,6 +95,7 @@ fn shell(line: &str) -> Killer {
         words: vec!["-c".to_owned(), line.to_owned()],
         worlds: (0, 9),
         limit: 1,
+        clock_limit: Duration::from_secs(60),
         reaches: None,
     }
 }
@@ -119,6 +119,28 @@ fn a_run_without_end_is_stopped() {
         matches!(&end, Ok(End::Died(how, test)) if how.contains("signal") && test == "two"),
         "{end:?}"
     );
+}
+
+#[test]
+fn a_run_that_waits_for_ever_is_stopped_with_what_it_started() {
+    let file = std::env::temp_dir().join(format!("xtask-child-{}", std::process::id()));
+    let line = format!(
+        "sleep 1000 & echo $! >{}; printf 'test three ... '; wait",
+        file.display()
+    );
+    let waiting = Killer {
+        clock_limit: Duration::from_millis(300),
+        ..shell(&line)
+    };
+    let end = waiting.run(Choice::Mutant(3), Path::new("/dev/null"));
+    assert!(
+        matches!(&end, Ok(End::Died(how, test)) if how.contains("signal") && test == "three"),
+        "{end:?}"
+    );
+    let child = std::fs::read_to_string(&file).unwrap();
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+    assert!(state.is_err() || state.is_ok_and(|state| state.contains(") Z ")));
+    let _ = std::fs::remove_file(file);
 }
 
 #[test]

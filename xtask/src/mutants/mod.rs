@@ -9,6 +9,7 @@ mod catalogue;
 mod filter;
 mod fragment;
 mod killer;
+mod kind;
 mod outcome;
 mod resolve;
 mod rewrite;
@@ -28,7 +29,7 @@ Usage: cargo xtask mutants [--only NAME...] [--part K/N] [--changed PATH...] [--
        cargo xtask mutants --list [--only NAME...] [--part K/N] [--changed PATH...] [--quick] [--json]
        cargo xtask mutants --check
 
-Puts bugs into a copy of the engine, one at a time, and fails if no test and no seed of the simulator notices one.
+Puts bugs into a copy of the crates, one at a time, and fails if no test and no seed of the simulator notices one.
 The bugs are in xtask/mutants; the copy and its build in the target directory under `mutants`. The test or seed that
 noticed a mutant last (xtask/mutants/witnesses) is asked first, then every other, the quickest first.
 
@@ -37,7 +38,8 @@ noticed a mutant last (xtask/mutants/witnesses) is asked first, then every other
   --changed PATH... of these, only those in these files (paths from the root of the repository; xtask/mutants/NAME.toml
                     stands for all of that concern); with --part, both run
   --killers KIND... only killers of these kinds: wire, engine (its tests directory), units (its unit tests), seeds and
-                    proofs (the simulator's seeds and tests)
+                    proofs (the simulator's seeds and tests); sockets, facade and files (tests of xtp-io, of xtp and
+                    of the file service, which alone are asked about mutants in their own package)
   --quick           leave out what is said to be unnoticeable; for CI
   --record          record the tests and seeds that notice, in xtask/mutants/witnesses
   --all-killers     ask every kind of killer about every mutant, not only until the first that notices it

@@ -1,7 +1,8 @@
 //! What became of a mutant, as a line for people and as JSON.
 
 use super::catalogue::Numbered;
-use super::killer::{End, Kind};
+use super::killer::End;
+use super::kind::Kind;
 
 /// What the killers found of one mutant.
 #[derive(Debug)]
@@ -85,9 +86,11 @@ impl Outcome<'_> {
         format!("{}{}", line.trim_end(), self.kinds())
     }
 
-    /// The kinds that noticed it, if every kind was asked.
+    /// The kinds that noticed it, if every kind that judges it was asked.
     fn kinds(&self) -> String {
-        if self.asked.len() < Kind::ALL.len() {
+        let file = &self.mutant.mutant.place.file;
+        let judges = Kind::ALL.into_iter().filter(|kind| kind.judges(file)).count();
+        if self.asked.len() < judges {
             return String::new();
         }
         let kinds = Kind::ALL.into_iter().filter(|kind| self.noticed_by(*kind));

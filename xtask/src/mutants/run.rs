@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use super::arguments::Arguments;
 use super::catalogue::Numbered;
-use super::killer::{self, Choice, End, Killer, Kind};
+use super::killer::{self, Choice, End, Killer};
+use super::kind::Kind;
 use super::outcome::{Notice, Outcome, json_of};
 use super::tree;
 use super::witness;
@@ -32,10 +33,18 @@ pub(super) fn all<'m>(
     mutants: &'m [Numbered],
 ) -> Result<Vec<Outcome<'m>>, String> {
     let begin = Instant::now();
-    let (canary, others) = mutants.split_first().ok_or("the catalogue is empty")?;
-    let chosen = others.iter().filter(|one| arguments.filter.chooses(one));
+    let others = mutants.iter().filter(|one| !one.is_canary());
+    let count = others.clone().count();
+    // Of mutants that no killer asked for judges nothing would be known.
+    let judged = |one: &&Numbered| {
+        arguments
+            .kinds
+            .iter()
+            .any(|kind| kind.judges(&one.mutant.place.file))
+    };
+    let chosen = others.filter(|one| arguments.filter.chooses(one)).filter(judged);
     let chosen: Vec<&Numbered> = chosen.collect();
-    let mut share = format!("{} chosen of {}", chosen.len(), others.len());
+    let mut share = format!("{} chosen of {count}", chosen.len());
     if chosen.is_empty() {
         say(arguments, &format!("{share}; nothing to run"));
         return Ok(Vec::new());
@@ -44,13 +53,11 @@ pub(super) fn all<'m>(
     let place = Place {
         folder: target.join("mutants"),
     };
+    let needed = |kind: &Kind| chosen.iter().any(|one| kind.judges(&one.mutant.place.file));
+    let kinds = arguments.kinds.iter().copied();
+    let kinds: Vec<Kind> = kinds.filter(|kind| needed(kind)).collect();
     let copy = tree::copy(root, &place.folder, mutants)?;
-    let mut killers = killer::build(
-        &copy,
-        &place.folder.join("build"),
-        arguments.seeds,
-        &arguments.kinds,
-    )?;
+    let mut killers = killer::build(&copy, &place.folder.join("build"), arguments.seeds, &kinds)?;
     if !arguments.json {
         println!("ran: {share}");
     }
@@ -58,8 +65,8 @@ pub(super) fn all<'m>(
         arguments,
         &format!("built in {:.0} s", begin.elapsed().as_secs_f64()),
     );
-    notice_canary(&killers, &arguments.kinds, canary, &place)?;
-    say(arguments, "the canary is noticed by every kind of killer");
+    notice_canaries(&killers, &kinds, mutants, &place)?;
+    say(arguments, "every kind of killer notices its canary");
     let (mut outcomes, rest) = match arguments.all_killers {
         true => (Vec::new(), chosen),
         false => by_witness(root, &killers, &chosen, arguments, &place)?,
@@ -187,17 +194,26 @@ fn prepare(killers: &mut Vec<Killer>, place: &Place, arguments: &Arguments) -> R
     Ok(())
 }
 
-/// Every kind of killer must notice the canary, or the others' verdicts mean nothing.
-fn notice_canary(killers: &[Killer], kinds: &[Kind], canary: &Numbered, place: &Place) -> Result<(), String> {
-    let choice = Choice::Mutant(canary.number);
+/// Every kind of killer must notice its canary, or its verdicts mean nothing.
+fn notice_canaries(
+    killers: &[Killer],
+    kinds: &[Kind],
+    mutants: &[Numbered],
+    place: &Place,
+) -> Result<(), String> {
     for kind in kinds.iter().copied() {
+        let canary = mutants
+            .iter()
+            .find(|one| one.is_canary() && one.mutant.name == kind.canary())
+            .ok_or_else(|| format!("there is no canary `{}`", kind.canary()))?;
+        let choice = Choice::Mutant(canary.number);
         let mut noticed = false;
         for killer in killers.iter().filter(|killer| killer.kind == kind) {
             noticed = noticed || killer.run(choice, &place.mark(canary.number))? != End::Passed;
         }
         if !noticed {
             return Err(format!(
-                "no killer of the kind `{}` notices the canary: {}",
+                "no killer of the kind `{}` notices its canary: {}",
                 kind.name(),
                 canary.mutant.breaks
             ));
@@ -250,7 +266,8 @@ fn try_one<'m>(
         reached: false,
         seconds: 0.0,
     };
-    for killer in killers {
+    let file = &one.mutant.place.file;
+    for killer in killers.iter().filter(|killer| killer.kind.judges(file)) {
         let settled = match arguments.all_killers {
             // One of a kind is enough.
             true => outcome.noticed_by(killer.kind),

@@ -8,9 +8,9 @@ use super::resolve;
 use super::rewrite::rewrite;
 
 /// The crates whose tests and programs are the killers; those they depend on are copied with them.
-pub(super) const TESTED: [&str; 3] = ["xtp-wire", "xtp-engine", "xtp-sim"];
+pub(super) const TESTED: [&str; 6] = ["xtp-wire", "xtp-engine", "xtp-sim", "xtp-io", "xtp", "xtp-cli"];
 
-/// The crate that everything mutated depends on: the number of the chosen mutant is kept there.
+/// The crate that everything mutated depends on, if need be in the copy alone: the number of the chosen mutant is kept there.
 const BASE: &str = "xtp-wire";
 
 /// Which mutant runs, in the copy of [`BASE`]. What comes to its place says so in a file: with a mutant chosen, that it was
@@ -89,6 +89,12 @@ pub(super) fn copy(root: &Path, place: &Path, mutants: &[Numbered]) -> Result<Pa
     if let Some(text) = files.get_mut(&base) {
         text.extend_from_slice(CHOICE.as_bytes());
     }
+    for name in mutated_without_base(&changes, &files) {
+        let path = Path::new(name).join("Cargo.toml");
+        if let Some(text) = files.get_mut(&path) {
+            *text = with_base(&String::from_utf8_lossy(text)).into_bytes();
+        }
+    }
     let mut texts: BTreeMap<PathBuf, Vec<u8>> = files
         .into_iter()
         .map(|(path, text)| (Path::new("crates").join(path), text))
@@ -102,6 +108,25 @@ pub(super) fn copy(root: &Path, place: &Path, mutants: &[Numbered]) -> Result<Pa
         write(&copy.join(path), &text)?;
     }
     Ok(copy)
+}
+
+/// The crates with mutants that do not depend on [`BASE`].
+fn mutated_without_base<'c>(
+    changes: &resolve::Changes<'c>,
+    files: &BTreeMap<PathBuf, Vec<u8>>,
+) -> BTreeSet<&'c str> {
+    let mutated = changes.keys().filter_map(|file| file.split('/').next());
+    let lacks = |name: &&str| {
+        let manifest = files.get(&Path::new(name).join("Cargo.toml"));
+        *name != BASE && manifest.is_some_and(|text| !String::from_utf8_lossy(text).contains(BASE))
+    };
+    mutated.filter(lacks).collect()
+}
+
+/// A package's manifest with a dependency on [`BASE`].
+fn with_base(manifest: &str) -> String {
+    const TABLE: &str = "[dependencies]\n";
+    manifest.replacen(TABLE, &format!("{TABLE}{BASE}.workspace = true\n"), 1)
 }
 
 /// The tested crates and those of ours that they depend on.

@@ -13,3 +13,11 @@ fn the_copy_has_its_own_members_lints_and_profiles() {
                     [workspace.dependencies]\nbytes = \"1\"\n\n[workspace.metadata]\nkept = true\n";
     assert_eq!(manifest(text, &crates), format!("{expected}{SETTINGS}"));
 }
+
+#[test]
+fn a_package_is_given_the_crate_that_keeps_the_number() {
+    let text = "[package]\nname = \"xtp-io\"\n\n[dependencies]\nlibc.workspace = true\n";
+    let expected =
+        "[package]\nname = \"xtp-io\"\n\n[dependencies]\nxtp-wire.workspace = true\nlibc.workspace = true\n";
+    assert_eq!(with_base(text), expected);
+}

@@ -8,6 +8,7 @@
 
 mod client;
 mod serve;
+mod turns;
 
 use serde::{Deserialize, Serialize};
 

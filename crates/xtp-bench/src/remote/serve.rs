@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use xtp::{Bytes, Endpoint, Listener};
 
+use super::turns::Turns;
 use super::{Answer, LONGEST_LINE, Request, SERVICE, VERSION, admit};
 use crate::error::Error;
 use crate::launch::{Launcher, PATIENCE, Worker};
@@ -45,6 +46,7 @@ pub struct Serve<'a> {
     secret: RandomState,
     begin: Instant,
     running: Option<Running>,
+    turns: Turns,
 }
 
 impl<'a> Serve<'a> {
@@ -63,6 +65,7 @@ impl<'a> Serve<'a> {
             secret: RandomState::new(),
             begin: Instant::now(),
             running: None,
+            turns: Turns::default(),
         })
     }
 
@@ -137,6 +140,7 @@ impl<'a> Serve<'a> {
             return Err("an unknown token; greet first".to_owned());
         }
         if let Some(other) = self.running.as_ref().filter(|running| running.peer != ip) {
+            self.turns.came_too_early(ip, Instant::now());
             let seconds = other.until.saturating_duration_since(Instant::now()).as_secs() + 1;
             return Err(format!(
                 "busy with another client for {seconds} s at most; try again"
@@ -144,6 +148,9 @@ impl<'a> Serve<'a> {
         }
         // One that begins anew has given up what it had begun.
         self.running = None;
+        if !self.turns.may_begin(ip, Instant::now()) {
+            return Err("another client waits for its turn; try again later".to_owned());
+        }
         let bind = self.endpoint.local_addr().ip();
         let job = admit(wanted, bind)?;
         let place = Place {

@@ -147,7 +147,7 @@ pub(crate) struct CastRecvArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// Take transfer after transfer until interrupted
+    /// Take all transfers until interrupted, up to eight at a time
     #[arg(long)]
     pub(crate) forever: bool,
 }

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Longest duration that is understood, seconds: 500 years. Behind any moment there is room for it, and for a few more.
+const LONGEST: f64 = 500.0 * 365.25 * 86_400.0;
+
 /// A duration: a number with `us`, `ms`, `s`, `m`, `h`, or bare seconds.
 ///
 /// # Errors
@@ -16,7 +19,9 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3_600.0,
         _ => return Err(wrong(text, "500ms, 5s, 2m or 1h")),
     };
-    Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong(text, "a duration below 500 000 years"))
+    let too_long = || wrong(text, "a duration of at most 500 years");
+    let seconds = (number * seconds <= LONGEST).then_some(number * seconds);
+    Duration::try_from_secs_f64(seconds.ok_or_else(too_long)?).map_err(|_| too_long())
 }
 
 /// A rate in octets a second: bits with `bit`, `kbit`, `mbit`, `gbit` (powers of 1000), octets as in [`size`];

@@ -21,6 +21,13 @@ fn durations_have_units_or_are_seconds() {
     for text in ["", "s", "-1", "5 parsecs", "1e400", "999999999999999999999h", "."] {
         assert!(duration(text).is_err(), "{text}");
     }
+    // What is understood can be added to any moment.
+    let longest = duration("4382000h").expect("some 500 years");
+    assert!(std::time::Instant::now().checked_add(2 * longest).is_some());
+    for text in ["4400000h", "18000000000000000000s"] {
+        let refused = duration(text).expect_err(text);
+        assert!(refused.ends_with("at most 500 years"), "{refused}");
+    }
 }
 
 #[test]

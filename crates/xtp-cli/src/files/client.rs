@@ -65,6 +65,25 @@ impl<'a> Client<'a> {
             .map_err(|error| Failure::of(&self.doing, &error))
     }
 
+    /// Says what is wanted and waits until the server agrees. A host that answers is no server yet: one that says nothing is waited
+    /// for as long as an outage.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub(crate) fn greet(
+        &self,
+        stream: &Stream,
+        (outbox, inbox): (&mut Outbox<'_>, &mut Inbox<'_>),
+        wish: Wish,
+        paths: &[Vec<u8>],
+        excludes: &[Vec<u8>],
+    ) -> Result<(), Fault> {
+        stream.set_read_timeout(Some(self.patience()));
+        greet(outbox, inbox, wish, paths, excludes)?;
+        stream.set_read_timeout(None);
+        Ok(())
+    }
+
     /// Another association, as soon as the server is there again; `None` if it is not there at `deadline`.
     ///
     /// # Errors
@@ -110,7 +129,7 @@ impl<'a> Client<'a> {
 ///
 /// # Errors
 /// If it does not.
-pub(crate) fn greet(
+fn greet(
     outbox: &mut Outbox<'_>,
     inbox: &mut Inbox<'_>,
     wish: Wish,
@@ -170,7 +189,8 @@ impl Outages {
         }
         self.sent = sent;
         match fault {
-            Fault::Net(Error::Closed(CloseReason::LocalAbort)) => return None,
+            // That was as long as an outage may last.
+            Fault::Net(Error::Closed(CloseReason::LocalAbort) | Error::Timeout { .. }) => return None,
             Fault::Net(_) => {}
             // Damaged on the way: the version was agreed upon.
             Fault::Here(problem) | Fault::Peer(problem)
@@ -208,6 +228,13 @@ fn explain(doing: &str, fault: Fault, patience: Duration) -> Failure {
                     format!(
                         "the other side has gone, and was not back within {}; allow more with --timeout, or",
                         span_text(patience)
+                    ),
+                ),
+                Error::Timeout { after, .. } => (
+                    Status::Unreachable,
+                    format!(
+                        "the other side's host answers, and its program did nothing for {}; allow more with --timeout, or",
+                        span_text(*after)
                     ),
                 ),
                 other => (Failure::of(doing, other).status, format!("{other};")),

@@ -4,10 +4,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use xtp::Stream;
+use xtp::{Error, Stream};
 
 use super::channel::{Inbox, Outbox};
-use super::client::{Client, Outages, excludes_of, greet};
+use super::client::{Client, Outages, excludes_of};
 use super::listing::expand;
 use super::local::{local_source, local_target};
 use super::location::Plan;
@@ -102,17 +102,23 @@ impl Job {
     ) -> Result<(), Fault> {
         let (mut outages, mut written) = (Outages::default(), Written::default());
         loop {
-            let fault = match self.session(client, plan, &stream, tally, &mut written) {
+            let session = Arc::new(stream);
+            watch.follow(&session, client.common.timeout());
+            let fault = match self.session(client, plan, &session, tally, &mut written) {
                 Ok(()) => {
                     // Everything was confirmed by the other side's program; the close is a courtesy.
-                    let _ = stream.close_timeout(FAREWELL);
+                    let _ = Arc::into_inner(session).map(|stream| stream.close_timeout(FAREWELL));
                     return Ok(());
+                }
+                Err(_) if watch.was_silent() => {
+                    let (what, after) = ("the other side", client.patience());
+                    return Err(Error::Timeout { what, after }.into());
                 }
                 Err(fault) => fault,
             };
             // From then on it is an outage.
             let heard = watch.heard();
-            stream.abort();
+            session.abort_shared();
             tally.check()?;
             let fault = match fault {
                 // That was agreed upon before.
@@ -158,7 +164,7 @@ impl Job {
                     slash: target.ends_with(b"/"),
                     options,
                 };
-                greet(&mut outbox, &mut inbox, wish, &[], &self.excludes)?;
+                client.greet(stream, (&mut outbox, &mut inbox), wish, &[], &self.excludes)?;
                 if plan.is_from_stdin() {
                     return send_stdin(&mut outbox, &mut inbox, client.common, tally);
                 }
@@ -180,9 +186,9 @@ impl Job {
                 let left = sources
                     .get(written.sources()..)
                     .ok_or_else(|| violation("sent more files than were asked for"))?;
-                greet(
-                    &mut outbox,
-                    &mut inbox,
+                client.greet(
+                    stream,
+                    (&mut outbox, &mut inbox),
                     Wish::Get { options },
                     left,
                     &self.excludes,
@@ -191,9 +197,9 @@ impl Job {
             }
             Plan::Get { sources, target, .. } => {
                 let target = local_target(target, sources, options, excludes_of(&self.excludes))?;
-                greet(
-                    &mut outbox,
-                    &mut inbox,
+                client.greet(
+                    stream,
+                    (&mut outbox, &mut inbox),
                     Wish::Get { options },
                     sources,
                     &self.excludes,

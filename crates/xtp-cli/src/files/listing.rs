@@ -1,13 +1,13 @@
 //! The client's side of lists: `xtp ls`, and what patterns in the sources of `xtp cp` stand for.
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use xtp::Stream;
 
 use super::channel::{Inbox, Outbox};
-use super::client::{Client, greet};
+use super::client::Client;
 use super::location::{Location, Plan};
 use super::names::{RelPath, shown};
 use super::pattern::{is_pattern, matches_name};
@@ -107,7 +107,7 @@ pub(crate) struct Listed {
 /// If nobody is there, or the session breaks off.
 pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Result<Listed, Failure> {
     let stream = client.connect()?;
-    match listed(&stream, paths, itself) {
+    match listed(client, &stream, paths, itself) {
         Ok(listed) => {
             let _ = stream.close_timeout(FAREWELL);
             Ok(listed)
@@ -118,15 +118,23 @@ pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Resul
     }
 }
 
-fn listed(stream: &Stream, paths: &[Vec<u8>], itself: bool) -> Result<Listed, Fault> {
+fn listed(client: &Client<'_>, stream: &Stream, paths: &[Vec<u8>], itself: bool) -> Result<Listed, Fault> {
     let mut inbox = Inbox::new(stream);
     let mut outbox = Outbox::new(stream);
-    greet(&mut outbox, &mut inbox, Wish::List { itself }, paths, &[])?;
+    let wish = Wish::List { itself };
+    let begun = Instant::now();
+    client.greet(stream, (&mut outbox, &mut inbox), wish, paths, &[])?;
     let mut listed = Listed {
         entries: Vec::new(),
         problems: Vec::new(),
     };
     loop {
+        // For the list together, however slowly it comes.
+        let left = client
+            .common
+            .timeout()
+            .map(|limit| limit.saturating_sub(begun.elapsed()));
+        stream.set_read_timeout(left);
         match inbox.expect()? {
             Record::Entry(entry) => {
                 RelPath::from_peer(&entry.path)?;

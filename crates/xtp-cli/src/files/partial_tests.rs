@@ -33,16 +33,76 @@ fn content_is_collected_under_a_hidden_name_and_found_again() {
     let expected = *blake3::hash(b"hello ").as_bytes();
     assert_eq!((octets, hash.value()), (6, expected));
     partial.write(&[Bytes::from_static(b"world")]).expect("room");
-    let attributes = Attributes {
-        mode: 0o640,
-        modified: Stamp { seconds: 1, nanos: 0 },
-        owner: None,
-    };
-    partial.seal(&attributes, true).expect("ours");
+    partial.seal(&ATTRIBUTES, true).expect("ours");
     partial.install().expect("ours");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"hello world");
     assert_eq!(folder.names().expect("readable"), [b"file"]);
     assert!(lock(&claims.0).is_empty());
+}
+
+const ATTRIBUTES: Attributes = Attributes {
+    mode: 0o640,
+    modified: Stamp { seconds: 1, nanos: 0 },
+    owner: None,
+};
+
+/// A complete partial file that the system cannot synchronise: it refuses to for a pipe, which can stand for the file.
+fn unsynchronisable(claims: &Claims, folder: &Folder) -> Partial {
+    let partial = open(claims, folder).expect("opened");
+    partial.write(&[Bytes::from_static(b"whole")]).expect("room");
+    let (pipe, _) = io::pipe().expect("a pipe");
+    *lock(&partial.claim.file) = Some(std::os::fd::OwnedFd::from(pipe).into());
+    partial
+}
+
+/// Nothing a program can see tells a file on the disk from one in memory, but the system says what it was asked for.
+#[test]
+fn sealing_waits_for_the_disk_unless_told_otherwise() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let partial = unsynchronisable(&Claims::default(), &folder(dir.path()));
+    assert_eq!(partial.seal(&ATTRIBUTES, true).expect_err("asked").code, Code::Io);
+    assert_eq!(partial.seal(&ATTRIBUTES, false), Ok(()));
+}
+
+#[test]
+fn what_is_not_on_the_disk_is_not_given_its_name() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (claims, folder) = (Claims::default(), folder(dir.path()));
+    for unsynced in [false, true] {
+        let partial = unsynchronisable(&claims, &folder);
+        let complete = super::super::install::Complete::new(7, partial, ATTRIBUTES);
+        let outcomes = super::super::install::install(vec![complete], unsynced);
+        assert_eq!((outcomes.len(), outcomes[0].0), (1, 7));
+        assert_eq!(outcomes[0].1.is_ok(), unsynced, "{outcomes:?}");
+        assert_eq!(dir.path().join("file").exists(), unsynced);
+    }
+}
+
+#[test]
+fn a_small_file_is_not_appended_to_what_a_broken_copy_left() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (claims, folder) = (Claims::default(), folder(dir.path()));
+    let broken = open(&claims, &folder).expect("opened");
+    broken
+        .write(&[Bytes::from_static(b"a longer beginning")])
+        .expect("room");
+    drop(broken);
+    let partial = open(&claims, &folder).expect("opened again");
+    partial.fill(&Bytes::from_static(b"all of it")).expect("room");
+    partial.install().expect("ours");
+    assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"all of it");
+}
+
+#[test]
+fn what_the_system_does_not_take_at_once_is_written_again() {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    rustix::fs::fcntl_setfl(&writer, rustix::fs::OFlags::NONBLOCK).expect("a pipe");
+    let mut writer = File::from(std::os::fd::OwnedFd::from(writer));
+    // More than any pipe holds: a part of it is taken, and the rest waits for a reader.
+    let content = [Bytes::from(vec![1; 1_000]), Bytes::from(vec![2; 4 << 20])];
+    let refused = write_all(&mut writer, &content).expect_err("nobody reads");
+    assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
+    drop(reader);
 }
 
 #[test]

@@ -97,7 +97,9 @@ impl<'a> Sender<'a> {
     /// # Errors
     /// If the session ends early. Problems with single files are in the tally.
     pub(crate) fn run(mut self) -> Result<(), Fault> {
+        self.tally.takes_turn();
         let outcome = self.work();
+        self.tally.takes_turn();
         match &outcome {
             Err(Fault::Here(problem)) => self.outbox.fatal(problem),
             // The receiver may have said why before it closed.
@@ -130,14 +132,14 @@ impl<'a> Sender<'a> {
                 break;
             } else {
                 self.outbox.flush()?;
-                let record = self.inbox.expect()?;
+                let record = self.expect()?;
                 self.answer(record)?;
             }
         }
         self.outbox.push(&Record::Finish)?;
         self.outbox.flush()?;
         loop {
-            match self.inbox.expect()? {
+            match self.expect()? {
                 Record::Finished => return Ok(()),
                 Record::Deleted { path } => self.deleted(&path),
                 // A directory whose mode or time could not be set in the end.
@@ -145,6 +147,14 @@ impl<'a> Sender<'a> {
                 _ => return Err(violation("answered after the end").into()),
             }
         }
+    }
+
+    /// Waits for the receiver's word: it is its turn.
+    fn expect(&mut self) -> Result<Record, Fault> {
+        self.tally.takes_turn();
+        let record = self.inbox.expect();
+        self.tally.takes_turn();
+        record
     }
 
     /// Offers as much as may be open.

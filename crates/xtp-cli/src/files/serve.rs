@@ -1,7 +1,7 @@
 //! `xtp serve`: a directory for `xtp cp`.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -18,7 +18,7 @@ use super::root::Root;
 use super::session::{GREETING, PATIENCE, Service, configure, tuning};
 use super::tally::Tally;
 use crate::args::ServeArgs;
-use crate::common::{Address, Common, Failure, Outcome, REJECTED};
+use crate::common::{Address, Common, Failure, Outcome, PAUSE, Pace, REJECTED, may_enter};
 
 /// Clients at a time whose addresses are proved, and so many others; each one has two threads.
 const SESSIONS: usize = 64;
@@ -26,6 +26,8 @@ const SESSIONS: usize = 64;
 const STRANGERS: usize = 256;
 /// How often a busy server looks for new clients. Nobody is refused meanwhile; greetings wait this long at most.
 const GLANCE: Duration = Duration::from_millis(5);
+/// How often it looks how its sessions get on.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What the server did, for `--json`.
 #[derive(Debug, Default, Serialize)]
@@ -150,6 +152,7 @@ impl Door {
             if common.signals.caught() {
                 return Err(xtp::Error::Interrupted);
             }
+            sessions.look(Instant::now());
             std::thread::sleep(GLANCE);
         }
     }
@@ -171,6 +174,29 @@ struct Session {
     stream: Weak<Stream>,
     /// Its address was proved when it was asked last.
     proved: bool,
+    source: IpAddr,
+    tally: Arc<Tally>,
+    pace: Pace,
+    /// Turns of its disk at the last look.
+    turns: u64,
+    /// How long it has moved too little although it was the client's turn, at the last look.
+    stalled: Duration,
+}
+
+impl Session {
+    fn look(&mut self, now: Instant) {
+        let Some(stream) = self.stream.upgrade() else {
+            return;
+        };
+        let Ok(stats) = stream.stats() else { return };
+        let moved = stats.octets_acknowledged + stats.octets_received;
+        let works = self.tally.has_worked(&mut self.turns);
+        // What the client does not take it cannot wait for.
+        if works && stream.unacknowledged() == 0 {
+            self.pace.rest(moved, now);
+        }
+        self.stalled = self.pace.note(moved, now);
+    }
 }
 
 /// The clients that are served now.
@@ -178,6 +204,7 @@ struct Session {
 struct Sessions {
     sessions: Vec<Session>,
     totals: Arc<Totals>,
+    looked: Option<Instant>,
 }
 
 impl Sessions {
@@ -187,21 +214,48 @@ impl Sessions {
         self.sessions.is_empty()
     }
 
+    /// Looks how they get on, if that is due.
+    fn look(&mut self, now: Instant) {
+        if self
+            .looked
+            .is_some_and(|looked| now.saturating_duration_since(looked) < LOOK)
+        {
+            return;
+        }
+        self.looked = Some(now);
+        self.sessions.iter_mut().for_each(|session| session.look(now));
+    }
+
     /// Whether there is room for one more whose address is proved, or is not: then the oldest of the same kind may have to
-    /// go.
-    fn has_room(&mut self, proved: bool) -> bool {
+    /// go. Of those that are proved the one that has made no progress for the longest goes; for the next of an address that holds too
+    /// many, one of its own.
+    fn has_room(&mut self, proved: bool, source: IpAddr) -> bool {
         self.sessions.retain(|session| !session.thread.is_finished());
         for session in &mut self.sessions {
             session.proved |= session.stream.upgrade().is_some_and(|stream| stream.is_proved());
         }
-        let mut alike = self.sessions.iter().filter(|session| session.proved == proved);
-        let count = alike.clone().count();
-        if count < SESSIONS || proved {
-            return count < SESSIONS;
-        }
+        let alike = || self.sessions.iter().filter(|session| session.proved == proved);
+        let its_own = |session: &&Session| session.source == source;
+        let count = alike().count();
+        let gives_way = if proved {
+            if may_enter(SESSIONS, count, alike().filter(its_own).count()) {
+                return true;
+            }
+            let full = count >= SESSIONS;
+            let late = alike().filter(|session| session.stalled >= PAUSE && (full || its_own(session)));
+            late.max_by_key(|session| session.stalled)
+        } else {
+            // Once it is proved it counts among those: of its own address not more come in this way than could in the other.
+            let greedy = self.sessions.iter().filter(its_own).count() >= SESSIONS / 2;
+            if count < SESSIONS && !greedy {
+                return true;
+            }
+            alike().find(|session| !greedy || its_own(session))
+        };
+        let Some(session) = gives_way else { return false };
         // Its thread ends with this.
-        if let Some(oldest) = alike.next().and_then(|session| session.stream.upgrade()) {
-            oldest.abort_shared();
+        if let Some(stream) = session.stream.upgrade() {
+            stream.abort_shared();
         }
         count < 2 * SESSIONS
     }
@@ -209,7 +263,8 @@ impl Sessions {
     /// Serves one more client; false if there is no room.
     fn begin(&mut self, service: &Arc<Service>, incoming: Incoming) -> bool {
         let (proved, peer) = (incoming.is_proved(), incoming.peer());
-        if !self.has_room(proved) {
+        let source = peer.ip().to_canonical();
+        if !self.has_room(proved, source) {
             turn_away(incoming);
             return false;
         }
@@ -217,15 +272,22 @@ impl Sessions {
         let totals = Arc::clone(&self.totals);
         let stream = Arc::new(incoming.into_stream());
         let its = Arc::downgrade(&stream);
+        let tally = Arc::new(Tally::default());
+        let own = Arc::clone(&tally);
         let thread = std::thread::Builder::new()
             .name("session".into())
             .stack_size(STACK)
-            .spawn(move || run(&service, peer, &stream, &totals));
+            .spawn(move || run(&service, peer, &stream, &tally, &totals));
         match thread {
             Ok(thread) => self.sessions.push(Session {
                 thread,
                 stream: its,
                 proved,
+                source,
+                tally: own,
+                pace: Pace::new(Instant::now()),
+                turns: 0,
+                stalled: Duration::ZERO,
             }),
             // The association goes with its handles: the client sees it closed.
             Err(error) => tracing::error!(%error, "no thread for a session"),
@@ -243,15 +305,16 @@ impl Sessions {
 }
 
 fn turn_away(incoming: Incoming) {
-    let text = format!("the server is busy with {SESSIONS} copies; try again later");
+    let text = format!(
+        "the server is busy with copies: it makes {SESSIONS} at once, and half of them for one address; try again later"
+    );
     let stream = incoming.into_stream();
     Outbox::new(&stream).fatal(&Problem::new(Code::TooMany, text));
 }
 
-fn run(service: &Service, peer: SocketAddr, stream: &Stream, totals: &Totals) {
+fn run(service: &Service, peer: SocketAddr, stream: &Stream, tally: &Tally, totals: &Totals) {
     tracing::info!(%peer, "a session begins");
-    let tally = Tally::default();
-    let outcome = service.session(stream, &tally);
+    let outcome = service.session(stream, tally);
     totals.files.fetch_add(tally.files.get(), Ordering::Relaxed);
     totals.bytes.fetch_add(tally.sent.get(), Ordering::Relaxed);
     totals.failed.fetch_add(tally.failed.get(), Ordering::Relaxed);

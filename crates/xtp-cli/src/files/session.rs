@@ -91,7 +91,10 @@ impl Service {
         match job {
             Job::Receive(target) => receive(outbox, &mut inbox, target, &self.claims, tally),
             Job::Send(offer) => Sender::new(stream, offer, tally).run(),
-            Job::List(paths, itself) => list::send(&mut outbox, &self.root, &paths, itself, tally),
+            Job::List(paths, itself) => {
+                tally.takes_turn();
+                list::send(&mut outbox, &self.root, &paths, itself, tally)
+            }
         }
     }
 

@@ -85,9 +85,23 @@ pub(crate) struct Tally {
     /// What was copied and removed, if somebody wants to see it.
     lines: Option<Mutex<Vec<String>>>,
     stopped: AtomicBool,
+    /// How often the disk's thread has begun to rest or to work: it works where this is odd.
+    turns: AtomicU64,
 }
 
 impl Tally {
+    /// The disk's thread begins to work, or to rest.
+    pub(crate) fn takes_turn(&self) {
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the disk's thread works, or has worked since this was asked last: then the other side may have waited for this one. `seen`
+    /// is the count at the caller's last look.
+    pub(crate) fn has_worked(&self, seen: &mut u64) -> bool {
+        let turns = self.turns.load(Ordering::Relaxed);
+        std::mem::replace(seen, turns) != turns || turns % 2 == 1
+    }
+
     /// The tally of a client of `remote`: `xtp://host:port/`.
     ///
     /// With `lists` it keeps the names of what was copied and removed for [`lines`](Self::lines).

@@ -2,10 +2,10 @@
 //! side was heard.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use xtp::Endpoint;
+use xtp::{Endpoint, Stream};
 
 use super::report::Viewer;
 use super::tally::Tally;
@@ -22,6 +22,39 @@ pub(super) struct Watch<'a> {
     done: AtomicBool,
     /// Packets that had come at the last look, and when there were more of them than before.
     heard: Mutex<(u64, Instant)>,
+    session: Mutex<Option<Session>>,
+    silent: AtomicBool,
+}
+
+/// The session under way of a copy with a time limit.
+struct Session {
+    stream: Weak<Stream>,
+    limit: Duration,
+    /// Octets that had moved, and turns of this end's disk.
+    moved: (u64, u64),
+    since: Instant,
+}
+
+impl Session {
+    /// Whether it is the other side's turn, and it has neither sent nor taken anything for too long: that its host answers is nothing.
+    fn is_silent(&mut self, tally: &Tally) -> bool {
+        let Some(stream) = self.stream.upgrade() else {
+            return false;
+        };
+        let Ok(stats) = stream.stats() else { return false };
+        let (octets, mut turns) = self.moved;
+        let works = tally.has_worked(&mut turns) && stream.unacknowledged() == 0;
+        let moved = stats.octets_acknowledged + stats.octets_received;
+        if works || moved != octets {
+            self.since = Instant::now();
+        }
+        self.moved = (moved, turns);
+        let silent = self.since.elapsed() > self.limit;
+        if silent {
+            stream.abort_shared();
+        }
+        silent
+    }
 }
 
 impl<'a> Watch<'a> {
@@ -33,6 +66,32 @@ impl<'a> Watch<'a> {
             late: AtomicBool::new(false),
             done: AtomicBool::new(false),
             heard: Mutex::new((0, Instant::now())),
+            session: Mutex::new(None),
+            silent: AtomicBool::new(false),
+        }
+    }
+
+    /// From now on `stream` is aborted where the other side does nothing for `limit`.
+    pub(super) fn follow(&self, stream: &Arc<Stream>, limit: Option<Duration>) {
+        let session = limit.map(|limit| Session {
+            stream: Arc::downgrade(stream),
+            limit,
+            moved: (0, 0),
+            since: Instant::now(),
+        });
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
+    }
+
+    /// Whether the session was aborted for that.
+    pub(super) fn was_silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
+    }
+
+    fn look_at_session(&self, tally: &Tally) {
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if session.as_mut().is_some_and(|session| session.is_silent(tally)) {
+            self.silent.store(true, Ordering::Relaxed);
+            *session = None;
         }
     }
 
@@ -61,6 +120,7 @@ impl<'a> Watch<'a> {
         while !self.done.load(Ordering::Relaxed) {
             viewer.look();
             self.heard();
+            self.look_at_session(tally);
             if self.deadline.is_some_and(|deadline| deadline <= Instant::now())
                 && !self.late.swap(true, Ordering::Relaxed)
             {

@@ -205,3 +205,52 @@ fn one_receiver_takes_one_transfer_after_the_other() {
     receiver.signal("TERM");
     receiver.end().expect(0);
 }
+
+/// A stream that goes on keeps nobody out: three files come meanwhile, at the same time, and then its end.
+#[test]
+fn one_receiver_takes_several_transfers_at_once() {
+    let group = "239.77.3.5";
+    let dir = tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    let mut receiver = recv(group, "out", &["--forever"], dir.path());
+    let (input, mut feed) = std::io::pipe().expect("a pipe");
+    let arguments = [
+        "send",
+        "-",
+        group,
+        "--interface",
+        "127.0.0.1",
+        "--json",
+        "--expect",
+        "1",
+    ];
+    let open = Running::start(&arguments, dir.path(), Stdio::from(input));
+    std::io::Write::write_all(&mut feed, b"begun ").expect("written");
+    let names = ["one", "two", "three"];
+    let sending: Vec<_> = names
+        .into_iter()
+        .map(|name| {
+            fs::write(dir.path().join(name), content(7, 300_000)).expect("written");
+            send(name, group, &["--expect", "1"], dir.path())
+        })
+        .collect();
+    for sender in sending {
+        sender.end().expect(0);
+    }
+    for _ in names {
+        receiver.until("verified");
+    }
+    std::io::Write::write_all(&mut feed, b"and ended").expect("written");
+    drop(feed);
+    open.end().expect(0);
+    receiver.until("verified");
+    for name in names {
+        assert!(fs::read(dir.path().join("out").join(name)).expect("there") == content(7, 300_000));
+    }
+    assert_eq!(
+        fs::read(dir.path().join("out/stdin")).expect("there"),
+        b"begun and ended"
+    );
+    receiver.signal("TERM");
+    receiver.end().expect(0);
+}

@@ -7,6 +7,7 @@ mod generated;
 mod host;
 mod linkem;
 mod messages;
+mod mute;
 mod ping;
 mod services;
 mod signals;

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use xtp::paradigm;
+use xtp::{Config, Endpoint, Stream, paradigm};
 
 use crate::strangers::Strangers;
-use crate::support::{Running, xtp};
+use crate::support::{Running, xtp, xtp_fed};
 
 fn address(text: &str) -> SocketAddr {
     text.parse().expect("an address")
@@ -58,4 +58,35 @@ fn strangers_take_no_session_of_the_file_server() {
     let there = there.to_str().expect("text");
     xtp(&["cp", &format!("xtp://{server}/file"), there]).expect(0);
     assert_eq!(std::fs::read(there).expect("copied"), b"content");
+}
+
+/// Streams of one address that is proved, which stay open and say nothing more.
+fn sleepers(server: SocketAddr, count: usize) -> (Endpoint, xtp::Driver, Vec<Stream>) {
+    let config = Config::server(address("127.0.0.2:0"));
+    let endpoint = Endpoint::bind(config).expect("loopback");
+    let driver = endpoint.spawn_driver().expect("a thread");
+    let streams = (0..count).map(|_| {
+        let options = paradigm::stream(xtp::service_numbers::MESSAGE);
+        let stream = endpoint.open(server, options).expect("options in range");
+        // Whoever finds no place is refused.
+        let _ = stream.connect(None);
+        let _ = stream.send("begun");
+        let _ = stream.flush_acknowledged();
+        stream
+    });
+    let streams = streams.collect();
+    (endpoint, driver, streams)
+}
+
+#[test]
+fn streams_of_one_address_stop_no_listener() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().to_str().expect("text");
+    let (_listen, server) = Running::listener(&["listen", "-o", out, "127.0.0.1:0"]);
+    let _sleepers = sleepers(address(&server), 600);
+    xtp_fed(
+        &["send", "--stream", "--delivered", "--timeout", "15s", &server],
+        b"honest",
+    )
+    .expect(0);
 }

@@ -11,6 +11,7 @@ mod mirrors;
 mod options;
 mod outages;
 mod pipes;
+mod places;
 mod resume;
 mod rights;
 mod sparse;

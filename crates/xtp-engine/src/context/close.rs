@@ -205,7 +205,8 @@ impl Context {
                 if never_ran || self.may_repeat() {
                     self.restart = Some(Restart::Repeat);
                 } else {
-                    self.finish(CloseReason::ExecutionUnknown, env);
+                    let started = refusal.and_then(|refusal| refusal.by).map(|(_, age)| age);
+                    self.finish(CloseReason::ExecutionUnknown { started }, env);
                 }
             }
             Ok(DiagCode::ContextRefused)

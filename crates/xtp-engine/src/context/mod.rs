@@ -53,6 +53,7 @@ use crate::error::CloseReason;
 use crate::event::{ContextId, Event, ListenerId};
 use crate::listener::Place;
 use crate::options::{Confirm, Tuning};
+use crate::path::hint::Hint;
 use crate::path::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
@@ -195,15 +196,6 @@ pub(crate) enum Doubt {
     Raised(Hint),
     /// Asked; without an answer the association fails.
     Asked(Hint),
-}
-
-/// The origin of a hint.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Hint {
-    /// "Port unreachable", which a firewall on the way may say as well: it counts if it goes on.
-    Carrier,
-    /// A DIAG 3 of the peer.
-    Peer,
 }
 
 /// Why an association begins again under a new key.

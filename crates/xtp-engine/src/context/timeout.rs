@@ -8,7 +8,9 @@ use super::writer::Blocked;
 use super::{Context, Doubt, Env, Hint, Opening, Role, State, Transition};
 use crate::congestion::Controller;
 use crate::error::CloseReason;
+use crate::path::hint::is_recent;
 use crate::time::Time;
+use crate::time::sleep::{READING, slept};
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use xtp_wire::Options;
@@ -18,14 +20,6 @@ const FULL_REPEATS: u32 = 3;
 /// A peer that is merely slow or stopped for a moment is not taken for a legacy one (§2.7, D-68).
 const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_secs(5);
 const SMALLEST_PATH_DATA: usize = 1_168;
-/// The least time for an answer to the handshake of a doubt (§3.7.2): what a peer said last before it went may be held up by a
-/// busy host behind the network's word that it went.
-const LEAST_DOUBT: Duration = Duration::from_millis(200);
-/// The least where the carrier alone raised it: a firewall that is loaded anew rejects for some tenths of a second.
-const LEAST_CARRIER_DOUBT: Duration = Duration::from_secs(3);
-/// The most: three periods of WTIMER, which runs for 10 s at most (§3.6).
-const MOST_DOUBT: Duration = Duration::from_secs(30);
-
 impl Context {
     /// Fires what is due, CTIMEOUT before everything else.
     pub(super) fn run_timers(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
@@ -35,6 +29,9 @@ impl Context {
                 self.transition(Transition::Forgotten);
             }
             return;
+        }
+        if let Some(span) = self.timers.next().and_then(|due| slept(due, Some(due), now)) {
+            self.excuse(span, now);
         }
         if !self.state.is_live() || self.timed_out(env) {
             return;
@@ -61,15 +58,34 @@ impl Context {
         }
     }
 
+    /// The driver was stopped for `span`, until `now`: that was no silence of the peer, whose words may lie unread. A FIRST that
+    /// nobody has answered is not repeated for it.
+    fn excuse(&mut self, span: Duration, now: Time) {
+        let timeout = self.tuning.timeout;
+        let timers = &mut self.timers;
+        timers.unanswered_since = timers
+            .unanswered_since
+            .map(|since| (since + span).min(now).max(now + READING - timeout));
+        if let Some(due) = timers.get(Timer::Doubt) {
+            timers.set(Timer::Doubt, (due + span).max(now + READING));
+            self.unreachable = self.unreachable.map(|report| (report + span).min(now));
+        }
+        if self.only_listens() {
+            let silence = self.keepalive();
+            let timers = &mut self.timers;
+            timers.last_heard = (timers.last_heard + span).min(now).max(now + READING - silence);
+            timers.set(Timer::Context, timers.last_heard + silence);
+        }
+    }
+
     /// A hint that the peer is gone is decided by a handshake within three WTIMERs (§3.7.2). Reports of the carrier that ended
     /// before its questions did decide nothing: what remains is silence.
     fn run_doubt(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let due = self.timers.take_due(Timer::Doubt, env.now);
         match self.doubt {
             Doubt::Asked(hint) if due => {
-                let patience = self.patience_with(hint);
-                // The handshake asks at doubling intervals: one of its questions lies behind a third of the time.
-                let recent = |report| 3 * env.now.since(report) <= 2 * patience;
+                let patience = hint.patience(self.rtt.wtimer_base());
+                let recent = |report| is_recent(report, patience, env.now);
                 if hint == Hint::Carrier && !self.unreachable.is_some_and(recent) {
                     (self.doubt, self.unreachable) = (Doubt::No, None);
                     return;
@@ -83,19 +99,11 @@ impl Context {
             Doubt::Raised(hint) if self.state.heard() && self.state.is_live() => {
                 self.open_handshake(env, out);
                 self.doubt = Doubt::Asked(hint);
-                self.timers.set(Timer::Doubt, env.now + self.patience_with(hint));
+                self.timers
+                    .set(Timer::Doubt, env.now + hint.patience(self.rtt.wtimer_base()));
             }
             _ => {}
         }
-    }
-
-    /// How long the questions about a hint may remain unanswered.
-    fn patience_with(&self, hint: Hint) -> Duration {
-        let least = match hint {
-            Hint::Carrier => LEAST_CARRIER_DOUBT,
-            Hint::Peer => LEAST_DOUBT,
-        };
-        (3 * self.rtt.wtimer_base()).clamp(least, MOST_DOUBT)
     }
 
     /// When the silence has lasted as long as it may (CTIMEOUT, §6.7); `None` while nothing is unanswered.
@@ -109,7 +117,7 @@ impl Context {
         }
     }
 
-    /// CTIMEOUT (§6.7): evaluated first, so that a process that slept fails instead of repeating old FIRSTs.
+    /// CTIMEOUT (§6.7): evaluated first, so that a process that slept does not repeat old FIRSTs.
     fn timed_out(&mut self, env: &mut Env<'_>) -> bool {
         let due = self.gives_up_at().is_some_and(|at| at <= env.now);
         if due {

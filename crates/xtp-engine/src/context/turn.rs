@@ -249,7 +249,7 @@ impl Context {
         }
     }
 
-    fn keepalive(&self) -> Duration {
+    pub(super) fn keepalive(&self) -> Duration {
         self.tuning.keepalive.unwrap_or(match self.role {
             Role::Initiator => Duration::from_secs(25),
             Role::Responder => Duration::from_secs(40),

@@ -153,7 +153,8 @@ impl Driver {
                 return false;
             }
         }
-        if self.engine.has_groups() {
+        // A party may be gone before the associations that served it.
+        if self.engine.has_groups() || !self.catch_ups.is_idle() {
             self.catch_ups.turn(now, &mut self.engine);
         }
         self.engine.flush_ahead(now, &mut self.out);

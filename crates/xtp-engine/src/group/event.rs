@@ -90,6 +90,8 @@ pub struct CastStats {
     pub control_packets: u64,
     /// Packets of members that came in.
     pub feedback_packets: u64,
+    /// Words of receivers that have no place for this transmitter at present.
+    pub busy_reports: u64,
     /// Packets that came to the pacemaker with a mark of congestion, by its reports.
     pub ce_reported: u64,
     /// Octets of UDP payload that left for the group or for members of it, catch-ups apart.
@@ -172,6 +174,8 @@ pub enum GroupEvent {
     Writable,
     /// Receiver: a transmitter was heard; its address.
     Found(SocketAddr),
+    /// Listener: it hears another transmitter, by this receiver, whose events follow.
+    Heard(GroupId),
     /// Receiver: there is something to read (again after a read found nothing).
     Readable,
     /// Receiver: the stream is complete: with [`Confirm::Delivered`](crate::Confirm) its user is to confirm or to reject.

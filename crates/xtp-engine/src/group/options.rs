@@ -229,6 +229,9 @@ pub struct JoinOptions {
     pub socket_buffer: u32,
     /// The largest packet this receiver takes, octets of UDP payload. Default 65 507.
     pub datagram: usize,
+    /// How many transmitters a listener hears at a time ([`Engine::listen_group`](crate::Engine::listen_group)), 1..=256, of one host half as
+    /// many; each has its share of `capacity`. Default 16.
+    pub at_once: u16,
 }
 
 impl Default for JoinOptions {
@@ -242,6 +245,7 @@ impl Default for JoinOptions {
             confirm: Confirm::Received,
             socket_buffer: 0,
             datagram: 65_507,
+            at_once: 16,
         }
     }
 }

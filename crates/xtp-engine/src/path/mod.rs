@@ -6,6 +6,7 @@ pub const LEAST_DATAGRAM: usize = 576 - 28;
 /// Size of datagrams on a path of which nothing is known, octets of UDP payload (RFC 8899, 5.1.2).
 pub const BASE_DATAGRAM: usize = 1_200;
 
+pub(crate) mod hint;
 pub(crate) mod migration;
 pub(crate) mod mtu;
 pub(crate) mod rtt;

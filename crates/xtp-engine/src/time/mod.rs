@@ -2,6 +2,7 @@
 
 pub(crate) mod deadlines;
 pub(crate) mod schedule;
+pub(crate) mod sleep;
 
 use core::ops::{Add, Sub};
 use core::time::Duration;

@@ -4,6 +4,8 @@ mod behind;
 mod buckets;
 mod history;
 mod hostile;
+mod leaving;
+mod listeners;
 mod orders;
 mod ranges;
 mod several;

@@ -8,7 +8,7 @@ use xtp_engine::group::{
     CastOptions, GroupClose, GroupEvent, GroupId, HistoryItem, JoinOptions, MemberReport, MemberState, Mode,
     Target,
 };
-use xtp_engine::{Datagram, Driver, Engine, EngineConfig, Outlet, Read, Time, TransmitBatch};
+use xtp_engine::{Datagram, Driver, Engine, EngineConfig, HistoryWish, Outlet, Read, Time, TransmitBatch};
 use xtp_wire::{Format, Packet};
 
 /// How long a packet is under way.
@@ -17,6 +17,8 @@ pub(crate) const DELAY: Duration = Duration::from_millis(1);
 const LIMIT: Duration = Duration::from_secs(120);
 /// Packets before that counts as a storm.
 const STORM: usize = 20_000;
+/// Steps within one moment before that counts as standing still.
+const STANDSTILL: usize = 1_000;
 
 /// One copy of one packet.
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +135,12 @@ pub(crate) struct World<'a> {
     wire: BTreeMap<(Time, usize), Travelling>,
     copies: usize,
     packets: usize,
+    /// Steps within this moment.
+    steps: usize,
     judge: Judge<'a>,
     history: Option<History<'a>>,
+    /// What a transmitter's user was asked for that says nothing.
+    pub(crate) unanswered: Option<HistoryWish>,
 }
 
 /// A group's address.
@@ -180,8 +186,10 @@ impl<'a> World<'a> {
             wire: BTreeMap::new(),
             copies: 0,
             packets: 0,
+            steps: 0,
             judge: Box::new(judge),
             history: None,
+            unanswered: None,
         }
     }
 
@@ -229,9 +237,41 @@ impl<'a> World<'a> {
         id
     }
 
+    /// A listener on `host`: what it hears is read.
+    pub(crate) fn listen(&mut self, host: usize, options: JoinOptions) -> GroupId {
+        let host = &mut self.hosts[host];
+        host.groups.extend(options.group);
+        let id = host.engine.listen_group(self.now, options).unwrap();
+        host.parties.insert(id, Party::default());
+        id
+    }
+
+    /// The receivers of a listener, oldest first.
+    pub(crate) fn heard(&self, host: usize, listener: GroupId) -> Vec<GroupId> {
+        let events = self.party(host, listener).events.iter();
+        events
+            .filter_map(|event| match event {
+                GroupEvent::Heard(receiver) => Some(*receiver),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// The engine of `host`, for commands.
     pub(crate) fn engine(&mut self, host: usize) -> &mut Engine {
         &mut self.hosts[host].engine
+    }
+
+    /// The same behind its driver.
+    pub(crate) fn driver(&mut self, host: usize) -> &mut Driver {
+        &mut self.hosts[host].engine
+    }
+
+    /// Associations of `host` that are not over.
+    pub(crate) fn associations(&self, host: usize) -> u64 {
+        let stores = self.hosts[host].engine.stores();
+        let contexts = stores.iter().find(|store| store.name == "contexts");
+        contexts.expect("a store of every engine").held
     }
 
     /// A party of `host`.
@@ -315,6 +355,8 @@ impl<'a> World<'a> {
         let Some(next) = timers.chain(arrival).min().filter(|&at| at <= end) else {
             return false;
         };
+        self.steps = if next > self.now { 0 } else { self.steps + 1 };
+        assert!(self.steps < STANDSTILL, "time stands still at {:?}", self.now);
         self.now = self.now.max(next);
         while let Some(entry) = self.wire.first_entry() {
             if entry.key().0 > self.now {
@@ -349,9 +391,13 @@ impl<'a> World<'a> {
         host.engine.turn(self.now, &mut leaving);
         while host.engine.poll_event().is_some() {}
         while let Some(wish) = host.engine.poll_history() {
-            let history = self.history.as_mut().expect("nobody else is asked");
-            let item = history(wish.from(), wish.most());
-            host.engine.history(&wish, item);
+            match self.history.as_mut() {
+                Some(history) => {
+                    let item = history(wish.from(), wish.most());
+                    host.engine.history(&wish, item);
+                }
+                None => self.unanswered = Some(wish),
+            }
         }
         for (dst, octets) in leaving.0 {
             self.leave(number, dst, &octets);
@@ -401,6 +447,10 @@ impl<'a> World<'a> {
         let now = self.now;
         let host = &mut self.hosts[number];
         while let Some((id, event)) = host.engine.poll_group_event() {
+            if let GroupEvent::Heard(receiver) = event {
+                host.parties.insert(receiver, Party::default());
+                host.readers.push(receiver);
+            }
             host.parties.get_mut(&id).expect("a known party").told(event, now);
         }
         for id in &host.readers {

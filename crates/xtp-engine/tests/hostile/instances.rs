@@ -264,3 +264,32 @@ fn what_fell_back_to_legacy_formats_is_not_repeated() {
         assert!(!world.closed(0).contains("unknown"), "{}", world.closed(0));
     }
 }
+
+/// However much is lost, a message to an instance that is older than clocks may run apart meanwhile is asked for again by its name.
+/// Where the instance may be too young for that, the user is told how young it is.
+#[test]
+fn losses_leave_nothing_unknown_that_is_known() {
+    for age in [300, 2_000, 12_000, 45_000] {
+        let (mut unknown, mut named) = (Vec::new(), 0);
+        for seed in 0..300 {
+            for options in [paradigm::acknowledged_datagram(PORT), paradigm::one_shot(PORT)] {
+                let start = 1_000 - age.min(500);
+                let mut world = started(true, start);
+                world.now = world.now + Duration::from_millis(age.saturating_sub(500));
+                world.chance = Some(seed);
+                let (now, mut data) = (world.now, super::world::payload(50));
+                let begun = world.ends[0].begin_message(now, address(1), options, &mut data);
+                assert!(begun.is_ok() && data.is_empty());
+                world.run(Duration::from_secs(25));
+                named += usize::from(names(&world, 0).contains(&Some(start)));
+                let closed = world.closed(0);
+                unknown.extend(closed.contains("unknown").then_some(closed));
+            }
+        }
+        assert!(named > 300, "{named} of 600 were asked for by name");
+        match age {
+            300 => assert!(unknown.iter().all(|told| told.contains("the peer was started"))),
+            _ => assert_eq!(unknown, [""; 0], "{age} ms after the start"),
+        }
+    }
+}

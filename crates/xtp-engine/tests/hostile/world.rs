@@ -95,6 +95,8 @@ pub(crate) struct World {
     flying: Vec<(Time, usize, SocketAddr, Vec<u8>)>,
     /// Datagrams to an end that are lost, from the next on.
     pub(crate) lose: [usize; 2],
+    /// Of ten datagrams either way three are lost, by this state of chance.
+    pub(crate) chance: Option<u64>,
     /// Datagrams of more octets are lost.
     pub(crate) carries: usize,
     /// Packets are handled ahead of the bookkeeping.
@@ -134,6 +136,7 @@ impl World {
             sent: Vec::new(),
             flying: Vec::new(),
             lose: [0; 2],
+            chance: None,
             carries: usize::MAX,
             ahead,
         }
@@ -217,6 +220,12 @@ impl World {
             if self.lose[to] > 0 {
                 self.lose[to] -= 1;
                 return;
+            }
+            if let Some(state) = &mut self.chance {
+                *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if (*state >> 33) % 10 < 3 {
+                    return;
+                }
             }
             self.flying.push((at, to, address(me), octets.to_vec()));
         });

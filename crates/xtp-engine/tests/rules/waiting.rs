@@ -3,8 +3,11 @@
 
 use crate::host::{Host, cntl, data, parse};
 use std::time::Duration;
-use xtp_engine::{Time, paradigm};
-use xtp_wire::{Body, Caps, Control, ExtendedTraffic, Format, Header, Key, Options, Packet, Traffic};
+use xtp_engine::{ContextId, Time, paradigm};
+use xtp_wire::{
+    Body, Caps, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Format, Header, Key, Options, Packet,
+    Traffic,
+};
 
 const WHILE: Duration = Duration::from_secs(24);
 
@@ -135,6 +138,65 @@ fn who_was_not_there_has_measured_nothing() {
     assert_eq!(rtt, None, "nobody knows how long it took");
     let asked = host.wait(Duration::from_secs(1));
     assert!(!asked.is_empty(), "1 997 octets are not acknowledged");
+}
+
+/// A stream that was answered, and octets of it that were not; the header of the newest packet.
+fn unanswered() -> (Host, ContextId, Header, Header) {
+    let mut host = Host::new();
+    let id = host.open(paradigm::stream(9));
+    host.write(id, b"one", false);
+    let first = header(&host.flush()[0]);
+    host.give(&terms(&first, Caps::empty()));
+    host.write(id, &[2; 100], false);
+    let two = header(&host.flush()[0]);
+    (host, id, first, two)
+}
+
+#[test]
+fn who_slept_loses_no_association() {
+    for seconds in [1, 59, 61, 3_600] {
+        let (mut host, id, first, two) = unanswered();
+        host.wait(Duration::from_secs(30));
+        host.now = host.now + Duration::from_secs(seconds);
+        // It is driven before it has read what lies in its socket.
+        host.flush();
+        assert_eq!(host.closed(id), None, "{seconds} s");
+        host.wait(Duration::from_millis(500));
+        host.give(&answer(
+            &first,
+            cntl(501, 0, Options::empty(), 103, 10_000, two.sync),
+        ));
+        host.wait(Duration::from_secs(50));
+        assert_eq!(host.closed(id), None, "{seconds} s");
+    }
+}
+
+#[test]
+fn a_peer_that_is_silent_after_the_sleep_is_given_what_was_left() {
+    let (mut host, id, ..) = unanswered();
+    host.wait(Duration::from_secs(50));
+    host.now = host.now + Duration::from_secs(600);
+    host.wait(Duration::from_secs(8));
+    assert_eq!(host.closed(id), None);
+    host.wait(Duration::from_secs(5));
+    assert!(host.closed(id).is_some(), "it waits no minute more");
+}
+
+#[test]
+fn who_slept_with_a_doubt_reads_the_answer_first() {
+    let (mut host, id, first, two) = unanswered();
+    let diag = Diag::new(DiagCode::InvalidContext, DiagValue::Unspecified, "");
+    let diag = crate::host::packet(0, 0, Options::empty(), Body::Diag(diag));
+    let asked = host.give(&answer(&first, diag));
+    assert!(!asked.is_empty(), "it asks at once");
+    host.now = host.now + Duration::from_secs(4);
+    host.flush();
+    host.give(&answer(
+        &first,
+        cntl(501, 0, Options::empty(), 103, 10_000, two.sync),
+    ));
+    host.wait(Duration::from_secs(5));
+    assert_eq!(host.closed(id), None);
 }
 
 /// The same where nothing was asked, and LSTIMER was due.

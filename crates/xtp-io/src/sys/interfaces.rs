@@ -4,9 +4,37 @@ use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
 
+/// An interface that is up, with one of its addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Up {
+    pub(crate) name: String,
+    pub(crate) index: u32,
+    pub(crate) address: IpAddr,
+    /// Its link carries packets to groups to other hosts at present.
+    pub(crate) carries_groups: bool,
+}
+
+/// Every address of the interfaces that are up; empty if they cannot be listed.
+pub(crate) fn up() -> Vec<Up> {
+    let mut all = Vec::new();
+    find(|address, name, flags| {
+        if flags & libc::IFF_UP != 0 {
+            let carries = libc::IFF_MULTICAST | libc::IFF_RUNNING;
+            all.push(Up {
+                name: name.to_string_lossy().into_owned(),
+                index: number_of(name).unwrap_or(0),
+                address,
+                carries_groups: flags & (carries | libc::IFF_LOOPBACK) == carries,
+            });
+        }
+        None::<()>
+    });
+    all
+}
+
 /// The number of the interface that has the address.
 pub(crate) fn interface_with(ip: IpAddr) -> Option<u32> {
-    find(|found, name| (found == ip).then(|| number_of(name)))??
+    find(|found, name, _| (found == ip).then(|| number_of(name)))??
 }
 
 /// The number of the interface of this name.
@@ -22,8 +50,8 @@ fn number_of(name: &CStr) -> Option<u32> {
     }
 }
 
-/// What `look` says first of an address and the name of its interface; `None` if they cannot be listed.
-fn find<T>(mut look: impl FnMut(IpAddr, &CStr) -> Option<T>) -> Option<Option<T>> {
+/// What `look` says first of an address, the name of its interface and that one's flags; `None` if they cannot be listed.
+fn find<T>(mut look: impl FnMut(IpAddr, &CStr, i32) -> Option<T>) -> Option<Option<T>> {
     let mut head: *mut libc::ifaddrs = ptr::null_mut();
     // SAFETY: `head` is a valid place for the list's address; the list is freed below.
     if unsafe { libc::getifaddrs(&raw mut head) } != 0 {
@@ -34,10 +62,12 @@ fn find<T>(mut look: impl FnMut(IpAddr, &CStr) -> Option<T>) -> Option<Option<T>
     while !node.is_null() && found.is_none() {
         // SAFETY: `node` is a non-null element of the list that is not freed yet.
         let (address, name, next) = unsafe { ((*node).ifa_addr, (*node).ifa_name, (*node).ifa_next) };
+        // SAFETY: as above.
+        let flags = unsafe { (*node).ifa_flags }.cast_signed();
         // SAFETY: an element's address is null or a socket address of its family, valid like the list.
         if let Some(address) = unsafe { address_of(address) } {
             // SAFETY: an element's name ends with a zero and is valid like the list.
-            found = look(address, unsafe { CStr::from_ptr(name) });
+            found = look(address, unsafe { CStr::from_ptr(name) }, flags);
         }
         node = next;
     }

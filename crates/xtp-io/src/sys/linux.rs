@@ -28,7 +28,7 @@ mod mark;
 mod one;
 pub(crate) mod pages;
 pub(crate) mod recv;
-mod route;
+pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod scheduling;
 mod send;

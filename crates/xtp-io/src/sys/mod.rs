@@ -35,7 +35,7 @@ pub(crate) use batch::RecvBatch;
 pub use frames::Referring;
 pub use frames::{FrameMemory, FrameRegion};
 #[cfg(target_os = "linux")]
-pub(crate) use interfaces::{interface_named, interface_with};
+pub(crate) use interfaces::{Up, interface_named, interface_with, up};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::allocator::{give_back_memory, share_arenas};
 #[cfg(target_os = "linux")]
@@ -44,6 +44,8 @@ pub(crate) use linux::clock::monotonic_nanos;
 pub(crate) use linux::group::{join_group, only_by_interface, only_own_groups, send_groups_by};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::lend::lend_by;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::route::leads_to;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::scheduling::switches;
 #[cfg(target_os = "linux")]

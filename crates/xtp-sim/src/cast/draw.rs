@@ -177,9 +177,7 @@ impl CastPlan {
                 15 => Disturbance::Leave { member },
                 16 => Disturbance::TransmitterKilled,
                 17 => Disturbance::TransmitterOff,
-                _ => Disturbance::TransmitterPause {
-                    span: span.min(Duration::from_secs(2)),
-                },
+                _ => Disturbance::TransmitterPause { span },
             };
             self.troubles.push(Trouble { at, what });
         }

@@ -8,7 +8,7 @@ use xtp_link::Loss;
 
 use super::machine::Gone;
 use super::member::Receiving;
-use super::plan::{Target, Verdict};
+use super::plan::{Disturbance, Target, Trouble, Verdict};
 use super::world::GroupWorld;
 use crate::app::nanos;
 
@@ -329,8 +329,11 @@ impl GroupWorld {
             DropReason::Behind => self.is_past_gone(),
             _ => true,
         };
-        // Who drops slow ones drops silent ones after four polls.
-        let quiet = self.happened.is_empty() && self.plan.options.slow != Slow::Drop;
+        // Who drops slow ones drops silent ones after four polls. A transmitter that was stopped itself judges nobody for it; receivers
+        // give up one that says nothing for 25 s.
+        let short = Duration::from_secs(20);
+        let stopped = |trouble: &Trouble| matches!(trouble.what, Disturbance::TransmitterPause { span } if span < short);
+        let quiet = self.happened.iter().all(stopped) && self.plan.options.slow != Slow::Drop;
         let patient = reason == DropReason::Silent && quiet && share(&receiving.plan.down.loss) < 0.1;
         match holds && !patient {
             true => Ok(()),

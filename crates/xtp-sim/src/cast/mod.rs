@@ -2,9 +2,10 @@
 //!
 //! Every host has one link to a bridge and one from it. What the transmitter sends to the group crosses its uplink once
 //! (what is lost there everybody lacks) and is copied onto the downlink of every receiver (what is lost there only that one
-//! lacks). [`CastPlan`] is what a seed draws, [`GroupWorld`] is where it happens, and `run` says what was wrong.
+//! lacks). [`Chat`] is several transmitters of one group. [`CastPlan`] is what a seed draws, [`GroupWorld`] is where it happens, and `run` says what was wrong.
 
 mod accidents;
+mod chat;
 mod draw;
 mod healthy;
 mod judge;
@@ -23,6 +24,7 @@ mod throng_receiver;
 mod watch;
 mod world;
 
+pub use chat::{Chat, ChatFigures};
 pub use judge::information_bound;
 pub use member::Receiving;
 pub use network::{Bridge, Travelling};

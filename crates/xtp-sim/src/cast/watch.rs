@@ -9,7 +9,7 @@ use super::network::Travelling;
 use super::plan::{CastPlan, Target};
 use super::requests::Requests;
 use super::sender::Sending;
-use super::world::{GroupWorld, group_address};
+use super::world::{GroupWorld, group_address, receiver_at};
 use crate::check::stream::Promise;
 
 /// One second, nanoseconds.
@@ -25,7 +25,7 @@ pub struct FirstCopy {
     pub seq: u64,
     /// Octets of sequence space.
     pub len: u64,
-    /// Receivers it was lost on the way to, a bit each.
+    /// Receivers it was lost on the way to, or that had said that they have no room for it, a bit each.
     pub lost: u64,
 }
 
@@ -68,6 +68,8 @@ pub struct Watch {
     number: u64,
     farthest: u64,
     members: usize,
+    /// Up to where each receiver said that it has room: who is left behind is sent more, and throws it away.
+    rooms: Vec<Option<u64>>,
     last_group: Option<(Vec<u8>, u64)>,
 }
 
@@ -94,6 +96,7 @@ impl Watch {
             number: 0,
             farthest: 0,
             members,
+            rooms: vec![None; members],
             last_group: None,
         }
     }
@@ -135,7 +138,8 @@ impl Watch {
                 if seq >= self.farthest {
                     self.farthest = seq + len;
                     self.places.insert(self.number, self.firsts.len());
-                    self.firsts.push(FirstCopy { seq, len, lost: 0 });
+                    let lost = self.without_room(seq + len);
+                    self.firsts.push(FirstCopy { seq, len, lost });
                     self.data += 1;
                     self.requests.sent(seq, seq + len, packet.header.sync);
                 } else {
@@ -167,6 +171,17 @@ impl Watch {
             _ => self.count_control(now)?,
         }
         Ok(self.number)
+    }
+
+    /// The receivers that have no room up to there, by what they said, a bit each.
+    fn without_room(&self, past: u64) -> u64 {
+        let full = |room: &Option<u64>| room.is_some_and(|room| room < past);
+        let bits = self
+            .rooms
+            .iter()
+            .enumerate()
+            .map(|(member, room)| u64::from(full(room)) << member);
+        bits.sum()
     }
 
     fn count_control(&mut self, now: u64) -> Result<(), String> {
@@ -236,6 +251,10 @@ impl Watch {
             && packet.header.key.is_returned()
         {
             self.requests.reported(&packet);
+            let room = receiver_at(datagram.src).and_then(|member| self.rooms.get_mut(member));
+            if let (Some(room), Some(alloc)) = (room, alloc(&packet.body)) {
+                *room = (*room).max(Some(alloc));
+            }
         }
     }
 
@@ -314,6 +333,18 @@ impl Watch {
                 body(&packet.body)
             ));
         }
+    }
+}
+
+/// Up to where a receiver's packet says that it has room.
+fn alloc(body: &Body<'_>) -> Option<u64> {
+    match body {
+        Body::Cntl(control) | Body::Ecntl { control, .. } | Body::Jcntl { control, .. } => {
+            Some(control.alloc)
+        }
+        Body::Xcntl(xcntl) => Some(xcntl.control.alloc),
+        Body::Gnack(gnack) => Some(gnack.control.alloc),
+        _ => None,
     }
 }
 

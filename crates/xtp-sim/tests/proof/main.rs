@@ -1,5 +1,6 @@
 //! The proof: what `docs/protocol` promises, shown in virtual time.
 
+mod chat;
 mod common;
 mod digests;
 mod driving;

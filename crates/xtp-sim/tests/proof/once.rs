@@ -203,14 +203,18 @@ fn a_request_older_than_the_responder_is_not_repeated() {
         world.apply(Fault::Restart(1));
         crate::common::finish(&mut world);
         let outcome = world.outcome(0, Side::Initiator);
-        assert_eq!(
-            outcome,
-            Some(&Outcome::Closed(CloseReason::ExecutionUnknown)),
-            "{skew}\n{}",
+        let unknown = |outcome: &Outcome| {
+            matches!(
+                outcome,
+                Outcome::Closed(CloseReason::ExecutionUnknown { started: Some(_) })
+            )
+        };
+        assert!(
+            outcome.is_some_and(unknown),
+            "{skew}: {outcome:?}\n{}",
             world.ladder()
         );
         assert_eq!(world.flows[0].accepted, 1, "{skew}");
-        assert!(CloseReason::ExecutionUnknown.to_string().contains("clock"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Seeds repeat, and together they reach everything.
 
-use xtp_sim::{Summary, replay, run_hostile_seed, run_seed};
+use xtp_sim::scenario::{Class, Scenario};
+use xtp_sim::{Summary, replay, run_seed};
 
 #[test]
 fn a_seed_repeats_exactly() {
@@ -30,12 +31,11 @@ fn seeds_that_failed_once_pass() {
         .map(|line| line.split('#').next().unwrap_or("").trim());
     let mut count = 0;
     for line in lines.filter(|line| !line.is_empty()) {
-        let hostile = line.strip_prefix("hostile ");
-        let seed = hostile.unwrap_or(line).parse().expect("a seed");
-        let report = match hostile {
-            Some(_) => run_hostile_seed(seed),
-            None => run_seed(seed),
+        let (class, seed) = match line.split_once(' ') {
+            Some((class, seed)) => (class.parse().expect("a class of seeds"), seed),
+            None => (Class::Plain, line),
         };
+        let report = Scenario::new(seed.parse().expect("a seed"), class).run();
         assert!(report.passed, "seed {line}: {:?}", report.failure);
         count += 1;
     }

@@ -94,6 +94,14 @@ impl Carrier {
         Ok(buffer)
     }
 
+    /// One subscription more of a group that is joined.
+    pub(crate) fn share(&mut self, membership: &Membership) {
+        let mut joined = self.groups.joined.iter_mut();
+        if let Some(joined) = joined.find(|joined| joined.membership == *membership) {
+            joined.users += 1;
+        }
+    }
+
     /// One subscription less; the last one leaves the group.
     pub(crate) fn leave(&mut self, membership: &Membership) {
         let groups = &mut self.groups;

@@ -58,7 +58,7 @@ struct Waiting {
 }
 
 /// Associations waiting at one listener, each under its number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Queue {
     /// From the oldest on; the places of those that have gone are empty.
     waiting: VecDeque<Option<Waiting>>,
@@ -77,9 +77,43 @@ pub(crate) struct Queue {
     /// Those held back.
     held_back: usize,
     wakers: SmallVec<[Waker; 2]>,
+    /// How long one that was handed out may take little while others wait.
+    pub(super) patience: Option<Duration>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            first: 0,
+            stirred: VecDeque::new(),
+            strangers: VecDeque::new(),
+            strangers_turn: false,
+            collects: false,
+            octets: 0,
+            held_back: 0,
+            wakers: SmallVec::new(),
+            patience: Some(super::stalled::PATIENCE),
+        }
+    }
 }
 
 impl Queue {
+    /// Associations that wait, and places between them of those that have gone.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many wait for the program since a moment that is `long` ago: those whose message is `complete` where messages are waited
+    /// for, else all.
+    pub(super) fn waiting(&self, long: impl Fn(Time) -> bool, complete: impl Fn(ContextId) -> bool) -> usize {
+        let waiting = self.waiting.iter().flatten();
+        // All behind came later.
+        let waiting = waiting.take_while(|waiting| long(waiting.since));
+        let for_program = |waiting: &&Waiting| !self.collects || complete(waiting.accepted.id);
+        waiting.filter(for_program).count()
+    }
+
     fn wake(&mut self) {
         for waker in self.wakers.drain(..) {
             waker.wake();
@@ -278,6 +312,7 @@ impl Core {
         queue.wake();
         self.slots.insert(accepted.id, slot);
         self.crowd = self.crowd.max(self.slots.len());
+        self.note_waiting(now, listener);
     }
 
     /// Whether many were here and have gone, most of them, or many were remembered and most are forgotten, since this was last
@@ -342,10 +377,11 @@ impl Core {
     }
 
     /// Takes one out of its queue for its user.
-    fn hand_over(&mut self, accepted: Accepted) -> Accepted {
+    fn hand_over(&mut self, now: Time, listener: ListenerId, accepted: Accepted) -> Accepted {
         if let Some(slot) = self.slots.get_mut(&accepted.id) {
-            slot.used_by = Use::User;
+            slot.used_by = Use::Served(listener);
         }
+        self.note_waiting(now, listener);
         // It no longer counts against the backlog. One that has ended meanwhile is still handed out, with what it brought.
         let _ = self.engine.accepted(accepted.id);
         accepted
@@ -386,7 +422,7 @@ impl Core {
                     self.give_up(now, id);
                     return Some(Arrived::Failed(peer, error));
                 }
-                Some(Arrived::Message(self.hand_over(accepted), message))
+                Some(Arrived::Message(self.hand_over(now, listener, accepted), message))
             }
             Poll::Ready(Err(error)) => {
                 queue.take(number);
@@ -451,7 +487,7 @@ pub(crate) fn accept(core: &mut Core, now: Time, listener: ListenerId) -> Poll<R
     }
     while let Some(accepted) = core.queues.get_mut(&listener).and_then(Queue::take_oldest) {
         if core.caller_gone(accepted).is_none() {
-            return Poll::Ready(Ok(core.hand_over(accepted)));
+            return Poll::Ready(Ok(core.hand_over(now, listener, accepted)));
         }
         core.give_up(now, accepted.id);
     }

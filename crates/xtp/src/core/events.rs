@@ -19,7 +19,7 @@ impl Core {
         }
     }
 
-    fn handle(&mut self, now: Time, id: ContextId, event: Event) {
+    pub(super) fn handle(&mut self, now: Time, id: ContextId, event: Event) {
         if let Event::Accepted {
             listener,
             peer,
@@ -49,6 +49,8 @@ impl Core {
                 slot.heard = true;
                 (slot.fault, slot.fault_ends) = (None, false);
             }
+            #[cfg(feature = "tokio")]
+            Event::Refused { .. } => slot.more().refused = true,
             Event::Moved(peer) => slot.peer = peer,
             Event::Marked(mark) => {
                 let mut marks = slot.if_more().into_iter().flat_map(|more| &mut more.marks);
@@ -56,11 +58,11 @@ impl Core {
                     known.1 = true;
                 }
             }
-            Event::Writable if slot.writer_left && used_by == Use::User => {
+            Event::Writable if slot.writer_left && used_by.is_users() => {
                 super::ops::leave_writer(self, now, id);
             }
             // What was taken over from a caller follows whether or not somebody still waits for it.
-            Event::Writable if slot.holds() && used_by == Use::User => {
+            Event::Writable if slot.holds() && used_by.is_users() => {
                 let _ = super::ops::clear_backlog(self, now, id);
             }
             Event::Closed(ref reason) => {
@@ -77,7 +79,7 @@ impl Core {
             slot.wake();
         }
         match used_by {
-            Use::User => {}
+            Use::User | Use::Served(_) | Use::Displaced => {}
             Use::Arriving { listener, number } => self.arriving_event(now, listener, number, &event),
             Use::Echo => self.echo_event(id),
             Use::Request { .. } => self.request_event(now, id, used_by, &event),

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Expectation, Reply, Time};
 
-use super::{Accepted, Core, Slot};
+use super::{Accepted, Core, Slot, Use};
 
 impl Core {
     /// From here on this is expected; who expected something before gets it in the general way.
@@ -12,6 +12,10 @@ impl Core {
         if expectation == Expectation::OneByOne && self.driver.is_some() {
             expectation = Expectation::Anything;
         }
+        self.expected_at = match &expectation {
+            Expectation::Message { listener, .. } => Some(*listener),
+            _ => None,
+        };
         self.engine.expect(expectation);
     }
 
@@ -29,6 +33,7 @@ impl Core {
                 let mut slot = Slot::new(peer);
                 slot.heard = true;
                 slot.started = true;
+                slot.used_by = self.expected_at.map_or(Use::User, Use::Served);
                 self.slots.insert(id, slot);
             }
         }

@@ -49,6 +49,8 @@ pub(crate) struct GroupSlot {
     pub(crate) target: Option<SocketAddr>,
     fault: Option<Fault>,
     events: VecDeque<GroupEvent>,
+    /// Of a listener: the receivers that were not accepted yet.
+    arrived: VecDeque<GroupId>,
     partial: Partial,
     wakers: SmallVec<[Waker; 2]>,
 }
@@ -65,6 +67,7 @@ impl GroupSlot {
             target: None,
             fault: None,
             events: VecDeque::new(),
+            arrived: VecDeque::new(),
             partial: Partial::default(),
             wakers: SmallVec::new(),
         }
@@ -76,6 +79,7 @@ impl GroupSlot {
             GroupEvent::Found(transmitter) => self.found = Some(*transmitter),
             GroupEvent::Complete => self.complete = true,
             GroupEvent::Closed(reason) => self.closed = Some(reason.clone()),
+            GroupEvent::Heard(receiver) => return self.arrived.push_back(*receiver),
             GroupEvent::Readable | GroupEvent::Writable => return,
             _ => {}
         }
@@ -117,6 +121,9 @@ impl Core {
         while let Some((id, event)) = self.engine.poll_group_event() {
             self.news += 1;
             self.watch.heard_group(id, &event);
+            if let GroupEvent::Heard(receiver) = event {
+                self.begin_receiver(id, receiver);
+            }
             if let Some(slot) = self.groups.get_mut(&id) {
                 slot.heard(event);
                 for waker in slot.wakers.drain(..) {
@@ -182,12 +189,29 @@ impl Core {
         }
     }
 
-    /// The user lets go of a party.
+    /// A listener's receiver is a party of its own, which keeps the group's socket.
+    fn begin_receiver(&mut self, listener: GroupId, receiver: GroupId) {
+        let holds = self.groups.get(&listener).map(|slot| &slot.holds);
+        let holds = match holds {
+            Some(Holds::Membership(membership)) => {
+                self.carrier.share(membership);
+                Holds::Membership(membership.clone())
+            }
+            _ => Holds::Nothing,
+        };
+        self.groups.insert(receiver, GroupSlot::new(holds));
+    }
+
+    /// The user lets go of a party; of a listener with all that it has not accepted.
     pub(crate) fn release_group(&mut self, now: Time, id: GroupId) {
         let _ = self.engine.group_release(now, id);
+        self.dispatch_groups();
         self.watch.remove(Source::Group(id));
         if let Some(slot) = self.groups.remove(&id) {
             self.give_back(slot.holds);
+            for receiver in slot.arrived {
+                self.release_group(now, receiver);
+            }
         }
     }
 
@@ -255,6 +279,11 @@ fn once_known<T>(
     }
 }
 
+/// Ready with the next receiver of a listener.
+pub(crate) fn accept(core: &mut Core, id: GroupId) -> Poll<Result<GroupId>> {
+    once_known(core, id, |slot| slot.arrived.pop_front())
+}
+
 /// Ready when data leaves, as far as members go.
 pub(crate) fn started(core: &mut Core, id: GroupId) -> Poll<Result<()>> {
     once_known(core, id, |slot| slot.started.then_some(()))
@@ -289,7 +318,8 @@ pub(crate) fn is_complete(core: &mut Core, id: GroupId) -> bool {
 
 /// Whether something can be taken, or nothing will ever come. If not, an event will tell when.
 pub(super) fn is_ready(core: &mut Core, now: Time, id: GroupId) -> bool {
-    if core.group_ended(id).is_some() {
+    let arrived = core.groups.get(&id).is_some_and(|slot| !slot.arrived.is_empty());
+    if arrived || core.group_ended(id).is_some() {
         return true;
     }
     match core.engine.group_readable(now, id) {

@@ -39,7 +39,10 @@ mod reached;
 mod reading;
 mod requests;
 mod slot;
+mod stalled;
 mod streak;
+#[cfg(all(test, feature = "tokio"))]
+mod waking_testing;
 mod watch;
 mod write_memory;
 mod writing;
@@ -112,6 +115,10 @@ pub(crate) struct Core {
     pub(crate) groups: SerialMap<GroupId, group::GroupSlot>,
     /// When somebody who waits for a message has to look at those that are not complete.
     overdue_at: Option<Time>,
+    /// Associations that keep others waiting at listeners.
+    stalls: stalled::Stalls,
+    /// The listener at which the next message is expected.
+    expected_at: Option<ListenerId>,
     /// The most associations there were since memory was given back after many.
     crowd: usize,
     /// The same of what is remembered of those that are over.
@@ -174,6 +181,8 @@ impl Core {
             queues: SerialMap::default(),
             groups: SerialMap::default(),
             overdue_at: None,
+            stalls: stalled::Stalls::default(),
+            expected_at: None,
             crowd: 0,
             records: 0,
             requests: SerialMap::default(),
@@ -404,6 +413,7 @@ impl Core {
     pub(crate) fn proceed(&mut self, now: Time) {
         self.gathered = Gathered::default();
         self.look_at_overdue(now);
+        self.look_at_stalled(now);
         self.serve_echo(now);
         if !self.flush(now) {
             return;
@@ -436,11 +446,16 @@ impl Core {
 
     /// When something is due although nothing arrives.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        let (protocol, arrivals) = (self.engine.deadline(), self.overdue_at);
-        match (protocol, arrivals) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
+        self.engine
+            .deadline()
+            .into_iter()
+            .chain(self.arrivals_deadline())
+            .min()
+    }
+
+    /// When a timer of listeners is due: of messages that are not complete, or of associations that keep others waiting.
+    fn arrivals_deadline(&self) -> Option<Time> {
+        self.overdue_at.into_iter().chain(self.stalls.at).min()
     }
 
     /// The same for somebody who sleeps.
@@ -450,7 +465,7 @@ impl Core {
                 .engine
                 .patient_deadline()
                 .into_iter()
-                .chain(self.overdue_at)
+                .chain(self.arrivals_deadline())
                 .min(),
             false => self.deadline(),
         }
@@ -522,6 +537,7 @@ impl Core {
             return Some(fault.error(slot.peer));
         }
         match &slot.closed {
+            _ if slot.used_by == Use::Displaced => Some(Error::Displaced),
             Some(reason) => Some(Error::Closed(reason.clone())),
             None => self.check_carrier().err(),
         }
@@ -575,10 +591,7 @@ impl Core {
         self.slots
             .iter()
             .filter(|(_, slot)| {
-                matches!(
-                    slot.used_by,
-                    Use::User | Use::Arriving { .. } | Use::Request { .. }
-                )
+                slot.used_by.is_users() || matches!(slot.used_by, Use::Arriving { .. } | Use::Request { .. })
             })
             .map(|(id, _)| *id)
             .collect()

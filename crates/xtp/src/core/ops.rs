@@ -417,6 +417,40 @@ pub(crate) fn close_writer(core: &mut Core, now: Time, id: ContextId) -> Poll<Re
     Poll::Ready(result)
 }
 
+/// As [`close_writer`]; ready when the peer's host has acknowledged everything written. A stream that nothing acknowledges is done with
+/// its close.
+#[cfg(feature = "tokio")]
+pub(crate) fn shut_down(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<()>> {
+    match close_writer(core, now, id) {
+        Poll::Ready(Ok(()) | Err(Error::Closed(CloseReason::Normal))) => {}
+        other => return other,
+    }
+    match core.ended(id) {
+        Some(Error::Closed(CloseReason::Normal)) => return Poll::Ready(Ok(())),
+        Some(error) => return Poll::Ready(Err(error)),
+        None => {}
+    }
+    if core.unacknowledged(id) == 0 && core.slot(id).is_ok_and(|slot| slot.heard) {
+        return Poll::Ready(Ok(()));
+    }
+    let (refused, marked) = match core.slot(id).map(super::Slot::more) {
+        Ok(more) => (more.refused, std::mem::replace(&mut more.end_marked, true)),
+        Err(error) => return Poll::Ready(Err(error)),
+    };
+    if refused {
+        return Poll::Ready(Err(xtp_engine::Error::RefusedByPeer.into()));
+    }
+    if marked {
+        return Poll::Pending;
+    }
+    // Its event wakes the task; once it is reached nothing is unacknowledged.
+    match core.engine.mark(now, id, MarkAt::Queued, Confirm::Received) {
+        Ok(_) => Poll::Pending,
+        Err(xtp_engine::Error::InvalidOption(_)) => Poll::Ready(Ok(())),
+        Err(error) => Poll::Ready(Err(error.into())),
+    }
+}
+
 /// The writer was let go of, and nobody waits: it is closed behind everything it was given, at once or when there is room.
 pub(crate) fn leave_writer(core: &mut Core, now: Time, id: ContextId) {
     if !core.slot(id).is_ok_and(|slot| slot.started) {

@@ -17,6 +17,10 @@ use crate::carrier::Fault;
 pub(crate) enum Use {
     /// A handle of the user.
     User,
+    /// The same, of an association that this listener handed out.
+    Served(ListenerId),
+    /// The same, once it was ended for others that waited there.
+    Displaced,
     /// Nobody: it ends by itself once everything written is confirmed.
     Orphan(Option<MarkId>),
     /// Nobody yet: it waits at a listener, under this number.
@@ -87,6 +91,12 @@ pub(crate) struct More {
     pub(crate) held: Option<(Bytes, bool)>,
     /// Marks and whether they were reached.
     pub(crate) marks: SmallVec<[(MarkId, bool); 2]>,
+    /// The peer's reader takes no more.
+    #[cfg(feature = "tokio")]
+    pub(crate) refused: bool,
+    /// A task that shut the writer down has a mark at its end.
+    #[cfg(feature = "tokio")]
+    pub(crate) end_marked: bool,
     /// Tasks to wake when anything happens here.
     wakers: SmallVec<[Waker; 2]>,
 }
@@ -117,6 +127,13 @@ impl More {
         let memory = self.memory.get_or_insert_default();
         self.buffer = memory.short_room(now, std::mem::take(&mut self.buffer), capacity);
         true
+    }
+}
+
+impl Use {
+    /// Whether a handle of the user looks after it.
+    pub(crate) fn is_users(self) -> bool {
+        matches!(self, Self::User | Self::Served(_) | Self::Displaced)
     }
 }
 

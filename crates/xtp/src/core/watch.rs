@@ -232,3 +232,7 @@ impl Core {
         !matches!(read, Ok(Read::Pending) | Err(xtp_engine::Error::InvalidOption(_)))
     }
 }
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;

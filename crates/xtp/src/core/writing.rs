@@ -150,3 +150,7 @@ pub(super) fn send_gathered(core: &mut Core, now: Time, id: ContextId, data: &mu
     }
     Ok(true)
 }
+
+#[cfg(test)]
+#[path = "writing_tests.rs"]
+mod tests;

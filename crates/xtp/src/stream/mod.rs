@@ -360,6 +360,11 @@ impl Stream {
             .look(|core| Ok(core.engine.settled().context(self.id)?.stats()))
     }
 
+    /// Octets written that the peer's host has not acknowledged, those that have not left among them.
+    pub fn unacknowledged(&self) -> u64 {
+        self.shared.look(|core| core.unacknowledged(self.id))
+    }
+
     /// Whether the peer's address has shown that it receives what is sent there (§7.3). Until then anybody may
     /// have begun the association in its name. Always so where this end began it; false once it was aborted.
     pub fn is_proved(&self) -> bool {

@@ -229,10 +229,8 @@ fn is_over(shared: &Shared, ending: &mut Option<Time>) -> bool {
 }
 
 impl Drop for Drive {
-    /// The runtime ends, or the endpoint did: from here on callers drive themselves.
+    /// The runtime ends, or the endpoint did.
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.core.driver = None;
-        state.driver_sleeps = None;
+        self.shared.driver_gone();
     }
 }

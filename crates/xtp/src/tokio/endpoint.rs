@@ -32,10 +32,38 @@ impl Endpoint {
     /// # Panics
     /// Outside a runtime, or in one without timers.
     pub fn bind(config: Config) -> Result<Self> {
+        Self::bind_with(config, |_| Ok(())).map(|(endpoint, ())| endpoint)
+    }
+
+    /// As [`bind`](Self::bind) for a server: the task starts, and takes what came, when `begin` has made all listeners. A server that
+    /// listens after `bind` may meanwhile have told a client that nobody does.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> xtp::Result<()> {
+    /// # let address = "127.0.0.1:0".parse().unwrap();
+    /// # use xtp::{Config, tokio::Endpoint};
+    /// let (server, (requests, streams)) = Endpoint::bind_with(Config::server(address), |server| {
+    ///     server.enable_echo()?;
+    ///     Ok((server.listen(10)?, server.listen_streams(11)?))
+    /// })?;
+    /// # drop((server, requests, streams));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind), and those of `begin`.
+    ///
+    /// # Panics
+    /// As [`bind`](Self::bind).
+    pub fn bind_with<T>(config: Config, begin: impl FnOnce(&Self) -> Result<T>) -> Result<(Self, T)> {
         let inner = crate::Endpoint::bind(config)?;
         let drive = Drive::new(inner.shared.for_driver())?;
+        let endpoint = Self { inner };
+        let begun = begin(&endpoint)?;
         ::tokio::spawn(drive.run());
-        Ok(Self { inner })
+        Ok((endpoint, begun))
     }
 
     /// An endpoint for talking to others: any free port, default options.

@@ -55,6 +55,49 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// Listens to all transmitters of `group`.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::listen_group`].
+    pub fn listen_group(
+        &self,
+        group: impl Into<Option<SocketAddr>>,
+        options: JoinOptions,
+    ) -> Result<GroupListener> {
+        self.inner()
+            .listen_group(group, options)
+            .map(|inner| GroupListener { inner })
+    }
+}
+
+/// All transmitters of a group. See [`crate::GroupListener`].
+#[derive(Debug)]
+pub struct GroupListener {
+    inner: crate::GroupListener,
+}
+
+impl GroupListener {
+    /// The same for calls that never wait.
+    pub fn as_sync(&self) -> &crate::GroupListener {
+        &self.inner
+    }
+
+    /// Waits for the next transmitter. Cancel-safe.
+    ///
+    /// # Errors
+    /// As [`crate::GroupListener::accept`].
+    pub async fn accept(&self) -> Result<Subscription> {
+        let accepted = self
+            .inner
+            .party()
+            .ask(|core, _, id| group::accept(core, id))
+            .await?;
+        let inner = self.inner.subscription(accepted);
+        Ok(Subscription { inner })
+    }
+}
+
 impl Party {
     /// Asks once for a task, which is woken by what happens to this party.
     fn poll<T>(

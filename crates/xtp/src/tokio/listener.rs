@@ -62,6 +62,14 @@ impl Listener {
         within("a message", Some(timeout), self.recv_message()).await
     }
 
+    /// As [`crate::Listener::set_give_way`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn set_give_way(&self, patience: Option<Duration>) -> Result<()> {
+        self.inner.set_give_way(patience)
+    }
+
     /// As [`crate::Listener::close`].
     pub fn close(&self) {
         self.inner.close();

@@ -15,8 +15,10 @@
 //! # The end
 //!
 //! Dropping the last handle does not block: the driver task waits for the last confirmations, up to
-//! [`Config::linger`](crate::Config::linger), as long as the runtime lives. [`Endpoint::shutdown`] waits for them
-//! and tells which are missing.
+//! [`Config::linger`](crate::Config::linger). A runtime that ends before has them waited for where it is dropped, so that what was
+//! written is delivered as by a kernel, which outlives its programs; after `shutdown_background`, or `exit`, it may not be.
+//! [`Endpoint::shutdown`] waits for the confirmations and tells which are missing; `shutdown` of a stream
+//! ([`AsyncWrite`](::tokio::io::AsyncWrite)) returns when the peer's host has acknowledged all of it.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -51,7 +53,7 @@ mod retained;
 mod stream;
 
 pub use endpoint::Endpoint;
-pub use group::{Cast, Subscription};
+pub use group::{Cast, GroupListener, Subscription};
 pub use listener::{Arrival, Incoming, Listener};
 pub use mark::Mark;
 pub use matching::PostedReceive;

@@ -407,16 +407,18 @@ impl AsyncWrite for &Stream {
         self.poll_with(context, |core, now| ops::write_or_wait(core, now, id, octets))
     }
 
-    /// Sends what was collected; does not wait for acknowledgement.
+    /// Sends what was collected; does not wait for acknowledgement, which would make every exchange a round trip longer. What was
+    /// flushed is delivered also after the runtime has ended ([`xtp::tokio`](crate::tokio)).
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let id = self.inner.id();
         self.poll_with(context, |core, now| ops::uncork(core, now, id))
     }
 
-    /// Ends this end's stream; does not wait for acknowledgement.
+    /// Ends this end's stream and waits until the peer's host has acknowledged all of it; the peer may go on sending.
+    /// [`shutdown_write`](Stream::shutdown_write) does not wait.
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let id = self.inner.id();
-        self.poll_with(context, |core, now| ops::close_writer(core, now, id))
+        self.poll_with(context, |core, now| ops::shut_down(core, now, id))
     }
 }
 

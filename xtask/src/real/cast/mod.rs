@@ -1,11 +1,13 @@
 //! Suite `cast`: `xtp cast` from one host to ten on a bridge, by real processes.
 //!
-//! Files go to hosts of their own and to ten receivers on one of them, over IPv4, IPv6, a source-specific group and by copies;
+//! Files go to hosts of their own and to ten receivers on one of them, from three senders at a time, over IPv4, IPv6, a source-specific group and by copies;
 //! while packets to the group are lost at every receiver, with reports by name and in buckets; and while one receiver is killed,
-//! stopped for a while, switched off, or late. What arrives is compared with what was sent, and what the sender says of each
+//! stopped for a while, switched off, or late. Without a route to the group the only interface is used, or they are named. What arrives is compared with what was sent, and what the sender says of each
 //! receiver with what is there.
 
 mod accidents;
+mod routes;
+mod several;
 mod world;
 
 use world::{HOSTS, SENDER, World, number};
@@ -26,10 +28,12 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
     world.step("one source", "232.36.5.1", 3, &source, &source)?;
     copies(&world)?;
     many(&world)?;
+    several::senders(&world).map_err(|error| format!("several senders: {error}"))?;
     accidents::all(&world)?;
+    routes::without(&world.program, &world.folder).map_err(|error| format!("no route: {error}"))?;
     let mut shown =
-        "multicast, IPv6, source-specific, copies, ten hosts, ten on a host, one killed, one stopped, one \
-                     switched off, one late"
+        "multicast, IPv6, source-specific, copies, ten hosts, ten on a host, three senders at once, one killed, one stopped, one \
+                     switched off, one late, no route"
             .to_owned();
     let installed = |tool| output(tool, &["--version"]).is_ok();
     if installed("nft") && installed("ethtool") {
@@ -50,6 +54,7 @@ fn lossy(world: &World) -> Result<(), String> {
         repaired(what, &world.step(what, group, HOSTS, &[], &[])?)?;
     }
     world.part_trains()?;
+    several::senders(world).map_err(|error| format!("several senders, loss: {error}"))?;
     world.lose(BUCKET_LOSS)?;
     let bucket = ["--mode", "bucket"];
     for hosts in [4, HOSTS] {

@@ -1,12 +1,13 @@
 //! One association that brings a message, messages, or a stream.
 
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use xtp::{Chunk, Error, Incoming, PollSet, service};
 
 use super::sink::Sink;
-use crate::common::{Common, Failure, Outcome, REJECTED, peer_text, size_text, span_text};
+use crate::common::{Common, Failure, Outcome, PAUSE, Pace, REJECTED, peer_text, size_text, span_text};
 
 /// Octets taken in one turn, so that many senders are served alike.
 const TURN: usize = 256 << 10;
@@ -45,6 +46,10 @@ pub(super) struct Arrival {
     since: Instant,
     /// Its address was proved when it was asked last.
     pub(super) proved: bool,
+    pub(super) source: IpAddr,
+    pace: Pace,
+    /// How long it had sent too little at the last look.
+    stalled: Duration,
 }
 
 impl Arrival {
@@ -58,6 +63,9 @@ impl Arrival {
             pending: Vec::new(),
             last: None,
             since: Instant::now(),
+            source: incoming.peer().ip().to_canonical(),
+            pace: Pace::new(Instant::now()),
+            stalled: Duration::ZERO,
             proved: incoming.is_proved(),
             incoming,
         }
@@ -113,6 +121,28 @@ impl Arrival {
         Failure::failed(format!(
             "from {}: gave way to others, because its address is not proved",
             self.peer
+        ))
+    }
+
+    /// Looks how a stream gets on; one that is held back waits for this end. A message has its time.
+    pub(super) fn look(&mut self, held_back: bool, now: Instant) {
+        if held_back || self.whole {
+            self.pace.rest(self.octets, now);
+        }
+        self.stalled = self.pace.note(self.octets, now);
+    }
+
+    /// How long it has been too slow to keep others waiting, if it has been for long enough.
+    pub(super) fn is_idle(&self) -> Option<Duration> {
+        (self.stalled >= PAUSE).then_some(self.stalled)
+    }
+
+    /// Why it gave way then.
+    pub(super) fn idle(&self) -> Failure {
+        Failure::failed(format!(
+            "from {}: gave way to others, because hardly anything came of it for {}",
+            self.peer,
+            span_text(PAUSE)
         ))
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use xtp::{Endpoint, Error, ListenOptions, Listener, PollSet, service, service_numbers};
 
 use crate::args::ListenArgs;
-use crate::common::{Address, Common, Failure, Outcome, Status, peer_text, span_text};
+use crate::common::{Address, Common, Failure, Outcome, REJECTED, Status, may_enter, peer_text, span_text};
 
 mod arrival;
 mod sink;
@@ -56,6 +56,7 @@ struct Hall<'a> {
     next: u64,
     /// Those not looked at, because others hold too much.
     held_back: Vec<u64>,
+    looked: Instant,
     sink: Sink<'a>,
 }
 
@@ -86,6 +87,7 @@ pub(crate) fn run(args: &ListenArgs, common: &Common) -> Outcome {
         arrivals: BTreeMap::new(),
         next: 0,
         held_back: Vec::new(),
+        looked: Instant::now(),
         sink,
     };
     let outcome = hall.serve(&address);
@@ -115,6 +117,7 @@ impl Hall<'_> {
                 }
             }
             self.end_late()?;
+            self.look()?;
             self.displace_stranger()?;
             self.let_others_begin()?;
         }
@@ -130,7 +133,10 @@ impl Hall<'_> {
             return Ok(());
         };
         match asked {
-            _ if arrival.is_proved_now() => Ok(()),
+            _ if arrival.is_proved_now() => match arrival.is_idle() {
+                Some(_) => self.give_up(key, Arrival::idle),
+                None => Ok(()),
+            },
             None => {
                 *asked = Some(Instant::now());
                 arrival.ask_for_proof(self.common);
@@ -139,6 +145,39 @@ impl Hall<'_> {
             Some(since) if since.elapsed() < PROOF => Ok(()),
             Some(_) => self.give_up(key, Arrival::displaced),
         }
+    }
+
+    /// Looks how streams get on, if that is due. Where all places are taken and one of them is idle, others may come for it.
+    fn look(&mut self) -> Outcome {
+        let now = Instant::now();
+        if now.saturating_duration_since(self.looked) < GLANCE {
+            return Ok(());
+        }
+        self.looked = now;
+        for (key, arrival) in &mut self.arrivals {
+            arrival.look(self.held_back.contains(key), now);
+        }
+        match self.is_full() && !self.sink.is_full() && self.idlest().is_some() {
+            true => self.watch_listener(),
+            false => Ok(()),
+        }
+    }
+
+    /// The arrival of a proved address that has been idle for the longest.
+    fn idlest(&self) -> Option<u64> {
+        let proved = self.arrivals.iter().filter(|(_, arrival)| arrival.proved);
+        let idle = proved.filter_map(|(key, arrival)| arrival.is_idle().map(|span| (span, *key)));
+        idle.max().map(|(_, key)| key)
+    }
+
+    /// Whether there is a place for `incoming`, as far as others of its address have not taken too many: what is complete needs none.
+    fn has_place(&self, incoming: &xtp::Incoming) -> bool {
+        let (source, proved) = (incoming.peer().ip().to_canonical(), incoming.is_proved());
+        let alike = self.arrivals.values().filter(|arrival| arrival.proved == proved);
+        let its = self.arrivals.values().filter(|arrival| arrival.source == source);
+        // Where all are taken one gives way, which is another rule.
+        let taken = alike.count().min(AT_ONCE - 1);
+        incoming.is_complete() || may_enter(AT_ONCE, taken, its.count())
     }
 
     /// Whether no more who proved their addresses are served.
@@ -150,10 +189,19 @@ impl Hall<'_> {
         let mut accepted = false;
         for _ in 0..TURN {
             if self.is_full() {
-                self.set.remove_listener(&self.listener);
-                break;
+                match self.idlest().filter(|_| !self.sink.is_full()) {
+                    Some(key) => self.give_up(key, Arrival::idle)?,
+                    None => {
+                        self.set.remove_listener(&self.listener);
+                        break;
+                    }
+                }
             }
             match self.listener.try_accept() {
+                Ok(incoming) if !self.has_place(&incoming) => {
+                    incoming.reject(REJECTED, "too many come from this address; try again later");
+                    accepted = true;
+                }
                 Ok(incoming) => {
                     self.common
                         .out

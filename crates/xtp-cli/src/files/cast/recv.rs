@@ -30,6 +30,9 @@ use crate::files::session::configure;
 use crate::files::tally::Tally;
 use crate::files::watch::Watch;
 
+/// Transfers that are received at a time, and octets buffered for all of them.
+const AT_ONCE: u16 = 8;
+const CAPACITY: u64 = 64 << 20;
 /// What a stream without a name is called in a directory.
 const UNNAMED: &[u8] = b"stdin";
 
@@ -50,7 +53,7 @@ enum Place {
     Stdout,
 }
 
-/// Receives one transfer, or one after the other.
+/// Receives one transfer, or all that come.
 pub(super) fn recv(args: &CastRecvArgs, common: &Common) -> Outcome {
     survive_size_limits()?;
     if args.forever && args.target == "-" {
@@ -75,18 +78,9 @@ pub(super) fn recv(args: &CastRecvArgs, common: &Common) -> Outcome {
         options: options(args, common, &group),
         place,
     };
-    loop {
-        let outcome = receiver.one();
-        if !args.forever {
-            return outcome;
-        }
-        match outcome {
-            Err(failure) if failure.status == Status::Interrupted => {
-                return common.end_of_server(Err(failure));
-            }
-            Err(failure) if !failure.message.is_empty() => common.out.error(&failure.message),
-            _ => {}
-        }
+    match args.forever {
+        true => common.end_of_server(receiver.forever()),
+        false => receiver.one(),
     }
 }
 
@@ -149,6 +143,44 @@ struct End {
 }
 
 impl Receiver<'_> {
+    /// Receives all transfers that come, several at a time, until it is interrupted, and reports each.
+    fn forever(&self) -> Outcome {
+        let common = self.common;
+        let doing = format!("cannot receive {}", self.args.group);
+        let failed = |error: &Error| Failure::of(&doing, error);
+        let options = self.options.clone().at_once(AT_ONCE).capacity(CAPACITY);
+        let listener = self.endpoint.listen_group(self.group, options);
+        let listener = listener.map_err(|error| failed(&error))?;
+        let driver = self.endpoint.spawn_driver().map_err(|error| failed(&error))?;
+        common
+            .out
+            .note(format_args!("waiting for a sender to {}", self.args.group));
+        let ended = std::thread::scope(|scope| {
+            loop {
+                match listener.accept() {
+                    Ok(subscription) => drop(scope.spawn(move || self.one_of_many(&subscription))),
+                    Err(error) => return failed(&error),
+                }
+            }
+        });
+        drop(driver);
+        Err(ended)
+    }
+
+    /// Receives one transfer beside others. Each wait has its time, as nobody looks at all of it.
+    fn one_of_many(&self, subscription: &Subscription) {
+        subscription.set_timeout(self.common.timeout());
+        let tally = Tally::default();
+        let mut began = Instant::now();
+        let end = self.transfer(subscription, &tally, &mut began);
+        match self.conclude(subscription, &tally, end, began, false) {
+            Err(failure) if failure.status != Status::Interrupted && !failure.message.is_empty() => {
+                self.common.out.error(&failure.message);
+            }
+            _ => {}
+        }
+    }
+
     /// Receives one transfer and reports.
     fn one(&self) -> Outcome {
         let common = self.common;

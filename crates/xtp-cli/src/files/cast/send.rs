@@ -90,13 +90,17 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     let broken = match outcome {
         Ok(_) => None,
         Err(Fault::Stopped) => Some(Failure::interrupted()),
-        Err(Fault::Net(Error::Group(GroupClose::Nobody))) => Some(Failure::new(
-            Status::Unreachable,
-            format!(
-                "{doing}: nobody came; start `xtp cast recv {}` first, or wait longer",
-                args.group
-            ),
-        )),
+        Err(Fault::Net(Error::Group(GroupClose::Nobody))) => {
+            let busy = cast.stats().is_ok_and(|stats| stats.busy_reports > 0);
+            let why = match busy {
+                true => "all receivers are busy with other senders; wait longer with --patience".to_owned(),
+                false => format!(
+                    "nobody came; start `xtp cast recv {}` first, or wait longer",
+                    args.group
+                ),
+            };
+            Some(Failure::new(Status::Unreachable, format!("{doing}: {why}")))
+        }
         Err(Fault::Net(error)) => Some(failed(&error)),
         Err(Fault::Here(problem) | Fault::Peer(problem)) => Some(Failure::new(
             problem.code.status(),

@@ -123,7 +123,9 @@ impl<'a> Disk<'a> {
     /// # Errors
     /// If the association is over or the sender breaks the rules.
     pub(crate) fn run(mut self, jobs: &Receiver<Job>) -> Result<(), Fault> {
+        self.tally.takes_turn();
         let outcome = self.work(jobs);
+        self.tally.takes_turn();
         if let Err(Fault::Here(problem)) = &outcome {
             self.outbox.fatal(problem);
         }
@@ -139,7 +141,10 @@ impl<'a> Disk<'a> {
                     // A moment to finish things and to answer.
                     self.install_complete()?;
                     self.outbox.flush()?;
-                    jobs.recv().ok()
+                    self.tally.takes_turn();
+                    let job = jobs.recv().ok();
+                    self.tally.takes_turn();
+                    job
                 }
             };
             match job {
@@ -316,3 +321,7 @@ fn in_the_way(place: &Place) -> Problem {
     );
     Problem::new(Code::InTheWay, text)
 }
+
+#[cfg(test)]
+#[path = "disk_tests.rs"]
+mod tests;

@@ -29,17 +29,22 @@ pub(super) struct CatchUps {
 }
 
 impl CatchUps {
-    /// When a turn is due although nothing arrives.
+    /// When a turn is due although nothing arrives: at once where something happened since the last one.
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.fetches.deadline()
+        match self.pending {
+            true => Some(Time::ZERO),
+            false => self.fetches.deadline(),
+        }
     }
 
-    fn is_idle(&self) -> bool {
-        self.supplies.is_empty() && self.fetches.is_empty()
+    /// Whether a turn finds nothing to look at. What is not idle counts in [`deadline`](Self::deadline) and
+    /// [`is_pressing`](Self::is_pressing), so it must get its turn, with or without a group.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.pending && self.supplies.is_empty() && self.fetches.is_empty()
     }
 
     pub(super) fn is_pressing(&self, now: Time) -> bool {
-        self.pending || self.deadline().is_some_and(|at| at <= now)
+        self.deadline().is_some_and(|at| at <= now)
     }
 
     /// Takes an event that is about a catch-up; gives back all others.
@@ -75,9 +80,6 @@ impl Driver {
     /// The next event of an association, oldest first; those of catch-ups are nobody's but the driver's.
     pub fn poll_event(&mut self) -> Option<(ContextId, Event)> {
         while let Some((id, event)) = self.engine.poll_event() {
-            if self.catch_ups.is_idle() && !self.engine.has_groups() {
-                return Some((id, event));
-            }
             match self.catch_ups.take(&self.engine, id, event) {
                 None => {}
                 others => return others,

@@ -179,7 +179,7 @@ impl Supplying {
             let _ = engine.accepted(self.association);
             self.begun = true;
         }
-        // It was not let in, or its member began another one since.
+        // It was not let in, its member began another one since, or the transmitter is gone.
         let Some(group) = engine.catch_up_of(self.association) else {
             let _ = engine.abort(now, self.association);
             return;

@@ -128,7 +128,7 @@ impl Engine {
         let Some(group) = group else { return };
         let admitted = self.with_party(group, |party, env| match party {
             Party::Transmitter(transmitter) => transmitter.admit_catch_up(point.at, env),
-            Party::Receiver(_) => Err(DiagValue::JoinDenied),
+            Party::Receiver(_) | Party::Audience(_) => Err(DiagValue::JoinDenied),
         });
         if let Ok(Ok(member)) = admitted {
             let open = &mut self.groups.catch_ups.open;
@@ -146,9 +146,10 @@ impl Engine {
         self.groups.catch_ups.listener == Some(listener)
     }
 
-    /// For which group association `id` fetches; `None` if it was not admitted.
+    /// For which group association `id` fetches; `None` if it was not admitted, or the group's transmitter is gone.
     pub(crate) fn catch_up_of(&self, id: ContextId) -> Option<GroupId> {
-        self.open_catch_up(id).map(|one| one.group)
+        let group = self.open_catch_up(id)?.group;
+        self.has_group(group).then_some(group)
     }
 
     fn open_catch_up(&self, id: ContextId) -> Option<CatchUp> {
@@ -164,7 +165,7 @@ impl Engine {
         };
         self.with_party(group, |party, env| match party {
             Party::Transmitter(transmitter) => transmitter.supply(member, (from, to), env),
-            Party::Receiver(_) => Supplied::Gone,
+            Party::Receiver(_) | Party::Audience(_) => Supplied::Gone,
         })
         .unwrap_or(Supplied::Gone)
     }
@@ -186,7 +187,7 @@ impl Engine {
     pub(crate) fn group_catch_up_rate(&mut self, id: GroupId) -> Option<u64> {
         self.with_party(id, |party, _| match party {
             Party::Transmitter(transmitter) => transmitter.catch_up_rate(),
-            Party::Receiver(_) => None,
+            Party::Receiver(_) | Party::Audience(_) => None,
         })
         .ok()
         .flatten()
@@ -222,7 +223,7 @@ impl Engine {
         let parties = self.groups.parties.iter().flatten();
         let fetches = parties.filter_map(|(id, party)| match party {
             Party::Receiver(receiver) => Some((*id, receiver.fetch()?)),
-            Party::Transmitter(_) => None,
+            Party::Transmitter(_) | Party::Audience(_) => None,
         });
         fetches.collect()
     }

@@ -1,6 +1,6 @@
 //! Commands of the users of groups.
 
-use super::{GroupEnv, Party, Receiver, Transmitter};
+use super::{Audience, GroupEnv, Party, Receiver, Transmitter};
 use crate::engine::{Engine, Read};
 use crate::error::Error;
 use crate::group::{
@@ -52,6 +52,17 @@ impl Engine {
     pub fn join(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, Error> {
         self.advance(now);
         self.add_party(|env| Ok(Party::Receiver(Box::new(Receiver::new(options, env)?))))
+    }
+
+    /// Listens to all transmitters of a group, so many at once as the options say. Each is heard by a receiver of its own, which is
+    /// announced by [`GroupEvent::Heard`] and released by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`], [`Error::Limit`].
+    pub fn listen_group(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, Error> {
+        self.advance(now);
+        self.add_party(|env| Ok(Party::Audience(Box::new(Audience::new(options, env)?))))
     }
 
     /// Queues octets for the group; returns how many were taken, fewer than offered when `send_capacity` is reached
@@ -164,7 +175,10 @@ impl Engine {
         self.with_party(id, |party, env| match party {
             Party::Transmitter(transmitter) => transmitter.release(env),
             Party::Receiver(receiver) => receiver.release(env),
-        })
+            Party::Audience(audience) => audience.release(),
+        })?;
+        self.leave_audience(id);
+        Ok(())
     }
 
     /// The next event of a group, oldest first.
@@ -181,7 +195,7 @@ impl Engine {
         self.advance(now);
         self.with_party(id, |party, env| match party {
             Party::Transmitter(transmitter) => Ok(act(transmitter, env)),
-            Party::Receiver(_) => Err(Error::NoGroup),
+            Party::Receiver(_) | Party::Audience(_) => Err(Error::NoGroup),
         })?
     }
 
@@ -194,7 +208,7 @@ impl Engine {
         self.advance(now);
         self.with_party(id, |party, env| match party {
             Party::Receiver(receiver) => Ok(act(receiver, env)),
-            Party::Transmitter(_) => Err(Error::NoGroup),
+            Party::Transmitter(_) | Party::Audience(_) => Err(Error::NoGroup),
         })?
     }
 }

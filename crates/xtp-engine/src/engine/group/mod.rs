@@ -5,6 +5,7 @@
 //! [`Groups::flush`] when a packet or a command concerned it or its deadline came; whom, in which order and when is its own
 //! business.
 
+mod audience;
 mod catch_up;
 mod command;
 mod emit;
@@ -19,14 +20,18 @@ use crate::demux::Demux;
 use crate::error::Error;
 use crate::group::{GroupEvent, GroupId};
 use crate::time::Time;
+use crate::time::sleep::slept;
 use crate::transmit::{Datagram, TransmitBatch};
+use audience::Audience;
 use catch_up::CatchUps;
 pub(crate) use catch_up::{Fetch, Supplied, Supply};
 use core::net::SocketAddr;
+use core::time::Duration;
 use keys::Keys;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use receive::Receiver;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use tombstones::Tombstones;
 use transmit::Transmitter;
@@ -79,14 +84,25 @@ impl GroupEnv<'_> {
         self.tombstones.hears(transmitter, key, self.now)
     }
 
+    /// Whether a party of this engine has that key.
+    pub(super) fn is_own(&self, key: u64) -> bool {
+        self.keys.find(key).is_some()
+    }
+
     pub(super) fn tell(&mut self, event: GroupEvent) {
         self.events.push_back((self.id, event));
+    }
+
+    /// The user of another party is told.
+    pub(super) fn tell_other(&mut self, party: GroupId, event: GroupEvent) {
+        self.events.push_back((party, event));
     }
 }
 
 enum Party {
     Transmitter(Box<Transmitter>),
     Receiver(Box<Receiver>),
+    Audience(Box<Audience>),
 }
 
 impl Party {
@@ -94,6 +110,7 @@ impl Party {
         match self {
             Self::Transmitter(transmitter) => transmitter.deadline(),
             Self::Receiver(receiver) => receiver.deadline(),
+            Self::Audience(audience) => audience.deadline(),
         }
     }
 
@@ -102,6 +119,7 @@ impl Party {
         match self {
             Self::Transmitter(transmitter) => transmitter.is_gone(),
             Self::Receiver(receiver) => receiver.is_gone(),
+            Self::Audience(audience) => audience.is_gone(),
         }
     }
 
@@ -109,6 +127,17 @@ impl Party {
         match self {
             Self::Transmitter(transmitter) => transmitter.is_pressing(),
             Self::Receiver(receiver) => receiver.is_pressing(),
+            Self::Audience(audience) => audience.is_gone(),
+        }
+    }
+
+    /// The driver was stopped for `span`, until `now`.
+    fn excuse(&mut self, span: Duration, now: Time) {
+        match self {
+            Self::Transmitter(transmitter) => transmitter.excuse(span, now),
+            Self::Receiver(receiver) => receiver.excuse(span, now),
+            // It counts nobody's silence.
+            Self::Audience(_) => {}
         }
     }
 }
@@ -122,6 +151,8 @@ pub(super) struct Groups {
     events: VecDeque<(GroupId, GroupEvent)>,
     next: u64,
     alive: usize,
+    /// When the driver came last.
+    called: Time,
     catch_ups: CatchUps,
 }
 
@@ -139,6 +170,7 @@ impl Groups {
             events: VecDeque::new(),
             next: 1,
             alive: 0,
+            called: Time::ZERO,
             catch_ups: CatchUps::default(),
         }
     }
@@ -157,13 +189,23 @@ impl Groups {
         parties.filter_map(|(_, party)| party.deadline()).min()
     }
 
+    /// The driver is here: time in which it was stopped counts for nobody.
+    fn called(&mut self, now: Time) {
+        if let Some(span) = slept(self.called, self.deadline(), now) {
+            for (_, party) in self.parties.iter_mut().flatten() {
+                party.excuse(span, now);
+            }
+        }
+        self.called = now;
+    }
+
     pub(super) fn is_pressing(&self, now: Time) -> bool {
         let mut parties = self.parties.iter().flatten();
         parties.any(|(_, party)| party.is_pressing() || party.deadline().is_some_and(|at| at <= now))
     }
 }
 
-/// The parties, and for each of them the environment it needs.
+/// The environment that a party needs.
 macro_rules! env {
     ($engine:expr, $slot:expr, $id:expr) => {
         GroupEnv {
@@ -184,11 +226,14 @@ macro_rules! env {
     };
 }
 
+use env;
+
 impl Engine {
     /// Takes one datagram that came to the socket of `group`. Nothing is sent before [`flush`](Self::flush).
     pub fn receive_group(&mut self, now: Time, group: SocketAddr, datagram: Datagram<'_>) {
         self.stats.received += 1;
         self.advance(now);
+        self.groups.called(self.now);
         match Packet::parse(datagram.data) {
             Ok(packet) => self.hand_to_receivers(Some(group), &packet, &datagram),
             Err(_) => self.stats.malformed += 1,
@@ -205,6 +250,7 @@ impl Engine {
             }
             return of_group;
         }
+        self.groups.called(self.now);
         let Some(slot) = self.groups.keys.find(header.key.value()) else {
             return self.disowned_by_group(packet, datagram);
         };
@@ -219,6 +265,7 @@ impl Engine {
             Party::Receiver(receiver) => ToMember::of(packet)
                 .map(|said| receiver.hear_transmitter(datagram, header, said, &mut env))
                 .is_ok(),
+            Party::Audience(_) => false,
         };
         self.stats.unmatched += u64::from(!understood);
         true
@@ -249,13 +296,20 @@ impl Engine {
         if packet.header.key.is_returned() {
             taken = self.hand_to_overhearers(group, packet, datagram);
         } else if let Ok(said) = ToGroup::of(packet) {
+            let mut hearers = SmallVec::new();
             for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
                 if let Some((id, Party::Receiver(receiver))) = entry
                     && receiver.group() == group
                 {
                     let mut env = env!(self, slot as u32, *id);
                     taken |= receiver.hear_group(datagram, &packet.header, &said, &mut env);
+                    if receiver.hears(datagram.src, packet.header.key.value()) {
+                        hearers.push(slot);
+                    }
                 }
+            }
+            if matches!(said, ToGroup::Announcement(_) | ToGroup::Datagram(_)) {
+                taken |= self.offer(group, &packet.header, &said, datagram, hearers);
             }
         }
         self.stats.unmatched += u64::from(!taken);
@@ -292,12 +346,14 @@ impl Engine {
 
     /// The carrier says "port unreachable" for a datagram sent to `peer`.
     pub(super) fn group_port_unreachable(&mut self, peer: SocketAddr) {
+        self.groups.called(self.now);
         for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
             let Some((id, party)) = entry else { continue };
             let mut env = env!(self, slot as u32, *id);
             match party {
                 Party::Transmitter(transmitter) => transmitter.port_unreachable(peer, &mut env),
                 Party::Receiver(receiver) => receiver.port_unreachable(peer, &mut env),
+                Party::Audience(_) => {}
             }
         }
     }
@@ -322,6 +378,7 @@ impl Engine {
             return;
         }
         self.advance(now);
+        self.groups.called(self.now);
         let before = out.begin();
         for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
             let Some((id, party)) = entry else { continue };
@@ -332,6 +389,7 @@ impl Engine {
             match party {
                 Party::Transmitter(transmitter) => transmitter.flush(&mut env, out),
                 Party::Receiver(receiver) => receiver.flush(&mut env, out),
+                Party::Audience(audience) => audience.flush(&mut env, out),
             }
             if party.is_gone() {
                 *entry = None;
@@ -349,6 +407,7 @@ impl Engine {
         if self.groups.alive >= MOST_PARTIES {
             return Err(Error::Limit("1 024 transmitters and receivers of groups"));
         }
+        self.groups.called(self.now);
         let free = self.groups.parties.iter().position(Option::is_none);
         let slot = free.unwrap_or(self.groups.parties.len());
         let id = GroupId(self.groups.next);
@@ -368,6 +427,7 @@ impl Engine {
         id: GroupId,
         act: impl FnOnce(&mut Party, &mut GroupEnv<'_>) -> R,
     ) -> Result<R, Error> {
+        self.groups.called(self.now);
         let mut parties = self.groups.parties.iter_mut().enumerate();
         let found = parties.find_map(|(slot, entry)| match entry {
             Some((its, party)) if *its == id => Some((slot, party)),

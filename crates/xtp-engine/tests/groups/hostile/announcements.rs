@@ -118,3 +118,31 @@ fn members_do_not_notice_them() {
     };
     assert_eq!(run(true), run(false));
 }
+
+/// Made-up transmitters from more hosts than a listener has places cost a join a second for each place. Those that are heard are not put out, and
+/// a true one gets a place a second after they are over.
+#[test]
+fn a_listener_is_not_filled_by_those_who_do_not_answer() {
+    let mut world = World::new(4, |_| ARRIVES);
+    let mut listening = join();
+    listening.at_once = 4;
+    let listener = world.listen(1, listening);
+    let first = world.cast(2, Target::Group(group(1)), options(Kind::Coded));
+    world.run_for(SECOND / 10);
+    assert_eq!(world.heard(1, listener).len(), 1);
+    let before = joins(&world, 1);
+    flood(&mut world, 10 * SECOND);
+    let cost = joins(&world, 1) - before;
+    assert!(
+        (20..=33).contains(&cost),
+        "{cost} joins of three places in ten seconds"
+    );
+    assert_eq!(world.heard(1, listener).len(), 1, "the user hears nothing of it");
+    transmit(&mut world, 1);
+    world.run_for(SECOND + SECOND / 2);
+    let heard = world.heard(1, listener);
+    assert_eq!(heard.len(), 2);
+    world.run_for(5 * SECOND);
+    assert_eq!(world.party(1, heard[1]).octets, message());
+    assert_eq!(world.members(2, first).len(), 1);
+}

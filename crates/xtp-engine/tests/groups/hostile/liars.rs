@@ -102,17 +102,17 @@ fn wants_all(view: &View, told: Told) -> Vec<Vec<u8>> {
 fn who_asks_for_everything_costs_a_quarter() {
     for kind in [Kind::Coded, Kind::Plain] {
         for slow in [Slow::CatchUp, Slow::Drop] {
-            // From the beginning, and suddenly when half has left.
-            for from in [0, 150_000] {
+            // From the beginning, and suddenly when half has left; in a stream of many windows, and in one that is far shorter.
+            for (from, window) in [(0, 64 << 10), (150_000, 64 << 10), (0, 16 << 20)] {
                 let mut options = options(kind);
-                options.slow = slow;
+                (options.slow, options.window) = (slow, window);
                 let quiet = quiet(options.clone());
                 let attacked = beside(options, |view, told| match view.position >= from {
                     true => wants_all(view, told),
                     false => vec![status(view, told, view.position, 1 << 40)],
                 });
                 attacked.assert_good();
-                let what = format!("{kind:?} {slow:?} from {from}");
+                let what = format!("{kind:?} {slow:?} from {from}, window {window}");
                 let symbols = quiet.of(&[Format::Data]);
                 // What counts as a block where there are none, and as symbols of a short stream.
                 let block = if kind == Kind::Coded {

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use super::memory::Memory;
 use super::{FrameMemory, FrameRegion, MAX_DATAGRAM, MAX_SEGMENTS, PAGE, WORTHWHILE};
 
 fn filled(room: usize, payload: usize, octets: usize) -> FrameMemory {
@@ -251,6 +252,17 @@ fn lend(memory: &FrameMemory, first: usize, count: usize, kept: bool) -> bool {
         assert_eq!(octets.len(), count * (memory.room() + memory.payload()));
         kept
     })
+}
+
+#[test]
+fn a_block_that_stays_in_its_pages_stays_lent() {
+    let Some(mut memory) = lending() else { return };
+    // Memory of the allocator has no pages to exchange: the same as a system without free ones.
+    memory.memory = Memory::lines(memory.layout.size);
+    assert!(lend(&memory, 0, 2, true));
+    memory.abandon(0, 2);
+    assert!(memory.is_lent());
+    assert!(!lend(&memory, 0, 1, false));
 }
 
 #[test]

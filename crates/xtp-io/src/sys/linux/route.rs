@@ -55,6 +55,15 @@ pub(super) fn path_mtu(endpoint: &Endpoint, dst: SocketAddr, src: Option<IpAddr>
     Ok(of_interface(&socket, dst.is_ipv6()).map_or(of_route, |mtu| mtu.min(of_route)))
 }
 
+/// Whether a route of this host leads to `group` where no interface is chosen. Nothing is sent.
+///
+/// # Errors
+/// The system's reason why none does.
+pub(crate) fn leads_to(group: SocketAddr) -> io::Result<()> {
+    let socket = Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.connect(&group.into())
+}
+
 fn of_interface(socket: &Socket, ipv6: bool) -> Option<u32> {
     let (level, discover, report) = match ipv6 {
         true => (libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_RECVERR),

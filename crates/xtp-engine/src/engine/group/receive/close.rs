@@ -2,7 +2,7 @@
 
 use super::{Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;
-use crate::group::GroupClose;
+use crate::group::{GroupClose, GroupEvent};
 use crate::options::Confirm;
 use crate::time::Time;
 use core::time::Duration;
@@ -29,6 +29,9 @@ pub(super) struct Close {
     pub(super) said_in: u32,
     /// When it is told so unasked.
     pub(super) at: Option<Time>,
+    /// When it was told so first, and that the user knows that it is over.
+    pub(super) said_at: Option<Time>,
+    pub(super) told: bool,
     /// What the user said when it rejected what came: said again to a transmitter that asks.
     pub(super) rejected: Option<String>,
 }
@@ -88,13 +91,33 @@ impl Receiver {
     }
 
     pub(in crate::engine::group) fn release(&mut self, env: &mut GroupEnv<'_>) {
-        if self.stage == Stage::Member && self.may_confirm() {
+        let has_all = self.may_confirm();
+        if self.stage == Stage::Member && has_all {
             self.outbox.status = !self.close.said || self.outbox.status;
+        } else if self.stage == Stage::Confirming && has_all {
+            self.close.confirmed = true;
+            self.stream = super::new_stream(self.stream.next(), &self.options);
         } else if self.stage != Stage::Over && !self.close.said {
             self.leave("it left");
         }
-        env.forget_key(self.key);
+        if self.place.is_some() || has_all {
+            // What still comes of it is none of another receiver.
+            self.bury(env);
+        }
         self.released = true;
+    }
+
+    /// Whether it stays when its user has let go: a datagram that was taken is confirmed until its transmitter knows, as long as that
+    /// repeats it.
+    pub(super) fn stays(&self) -> bool {
+        self.stage == Stage::Confirming && self.may_confirm()
+    }
+
+    /// The user hears that it is over, once, if it has not let go.
+    pub(super) fn tell_closed(&mut self, close: GroupClose, env: &mut GroupEnv<'_>) {
+        if !core::mem::replace(&mut self.close.told, true) && !self.released {
+            env.tell(GroupEvent::Closed(close));
+        }
     }
 
     /// The transmitter is told that this receiver is out.
@@ -183,7 +206,7 @@ impl Receiver {
     }
 
     /// What still comes of this group is not taken for another one.
-    fn bury(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn bury(&mut self, env: &mut GroupEnv<'_>) {
         if let Some(bound) = &self.bound {
             env.bury(bound.address, bound.key);
         }

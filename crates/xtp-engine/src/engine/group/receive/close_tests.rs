@@ -237,6 +237,28 @@ fn a_silent_transmitter_is_asked_and_then_lost() {
     script.events_end_with(GroupClose::TransmitterLost);
 }
 
+/// Its confirmation was lost: announcements go on, and nothing that is for members comes.
+#[test]
+fn a_member_that_hears_nothing_but_announcements_asks_whether_it_is_known() {
+    let mut script = Script::member(options());
+    let mut asked = Vec::new();
+    for second in 1..=40 {
+        let said = script.run(1_000);
+        let asks = |said: &Said| matches!(said, Said::Join { options, .. } if *options == Options::SREQ);
+        asked.extend(said.iter().filter(|(_, said)| asks(said)).map(|_| second));
+        script.announce();
+        if second == 18 {
+            script.answer(0, 0);
+        }
+    }
+    assert_eq!(asked, [10, 11, 13, 17, 28, 29, 31, 35]);
+    assert_eq!(
+        script.events(),
+        [GroupEvent::Found(TRANSMITTER)],
+        "it is not lost"
+    );
+}
+
 #[test]
 fn a_transmitter_that_answers_is_not_lost() {
     let mut script = Script::member(options());
@@ -247,30 +269,87 @@ fn a_transmitter_that_answers_is_not_lost() {
     assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)]);
 }
 
+/// The carrier says so, and for so many steps of 10 ms for every packet that leaves; when those left.
+fn unreachable_for(script: &mut Script, steps: u64) -> Vec<u64> {
+    let (begun, mut asked) = (script.now, Vec::new());
+    let mut says = true;
+    for _ in 0..steps {
+        if says {
+            script
+                .engine
+                .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        }
+        says = !script.run(10).is_empty();
+        if says {
+            asked.push(script.now.since(begun).as_millis() as u64);
+        }
+    }
+    asked
+}
+
 #[test]
-fn a_port_nobody_listens_on() {
+fn a_port_nobody_listens_on_for_three_seconds_is_lost() {
     let mut script = Script::member(options());
-    script
-        .engine
-        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    let asked = unreachable_for(&mut script, 290);
+    assert!((5..=8).contains(&asked.len()), "{asked:?}");
+    assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)], "not yet");
+    unreachable_for(&mut script, 30);
     script.events_end_with(GroupClose::TransmitterLost);
+    // Whoever is whole has said so, and is done.
+    let mut script = whole(options(), Options::empty());
+    script.run(100);
+    unreachable_for(&mut script, 310);
+    script.events_end_with(GroupClose::Normal);
+}
+
+#[test]
+fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
+    let mut script = Script::member(options());
+    for _ in 0..5 {
+        script
+            .engine
+            .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        script.run(10);
+    }
+    script.run(5_000);
+    assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)]);
+    // Nor does a forged one a second, as long as the transmitter answers.
+    for _ in 0..10 {
+        script
+            .engine
+            .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        script.run(500);
+        script.answer(0, 0);
+        script.run(500);
+    }
+    assert!(script.events().is_empty());
+    // A receiver that is whole does not go before its word was answered.
     let mut script = whole(options(), Options::empty());
     script.run(100);
     script
         .engine
         .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
-    script.events_end_with(GroupClose::Normal);
+    let said = script.run(1_500);
+    assert_eq!(confirms(&said).len(), 1, "it says so again: {said:?}");
+}
+
+#[test]
+fn whoever_joins_where_nobody_listens_goes_on_listening() {
     let mut script = Script::new(options());
     script.announce();
-    script
-        .engine
-        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    for _ in 0..7 {
+        script
+            .engine
+            .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+        script.run(500);
+    }
+    script.events();
+    script.announce();
     assert_eq!(
         script.events(),
         [GroupEvent::Found(TRANSMITTER)],
-        "it goes on listening"
+        "it was forgotten, and is found anew"
     );
-    script.announce();
     assert!(matches!(script.flush()[..], [Said::Join { .. }]));
 }
 
@@ -292,6 +371,28 @@ fn whoever_was_stopped_reports_at_once_and_asks_where_it_stands() {
     };
     assert_eq!(*options, Options::SREQ);
     assert_eq!(script.run(900), [], "once");
+}
+
+#[test]
+fn who_slept_loses_no_transmitter() {
+    // Before it asks whether its transmitter lives, and while it does.
+    for (silence, seconds) in [(9_000, 10), (12_500, 1), (9_000, 26), (12_500, 3_600)] {
+        let mut script = Script::member(options());
+        script.run(silence);
+        script.now = script.now + Duration::from_secs(seconds);
+        script.run(900);
+        script.answer(0, 0);
+        script.run(5_000);
+        assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)], "{seconds} s");
+    }
+    // One that is silent still is given what was left.
+    let mut script = Script::member(options());
+    script.run(24_900);
+    script.now = script.now + Duration::from_secs(60);
+    script.run(900);
+    assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)]);
+    script.run(200);
+    script.events_end_with(GroupClose::TransmitterLost);
 }
 
 #[test]
@@ -335,9 +436,7 @@ fn a_group_that_ends_before_one_is_whole() {
         3,
         "it says each half second that it lacks something: {said:?}"
     );
-    script
-        .engine
-        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    unreachable_for(&mut script, 310);
     script.events_end_with(GroupClose::Incomplete { missing: 100 });
 }
 

@@ -9,12 +9,13 @@ use crate::recv::Payload;
 use crate::time::Time;
 use crate::transmit::{Datagram, Ecn};
 use bytes::{BufMut, Bytes, BytesMut};
-use xtp_wire::{DataSegment, First, Header, Options, Parity, TAG_LEN};
+use xtp_wire::{DataSegment, First, Header, Options, Parity, TAG_LEN, ToGroup};
 
 impl Receiver {
     /// A packet of the transmitter came to the group.
-    pub(super) fn hear(&mut self, datagram: &Datagram<'_>, env: &GroupEnv<'_>) {
-        self.watch.heard_group(env.now);
+    pub(super) fn hear(&mut self, datagram: &Datagram<'_>, said: &ToGroup<'_>, env: &GroupEnv<'_>) {
+        let is_announcement = matches!(said, ToGroup::Announcement(_));
+        self.watch.heard_group(is_announcement, env.now);
         self.needs.heard();
         self.heard.octets += datagram.data.len() as u64;
         match datagram.ecn {
@@ -106,6 +107,7 @@ impl Receiver {
                 // It does not fit: nobody can be told that it came.
                 return self.start_over();
             }
+            self.hand_out(env);
             self.learn_end(end, env);
             if header.options.contains(Options::END) {
                 return self.close_normally(env);

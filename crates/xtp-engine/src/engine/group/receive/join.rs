@@ -2,7 +2,7 @@
 
 use super::{Bound, Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;
-use crate::group::{Feedback, GroupEvent, Layout, LayoutError};
+use crate::group::{Feedback, JoinOptions, Layout, LayoutError};
 use crate::time::Time;
 use crate::transmit::Datagram;
 use core::time::Duration;
@@ -40,8 +40,8 @@ pub(super) struct Joining {
 }
 
 /// What an announcement says.
-struct Terms {
-    feedback: Feedback,
+pub(in crate::engine::group) struct Terms {
+    pub(in crate::engine::group) feedback: Feedback,
     service: u8,
     layout: Option<Layout>,
     supplies: bool,
@@ -52,74 +52,43 @@ struct Terms {
 
 impl Receiver {
     /// Takes a packet of somebody else than the transmitter that is heard. False: it is of no use.
-    pub(super) fn hear_stranger(
+    pub(in crate::engine::group) fn hear_stranger(
         &mut self,
         datagram: &Datagram<'_>,
         header: &Header,
         said: &ToGroup<'_>,
         env: &mut GroupEnv<'_>,
     ) -> bool {
-        let first = match said {
-            ToGroup::Announcement(first) | ToGroup::Datagram(first) => first,
-            _ => return false,
-        };
         let is_free = match self.stage {
-            Stage::Listening => true,
+            Stage::Listening => !self.released && !self.gone,
             // Whoever does not answer keeps no other one out.
-            Stage::Joining => !self.joining.again && env.now >= self.joining.since + TURN,
+            Stage::Joining => self.place.is_none() && self.is_unanswered(env.now),
             _ => false,
         };
-        let wanted = self
-            .options
-            .source
-            .is_none_or(|source| source.to_canonical() == datagram.src.ip().to_canonical());
-        let is_new = !env.is_buried(datagram.src, header.key.value());
-        let Some(terms) = (is_free && wanted && is_new)
-            .then(|| self.terms(header, first))
-            .flatten()
-        else {
+        let terms = is_free.then(|| invitation(&self.options, datagram, header, said, env));
+        let Some(terms) = terms.flatten() else {
             return false;
         };
         let whole = matches!(said, ToGroup::Datagram(_));
-        if !whole && !terms.is_open && !header.options.contains(Options::SREQ) {
-            return false;
-        }
         self.bind(datagram, header, terms, whole, env);
-        self.hear(datagram, env);
-        match whole {
-            true => self.datagram(datagram, header, first, env),
-            false => self.announced(header, first, env),
+        self.hear(datagram, said, env);
+        match said {
+            ToGroup::Datagram(first) => self.datagram(datagram, header, first, env),
+            ToGroup::Announcement(first) => self.announced(header, first, env),
+            _ => {}
         }
         true
     }
 
-    /// `None`: this receiver can not take what is announced, or it is for others.
-    fn terms(&self, header: &Header, first: &First<'_>) -> Option<Terms> {
-        let Traffic::Extended(traffic) = &first.traffic else {
-            return None;
-        };
-        let terms = GroupTerms::read(traffic.tlvs).ok()?;
-        let fits = traffic.maxdata as usize <= size::payload(self.options.datagram);
-        if first.address.port() != Some(self.options.service_number) || !fits {
-            return None;
-        }
-        let layout = match terms
-            .fec
-            .map(|fec| Layout::new(&fec, traffic.maxdata, self.options.capacity))
-        {
-            // Too small a buffer is the transmitter's to refuse: so its user hears of it.
-            None | Some(Err(LayoutError::Window)) => None,
-            Some(layout) => Some(layout.ok()?),
-        };
-        Some(Terms {
-            feedback: feedback(&terms, None),
-            service: traffic.service,
-            layout,
-            supplies: traffic.caps.contains(Caps::CATCHUP),
-            buckets: terms.buckets,
-            is_open: traffic.service == service::MULTICAST_UNACKNOWLEDGED
-                && header.options.contains(Options::NOERR),
-        })
+    /// Whether the transmitter had its second to answer, and did not.
+    pub(in crate::engine::group) fn is_unanswered(&self, now: Time) -> bool {
+        let asks = self.stage == Stage::Joining && !self.joining.again;
+        asks && now >= self.joining.since + TURN
+    }
+
+    /// Since when the transmitter has not answered.
+    pub(in crate::engine::group) fn asked_since(&self) -> Time {
+        self.joining.since
     }
 
     fn bind(
@@ -136,6 +105,7 @@ impl Receiver {
             address: datagram.src,
             key: header.key.value(),
             member: 0,
+            announced: datagram.data.len(),
             service: terms.service,
             supplies: terms.supplies,
             buckets: terms.buckets,
@@ -144,12 +114,13 @@ impl Receiver {
         self.joining.since = env.now;
         self.heard.since = (env.now, 0);
         self.watch.heard(env.now);
-        env.tell(GroupEvent::Found(datagram.src));
+        self.found(env);
         if whole {
             self.stage = Stage::Confirming;
         } else if terms.is_open {
             self.stage = Stage::Following;
             self.stream = super::new_stream(header.seq, &self.options);
+            self.hand_out(env);
         } else {
             self.stage = Stage::Joining;
             self.ask(env);
@@ -272,6 +243,7 @@ impl Receiver {
         if self.stage == Stage::Joining {
             self.stage = Stage::Member;
             self.joining.at = None;
+            self.hand_out(env);
             if !self.joining.again {
                 self.begin_at(join_point);
             }
@@ -312,6 +284,62 @@ impl Receiver {
             ..ExtendedTraffic::default()
         }
     }
+}
+
+/// What a packet of a transmitter that is not heard yet invites a receiver with these options to. `None`: it can not take what is
+/// announced, or it is for others.
+pub(in crate::engine::group) fn invitation(
+    options: &JoinOptions,
+    datagram: &Datagram<'_>,
+    header: &Header,
+    said: &ToGroup<'_>,
+    env: &mut GroupEnv<'_>,
+) -> Option<Terms> {
+    let (first, whole) = match said {
+        ToGroup::Announcement(first) => (first, false),
+        ToGroup::Datagram(first) => (first, true),
+        _ => return None,
+    };
+    let wanted = options
+        .source
+        .is_none_or(|source| source.to_canonical() == datagram.src.ip().to_canonical());
+    let key = header.key.value();
+    // What this endpoint transmits is for others, unless its user names it as the source.
+    let is_echo = env.is_own(key) && options.source.is_none();
+    if !wanted || is_echo || env.is_buried(datagram.src, key) {
+        return None;
+    }
+    let terms = terms(options, header, first)?;
+    (whole || terms.is_open || header.options.contains(Options::SREQ)).then_some(terms)
+}
+
+/// What an announcement says to a receiver with these options.
+fn terms(options: &JoinOptions, header: &Header, first: &First<'_>) -> Option<Terms> {
+    let Traffic::Extended(traffic) = &first.traffic else {
+        return None;
+    };
+    let terms = GroupTerms::read(traffic.tlvs).ok()?;
+    let fits = traffic.maxdata as usize <= size::payload(options.datagram);
+    if first.address.port() != Some(options.service_number) || !fits {
+        return None;
+    }
+    let layout = match terms
+        .fec
+        .map(|fec| Layout::new(&fec, traffic.maxdata, options.capacity))
+    {
+        // Too small a buffer is the transmitter's to refuse: so its user hears of it.
+        None | Some(Err(LayoutError::Window)) => None,
+        Some(layout) => Some(layout.ok()?),
+    };
+    Some(Terms {
+        feedback: feedback(&terms, None),
+        service: traffic.service,
+        layout,
+        supplies: traffic.caps.contains(Caps::CATCHUP),
+        buckets: terms.buckets,
+        is_open: traffic.service == service::MULTICAST_UNACKNOWLEDGED
+            && header.options.contains(Options::NOERR),
+    })
 }
 
 /// What is said, else what was known, else what is usual.

@@ -245,3 +245,11 @@ fn the_end_of_a_group_one_is_not_in_is_forgotten_with_it() {
     let found = GroupEvent::Found(TRANSMITTER);
     assert_eq!(script.events(), [found.clone(), found]);
 }
+
+#[test]
+fn a_join_is_padded_but_no_longer_than_its_announcement() {
+    for (announced, least, most) in [(200, 100, 200), (548, 480, 548), (1_472, 480, 548)] {
+        let octets = Script::new(options()).join_for_announcement_of(announced);
+        assert!((least..=most).contains(&octets), "{octets} for {announced}");
+    }
+}

@@ -14,6 +14,7 @@ mod intake;
 mod join;
 mod need;
 mod packets;
+mod place;
 mod seams;
 mod unreliable;
 mod watch;
@@ -33,8 +34,10 @@ use bucket::Answering;
 use close::Close;
 use core::net::SocketAddr;
 use join::Joining;
+pub(super) use join::invitation;
 use need::Needs;
 use packets::Outbox;
+use place::Place;
 use watch::Watch;
 use xtp_wire::{Diag, DiagCode, Format, GroupBuckets, Header, MAX_NAME_LEN, Options, ToGroup, ToMember};
 
@@ -68,6 +71,8 @@ struct Bound {
     key: u64,
     /// By which key the transmitter knows this receiver; 0 before it said so.
     member: u64,
+    /// Octets of the announcement.
+    announced: usize,
     service: u8,
     /// Whether it lets those who fell behind fetch what they lack.
     supplies: bool,
@@ -118,8 +123,12 @@ pub(super) struct Receiver {
     close: Close,
     watch: Watch,
     outbox: Outbox,
+    /// It hears the transmitter for a listener of the group.
+    place: Option<Place>,
     /// The user found nothing to read since it was last told that there is something.
     waits: bool,
+    /// The user has read some of the stream.
+    has_read: bool,
     released: bool,
     gone: bool,
 }
@@ -158,7 +167,9 @@ impl Receiver {
             close: Close::default(),
             watch: Watch::new(env.now),
             outbox: Outbox::new(env.random() as u32),
+            place: None,
             waits: true,
+            has_read: false,
             released: false,
             gone: false,
         })
@@ -183,14 +194,11 @@ impl Receiver {
         if self.stage == Stage::Over {
             return known && env.is_buried(datagram.src, key);
         }
-        if self.released {
+        if !known || self.gone || self.released && !self.stays() {
             // Its user has let go: what it says last is said, and nobody is told anything.
             return known;
         }
-        if !known {
-            return self.hear_stranger(datagram, header, said, env);
-        }
-        self.hear(datagram, env);
+        self.hear(datagram, said, env);
         match said {
             ToGroup::Announcement(first) => self.announced(header, first, env),
             ToGroup::Datagram(first) => self.datagram(datagram, header, first, env),
@@ -218,7 +226,7 @@ impl Receiver {
         if theirs && self.stage == Stage::Over && matches!(said, ToMember::Answer { .. }) {
             self.outbox.reject.clone_from(&self.close.rejected);
         }
-        if !theirs || self.released || self.stage == Stage::Over {
+        if !theirs || self.gone || self.released && !self.stays() || self.stage == Stage::Over {
             return;
         }
         match said {
@@ -264,28 +272,33 @@ impl Receiver {
         } else if self.close.said {
             self.finish(GroupClose::Normal, env);
         } else {
+            if self.place.is_some() {
+                // It goes on for others.
+                self.bury(env);
+            }
             self.finish(GroupClose::Dropped(DiagReason(diag.val)), env);
         }
     }
 
     pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
-        if self.bound.as_ref().map(|bound| bound.address) == Some(peer) && self.stage != Stage::Over {
-            self.lost(env);
+        if self.bound.as_ref().map(|bound| bound.address) == Some(peer) {
+            self.doubt_transmitter(env.now);
         }
     }
 
     /// Due timers fire, and what is to be sent goes into `out`.
     pub(super) fn flush(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
         self.called(env);
-        if self.stage != Stage::Over {
+        if self.stage != Stage::Over && !self.gone {
             self.join_due(env);
             self.need_due(env);
             self.watch_due(env);
             self.report_due(env);
         }
         self.emit(env, out);
-        if self.released {
-            self.gone = true;
+        self.gone |= self.released && !self.stays();
+        if self.gone {
+            env.forget_key(self.key);
         }
     }
 
@@ -308,7 +321,7 @@ impl Receiver {
 
     /// Whether `flush` would send something now.
     pub(super) fn is_pressing(&self) -> bool {
-        self.released || !self.outbox.is_empty()
+        self.gone || self.released && !self.stays() || !self.outbox.is_empty()
     }
 
     pub(super) fn is_gone(&self) -> bool {
@@ -336,6 +349,7 @@ impl Receiver {
             true => self.stream.read(max),
             false => None,
         };
+        self.has_read |= item.is_some();
         let read = match item {
             Some(Item::Data { seq, bytes, eom }) => Read::Data {
                 offset: seq,
@@ -374,12 +388,16 @@ impl Receiver {
     fn tell_readable(&mut self, env: &mut GroupEnv<'_>) {
         if self.waits {
             self.waits = false;
-            env.tell(GroupEvent::Readable);
+            if self.is_handed_out() {
+                env.tell(GroupEvent::Readable);
+            }
         }
     }
 
-    /// Forgets the transmitter, and everything that came of it: as before anybody was heard.
+    /// Forgets the transmitter, and everything that came of it: as before anybody was heard. For one that a listener made for it that is
+    /// the end.
     fn start_over(&mut self) {
+        self.gone |= self.place.is_some() && self.stage != Stage::Listening;
         self.stage = Stage::Listening;
         self.bound = None;
         self.heard = Heard::default();
@@ -399,6 +417,7 @@ impl Receiver {
         if self.stage == Stage::Over {
             return;
         }
+        self.hand_out(env);
         self.stage = Stage::Over;
         let reject = self.outbox.reject.take();
         self.outbox.clear();
@@ -406,7 +425,7 @@ impl Receiver {
         self.needs = Needs::default();
         self.blocks = None;
         self.tell_readable(env);
-        env.tell(GroupEvent::Closed(close));
+        self.tell_closed(close, env);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::need::Missing;
 use super::{Receiver, Stage};
 use crate::engine::group::{GroupEnv, emit};
+use crate::path::LEAST_DATAGRAM;
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use smallvec::SmallVec;
@@ -14,6 +15,9 @@ use xtp_wire::{
 
 /// Most ranges in a status packet.
 pub(super) const SPANS: usize = 32;
+/// Octets of the specifier of a join: three times that leave room for as many answers as are repeated (§7.3), and with all the rest
+/// it is no longer than the shortest announcement.
+const PADDED: usize = 440;
 /// The rate is measured over no less than this.
 const MEASURE: core::time::Duration = core::time::Duration::from_millis(10);
 /// Units of the rate in a GNACK.
@@ -136,6 +140,7 @@ impl Receiver {
         if options.contains(Options::RCLOSE) {
             if !self.close.said {
                 self.close.said_in = self.outbox.sync;
+                self.close.said_at = Some(env.now);
             }
             self.close.said = true;
             self.close.at = None;
@@ -174,12 +179,15 @@ impl Receiver {
             name: Some(&*name).filter(|name| !name.is_empty()),
             ..GroupTerms::default()
         };
+        // A member is proved; and no announcement draws more than its own length.
+        let pads = bound.announced >= LEAST_DATAGRAM && self.stage == Stage::Joining;
         let fixed = self.own_traffic();
         let mut specifier = ExtendedTrafficBuilder::new(fixed);
-        let mut octets = [0; 256];
-        let written = terms
-            .add_to(&mut specifier)
-            .and_then(|()| specifier.encode(&mut octets));
+        let mut octets = [0; PADDED];
+        let written = terms.add_to(&mut specifier).and_then(|()| {
+            specifier.pad_to(if pads { PADDED } else { 0 });
+            specifier.encode(&mut octets)
+        });
         let tlvs = written.ok().and_then(|len| octets.get(EXTENDED_TRAFFIC_LEN..len));
         let Some(tlvs) = tlvs.and_then(Tlvs::new) else {
             return;

@@ -245,6 +245,35 @@ impl Script {
         self.engine.receive_group(self.now, GROUP, datagram);
     }
 
+    /// The transmitter announces itself in so many octets; those of the join that leaves.
+    pub(super) fn join_for_announcement_of(&mut self, announced: usize) -> usize {
+        let terms = self.terms();
+        let fixed = ExtendedTraffic {
+            service: self.service,
+            maxdata: 1_440,
+            caps: self.caps,
+            ..ExtendedTraffic::default()
+        };
+        let mut specifier = ExtendedTrafficBuilder::new(fixed);
+        terms.add_to(&mut specifier).expect("they fit");
+        let mut room = vec![0; announced];
+        let around = 32 + 16;
+        specifier.pad_to(announced - around);
+        let len = specifier.encode(&mut room).expect("it fits");
+        let tlvs = Tlvs::new(&room[EXTENDED_TRAFFIC_LEN..len]).expect("just written");
+        let first = First {
+            address: Self::address(),
+            traffic: Traffic::Extended(ExtendedTraffic { tlvs, ..fixed }),
+            data: DataSegment { tag: None, data: &[] },
+        };
+        self.say_to_group(ToGroup::Announcement(first), 0, Options::SREQ);
+        let mut out = TransmitBatch::new();
+        self.engine.flush(self.now, &mut out);
+        let mut left = 0;
+        out.for_each_datagram(|_, octets| left += octets.len());
+        left
+    }
+
     /// Another receiver says to the group what it has.
     pub(super) fn overhear(&mut self, key: u64, said: ToTransmitter<'_>) {
         let header = GroupHeader {
@@ -441,7 +470,7 @@ impl Script {
     pub(super) fn receiver<R>(&mut self, look: impl FnOnce(&Receiver) -> R) -> R {
         let look = |party: &mut Party, _: &mut GroupEnv<'_>| match party {
             Party::Receiver(receiver) => look(receiver),
-            Party::Transmitter(_) => unreachable!("a receiver was made"),
+            _ => unreachable!("a receiver was made"),
         };
         self.engine.with_party(self.id, look).expect("it is there")
     }

@@ -1,11 +1,14 @@
 //! Joins: the four steps, and who is on the way (§9.10).
 
 use super::Transmitter;
+use super::asleep::later;
 use super::members::Member;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
-use crate::group::{GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
+use crate::group::{DropReason, GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
+use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
+use crate::time::sleep::READING;
 use crate::transmit::Datagram;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -19,6 +22,9 @@ const GIVEN_UP: Duration = Duration::from_secs(6);
 /// Who was answered and has said nothing for so long gives its place to another one, if all are taken: so those who ask from
 /// addresses at which they do not listen keep nobody out for long.
 const GIVES_WAY: Duration = Duration::from_millis(500);
+/// So many times what came from an address that has shown nothing is sent there (§7.8).
+const BUDGET: u64 = 3;
+const MOST_BUDGET: u64 = 1 << 12;
 /// A late one that lacks no more than leaves in so long is repaired by the group, where it could fetch that by itself.
 const LITTLE: Duration = Duration::from_millis(100);
 /// Or no more than so many blocks.
@@ -46,6 +52,10 @@ pub(super) struct Pending {
     asked: Time,
     pub(super) told: Time,
     repeat: Duration,
+    /// What the carrier says about its port.
+    doubt: Option<Reports>,
+    /// Octets that may still be sent to an address that has shown nothing (§7.8).
+    budget: u64,
 }
 
 /// All who are on the way, by T.
@@ -92,6 +102,16 @@ impl Joins {
         (now.since(first.asked) >= GIVES_WAY).then_some(*own)
     }
 
+    /// Whether a packet of so many octets may be sent to whom this T was given: as often as it likes, unless it is on the way.
+    pub(super) fn may_send(&mut self, own: u64, octets: u64) -> bool {
+        let Some(pending) = self.pending.get_mut(&own) else {
+            return true;
+        };
+        let left = pending.budget.checked_sub(octets);
+        pending.budget = left.unwrap_or(pending.budget);
+        left.is_some()
+    }
+
     /// Whether another join may be answered in this second.
     fn may_answer(&mut self, rate: u32, now: Time) -> bool {
         if now.since(self.second) >= Duration::from_secs(1) || self.answered == 0 {
@@ -105,13 +125,22 @@ impl Joins {
     /// Whose answer is to be repeated; those who never confirmed are given up.
     pub(super) fn due(&mut self, now: Time, again: &mut Vec<u64>, given_up: &mut Vec<u64>) {
         for (own, pending) in &mut self.pending {
-            if now.since(pending.asked) >= GIVEN_UP {
+            let gone = |doubt: Reports| doubt.outcome(now) == Outcome::Gone;
+            if now.since(pending.asked) >= GIVEN_UP || pending.doubt.is_some_and(gone) {
                 given_up.push(*own);
             } else if now.since(pending.told) >= pending.repeat {
                 pending.told = now;
                 pending.repeat = (2 * pending.repeat).min(LONGEST_REPEAT);
                 again.push(*own);
             }
+        }
+    }
+
+    /// This transmitter was stopped for `span`, until `now`.
+    pub(super) fn excuse(&mut self, span: Duration, now: Time) {
+        for pending in self.pending.values_mut() {
+            pending.asked = later(pending.asked, span, now).max(now + READING - GIVEN_UP);
+            pending.doubt = None;
         }
     }
 
@@ -124,17 +153,20 @@ impl Joins {
         *self = Self::default();
     }
 
-    /// Those who join from this address.
-    pub(super) fn at(&self, address: SocketAddr) -> Vec<u64> {
-        let all = self.pending.iter();
-        all.filter(|(_, pending)| pending.address == address)
-            .map(|(own, _)| *own)
-            .collect()
+    /// The carrier says that nobody listens at this address.
+    pub(super) fn doubt(&mut self, address: SocketAddr, wait: Duration, now: Time) {
+        for pending in self.pending.values_mut() {
+            if pending.address == address {
+                pending.doubt = Some(Reports::and(pending.doubt, wait, now));
+            }
+        }
     }
 }
 
 /// What a join says of its sender.
 struct Asker<'a> {
+    /// Octets of the datagram.
+    octets: u64,
     address: SocketAddr,
     local: Option<IpAddr>,
     key: u64,
@@ -147,6 +179,8 @@ struct Asker<'a> {
     service: Option<u16>,
     /// It answers to the whole group where that is asked for.
     answers_all: bool,
+    /// It knows parity.
+    decodes: bool,
 }
 
 impl Transmitter {
@@ -166,6 +200,7 @@ impl Transmitter {
             return;
         };
         let asker = Asker {
+            octets: datagram.data.len() as u64,
             address: datagram.src,
             local: datagram.dst,
             key,
@@ -177,19 +212,20 @@ impl Transmitter {
             in_rate: specifier.inrate,
             service: port,
             answers_all: specifier.caps.contains(Caps::MB),
+            decodes: specifier.caps.contains(Caps::FEC),
         };
         if self.is_datagram() {
             return self.take_datagram_join(datagram, header, key, &terms, env);
         }
-        if let Some(index) = self.members.by_peer(asker.address, key) {
+        let known = self.members.by_peer(asker.address, key);
+        // Who lost its place to another one of its name comes again as one that is new.
+        let is_replaced =
+            |index: &u32| self.members.get(*index).state == MemberState::Dropped(DropReason::Replaced);
+        if let Some(index) = known.filter(|index| !is_replaced(index)) {
             return self.repeat_to(index, header.sync);
         }
         if let Some(own) = self.joins.by_peer(asker.address, key) {
-            if let Some(pending) = self.joins.get_mut(own) {
-                pending.heard_sync = header.sync;
-            }
-            // The answer is on its way, or about to be repeated.
-            return;
+            return self.hear_again(own, header.sync, asker.octets, env.now);
         }
         if !self.joins.may_answer(self.options.feedback_rate, env.now) {
             return;
@@ -203,6 +239,17 @@ impl Transmitter {
                 DiagCode::JoinRefused,
                 value,
             )),
+        }
+    }
+
+    /// A join came again: the answer to it is on its way, or was lost.
+    fn hear_again(&mut self, own: u64, sync: u32, octets: u64, now: Time) {
+        if let Some(pending) = self.joins.get_mut(own) {
+            pending.heard_sync = sync;
+            pending.budget = (pending.budget + BUDGET * octets).min(MOST_BUDGET);
+            if now.since(pending.told) >= FIRST_REPEAT {
+                self.replies.push(Reply::Standing(own));
+            }
         }
     }
 
@@ -239,7 +286,8 @@ impl Transmitter {
         }
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
         let silent = self.buckets.is_some() && !asker.answers_all;
-        if silent || asker.maxdata < self.terms.maxdata || room < 2 * self.block_len() {
+        let lacks = self.terms.fec.is_some() && !asker.decodes;
+        if silent || lacks || asker.maxdata < self.terms.maxdata || room < 2 * self.block_len() {
             return Err(Some(DiagValue::TrafficRefused));
         }
         if self.is_ending() || (self.options.slow == Slow::Drop && self.is_late(asker.control.rseq)) {
@@ -316,6 +364,8 @@ impl Transmitter {
             asked: env.now,
             told: env.now,
             repeat: self.feedback().first_repeat(FIRST_REPEAT),
+            doubt: None,
+            budget: BUDGET * asker.octets,
         };
         self.joins.insert(own, pending);
         self.replies.push(Reply::Standing(own));
@@ -331,7 +381,9 @@ impl Transmitter {
         env: &mut GroupEnv<'_>,
     ) -> Option<u32> {
         let pending = self.joins.get_mut(own).filter(|pending| pending.address == src)?;
-        let answered = (pending.sync == echo).then(|| env.now.since(pending.told));
+        let told = pending.told;
+        let measures = pending.sync == echo && self.measures(told);
+        let answered = measures.then(|| env.now.since(told));
         let pending = self.joins.remove(own)?;
         self.replace(&pending, env);
         let required = self.members.is_required(&pending.name, pending.address);
@@ -351,6 +403,7 @@ impl Transmitter {
             // It may report what it saw before it heard the answer.
             echo: self.line.sync.wrapping_sub(1 << 20),
             live: pending.live,
+            back_at: pending.live,
             lagged: pending.late,
             since: self.stream.nxt,
             counted: self.line.sync,
@@ -371,15 +424,10 @@ impl Transmitter {
 
     /// Those under whose name a new one joined are out.
     fn replace(&mut self, pending: &Pending, env: &mut GroupEnv<'_>) {
-        let named = !pending.name.is_empty();
-        let out: Vec<u32> = self
-            .members
-            .predecessors(&pending.name, pending.address)
-            .filter(|(_, member)| named || member.address == pending.address || member.misses > 0)
-            .map(|(index, _)| index)
-            .collect();
+        let before = self.members.predecessors(&pending.name, pending.address);
+        let out: Vec<u32> = before.map(|(index, _)| index).collect();
         for index in out {
-            self.drop_member(index, crate::group::DropReason::Replaced, env);
+            self.drop_member(index, DropReason::Replaced, env);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::scripted::*;
 use crate::group::{CastOptions, DropReason, GroupEvent, MemberId, MemberState, Slow};
-use xtp_wire::{DiagCode, DiagValue, Options, Spans, ToGroup, ToMember};
+use xtp_wire::{Caps, DiagCode, DiagValue, Options, Spans, ToGroup, ToMember};
 
 fn stage() -> Stage {
     let mut stage = Stage::new(CastOptions {
@@ -36,17 +36,24 @@ fn who_can_not_take_part_hears_why() {
     is_refused(|actor| actor.port = 7, DiagValue::NoListener);
     is_refused(|actor| actor.maxdata = 1_000, DiagValue::TrafficRefused);
     is_refused(|actor| actor.room = 100_000, DiagValue::TrafficRefused);
+    is_refused(|actor| actor.caps.remove(Caps::FEC), DiagValue::TrafficRefused);
+}
+
+fn answers(stage: &Stage) -> usize {
+    stage.heard.iter().filter(|one| one.to_member().is_some()).count()
 }
 
 #[test]
 fn the_answer_is_repeated_until_it_is_heard_or_given_up() {
     let mut stage = stage();
     let mut actor = Actor::new(1, stage.key());
-    actor.join(&mut stage, 0, Options::empty());
+    // Three times the octets of eight joins are more than eight answers.
+    for _ in 0..8 {
+        actor.join(&mut stage, 0, Options::empty());
+    }
     stage.run(20 * SECOND);
-    let answers = stage.heard.iter().filter(|one| one.to_member().is_some()).count();
     // At 0, 0.04, 0.12, 0.28, 0.6, 1.24, 2.52 and 4.52 s.
-    assert_eq!(answers, 8);
+    assert_eq!(answers(&stage), 8);
     let (seq, _, sync) = actor.answer(&stage.heard).expect("answered");
     actor.confirm(&mut stage, seq, sync);
     stage.flush();
@@ -55,6 +62,20 @@ fn the_answer_is_repeated_until_it_is_heard_or_given_up() {
         stage.engine.group_members(stage.now, stage.id).expect("known"),
         []
     );
+}
+
+#[test]
+fn a_join_that_comes_again_is_answered_at_once_within_its_budget() {
+    let mut stage = stage();
+    let mut actor = Actor::named(1, stage.key(), "long enough for two answers");
+    actor.join(&mut stage, 0, Options::empty());
+    stage.run(3 * SECOND);
+    assert_eq!(answers(&stage), 2, "at once and 40 ms later");
+    actor.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    assert_eq!(answers(&stage), 3, "at once");
+    stage.run(17 * SECOND);
+    assert_eq!(answers(&stage), 4);
 }
 
 /// What is kept begins within a packet: who comes late lacks the rest of that packet, and gets it.
@@ -178,6 +199,58 @@ fn the_same_name_again_takes_the_place_of_a_silent_one_only() {
     let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
     assert_eq!(reports[0].state, MemberState::Dropped(DropReason::Replaced));
     assert_eq!(reports[1].name, "left");
+}
+
+/// Two receivers without a name on one host, or behind one NAT.
+#[test]
+fn a_nameless_one_keeps_its_place_when_another_joins_from_its_host() {
+    let mut stage = stage();
+    let key = stage.key();
+    let (mut old, mut new) = (Actor::new(1, key), Actor::new(1, key));
+    (new.at, new.key) = (core::net::SocketAddr::new(old.at.ip(), 50_000), 0x2000);
+    old.enter(&mut stage);
+    stage.write(100_000);
+    // It is not scheduled for a second, and misses polls.
+    stage.run(SECOND);
+    new.enter(&mut stage);
+    stage.flush();
+    assert!(stage.events.contains(&GroupEvent::Joined(MemberId(1))));
+    let out = |event: &GroupEvent| matches!(event, GroupEvent::Dropped(..));
+    assert!(!stage.events.iter().any(out), "{:?}", stage.events);
+}
+
+#[test]
+fn who_lost_its_place_to_one_of_its_name_joins_again() {
+    let mut stage = stage();
+    let key = stage.key();
+    let (mut old, mut new) = (Actor::named(1, key, "left"), Actor::named(2, key, "left"));
+    old.enter(&mut stage);
+    stage.run(SECOND);
+    new.enter(&mut stage);
+    stage.take();
+    let told = |stage: &Stage| {
+        stage
+            .heard
+            .iter()
+            .filter(|one| one.to == old.at)
+            .find_map(|one| match one.to_member() {
+                Some(ToMember::Diag(diag)) => Some(diag.code),
+                _ => None,
+            })
+    };
+    old.clone().confirm(&mut stage, 0, 0);
+    stage.flush();
+    assert_eq!(told(&stage), Some(DiagCode::InvalidContext.to_wire()));
+    // The other one, which somebody made up, is silent soon.
+    stage.run(SECOND);
+    stage.events.clear();
+    old.enter(&mut stage);
+    stage.flush();
+    let back = [
+        GroupEvent::Dropped(MemberId(1), DropReason::Replaced),
+        GroupEvent::Joined(MemberId(2)),
+    ];
+    assert_eq!(stage.events[..2], back);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::scripted::*;
 use crate::group::{BucketOptions, CastOptions, DropReason, GroupEvent, MemberId, Mode};
-use crate::{Datagram, Ecn};
+use crate::{Datagram, Ecn, Failure};
 use xtp_wire::{Caps, Control, GroupHeader, Options, Span, Spans, ToGroup, ToTransmitter, Xcntl};
 
 const PACKET: u64 = 1_440;
@@ -130,6 +130,49 @@ fn whom_nobody_hears_holds_up_no_end() {
         let out = GroupEvent::Dropped(member, DropReason::Silent);
         assert!(stage.events.contains(&out), "{:?}", stage.events);
     }
+}
+
+/// A laggard has come as far as the group repairs for it, and all who hold the window are gone: it is told to fetch what follows.
+#[test]
+fn who_is_left_when_all_holders_are_gone_fetches_the_rest() {
+    let (mut stage, one, other) = stage(ripe());
+    let mut late = Actor::new(3, one.group);
+    let have_all = |stage: &mut Stage| {
+        for _ in 0..3 {
+            stage.run(100 * MS);
+            let position = stage.position();
+            answer(stage, &one, position, &[]);
+            answer(stage, &other, position, &[]);
+        }
+    };
+    have_all(&mut stage);
+    late.room = 2 * PACKET;
+    late.enter(&mut stage);
+    let (_, live, _) = late.answer(&stage.heard).expect("it is answered");
+    assert_eq!(live, stage.position(), "it fetches what left before");
+    for _ in 0..20 {
+        stage.run(10 * MS);
+        let most = stage.position().min(live + 5 * PACKET);
+        answer(&mut stage, &one, most, &[]);
+        answer(&mut stage, &other, most, &[]);
+    }
+    // Until it is believed.
+    for _ in 0..40 {
+        let now = stage.now;
+        for gone in [&one, &other] {
+            stage.engine.failed(now, gone.at, Failure::PortUnreachable);
+        }
+        stage.run(100 * MS);
+    }
+    let echo = newest(&stage.heard);
+    late.status(&mut stage, live, echo, Options::empty());
+    stage.flush();
+    let (_, then, _) = late.answer(&stage.heard).expect("it is told");
+    assert_eq!(then, stage.position(), "it fetches the rest");
+    let echo = newest(&stage.heard);
+    late.status(&mut stage, then, echo, Options::empty());
+    stage.flush();
+    assert!(stage.events.contains(&GroupEvent::Returned(MemberId(2))));
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Transmitter {
         let member = self.members.get_mut(index);
         (member.heard, member.misses, member.lagged, member.fetches) = (env.now, 0, true, true);
         if was_holder {
-            (member.live, member.behind) = (live, None);
+            (member.live, member.back_at, member.behind) = (live, live, None);
             self.members.turn(index, MemberState::Laggard, env.now);
             env.tell(GroupEvent::Laggard(MemberId(index)));
             self.rate.members_changed(&self.members, env.now);

@@ -43,6 +43,11 @@ impl Transmitter {
             .expected()
             .is_some_and(|expected| self.members.required_here() >= expected);
         let waited = env.now >= until;
+        let is_short = here == 0 || self.expected().is_some() && !complete;
+        if waited && is_short && self.waits_for_busy(self.began + self.options.wait, env.now) {
+            self.phase = Phase::Gathering(env.now + STEPS);
+            return;
+        }
         if waited && here == 0 {
             // Somebody may be about to join, but nobody can hold up the end by joining for ever.
             let since = *self.quiet_since.get_or_insert(env.now);
@@ -114,7 +119,8 @@ impl Transmitter {
         }
         // Whoever is joining may be about to hold the window, but nobody can hold up the end by joining for ever.
         let since = *self.quiet_since.get_or_insert(now);
-        self.joins.len() == 0 || now.since(since) >= JOINING
+        let joined = self.joins.len() == 0 || now.since(since) >= JOINING;
+        joined && !self.waits_for_busy(since, now)
     }
 
     /// When `settle` looks again although nothing happens.
@@ -122,7 +128,10 @@ impl Transmitter {
         match self.phase {
             Phase::Gathering(until) => Some(until),
             Phase::Ending(said, at) if said < ENDS => Some(at),
-            Phase::Sending => self.quiet_since.map(|since| since + JOINING),
+            Phase::Sending => self.quiet_since.map(|since| {
+                let joined = (self.joins.len() > 0).then(|| since + JOINING);
+                joined.max(self.busy_until(since)).unwrap_or(since)
+            }),
             _ => None,
         }
     }

@@ -24,8 +24,17 @@ pub(super) struct Message {
     data: Bytes,
     next: Time,
     repeat: Duration,
-    /// Who has not answered by then is not waited for.
+    /// Who has not answered by then is not waited for, but who is busy.
     until: Time,
+    /// Since when only those are waited for.
+    overdue: Option<Time>,
+}
+
+impl Message {
+    /// The transmitter was stopped for `span`: it waits for so long more, and reads what came until `soon` at least.
+    pub(super) fn excuse(&mut self, span: Duration, soon: Time) {
+        self.until = (self.until + span).max(soon);
+    }
 }
 
 impl Transmitter {
@@ -74,6 +83,7 @@ impl Transmitter {
             next: env.now,
             repeat: FIRST_REPEAT,
             until: env.now + patience,
+            overdue: None,
         });
         Ok(transmitter)
     }
@@ -93,10 +103,17 @@ impl Transmitter {
             return;
         };
         let first = message.next == self.began;
-        if !first && (self.all_answered() || message.until <= env.now) {
+        let since = message.overdue.unwrap_or(message.until);
+        let is_late = message.until <= env.now;
+        let waits = is_late && self.waits_for_busy(since, env.now);
+        if !first && (self.all_answered() || is_late && !waits) {
             return self.end_message(env, out);
         }
-        if message.next > env.now {
+        if let Some(message) = self.message.as_mut().filter(|_| waits) {
+            message.overdue = Some(since);
+            message.until = env.now + LONGEST_REPEAT;
+        }
+        if self.message.as_ref().is_none_or(|message| message.next > env.now) {
             return;
         }
         self.send_message(env, out);

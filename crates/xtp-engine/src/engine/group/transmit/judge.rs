@@ -1,11 +1,13 @@
 //! Who is silent, who is behind, who is out (§9.10).
 
 use super::Transmitter;
+use super::asleep::later;
 use super::members::Member;
 use super::poll::Asked;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState, Slow};
+use crate::path::hint::{Outcome, Reports};
 use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -67,12 +69,27 @@ pub(super) struct Judge {
     usual: u64,
     /// Where the turn of probes goes on.
     turn: usize,
+    /// When this transmitter ran again after it was stopped.
+    pub(super) woke: Option<Time>,
 }
 
 impl Judge {
     /// Somebody is there to be looked at.
     pub(super) fn begin(&mut self, now: Time) {
         self.next = self.next.or(Some(now + INTERVAL));
+    }
+
+    /// This transmitter was stopped for `span`, until `now`.
+    pub(super) fn excuse(&mut self, span: Duration, now: Time) {
+        self.woke = Some(now);
+        let counts = [
+            &mut self.rest_since,
+            &mut self.sent_since,
+            &mut self.only_laggards_since,
+        ];
+        for since in counts.into_iter().flatten() {
+            *since = later(*since, span, now);
+        }
     }
 }
 
@@ -88,6 +105,7 @@ impl Transmitter {
         if let Some(round_trip) = self.members.round_trip() {
             self.round_trip = round_trip.max(Duration::from_micros(500));
         }
+        self.judge_doubts(env);
         self.note_rest(now);
         let lossy = self.usual_needs();
         self.judge.usual = lossy;
@@ -98,12 +116,16 @@ impl Transmitter {
             if !member.is_open() {
                 continue;
             }
+            if self.is_reading(now) {
+                continue;
+            }
             let quiet = now.since(member.heard);
             let silent = self.feedback().is_silent(member.misses, quiet) || self.is_unheard(quiet);
             if let Some(verdict) = self.verdict(index, silent, lossy, now) {
                 verdicts.push((index, verdict));
             } else if (silent
                 || (member.is_laggard() && !member.fetches)
+                || member.doubt.is_some()
                 || self.is_missed(member.heard, now))
                 && now.since(member.told) >= member.tell_after
             {
@@ -179,7 +201,7 @@ impl Transmitter {
         }
         let now_missing = self.stream.nxt.saturating_sub(member.rseq);
         let missing = self.judge.lacked.get(&index).copied().unwrap_or(now_missing);
-        let trickle = patience + Duration::from_secs(missing / TRICKLE);
+        let trickle = patience.saturating_add(Duration::from_secs(missing / TRICKLE));
         // One that holds the window to the end and does not come nearer to it, however often it is heard, is no other case.
         let waits = slow != Slow::Wait && member.is_holder() && now_missing > 0;
         let stands = self.judge.sent_since.filter(|_| waits);
@@ -197,8 +219,11 @@ impl Transmitter {
         if slow == Slow::Wait || !member.is_holder() {
             return None;
         }
-        // Of an anonymous one only what it said itself counts (§9.17).
-        let until = if self.is_anonymous() { member.heard } else { now };
+        // Of one that owes no answer only what it said itself counts: it may be better off by now (§9.10), and so of an anonymous one (§9.17).
+        let until = match self.is_anonymous() || member.misses == 0 {
+            true => member.heard,
+            false => now,
+        };
         let behind = member
             .behind
             .is_some_and(|since| until.since(since) >= BEHIND.max(4 * self.round_trip));
@@ -302,9 +327,9 @@ impl Transmitter {
 
     /// A holder becomes a laggard, and is told so.
     fn leave_behind(&mut self, index: u32, env: &mut GroupEnv<'_>) {
-        let live = self.live_of(index);
+        self.set_live(index);
         let member = self.members.get_mut(index);
-        (member.live, member.lagged, member.behind) = (live, true, None);
+        (member.lagged, member.behind) = (true, None);
         member.tell_after = FIRST_TOLD;
         let own = member.own;
         self.members.turn(index, MemberState::Laggard, env.now);
@@ -338,28 +363,30 @@ impl Transmitter {
         }
     }
 
-    /// A laggard that reports may hold the window again: near enough to the quorum and with nothing missing that the group does not
-    /// repair, or because nobody else does.
+    /// A laggard that reports may hold the window again: near enough to the quorum, with nothing missing that the group does not
+    /// repair, and, if it asked for too much, with half of its account left; or because nobody else does.
     pub(super) fn place_laggard(&mut self, index: u32, env: &mut GroupEnv<'_>) {
         let member = self.members.get(index);
         if !member.is_laggard() || member.fetches || self.is_ending() {
             return;
         }
-        let (rseq, live, own) = (member.rseq, member.live, member.own);
+        let (rseq, live, back_at, own) = (member.rseq, member.live, member.back_at, member.own);
         let alone = self.members.nobody_holds_but(member) && rseq >= self.acknowledged;
         let quorum = self.members.quorum().unwrap_or(self.acknowledged);
-        let near = rseq >= quorum.saturating_sub(self.window() / 4);
-        let whole = live == GroupPoint::NEVER || rseq >= live;
-        let lossy = self.is_lossy(index, self.judge.usual);
+        // However short the stream is: who has nothing is not near.
+        let near = rseq >= quorum.saturating_sub(self.window().min(quorum) / 4);
+        let whole = rseq >= back_at;
+        let least_left = if live == GroupPoint::NEVER { 2 } else { 1 };
+        let lossy = member.asked > self.most_asked(index, self.judge.usual) / least_left;
         let nxt = self.stream.nxt;
         let has_room = self.stream.is_sent() || member.alloc >= nxt.saturating_add(self.block_len());
-        // Nor does the group repair what it does not keep: that is fetched, too.
         let kept = rseq >= self.stream.lowest();
-        if !kept && rseq >= live {
-            self.members.get_mut(index).live = self.live_of(index);
-            return self.replies.push(Reply::Standing(own));
-        }
         if !kept || !(alone || (whole && near && has_room && !lossy)) {
+            // Nor does the group repair what it does not keep, or what questions to all would bring to light: that is fetched, too.
+            if rseq >= back_at && (!kept || self.is_past_questions(member)) {
+                self.set_live(index);
+                self.replies.push(Reply::Standing(own));
+            }
             return;
         }
         // Rows are of whole blocks: of the one it is in it asks for as many as it lacks.
@@ -368,7 +395,7 @@ impl Transmitter {
             Some(layout.start(place.block))
         });
         let member = self.members.get_mut(index);
-        (member.asked, member.since, member.behind) = (0, nxt, None);
+        member.behind = None;
         if rseq < live {
             // What it lacks between the two nobody else would ever repair.
             member.live = block.unwrap_or(rseq);
@@ -379,12 +406,20 @@ impl Transmitter {
         self.rate.members_changed(&self.members, env.now);
     }
 
-    /// From where on the group repairs for this member, which has to fetch the rest by itself; for a lossy one nothing.
-    fn live_of(&self, index: u32) -> u64 {
-        match self.is_lossy(index, self.judge.usual) {
-            true => GroupPoint::NEVER,
-            false => self.live_from_now(),
-        }
+    /// From now on the group repairs the next block and what follows for this member, which has to fetch the rest by itself; for a
+    /// lossy one nothing.
+    fn set_live(&mut self, index: u32) {
+        let next = self.live_from_now();
+        let lossy = self.is_lossy(index, self.judge.usual);
+        let member = self.members.get_mut(index);
+        member.live = if lossy { GroupPoint::NEVER } else { next };
+        member.back_at = next;
+    }
+
+    /// Whether nobody asks any more for what this member lacks of what was acknowledged: questions are for those who hold the window,
+    /// and there are none (§9.17).
+    fn is_past_questions(&self, member: &Member) -> bool {
+        self.is_anonymous() && self.members.nobody_holds_but(member) && member.rseq < self.acknowledged
     }
 
     /// From where on the group repairs for somebody who begins to fetch the rest by itself: the next block.
@@ -417,18 +452,34 @@ impl Transmitter {
         self.rate.members_changed(&self.members, env.now);
     }
 
-    /// The host there says that nobody listens on that port.
-    pub(super) fn lose_address(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
-        for own in self.joins.at(peer) {
-            self.give_up(own, env);
+    /// The carrier says that nobody listens on that port, which a firewall on the way may say as well (§3.7.2): those there are
+    /// asked at once, and are gone if it goes on.
+    pub(super) fn doubt_address(&mut self, peer: SocketAddr, now: Time) {
+        let wait = 2 * self.round_trip;
+        self.joins.doubt(peer, wait, now);
+        let all = self.members.iter_mut().map(|(_, member)| member);
+        for member in all.filter(|member| member.address == peer && member.is_open()) {
+            if member.doubt.is_none() {
+                member.tell_after = FIRST_TOLD;
+                self.replies.push(Reply::Standing(member.own));
+            }
+            member.doubt = Some(Reports::and(member.doubt, wait, now));
         }
-        let all = self.members.iter();
-        let there = all.filter(|(_, member)| member.address == peer && member.is_open());
-        let there: Vec<u32> = there.map(|(index, _)| index).collect();
-        for index in there {
+    }
+
+    /// Members whose carrier has said for long enough that nobody is there are out.
+    fn judge_doubts(&mut self, env: &mut GroupEnv<'_>) {
+        let mut gone = Vec::new();
+        for (index, member) in self.members.iter_mut().filter(|(_, member)| member.is_open()) {
+            match member.doubt.map_or(Outcome::Open, |doubt| doubt.outcome(env.now)) {
+                Outcome::Open => {}
+                Outcome::Void => member.doubt = None,
+                Outcome::Gone => gone.push(index),
+            }
+        }
+        for index in gone {
             self.drop_member(index, DropReason::Unreachable, env);
         }
-        self.after_report(env);
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::scripted::*;
 use crate::Failure;
 use crate::group::{CastOptions, DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
-use xtp_wire::{GnackBlock, Options, ToGroup, ToMember};
+use xtp_wire::{DiagCode, DiagValue, GnackBlock, Options, ToGroup, ToMember};
 
 fn stage(options: CastOptions) -> (Stage, Actor, Actor) {
     let mut stage = Stage::new(CastOptions {
@@ -113,15 +113,75 @@ fn who_waits_waits_from_the_last_word() {
     );
 }
 
+/// How often the transmitter asked the member `at` alone.
+fn asked_alone(stage: &Stage, at: core::net::SocketAddr) -> usize {
+    let asks = |one: &&Heard| one.to == at && matches!(one.to_member(), Some(ToMember::Answer { .. }));
+    stage.heard.iter().filter(asks).count()
+}
+
 #[test]
-fn a_port_nobody_listens_on_is_out_at_once() {
+fn a_port_nobody_listens_on_for_three_seconds_is_out() {
     let (mut stage, _, other) = stage(CastOptions::default());
-    stage.flush();
-    let now = stage.now;
-    stage.engine.failed(now, other.at, Failure::PortUnreachable);
-    stage.flush();
     let out = GroupEvent::Dropped(MemberId(1), DropReason::Unreachable);
-    assert_eq!(stage.events.last(), Some(&out));
+    let (begun, mut asked) = (stage.now, 0);
+    while !stage.events.contains(&out) {
+        assert!(stage.now.since(begun) < 4 * SECOND, "never");
+        // Whoever is asked there raises the same report.
+        let before = core::mem::replace(&mut asked, asked_alone(&stage, other.at));
+        if asked > before {
+            stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        }
+        stage.run(10 * MS);
+    }
+    assert!(
+        stage.now.since(begun) >= 3 * SECOND,
+        "{:?}",
+        stage.now.since(begun)
+    );
+}
+
+#[test]
+fn a_port_that_is_unreachable_for_a_moment_is_asked_and_stays() {
+    let (mut stage, mut one, mut other) = stage(CastOptions::default());
+    stage.flush();
+    let before = asked_alone(&stage, other.at);
+    for _ in 0..5 {
+        stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        stage.run(10 * MS);
+    }
+    assert_eq!(asked_alone(&stage, other.at) - before, 1, "at once");
+    one_answers(&mut stage, &mut one, 5 * SECOND);
+    let lost = |event: &GroupEvent| matches!(event, GroupEvent::Dropped(..));
+    assert!(!stage.events.iter().any(lost), "{:?}", stage.events);
+    // One that answers is asked anew by what comes later.
+    for _ in 0..10 {
+        stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        other.status(&mut stage, sent, echo, Options::empty());
+        stage.run(SECOND);
+    }
+    assert!(!stage.events.iter().any(lost), "{:?}", stage.events);
+}
+
+#[test]
+fn who_joins_from_a_port_nobody_listens_on_is_forgotten_earlier() {
+    let mut stage = Stage::new(CastOptions::default());
+    stage.flush();
+    let mut ghost = Actor::new(9, stage.key());
+    ghost.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let begun = stage.now;
+    for _ in 0..3 {
+        stage.engine.failed(stage.now, ghost.at, Failure::PortUnreachable);
+        stage.run(SECOND);
+    }
+    stage.run(200 * MS);
+    let before = ghost.answer(&stage.heard).map(|_| ghost.own);
+    ghost.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    ghost.answer(&stage.heard);
+    assert_ne!(Some(ghost.own), before, "it is answered as one that comes");
+    assert!(stage.now.since(begun) < 6 * SECOND);
 }
 
 #[test]
@@ -140,10 +200,53 @@ fn a_laggard_that_is_near_is_back() {
     );
     let (_, live, _) = other.answer(&stage.heard).expect("it was told");
     assert!(live >= 100);
+    other.status(&mut stage, live.min(sent) - 1, echo, Options::empty());
+    stage.flush();
+    assert!(!stage.events.contains(&back), "near, and an octet is missing");
     other.status(&mut stage, sent, echo, Options::empty());
     stage.flush();
     let whole = sent >= live;
     assert_eq!(stage.events.contains(&back), whole);
+}
+
+/// It says again and again that it has nothing, in a stream that is far shorter than the window.
+#[test]
+fn a_lossy_one_that_never_moves_does_not_come_and_go() {
+    for fec in [None, narrow().fec] {
+        let (mut stage, mut one, mut other) = stage(CastOptions {
+            fec,
+            rate: crate::Rate {
+                octets_per_second: 1_000_000,
+                burst: 16 << 10,
+            },
+            ..CastOptions::default()
+        });
+        stage.write(1_500_000);
+        let end = stage.now + 3 * SECOND;
+        while stage.now < end {
+            stage.run(20 * MS);
+            let (sent, echo) = (stage.position(), newest(&stage.heard));
+            one.status(&mut stage, sent, echo, Options::empty());
+            // Every block and every packet that there is.
+            other.answer_poll(&mut stage, 0, echo);
+            let last = (sent / BLOCK).min(60) as u32;
+            let blocks: Vec<_> = (0..last).map(|block| GnackBlock::new(block, 8, 8)).collect();
+            if fec.is_some() && last > 0 {
+                other.need(&mut stage, 0, echo, &blocks);
+            }
+        }
+        let count = |event: GroupEvent| stage.events.iter().filter(|one| **one == event).count();
+        assert_eq!(count(GroupEvent::Laggard(MemberId(1))), 1, "{fec:?}");
+        assert_eq!(count(GroupEvent::Returned(MemberId(1))), 0, "{fec:?}");
+        let packets = stage.count(|said| matches!(said, ToGroup::Data(_) | ToGroup::Parity(_)));
+        let symbols = 1_500_000 / 1_416 + 1;
+        // A quarter of what had left by then, and what counts as a block.
+        assert!(
+            packets <= symbols + symbols / 4 + 64,
+            "{fec:?}: {packets} of {symbols}"
+        );
+        assert_eq!(stage.position(), 1_500_000);
+    }
 }
 
 #[test]
@@ -221,4 +324,44 @@ fn a_slow_one_is_given_time_for_all_that_it_lacked() {
         // 700 000 octets at 64 KiB a second are ten seconds and more, two are the patience.
         assert_eq!(stage.events.contains(&out), second > 12, "after {second} s");
     }
+}
+
+#[test]
+fn any_patience_can_be_had() {
+    let (mut stage, mut one, _) = stage(CastOptions {
+        patience: Duration::MAX,
+        wait: Duration::MAX,
+        ..CastOptions::default()
+    });
+    stage.write(2_000_000);
+    stage.finish();
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    let dropped = |event: &GroupEvent| matches!(event, GroupEvent::Dropped(..));
+    assert!(!stage.events.iter().any(dropped), "{:?}", stage.events);
+}
+
+#[test]
+fn who_is_out_reads_why() {
+    let (mut stage, mut one, other) = stage(CastOptions {
+        slow: Slow::Wait,
+        patience: 2 * SECOND,
+        ..CastOptions::default()
+    });
+    stage.write(10_000);
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    let said = |stage: &Stage| {
+        let all = stage.heard.iter().filter(|one| one.to == other.at).rev();
+        all.filter_map(|one| match one.to_member() {
+            Some(ToMember::Diag(diag)) => Some((diag.code, diag.val)),
+            _ => None,
+        })
+        .next()
+    };
+    let why = (DiagCode::ContextAbandoned.to_wire(), DiagValue::Silent.to_wire());
+    assert_eq!(said(&stage), Some(why));
+    // It was only away, and asks.
+    stage.take();
+    other.clone().confirm(&mut stage, 0, 0);
+    stage.flush();
+    assert_eq!(said(&stage), Some(why));
 }

@@ -1,6 +1,8 @@
 //! Who joined, where each stands, and what all who hold the window have (§9.10).
 
+use super::asleep::later;
 use crate::group::{DropReason, MemberId, MemberIndex, MemberReport, MemberState, Require};
+use crate::path::hint::Reports;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -37,11 +39,15 @@ pub(super) struct Member {
     /// Polls in a row that it did not answer.
     pub(super) misses: u32,
     pub(super) heard: Time,
+    /// What the carrier says about its port since then.
+    pub(super) doubt: Option<Reports>,
     pub(super) joined: Time,
     /// When it was done or dropped.
     pub(super) ended: Option<Time>,
     /// From here on the group repairs what it lacks.
     pub(super) live: u64,
+    /// What a laggard must have to hold the window again: `live`, or for one that is repaired nothing where that would have been.
+    pub(super) back_at: u64,
     /// Since when it is too far behind to hold the window.
     pub(super) behind: Option<Time>,
     /// When it last had more than before.
@@ -50,7 +56,7 @@ pub(super) struct Member {
     pub(super) lagged: bool,
     /// It fetches what it lacks by an association of its own.
     pub(super) fetches: bool,
-    /// Symbols it asked for since it holds the window, and where the stream was then.
+    /// Symbols it asked for since it joined, and where the stream was then: the account of its whole life.
     pub(super) asked: u64,
     pub(super) since: u64,
     /// Of packets up to this one it is counted what it lacked of them (§9.17).
@@ -87,9 +93,11 @@ impl Member {
             marks: [0; 3],
             misses: 0,
             heard: now,
+            doubt: None,
             joined: now,
             ended: None,
             live: 0,
+            back_at: 0,
             behind: None,
             progressed: now,
             lagged: false,
@@ -105,6 +113,14 @@ impl Member {
             in_rate: 0,
             text: Box::default(),
         }
+    }
+
+    /// This transmitter was stopped for `span`, until `now`.
+    pub(super) fn excuse(&mut self, span: Duration, now: Time) {
+        self.heard = later(self.heard, span, now);
+        self.progressed = later(self.progressed, span, now);
+        self.behind = self.behind.map(|since| later(since, span, now));
+        self.doubt = None;
     }
 
     /// Whether it is neither done nor dropped.
@@ -440,17 +456,16 @@ impl Members {
     }
 
     /// Whose place a new member of this name and address takes: that of one of the same name; without names that of
-    /// one at the same IP address.
+    /// one at the very same address and port. A host, or a NAT, may have many receivers.
     pub(super) fn predecessors(
         &self,
         name: &str,
         address: SocketAddr,
     ) -> impl Iterator<Item = (u32, &Member)> {
-        let host = address.ip();
         self.iter().filter(move |(_, member)| {
             let same = match name.is_empty() {
                 false => *member.name == *name,
-                true => member.name.is_empty() && member.address.ip() == host,
+                true => member.name.is_empty() && member.address == address,
             };
             same && member.is_open()
         })
@@ -471,7 +486,11 @@ pub(super) fn diagnosis(reason: DropReason) -> (xtp_wire::DiagCode, xtp_wire::Di
     use xtp_wire::{DiagCode, DiagValue};
     match reason {
         DropReason::Behind => (DiagCode::RequestRefused, DiagValue::InvalidRetransmission),
-        _ => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
+        // It joins again, if it is there.
+        DropReason::Replaced => (DiagCode::InvalidContext, DiagValue::Unspecified),
+        DropReason::Silent | DropReason::Unreachable => (DiagCode::ContextAbandoned, DiagValue::Silent),
+        DropReason::Slow | DropReason::TooSlow => (DiagCode::ContextAbandoned, DiagValue::TooSlow),
+        DropReason::Rejected => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
     }
 }
 

@@ -7,7 +7,9 @@
 
 mod admit;
 mod announce;
+mod asleep;
 mod bucket;
+mod busy;
 mod catch_up;
 mod close;
 mod datagram;
@@ -37,6 +39,7 @@ use crate::time::Time;
 use crate::transmit::{Datagram, TransmitBatch};
 use admit::Joins;
 use bucket::Collector;
+use busy::BusyReceivers;
 use bytes::Bytes;
 use close::Phase;
 use core::net::SocketAddr;
@@ -113,6 +116,7 @@ pub(super) struct Transmitter {
     stream: Stream,
     repair: Repair,
     joins: Joins,
+    busy: BusyReceivers,
     members: Members,
     replies: Replies,
     polls: Polls,
@@ -173,6 +177,7 @@ impl Transmitter {
             stream: Stream::new(options.send_capacity, most, shape.layout),
             repair: Repair::new(shape.rows()),
             joins: Joins::default(),
+            busy: BusyReceivers::default(),
             members: Members::new(options.require.clone()),
             replies: Replies::default(),
             polls: Polls::new(env.now),
@@ -229,7 +234,11 @@ impl Transmitter {
                 self.take_report(datagram.src, header, &Report::extended(&status), env);
             }
             ToTransmitter::Need(gnack) => self.take_report(datagram.src, header, &Report::need(&gnack), env),
-            ToTransmitter::Diag(diag) => self.take_diag(datagram.src, header, &diag, env),
+            ToTransmitter::Diag(diag) => {
+                if !self.hears_busy(header, &diag, env.now) {
+                    self.take_diag(datagram.src, header, &diag, env);
+                }
+            }
         }
     }
 
@@ -252,7 +261,7 @@ impl Transmitter {
 
     pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
         if !self.is_over() {
-            self.lose_address(peer, env);
+            self.doubt_address(peer, env.now);
         }
     }
 

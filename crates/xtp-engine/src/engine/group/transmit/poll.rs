@@ -16,6 +16,8 @@ const FILLING: Duration = Duration::from_secs(1);
 const IDLE: Duration = Duration::from_secs(2);
 /// Questions whose answers are still awaited; of more the oldest count as answered.
 const MOST_OPEN: usize = 1_024;
+/// So long, all in all, questions may run ahead of the answers that the transmitter takes.
+const AHEAD: Duration = Duration::from_secs(1);
 /// So few missing of more than so many are asked each alone (§9.10).
 const FEW: usize = 4;
 const MANY: usize = 8;
@@ -62,6 +64,9 @@ pub(super) struct Polls {
     pressing: bool,
     /// Closing: polls without progress of anybody.
     vain: u32,
+    /// When all answers asked for of slices are taken, at the rate the transmitter takes them. Where answers are spread that is over before
+    /// the next question; few members answer at once, and are asked as fast as a window closes.
+    taken: Time,
     asked: VecDeque<Asked>,
 }
 
@@ -73,6 +78,7 @@ impl Polls {
             slice: 0,
             pressing: false,
             vain: 0,
+            taken: now,
             asked: VecDeque::new(),
         }
     }
@@ -92,7 +98,7 @@ impl Polls {
         let modulus = feedback.slices();
         let least = feedback.next_poll(modulus);
         if self.pressing {
-            return self.last + feedback.spread(modulus);
+            return self.earliest(feedback);
         }
         let interval = match situation {
             Situation::Closing => (least * (1 << self.vain.min(8))).min(LONGEST_CLOSING.max(least)),
@@ -101,12 +107,16 @@ impl Polls {
             Situation::Flowing => least.max(LAZY),
             Situation::Idle => IDLE,
         };
-        self.last + interval
+        (self.last + interval).max(self.earliest(feedback))
     }
 
-    /// When one may leave at the earliest: at most one a spread of answers.
+    /// When one may leave at the earliest: at most one a spread of answers, and no more than the transmitter takes.
     pub(super) fn earliest(&self, feedback: &Feedback) -> Time {
-        self.last + feedback.spread(feedback.slices())
+        let spread = self.last + feedback.spread(feedback.slices());
+        match self.taken.since(self.last).checked_sub(AHEAD) {
+            Some(late) => spread.max(self.last + late),
+            None => spread,
+        }
     }
 
     /// Whether so much was sent since the last one that another is due.
@@ -123,6 +133,8 @@ impl Polls {
     ) -> GroupPoll {
         let modulus = feedback.slices();
         self.slice = (self.slice + 1) % modulus;
+        let answers = feedback.size.div_ceil(modulus.into());
+        self.taken = self.taken.max(now) + Duration::from_secs(answers.into()) / feedback.rate.max(1);
         (self.last, self.position, self.pressing) = (now, position, false);
         self.vain += 1;
         let poll = tail(feedback, modulus, self.slice);
@@ -168,6 +180,13 @@ impl Polls {
     pub(super) fn over(&mut self, now: Time) -> Option<Asked> {
         let is_over = self.asked.front().is_some_and(|asked| asked.until <= now);
         is_over.then(|| self.asked.pop_front()).flatten()
+    }
+
+    /// This transmitter was stopped: answers to what it asked before may lie unread until then.
+    pub(super) fn excuse(&mut self, until: Time) {
+        for asked in &mut self.asked {
+            asked.until = asked.until.max(until);
+        }
     }
 
     /// When the time of the oldest question is over.

@@ -58,6 +58,38 @@ fn a_closed_window_is_asked_about_at_once_but_not_before_the_last_answers() {
     assert_eq!(polls.due(Situation::Idle, &feedback(4)), at(0));
 }
 
+/// Few answer at once, and a small window closes again and again: so many answers a second as the transmitter takes are asked for, and
+/// those of one second at the beginning.
+#[test]
+fn few_are_asked_no_faster_than_their_answers_are_taken() {
+    let few = Feedback {
+        rate: 100,
+        ..feedback(4)
+    };
+    let (mut polls, mut now, mut answers) = (Polls::new(at(0)), at(0), 0);
+    for sync in 0..1_000 {
+        polls.press();
+        now = now.max(polls.due(Situation::Tight, &few)) + MS;
+        if now > at(10_000) {
+            break;
+        }
+        polls.next_slice(&few, (sync, 0), now);
+        answers += few.size;
+    }
+    assert!((1_050..=1_100).contains(&answers), "{answers} in ten seconds");
+    // Nobody was asked for a while: what may run ahead is no more than before.
+    now = now + 10_000 * MS;
+    let begun = now;
+    let mut quick = 0;
+    while now < begun + 500 * MS {
+        polls.next_slice(&few, (2_000, 0), now);
+        quick += few.size;
+        polls.press();
+        now = (now + MS).max(polls.due(Situation::Tight, &few));
+    }
+    assert!(quick <= 160, "{quick} in half a second");
+}
+
 #[test]
 fn slices_take_turns_and_who_is_silent_missed_its_own_only() {
     let mut polls = Polls::new(at(0));

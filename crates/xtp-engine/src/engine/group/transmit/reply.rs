@@ -125,7 +125,10 @@ impl Transmitter {
                 address: self.line.address(self.options.service_number),
                 traffic,
             };
-            self.say_to(letter, answer, out);
+            let octets = answer.packet(letter.header).encoded_len() as u64;
+            if self.joins.may_send(own, octets) {
+                self.say_to(letter, answer, out);
+            }
         }
         self.room = room;
     }

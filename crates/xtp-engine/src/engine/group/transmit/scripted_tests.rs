@@ -189,7 +189,7 @@ impl Actor {
             room: 1 << 30,
             maxdata: 65_000,
             port: 0,
-            caps: Caps::XCNTL | Caps::MB,
+            caps: Caps::XCNTL | Caps::FEC | Caps::MB,
             name: None,
         }
     }
@@ -319,6 +319,21 @@ impl Actor {
             ..Xcntl::default()
         };
         let header = self.header(self.own, options);
+        stage.hear(self.at, &ToTransmitter::Extended(status).packet(header));
+    }
+
+    /// XCNTL without spans that answers a poll at once.
+    pub(super) fn answer_poll(&mut self, stage: &mut Stage, rseq: u64, echo: u32) {
+        let status = Xcntl {
+            control: Control {
+                rseq,
+                alloc: rseq + self.room,
+                echo,
+            },
+            delay_us: 0,
+            ..Xcntl::default()
+        };
+        let header = self.header(self.own, Options::empty());
         stage.hear(self.at, &ToTransmitter::Extended(status).packet(header));
     }
 

@@ -139,6 +139,7 @@ impl Transmitter {
         }
         let before = core::mem::replace(&mut member.heard, env.now);
         member.misses = 0;
+        member.doubt = None;
         self.take_needs(index, report);
         self.take_marks(index, report, env.now);
         self.take_echo(index, report, (before, env.now));
@@ -162,10 +163,11 @@ impl Transmitter {
 
     /// The round trip, and what the controller learns.
     fn take_echo(&mut self, index: u32, report: &Report<'_>, (before, now): (Time, Time)) {
+        let measures = self.measures(self.members.get(index).told);
         let member = self.members.get_mut(index);
         let echo = report.control.echo;
         if report.answers_letter {
-            if member.sync == echo && member.round_trip.is_none() {
+            if measures && member.sync == echo && member.round_trip.is_none() {
                 member.round_trip = Some(now.since(member.told).max(Duration::from_nanos(1)));
             }
             return;
@@ -180,7 +182,8 @@ impl Transmitter {
         let Some(sent) = self.line.log.get(echo) else {
             return;
         };
-        let sample = report.delay.map(|delay| {
+        let measures = self.judge.woke.is_none_or(|woke| sent.at >= woke);
+        let sample = report.delay.filter(|_| measures).map(|delay| {
             now.since(sent.at)
                 .saturating_sub(delay)
                 .max(Duration::from_nanos(1))

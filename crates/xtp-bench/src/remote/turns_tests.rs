@@ -1,0 +1,21 @@
+//! Turns of two clients.
+
+use super::*;
+
+#[test]
+fn one_that_measures_for_ever_makes_way() {
+    let [one, other] = [1, 2].map(|last| IpAddr::from([10, 0, 0, last]));
+    let begin = Instant::now();
+    let at = |seconds: u64| begin + Duration::from_secs(seconds);
+    let mut turns = Turns::default();
+    for minute in 0..30 {
+        assert!(turns.may_begin(one, at(60 * minute)), "nobody waits");
+    }
+    turns.came_too_early(other, at(1_790));
+    assert!(!turns.may_begin(one, at(1_800)));
+    assert!(turns.may_begin(other, at(1_801)));
+    assert!(turns.may_begin(one, at(1_900)), "a turn of its own begins");
+    turns.came_too_early(other, at(1_905));
+    assert!(turns.may_begin(one, at(1_910)), "a run is not cut in the middle");
+    assert!(turns.may_begin(one, at(2_600)), "the other did not come back");
+}
