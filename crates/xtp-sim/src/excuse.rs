@@ -151,7 +151,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::LeftEarly, spec.leaves_early),
         (Excuse::Crowded, crowded),
         (Excuse::NotServed, life.is_not_served(world)),
-        (Excuse::Unheeded, (crowded || pressed) && life.fell_back(world)),
+        (Excuse::Unheeded, crowded && life.fell_back(world)),
         (
             Excuse::Forgotten,
             crowded && evicts(plan, spec.responder) && life.was_aborted(world),

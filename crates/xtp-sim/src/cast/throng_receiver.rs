@@ -7,8 +7,9 @@ use bytes::Bytes;
 use xtp_engine::Time;
 use xtp_engine::group::{Feedback, Progress, QuietBlocks};
 use xtp_wire::{
-    Address, Control, DELAY_NONE, ExtendedTraffic, Gnack, GnackBlock, GnackFlags, GroupHeader, GroupTerms,
-    Header, Options, Packet, Parity, Span, Spans, Tlvs, ToGroup, ToTransmitter, Traffic, Xcntl, XcntlFlags,
+    Address, Control, DELAY_NONE, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, ExtendedTrafficBuilder, Gnack,
+    GnackBlock, GnackFlags, GroupHeader, GroupTerms, Header, Options, Packet, Parity, Span, Spans, Tlvs,
+    ToGroup, ToTransmitter, Traffic, Xcntl, XcntlFlags,
 };
 
 use super::throng::nothing_told;
@@ -17,6 +18,9 @@ use super::throng::nothing_told;
 const MOST: usize = 64;
 /// Most ranges of a status.
 const SPANS: usize = 32;
+
+/// Octets of the specifier of a join, as the engine pads it.
+const JOIN_SPECIFIER: usize = 440;
 
 /// What is here of a block: which symbols, and how many rows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -373,12 +377,22 @@ impl LightReceiver {
             dst_port: 0,
             src_port: 0,
         };
-        let traffic = Traffic::Extended(ExtendedTraffic {
+        let fixed = ExtendedTraffic {
             service: 6,
             maxdata: 65_475,
             caps: xtp_wire::Caps::all(),
             tlvs: Tlvs::EMPTY,
             ..ExtendedTraffic::default()
+        };
+        // As long as the engine's: answers are limited by the octets that came.
+        let mut specifier = ExtendedTrafficBuilder::new(fixed);
+        let mut octets = [0; JOIN_SPECIFIER];
+        specifier.pad_to(octets.len());
+        let written = specifier.encode(&mut octets).unwrap_or(0);
+        let tlvs = octets.get(EXTENDED_TRAFFIC_LEN..written).and_then(Tlvs::new);
+        let traffic = Traffic::Extended(ExtendedTraffic {
+            tlvs: tlvs.unwrap_or(Tlvs::EMPTY),
+            ..fixed
         });
         let control = self.control(self.progress.newest().unwrap_or(0));
         let said = ToTransmitter::Join {
