@@ -34,18 +34,20 @@ fn told(octets: usize, serve: impl FnOnce(Stream) + Send + 'static) -> Result<()
         .open(address, paradigm::stream(PORT))
         .expect("options in range");
     stream.send_message(pattern(octets)).expect("room");
-    let mark = stream.mark(Confirm::Delivered).expect("open");
+    // The server may be done before: then there is nothing to wait for.
+    let mark = stream.mark(Confirm::Delivered);
     let _ = stream.shutdown_write();
     let server = far.join().expect("no panic");
     let driver = thread::spawn(move || server.shutdown(LONG));
-    let told = mark.wait(Some(LONG));
+    let told = mark.and_then(|mark| mark.wait(Some(LONG)));
     drop(stream);
     let _ = driver.join().expect("no panic");
     told
 }
 
 fn assert_untold(told: Result<(), Error>) {
-    assert!(matches!(told, Err(Error::Closed(_))), "{told:?}");
+    let untold = |error: &Error| matches!(error, Error::Closed(_)) || error.is_refused();
+    assert!(told.as_ref().is_err_and(untold), "{told:?}");
 }
 
 #[test]
