@@ -135,7 +135,7 @@ impl Killer {
     pub(super) fn alone(&self, what: &str) -> Self {
         let mut alone = self.clone();
         alone.limit = PATIENCE;
-        alone.clock_limit = Duration::from_secs(CLOCK_PATIENCE);
+        alone.clock_limit = Duration::from_secs(CLOCK_PATIENCE / 2);
         let seed = what.strip_prefix("seed ").and_then(|seed| seed.parse().ok());
         match (self.kind, seed) {
             (_, None) if what.is_empty() => {}

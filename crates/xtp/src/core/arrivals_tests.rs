@@ -1,11 +1,11 @@
 //! Turns and limits at a listener, and when memory of many that have gone is given back.
 
 use super::*;
-use crate::endpoint::Endpoint;
+use crate::core::brief_testing::brief;
 
 #[test]
 fn memory_is_given_back_once_when_many_have_gone_and_once_when_they_are_forgotten() {
-    let endpoint = Endpoint::client().expect("loopback");
+    let endpoint = brief();
     endpoint.shared.look(|core| {
         assert!(!core.crowd_has_gone());
         core.crowd = CROWD;
@@ -23,7 +23,7 @@ fn memory_is_given_back_once_when_many_have_gone_and_once_when_they_are_forgotte
 
 /// A queue with associations of these kinds, proved or not.
 fn queue(proved: &[bool]) -> Queue {
-    let endpoint = Endpoint::client().expect("loopback");
+    let endpoint = brief();
     let peer = endpoint.local_addr();
     let options = xtp_engine::OpenOptions::new(9);
     let mut queue = Queue::default();

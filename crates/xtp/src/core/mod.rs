@@ -24,6 +24,8 @@ use reached::Reached;
 
 pub(crate) mod arrivals;
 mod begin;
+#[cfg(test)]
+mod brief_testing;
 mod calls;
 mod echo;
 mod events;

@@ -1,6 +1,7 @@
 //! Messages put together.
 
 use super::*;
+use crate::core::brief_testing::brief;
 
 #[test]
 fn a_message_of_one_piece_is_not_copied() {
@@ -34,7 +35,7 @@ fn what_follows_a_gap_is_counted_only() {
 
 /// What `message` makes of these items, asked again wherever there is none; `None` in the list is a question that finds nothing.
 fn messages(limit: usize, items: Vec<Option<Chunk>>) -> Vec<Result<Option<TaggedMessage>>> {
-    let endpoint = crate::Endpoint::client().expect("loopback");
+    let endpoint = brief();
     let peer = endpoint.local_addr();
     let stream = endpoint
         .open(peer, xtp_engine::OpenOptions::new(9))

@@ -1,10 +1,10 @@
 //! What is left of a set.
 
-use crate::endpoint::Endpoint;
+use crate::core::brief_testing::brief;
 
 #[test]
 fn nothing_is_left_of_a_set_that_is_gone() {
-    let endpoint = Endpoint::client().expect("loopback");
+    let endpoint = brief();
     let stream = endpoint
         .open(endpoint.local_addr(), xtp_engine::OpenOptions::new(9))
         .expect("a context");

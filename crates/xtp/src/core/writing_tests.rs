@@ -3,13 +3,14 @@
 use xtp_engine::Event;
 
 use super::*;
+use crate::core::brief_testing::brief;
 use crate::core::ops;
 use crate::endpoint::Endpoint;
 use crate::stream::Stream;
 
 /// A stream to nobody with room for `room` octets more, of which `held` wait for room already.
 fn filled(room: usize, held: &'static [u8]) -> (Endpoint, Stream) {
-    let endpoint = Endpoint::client().expect("loopback");
+    let endpoint = brief();
     let peer = endpoint.local_addr();
     let stream = endpoint
         .open(peer, xtp_engine::OpenOptions::new(9))
