@@ -18,7 +18,7 @@ use tools::Tools;
 /// The folder whose files count.
 const COVERED: &str = "crates/xtp-engine/src/";
 /// Files that may stay below the limit of a file, and why; they count among all lines.
-const EXCUSED: [(&str, &str); 13] = [
+const EXCUSED: [(&str, &str); 16] = [
     (
         "admit/list.rs",
         "more than a thousand records of a kind: admit/list_tests.rs, crates/xtp/tests/flood.rs",
@@ -34,6 +34,18 @@ const EXCUSED: [(&str, &str); 13] = [
     (
         "engine/group/transmit/shrink.rs",
         "a path that turns out narrower before the first join: engine/group/transmit/transmit_tests.rs",
+    ),
+    (
+        "engine/group/audience.rs",
+        "several transmitters of one group: tests/groups/listeners.rs, xtp-sim/tests/proof/chat.rs",
+    ),
+    (
+        "engine/group/receive/place.rs",
+        "several transmitters of one group: tests/groups/listeners.rs, xtp-sim/tests/proof/chat.rs",
+    ),
+    (
+        "engine/group/transmit/close.rs",
+        "receivers that have no place: tests/groups/listeners.rs",
     ),
     ("engine/group/tombstones.rs", "more groups than a seed draws"),
     ("engine/view.rs", "questions of facades: engine/view_tests.rs"),

@@ -103,4 +103,9 @@ fn a_long_file_is_as_long_as_it_was_offered() {
         assert!(matches!(ended, Err(Fault::Here(problem)) if problem.code == Code::Protocol));
         assert_eq!(stored, None);
     }
+    // What is too much is refused before the end says so.
+    let mut unended = sent(SIZE + 1);
+    unended.pop();
+    let (ended, ..) = received(SIZE as u64, unended);
+    assert!(ended.is_err());
 }
