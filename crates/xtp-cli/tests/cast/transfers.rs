@@ -206,7 +206,7 @@ fn one_receiver_takes_one_transfer_after_the_other() {
     receiver.end().expect(0);
 }
 
-/// A stream that goes on keeps nobody out: three files come meanwhile, at the same time, and then its end.
+/// An open stream blocks no other transfer: three files arrive meanwhile, at the same time, and then the end of the stream.
 #[test]
 fn one_receiver_takes_several_transfers_at_once() {
     let group = "239.77.3.5";

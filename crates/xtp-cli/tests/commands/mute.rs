@@ -3,7 +3,7 @@
 use crate::support::xtp;
 use xtp::{Config, Driver, Endpoint, ListenOptions, Listener};
 
-/// It takes every association, and nobody looks at them.
+/// A server whose host acknowledges every association and whose program accepts none.
 struct Mute {
     endpoint: Endpoint,
     _listener: Listener,

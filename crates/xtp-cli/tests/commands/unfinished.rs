@@ -68,7 +68,7 @@ fn sleepers(server: SocketAddr, count: usize) -> (Endpoint, xtp::Driver, Vec<Str
     let streams = (0..count).map(|_| {
         let options = paradigm::stream(xtp::service_numbers::MESSAGE);
         let stream = endpoint.open(server, options).expect("options in range");
-        // Whoever finds no place is refused.
+        // A stream without a place is refused.
         let _ = stream.connect(None);
         let _ = stream.send("begun");
         let _ = stream.flush_acknowledged();

@@ -1,4 +1,4 @@
-//! Clients that take nothing, and who comes after them.
+//! Clients that take nothing of what they asked for, and the clients that come after them.
 
 use std::fs;
 use std::time::Duration;

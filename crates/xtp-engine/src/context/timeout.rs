@@ -58,8 +58,8 @@ impl Context {
         }
     }
 
-    /// The driver was stopped for `span`, until `now`: that was no silence of the peer, whose words may lie unread. A FIRST that
-    /// nobody has answered is not repeated for it.
+    /// The driver was stopped for `span`, until `now`: that was no silence of the peer, whose words may lie unread. An
+    /// unanswered FIRST is not repeated for it.
     fn excuse(&mut self, span: Duration, now: Time) {
         let timeout = self.tuning.timeout;
         let timers = &mut self.timers;

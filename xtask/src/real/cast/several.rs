@@ -11,8 +11,8 @@ const RECEIVERS: usize = 5;
 const SENDERS: usize = 3;
 const OCTETS: usize = 500_000;
 
-/// A stream that goes on keeps nobody out: meanwhile each of two hosts sends a file of its own to the same five others. Everybody has all of
-/// it, and each sender knows.
+/// An open stream blocks no other transfer: meanwhile each of two hosts sends a file of its own to the same five others. Every receiver has
+/// all of it, and each sender knows.
 pub(super) fn senders(world: &World) -> Result<(), String> {
     let mut receivers = Vec::new();
     for number in 0..RECEIVERS {

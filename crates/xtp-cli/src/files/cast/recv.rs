@@ -167,7 +167,7 @@ impl Receiver<'_> {
         Err(ended)
     }
 
-    /// Receives one transfer beside others. Each wait has its time, as nobody looks at all of it.
+    /// Receives one transfer beside others. `--timeout` bounds each wait of it, not the whole transfer.
     fn one_of_many(&self, subscription: &Subscription) {
         subscription.set_timeout(self.common.timeout());
         let tally = Tally::default();

@@ -35,7 +35,7 @@ struct Busy {
     until: Time,
 }
 
-/// Who listens to all transmitters of a group.
+/// A listener of a group, with a receiver for each transmitter.
 #[derive(Debug)]
 pub(super) struct Audience {
     /// As those of its receivers, but for the capacity of all together.
@@ -271,7 +271,7 @@ impl Engine {
         }
     }
 
-    /// Nobody makes confirmations wait without limit, by datagrams that have no end: those beyond it are taken as if their END had come.
+    /// Datagrams without an END are confirmed up to a limit; the oldest beyond it are over as if their END had come.
     fn limit_lingering(&mut self) {
         let mut lingering: SmallVec<[(GroupId, usize); 8]> = SmallVec::new();
         for (slot, entry) in self.groups.parties.iter().enumerate() {
