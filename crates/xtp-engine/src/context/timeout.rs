@@ -30,7 +30,7 @@ impl Context {
             }
             return;
         }
-        if let Some(span) = self.timers.next().and_then(|due| slept(due, Some(due), now)) {
+        if let Some(span) = self.timers.next().and_then(|due| slept(due, || Some(due), now)) {
             self.excuse(span, now);
         }
         if !self.state.is_live() || self.timed_out(env) {

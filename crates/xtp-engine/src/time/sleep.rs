@@ -13,8 +13,13 @@ pub(crate) const READING: Duration = Duration::from_secs(1);
 
 /// For how long a driver was stopped that comes `now`, came at `called` before, and was to come again at `due` at the latest; `None` if it
 /// was not.
-pub(crate) fn slept(called: Time, due: Option<Time>, now: Time) -> Option<Duration> {
-    let late = now.since(due?.max(called));
+///
+/// `due` costs a walk over all parties of groups, so it is not asked where the driver came a moment ago.
+pub(crate) fn slept(called: Time, due: impl FnOnce() -> Option<Time>, now: Time) -> Option<Duration> {
+    if now.since(called) <= LATE {
+        return None;
+    }
+    let late = now.since(due()?.max(called));
     (late > LATE).then_some(late)
 }
 

@@ -191,7 +191,7 @@ impl Groups {
 
     /// The driver is here: time in which it was stopped counts for nobody.
     fn called(&mut self, now: Time) {
-        if let Some(span) = slept(self.called, self.deadline(), now) {
+        if let Some(span) = slept(self.called, || self.deadline(), now) {
             for (_, party) in self.parties.iter_mut().flatten() {
                 party.excuse(span, now);
             }
