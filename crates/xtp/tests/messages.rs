@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use common::{LONG, PORT, costs, endpoint, endpoint_at, pair, pattern};
+use common::{LONG, PORT, costs, endpoint, endpoint_at, nobody, pair, pattern};
 use xtp::{Bytes, CallOptions, CloseReason, Config, Confirm, Endpoint, Error, paradigm, service};
 
 /// Packets an endpoint has sent and received.
@@ -275,7 +275,7 @@ fn a_service_nobody_listens_to_refuses() {
 #[test]
 fn a_udp_port_nobody_has_is_unreachable() {
     let client = endpoint();
-    let unused = endpoint().local_addr();
+    let unused = nobody();
     let error = client
         .send_message(unused, PORT, "hello")
         .expect_err("nobody there");
@@ -316,8 +316,7 @@ fn an_answer_beyond_the_limit_is_refused() {
 fn names_with_several_addresses_are_tried_in_turn() {
     let server = endpoint();
     let listener = server.listen(PORT).expect("a free number");
-    let nobody = endpoint().local_addr();
-    let addresses = [nobody, server.local_addr()];
+    let addresses = [nobody(), server.local_addr()];
     let receiver = thread::spawn(move || listener.recv_message().map(|(message, _)| (message, server)));
     endpoint()
         .deliver(&addresses[..], paradigm::one_shot(PORT), "hello", Some(LONG))

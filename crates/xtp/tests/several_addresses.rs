@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
-use common::{LONG, PORT, costs, endpoint, endpoint_at};
-use several::{Liar, REQUEST, Server, Silent, impatient, refusing};
+use common::{LONG, PORT, costs, endpoint, endpoint_at, nobody};
+use several::{Liar, REQUEST, Server, Silent, impatient};
 use xtp::{CallOptions, CloseReason, Confirm, Endpoint, Error, paradigm};
 
 fn call(client: &Endpoint, addresses: &[SocketAddr]) -> xtp::Result<SocketAddr> {
@@ -109,10 +109,10 @@ fn families_are_tried_in_turn() {
 #[test]
 fn a_refused_address_gives_way_at_once() {
     let (server, client) = (Server::new(), endpoint());
-    let addresses = [refusing(), refusing(), server.address()];
+    let addresses = [nobody(), nobody(), server.address()];
     assert_eq!(call(&client, &addresses).expect("answered"), server.address());
     assert_eq!(server.ran(), 1);
-    let none = [refusing(), refusing()];
+    let none = [nobody(), nobody()];
     let error = call(&client, &none).expect_err("nobody listens");
     assert_eq!(error.close_reason(), Some(&CloseReason::NobodyListens));
 }
@@ -211,7 +211,7 @@ fn a_probe_leaves_nothing_behind() {
         if echo {
             server.endpoint.enable_echo().expect("free");
         }
-        let addresses = [server.address(), refusing()];
+        let addresses = [server.address(), nobody()];
         call(&client, &addresses).expect("answered");
         assert_eq!(server.ran(), 1);
         let begin = std::time::Instant::now();

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use common::{LONG, PORT, endpoint, pair, pattern};
+use common::{LONG, PORT, endpoint, nobody, pair, pattern};
 use xtp::{
     Bytes, Chunk, CloseReason, Confirm, Endpoint, Error, ErrorControl, FrameBuffer, OpenOptions, Rate,
     Stream, paradigm,
@@ -551,8 +551,7 @@ fn options_can_be_changed_in_mid_stream() {
 fn connect_takes_the_address_that_answers() {
     let server = endpoint();
     let listener = server.listen_streams(PORT).expect("a free number");
-    let nobody = endpoint().local_addr();
-    let addresses = [nobody, server.local_addr()];
+    let addresses = [nobody(), server.local_addr()];
     let far = thread::spawn(move || {
         let stream = listener.accept().expect("an association").into_stream();
         stream.recv_message().expect("open").expect("a message")
@@ -570,7 +569,7 @@ fn connect_takes_the_address_that_answers() {
         .expect_err("no address");
     assert!(none.is_unreachable());
     let error = client
-        .connect(&[nobody, nobody], &paradigm::stream(PORT), Some(LONG))
+        .connect(&[nobody(), nobody()], &paradigm::stream(PORT), Some(LONG))
         .expect_err("nobody there");
     assert!(error.is_unreachable(), "{error}");
 }

@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use ::tokio::io::{AsyncReadExt, AsyncWriteExt};
-use common::{LONG, PORT, pattern};
+use common::{LONG, PORT, nobody, pattern};
 use xtp::tokio::{Endpoint, Incoming, Listener, Mark, Stream};
 use xtp::{CallOptions, Chunk, Config, Confirm, Error, Tags, paradigm, service_numbers};
 
@@ -266,7 +266,7 @@ fn errors_are_those_of_the_synchronous_api() {
         let (server, address, client) = pair();
         let refused = client.call(address, PORT, "x", &CallOptions::within(LONG)).await;
         assert!(refused.expect_err("nobody listens").is_refused());
-        let unused = endpoint().local_addr();
+        let unused = nobody();
         ::tokio::time::sleep(Duration::from_millis(20)).await;
         let unreachable = client
             .send_message(unused, PORT, "x")

@@ -8,8 +8,8 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use common::{LONG, PORT};
-use several::{Liar, REQUEST, Server, Silent, impatient, refusing};
+use common::{LONG, PORT, nobody};
+use several::{Liar, REQUEST, Server, Silent, impatient};
 use xtp::tokio::Endpoint;
 use xtp::{CallOptions, CloseReason, Confirm, Error, paradigm, service_numbers};
 
@@ -68,7 +68,7 @@ fn associations_take_the_address_that_answers() {
         let (silent, server) = (Silent::new(), Server::new());
         server.endpoint.enable_echo().expect("free");
         let client = client();
-        let addresses = [silent.address(), refusing(), server.address()];
+        let addresses = [silent.address(), nobody(), server.address()];
         let stream = client
             .connect(&addresses, &paradigm::stream(service_numbers::ECHO), None)
             .await
@@ -85,10 +85,10 @@ fn refusals_silence_and_lies_end_as_elsewhere() {
     run(async {
         let (silent, server, real) = (Silent::new(), Server::new(), Server::new());
         let client = client();
-        let addresses = [refusing(), server.address()];
+        let addresses = [nobody(), server.address()];
         let peer = call(&client, &addresses).await.expect("answered");
         assert_eq!(peer, server.address());
-        let none = [silent.address(), refusing()];
+        let none = [silent.address(), nobody()];
         let limit = Duration::from_millis(300);
         let error = client
             .call(&none[..], PORT, REQUEST, &CallOptions::within(limit))

@@ -126,7 +126,8 @@ fn what_two_hosts_cannot_measure_is_said() {
 fn a_server_that_is_not_there_is_said() {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
     let nobody = socket.local_addr().expect("bound").to_string();
-    drop(socket);
+    // It takes nothing from others: the host says that no program has the port.
+    socket.connect(&nobody).expect("itself");
     let done = bench(&["pingpong", "--to", &nobody, "--rivals", "none"], 1);
     assert!(done.stderr.contains("xtp bench serve"), "{done:?}");
 }

@@ -1,6 +1,6 @@
 //! `xtp send` and `xtp listen` with messages.
 
-use crate::support::{Running, costs, nobody, noise, xtp, xtp_fed};
+use crate::support::{Nobody, Running, costs, noise, xtp, xtp_fed};
 
 /// Arguments for one message, and the packets it costs: out, in.
 const WAYS: [(&[&str], u64, u64); 5] = [
@@ -96,7 +96,7 @@ fn what_arrives_can_go_to_a_file() {
 
 #[test]
 fn nobody_there_is_status_3_and_a_wrong_service_4() {
-    let done = xtp(&["send", "-m", "x", &nobody()]).expect(3);
+    let done = xtp(&["send", "-m", "x", &Nobody::new().address()]).expect(3);
     assert!(
         done.sentence().starts_with("xtp: cannot send to 127.0.0.1:"),
         "{done:?}"
@@ -144,10 +144,12 @@ fn only_addresses_others_reach_are_warned_about() {
 
 #[test]
 fn a_sender_can_wait_for_its_listener() {
-    let address = nobody();
+    let nobody = Nobody::new();
+    let address = nobody.address();
     let mut send = Running::start(&["send", "-v", "--wait-for-listener", "-m", "patience", &address]);
     // Long enough for the first refusals of the host to come back.
     std::thread::sleep(std::time::Duration::from_millis(300));
+    drop(nobody);
     let (listen, _) = Running::listener(&["listen", "--once", &address]);
     send.feed(b"");
     send.finish().expect(0);

@@ -1,6 +1,6 @@
 //! `xtp ping`.
 
-use crate::support::{Running, nobody, xtp};
+use crate::support::{Nobody, Running, xtp};
 
 #[test]
 fn whatever_listens_answers() {
@@ -63,7 +63,7 @@ fn ipv6_is_written_in_brackets() {
 
 #[test]
 fn nobody_there_is_status_3() {
-    let done = xtp(&["ping", "-c", "1", &nobody()]).expect(3);
+    let done = xtp(&["ping", "-c", "1", &Nobody::new().address()]).expect(3);
     assert!(done.sentence().contains("nobody listens"), "{done:?}");
 }
 

@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM end every command cleanly, with status 130; SIGTERM is how a server ends well.
 #![cfg(unix)]
 
-use crate::support::{Running, nobody};
+use crate::support::{Nobody, Running};
 
 #[test]
 fn servers_end_at_either_signal() {
@@ -59,7 +59,8 @@ fn a_stream_that_is_interrupted_is_not_complete() {
 #[test]
 fn waiting_for_standard_input_can_be_interrupted() {
     for command in ["send", "call"] {
-        let running = Running::start(&[command, &nobody()]);
+        let nobody = Nobody::new();
+        let running = Running::start(&[command, &nobody.address()]);
         std::thread::sleep(std::time::Duration::from_millis(300));
         running.signal("INT");
         running.finish().expect(130);

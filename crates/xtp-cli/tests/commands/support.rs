@@ -209,10 +209,22 @@ pub(crate) fn costs<T: PartialEq + std::fmt::Debug>(expected: &T, mut run: impl 
     assert_eq!(seen.last(), Some(expected), "{seen:?}");
 }
 
-/// An address on loopback where nobody listens: the port was free a moment ago.
-pub(crate) fn nobody() -> String {
-    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
-    socket.local_addr().expect("bound").to_string()
+/// An address on loopback where nobody listens as long as this lives: its socket is connected to itself and takes nothing
+/// from others. A port that was merely given back may be another test's a moment later.
+pub(crate) struct Nobody(std::net::UdpSocket);
+
+impl Nobody {
+    pub(crate) fn new() -> Self {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        socket
+            .connect(socket.local_addr().expect("bound"))
+            .expect("itself");
+        Self(socket)
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.0.local_addr().expect("bound").to_string()
+    }
 }
 
 /// Octets without pattern.

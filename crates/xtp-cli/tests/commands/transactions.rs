@@ -1,6 +1,6 @@
 //! `xtp call` and `xtp answer`.
 
-use crate::support::{Running, costs, nobody, noise, xtp, xtp_fed};
+use crate::support::{Nobody, Running, costs, noise, xtp, xtp_fed};
 
 #[test]
 fn a_programs_output_is_the_answer() {
@@ -131,7 +131,7 @@ fn a_caller_that_does_not_wait_is_status_3() {
     let (_answer, address) = Running::listener(&["answer", "127.0.0.1:0", "--", "sleep", "1000"]);
     let done = xtp(&["call", "--timeout", "300ms", "-m", "x", &address]).expect(3);
     assert!(done.sentence().contains("--timeout"), "{done:?}");
-    xtp(&["call", "-m", "x", &nobody()]).expect(3);
+    xtp(&["call", "-m", "x", &Nobody::new().address()]).expect(3);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Help, versions, and what is not understood.
 
-use crate::support::{nobody, xtp};
+use crate::support::{Nobody, xtp};
 
 const COMMANDS: [&str; 15] = [
     "demo",
@@ -102,7 +102,7 @@ fn what_is_not_understood_is_a_usage_error() {
 
 #[test]
 fn failures_are_an_object_with_json() {
-    let done = xtp(&["send", &nobody(), "-m", "hello", "--json"]).expect(3);
+    let done = xtp(&["send", &Nobody::new().address(), "-m", "hello", "--json"]).expect(3);
     let object = done.json();
     assert_eq!(object["ok"], false);
     assert_eq!(object["exit_status"], 3);

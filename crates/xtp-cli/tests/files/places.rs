@@ -79,11 +79,16 @@ fn a_server_that_greets_and_says_no_more_is_not_waited_for() {
     let _driver = mute.spawn_driver().expect("a thread");
     let (there, here) = (url(mute.local_addr(), "file"), text(&dir.path().join("here")));
     for paths in [[&there, &here], [&text(&big), &there]] {
-        let child = begin(&["--timeout", "1s", paths[0], paths[1]]);
-        let stream = listener.accept_timeout(PATIENCE).expect("it comes").into_stream();
-        stream.recv_message().expect("open").expect("it greets");
-        stream.send_message(welcome.clone()).expect("open");
-        let copied = finish(child);
+        // Where others have the cores this program may be the one that did nothing for so long: then once more.
+        let copied = (0..8).find_map(|_| {
+            let child = begin(&["--timeout", "1s", paths[0], paths[1]]);
+            let stream = listener.accept_timeout(PATIENCE).expect("it comes").into_stream();
+            let greeted = stream.recv_message();
+            let agreed = greeted.is_ok() && stream.send_message(welcome.clone()).is_ok();
+            let copied = finish(child);
+            agreed.then_some(copied)
+        });
+        let copied = copied.expect("once it was quick enough");
         copied.expect_failure(3, "did nothing for 1 s");
     }
 }

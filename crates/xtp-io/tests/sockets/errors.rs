@@ -4,13 +4,14 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use xtp_io::{IoError, RecvBatch, SendOutcome, SocketOptions, UdpSocket};
 
-use crate::support::{bind4, closed_port, every_way, receive, send};
+use crate::support::{ClosedPort, bind4, every_way, receive, send};
 
 #[test]
 fn an_unreachable_peer_harms_no_other() {
     for (name, options) in every_way() {
         let (socket, peer) = (bind4(&options), bind4(&options));
-        let closed = closed_port(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let port = ClosedPort::at(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let closed = port.address();
         for round in 0..5 {
             assert_eq!(
                 send(&socket, closed, b"anybody?", 4),
@@ -41,7 +42,8 @@ fn an_unreachable_peer_harms_no_other() {
 fn a_receiver_sees_datagrams_not_the_errors_of_those_it_sent() {
     for (name, options) in every_way() {
         let (socket, peer) = (bind4(&options), bind4(&options));
-        let closed = closed_port(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let port = ClosedPort::at(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let closed = port.address();
         let mut batch = RecvBatch::default();
         for _ in 0..5 {
             assert_eq!(send(&socket, closed, b"anybody?", 8), SendOutcome::Sent);

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use xtp_io::{Ecn, FrameMemory, RecvBatch, SendOutcome, Shortcut, SocketOptions, Train, UdpSocket};
 
-use crate::support::{bind, bind4, closed_port, loopbacks, pattern, receive, send};
+use crate::support::{ClosedPort, bind, bind4, loopbacks, pattern, receive, send};
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -215,7 +215,8 @@ fn what_cannot_be_lent_is_not_sent() {
 #[test]
 fn a_loan_the_system_refuses_leaves_nothing_behind() {
     let ours = bind4(&SocketOptions::default());
-    let gone = closed_port(LOCALHOST);
+    let port = ClosedPort::at(LOCALHOST);
+    let gone = port.address();
     let Ok(mut shortcut) = ours.shortcut(gone) else {
         return;
     };
@@ -227,6 +228,7 @@ fn a_loan_the_system_refuses_leaves_nothing_behind() {
     }
     assert_eq!(ours.counters().lent, if lends(&ours) { 6 - refused } else { 0 });
     assert!(refused > 0);
+    drop(port);
     let peer = UdpSocket::bind(gone, &SocketOptions::default()).expect("free again");
     // The last one may have left an error as well.
     let _ = ours.recv_by(&shortcut, &mut RecvBatch::default(), 1);

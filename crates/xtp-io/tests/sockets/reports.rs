@@ -4,13 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use xtp_io::{Interest, SendOutcome, SocketErrorKind, SocketOptions, UdpSocket};
 
-use crate::support::{bind, bind4, closed_port, every_way, loopbacks, receive, send};
+use crate::support::{ClosedPort, bind, bind4, every_way, loopbacks, receive, send};
 
 #[test]
 fn an_unreachable_port_is_reported_with_the_peers_address() {
     for ip in loopbacks() {
         let socket = bind(ip, &SocketOptions::default());
-        let closed = closed_port(ip);
+        let port = ClosedPort::at(ip);
+        let closed = port.address();
         assert_eq!(send(&socket, closed, b"anybody?", 8), SendOutcome::Sent);
         let ready = socket.wait(None, Interest::READABLE).expect("waited");
         assert!(ready.error && !ready.readable, "{ready:?}");
@@ -30,7 +31,8 @@ fn a_dual_stack_socket_reports_an_ipv4_peer_in_plain_form() {
         eprintln!("left out: no IPv6");
         return;
     };
-    let closed = closed_port(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let port = ClosedPort::at(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let closed = port.address();
     assert_eq!(send(&socket, closed, b"anybody?", 8), SendOutcome::Sent);
     assert!(socket.wait(None, Interest::READABLE).expect("waited").error);
     let mut errors = Vec::new();
@@ -46,7 +48,12 @@ fn reports_can_be_declined() {
     let socket = bind4(&options);
     assert!(!socket.capabilities().error_queue);
     assert_eq!(
-        send(&socket, closed_port(socket.local_addr().ip()), b"x", 1),
+        send(
+            &socket,
+            ClosedPort::at(socket.local_addr().ip()).address(),
+            b"x",
+            1
+        ),
         SendOutcome::Sent
     );
     assert_eq!(socket.recv_errors(&mut Vec::new()).expect("read"), 0);

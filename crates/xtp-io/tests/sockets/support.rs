@@ -97,9 +97,22 @@ pub(crate) fn pattern(length: usize, seed: u32) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// An address nobody listens on: a port that was just given back.
-pub(crate) fn closed_port(ip: IpAddr) -> SocketAddr {
-    bind(ip, &SocketOptions::default()).local_addr()
+/// A port whose host says that no program has it, as long as this lives: its socket is connected to itself and takes
+/// nothing from others. A port that was merely given back may be another test's a moment later.
+pub(crate) struct ClosedPort(std::net::UdpSocket);
+
+impl ClosedPort {
+    pub(crate) fn at(ip: IpAddr) -> Self {
+        let socket = std::net::UdpSocket::bind((ip, 0)).expect("loopback");
+        socket
+            .connect(socket.local_addr().expect("bound"))
+            .expect("itself");
+        Self(socket)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.0.local_addr().expect("bound")
+    }
 }
 
 /// Sends `octets` in datagrams of `segment`.

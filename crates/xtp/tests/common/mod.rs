@@ -23,6 +23,16 @@ pub(crate) fn endpoint_at(address: &str) -> Endpoint {
     Endpoint::bind(config).expect("loopback")
 }
 
+/// An address whose host says that no program has the port. The port of a socket that was closed would do until another
+/// program of the run is given it; that of a socket connected to itself takes nothing from others, and stays taken.
+pub(crate) fn nobody() -> SocketAddr {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    let address = socket.local_addr().expect("bound");
+    socket.connect(address).expect("itself");
+    std::mem::forget(socket);
+    address
+}
+
 /// A server, its address, and a client.
 pub(crate) fn pair() -> (Endpoint, SocketAddr, Endpoint) {
     let server = endpoint();

@@ -152,12 +152,6 @@ impl Drop for Liar {
     }
 }
 
-/// An address whose host says that no program has the port.
-pub(crate) fn refusing() -> SocketAddr {
-    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
-    socket.local_addr().expect("bound")
-}
-
 /// Options with a short patience for peers that were never heard.
 pub(crate) fn impatient() -> CallOptions {
     let mut options = CallOptions::default();
