@@ -96,7 +96,8 @@ impl CastOptions {
         datagram(usize) => group.datagram;
         /// Octets that may be unacknowledged, at least two blocks. Default 16 MiB.
         window(u64) => group.window;
-        /// Most members at once, at least 1; 64 in mode B. Default 65 536.
+        /// Most members at once, at least 1; 64 in mode B. Default 65 536. Four times as many may join in all, for
+        /// [`Cast::members`] names them all.
         max_members(usize) => group.max_members;
         /// A late one gets everything that is kept (`true`, the default), or what is sent from then on.
         from_start(bool) => group.from_start;

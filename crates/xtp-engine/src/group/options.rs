@@ -175,7 +175,7 @@ pub struct CastOptions {
     pub feedback_rate: u32,
     /// A late one begins with the oldest octet that is kept (`true`), or with what is sent next. Default `true`.
     pub from_start: bool,
-    /// Most members at once. Default 65 536.
+    /// Most members at once. Default 65 536. Four times as many may join in all.
     pub max_members: usize,
 }
 

@@ -253,6 +253,68 @@ fn who_lost_its_place_to_one_of_its_name_joins_again() {
     assert_eq!(stage.events[..2], back);
 }
 
+fn report(stage: &mut Stage) -> Vec<(core::net::SocketAddr, MemberState)> {
+    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    reports
+        .iter()
+        .map(|report| (report.address, report.state))
+        .collect()
+}
+
+#[test]
+fn who_lost_its_place_and_came_again_is_one_receiver() {
+    let mut stage = stage();
+    let key = stage.key();
+    let (mut old, mut new) = (Actor::named(1, key, "left"), Actor::named(2, key, "left"));
+    for actor in [&mut old, &mut new] {
+        actor.enter(&mut stage);
+        stage.run(SECOND);
+    }
+    let lost = MemberState::Dropped(DropReason::Replaced);
+    assert_eq!(
+        report(&mut stage),
+        [(old.at, lost), (new.at, MemberState::Holder)]
+    );
+    old.enter(&mut stage);
+    assert_eq!(
+        report(&mut stage),
+        [(new.at, lost), (old.at, MemberState::Holder)]
+    );
+}
+
+#[test]
+fn who_leaves_is_reported_as_gone() {
+    let mut stage = stage();
+    let mut actor = Actor::new(1, stage.key());
+    actor.enter(&mut stage);
+    actor.leave(&mut stage);
+    assert_eq!(
+        report(&mut stage),
+        [(actor.at, MemberState::Dropped(DropReason::Left))]
+    );
+}
+
+#[test]
+fn no_more_are_remembered_than_four_times_the_members() {
+    let mut stage = Stage::new(CastOptions {
+        max_members: 1,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    for number in 1..=4 {
+        let mut actor = Actor::new(number, key);
+        actor.enter(&mut stage);
+        actor.leave(&mut stage);
+    }
+    assert_eq!(report(&mut stage).len(), 4);
+    stage.take();
+    Actor::new(5, key).join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let full = (DiagCode::JoinRefused.to_wire(), DiagValue::NoResource.to_wire());
+    assert_eq!(refusal(&stage.heard), Some(full));
+}
+
 #[test]
 fn a_late_one_holds_nothing_or_is_refused() {
     for slow in [Slow::CatchUp, Slow::Drop] {

@@ -442,7 +442,10 @@ impl Transmitter {
         if !member.is_open() {
             return;
         }
-        if !matches!(reason, DropReason::Unreachable | DropReason::Rejected) {
+        if !matches!(
+            reason,
+            DropReason::Unreachable | DropReason::Rejected | DropReason::Left
+        ) {
             let (code, value) = super::members::diagnosis(reason);
             let to = (member.address, member.local);
             self.replies.push(Reply::refusal(to, member.key, code, value));

@@ -424,9 +424,10 @@ impl Members {
             .min()
     }
 
-    /// What the user is told of everybody.
+    /// Every receiver that joined. One that lost its place and joined again under its own key is one receiver: its last entry counts.
     pub(super) fn reports(&self, now: Time) -> Vec<MemberReport> {
         self.iter()
+            .filter(|(index, member)| self.by_peer(member.address, member.key) == Some(*index))
             .map(|(index, member)| MemberReport {
                 member: MemberId(index),
                 address: member.address,
@@ -490,7 +491,7 @@ pub(super) fn diagnosis(reason: DropReason) -> (xtp_wire::DiagCode, xtp_wire::Di
         DropReason::Replaced => (DiagCode::InvalidContext, DiagValue::Unspecified),
         DropReason::Silent | DropReason::Unreachable => (DiagCode::ContextAbandoned, DiagValue::Silent),
         DropReason::Slow | DropReason::TooSlow => (DiagCode::ContextAbandoned, DiagValue::TooSlow),
-        DropReason::Rejected => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
+        DropReason::Rejected | DropReason::Left => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
     }
 }
 

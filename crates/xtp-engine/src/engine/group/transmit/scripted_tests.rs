@@ -301,6 +301,13 @@ impl Actor {
         stage.hear(self.at, &ToTransmitter::Diag(diag).packet(header));
     }
 
+    /// DIAG of a user that closes the receiver before it has everything.
+    pub(super) fn leave(&mut self, stage: &mut Stage) {
+        let header = self.header(self.own, Options::empty());
+        let diag = Diag::new(DiagCode::ContextAbandoned, DiagValue::HostGoingDown, "");
+        stage.hear(self.at, &ToTransmitter::Diag(diag).packet(header));
+    }
+
     pub(super) fn spans(
         &mut self,
         stage: &mut Stage,
