@@ -9,3 +9,4 @@ mod ghosts;
 mod liars;
 mod outsiders;
 mod scene;
+mod twins;

@@ -41,6 +41,8 @@ pub(super) struct Member {
     pub(super) heard: Time,
     /// What the carrier says about its port since then.
     pub(super) doubt: Option<Reports>,
+    /// When it was asked first because another one wants to join by its name; void when it is heard.
+    pub(super) claimed: Option<Time>,
     pub(super) joined: Time,
     /// When it was done or dropped.
     pub(super) ended: Option<Time>,
@@ -94,6 +96,7 @@ impl Member {
             misses: 0,
             heard: now,
             doubt: None,
+            claimed: None,
             joined: now,
             ended: None,
             live: 0,
@@ -120,6 +123,7 @@ impl Member {
         self.heard = later(self.heard, span, now);
         self.progressed = later(self.progressed, span, now);
         self.behind = self.behind.map(|since| later(since, span, now));
+        self.claimed = self.claimed.map(|since| later(since, span, now));
         self.doubt = None;
     }
 

@@ -267,8 +267,13 @@ impl Actor {
 
     /// All four steps.
     pub(super) fn enter(&mut self, stage: &mut Stage) {
+        self.enter_after(stage, Duration::ZERO);
+    }
+
+    /// The same where the answer comes within `span`.
+    pub(super) fn enter_after(&mut self, stage: &mut Stage, span: Duration) {
         self.join(stage, 0, Options::empty());
-        stage.flush();
+        stage.run(span);
         let (seq, _, sync) = self.answer(&stage.heard).expect("it is answered");
         self.confirm(stage, seq, sync);
     }
