@@ -410,6 +410,14 @@ impl Members {
         holders.filter_map(|member| member.round_trip).max()
     }
 
+    /// The greatest of the least round trips of those who are done: what the paths themselves take.
+    pub(super) fn least_round_trip(&self) -> Option<Duration> {
+        let done = self.list.iter().filter(|member| member.is_done());
+        done.map(|member| member.least_round_trip)
+            .filter(|least| *least < Duration::MAX)
+            .max()
+    }
+
     /// The least buffer of a holder's socket, of those that told it.
     pub(super) fn socket_buffer(&self) -> Option<u32> {
         let holders = self.list.iter().filter(|member| member.is_holder());
