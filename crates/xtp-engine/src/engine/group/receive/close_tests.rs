@@ -302,6 +302,18 @@ fn a_port_nobody_listens_on_for_three_seconds_is_lost() {
     script.events_end_with(GroupClose::Normal);
 }
 
+/// An announcement voids the hint, and what was to be asked because of it: nothing is due any more.
+#[test]
+fn a_hint_before_an_announcement_leaves_nothing_due() {
+    let mut script = Script::member(options());
+    script
+        .engine
+        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    assert_eq!(script.run(10).len(), 1, "it asks");
+    script.announce();
+    assert_eq!(script.run(2_000), []);
+}
+
 #[test]
 fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
     let mut script = Script::member(options());
