@@ -106,7 +106,8 @@ impl Cast {
             .wait("sending", |core, now, id| group::tag(core, now, id, tag))
     }
 
-    /// The members in the order in which they joined, those that are out among them.
+    /// Every receiver that ever joined, in the order of joining, and what became of it: those that left, are out, or lost their place
+    /// among them. At most four times [`CastOptions::max_members`](crate::CastOptions::max_members), beyond which joins are refused.
     ///
     /// # Errors
     /// [`Error::Carrier`] if the socket failed.

@@ -96,7 +96,8 @@ impl CastOptions {
         datagram(usize) => group.datagram;
         /// Octets that may be unacknowledged, at least two blocks. Default 16 MiB.
         window(u64) => group.window;
-        /// Most members at once, at least 1; 64 in mode B. Default 65 536.
+        /// Most members at once, at least 1; 64 in mode B. Default 65 536. Four times as many may join in all, for
+        /// [`Cast::members`] names them all.
         max_members(usize) => group.max_members;
         /// A late one gets everything that is kept (`true`, the default), or what is sent from then on.
         from_start(bool) => group.from_start;
@@ -233,8 +234,8 @@ impl JoinOptions {
     setters! {
         /// Service number, as [`CastOptions::service_number`].
         service_number(u16) => group.service_number;
-        /// By which name the transmitter knows this receiver, at most 64 octets. Default: by its address. A second one of the same
-        /// name takes the place of the first if that is silent.
+        /// By which name the transmitter knows this receiver, at most 64 octets. Default: by its address and port. A second one of the same
+        /// name takes the place of the first if that is asked and does not answer for 2 s.
         name(String) => group.name;
         /// Octets buffered for the program, 1..=2^40; a transmitter refuses whoever has room for less than two of its blocks. Default
         /// 32 MiB.

@@ -20,6 +20,11 @@ GROUP is address[:port][%interface]: a multicast address of IPv4 or IPv6 (in bra
 follows), or a comma-separated list of the addresses of receivers. The port is 36036 unless given.
 A receiver of a list names the address it listens on.
 
+The sender names every receiver that ever joined (262144 at most; further ones are refused) and what
+became of it; with --json in the list 'receivers', by 'state': complete; caught-up (it had fallen
+behind); left; dropped (see 'reason'); replaced (it lost its place to a later one of its name, or,
+without a name, of its address and port, which is listed itself); absent (expected, never joined).
+
 Exit status: 0 all required have it; 1 some have not; 2 usage; 3 nobody came or the sender was
 lost; 5 verification failed; 130 interrupted.";
 

@@ -104,6 +104,65 @@ fn a_receiver_that_cannot_store_it() {
     assert!(ended.said.contains("a directory is in the way"), "{}", ended.said);
 }
 
+/// Who lost its place to another one of its name, and who left, are named with what became of them.
+#[test]
+fn every_receiver_that_joined_is_named() {
+    let dir = place(10);
+    let arguments = [
+        "send",
+        "-",
+        "239.77.4.9",
+        "--interface",
+        "127.0.0.1",
+        "--expect",
+        "3",
+        "--json",
+    ];
+    let mut sender = Running::start(&arguments, dir.path(), Stdio::piped());
+    let mut join = |name, target| {
+        fs::create_dir(dir.path().join(target)).expect("made");
+        let receiver = recv("239.77.4.9", target, &["--name", name], dir.path());
+        sender.until("joined");
+        receiver
+    };
+    let stopped = join("twin", "first");
+    stopped.signal("STOP");
+    let twin = join("twin", "second");
+    let (stays, goes) = (join("stays", "third"), join("goes", "fourth"));
+    goes.signal("INT");
+    goes.end().expect(130);
+    sender.until("is out: left");
+    sender.close_input();
+    let sent = sender.end().expect(1);
+    let report = sent.report();
+    let named = [
+        ("twin", "replaced"),
+        ("twin", "complete"),
+        ("stays", "complete"),
+        ("goes", "left"),
+    ];
+    assert_eq!(states(&report), named);
+    assert!(sent.said.contains("1 of 3 receivers"), "{}", sent.said);
+    twin.end().expect(0);
+    stays.end().expect(0);
+}
+
+/// What was done is said in the sum, also where more were wanted.
+#[test]
+fn fewer_have_it_than_were_wanted() {
+    let dir = place(10_000);
+    let receiver = recv("239.77.4.10", "out", &[], dir.path());
+    let options = ["--any", "2", "--for", "500ms"];
+    let sent = send("file", "239.77.4.10", &options, dir.path()).end().expect(1);
+    assert!(
+        sent.said
+            .contains("1 receivers of 239.77.4.10 have everything, of 2"),
+        "{}",
+        sent.said
+    );
+    receiver.end().expect(0);
+}
+
 #[test]
 fn the_sender_is_interrupted() {
     let dir = place(10);

@@ -77,6 +77,11 @@ impl Running {
         }
     }
 
+    /// Ends its standard input.
+    pub(crate) fn close_input(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: &str) {
         let number = self.child.id().to_string();

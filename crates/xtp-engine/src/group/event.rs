@@ -52,11 +52,15 @@ pub enum DropReason {
     /// Its user rejected what came.
     #[error("rejected by its user")]
     Rejected,
+    /// Its user closed it before it had everything.
+    #[error("left before it had everything")]
+    Left,
     /// It goes on, but would take longer than the patience allows.
     #[error("too slow to wait for")]
     TooSlow,
-    /// Another one took its name.
-    #[error("replaced by a later one of the same name")]
+    /// It lost its place to a later receiver of its name, or, without a name, of its address and port. That one has an entry of its own,
+    /// behind this one.
+    #[error("lost its place to a later one of the same name or address")]
     Replaced,
 }
 

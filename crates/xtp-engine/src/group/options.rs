@@ -175,7 +175,7 @@ pub struct CastOptions {
     pub feedback_rate: u32,
     /// A late one begins with the oldest octet that is kept (`true`), or with what is sent next. Default `true`.
     pub from_start: bool,
-    /// Most members at once. Default 65 536.
+    /// Most members at once. Default 65 536. Four times as many may join in all.
     pub max_members: usize,
 }
 
@@ -216,8 +216,8 @@ pub struct JoinOptions {
     pub source: Option<IpAddr>,
     /// Service number, as [`CastOptions::service_number`]. Default 0.
     pub service_number: u16,
-    /// By which name the transmitter knows this receiver: at most 64 octets; empty: by its IP address. A join under the
-    /// name of a silent member replaces it.
+    /// By which name the transmitter knows this receiver: at most 64 octets; empty: by its address and port. A join under the
+    /// name of a member replaces it if that is asked and does not answer for 2 s.
     pub name: String,
     /// Octets buffered for the user. 1..=2^40. Default 32 MiB.
     pub capacity: u64,

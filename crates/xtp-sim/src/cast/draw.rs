@@ -52,6 +52,7 @@ impl CastPlan {
             is_compared: false,
             members: Vec::new(),
             troubles: Vec::new(),
+            twin: None,
         };
         for number in 0..count {
             let member = plan.draw_member(number, &lossy, rng);
@@ -64,6 +65,7 @@ impl CastPlan {
         plan.hurry_past();
         plan.draw_troubles(&mut Rng::new(seed, 51));
         plan.draw_comparison(&mut Rng::new(seed, 53));
+        plan.draw_twin(&mut Rng::new(seed, 56));
         plan
     }
 

@@ -319,7 +319,8 @@ impl GroupWorld {
         };
         let restarted = !receiving.before.is_empty();
         let holds = match reason {
-            DropReason::Rejected => receiving.now.rejected || receiving.left || restarted,
+            DropReason::Rejected => receiving.now.rejected || restarted,
+            DropReason::Left => receiving.left || restarted,
             DropReason::Unreachable => {
                 receiving.machine.gone == Some(Gone::Killed) || receiving.left || restarted
             }

@@ -21,6 +21,7 @@ mod run;
 mod sender;
 mod throng;
 mod throng_receiver;
+mod twin;
 mod watch;
 mod world;
 
@@ -33,4 +34,5 @@ pub use plan::{CastPlan, Disturbance, MemberPlan, Message, Reading, Target, Trou
 pub use run::{print_plan, run_plan};
 pub use sender::Sending;
 pub use throng::{Throng, ThrongFigures};
+pub use twin::TwinPlan;
 pub use world::{GroupWorld, MEMBER_PORT, group_address, member_address, transmitter_address};

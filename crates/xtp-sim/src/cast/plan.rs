@@ -6,6 +6,7 @@ use xtp_engine::group::{CastOptions, JoinOptions, Mode};
 use xtp_link::LinkConfig;
 
 use super::past::PastPlan;
+use super::twin::TwinPlan;
 use crate::clock::Clock;
 
 /// A whole group, from beginning to end.
@@ -35,6 +36,8 @@ pub struct CastPlan {
     pub members: Vec<MemberPlan>,
     /// What goes wrong, in no order.
     pub troubles: Vec<Trouble>,
+    /// Somebody outside joins under a member's name.
+    pub twin: Option<TwinPlan>,
 }
 
 /// Where packets for the group go.

@@ -169,5 +169,8 @@ pub fn print_plan(plan: &CastPlan, out: &mut dyn Write) -> io::Result<()> {
     for (number, trouble) in plan.troubles.iter().enumerate() {
         writeln!(out, "fault {number} at {:?}: {:?}", trouble.at, trouble.what)?;
     }
+    if let Some(twin) = &plan.twin {
+        writeln!(out, "{twin:?}")?;
+    }
     Ok(())
 }

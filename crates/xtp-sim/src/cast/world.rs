@@ -12,6 +12,7 @@ use super::member::Receiving;
 use super::network::{Bridge, Travelling};
 use super::plan::{CastPlan, Disturbance, Target, Trouble};
 use super::sender::Sending;
+use super::twin::Twin;
 use super::watch::Watch;
 use crate::app::nanos;
 use crate::check::stream::Promise;
@@ -81,6 +82,7 @@ pub struct GroupWorld {
     troubles: VecDeque<(u64, Trouble, bool)>,
     refusals: VecDeque<(u64, usize, SocketAddr)>,
     rng: Rng,
+    twin: Option<Twin>,
     steps_at: (u64, u32),
 }
 
@@ -125,6 +127,7 @@ impl GroupWorld {
         let mut world = Self {
             now: 0,
             watch: Watch::new(&plan),
+            twin: Twin::of(&plan),
             troubles: VecDeque::new(),
             plan,
             bridge,
@@ -200,6 +203,9 @@ impl GroupWorld {
         self.count_step();
         self.disturb();
         self.refuse();
+        if let Some(join) = self.twin.as_mut().and_then(|twin| twin.pose(self.now)) {
+            self.bridge.forward(self.now, 0, join);
+        }
         while let Some((to, datagram)) = self.bridge.receive(self.now) {
             match to {
                 None => self.distribute(datagram),
@@ -229,6 +235,7 @@ impl GroupWorld {
             .chain(self.bridge.next())
             .chain(self.troubles.front().map(|trouble| trouble.0))
             .chain(self.refusals.front().map(|refusal| refusal.0))
+            .chain(self.twin.as_ref().and_then(Twin::next))
             .min()
             .filter(|&at| at != u64::MAX)
     }
@@ -370,6 +377,9 @@ impl GroupWorld {
         match self.watch.departs(now, &datagram, self.plan.target) {
             Ok(number) => datagram.number = number,
             Err(what) => self.fail(&what),
+        }
+        if let Some(twin) = &mut self.twin {
+            twin.overhear(&datagram.data);
         }
         let number = datagram.number;
         let to = datagram.dst;

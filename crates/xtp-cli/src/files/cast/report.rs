@@ -44,16 +44,19 @@ struct Receiver {
     reason: String,
     seconds: f64,
     bytes: u64,
-    /// Another one took its place.
+    /// A later receiver took its place, and stands for it.
     #[serde(skip)]
-    replaced: bool,
+    succeeded: bool,
 }
 
 impl Receiver {
-    fn of(member: &MemberReport) -> Self {
+    /// `later` joined after it.
+    fn of(member: &MemberReport, later: &[MemberReport]) -> Self {
         let (state, reason) = match member.state {
             MemberState::Done(false) => ("complete", String::new()),
             MemberState::Done(true) => ("caught-up", String::new()),
+            MemberState::Dropped(reason @ DropReason::Left) => ("left", reason.to_string()),
+            MemberState::Dropped(reason @ DropReason::Replaced) => ("replaced", reason.to_string()),
             MemberState::Dropped(reason) if member.text.is_empty() => ("dropped", reason.to_string()),
             MemberState::Dropped(reason) => ("dropped", format!("{reason}: {}", member.text)),
             MemberState::Pending | MemberState::Holder | MemberState::Laggard => (
@@ -68,7 +71,7 @@ impl Receiver {
             reason,
             seconds: member.time.as_secs_f64(),
             bytes: member.octets,
-            replaced: member.state == MemberState::Dropped(DropReason::Replaced),
+            succeeded: state == "replaced" && later.iter().any(|other| has_same_place(member, other)),
         }
     }
 
@@ -83,13 +86,18 @@ impl Receiver {
             reason: "never joined".to_owned(),
             seconds: 0.0,
             bytes: 0,
-            replaced: false,
+            succeeded: false,
         }
     }
 
     fn has_everything(&self) -> bool {
         matches!(self.state, "complete" | "caught-up")
     }
+}
+
+/// Whether the place of two receivers is the same: that of a name, without names that of an address and port.
+fn has_same_place(one: &MemberReport, other: &MemberReport) -> bool {
+    one.name == other.name && (!one.name.is_empty() || one.address == other.address)
 }
 
 /// Whether `wanted`, a name or an IP address, means this member.
@@ -110,7 +118,10 @@ impl SendReport {
     }
 
     fn of(members: &[MemberReport], stats: &CastStats, ending: &Ending<'_>) -> Self {
-        let mut receivers: Vec<_> = members.iter().map(Receiver::of).collect();
+        let each = members.iter().enumerate();
+        let mut receivers: Vec<_> = each
+            .map(|(index, member)| Receiver::of(member, &members[index + 1..]))
+            .collect();
         let missing = ending
             .to
             .iter()
@@ -121,7 +132,8 @@ impl SendReport {
                 receivers.push(Receiver::absent(&address));
             }
         }
-        while receivers.len() < ending.expected {
+        let succeeded = receivers.iter().filter(|one| one.succeeded).count();
+        while receivers.len() < ending.expected + succeeded {
             receivers.push(Receiver::absent(""));
         }
         let whole = receivers
@@ -135,7 +147,7 @@ impl SendReport {
                     .iter()
                     .any(|member| is_meant(member, wanted) && matches!(member.state, MemberState::Done(_)))
             }),
-            None => whole > 0 && receivers.iter().all(|one| one.has_everything() || one.replaced),
+            None => whole > 0 && receivers.iter().all(|one| one.has_everything() || one.succeeded),
         };
         Self {
             ok,
@@ -167,25 +179,10 @@ impl SendReport {
         }
         // What was left out is missed by nobody.
         let failed = problems.iter().any(|problem| problem.code != Code::Skipped);
-        let without: Vec<_> = self
-            .receivers
-            .iter()
-            .filter(|receiver| !receiver.has_everything() && !receiver.replaced)
-            .collect();
         let whole = self.receivers.iter().filter(|one| one.has_everything()).count();
         let outcome = match broken {
             Some(failure) => Err(failure),
-            None if !self.ok => Err(Failure::failed(format!(
-                "{} of {} receivers of {} have not everything: {}",
-                without.len(),
-                self.receivers.len(),
-                ending.group,
-                without
-                    .iter()
-                    .map(|receiver| receiver.named())
-                    .collect::<Vec<_>>()
-                    .join("; ")
-            ))),
+            None if !self.ok => Err(Failure::failed(self.shortfall(ending))),
             None if failed => Err(Failure::new(Status::Failed, "")),
             None => Ok(()),
         };
@@ -204,7 +201,36 @@ impl SendReport {
                 self.feedback_packets
             ));
         }
+        // A failure names them itself.
+        if outcome.is_ok() {
+            for receiver in self.receivers.iter().filter(|one| !one.has_everything()) {
+                out.note(receiver.named());
+            }
+        }
         outcome
+    }
+
+    /// What is missing, and of which receivers.
+    fn shortfall(&self, ending: &Ending<'_>) -> String {
+        let standing = self.receivers.iter().filter(|one| !one.succeeded);
+        let (whole, without): (Vec<_>, Vec<_>) = standing.partition(|one| one.has_everything());
+        let (whole, all) = (whole.len(), whole.len() + without.len());
+        let mut text = match ending.any {
+            Some(any) => format!(
+                "{whole} receivers of {} have everything, of {any} that are to",
+                ending.group
+            ),
+            None => format!(
+                "{} of {all} receivers of {} have not everything",
+                without.len(),
+                ending.group
+            ),
+        };
+        for (number, receiver) in without.iter().enumerate() {
+            text.push_str(if number == 0 { ": " } else { "; " });
+            text.push_str(&receiver.named());
+        }
+        text
     }
 }
 

@@ -80,10 +80,56 @@ fn whoever_was_replaced_is_not_missed() {
     let mut members = [member(1, "a", replaced), member(2, "a", MemberState::Done(false))];
     assert_eq!(
         told(&members, &ending(1, &[], None)),
-        (true, vec!["dropped", "complete"])
+        (true, vec!["replaced", "complete"])
+    );
+    // The successor is one of two that are expected.
+    assert_eq!(
+        told(&members, &ending(2, &[], None)),
+        (false, vec!["replaced", "complete", "absent"])
     );
     members[1].state = MemberState::Dropped(DropReason::Silent);
     assert!(!told(&members, &ending(1, &[], None)).0);
+}
+
+/// Without names the place is that of the address and port.
+#[test]
+fn whoever_lost_its_place_to_another_is_missed() {
+    let replaced = MemberState::Dropped(DropReason::Replaced);
+    for name in ["", "b"] {
+        let members = [member(1, "", replaced), member(2, name, MemberState::Done(false))];
+        assert_eq!(
+            told(&members, &ending(0, &[], None)),
+            (false, vec!["replaced", "complete"])
+        );
+    }
+    let mut members = [member(1, "", replaced), member(2, "", MemberState::Done(false))];
+    members[1].address = members[0].address;
+    assert!(told(&members, &ending(0, &[], None)).0);
+}
+
+#[test]
+fn what_is_missing_in_words() {
+    let silent = MemberState::Dropped(DropReason::Silent);
+    let left = MemberState::Dropped(DropReason::Left);
+    let members = [
+        member(1, "a", MemberState::Dropped(DropReason::Replaced)),
+        member(2, "a", MemberState::Done(false)),
+        member(3, "b", silent),
+        member(4, "", left),
+    ];
+    let words = |members: &[MemberReport], any| {
+        let ending = ending(0, &[], any);
+        SendReport::of(members, &CastStats::default(), &ending).shortfall(&ending)
+    };
+    assert_eq!(
+        words(&members, None),
+        "2 of 3 receivers of 239.1.2.3 have not everything: 10.0.0.3:5000 (b): silent; \
+         10.0.0.4:5000: left before it had everything"
+    );
+    assert_eq!(
+        words(&members[..2], Some(2)),
+        "1 receivers of 239.1.2.3 have everything, of 2 that are to"
+    );
 }
 
 #[test]

@@ -93,7 +93,9 @@ impl Engine {
         self.transmitter(now, id, |transmitter, env| transmitter.finish(env))
     }
 
-    /// The members, in the order in which they joined; those dropped and replaced among them.
+    /// Every receiver that ever joined, in the order of joining, and what became of it: at most four times
+    /// [`max_members`](crate::group::CastOptions::max_members), beyond which joins are refused. One that lost its place and joined again under
+    /// its own key is named once.
     ///
     /// # Errors
     ///

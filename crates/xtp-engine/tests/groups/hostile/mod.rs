@@ -1,6 +1,5 @@
 //! What strangers and members of a group can do to the others (§9.18): each run beside the same run without them.
 
-mod amplification;
 mod announcements;
 mod buckets;
 mod catch_ups;
@@ -9,3 +8,4 @@ mod ghosts;
 mod liars;
 mod outsiders;
 mod scene;
+mod twins;

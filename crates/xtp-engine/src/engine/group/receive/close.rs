@@ -6,7 +6,7 @@ use crate::group::{GroupClose, GroupEvent};
 use crate::options::Confirm;
 use crate::time::Time;
 use core::time::Duration;
-use xtp_wire::{Header, serial_gt};
+use xtp_wire::{Diag, DiagCode, DiagValue, Header, serial_gt};
 
 /// A poll that came with the last octets is answered first, and then this need not be said apart.
 const AFTER_POLL: Duration = Duration::from_millis(5);
@@ -32,8 +32,28 @@ pub(super) struct Close {
     /// When it was told so first, and that the user knows that it is over.
     pub(super) said_at: Option<Time>,
     pub(super) told: bool,
-    /// What the user said when it rejected what came: said again to a transmitter that asks.
-    pub(super) rejected: Option<String>,
+    /// The rejection by the user: said again to a transmitter that asks.
+    pub(super) rejected: Option<Farewell>,
+}
+
+/// The last packet of a receiver that ends before it has everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Farewell {
+    /// The user closed the receiver.
+    Left,
+    /// The user rejected what came, with this text.
+    Rejected(String),
+}
+
+impl Farewell {
+    /// The DIAG with code 2 that tells the transmitter.
+    pub(super) fn diag(&self) -> Diag<'_> {
+        let (value, text) = match self {
+            Self::Left => (DiagValue::HostGoingDown, ""),
+            Self::Rejected(text) => (DiagValue::Unspecified, text.as_str()),
+        };
+        Diag::new(DiagCode::ContextAbandoned, value, text)
+    }
 }
 
 impl Receiver {
@@ -84,8 +104,11 @@ impl Receiver {
 
     pub(in crate::engine::group) fn reject(&mut self, text: &str, env: &mut GroupEnv<'_>) {
         if self.stage != Stage::Over {
-            self.leave(text);
-            self.close.rejected = self.outbox.reject.clone();
+            let until = (0..=text.len().min(TEXT))
+                .rev()
+                .find(|at| text.is_char_boundary(*at));
+            self.leave(Farewell::Rejected(text[..until.unwrap_or(0)].to_owned()));
+            self.close.rejected = self.outbox.farewell.clone();
             self.finish(GroupClose::Local, env);
         }
     }
@@ -98,7 +121,7 @@ impl Receiver {
             self.close.confirmed = true;
             self.stream = super::new_stream(self.stream.next(), &self.options);
         } else if self.stage != Stage::Over && !self.close.said {
-            self.leave("it left");
+            self.leave(Farewell::Left);
         }
         if self.place.is_some() || has_all {
             // What still comes of it is none of another receiver.
@@ -121,13 +144,9 @@ impl Receiver {
     }
 
     /// The transmitter is told that this receiver is out.
-    fn leave(&mut self, text: &str) {
+    fn leave(&mut self, farewell: Farewell) {
         if matches!(self.stage, Stage::Member | Stage::Confirming) {
-            let mut until = text.len().min(TEXT);
-            while !text.is_char_boundary(until) {
-                until -= 1;
-            }
-            self.outbox.reject = Some(text[..until].to_owned());
+            self.outbox.farewell = Some(farewell);
         }
     }
 

@@ -188,7 +188,7 @@ fn whoever_leaves_early_says_so() {
         .engine
         .group_release(script.now, script.id)
         .expect("it is there");
-    assert!(matches!(&script.flush()[..], [Said::Diag(2, 0, _)]));
+    assert_eq!(script.flush(), [Said::Diag(2, 10, String::new())]);
     assert!(
         script.engine.group_release(script.now, script.id).is_err(),
         "it is gone"
@@ -216,7 +216,7 @@ fn who_has_let_go_is_told_nothing() {
     // In the same moment the rest comes.
     script.data_with(BLOCK, BLOCK as usize, Options::WCLOSE);
     assert_eq!(script.events(), []);
-    assert!(matches!(&script.flush()[..], [Said::Diag(2, 0, _)]));
+    assert!(matches!(&script.flush()[..], [Said::Diag(2, 10, _)]));
 }
 
 #[test]
@@ -300,6 +300,18 @@ fn a_port_nobody_listens_on_for_three_seconds_is_lost() {
     script.run(100);
     unreachable_for(&mut script, 310);
     script.events_end_with(GroupClose::Normal);
+}
+
+/// An announcement voids the hint, and what was to be asked because of it: nothing is due any more.
+#[test]
+fn a_hint_before_an_announcement_leaves_nothing_due() {
+    let mut script = Script::member(options());
+    script
+        .engine
+        .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
+    assert_eq!(script.run(10).len(), 1, "it asks");
+    script.announce();
+    assert_eq!(script.run(2_000), []);
 }
 
 #[test]

@@ -224,7 +224,7 @@ impl Receiver {
         self.called(env);
         let theirs = self.bound.as_ref().map(|bound| bound.address) == Some(datagram.src);
         if theirs && self.stage == Stage::Over && matches!(said, ToMember::Answer { .. }) {
-            self.outbox.reject.clone_from(&self.close.rejected);
+            self.outbox.farewell.clone_from(&self.close.rejected);
         }
         if !theirs || self.gone || self.released && !self.stays() || self.stage == Stage::Over {
             return;
@@ -419,9 +419,9 @@ impl Receiver {
         }
         self.hand_out(env);
         self.stage = Stage::Over;
-        let reject = self.outbox.reject.take();
+        let farewell = self.outbox.farewell.take();
         self.outbox.clear();
-        self.outbox.reject = reject;
+        self.outbox.farewell = farewell;
         self.needs = Needs::default();
         self.blocks = None;
         self.tell_readable(env);

@@ -1,5 +1,6 @@
 //! The packets of a receiver (§9.13).
 
+use super::close::Farewell;
 use super::need::Missing;
 use super::{Receiver, Stage};
 use crate::engine::group::{GroupEnv, emit};
@@ -8,9 +9,8 @@ use crate::transmit::{Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use smallvec::SmallVec;
 use xtp_wire::{
-    Address, Control, DELAY_NONE, Diag, DiagCode, DiagValue, EXTENDED_TRAFFIC_LEN, ExtendedTraffic,
-    ExtendedTrafficBuilder, Gnack, GroupHeader, GroupTerms, Options, Span, Spans, Tlvs, ToTransmitter,
-    Traffic, Xcntl, XcntlFlags,
+    Address, Control, DELAY_NONE, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, ExtendedTrafficBuilder, Gnack,
+    GroupHeader, GroupTerms, Options, Span, Spans, Tlvs, ToTransmitter, Traffic, Xcntl, XcntlFlags,
 };
 
 /// Most ranges in a status packet.
@@ -41,8 +41,8 @@ pub(super) struct Outbox {
     pub(super) to_all: bool,
     /// What is missing and not spoken of.
     pub(super) need: bool,
-    /// This receiver is out, because.
-    pub(super) reject: Option<String>,
+    /// This receiver ends before it has everything.
+    pub(super) farewell: Option<Farewell>,
 }
 
 impl Outbox {
@@ -59,7 +59,7 @@ impl Outbox {
             || self.need
             || self.to_all
             || self.answer.is_some()
-            || self.reject.is_some())
+            || self.farewell.is_some())
     }
 
     /// Nothing of what was due is said; the numbers go on.
@@ -78,9 +78,8 @@ impl Receiver {
         if self.outbox.is_empty() {
             return;
         }
-        if let Some(text) = self.outbox.reject.take() {
-            let diag = Diag::new(DiagCode::ContextAbandoned, DiagValue::Unspecified, &text);
-            self.send(ToTransmitter::Diag(diag), Options::empty(), env, out);
+        if let Some(farewell) = self.outbox.farewell.take() {
+            self.send(ToTransmitter::Diag(farewell.diag()), Options::empty(), env, out);
             return self.outbox.clear();
         }
         if self.outbox.join {

@@ -116,10 +116,16 @@ impl Receiver {
                 self.enough_at()
                     .map_or(self.linger_at(), |at| at.min(self.linger_at())),
             ),
-            Stage::Member => Some(match self.watch.probe {
-                Some((at, _)) => at.min(self.watch.heard + LOST),
-                None => (self.watch.to_members + self.silent_for()).min(self.watch.heard + LOST),
-            }),
+            Stage::Member => {
+                let silent = self.watch.to_members + self.silent_for();
+                // A question that a hint began, which was void since, waits for the silence.
+                let at = match (self.watch.probe, self.watch.doubt) {
+                    (Some((at, _)), Some(_)) => at,
+                    (Some((at, _)), None) => at.max(silent),
+                    (None, _) => silent,
+                };
+                Some(at.min(self.watch.heard + LOST))
+            }
             _ => Some(self.watch.heard + LOST),
         };
         let is_bound = !matches!(self.stage, Stage::Listening | Stage::Over);

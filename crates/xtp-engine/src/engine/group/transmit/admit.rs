@@ -2,6 +2,7 @@
 
 use super::Transmitter;
 use super::asleep::later;
+use super::claim::Claim;
 use super::members::Member;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
@@ -29,8 +30,6 @@ const MOST_BUDGET: u64 = 1 << 12;
 const LITTLE: Duration = Duration::from_millis(100);
 /// Or no more than so many blocks.
 const FEW_BLOCKS: u64 = 2;
-/// A member under whose name another one joins was not heard for so long.
-const SILENT: Duration = Duration::from_millis(500);
 
 /// Somebody who asked to join and has not said that it heard the answer.
 #[derive(Debug)]
@@ -41,6 +40,8 @@ pub(super) struct Pending {
     pub(super) key: u64,
     pub(super) rseq: u64,
     pub(super) alloc: u64,
+    /// The member of its name is asked first: nothing was sent to it yet.
+    waits: bool,
     /// It begins to hold nothing.
     pub(super) late: bool,
     pub(super) live: u64,
@@ -96,6 +97,19 @@ impl Joins {
         Some(pending)
     }
 
+    /// Those that wait for the member of their name.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (u64, &Pending)> {
+        let all = self.pending.iter().map(|(own, pending)| (*own, pending));
+        all.filter(|(_, pending)| pending.waits)
+    }
+
+    /// One of these waits no more: it is answered now.
+    pub(super) fn stop_waiting(&mut self, own: u64, now: Time) {
+        if let Some(pending) = self.pending.get_mut(&own) {
+            (pending.waits, pending.told) = (false, now);
+        }
+    }
+
     /// Who was answered first, if that was long enough ago for it to have said something.
     fn longest_unheard(&self, now: Time) -> Option<u64> {
         let (own, first) = self.pending.iter().min_by_key(|(_, pending)| pending.asked)?;
@@ -128,7 +142,7 @@ impl Joins {
             let gone = |doubt: Reports| doubt.outcome(now) == Outcome::Gone;
             if now.since(pending.asked) >= GIVEN_UP || pending.doubt.is_some_and(gone) {
                 given_up.push(*own);
-            } else if now.since(pending.told) >= pending.repeat {
+            } else if !pending.waits && now.since(pending.told) >= pending.repeat {
                 pending.told = now;
                 pending.repeat = (2 * pending.repeat).min(LONGEST_REPEAT);
                 again.push(*own);
@@ -247,7 +261,7 @@ impl Transmitter {
         if let Some(pending) = self.joins.get_mut(own) {
             pending.heard_sync = sync;
             pending.budget = (pending.budget + BUDGET * octets).min(MOST_BUDGET);
-            if now.since(pending.told) >= FIRST_REPEAT {
+            if !pending.waits && now.since(pending.told) >= FIRST_REPEAT {
                 self.replies.push(Reply::Standing(own));
             }
         }
@@ -293,12 +307,10 @@ impl Transmitter {
         if self.is_ending() || (self.options.slow == Slow::Drop && self.is_late(asker.control.rseq)) {
             return Err(Some(DiagValue::JoinDenied));
         }
-        let mut same = self.members.predecessors(asker.name, asker.address);
-        let heard = |member: &Member| member.misses == 0 && env.now.since(member.heard) < SILENT;
-        match same.any(|(_, member)| !asker.name.is_empty() && heard(member)) {
-            // A restarted one is soon heard no more; it asks again.
-            true => Err(None),
-            false => Ok(()),
+        match self.claim(asker.name, asker.address, env.now) {
+            // The member of a receiver that was started again is soon heard no more, and that receiver asks again.
+            Claim::Held => Err(None),
+            Claim::Free | Claim::Asked => Ok(()),
         }
     }
 
@@ -346,6 +358,7 @@ impl Transmitter {
         {
             self.give_up(unheard, env);
         }
+        let waits = self.claim(asker.name, asker.address, env.now) == Claim::Asked;
         let late = self.options.slow == Slow::CatchUp && self.is_late(asker.control.rseq);
         let own = env.fresh_key();
         let pending = Pending {
@@ -366,9 +379,13 @@ impl Transmitter {
             repeat: self.feedback().first_repeat(FIRST_REPEAT),
             doubt: None,
             budget: BUDGET * asker.octets,
+            waits,
         };
         self.joins.insert(own, pending);
-        self.replies.push(Reply::Standing(own));
+        match waits {
+            true => self.ask_holder(asker.name, asker.address, env.now),
+            false => self.replies.push(Reply::Standing(own)),
+        }
         self.judge.begin(env.now);
     }
 
@@ -385,6 +402,14 @@ impl Transmitter {
         let measures = pending.sync == echo && self.measures(told);
         let answered = measures.then(|| env.now.since(told));
         let pending = self.joins.remove(own)?;
+        if self.is_taken(&pending.name, pending.address) {
+            // It joins again, as one that lost its place.
+            let (code, value) = super::members::diagnosis(DropReason::Replaced);
+            let to = (pending.address, pending.local);
+            self.replies.push(Reply::refusal(to, pending.key, code, value));
+            env.forget_key(own);
+            return None;
+        }
         self.replace(&pending, env);
         let required = self.members.is_required(&pending.name, pending.address);
         let state = match pending.late {

@@ -190,7 +190,7 @@ fn the_same_name_again_takes_the_place_of_a_silent_one_only() {
     assert_eq!(new.answer(&stage.heard), None, "the old one was just heard");
     stage.run(SECOND);
     new.join(&mut stage, 0, Options::empty());
-    stage.flush();
+    stage.run(3 * SECOND);
     let (seq, _, sync) = new.answer(&stage.heard).expect("the old one is silent");
     new.confirm(&mut stage, seq, sync);
     stage.flush();
@@ -226,7 +226,7 @@ fn who_lost_its_place_to_one_of_its_name_joins_again() {
     let (mut old, mut new) = (Actor::named(1, key, "left"), Actor::named(2, key, "left"));
     old.enter(&mut stage);
     stage.run(SECOND);
-    new.enter(&mut stage);
+    new.enter_after(&mut stage, 3 * SECOND);
     stage.take();
     let told = |stage: &Stage| {
         stage
@@ -244,13 +244,75 @@ fn who_lost_its_place_to_one_of_its_name_joins_again() {
     // The other one, which somebody made up, is silent soon.
     stage.run(SECOND);
     stage.events.clear();
-    old.enter(&mut stage);
+    old.enter_after(&mut stage, 3 * SECOND);
     stage.flush();
     let back = [
         GroupEvent::Dropped(MemberId(1), DropReason::Replaced),
         GroupEvent::Joined(MemberId(2)),
     ];
     assert_eq!(stage.events[..2], back);
+}
+
+fn report(stage: &mut Stage) -> Vec<(core::net::SocketAddr, MemberState)> {
+    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    reports
+        .iter()
+        .map(|report| (report.address, report.state))
+        .collect()
+}
+
+#[test]
+fn who_lost_its_place_and_came_again_is_one_receiver() {
+    let mut stage = stage();
+    let key = stage.key();
+    let (mut old, mut new) = (Actor::named(1, key, "left"), Actor::named(2, key, "left"));
+    for actor in [&mut old, &mut new] {
+        actor.enter_after(&mut stage, 3 * SECOND);
+        stage.run(SECOND);
+    }
+    let lost = MemberState::Dropped(DropReason::Replaced);
+    assert_eq!(
+        report(&mut stage),
+        [(old.at, lost), (new.at, MemberState::Holder)]
+    );
+    old.enter_after(&mut stage, 3 * SECOND);
+    assert_eq!(
+        report(&mut stage),
+        [(new.at, lost), (old.at, MemberState::Holder)]
+    );
+}
+
+#[test]
+fn who_leaves_is_reported_as_gone() {
+    let mut stage = stage();
+    let mut actor = Actor::new(1, stage.key());
+    actor.enter(&mut stage);
+    actor.leave(&mut stage);
+    assert_eq!(
+        report(&mut stage),
+        [(actor.at, MemberState::Dropped(DropReason::Left))]
+    );
+}
+
+#[test]
+fn no_more_are_remembered_than_four_times_the_members() {
+    let mut stage = Stage::new(CastOptions {
+        max_members: 1,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    for number in 1..=4 {
+        let mut actor = Actor::new(number, key);
+        actor.enter(&mut stage);
+        actor.leave(&mut stage);
+    }
+    assert_eq!(report(&mut stage).len(), 4);
+    stage.take();
+    Actor::new(5, key).join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let full = (DiagCode::JoinRefused.to_wire(), DiagValue::NoResource.to_wire());
+    assert_eq!(refusal(&stage.heard), Some(full));
 }
 
 #[test]

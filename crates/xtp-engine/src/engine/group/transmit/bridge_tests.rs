@@ -13,13 +13,15 @@ use super::scripted::{group, host};
 
 /// Ethernet, IP and UDP around a packet.
 const AROUND: u64 = 42;
-/// One way from host to host.
+/// One way from host to host, unless said otherwise.
 const DELAY: Duration = Duration::from_micros(100);
 
 pub(super) struct Way {
     /// Octets a second of the uplink, and what its queue holds.
     pub(super) rate: u64,
     pub(super) queue: u64,
+    /// From host to host.
+    pub(super) delay: Duration,
     /// Of a thousand packets to a receiver so many are lost.
     pub(super) loss: u32,
     /// For so long the transmitter's host takes so much time for a train; then it takes none.
@@ -36,6 +38,7 @@ impl Way {
         Self {
             rate,
             queue,
+            delay: DELAY,
             loss: 0,
             slow: (Duration::ZERO, Duration::ZERO),
             marked_above: u64::MAX,
@@ -279,7 +282,7 @@ impl Bridge {
         let saved = Duration::from_nanos(self.way.bucket * 1_000_000_000 / self.way.rate);
         self.free = self.free.max(self.now - saved) + takes;
         self.longest_queue = self.longest_queue.max(self.free.since(self.now));
-        let at = self.free.max(self.now) + DELAY;
+        let at = self.free.max(self.now) + self.way.delay;
         let src = SocketAddr::from(([192, 0, 2, 100], 30_000));
         let of_group = dst == group();
         self.group_octets += if of_group { wire } else { 0 };
@@ -319,7 +322,7 @@ impl Bridge {
         let mut datagrams = Vec::new();
         batch.for_each_datagram(|_, octets| datagrams.push(octets.to_vec()));
         for octets in datagrams {
-            let at = self.now + DELAY;
+            let at = self.now + self.way.delay;
             if !self.is_lost(index) {
                 self.put(at, 0, src, false, (Ecn::NotEct, &octets));
             }

@@ -144,12 +144,20 @@ impl Transmitter {
         {
             self.line
                 .control(ToGroup::End, (self.stream.nxt, Options::empty()), env.now, out);
-            self.phase = Phase::Ending(
-                said + 1,
-                env.now + (2 * self.round_trip).clamp(BETWEEN, BETWEEN_AT_MOST),
-            );
+            self.phase = Phase::Ending(said + 1, env.now + self.between_ends());
             self.settle(env);
         }
+    }
+
+    /// How long the next END waits: so that who is not done yet may answer, whatever queue there is. Where all members are done or out
+    /// there is no queue any more, and only one of them says something that did not hear its own END: it has the time of the path itself,
+    /// and of the spread of its answer.
+    fn between_ends(&self) -> Duration {
+        let usual = (2 * self.round_trip).clamp(BETWEEN, BETWEEN_AT_MOST);
+        let is_left = self.members.alive() > 0 || self.joins.len() > 0;
+        let least = self.members.least_round_trip().filter(|_| !is_left);
+        let spread = self.feedback().spread(1);
+        least.map_or(usual, |least| (least + BETWEEN).max(spread).min(usual))
     }
 
     /// It is over; nothing is sent any more.

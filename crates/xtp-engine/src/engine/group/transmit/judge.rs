@@ -101,6 +101,7 @@ impl Transmitter {
             0 => None,
             _ => Some(now + INTERVAL),
         };
+        self.serve_claims(env);
         self.repeat_answers(env);
         if let Some(round_trip) = self.members.round_trip() {
             self.round_trip = round_trip.max(Duration::from_micros(500));
@@ -126,6 +127,7 @@ impl Transmitter {
             } else if (silent
                 || (member.is_laggard() && !member.fetches)
                 || member.doubt.is_some()
+                || member.asked_since().is_some()
                 || self.is_missed(member.heard, now))
                 && now.since(member.told) >= member.tell_after
             {
@@ -442,7 +444,10 @@ impl Transmitter {
         if !member.is_open() {
             return;
         }
-        if !matches!(reason, DropReason::Unreachable | DropReason::Rejected) {
+        if !matches!(
+            reason,
+            DropReason::Unreachable | DropReason::Rejected | DropReason::Left
+        ) {
             let (code, value) = super::members::diagnosis(reason);
             let to = (member.address, member.local);
             self.replies.push(Reply::refusal(to, member.key, code, value));

@@ -41,6 +41,8 @@ pub(super) struct Member {
     pub(super) heard: Time,
     /// What the carrier says about its port since then.
     pub(super) doubt: Option<Reports>,
+    /// When it was asked first because another one wants to join by its name; void when it is heard.
+    pub(super) claimed: Option<Time>,
     pub(super) joined: Time,
     /// When it was done or dropped.
     pub(super) ended: Option<Time>,
@@ -94,6 +96,7 @@ impl Member {
             misses: 0,
             heard: now,
             doubt: None,
+            claimed: None,
             joined: now,
             ended: None,
             live: 0,
@@ -120,6 +123,7 @@ impl Member {
         self.heard = later(self.heard, span, now);
         self.progressed = later(self.progressed, span, now);
         self.behind = self.behind.map(|since| later(since, span, now));
+        self.claimed = self.claimed.map(|since| later(since, span, now));
         self.doubt = None;
     }
 
@@ -406,6 +410,14 @@ impl Members {
         holders.filter_map(|member| member.round_trip).max()
     }
 
+    /// The greatest of the least round trips of those who are done: what the paths themselves take.
+    pub(super) fn least_round_trip(&self) -> Option<Duration> {
+        let done = self.list.iter().filter(|member| member.is_done());
+        done.map(|member| member.least_round_trip)
+            .filter(|least| *least < Duration::MAX)
+            .max()
+    }
+
     /// The least buffer of a holder's socket, of those that told it.
     pub(super) fn socket_buffer(&self) -> Option<u32> {
         let holders = self.list.iter().filter(|member| member.is_holder());
@@ -424,9 +436,10 @@ impl Members {
             .min()
     }
 
-    /// What the user is told of everybody.
+    /// Every receiver that joined. One that lost its place and joined again under its own key is one receiver: its last entry counts.
     pub(super) fn reports(&self, now: Time) -> Vec<MemberReport> {
         self.iter()
+            .filter(|(index, member)| self.by_peer(member.address, member.key) == Some(*index))
             .map(|(index, member)| MemberReport {
                 member: MemberId(index),
                 address: member.address,
@@ -490,7 +503,7 @@ pub(super) fn diagnosis(reason: DropReason) -> (xtp_wire::DiagCode, xtp_wire::Di
         DropReason::Replaced => (DiagCode::InvalidContext, DiagValue::Unspecified),
         DropReason::Silent | DropReason::Unreachable => (DiagCode::ContextAbandoned, DiagValue::Silent),
         DropReason::Slow | DropReason::TooSlow => (DiagCode::ContextAbandoned, DiagValue::TooSlow),
-        DropReason::Rejected => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
+        DropReason::Rejected | DropReason::Left => (DiagCode::ContextAbandoned, DiagValue::Unspecified),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The transmitter of a group: one stream to many (§9.10).
 //!
 //! Everything that comes from outside changes what is kept here; what leaves, leaves in [`Transmitter::flush`], in the order
-//! control, repair, new octets. Each file beside this one is a part of the rules: who joins (`admit`), who is there
+//! control, repair, new octets. Each file beside this one is a part of the rules: who joins (`admit`), whose a place is (`claim`), who is there
 //! (`members`), what they say (`status`), whom to ask (`poll`), who is slow or silent (`judge`), what is sent again
 //! (`repair`), how fast (`rate`), when it is over (`close`).
 
@@ -11,6 +11,7 @@ mod asleep;
 mod bucket;
 mod busy;
 mod catch_up;
+mod claim;
 mod close;
 mod datagram;
 mod judge;

@@ -54,6 +54,21 @@ fn ten_receivers_of_twelve_thousand_packets_say_little() {
     }
 }
 
+/// 0.5 MB at 10 Mbit/s, with whatever queue builds up: what follows the last octet takes little beside it. An association takes 0.43 s
+/// where a round trip is 10 ms, so 1.2 times that; each way of 10 ms instead of 5 adds its round trips to the beginning and the end.
+#[test]
+fn a_short_stream_to_one_receiver_takes_little_longer_than_an_association() {
+    for (delay, most) in [(5, 516), (10, 540)] {
+        let way = Way {
+            delay: Duration::from_millis(delay),
+            ..Way::of(10_000_000 / 8, 1 << 20)
+        };
+        let mut bridge = Bridge::new(way, options(1), 1, 500_000);
+        let took = bridge.run(Duration::from_secs(60));
+        assert!(took <= Duration::from_millis(most), "{delay} ms: {took:?}");
+    }
+}
+
 /// Ten gigabits a second: whatever keeps the group back is no network.
 fn wide(slow: (Duration, Duration)) -> Way {
     Way {

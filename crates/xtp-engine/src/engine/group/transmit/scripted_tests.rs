@@ -267,8 +267,13 @@ impl Actor {
 
     /// All four steps.
     pub(super) fn enter(&mut self, stage: &mut Stage) {
+        self.enter_after(stage, Duration::ZERO);
+    }
+
+    /// The same where the answer comes within `span`.
+    pub(super) fn enter_after(&mut self, stage: &mut Stage, span: Duration) {
         self.join(stage, 0, Options::empty());
-        stage.flush();
+        stage.run(span);
         let (seq, _, sync) = self.answer(&stage.heard).expect("it is answered");
         self.confirm(stage, seq, sync);
     }
@@ -298,6 +303,13 @@ impl Actor {
     pub(super) fn reject(&mut self, stage: &mut Stage, text: &str) {
         let header = self.header(self.own, Options::empty());
         let diag = Diag::new(DiagCode::ContextAbandoned, DiagValue::Unspecified, text);
+        stage.hear(self.at, &ToTransmitter::Diag(diag).packet(header));
+    }
+
+    /// DIAG of a user that closes the receiver before it has everything.
+    pub(super) fn leave(&mut self, stage: &mut Stage) {
+        let header = self.header(self.own, Options::empty());
+        let diag = Diag::new(DiagCode::ContextAbandoned, DiagValue::HostGoingDown, "");
         stage.hear(self.at, &ToTransmitter::Diag(diag).packet(header));
     }
 

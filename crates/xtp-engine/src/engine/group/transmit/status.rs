@@ -9,8 +9,8 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_wire::{
-    Control, DELAY_NONE, Diag, DiagCode, Gnack, GnackBlock, Header, Options, Spans, Xcntl, XcntlFlags,
-    serial_gt,
+    Control, DELAY_NONE, Diag, DiagCode, DiagValue, Gnack, GnackBlock, Header, Options, Spans, Xcntl,
+    XcntlFlags, serial_gt,
 };
 
 /// Packets that overtook so many others are no sign that those are lost.
@@ -289,7 +289,9 @@ impl Transmitter {
             text = &text[..end.unwrap_or(0)];
         }
         member.text = text.into();
+        let going = DiagValue::HostGoingDown.to_wire();
         let reason = match DiagCode::try_from(diag.code) {
+            Ok(DiagCode::ContextAbandoned) if diag.val == going => DropReason::Left,
             Ok(DiagCode::ContextAbandoned) => DropReason::Rejected,
             _ => DropReason::Unreachable,
         };
