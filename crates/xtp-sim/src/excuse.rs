@@ -199,8 +199,9 @@ struct Life {
     heard: bool,
 }
 
-/// Nanoseconds: a sixteenth of the age of an instance that refuses what is 20 s old.
-const NEARLY: u64 = 1_500_000_000;
+/// Nanoseconds: 1/128 of the age of an instance that refuses what is 20 s old, what the clocks of the two hosts differ by
+/// meanwhile, and the way of the refusal.
+const NEARLY: u64 = 600_000_000;
 
 impl Life {
     fn of(world: &World, number: usize) -> Self {
