@@ -44,7 +44,8 @@ pub enum Excuse {
     Crowded,
     /// Its listener did not serve it when it began, and never took it: refused.
     NotServed,
-    /// It was refused for want of a place after it had fallen back, when a refusal proves nothing (§2.7): unreachable.
+    /// It was refused for want of a place after it had fallen back, when a refusal ends nothing, and nothing answered the last
+    /// FIRST (§2.7): unreachable.
     Unheeded,
     /// It gave way, and the record that would have said so again was pushed out: nobody answers it any more.
     Forgotten,
@@ -151,7 +152,10 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::LeftEarly, spec.leaves_early),
         (Excuse::Crowded, crowded),
         (Excuse::NotServed, life.is_not_served(world)),
-        (Excuse::Unheeded, crowded && life.fell_back(world)),
+        (
+            Excuse::Unheeded,
+            (crowded || pressed) && life.fell_back(world) && !life.is_refused(world),
+        ),
         (
             Excuse::Forgotten,
             crowded && evicts(plan, spec.responder) && life.was_aborted(world),
@@ -340,10 +344,16 @@ impl Life {
         tasks.all(|task| task.side == Side::Initiator || task.outcome == aborted)
     }
 
-    /// One of its FIRSTs was in the legacy formats.
+    /// One of its FIRSTs was in the legacy formats, and the first one was not.
     fn fell_back(&self, world: &World) -> bool {
         self.association(world)
-            .is_some_and(|association| association.was_nameless)
+            .is_some_and(|association| association.was_nameless && !association.nameless)
+    }
+
+    /// A refusal came since its last FIRST left.
+    fn is_refused(&self, world: &World) -> bool {
+        self.association(world)
+            .is_some_and(|association| association.refused)
     }
 
     /// Whether it spoke the legacy formats.
