@@ -203,9 +203,9 @@ struct Life {
     heard: bool,
 }
 
-/// Nanoseconds: 1/128 of the age of an instance that refuses what is 20 s old, what the clocks of the two hosts differ by
-/// meanwhile, and the way of the refusal.
-const NEARLY: u64 = 600_000_000;
+/// Nanoseconds: 1/128 of the age of an instance that refuses what is 20 s old, and what the clocks of the two hosts differ by
+/// meanwhile.
+const NEARLY: u64 = 300_000_000;
 
 impl Life {
     fn of(world: &World, number: usize) -> Self {
@@ -238,14 +238,16 @@ impl Life {
         })
     }
 
-    /// The responder was started after its FIRST left, or so little before that the refusal cannot show it (§6.9). What
-    /// the clocks say is no excuse.
+    /// The responder was started after its FIRST left, or so little before that the refusal, which was under way and waited for
+    /// an initiator that did not run, cannot show it (§2.6). What the clocks say is no excuse.
     fn is_too_old(&self, world: &World) -> bool {
+        let way = self.association(world).map_or(0, |seen| seen.slowest);
+        let paused = world.pauses.get(&self.initiator).map_or(0, |pause| pause.longest);
         let mut restarts = world.restarts.iter();
         restarts.any(|restart| {
             restart.host == self.responder
                 && restart.at <= self.until
-                && restart.at.saturating_add(NEARLY) >= self.from
+                && restart.at.saturating_add(NEARLY + way + paused) >= self.from
         })
     }
 
