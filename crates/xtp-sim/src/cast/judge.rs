@@ -167,8 +167,11 @@ impl GroupWorld {
         let slow = receiving.plan.down.rate_bits_per_s.is_some();
         let lossy = share(&receiving.plan.down.loss) > 0.06;
         // A window of less than half a second of the rate makes whoever loses anything a slow one.
+        // So does a reader's own room: it is behind where it has none for 0.1 s and half of the others have (§9.10).
+        let room = receiving.plan.join.capacity;
+        let narrow = self.is_narrow() || room < options.rate.octets_per_second / 2;
         add(
-            options.slow == Slow::Drop && (troubled || slow || self.loses(member) || self.is_narrow()),
+            options.slow == Slow::Drop && (troubled || slow || self.loses(member) || narrow),
             "slow, and slow ones are dropped",
         );
         let patience = options.patience.mul_f64(0.9);
