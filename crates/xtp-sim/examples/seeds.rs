@@ -9,6 +9,7 @@
 //! links and the simulator, nothing else. For people there is `xtp sim`.
 
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use xtp_sim::scenario::{Class, Scenario};
 use xtp_sim::shrink::shrink;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         eprintln!("seeds: FIRST and COUNT are whole numbers");
         return ExitCode::from(2);
     };
+    keep_panics();
     let mut failures = 0_u64;
     for seed in (0..count).map(|offset| first.wrapping_add(offset)) {
         let scenario = Scenario::new(seed, class);
@@ -56,9 +58,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// What the last panic said, and where.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+/// Panics are kept for the seed they are the failure of: one that runs a thousand times to be made smaller panics as often.
+fn keep_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string().replace('\n', " ");
+    }));
+}
+
 /// Runs a seed and says what was wrong; a panic is that seed's failure, not the end of all others.
 fn guarded(scenario: &Scenario) -> Option<String> {
     let run = || scenario.run().failure;
     std::panic::catch_unwind(run)
-        .unwrap_or_else(|_| Some("the program panicked; the message is on standard error".to_owned()))
+        .unwrap_or_else(|_| Some(PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()))
 }

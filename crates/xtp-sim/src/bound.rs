@@ -58,7 +58,11 @@ pub(crate) fn taken_and_allowed(plan: &Plan, world: &World, number: usize) -> Op
     let wire = plan
         .slowest_rate()
         .map_or(0.0, |rate| carried as f64 * 8.0 / rate as f64);
-    let lost = losses(world, seen, [spec.initiator, spec.responder]) * LOSS.max(round);
+    let former = world.former.get(&number).into_iter().flatten();
+    let all = former
+        .chain([&newest])
+        .map(|one| &world.net.check.associations[*one]);
+    let lost = losses(world, all, [spec.initiator, spec.responder]) * LOSS.max(round);
     // Three in a row make a timer run as long as an outage does.
     let doubled = if lost > 2.0 * LOSS { OUTAGE } else { 0.0 };
     let out = doubled + outages(plan, world, number, flow.opened_at, *ends);
@@ -66,12 +70,11 @@ pub(crate) fn taken_and_allowed(plan: &Plan, world: &World, number: usize) -> Op
 }
 
 /// Packets that never came, as far as can be seen from outside.
-fn losses(world: &World, seen: &Association, hosts: [usize; 2]) -> f64 {
-    let [one, two] = &seen.ends;
+fn losses<'a>(world: &World, seen: impl Iterator<Item = &'a Association>, hosts: [usize; 2]) -> f64 {
     let overrun: u64 = hosts.iter().map(|&host| world.hosts[host].overrun).sum();
-    let gone: u64 = [one, two]
+    let gone: u64 = seen
+        .flat_map(|association| &association.ends)
         .map(|end| end.lost_packets + end.damaged_packets)
-        .iter()
         .sum();
     (gone + overrun) as f64
 }

@@ -44,7 +44,8 @@ pub enum Excuse {
     Crowded,
     /// Its listener did not serve it when it began, and never took it: refused.
     NotServed,
-    /// It was refused for want of a place after it had fallen back, when a refusal proves nothing (§2.7): unreachable.
+    /// It was refused for want of a place after it had fallen back, when a refusal ends nothing, and nothing answered the last
+    /// FIRST (§2.7): unreachable.
     Unheeded,
     /// It gave way, and the record that would have said so again was pushed out: nobody answers it any more.
     Forgotten,
@@ -151,7 +152,10 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         (Excuse::LeftEarly, spec.leaves_early),
         (Excuse::Crowded, crowded),
         (Excuse::NotServed, life.is_not_served(world)),
-        (Excuse::Unheeded, crowded && life.fell_back(world)),
+        (
+            Excuse::Unheeded,
+            (crowded || pressed) && life.fell_back(world) && !life.is_refused(world),
+        ),
         (
             Excuse::Forgotten,
             crowded && evicts(plan, spec.responder) && life.was_aborted(world),
@@ -199,8 +203,9 @@ struct Life {
     heard: bool,
 }
 
-/// Nanoseconds: a sixteenth of the age of an instance that refuses what is 20 s old.
-const NEARLY: u64 = 1_500_000_000;
+/// Nanoseconds: 1/128 of the age of an instance that refuses what is 20 s old, and what the clocks of the two hosts differ by
+/// meanwhile.
+const NEARLY: u64 = 300_000_000;
 
 impl Life {
     fn of(world: &World, number: usize) -> Self {
@@ -233,14 +238,16 @@ impl Life {
         })
     }
 
-    /// The responder was started after its FIRST left, or so little before that the refusal cannot show it (§6.9). What
-    /// the clocks say is no excuse.
+    /// The responder was started after its FIRST left, or so little before that the refusal, which was under way and waited for
+    /// an initiator that did not run, cannot show it (§2.6). What the clocks say is no excuse.
     fn is_too_old(&self, world: &World) -> bool {
+        let way = self.association(world).map_or(0, |seen| seen.slowest);
+        let paused = world.pauses.get(&self.initiator).map_or(0, |pause| pause.longest);
         let mut restarts = world.restarts.iter();
         restarts.any(|restart| {
             restart.host == self.responder
                 && restart.at <= self.until
-                && restart.at.saturating_add(NEARLY) >= self.from
+                && restart.at.saturating_add(NEARLY + way + paused) >= self.from
         })
     }
 
@@ -339,10 +346,16 @@ impl Life {
         tasks.all(|task| task.side == Side::Initiator || task.outcome == aborted)
     }
 
-    /// One of its FIRSTs was in the legacy formats.
+    /// One of its FIRSTs was in the legacy formats, and the first one was not.
     fn fell_back(&self, world: &World) -> bool {
         self.association(world)
-            .is_some_and(|association| association.was_nameless)
+            .is_some_and(|association| association.was_nameless && !association.nameless)
+    }
+
+    /// A refusal came since its last FIRST left.
+    fn is_refused(&self, world: &World) -> bool {
+        self.association(world)
+            .is_some_and(|association| association.refused)
     }
 
     /// Whether it spoke the legacy formats.

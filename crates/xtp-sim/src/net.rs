@@ -289,7 +289,7 @@ impl Net {
         };
         if let Some((number, side)) = end {
             let association = &mut self.check.associations[number];
-            if association.ends[side.index()].sent_at == 0 && side == Side::Initiator {
+            if association.ends[side.index()].packets == 1 && side == Side::Initiator {
                 // Nothing has come yet, and nothing could.
                 association.ends.iter_mut().for_each(|end| end.arrived_at = at);
             }

@@ -3,12 +3,16 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use xtp_engine::ErrorControl;
 use xtp_link::Direction;
 
+use crate::app::Step;
 use crate::excuse;
 use crate::fault::Fault;
+use crate::flow::FlowSpec;
 use crate::host::HostConfig;
 use crate::judge::judge;
+use crate::paradigm::Paradigm;
 use crate::report::SeedReport;
 use crate::scenario::{Class, Scenario};
 use crate::seed::Plan;
@@ -20,6 +24,9 @@ use crate::world::World;
 const LIVENESS: Duration = Duration::from_secs(600);
 /// Links lose, double, hold back and damage by chance no longer than this.
 const CALM: Duration = Duration::from_secs(12);
+/// A reader that keeps nothing behind a hole makes its writer send almost everything many times over where packets overtake each
+/// other (§4.4): how many times as many packets are no storm then.
+const MANY_TIMES: u64 = 5;
 /// Virtual time after the end within which nothing may be left: the life of a zombie, and a little.
 const FORGET: Duration = Duration::from_secs(75);
 
@@ -148,6 +155,9 @@ pub(crate) fn build(seed: u64, plan: &Plan) -> Result<World, String> {
     let mut world = World::new(seed, plan.hosts.clone(), &plan.link, plan.v6)?;
     world.net.report_too_big = plan.report_too_big;
     world.unreachable_reports = plan.unreachable_reports;
+    if goes_back_over_disorder(plan) {
+        world.packet_limit *= MANY_TIMES;
+    }
     world.net.check.forgetful = (0..plan.hosts.len())
         .filter(|&host| excuse::forgets_clients(plan, host))
         .collect();
@@ -161,6 +171,21 @@ pub(crate) fn build(seed: u64, plan: &Plan) -> Result<World, String> {
     world.schedule(plan.heal_at.min(CALM), Fault::Calm);
     world.schedule(plan.heal_at, Fault::Heal);
     Ok(world)
+}
+
+/// Whether a reader keeps nothing behind a hole on links on which packets overtake each other.
+fn goes_back_over_disorder(plan: &Plan) -> bool {
+    let disorder = [FaultClass::Reordering, FaultClass::Jitter];
+    let goes_back = |(_, flow): &(Paradigm, FlowSpec)| {
+        let steps = flow.initiator_script.steps.iter();
+        let mut steps = steps.chain(&flow.responder_script.steps);
+        let tunings = [&flow.open.tuning, &flow.listen.tuning];
+        tunings
+            .iter()
+            .any(|tuning| tuning.error_control == ErrorControl::GoBackN)
+            || steps.any(|step| matches!(step, Step::ErrorControl(ErrorControl::GoBackN)))
+    };
+    disorder.iter().any(|class| plan.classes.contains(class)) && plan.flows.iter().any(goes_back)
 }
 
 pub(crate) fn run(plan: &Plan, world: &mut World) -> SeedReport {

@@ -193,7 +193,8 @@ impl Plan {
             host.socket_buffer = rng.pick(&[4 << 20, 4 << 20, 208 << 10, 32 << 10]);
             host.late_users = rng.percent(40);
             if self.has(FaultClass::ClockDrift) {
-                let drift_ppm = rng.range(0, 40_000) as i32 - 20_000;
+                // 0.25 %, several times what a quartz does.
+                let drift_ppm = rng.range(0, 5_000) as i32 - 2_500;
                 host.clock = Clock {
                     drift_ppm,
                     ..host.clock

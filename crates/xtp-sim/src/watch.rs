@@ -47,7 +47,11 @@ impl World {
             let is_of =
                 |flow: &Flow| seen.port == Some(flow.port) && (flow.spec.series.is_none() || begins_so(flow));
             let flow = self.flows.iter().position(is_of);
-            self.newest.extend(flow.map(|flow| (flow, number)));
+            if let Some(flow) = flow
+                && let Some(before) = self.newest.insert(flow, number)
+            {
+                self.former.entry(flow).or_default().push(before);
+            }
         }
         self.named = self.net.check.associations.len();
     }

@@ -80,6 +80,8 @@ pub struct World {
     pub(crate) next_look: u64,
     /// The newest association of each flow, and of how many associations that is known.
     pub(crate) newest: BTreeMap<usize, usize>,
+    /// Those before them: what began again has another key.
+    pub(crate) former: BTreeMap<usize, Vec<usize>>,
     pub(crate) named: usize,
     seed: u64,
     pub(crate) schedule: Vec<Scheduled>,
@@ -133,6 +135,7 @@ impl World {
             pauses: BTreeMap::new(),
             next_look: 0,
             newest: BTreeMap::new(),
+            former: BTreeMap::new(),
             named: 0,
             seed,
             schedule: Vec::new(),

@@ -16,6 +16,8 @@ use crate::time::Time;
 pub(crate) const LIFE_OF_A_COPY: Duration = Duration::from_secs(50);
 /// A name is stated that much longer than it is asked for: two clocks need not run equally fast.
 const MARGIN: Duration = Duration::from_secs(10);
+/// An age is the difference of two times that were each cut to milliseconds, and the start is read off two clocks.
+const ROUNDED: Duration = Duration::from_millis(2);
 
 /// This instance of a responder.
 #[derive(Copy, Clone, Debug)]
@@ -94,7 +96,8 @@ impl AgeRefusal {
     /// Whether nobody can have run a request the first packet of which left so long ago: the responder was running by then,
     /// with some room for clocks that do not run equally fast.
     pub(crate) fn never_ran(self, left: Duration) -> bool {
-        self.by.is_some_and(|(_, age)| age - age / 16 > left)
+        self.by
+            .is_some_and(|(_, age)| (age - age / 128).saturating_sub(ROUNDED) > left)
     }
 
     /// How long FIRSTs to that responder have to name it.

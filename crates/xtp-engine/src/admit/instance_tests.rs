@@ -264,10 +264,19 @@ fn only_who_was_there_before_the_request_left_clears_it() {
     assert!(refusal(10).never_ran(Duration::from_secs(9)));
     assert!(!refusal(10).never_ran(Duration::from_secs(10)));
     assert!(
-        !refusal(10).never_ran(Duration::from_millis(9_500)),
+        refusal(10).never_ran(Duration::from_millis(9_900)),
+        "clocks run apart by less"
+    );
+    assert!(
+        !refusal(10).never_ran(Duration::from_millis(9_930)),
         "too near for clocks that run apart"
     );
     assert!(!refusal(0).never_ran(Duration::ZERO));
+    let just = AgeRefusal {
+        utc_ms: 0,
+        by: Some((7, Duration::from_millis(2))),
+    };
+    assert!(!just.never_ran(Duration::ZERO), "both times may have been cut");
     let nameless = AgeRefusal { utc_ms: 0, by: None };
     assert!(!nameless.never_ran(Duration::ZERO));
     assert_eq!(nameless.to_be_named(), Duration::ZERO);

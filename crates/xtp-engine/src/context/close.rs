@@ -216,6 +216,9 @@ impl Context {
             }
             Ok(DiagCode::ContextRefused) if opening && self.refuses_legacy_alone(val) => {
                 self.stats.implausible += 1;
+                if let Some(opening) = &mut self.opening {
+                    opening.refused = true;
+                }
             }
             Ok(DiagCode::ContextRefused) if opening && self.fell_back_in_error(val) => {
                 self.turn_back(env.now)

@@ -73,6 +73,7 @@ impl Context {
             opening.repeated |= how != Restart::Legacy;
             opening.fell_back = how == Restart::Legacy;
             opening.token = None;
+            opening.refused = false;
         }
         let writer = &mut self.writer;
         writer.nxt = 0;

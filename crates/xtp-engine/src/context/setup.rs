@@ -45,6 +45,8 @@ pub(crate) struct Opening {
     pub(crate) fell_back: bool,
     /// It did, met pressure, and states the others again under the same key.
     pub(crate) turned_back: bool,
+    /// "No resource" came since the last FIRST left, and it went on asking (§2.7).
+    pub(crate) refused: bool,
     /// It was repeated after DIAG(1,12) already.
     pub(crate) repeated: bool,
     /// Wished length of the specifier (§7.3, padding).

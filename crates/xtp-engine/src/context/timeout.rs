@@ -7,13 +7,13 @@ use super::timers::Timer;
 use super::writer::Blocked;
 use super::{Context, Doubt, Env, Hint, Opening, Role, State, Transition};
 use crate::congestion::Controller;
-use crate::error::CloseReason;
+use crate::error::{CloseReason, DiagReason};
 use crate::path::hint::is_recent;
 use crate::time::Time;
 use crate::time::sleep::{READING, slept};
 use crate::transmit::TransmitBatch;
 use core::time::Duration;
-use xtp_wire::Options;
+use xtp_wire::{DiagValue, Options};
 
 /// FIRST repeats carry the same data twice, then a prefix that fits every path (§2.4.2).
 const FULL_REPEATS: u32 = 3;
@@ -342,6 +342,9 @@ impl Context {
             crate::Confirm::Delivered => Options::SREQ | Options::DREQ,
             crate::Confirm::Received => Options::SREQ,
         };
+        if let Some(opening) = &mut self.opening {
+            opening.refused = false;
+        }
         let segment = self.first_segment();
         if self.timers.firsts >= FULL_REPEATS
             && let Some(segment) = segment
@@ -418,7 +421,12 @@ impl Context {
     fn timeout_reason(&self) -> CloseReason {
         use super::reader::ReaderState;
         if !self.state.heard() {
-            return CloseReason::Unreachable;
+            return match &self.opening {
+                Some(opening) if opening.refused => {
+                    CloseReason::Refused(DiagReason(DiagValue::NoResource.to_wire()))
+                }
+                _ => CloseReason::Unreachable,
+            };
         }
         let unconfirmed = self.writer.queue.end().saturating_sub(self.writer.una);
         let reader_over = self.reader.state == ReaderState::Done;

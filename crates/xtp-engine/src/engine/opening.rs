@@ -82,6 +82,7 @@ impl Engine {
             repeated: false,
             fell_back: false,
             turned_back: false,
+            refused: false,
             pad_to: 0,
             first_len: 0,
             first_ask: Options::empty(),

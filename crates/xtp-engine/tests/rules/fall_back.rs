@@ -3,7 +3,7 @@
 use crate::host::{Host, PORT, encode, keyed, parse};
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::{ContextId, EngineConfig, paradigm};
+use xtp_engine::{CloseReason, ContextId, DiagReason, EngineConfig, paradigm};
 use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Key, Options, Packet, Traffic};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -203,6 +203,32 @@ fn under_pressure_the_formats_of_today_are_offered_again_under_the_same_key() {
     let sent = host.give_octets(&refusal(key, DiagValue::NoResource));
     assert_eq!(firsts(&sent), []);
     assert_eq!(host.closed(id), None);
+}
+
+/// It goes on asking for as long as it is told to wait, and gives up with what it heard: a refusal of all that has left is the
+/// reason. What nobody answered was not heard by anybody.
+#[test]
+fn who_is_refused_until_it_gives_up_is_told_so() {
+    for answered in [true, false] {
+        let (mut host, id, sent) = calling();
+        let key = firsts(&sent)[0].1;
+        silence(&mut host, 6 * SECOND);
+        host.give_octets(&refusal(key, DiagValue::NoResource));
+        let mut asked = 0;
+        for _ in 0..20 {
+            let sent = silence(&mut host, SECOND);
+            asked += firsts(&sent).len();
+            if answered && !sent.is_empty() {
+                host.give_octets(&refusal(key, DiagValue::NoResource));
+            }
+        }
+        assert!(asked >= 5, "{asked}");
+        let expected = match answered {
+            true => CloseReason::Refused(DiagReason(DiagValue::NoResource.to_wire())),
+            false => CloseReason::Unreachable,
+        };
+        assert_eq!(host.closed(id), Some(expected.to_string()));
+    }
 }
 
 /// A refusal for its start is of the formats of today. If nobody before can have run them, what was asked since may be taken;

@@ -167,8 +167,11 @@ impl GroupWorld {
         let slow = receiving.plan.down.rate_bits_per_s.is_some();
         let lossy = share(&receiving.plan.down.loss) > 0.06;
         // A window of less than half a second of the rate makes whoever loses anything a slow one.
+        // So does a reader's own room: it is behind where it has none for 0.1 s and half of the others have (§9.10).
+        let room = receiving.plan.join.capacity;
+        let narrow = self.is_narrow() || room < options.rate.octets_per_second / 2;
         add(
-            options.slow == Slow::Drop && (troubled || slow || self.loses(member) || self.is_narrow()),
+            options.slow == Slow::Drop && (troubled || slow || self.loses(member) || narrow),
             "slow, and slow ones are dropped",
         );
         let patience = options.patience.mul_f64(0.9);
@@ -221,9 +224,22 @@ impl GroupWorld {
         // Whoever loses much fetches a range in several round trips, and has room for little at a time.
         let narrow = receiving.plan.join.capacity < 32 * self.plan.options.datagram as u64;
         let many_round_trips = lossy || narrow && receiving.plan.down.loss != Loss::None;
-        if out(DropReason::TooSlow) && many_round_trips && self.plan.past.is_some() {
+        if many_round_trips && self.was_waited_for(receiving) {
             excuses.push("fetches too slowly to be waited for");
         }
+    }
+
+    /// Whether a member that was heard was out no earlier than §9.10 says: the patience, and a second for each 64 KiB that it lacked,
+    /// after everything had left. What it lacks at its end it lacked then.
+    fn was_waited_for(&self, receiving: &Receiving) -> bool {
+        let report = self.member_of(receiving);
+        let out = report.and_then(|report| self.sender.dropped.get(&report.member));
+        let (Some((at, DropReason::TooSlow)), Some(written)) = (out, self.sender.finished) else {
+            return false;
+        };
+        let lacked = self.sender.ledger.written.saturating_sub(receiving.now.had);
+        let waited = self.plan.options.patience + Duration::from_micros(lacked * 1_000_000 / LEAST_RATE);
+        *at >= written + nanos(waited)
     }
 
     /// What the transmitter says of the program that runs there now.

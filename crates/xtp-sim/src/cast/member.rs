@@ -102,12 +102,15 @@ impl Receiving {
         !self.is_alive() || self.now.closed.is_some()
     }
 
-    /// The program that had this address; of several the newest that had so many octets, if there is one.
+    /// The program that had this address; of several the newest that had so many octets, if there is one, and of these one whose user
+    /// has confirmed: what it said may be read when the next program has its place, and of nothing that one has all, too.
     pub fn instance(&self, address: SocketAddr, octets: u64) -> Option<&Instance> {
         let all = self.before.iter().chain([&self.now]).rev();
         let mut its = all.filter(|instance| instance.address == address);
-        its.clone()
-            .find(|instance| instance.had == octets)
+        let mut had = its.clone().filter(|instance| instance.had == octets);
+        had.clone()
+            .find(|instance| instance.confirmed)
+            .or_else(|| had.next())
             .or_else(|| its.next())
     }
 

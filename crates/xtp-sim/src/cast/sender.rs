@@ -49,7 +49,8 @@ pub struct Sending {
     next: u64,
     /// The engine has no room.
     full: bool,
-    finished: bool,
+    /// When its user had written everything.
+    pub finished: Option<u64>,
     /// Not told to the judge yet.
     news: Vec<GroupEvent>,
 }
@@ -85,7 +86,7 @@ impl Sending {
             tagged: false,
             next,
             full: false,
-            finished: false,
+            finished: None,
             news: Vec::new(),
         }
     }
@@ -95,18 +96,18 @@ impl Sending {
         let mut sending = Self::new(machine, id, plan, key);
         sending.ledger.data(0, plan.octets(), true);
         sending.ledger.closed = true;
-        sending.finished = true;
+        sending.finished = Some(0);
         sending
     }
 
     /// Whether its user has written everything.
     pub fn has_finished(&self) -> bool {
-        self.finished
+        self.finished.is_some()
     }
 
     /// When its user wants to act.
     pub fn user_at(&self) -> u64 {
-        let writes = match self.full || self.finished || self.closed.is_some() {
+        let writes = match self.full || self.has_finished() || self.closed.is_some() {
             true => u64::MAX,
             false => self.next,
         };
@@ -206,9 +207,9 @@ impl Sending {
         let now = self.machine.local(world);
         self.memory
             .answer(world, &mut self.machine.driver, &self.ledger)?;
-        while self.next <= world && !self.full && !self.finished && self.closed.is_none() {
+        while self.next <= world && !self.full && !self.has_finished() && self.closed.is_none() {
             let Some(message) = self.messages.get(self.at).cloned() else {
-                self.finished = true;
+                self.finished = Some(world);
                 self.ledger.closed = true;
                 let done = self.machine.driver.group_finish(now, self.id);
                 return done.map_err(|error| format!("finish: {error}"));

@@ -84,6 +84,8 @@ pub struct Association {
     pub closed_at_once: bool,
     /// A packet with the responder's key has reached it: from then on addresses may change.
     pub exchanged: bool,
+    /// A refusal reached its initiator since the last FIRST left.
+    pub refused: bool,
     /// The longest any of its packets took, nanoseconds.
     pub slowest: u64,
     /// The shortest any of its packets took.
@@ -182,6 +184,7 @@ impl WireCheck {
         // FIRST may be accepted is judged elsewhere.
         let basic = seen.format == Format::First && !seen.states_extended();
         association.was_nameless |= basic;
+        association.refused &= seen.format != Format::First;
         association.extended |= side == Side::Responder && seen.states_extended();
         let forgets = association.was_nameless
             || self.restarted.contains(&from)
@@ -220,6 +223,7 @@ impl WireCheck {
         association.fastest = Some(association.fastest.map_or(took, |fastest| fastest.min(took)));
         let to = if returned { owner } else { owner.other() };
         association.ends[to.index()].hear(at);
+        association.refused |= to == Side::Initiator && seen.format == Format::Diag;
         if seen.format == Format::First {
             association.moved |= *association.first_from.get_or_insert(src) != src;
         }

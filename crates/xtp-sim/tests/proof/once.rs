@@ -185,6 +185,29 @@ fn a_request_to_a_responder_just_started_is_answered_whatever_the_clocks_say() {
     }
 }
 
+/// However often its FIRST is lost on the way to a responder that was started little before it left, and whichever way the two
+/// clocks run: the refusal proves that nobody ran it.
+#[test]
+fn losses_on_the_way_to_a_responder_just_started_leave_nothing_unknown() {
+    for drift_ppm in [-2_500, 0, 2_500] {
+        for lost in 0..5 {
+            let mut world = pair_with(|number, config| {
+                config.clock.drift_ppm = if number == 1 { drift_ppm } else { 0 };
+            });
+            world
+                .net
+                .link_mut(0, 1)
+                .set_script(xtp_link::Script::dropping(0..lost));
+            world.apply(Fault::Crash(1));
+            world.apply(Fault::Restart(1));
+            world.run_for(300 * MS);
+            world.add_flow(Paradigm::AcknowledgedDatagram.flow(SIZE));
+            finish_clean(&mut world);
+            assert_eq!(world.flows[0].accepted, 1, "{lost} lost\n{}", world.ladder());
+        }
+    }
+}
+
 /// Where it left before the responder was started, an instance before may have run it: nobody repeats it.
 #[test]
 fn a_request_older_than_the_responder_is_not_repeated() {
