@@ -17,6 +17,9 @@ const PATIENCE: u64 = 20;
 /// Seconds by the clock a killer gets beside ten times what it takes without a mutant: tests of sockets and programs may
 /// wait for ever without any processor time.
 const CLOCK_PATIENCE: u64 = 90;
+/// The same for one test, which takes a few at most. A busy host may take it for a hang; then it does not pass without the
+/// mutant either, and all are asked.
+const ALONE_PATIENCE: u64 = 20;
 
 /// Seeds of the two worlds that run in step: enough to notice a mutant, and not a minute for each that lives.
 const WORLDS: u64 = 300;
@@ -135,7 +138,7 @@ impl Killer {
     pub(super) fn alone(&self, what: &str) -> Self {
         let mut alone = self.clone();
         alone.limit = PATIENCE;
-        alone.clock_limit = Duration::from_secs(CLOCK_PATIENCE / 2);
+        alone.clock_limit = Duration::from_secs(ALONE_PATIENCE);
         let seed = what.strip_prefix("seed ").and_then(|seed| seed.parse().ok());
         match (self.kind, seed) {
             (_, None) if what.is_empty() => {}
