@@ -8,13 +8,13 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::mpsc;
 use std::task::Poll;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use ::tokio::io::{AsyncWrite, AsyncWriteExt};
 use ::tokio::runtime::{Builder, Runtime};
 use common::{LONG, PORT, endpoint, pattern};
 use xtp::tokio::{Endpoint, Stream};
-use xtp::{Config, paradigm};
+use xtp::{Config, Listener, paradigm};
 
 /// More than leaves before the peer was heard.
 const OCTETS: usize = 2 << 20;
@@ -34,6 +34,17 @@ fn client() -> Endpoint {
 fn open(endpoint: &Endpoint, peer: SocketAddr) -> Stream {
     let options = paradigm::stream(PORT);
     endpoint.open(peer, options).expect("options in range")
+}
+
+/// A thread that takes one association and reads its stream to a clean end.
+fn reads_all(listener: Listener) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let incoming = listener.accept_timeout(LONG).expect("an association");
+        let mut came = Vec::new();
+        let read = incoming.into_stream().read_to_end(&mut came);
+        read.expect("a clean end");
+        came
+    })
 }
 
 /// Writes on `runtime` to a server that does nothing before the writer's program is over but for the end of its runtime; returns what
@@ -113,15 +124,7 @@ fn shutdown_returns_when_everything_is_acknowledged() {
         let asked = poll_fn(|context| Poll::Ready(Pin::new(&mut stream).poll_shutdown(context))).await;
         assert!(asked.is_pending(), "nobody acknowledged anything");
         let _driver = server.spawn_driver().expect("a thread");
-        let serving = thread::spawn(move || {
-            let incoming = listener.accept_timeout(LONG).expect("an association");
-            let mut came = Vec::new();
-            incoming
-                .into_stream()
-                .read_to_end(&mut came)
-                .expect("a clean end");
-            came
-        });
+        let serving = reads_all(listener);
         let ended = ::tokio::time::timeout(LONG, stream.shutdown()).await;
         ended.expect("acknowledged").expect("a clean end");
         let stats = stream.stats().expect("held");
@@ -167,15 +170,7 @@ fn shutdown_of_a_stream_without_octets_waits_for_the_peer() {
         let asked = poll_fn(|context| Poll::Ready(Pin::new(&mut stream).poll_shutdown(context))).await;
         assert!(asked.is_pending(), "nobody was heard");
         let _driver = server.spawn_driver().expect("a thread");
-        let serving = thread::spawn(move || {
-            let incoming = listener.accept_timeout(LONG).expect("an association");
-            let mut came = Vec::new();
-            incoming
-                .into_stream()
-                .read_to_end(&mut came)
-                .expect("a clean end");
-            came
-        });
+        let serving = reads_all(listener);
         let ended = ::tokio::time::timeout(LONG, stream.shutdown()).await;
         ended.expect("heard").expect("a clean end");
         assert!(serving.join().expect("no panic") == data);

@@ -104,7 +104,7 @@ fn a_receiver_that_cannot_store_it() {
     assert!(ended.said.contains("a directory is in the way"), "{}", ended.said);
 }
 
-/// Who lost its place to another one of its name, and who left, are named with what became of them.
+/// The report names a receiver that lost its place to another one of its name, and one that left, with what became of each.
 #[test]
 fn every_receiver_that_joined_is_named() {
     let dir = place(10);

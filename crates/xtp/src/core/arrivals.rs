@@ -336,7 +336,7 @@ impl Core {
         let Some(queue) = self.queues.get_mut(&listener) else {
             return;
         };
-        // The engine needed its place for others, and nobody knows of it.
+        // The engine needed its place for others; no program has this receiver.
         if matches!(event, Event::Closed(CloseReason::LocalAbort)) {
             if let Some(gone) = queue.take(number) {
                 self.forget(now, gone.id);

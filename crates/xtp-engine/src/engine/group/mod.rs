@@ -136,7 +136,7 @@ impl Party {
         match self {
             Self::Transmitter(transmitter) => transmitter.excuse(span, now),
             Self::Receiver(receiver) => receiver.excuse(span, now),
-            // It counts nobody's silence.
+            // An audience counts no silence.
             Self::Audience(_) => {}
         }
     }
@@ -189,7 +189,7 @@ impl Groups {
         parties.filter_map(|(_, party)| party.deadline()).min()
     }
 
-    /// The driver is here: time in which it was stopped counts for nobody.
+    /// The driver is here: the time in which it was stopped counts as no peer's silence.
     fn called(&mut self, now: Time) {
         if let Some(span) = slept(self.called, || self.deadline(), now) {
             for (_, party) in self.parties.iter_mut().flatten() {

@@ -295,7 +295,7 @@ fn a_port_nobody_listens_on_for_three_seconds_is_lost() {
     assert_eq!(script.events(), [GroupEvent::Found(TRANSMITTER)], "not yet");
     unreachable_for(&mut script, 30);
     script.events_end_with(GroupClose::TransmitterLost);
-    // Whoever is whole has said so, and is done.
+    // A receiver that is whole has said so, and is done.
     let mut script = whole(options(), Options::empty());
     script.run(100);
     unreachable_for(&mut script, 310);

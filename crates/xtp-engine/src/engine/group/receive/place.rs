@@ -69,7 +69,7 @@ impl Receiver {
         self.gone = true;
     }
 
-    /// Gives up if its listener is gone and nobody knows of it.
+    /// A receiver gives up if its listener is gone and no program has it.
     pub(in crate::engine::group) fn listener_left(&mut self, listener: GroupId) {
         let mut place = self.place.iter();
         self.gone |= place.any(|place| place.listener == listener && !place.handed_out);

@@ -14,7 +14,7 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 const SILENT: Duration = Duration::from_secs(10);
 /// The first pause between two such questions; it doubles.
 const PROBE: Duration = Duration::from_secs(1);
-/// The longest one while the carrier says that nobody is there.
+/// The longest pause between questions while the carrier reports "port unreachable".
 const PROBE_IN_DOUBT: Duration = Duration::from_millis(500);
 /// After so long a silence it is lost.
 const LOST: Duration = Duration::from_secs(25);
@@ -173,7 +173,7 @@ impl Receiver {
         }
     }
 
-    /// The carrier says that nobody listens at the transmitter's port, which a firewall on the way may say as well (§3.7.2): it is
+    /// The carrier reports that no program listens at the transmitter's port, which a firewall on the way may say as well (§3.7.2): it is
     /// asked at once, and lost if that goes on. One that is never asked anything is no matter of the carrier's.
     pub(super) fn doubt_transmitter(&mut self, now: Time) {
         if matches!(self.stage, Stage::Listening | Stage::Following | Stage::Over) {
