@@ -341,3 +341,10 @@ const fn only(service: u8) -> u32 {
         None => 0,
     }
 }
+/// The priority of an association of which both ends may say one (§5.4).
+pub(crate) fn most_urgent(own: Option<u16>, theirs: Option<u16>) -> Option<u16> {
+    match (own, theirs) {
+        (Some(own), Some(theirs)) => Some(own.min(theirs)),
+        (own, theirs) => own.or(theirs),
+    }
+}

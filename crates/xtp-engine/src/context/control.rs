@@ -138,7 +138,7 @@ impl Context {
             .raise(status.control.alloc, status.control.rseq);
         if raised {
             self.timers.blocked_waits = 0;
-            if let Some((_, since)) = &mut self.writer.blocked {
+            if let Some((_, since, _)) = &mut self.writer.blocked {
                 *since = now;
             }
         }

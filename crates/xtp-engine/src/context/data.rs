@@ -175,6 +175,9 @@ impl Context {
         writer.peer_bucket.take_run(octets, count.into());
         writer.own_bucket.take_run(octets, count.into());
         writer.pacer.take(octets * u64::from(count));
+        if let Some(share) = &mut writer.share {
+            share.take(octets * u64::from(count));
+        }
         writer.wclose_sent |= options.contains(Options::WCLOSE);
         self.note_request(sync, options, flip, end, env);
     }

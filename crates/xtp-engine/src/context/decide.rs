@@ -99,12 +99,13 @@ impl Context {
             Stop::Blocked(why) => Some(why),
             _ => None,
         };
-        let noted = self.writer.blocked.map(|(why, _)| why);
+        let noted = self.writer.blocked.map(|(why, ..)| why);
         let timer_noted = match plan.stop.until() {
             Some(at) => self.timers.get(super::timers::Timer::Rate) == Some(at),
             None => true,
         };
-        let moved = why.is_some() && self.writer.blocked_alloc != Some(self.writer.credit.alloc);
+        let known = self.writer.blocked.map(|(.., alloc)| alloc);
+        let moved = why.is_some() && known != Some(self.writer.credit.alloc);
         if why != noted || moved {
             Some(Intent::Stopped {
                 stop: plan.stop,

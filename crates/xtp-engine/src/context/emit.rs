@@ -77,14 +77,13 @@ impl Context {
         match stop {
             Stop::Blocked(why) => {
                 let since = match self.writer.blocked {
-                    Some((_, since)) => since,
+                    Some((_, since, _)) => since,
                     None => {
                         self.timers.blocked_waits = 0;
                         env.now
                     }
                 };
-                self.writer.blocked = Some((why, since));
-                self.writer.blocked_alloc = Some(self.writer.credit.alloc);
+                self.writer.blocked = Some((why, since, self.writer.credit.alloc));
             }
             _ => self.writer.blocked = None,
         }

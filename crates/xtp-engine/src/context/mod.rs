@@ -37,6 +37,7 @@ mod restart;
 mod round_trip;
 mod run;
 mod setup;
+pub(crate) mod share;
 mod state;
 mod status;
 mod time_wait;

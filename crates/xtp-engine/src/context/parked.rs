@@ -9,6 +9,7 @@ use super::modes::{AutoClose, Pattern};
 use super::new::piece_limit;
 use super::peer::{Peer, Proof};
 use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
+use super::share::Share;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
 use super::{Context, Opening, Role, State};
@@ -43,6 +44,7 @@ struct Rare {
     own_bucket: TokenBucket,
     paths: PathValidation,
     window: Option<Box<ReceiverWindow>>,
+    share: Option<Box<Share>>,
 }
 
 /// Equal tunings are kept once: programs use few.
@@ -75,14 +77,15 @@ impl Parked {
         context.walk(&mut fields);
         *room = fields.into_octets();
         let buckets_off = context.writer.peer_bucket.is_off() && context.writer.own_bucket.is_off();
-        let no_window = context.reader.window.is_none();
-        let plain = buckets_off && no_window && context.peer.paths.is_as_new(context.peer.addr);
+        let no_more = context.reader.window.is_none() && context.writer.share.is_none();
+        let plain = buckets_off && no_more && context.peer.paths.is_as_new(context.peer.addr);
         let rare = |context: &mut Context| {
             Box::new(Rare {
                 peer_bucket: context.writer.peer_bucket.clone(),
                 own_bucket: context.writer.own_bucket.clone(),
                 paths: context.peer.paths.clone(),
                 window: context.reader.window.take(),
+                share: context.writer.share.take(),
             })
         };
         Self {
@@ -115,6 +118,7 @@ impl Parked {
             context.writer.own_bucket = rare.own_bucket;
             context.peer.paths = rare.paths;
             context.reader.window = rare.window;
+            context.writer.share = rare.share;
         }
     }
 
@@ -405,11 +409,12 @@ impl Writer {
             requests,
             gap,
             blocked: _,
-            blocked_alloc,
             peer_bucket,
             own_bucket,
             control: _,
             pacer: _,
+            // Kept as it is.
+            share: _,
             wanted: _,
             delivered,
             unmapped_packets,
@@ -447,7 +452,6 @@ impl Writer {
         }
         fields.option(final_seq, Fields::number);
         fields.option(reordering, |fields, order| order.walk(fields));
-        fields.option(blocked_alloc, Fields::number);
         let Requests {
             open: _,
             newest,

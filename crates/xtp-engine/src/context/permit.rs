@@ -22,6 +22,8 @@ pub(super) struct Gates {
     /// Of both rates.
     tokens: u64,
     pacer: u64,
+    /// Of what all send to one host. The last gate: an association that waits for credit asks for it.
+    others: u64,
     pub(super) budget: Option<u64>,
 }
 
@@ -73,6 +75,11 @@ impl Context {
                 .octets_now()
                 .min(writer.own_bucket.octets_now()),
             pacer,
+            // The first packet does not wait: rules about what it may say ask whether it is the first.
+            others: match &writer.share {
+                Some(share) if !self.pattern.no_feedback && self.stats.packets_sent > 0 => share.available(),
+                _ => u64::MAX,
+            },
             budget: match self.role {
                 Role::Initiator => None,
                 Role::Responder => self.peer.data_budget(),
@@ -101,6 +108,13 @@ impl Context {
         Some(Stop::Pace(at.unwrap_or(soon)))
     }
 
+    /// The gate behind all others: whether only [other associations](super::share) keep more from leaving.
+    pub(super) fn held_by_others(&self, gates: &Gates, now: Time) -> Option<Stop> {
+        let soon = now + Duration::from_micros(1);
+        let until = self.writer.share.as_ref().and_then(|share| share.until());
+        (gates.others == 0).then_some(Stop::Pace(until.unwrap_or(soon)))
+    }
+
     /// From when on the writer counts as idle.
     #[inline]
     fn idle_from(&self) -> Time {
@@ -112,7 +126,7 @@ impl Context {
         let writer = &self.writer;
         let until = self.idle_from();
         let (gates, size) = (self.gates_beyond(writer.nxt), self.segment_size());
-        if size <= XDATA_LEN || !gates.are_open() {
+        if size <= XDATA_LEN || !gates.are_open() || gates.others != u64::MAX {
             return Permit::NONE;
         }
         let unprobed = match self.could_probe(until) {
@@ -161,7 +175,7 @@ impl Gates {
     pub(super) fn take(&mut self, packet: u64, data: u64, count: u64) {
         self.flight += data * count;
         let octets = packet * count;
-        for tokens in [&mut self.tokens, &mut self.pacer] {
+        for tokens in [&mut self.tokens, &mut self.pacer, &mut self.others] {
             if *tokens != u64::MAX {
                 *tokens = tokens.saturating_sub(octets);
             }
@@ -174,7 +188,7 @@ impl Gates {
     /// How many packets of this size may start: one may while a gate is open by an octet.
     pub(super) fn packets(&self, packet: u64, data: u64) -> u64 {
         let starts = |octets: u64, each: u64| octets.div_ceil(each);
-        starts(self.tokens.min(self.pacer), packet)
+        starts(self.tokens.min(self.pacer).min(self.others), packet)
             .min(starts(self.window.saturating_sub(self.flight), data))
             .min(self.budget.map_or(u64::MAX, |budget| budget / packet))
     }

@@ -23,6 +23,7 @@ fn all_gates() -> impl Iterator<Item = Gates> {
                         edge: SEQ.saturating_add(span),
                         tokens,
                         pacer,
+                        others: u64::MAX,
                         budget,
                     })
                 })
@@ -70,6 +71,7 @@ fn each_gate_alone_closes() {
         edge: SEQ,
         tokens: 1,
         pacer: 1,
+        others: u64::MAX,
         budget: None,
     };
     assert!(open().are_open());

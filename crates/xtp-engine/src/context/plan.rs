@@ -219,6 +219,10 @@ impl Context {
                 plan.stop = Stop::Blocked(Blocked::Budget);
                 return;
             }
+            if let Some(stop) = self.held_by_others(&gates, now) {
+                plan.stop = stop;
+                return;
+            }
             gates.take(octets, segment.len as u64, 1);
             match again {
                 true => lost_from = seq + segment.len as u64,

@@ -177,7 +177,7 @@ impl Context {
             // from it for ever.
             return;
         }
-        if let Some((why, _)) = writer.blocked {
+        if let Some((why, ..)) = writer.blocked {
             self.timers.blocked_waits += 1;
             self.poll_while_blocked(why, env, out);
         } else if writer.inflight.is_empty() && !writer.close_outstanding() {

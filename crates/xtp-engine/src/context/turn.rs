@@ -306,7 +306,7 @@ impl Context {
         if !self.state.heard() {
             return backed(self.timers.waits).min(Duration::from_secs(2));
         }
-        if let Some((_, since)) = self.writer.blocked {
+        if let Some((_, since, _)) = self.writer.blocked {
             let patient = self.writer.inflight.is_empty() && now.since(since) >= Duration::from_secs(60);
             let ceiling = if patient { 10 } else { 1 };
             return backed(self.timers.blocked_waits).min(Duration::from_secs(ceiling));

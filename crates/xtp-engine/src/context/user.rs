@@ -374,10 +374,7 @@ impl Context {
 
     /// Its place among those that have a turn: answers to urgent packets are urgent too (§5.4).
     pub(crate) fn urgency(&self) -> Option<u16> {
-        match (self.tuning.sort, self.reader.modes.sort) {
-            (Some(own), Some(theirs)) => Some(own.min(theirs)),
-            (own, theirs) => own.or(theirs),
-        }
+        crate::options::most_urgent(self.tuning.sort, self.reader.modes.sort)
     }
 
     /// Whether it is a responder's.

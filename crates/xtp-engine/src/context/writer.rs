@@ -143,13 +143,14 @@ pub(crate) struct Writer {
     pub(crate) requests: Requests,
     pub(crate) gap: ReplyGap,
     /// Blocked since, why, and the alloc at which the request was made.
-    pub(crate) blocked: Option<(Blocked, Time)>,
-    pub(crate) blocked_alloc: Option<u64>,
+    pub(crate) blocked: Option<(Blocked, Time, u64)>,
     /// What the peer allows, and what we want.
     pub(crate) peer_bucket: TokenBucket,
     pub(crate) own_bucket: TokenBucket,
     pub(crate) control: Control,
     pub(crate) pacer: Pacer,
+    /// What it may send of what all send to its peer's host, where some are more urgent than others.
+    pub(crate) share: Option<Box<super::share::Share>>,
     /// The user waits for everything below (§3.5(f)).
     pub(crate) wanted: Wanted,
     /// Delivered to the peer's user, as far as we know.

@@ -5,3 +5,4 @@ pub(crate) mod flow;
 pub(crate) mod growth;
 pub(crate) mod pacer;
 pub(crate) mod rate;
+pub(crate) mod route;

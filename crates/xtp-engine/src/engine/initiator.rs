@@ -92,6 +92,11 @@ pub(super) struct Initiators {
 }
 
 impl Initiator {
+    /// Its priority.
+    pub(super) fn urgency(&self) -> Option<u16> {
+        self.options.tuning.sort
+    }
+
     fn id(&self) -> ContextId {
         self.prepared.identity.id
     }
@@ -267,6 +272,9 @@ impl Engine {
         self.waiting.push(asked, slot, self.contexts.generation(slot));
         self.contexts.put_initiator(slot, record);
         self.scheduler.push(slot, sort, asked);
+        if let Some(sort) = sort {
+            self.routes.used(peer.ip(), sort, asked);
+        }
         Ok(id)
     }
 

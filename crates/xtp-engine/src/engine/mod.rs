@@ -19,6 +19,7 @@ mod places;
 mod replies;
 mod responder;
 mod retained;
+mod routes;
 mod serials;
 mod slab;
 mod stores;
@@ -128,6 +129,7 @@ pub struct Engine {
     waiting: Waiting,
     initiators: Initiators,
     responders: Responders,
+    routes: routes::Routes,
     /// For packets that have left.
     scratch: TransmitBatch,
     trains: express::Trains,
@@ -204,6 +206,7 @@ impl Engine {
             waiting: Waiting::default(),
             initiators: Initiators::default(),
             responders: Responders::default(),
+            routes: routes::Routes::new(),
             scratch: TransmitBatch::new(),
             trains: express::Trains::default(),
             heard: u32::MAX,

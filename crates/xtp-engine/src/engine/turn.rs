@@ -45,6 +45,7 @@ impl Engine {
         while let Some(slot) = self.deadlines.pop_due(self.now) {
             self.mark_dirty(slot);
         }
+        self.wake_routes();
         if self.at_most_once.deadline().is_some_and(|at| at <= self.now) {
             self.at_most_once.expire(self.now);
             self.validated.expire(self.now);
@@ -93,6 +94,7 @@ impl Engine {
         let Some(context) = self.contexts.at(slot) else {
             return self.turn_pending(slot, out);
         };
+        let shares = self.routes.enter(context, self.now);
         context.dirty = false;
         let mut env = Env {
             now: self.now,
@@ -107,6 +109,10 @@ impl Engine {
         if let Some(how) = context.restart {
             self.restart(slot, how);
             return;
+        }
+        if shares {
+            self.routes.leave(context, slot, self.now, &self.config);
+            self.wake_routes();
         }
         self.unsettled = Some(slot);
         if let Some(before) = before {
@@ -313,6 +319,7 @@ impl Engine {
             self.parking_deadline(),
             self.time_waits.deadline(),
             self.waits_until(),
+            self.routes.deadline(),
         ];
         self.earliest(timers.into_iter().flatten().min())
     }
@@ -386,6 +393,7 @@ impl Engine {
             self.parking_deadline(),
             self.time_waits.deadline(),
             self.waits_until(),
+            self.routes.deadline(),
         ] {
             next = next.min(timer.unwrap_or(Time::NEVER));
         }

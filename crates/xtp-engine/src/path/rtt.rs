@@ -103,7 +103,6 @@ impl Rtt {
     }
 
     /// The last sample.
-    #[cfg(test)]
     pub(crate) fn latest(&self) -> Option<Duration> {
         self.latest
     }

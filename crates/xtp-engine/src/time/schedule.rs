@@ -113,6 +113,11 @@ impl Scheduler {
     /// Takes out the next context. All calls with the same `now` are one poll, in which at most one context is
     /// served for its age.
     pub(crate) fn pop(&mut self, now: Time) -> Option<u32> {
+        self.pop_after(now, PATIENCE)
+    }
+
+    /// The same, where nobody is passed over for longer than `patience`.
+    pub(crate) fn pop_after(&mut self, now: Time, patience: Duration) -> Option<u32> {
         if let Some((slot, ..)) = self.lone.take() {
             return Some(slot);
         }
@@ -128,7 +133,7 @@ impl Scheduler {
         }
         if self.aged_at != Some(now)
             && let Some(&(since, ticket, slot)) = self.by_age.front()
-            && since + PATIENCE <= now
+            && since + patience <= now
         {
             self.by_age.pop_front();
             self.aged_at = Some(now);
@@ -162,6 +167,11 @@ impl Scheduler {
             place.ticket = 0;
             self.queued -= 1;
         }
+    }
+
+    /// How many are queued.
+    pub(crate) fn len(&self) -> usize {
+        self.queued + usize::from(self.lone.is_some())
     }
 
     /// Whether nobody is queued.
