@@ -131,6 +131,8 @@ pub struct Train {
     pub src: Option<IpAddr>,
     /// ECN bits to set.
     pub ecn: Ecn,
+    /// Priority of the association (§5.4), smaller is more urgent; `None` where it has none.
+    pub sort: Option<u16>,
     /// Octets of each datagram; only the last may be shorter.
     pub segment: usize,
     /// Octets of the whole train.
@@ -166,6 +168,7 @@ pub(crate) struct Route {
     pub(crate) dst: SocketAddr,
     pub(crate) src: Option<IpAddr>,
     pub(crate) ecn: Ecn,
+    pub(crate) sort: Option<u16>,
 }
 
 /// At most this many datagrams and octets a train (Linux: 64 segments on older kernels, 65 507 octets).
@@ -478,6 +481,7 @@ impl TransmitBatch {
             && train.dst == route.dst
             && train.src == route.src
             && train.ecn == route.ecn
+            && train.sort == route.sort
             && train.count < MAX_SEGMENTS
             && octets <= train.segment
             && train.total + octets <= MAX_TRAIN
@@ -505,6 +509,7 @@ impl TransmitBatch {
             dst: route.dst,
             src: route.src,
             ecn: route.ecn,
+            sort: route.sort,
             segment: octets,
             total: octets,
             count: 1,

@@ -10,6 +10,7 @@ fn route(port: u16) -> Route {
         dst: SocketAddr::from(([10, 0, 0, 1], port)),
         src: None,
         ecn: Ecn::Ect0,
+        sort: None,
     }
 }
 

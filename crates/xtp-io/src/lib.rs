@@ -75,7 +75,7 @@ pub use sys::batch::{
 pub use sys::failing::Faults;
 pub use sys::shortcut::{Bell, Shortcut};
 pub use sys::{FrameMemory, FrameRegion};
-pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
+pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, TrafficClass, Train};
 
 /// Nanoseconds of the system's monotonic clock, from an origin of its own.
 #[inline]

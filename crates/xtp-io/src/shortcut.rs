@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::counters::add;
 use crate::socket::UdpSocket;
 use crate::sys::{self, RecvBatch, Shortcut};
-use crate::train::Ecn;
+use crate::train::TrafficClass;
 #[cfg(target_os = "linux")]
 use crate::train::{MAX_DATAGRAM, MAX_SEGMENTS};
 
@@ -20,19 +20,19 @@ impl UdpSocket {
     }
 
     /// As [`UdpSocket::send_one`], by a shortcut, and of datagrams of `segment` octets side by side, of which the last may
-    /// be shorter: false, and nothing sent, for another peer, source or mark than its own, and where it cannot.
+    /// be shorter: false, and nothing sent, for another peer, source or traffic class than its own, and where it cannot.
     #[inline]
     pub fn send_by(
         &self,
         shortcut: &mut Shortcut,
         dst: SocketAddr,
         src: Option<IpAddr>,
-        ecn: Ecn,
+        class: impl Into<TrafficClass>,
         octets: &[u8],
         segment: usize,
     ) -> bool {
         let counts = &self.endpoint.counts;
-        if !shortcut.leads(dst, src, ecn)
+        if !shortcut.leads(dst, src, class.into())
             || octets.is_empty()
             || segment == 0
             || !shortcut.cuts(octets.len(), segment)
@@ -65,7 +65,7 @@ impl UdpSocket {
         shortcut: &mut Shortcut,
         dst: SocketAddr,
         src: Option<IpAddr>,
-        ecn: Ecn,
+        class: impl Into<TrafficClass>,
         octets: &[u8],
         segment: usize,
     ) -> bool {
@@ -75,7 +75,7 @@ impl UdpSocket {
             // More than a call takes would count as failures of lending, which is then given up.
             let fits =
                 segment > 0 && octets.len() <= MAX_DATAGRAM && octets.len().div_ceil(segment) <= MAX_SEGMENTS;
-            if !fits || !shortcut.leads(dst, src, ecn) {
+            if !fits || !shortcut.leads(dst, src, class.into()) {
                 return false;
             }
             // Where the length of a segment is named, if only of one, the device is left the checksum.
@@ -89,7 +89,7 @@ impl UdpSocket {
             }
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = (shortcut, dst, src, ecn, octets, segment);
+        let _ = (shortcut, dst, src, class.into(), octets, segment);
         false
     }
 

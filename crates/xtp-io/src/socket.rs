@@ -15,7 +15,7 @@ use crate::error::{IoError, SocketError};
 use crate::options::SocketOptions;
 use crate::readiness::{Interest, Readiness};
 use crate::sys::{self, DatagramIo, Endpoint, RecvBatch};
-use crate::train::{Ecn, Envelope, SendOutcome, Train};
+use crate::train::{Envelope, SendOutcome, TrafficClass, Train};
 
 /// A bound, unconnected, non-blocking UDP socket.
 ///
@@ -124,7 +124,7 @@ impl UdpSocket {
     /// [`MAX_SEGMENTS`](crate::MAX_SEGMENTS) datagrams, [`MAX_DATAGRAM`](crate::MAX_DATAGRAM) octets
     /// and [`MAX_PIECES`](crate::MAX_PIECES) pieces a call; longer trains take several.
     ///
-    /// The plain back end ignores source, interface and ECN mark.
+    /// The plain back end ignores source, interface and traffic class.
     ///
     /// # Errors
     /// `InvalidInput` for a train that contradicts itself, has a datagram of more than `MAX_PIECES`
@@ -152,11 +152,23 @@ impl UdpSocket {
     /// Sends one datagram if that needs nothing but its octets and where they go: the shortest way. False, and nothing
     /// done, where it needs more or the system has something to say about it: that is for [`UdpSocket::send`].
     #[inline]
-    pub fn send_one(&self, dst: SocketAddr, src: Option<IpAddr>, ecn: Ecn, octets: &[u8]) -> bool {
+    pub fn send_one(
+        &self,
+        dst: SocketAddr,
+        src: Option<IpAddr>,
+        class: impl Into<TrafficClass>,
+        octets: &[u8],
+    ) -> bool {
         !octets.is_empty()
-            && self
-                .io
-                .send_one(&self.endpoint, &Envelope { dst, src, ecn }, octets)
+            && self.io.send_one(
+                &self.endpoint,
+                &Envelope {
+                    dst,
+                    src,
+                    class: class.into(),
+                },
+                octets,
+            )
     }
 
     /// Receives what is there without waiting; returns the number of datagrams, 0 if there are none.

@@ -41,6 +41,33 @@ impl Ecn {
     }
 }
 
+/// The traffic class octet of the IP header: DSCP (RFC 2474) above the two bits of ECN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TrafficClass(u8);
+
+impl TrafficClass {
+    /// Of `dscp`, 0 to 63 (higher bits are ignored), and `ecn`.
+    pub const fn new(dscp: u8, ecn: Ecn) -> Self {
+        Self(dscp << 2 | ecn as u8)
+    }
+
+    /// From the octet.
+    pub(crate) fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// The octet.
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+}
+
+impl From<Ecn> for TrafficClass {
+    fn from(ecn: Ecn) -> Self {
+        Self::new(0, ecn)
+    }
+}
+
 /// Datagrams to one destination: the concatenation of `pieces`, cut every `segment` octets.
 #[derive(Clone, Copy, Debug)]
 pub struct Train<'a> {
@@ -50,8 +77,8 @@ pub struct Train<'a> {
     pub src: Option<IpAddr>,
     /// Index of the interface to leave by; `None` lets the routes choose.
     pub interface: Option<u32>,
-    /// ECN mark of every datagram.
-    pub ecn: Ecn,
+    /// DSCP and ECN mark of every datagram.
+    pub class: TrafficClass,
     /// Octets of each datagram, 1 to [`MAX_DATAGRAM`]; the last may be shorter.
     pub segment: usize,
     /// Octets of all pieces together, at least 1.
@@ -60,23 +87,23 @@ pub struct Train<'a> {
     pub pieces: &'a [IoSlice<'a>],
 }
 
-/// Where one datagram goes, from where, and its mark.
+/// Where one datagram goes, from where, and its traffic class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) dst: SocketAddr,
     pub(crate) src: Option<IpAddr>,
-    pub(crate) ecn: Ecn,
+    pub(crate) class: TrafficClass,
 }
 
 impl<'a> Train<'a> {
-    /// A train to `dst` without wishes about source, interface and ECN; counts the octets itself.
+    /// A train to `dst` without wishes about source, interface and traffic class; counts the octets itself.
     pub fn new(dst: SocketAddr, segment: usize, pieces: &'a [IoSlice<'a>]) -> Self {
         let total = octets(pieces);
         Self {
             dst,
             src: None,
             interface: None,
-            ecn: Ecn::NotEct,
+            class: TrafficClass::default(),
             segment,
             total,
             pieces,

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::wake::Waker;
 
+mod class;
 mod fault;
 mod group;
 mod hand_in;
@@ -24,6 +25,7 @@ mod shortcut;
 mod sleep;
 mod way;
 
+pub(crate) use class::Classes;
 pub(crate) use fault::{Fault, Told};
 pub(crate) use group::Membership;
 pub(crate) use message::Came;
@@ -72,6 +74,7 @@ pub(crate) struct Carrier {
     failure: Option<Error>,
     routes: routes::Routes,
     shortcut: shortcut::Use,
+    classes: Classes,
     groups: group::Groups,
     trace: Option<Trace>,
     waker: Arc<Waker>,
@@ -105,6 +108,7 @@ impl Carrier {
             failure: None,
             routes: routes::Routes::default(),
             shortcut: shortcut::Use::default(),
+            classes: Classes::default(),
             groups: group::Groups::default(),
             trace,
             waker,
@@ -117,6 +121,11 @@ impl Carrier {
             wakes: 0,
             send_errors: 0,
         }
+    }
+
+    /// What leaves is marked with the DSCP of its priority.
+    pub(crate) fn mark_by(&mut self, classes: Classes) {
+        self.classes = classes;
     }
 
     /// What to wait for before trying again.
@@ -346,7 +355,9 @@ impl Carrier {
         if self.stall.is_some()
             || self.trace.is_some()
             || !self.routes.fits(now, train.dst, longest(train))
-            || !self.shortcut.send(&self.socket, train, octets)
+            || !self
+                .shortcut
+                .send(&self.socket, train, self.classes.of(train), octets)
         {
             return false;
         }
@@ -443,6 +454,7 @@ impl Carrier {
         let mut way = Way {
             socket: &self.socket,
             shortcut: &mut self.shortcut,
+            class: self.classes.of(train),
             trace: self.trace.as_ref(),
             train,
             first,
@@ -553,15 +565,6 @@ fn from_io(ecn: xtp_io::Ecn) -> Ecn {
         xtp_io::Ecn::Ect0 => Ecn::Ect0,
         xtp_io::Ecn::Ect1 => Ecn::Ect1,
         xtp_io::Ecn::Ce => Ecn::Ce,
-    }
-}
-
-fn to_io(ecn: Ecn) -> xtp_io::Ecn {
-    match ecn {
-        Ecn::NotEct => xtp_io::Ecn::NotEct,
-        Ecn::Ect0 => xtp_io::Ecn::Ect0,
-        Ecn::Ect1 => xtp_io::Ecn::Ect1,
-        Ecn::Ce => xtp_io::Ecn::Ce,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::frames::testing::sent_once;
 #[test]
 fn ecn_marks_survive_both_ways() {
     for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
-        assert_eq!(from_io(to_io(ecn)), ecn);
+        assert_eq!(from_io(class::to_io(ecn)), ecn);
     }
 }
 
@@ -34,6 +34,7 @@ fn sent_framed(room: usize) -> (Vec<Vec<u8>>, u64) {
         dst: peer.local_addr(),
         src: None,
         ecn: Ecn::NotEct,
+        sort: None,
         segment: 9,
         total: 27,
         count: 3,

@@ -71,6 +71,16 @@ pub struct Config {
     /// [`Endpoint::send_datagram`](crate::Endpoint::send_datagram), and [`Endpoint::cast`](crate::Endpoint::cast) to such an address. All
     /// else has one peer. Default `false`: the system refuses ([`Error::NotPermitted`](crate::Error::NotPermitted)).
     pub broadcast: bool,
+    /// DSCPs (RFC 2474, 0 to 63) of packets by the priority of their association
+    /// ([`Stream::set_sort`](crate::Stream::set_sort)): of all pairs whose first number is at least the priority, the one with the least
+    /// first number says it, and what is less urgent than all of them, or has no priority, carries 0. Default: none. What
+    /// routers make of it is theirs to say; an endpoint orders its own packets whether they are marked or not.
+    ///
+    /// ```
+    /// # let mut config = xtp::Config::client();
+    /// config.dscp = vec![(10, 46), (1_000, 10)]; // EF up to 10, AF11 from 11 to 1 000
+    /// ```
+    pub dscp: Vec<(u16, u8)>,
     /// Buffers and features of the socket.
     pub socket: SocketOptions,
     /// Limits and identity of the protocol engine: most associations at once (`max_contexts`), longest datagrams
@@ -114,6 +124,7 @@ impl Config {
             memory_limit: None,
             message_timeout: Duration::from_secs(30),
             broadcast: false,
+            dscp: Vec::new(),
             socket: SocketOptions::default(),
             engine,
             fresh_start: false,

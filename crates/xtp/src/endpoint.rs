@@ -9,7 +9,7 @@ use xtp_engine::{Engine, ListenOptions, OpenOptions};
 use xtp_io::{Capabilities, UdpSocket};
 
 use crate::canonical;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Classes};
 use crate::clock::{Clock, utc_ms};
 use crate::config::{Config, Wait};
 use crate::core::{Core, Flusher, Unconfirmed};
@@ -227,6 +227,9 @@ impl fmt::Debug for Endpoint {
 
 fn open(mut config: Config) -> Result<Shared> {
     config.bind = canonical::local(config.bind)?;
+    let classes = Classes::new(&config.dscp).ok_or(xtp_engine::Error::InvalidOption(
+        "a DSCP is a number from 0 to 63",
+    ))?;
     let socket = Arc::new(bind_socket(&config)?);
     let local = socket.local_addr();
     let clock = Clock::new();
@@ -249,7 +252,8 @@ fn open(mut config: Config) -> Result<Shared> {
     config.engine.entropy = [0; 32];
     config.bind = local;
     let waker = Arc::new(Waker::new(local));
-    let carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
+    let mut carrier = Carrier::new(Arc::clone(&socket), Arc::clone(&waker), config.trace.clone());
+    carrier.mark_by(classes);
     let mut core = Core::new(engine, carrier, clock);
     core.scope = canonical::scope_of(local);
     core.patient = config.wait == Wait::Block;

@@ -63,6 +63,7 @@ impl Context {
             dst: self.peer.addr,
             src: self.peer.local,
             ecn,
+            sort: self.urgency(),
         }
     }
 

@@ -131,5 +131,6 @@ fn route(datagram: &Datagram<'_>) -> Route {
         dst: datagram.src,
         src: datagram.dst,
         ecn: Ecn::NotEct,
+        sort: None,
     }
 }

@@ -132,6 +132,7 @@ impl Engine {
             dst: end.peer,
             src: end.local,
             ecn: Ecn::NotEct,
+            sort: None,
         };
         self.replies.push(route, false, at, &[]);
         true

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::linux::{gro::Gro, lend::Pipe, run::Run, told::Told};
 use super::set_segment;
 use crate::address::for_family;
-use crate::train::Ecn;
+use crate::train::TrafficClass;
 
 /// A socket at the address of another, connected to one peer: the system looks up no route for what it sends, and hands
 /// it what that peer sends.
@@ -23,8 +23,8 @@ pub struct Shortcut {
     pub(crate) local: Option<IpAddr>,
     /// What came before it was connected may still be there, from anybody.
     pub(crate) unsure: AtomicBool,
-    /// The mark of what it sends.
-    pub(crate) mark: Ecn,
+    /// Of what it sends.
+    pub(crate) class: TrafficClass,
     /// When to ask for the mark of what arrives.
     #[cfg(target_os = "linux")]
     pub(crate) told: Told,
@@ -52,9 +52,9 @@ impl Shortcut {
         self.local
     }
 
-    /// The mark of what it sends.
-    pub fn mark(&self) -> Ecn {
-        self.mark
+    /// The traffic class of what it sends.
+    pub fn class(&self) -> TrafficClass {
+        self.class
     }
 
     /// Whether what is in it may be of anybody, because it was never found empty: the system is asked who sent it.
@@ -72,26 +72,27 @@ impl Shortcut {
         }
     }
 
-    /// Another mark for what it sends.
+    /// Another traffic class for what it sends.
     ///
     /// # Errors
-    /// What the system says; the mark is then unchanged, or not known to have changed.
-    pub fn set_mark(&mut self, mark: Ecn) -> io::Result<()> {
+    /// What the system says; the class is then unchanged, or not known to have changed.
+    pub fn set_class(&mut self, class: impl Into<TrafficClass>) -> io::Result<()> {
+        let class = class.into();
         let socket = socket2::SockRef::from(&self.socket);
-        let class = u32::from(mark.bits());
-        // A socket of IPv6 may carry IPv4, whose mark is another option.
+        let bits = u32::from(class.bits());
+        // A socket of IPv6 may carry IPv4, whose class is another option.
         if self.socket.local_addr()?.is_ipv6() {
-            socket.set_tclass_v6(class)?;
+            socket.set_tclass_v6(bits)?;
         }
-        socket.set_tos_v4(class)?;
-        self.mark = mark;
+        socket.set_tos_v4(bits)?;
+        self.class = class;
         Ok(())
     }
 
-    /// Whether what goes there, from there and with that mark may leave by it.
+    /// Whether what goes there, from there and of that class may leave by it.
     #[inline]
-    pub(crate) fn leads(&self, dst: SocketAddr, src: Option<IpAddr>, ecn: Ecn) -> bool {
-        dst == self.peer && (src.is_none() || src == self.local) && ecn == self.mark
+    pub(crate) fn leads(&self, dst: SocketAddr, src: Option<IpAddr>, class: TrafficClass) -> bool {
+        dst == self.peer && (src.is_none() || src == self.local) && class == self.class
     }
 
     /// Whether `octets` would leave as datagrams of `segment` octets, the last of what is left; says so to the system

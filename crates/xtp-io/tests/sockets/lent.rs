@@ -203,7 +203,7 @@ fn what_cannot_be_lent_is_not_sent() {
         assert_eq!(receive(&peer, 16), vec![vec![5; 4_000]; 16]);
     }
     // With another mark it goes as well.
-    shortcut.set_mark(Ecn::Ect0).expect("marked");
+    shortcut.set_class(Ecn::Ect0).expect("marked");
     assert!(!lend_by(&ours, &mut shortcut, &memory[..40_000], 4_000));
     let lent = ours.lend_by(&mut shortcut, there, None, Ecn::Ect0, &memory[..40_000], 4_000);
     assert_eq!(lent, lends(&ours));

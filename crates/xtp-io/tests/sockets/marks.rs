@@ -51,7 +51,7 @@ fn ecn_marks_make_the_round_for_single_datagrams_and_trains() {
             for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct] {
                 for segment in [11, 4] {
                     let train = Train {
-                        ecn,
+                        class: ecn.into(),
                         ..Train::new(receiver.local_addr(), segment, &pieces)
                     };
                     assert_eq!(pass(&sender, &receiver, &train).ecn, ecn, "{ip} {name} {segment}");
@@ -73,7 +73,7 @@ fn a_dual_stack_socket_speaks_plain_ipv4_with_marks_both_ways() {
     let pieces = [IoSlice::new(b"mapped or not")];
     for ecn in [Ecn::Ect0, Ecn::Ce] {
         let train = Train {
-            ecn,
+            class: ecn.into(),
             ..Train::new(at(localhost, &dual), 5, &pieces)
         };
         let seen = pass(&four, &dual, &train);
@@ -85,7 +85,7 @@ fn a_dual_stack_socket_speaks_plain_ipv4_with_marks_both_ways() {
 
         let other = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
         let train = Train {
-            ecn,
+            class: ecn.into(),
             src: Some(other),
             ..Train::new(four.local_addr(), 5, &pieces)
         };
@@ -95,7 +95,7 @@ fn a_dual_stack_socket_speaks_plain_ipv4_with_marks_both_ways() {
 
         let interface = seen.interface;
         let train = Train {
-            ecn,
+            class: ecn.into(),
             interface,
             ..Train::new(four.local_addr(), 5, &pieces)
         };
@@ -104,7 +104,7 @@ fn a_dual_stack_socket_speaks_plain_ipv4_with_marks_both_ways() {
     let localhost = IpAddr::V6(Ipv6Addr::LOCALHOST);
     let six = bind(localhost, &SocketOptions::default());
     let train = Train {
-        ecn: Ecn::Ect1,
+        class: Ecn::Ect1.into(),
         ..Train::new(at(localhost, &dual), 5, &pieces)
     };
     let seen = pass(&six, &dual, &train);

@@ -11,7 +11,7 @@ use crate::support::{bind, bind4, options, receive_each};
 fn destination_seen(sender: &UdpSocket, receiver: &UdpSocket, dst: SocketAddr) -> Option<IpAddr> {
     let pieces = [IoSlice::new(b"plain")];
     let train = Train {
-        ecn: Ecn::Ce,
+        class: Ecn::Ce.into(),
         ..Train::new(dst, 5, &pieces)
     };
     assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);

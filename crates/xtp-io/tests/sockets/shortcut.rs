@@ -49,7 +49,7 @@ fn its_peer_comes_by_the_shortcut_and_others_do_not() {
     assert_eq!(batch.iter().next().expect("one").src, ours.local_addr());
     assert!(!ours.send_by(&mut shortcut, other.local_addr(), None, Ecn::NotEct, b"no", 9));
     assert!(!ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::Ect0, b"no", 9));
-    shortcut.set_mark(Ecn::Ect0).expect("marked");
+    shortcut.set_class(Ecn::Ect0).expect("marked");
     assert!(ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::Ect0, b"marked", 9));
     assert_eq!(taken(&peer, &mut batch), b"marked");
     let first = batch.iter().next().expect("one");
@@ -287,7 +287,7 @@ fn send_all(from: &UdpSocket, to: SocketAddr, datagrams: &[(usize, Ecn)]) {
         let octets = vec![number as u8; *length];
         let pieces = [IoSlice::new(&octets)];
         let mut train = Train::new(to, *length, &pieces);
-        train.ecn = *ecn;
+        train.class = (*ecn).into();
         assert_eq!(from.send(&train).expect("sent"), SendOutcome::Sent);
     }
 }

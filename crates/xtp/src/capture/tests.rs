@@ -34,6 +34,7 @@ fn both_directions_arrive_in_the_file_on_drop() {
         dst: addr("127.0.0.1:9"),
         src: None,
         ecn: xtp_engine::Ecn::NotEct,
+        sort: None,
         segment: 3,
         total: 8,
         count: 3,

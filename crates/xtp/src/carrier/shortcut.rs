@@ -5,9 +5,7 @@
 use std::net::SocketAddr;
 
 use xtp_engine::Train;
-use xtp_io::{RecvBatch, Shortcut, UdpSocket};
-
-use super::to_io;
+use xtp_io::{RecvBatch, Shortcut, TrafficClass, UdpSocket};
 
 mod alone;
 pub(crate) use alone::Bed;
@@ -79,30 +77,40 @@ pub(super) struct Use {
 impl Use {
     /// Sends a train that lies in one piece; false, and nothing done, if it needs more than that.
     #[inline]
-    pub(super) fn send(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
-        let ecn = to_io(train.ecn);
+    pub(super) fn send(
+        &mut self,
+        socket: &UdpSocket,
+        train: &Train,
+        class: TrafficClass,
+        octets: &[u8],
+    ) -> bool {
         self.unanswered = 0;
         let ahead = !std::mem::replace(&mut self.looked, false) && train.total >= LONE;
         if ahead && self.open.is_none() {
             self.note_train(socket, train.dst);
         }
         if let Some(shortcut) = &mut self.open
-            && (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok())
-            && socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment)
+            && (shortcut.class() == class || shortcut.set_class(class).is_ok())
+            && socket.send_by(shortcut, train.dst, train.src, class, octets, train.segment)
         {
             return true;
         }
         if !ahead {
             self.note(socket, train.dst);
         }
-        train.count == 1 && socket.send_one(train.dst, train.src, ecn, octets)
+        train.count == 1 && socket.send_one(train.dst, train.src, class, octets)
     }
 
     /// Sends a train of packets that lie side by side; false, and nothing done, if there is no shortcut, or it cannot.
-    pub(super) fn send_train(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
-        let ecn = to_io(train.ecn);
-        if let Some(shortcut) = self.for_train(train) {
-            return socket.send_by(shortcut, train.dst, train.src, ecn, octets, train.segment);
+    pub(super) fn send_train(
+        &mut self,
+        socket: &UdpSocket,
+        train: &Train,
+        class: TrafficClass,
+        octets: &[u8],
+    ) -> bool {
+        if let Some(shortcut) = self.for_train(train, class) {
+            return socket.send_by(shortcut, train.dst, train.src, class, octets, train.segment);
         }
         if train.total >= LONG && !train.probe && self.open.is_none() {
             self.note_train(socket, train.dst);
@@ -131,22 +139,26 @@ impl Use {
     }
 
     /// As [`send_train`](Self::send_train), without a copy.
-    pub(super) fn lend_train(&mut self, socket: &UdpSocket, train: &Train, octets: &[u8]) -> bool {
-        let ecn = to_io(train.ecn);
-        self.for_train(train).is_some_and(|shortcut| {
-            socket.lend_by(shortcut, train.dst, train.src, ecn, octets, train.segment)
+    pub(super) fn lend_train(
+        &mut self,
+        socket: &UdpSocket,
+        train: &Train,
+        class: TrafficClass,
+        octets: &[u8],
+    ) -> bool {
+        self.for_train(train, class).is_some_and(|shortcut| {
+            socket.lend_by(shortcut, train.dst, train.src, class, octets, train.segment)
         })
     }
 
-    /// The shortcut for a long train, with its mark; it is brought back if it was put aside.
-    fn for_train(&mut self, train: &Train) -> Option<&mut Shortcut> {
+    /// The shortcut for a long train, with its class; it is brought back if it was put aside.
+    fn for_train(&mut self, train: &Train, class: TrafficClass) -> Option<&mut Shortcut> {
         if train.total < LONG || train.probe {
             return None;
         }
         self.bring_back(train.dst);
-        let ecn = to_io(train.ecn);
         let shortcut = self.open.as_deref_mut()?;
-        (shortcut.mark() == ecn || shortcut.set_mark(ecn).is_ok()).then_some(shortcut)
+        (shortcut.class() == class || shortcut.set_class(class).is_ok()).then_some(shortcut)
     }
 
     /// Keeps a shortcut that was retired and has nothing left in it, if it was for trains: who waits for them to be

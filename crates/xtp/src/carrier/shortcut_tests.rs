@@ -150,6 +150,7 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
         dst: pair.peer.local_addr(),
         src: None,
         ecn: xtp_engine::Ecn::NotEct,
+        sort: None,
         segment: LONG,
         total: LONG,
         count: 1,
@@ -158,7 +159,9 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
     };
     let send = |pair: &mut Pair| {
         let carrier = &mut pair.carrier;
-        carrier.shortcut.send_train(&carrier.socket, &train, &octets)
+        carrier
+            .shortcut
+            .send_train(&carrier.socket, &train, TrafficClass::default(), &octets)
     };
     assert!(pair.carrier.shortcut.retire().is_none(), "somebody sleeps");
     for _ in 0..2 * TRAINS {
@@ -207,7 +210,7 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
     };
     let uses = &mut pair.carrier.shortcut;
     assert!(
-        !uses.send_train(&pair.carrier.socket, &other, &octets),
+        !uses.send_train(&pair.carrier.socket, &other, TrafficClass::default(), &octets),
         "begins anew"
     );
     assert!(uses.aside.is_none() && uses.open.is_none());
@@ -221,6 +224,7 @@ fn packets_that_nobody_expects_an_answer_to_are_a_stream() {
         dst: pair.peer.local_addr(),
         src: None,
         ecn: xtp_engine::Ecn::NotEct,
+        sort: None,
         segment: octets,
         total: octets,
         count: 1,
@@ -230,7 +234,11 @@ fn packets_that_nobody_expects_an_answer_to_are_a_stream() {
     let send = |pair: &mut Pair, octets: usize| {
         let train = train(octets, pair);
         let carrier = &mut pair.carrier;
-        assert!(carrier.shortcut.send(&carrier.socket, &train, &vec![7; octets]));
+        assert!(
+            carrier
+                .shortcut
+                .send(&carrier.socket, &train, TrafficClass::default(), &vec![7; octets])
+        );
         let mut batch = RecvBatch::default();
         assert_eq!(pair.peer.recv(&mut batch).expect("looked"), 1);
     };

@@ -3,16 +3,16 @@
 use std::io::{self, IoSlice};
 
 use xtp_engine::{FramedRun, Piece, Run, Train, TransmitBatch};
-use xtp_io::{SendOutcome, UdpSocket};
+use xtp_io::{SendOutcome, TrafficClass, UdpSocket};
 
 use super::shortcut::Use;
-use super::to_io;
 use crate::capture::Trace;
 
 /// What a train leaves by.
 pub(super) struct Way<'a> {
     pub(super) socket: &'a UdpSocket,
     pub(super) shortcut: &'a mut Use,
+    pub(super) class: TrafficClass,
     pub(super) trace: Option<&'a Trace>,
     pub(super) train: &'a Train,
     /// Datagrams of it that left before.
@@ -22,13 +22,21 @@ pub(super) struct Way<'a> {
 impl Way<'_> {
     /// Sends it without a copy; false, and nothing done, if that cannot be. Whoever has the memory keeps it as it is.
     pub(super) fn lend(&mut self, octets: &[u8]) -> bool {
-        self.first == 0 && self.trace.is_none() && self.shortcut.lend_train(self.socket, self.train, octets)
+        self.first == 0
+            && self.trace.is_none()
+            && self
+                .shortcut
+                .lend_train(self.socket, self.train, self.class, octets)
     }
 
     /// Sends it from the one place where all its datagrams lie.
     pub(super) fn send_side_by_side(&mut self, octets: &[u8]) -> io::Result<SendOutcome> {
         let whole = self.first == 0 && self.trace.is_none();
-        if whole && self.shortcut.send_train(self.socket, self.train, octets) {
+        if whole
+            && self
+                .shortcut
+                .send_train(self.socket, self.train, self.class, octets)
+        {
             return Ok(SendOutcome::Sent);
         }
         self.send(&[IoSlice::new(octets)])
@@ -40,7 +48,7 @@ impl Way<'_> {
             dst: train.dst,
             src: train.src,
             interface: None,
-            ecn: to_io(train.ecn),
+            class: self.class,
             segment: train.segment,
             total: train.total,
             pieces,

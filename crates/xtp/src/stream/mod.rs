@@ -340,7 +340,9 @@ impl Stream {
             .command(|core, now| Ok(core.engine.set(now, self.id, Setting::OutRate(rate))?))
     }
 
-    /// Priority of what this end sends: smaller is more urgent, `None` least.
+    /// Priority of what this end sends: smaller is more urgent, `None` least. While associations of different priority have sent
+    /// to a host within ten seconds, all of this endpoint keep to one pace to it, and the most urgent goes first
+    /// (`docs/protocol/05-flow-rate-congestion.md`, 5.4); [`Config::dscp`](crate::Config::dscp) tells routers.
     ///
     /// # Errors
     /// [`Error::Command`] if the association is gone.

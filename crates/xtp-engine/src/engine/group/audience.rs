@@ -125,6 +125,7 @@ impl Audience {
                 dst: busy.transmitter,
                 src: None,
                 ecn: Ecn::NotEct,
+                sort: None,
             };
             emit::push(out, &[route], &packet, &[], env.config.protection());
         }

@@ -52,6 +52,7 @@ struct LastEnd {
     wait: TimeWait,
     src: Option<IpAddr>,
     ecn: Ecn,
+    urgency: Option<u16>,
     /// How long stragglers are answered.
     life: Duration,
 }
@@ -232,6 +233,7 @@ impl Ending {
             wait: TimeWait::of(&Header { options, ..header }, control, numbers.key),
             src: train.src,
             ecn: train.ecn,
+            urgency: train.sort,
             life: left.life,
         };
         let simple = train.count == 1
@@ -321,6 +323,7 @@ impl Ending {
             dst: initiator.peer,
             src: end.src,
             ecn: end.ecn,
+            sort: end.urgency,
         };
         out.push(route, false, at, &[]);
         true

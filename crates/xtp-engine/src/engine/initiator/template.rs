@@ -97,6 +97,7 @@ impl Template {
             dst: initiator.peer,
             src: None,
             ecn: Ecn::NotEct,
+            sort: self.options.tuning.sort,
         };
         out.push_message(route, at, data, data.len() <= COPY_LIMIT);
     }

@@ -27,6 +27,7 @@ pub(super) struct Answer {
     room: usize,
     src: Option<IpAddr>,
     ecn: Ecn,
+    urgency: Option<u16>,
     after_end: AfterEnd,
 }
 
@@ -132,6 +133,7 @@ impl Answer {
             room: context.room_of_answer(head),
             src: train.src,
             ecn: train.ecn,
+            urgency: train.sort,
             after_end,
         })
     }
@@ -189,6 +191,7 @@ impl Answer {
             dst: responder.peer(),
             src: self.src,
             ecn: self.ecn,
+            sort: self.urgency,
         };
         match data {
             Some(data) => {

@@ -1,9 +1,10 @@
-//! When the socket takes over the mark of what it sends.
+//! When the socket takes over the traffic class of what it sends.
 
 use std::net::UdpSocket;
 
 use super::*;
 use crate::counters::Counts;
+use crate::train::Ecn;
 
 fn endpoint(address: &str) -> Endpoint {
     let socket = UdpSocket::bind(address).unwrap();
@@ -20,14 +21,14 @@ fn endpoint(address: &str) -> Endpoint {
 fn trains_that_are_marked_alike_stop_saying_so() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let (endpoint, mark) = (endpoint(address), Mark::default());
-        assert!(!mark.needs_saying(&endpoint, Ecn::NotEct));
+        assert!(!mark.needs_saying(&endpoint, Ecn::NotEct.into()));
         for _ in 1..STREAK {
-            assert!(mark.needs_saying(&endpoint, Ecn::Ect0));
+            assert!(mark.needs_saying(&endpoint, Ecn::Ect0.into()));
         }
-        assert!(!mark.needs_saying(&endpoint, Ecn::Ect0), "adopted");
-        assert!(!mark.needs_saying(&endpoint, Ecn::Ect0));
+        assert!(!mark.needs_saying(&endpoint, Ecn::Ect0.into()), "adopted");
+        assert!(!mark.needs_saying(&endpoint, Ecn::Ect0.into()));
         assert!(
-            mark.needs_saying(&endpoint, Ecn::NotEct),
+            mark.needs_saying(&endpoint, Ecn::NotEct.into()),
             "now this is the exception"
         );
     }
@@ -37,8 +38,8 @@ fn trains_that_are_marked_alike_stop_saying_so() {
 fn marks_in_turn_are_said_each_time() {
     let (endpoint, mark) = (endpoint("127.0.0.1:0"), Mark::default());
     for _ in 0..4 * STREAK {
-        assert!(mark.needs_saying(&endpoint, Ecn::Ect0));
-        assert!(mark.needs_saying(&endpoint, Ecn::Ect1));
-        assert!(!mark.needs_saying(&endpoint, Ecn::NotEct));
+        assert!(mark.needs_saying(&endpoint, Ecn::Ect0.into()));
+        assert!(mark.needs_saying(&endpoint, Ecn::Ect1.into()));
+        assert!(!mark.needs_saying(&endpoint, Ecn::NotEct.into()));
     }
 }

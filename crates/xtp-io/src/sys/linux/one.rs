@@ -16,7 +16,7 @@ pub(super) fn send(io: &LinuxIo, endpoint: &Endpoint, envelope: &Envelope, octet
         return false;
     };
     let from_elsewhere = envelope.src.is_some() && envelope.src != endpoint.bound_ip();
-    if from_elsewhere || !io.mark.is(envelope.ecn) {
+    if from_elsewhere || !io.mark.is(envelope.class) {
         return false;
     }
     // SAFETY: a C struct of integers, for which all zeros is a value.

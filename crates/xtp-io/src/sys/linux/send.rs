@@ -39,13 +39,13 @@ impl Envelope {
         let ipv6 = canonical(train.dst).is_ipv6();
         let mut control = Control::new();
         let mut used = 0;
-        // Source and mark the socket has anyway need not be said: each control message is work for the kernel.
+        // Source and class the socket has anyway need not be said: each control message is work for the kernel.
         let from_elsewhere = train.src.is_some() && train.src != endpoint.bound_ip();
         if from_elsewhere || train.interface.is_some() {
             used = push_packet_info(&mut control, used, train, ipv6)?;
         }
-        if io.mark.needs_saying(endpoint, train.ecn) {
-            let class = i32::from(train.ecn.bits()).to_ne_bytes();
+        if io.mark.needs_saying(endpoint, train.class) {
+            let class = i32::from(train.class.bits()).to_ne_bytes();
             // IPv4 takes its own option even through an IPv6 socket.
             let (level, kind) = if ipv6 {
                 (libc::SOL_IPV6, libc::IPV6_TCLASS)
@@ -160,7 +160,7 @@ pub(super) fn send(
         let envelope = crate::train::Envelope {
             dst: train.dst,
             src: train.src,
-            ecn: train.ecn,
+            class: train.class,
         };
         if one::send(io, endpoint, &envelope, piece) {
             return Ok(SendOutcome::Sent);

@@ -13,7 +13,7 @@ use super::{LinuxIo, UDP_SEGMENT, call, get_option, set_option};
 use crate::address::{canonical, for_family};
 use crate::sys::shortcut::Shortcut;
 use crate::sys::{Endpoint, wrong_family};
-use crate::train::Ecn;
+use crate::train::TrafficClass;
 
 /// Options of the first socket that the second takes over: what it asks for, its own mark, and the size of its buffers
 /// (which the system reports doubled).
@@ -77,7 +77,7 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         peer,
         local,
         unsure: AtomicBool::new(true),
-        mark: Ecn::from_bits(mark),
+        class: TrafficClass::from_bits(mark),
         told: Told::new(io.marks),
         run: super::run::Run::default(),
         pipe: Pipe::default(),

@@ -133,6 +133,7 @@ impl Receiver {
             dst,
             src: None,
             ecn: Ecn::NotEct,
+            sort: None,
         };
         emit::push(out, &[route], &packet, &[], env.config.protection());
         self.outbox.reports += 1;

@@ -81,6 +81,7 @@ impl Line {
             dst,
             src: None,
             ecn: Ecn::NotEct,
+            sort: None,
         };
         let routes = match target {
             Target::Group(group) => core::iter::once(route(*group)).collect(),

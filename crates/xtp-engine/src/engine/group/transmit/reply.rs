@@ -192,6 +192,7 @@ impl Transmitter {
             dst: letter.to,
             src: letter.local,
             ecn: Ecn::NotEct,
+            sort: None,
         };
         let packet = said.packet(letter.header);
         self.line.stats.control_packets += 1;
