@@ -269,6 +269,14 @@ impl Pending<'_> {
         }
     }
 
+    /// Its priority.
+    pub(super) fn urgency(self) -> Option<u16> {
+        match self {
+            Self::Initiator(record) => record.urgency(),
+            Self::Responder(record) => record.urgency(),
+        }
+    }
+
     /// How it ended, if it did.
     pub(super) fn close_reason(self) -> Option<CloseReason> {
         match self {

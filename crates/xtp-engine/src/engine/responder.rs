@@ -167,6 +167,15 @@ pub(super) struct Responders {
 }
 
 impl Terms {
+    fn urgency(&self) -> Option<u16> {
+        let theirs = self
+            .kind
+            .options
+            .contains(Options::SORT)
+            .then_some(self.kind.sort);
+        crate::options::most_urgent(self.tuning.sort, theirs)
+    }
+
     /// Who takes those.
     pub(super) fn listener(&self) -> ListenerId {
         self.kind.listener
@@ -248,6 +257,11 @@ impl Responder {
     /// Octets to read.
     pub(super) fn readable(&self) -> u64 {
         if self.read { 0 } else { self.message.len() as u64 }
+    }
+
+    /// The more urgent of what both ends say.
+    pub(super) fn urgency(&self) -> Option<u16> {
+        self.terms.urgency()
     }
 
     /// Whether the address of its peer is proved.

@@ -79,6 +79,19 @@ impl ContextView<'_> {
         }
     }
 
+    /// Whether an address of the peer's host was proved of late (§7.3), be it by another association.
+    pub fn is_of_known_host(&self) -> bool {
+        self.engine.validated.contains(self.engine.now, self.peer().ip())
+    }
+
+    /// Its priority (§5.4), smaller is more urgent: the more urgent of what both ends say. `None` if neither says one.
+    pub fn urgency(&self) -> Option<u16> {
+        match self.seen {
+            Seen::Record(record) => record.urgency(),
+            _ => self.look(Context::urgency),
+        }
+    }
+
     /// Octets of user data a full packet carries at present: the path's longest datagram, or what the peer accepts, less the
     /// header. It may change with the path.
     pub fn packet_payload(&self) -> usize {

@@ -1,5 +1,5 @@
 //! Associations at a listener that were not handed to anybody yet: the oldest for who takes them as they come, the one
-//! whose message is complete first for who waits for messages.
+//! whose message is complete first for who waits for messages, and of both the most urgent before the others ([`turns`](super::turns)).
 //!
 //! A message that is not complete waits here, and nobody waits for it. How long and how much is limited: whoever is late
 //! is aborted, and beyond the limit on octets only the oldest of those that are not complete goes on.
@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_engine::{CloseReason, ContextId, Event, ListenOptions, ListenerId, Time};
+use xtp_engine::{CloseReason, ContextId, Driver, Event, ListenOptions, ListenerId, Time};
 use xtp_wire::service;
 
+use super::turns::{Rank, Turns, Urgent};
 use super::{Accepted, Core, Slot, Source, Use, ops};
 use crate::error::{Error, Result};
 
@@ -49,8 +50,7 @@ struct Waiting {
     since: Time,
     /// On the list of those to be looked at.
     stirred: bool,
-    /// Its initiator's address is proved.
-    proved: bool,
+    rank: Rank,
     /// There are octets of it that were left where they are, for others hold too much.
     held_back: bool,
     /// Octets of its message taken from the engine.
@@ -64,12 +64,10 @@ pub(crate) struct Queue {
     waiting: VecDeque<Option<Waiting>>,
     /// Number of the front.
     first: u64,
-    /// Numbers of those something happened to whose addresses are proved,
-    stirred: VecDeque<u64>,
-    /// and of the others. Both take turns, so that no number of strangers keeps anybody else waiting.
-    strangers: VecDeque<u64>,
-    /// One of the others is next.
-    strangers_turn: bool,
+    /// Those something happened to.
+    stirred: Turns,
+    /// Those that are handed out before older ones.
+    urgent: Urgent,
     /// Somebody waits for messages here, or did.
     collects: bool,
     /// Octets of all of them.
@@ -86,9 +84,8 @@ impl Default for Queue {
         Self {
             waiting: VecDeque::new(),
             first: 0,
-            stirred: VecDeque::new(),
-            strangers: VecDeque::new(),
-            strangers_turn: false,
+            stirred: Turns::default(),
+            urgent: Urgent::default(),
             collects: false,
             octets: 0,
             held_back: 0,
@@ -131,7 +128,7 @@ impl Queue {
             accepted,
             since: now,
             stirred: false,
-            proved: false,
+            rank: Rank::default(),
             held_back: false,
             octets: 0,
         }));
@@ -141,8 +138,7 @@ impl Queue {
     /// Gives back what many more than are here needed.
     fn shrink(&mut self) {
         self.waiting.shrink_to_fit();
-        self.stirred.shrink_to_fit();
-        self.strangers.shrink_to_fit();
+        self.stirred.shrink();
     }
 
     /// Whether somebody waits to be accepted.
@@ -175,8 +171,40 @@ impl Queue {
         Some(gone.accepted)
     }
 
-    fn take_oldest(&mut self) -> Option<Accepted> {
-        self.take(self.first)
+    /// Takes out the most urgent, or the oldest if none is urgent.
+    fn take_next(&mut self, now: Time) -> Option<Accepted> {
+        let (waiting, first) = (&self.waiting, self.first);
+        let oldest = waiting
+            .front()
+            .and_then(Option::as_ref)
+            .map(|oldest| oldest.since);
+        let urgent = self
+            .urgent
+            .next_before(oldest, now, |number| since(waiting, first, number));
+        self.take(urgent.unwrap_or(self.first))
+    }
+
+    /// How urgent the most urgent is.
+    pub(super) fn urgency(&self) -> Option<u16> {
+        let (waiting, first) = (&self.waiting, self.first);
+        self.urgent.most(|number| since(waiting, first, number).is_some())
+    }
+
+    /// What decides about the turn of one is known, or has changed.
+    fn note_rank(&mut self, number: u64, rank: Rank) {
+        let most = self.most();
+        let (waiting, first) = (&self.waiting, self.first);
+        self.urgent.push(number, rank, most, |number| {
+            since(waiting, first, number).is_some()
+        });
+        if let Some(waiting) = self.get(number) {
+            waiting.rank = rank;
+        }
+    }
+
+    /// Numbers on a list, at most, those that have gone among them.
+    fn most(&self) -> usize {
+        2 * self.waiting.len() + STALE
     }
 
     /// Something happened to one.
@@ -185,40 +213,19 @@ impl Queue {
         if std::mem::replace(&mut waiting.stirred, true) {
             return;
         }
-        let proved = waiting.proved;
-        let most = 2 * self.waiting.len() + STALE;
-        let mut list = std::mem::take(self.list(proved));
-        // Whoever takes them as they come never looks at the lists.
-        if list.len() > most {
-            list.retain(|number| self.get(*number).is_some());
-        }
-        list.push_back(number);
-        *self.list(proved) = list;
-    }
-
-    /// Those something happened to.
-    fn list(&mut self, proved: bool) -> &mut VecDeque<u64> {
-        match proved {
-            true => &mut self.stirred,
-            false => &mut self.strangers,
-        }
+        let (rank, most) = (waiting.rank, self.most());
+        let (waiting, first) = (&self.waiting, self.first);
+        self.stirred.push(number, rank, most, |number| {
+            since(waiting, first, number).is_some()
+        });
     }
 
     /// The next one to look at.
-    fn next_stirred(&mut self) -> Option<u64> {
-        self.strangers_turn = !self.strangers_turn;
-        let first = !self.strangers_turn;
-        self.next_of(first).or_else(|| self.next_of(!first))
-    }
-
-    fn next_of(&mut self, proved: bool) -> Option<u64> {
-        while let Some(number) = self.list(proved).pop_front() {
-            if let Some(waiting) = self.get(number) {
-                waiting.stirred = false;
-                return Some(number);
-            }
-        }
-        None
+    fn next_stirred(&mut self, now: Time) -> Option<u64> {
+        let (waiting, first) = (&self.waiting, self.first);
+        let number = self.stirred.next(now, |number| since(waiting, first, number))?;
+        self.get(number)?.stirred = false;
+        Some(number)
     }
 
     /// Whether octets of this one are to be left where they are, if it is not complete.
@@ -299,11 +306,8 @@ impl Core {
             return self.forget(now, accepted.id);
         };
         let number = queue.push(now, accepted);
-        if let Some(waiting) = queue.get(number) {
-            waiting.proved = self
-                .engine
-                .context(accepted.id)
-                .is_ok_and(|context| context.is_proved());
+        if let Some(rank) = rank(&self.engine, accepted.id) {
+            queue.note_rank(number, rank);
         }
         slot.used_by = Use::Arriving { listener, number };
         if queue.collects {
@@ -344,11 +348,10 @@ impl Core {
             return;
         }
         if queue.collects {
-            if let Some(waiting) = queue.get(number) {
-                waiting.proved |= self
-                    .engine
-                    .context(waiting.accepted.id)
-                    .is_ok_and(|context| context.is_proved());
+            if let Some(waiting) = queue.get(number).filter(|waiting| !waiting.rank.known)
+                && let Some(rank) = rank(&self.engine, waiting.accepted.id)
+            {
+                queue.note_rank(number, rank);
             }
             queue.stir(number);
             queue.wake();
@@ -468,6 +471,20 @@ impl Core {
     }
 }
 
+/// When the association with this number came; `None` if it has gone.
+fn since(waiting: &VecDeque<Option<Waiting>>, first: u64, number: u64) -> Option<Time> {
+    let place = usize::try_from(number.checked_sub(first)?).ok()?;
+    Some(waiting.get(place)?.as_ref()?.since)
+}
+
+/// What decides about its turn.
+fn rank(engine: &Driver, id: ContextId) -> Option<Rank> {
+    let context = engine.context(id).ok()?;
+    let known = context.is_proved() || context.is_of_known_host();
+    let sort = context.urgency().filter(|_| known);
+    Some(Rank { known, sort })
+}
+
 /// Whether of a crowd few are left: counting begins anew.
 fn left_behind(most: &mut usize, left: usize) -> bool {
     let few = *most >= CROWD && left <= *most / 8;
@@ -485,7 +502,11 @@ pub(crate) fn accept(core: &mut Core, now: Time, listener: ListenerId) -> Poll<R
     if !core.queues.contains_key(&listener) {
         return Poll::Ready(Err(Error::Command(xtp_engine::Error::NoListener)));
     }
-    while let Some(accepted) = core.queues.get_mut(&listener).and_then(Queue::take_oldest) {
+    while let Some(accepted) = core
+        .queues
+        .get_mut(&listener)
+        .and_then(|queue| queue.take_next(now))
+    {
         if core.caller_gone(accepted).is_none() {
             return Poll::Ready(Ok(core.hand_over(now, listener, accepted)));
         }
@@ -512,7 +533,11 @@ pub(crate) fn arrived(
             queue.stir(number);
         }
     }
-    while let Some(number) = core.queues.get_mut(&listener).and_then(Queue::next_stirred) {
+    while let Some(number) = core
+        .queues
+        .get_mut(&listener)
+        .and_then(|queue| queue.next_stirred(now))
+    {
         if let Some(arrived) = core.look_at_arriving(now, listener, number, terms.limit) {
             return Poll::Ready(Ok(arrived));
         }

@@ -21,13 +21,13 @@ fn memory_is_given_back_once_when_many_have_gone_and_once_when_they_are_forgotte
     });
 }
 
-/// A queue with associations of these kinds, proved or not.
-fn queue(proved: &[bool]) -> Queue {
+/// A queue with associations of these kinds, of a known host or not.
+fn queue(known: &[bool]) -> Queue {
     let endpoint = brief();
     let peer = endpoint.local_addr();
     let options = xtp_engine::OpenOptions::new(9);
     let mut queue = Queue::default();
-    for proved in proved {
+    for known in known {
         let stream = endpoint.open(peer, options.clone()).expect("a context");
         let number = queue.push(
             Time::ZERO,
@@ -38,7 +38,8 @@ fn queue(proved: &[bool]) -> Queue {
                 port: 0,
             },
         );
-        queue.get(number).expect("just pushed").proved = *proved;
+        let (known, sort) = (*known, None);
+        queue.note_rank(number, Rank { known, sort });
     }
     queue
 }
@@ -52,19 +53,22 @@ fn only_the_oldest_goes_on_beyond_the_limit_and_the_next_one_after_it() {
     assert!(!queue.holds_back(1, 101), "there is room for more");
     queue.hold_back(1);
     queue.hold_back(2);
-    assert_eq!(queue.next_stirred(), None);
+    assert_eq!(queue.next_stirred(Time::ZERO), None);
     queue.take(0);
-    assert_eq!([queue.next_stirred(), queue.next_stirred()], [Some(1), Some(2)]);
+    assert_eq!(
+        [queue.next_stirred(Time::ZERO), queue.next_stirred(Time::ZERO)],
+        [Some(1), Some(2)]
+    );
     queue.note_octets(1, 60);
     assert!(!queue.holds_back(2, 100), "the octets of the first went with it");
     assert!(queue.holds_back(2, 60));
 }
 
 #[test]
-fn proved_addresses_and_strangers_take_turns() {
+fn known_hosts_and_strangers_take_turns() {
     let mut queue = queue(&[true, true, true, false, false, false]);
     (0..6).for_each(|number| queue.stir(number));
-    let order: Vec<_> = std::iter::from_fn(|| queue.next_stirred()).collect();
+    let order: Vec<_> = std::iter::from_fn(|| queue.next_stirred(Time::ZERO)).collect();
     let kinds: Vec<_> = order.iter().map(|number| *number < 3).collect();
     assert!(kinds.windows(2).all(|pair| pair[0] != pair[1]), "{order:?}");
     assert_eq!(order.len(), 6);

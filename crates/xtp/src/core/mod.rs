@@ -43,6 +43,7 @@ mod requests;
 mod slot;
 mod stalled;
 mod streak;
+mod turns;
 #[cfg(all(test, feature = "tokio"))]
 mod waking_testing;
 mod watch;

@@ -3,6 +3,7 @@
 
 use std::task::Poll;
 
+use smallvec::SmallVec;
 use xtp_engine::group::{GroupEvent, GroupId};
 use xtp_engine::{ContextId, Event, ListenerId, Read, Time};
 
@@ -146,7 +147,7 @@ impl Watch {
 }
 
 impl Core {
-    /// Appends the keys of what is ready in a set; pending if nothing is. What can be read, accepted or has ended
+    /// Appends the keys of what is ready in a set, the most urgent first; pending if nothing is. What can be read, accepted or has ended
     /// is told again with every question, other news once.
     pub(crate) fn ready(&mut self, now: Time, set: u64, keys: &mut Vec<u64>) -> Poll<Result<()>> {
         if let Err(error) = self.check_carrier() {
@@ -157,6 +158,7 @@ impl Core {
         };
         let mut list = std::mem::take(list);
         let before = keys.len();
+        let mut ranks = SmallVec::<[u32; 16]>::new();
         self.watch.questions += 1;
         let question = self.watch.questions;
         list.retain(|source| {
@@ -177,9 +179,15 @@ impl Core {
             );
             if news || lasting || room && self.has_room(now, *source) {
                 keys.push(key);
+                ranks.push(self.urgency(*source).map_or(u32::MAX, u32::from));
             }
             lasting
         });
+        if ranks.iter().any(|rank| *rank != ranks[0]) {
+            let mut ordered: Vec<(u32, u64)> = ranks.into_iter().zip(keys.drain(before..)).collect();
+            ordered.sort_by_key(|&(rank, _)| rank);
+            keys.extend(ordered.into_iter().map(|(_, key)| key));
+        }
         if let Some(place) = self.watch.lists.get_mut(&set) {
             *place = list;
         }
@@ -187,6 +195,15 @@ impl Core {
             Poll::Ready(Ok(()))
         } else {
             Poll::Pending
+        }
+    }
+
+    /// How urgent what is ready there is (§5.4).
+    fn urgency(&self, source: Source) -> Option<u16> {
+        match source {
+            Source::Listener(id) => self.queues.get(&id)?.urgency(),
+            Source::Group(_) => None,
+            Source::Stream(id) => self.engine.context(id).ok()?.urgency(),
         }
     }
 

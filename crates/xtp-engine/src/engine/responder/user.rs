@@ -41,7 +41,7 @@ impl Engine {
         if let Some(record) = self.contexts.responder_mut(slot)
             && !std::mem::replace(&mut record.dirty, true)
         {
-            let urgency = record.terms.tuning.sort;
+            let urgency = record.urgency();
             self.scheduler.push(slot, urgency, now);
         }
     }
