@@ -14,6 +14,7 @@ mod multicast;
 mod namespace;
 mod namespaces;
 mod narrow;
+mod priority;
 mod readme;
 mod relay;
 mod strace;
@@ -65,6 +66,11 @@ const SUITES: &[Suite] = &[
         name: "wan",
         needs: &[Need::Root, Need::Namespaces, Need::Tun],
         run: wan::run,
+    },
+    Suite {
+        name: "priority",
+        needs: &[Need::Root, Need::Namespaces, Need::Tun],
+        run: priority::run,
     },
     Suite {
         name: "multicast",
