@@ -11,9 +11,9 @@ use super::host::{Host, output};
 const LINK: [&str; 6] = ["--rate", "20mbit", "--rtt", "20ms", "--queue", "300kB"];
 const CALLS: &str = "60";
 /// Counts packets with the DSCP of the example's urgent calls.
-const COUNT: &str = "nft 'add table ip priority; \
-                     add chain ip priority out { type filter hook output priority 0; }; \
-                     add rule ip priority out ip dscp 46 counter'";
+const COUNT: &str = "nft 'add table ip counted; \
+                     add chain ip counted out { type filter hook output priority 0; }; \
+                     add rule ip counted out ip dscp 46 counter'";
 
 struct World {
     linkem: PathBuf,
@@ -72,7 +72,7 @@ impl World {
         let example = self.example.display();
         let call = format!("{example} call \"$XTP_LINKEM_PEER:36036\" {how} {CALLS}");
         let client = match counts {
-            true => format!("{COUNT} && {call} && nft list table ip priority"),
+            true => format!("{COUNT} && {call} && nft list table ip counted"),
             false => call,
         };
         let mut command = Command::new(&self.linkem);
