@@ -86,6 +86,8 @@ pub struct Association {
     pub exchanged: bool,
     /// A refusal reached its initiator since the last FIRST left.
     pub refused: bool,
+    /// How often its FIRST left.
+    pub firsts: u32,
     /// The longest any of its packets took, nanoseconds.
     pub slowest: u64,
     /// The shortest any of its packets took.
@@ -185,6 +187,7 @@ impl WireCheck {
         let basic = seen.format == Format::First && !seen.states_extended();
         association.was_nameless |= basic;
         association.refused &= seen.format != Format::First;
+        association.firsts += u32::from(seen.format == Format::First);
         association.extended |= side == Side::Responder && seen.states_extended();
         let forgets = association.was_nameless
             || self.restarted.contains(&from)
