@@ -15,12 +15,17 @@ pub struct Traffic {
     pub steps: u64,
     /// Every answer is two packets, and the reader measures round trips: a window of KDD's travels in terms (§5.3.1).
     pub window_in_terms: bool,
+    /// One of its hosts has so little memory that a reader grants a packet or two at a time, and later (§5.1).
+    pub rationed: bool,
 }
 
 /// To open, to confirm keys, to close.
 const BASE: u64 = 24;
 /// A data packet of a writer that is blocked is asked about twice and answered as often, and a window that opens is told.
 const EACH: u64 = 5;
+/// What rationed memory adds to each: a grant of two packets that comes after half a second is asked for seven times on a short path, 5 ms
+/// after the last, then twice as long each time (§3.7.1), and as often answered.
+const EACH_RATIONED: u64 = 3;
 /// What a window in terms adds to each: the second packet of two answers, and a question about the round trip.
 const EACH_IN_TERMS: u64 = 3;
 /// A lost packet may cost a probe, a handshake, and their answers.
@@ -38,6 +43,11 @@ pub fn check(traffic: Traffic) -> Result<(), String> {
     let (each, second) = match traffic.window_in_terms {
         true => (EACH + EACH_IN_TERMS, SECOND + SECOND_IN_TERMS),
         false => (EACH, SECOND),
+    };
+    let each = if traffic.rationed {
+        each + EACH_RATIONED
+    } else {
+        each
     };
     let allowed =
         BASE + each * (traffic.data + traffic.steps) + LOST * traffic.lost + second * traffic.seconds;

@@ -55,3 +55,25 @@ fn a_window_in_terms_makes_two_packets_of_an_answer() {
     };
     assert!(check(plain).is_err());
 }
+
+#[test]
+fn who_waits_for_memory_asks_more_often() {
+    let rationed = Traffic {
+        data: 400,
+        control: 3_000,
+        seconds: 100,
+        rationed: true,
+        ..Traffic::default()
+    };
+    assert_eq!(check(rationed), Ok(()));
+    let more = Traffic {
+        control: 3_700,
+        ..rationed
+    };
+    assert!(check(more).is_err());
+    let plain = Traffic {
+        rationed: false,
+        ..rationed
+    };
+    assert!(check(plain).is_err());
+}
