@@ -83,6 +83,38 @@ fn a_slow_reader_is_not_judged_before_it_has_read() {
     world.judge().expect("nothing is wrong");
 }
 
+/// Whether what a member that was cut off for a second lacks is excused, if it is out so much later.
+fn is_excused(loss: Loss, after: Duration) -> bool {
+    let mut world = played(|_| {});
+    let address = world.members[1].now.address;
+    let mut reports = world.sender.reports.iter();
+    let report = reports
+        .find(|report| report.address == address)
+        .expect("it joined");
+    let out = nanos(2 * MARGIN + Duration::from_secs(1) + after);
+    world
+        .sender
+        .dropped
+        .insert(report.member, (out, DropReason::TooSlow));
+    world.members[1].plan.up.loss = loss;
+    world.plan.troubles = vec![Trouble {
+        at: 2 * MARGIN,
+        what: Disturbance::Cut {
+            member: 1,
+            span: Duration::from_secs(1),
+        },
+    }];
+    world.excuses(1).contains(&"came back late, and loses packets")
+}
+
+#[test]
+fn who_has_no_time_for_a_third_first_is_excused() {
+    let loss = Loss::Random(0.05);
+    assert!(is_excused(loss, Duration::from_secs(3)));
+    assert!(!is_excused(loss, Duration::from_secs(4)));
+    assert!(!is_excused(Loss::None, Duration::from_secs(3)));
+}
+
 #[test]
 fn who_ends_ends_in_time() {
     let mut world = played(|_| {});
