@@ -95,6 +95,7 @@ fn traffic(plan: &Plan, world: &World, number: usize) -> Traffic {
         .any(|tuning| tuning.congestion == CongestionKind::Kdd)
         && !(extended(spec.initiator) && extended(spec.responder));
     let last = seen.ends.iter().map(|end| end.sent_at).max().unwrap_or(0);
+    let mut readers = [&spec.initiator_script.reader, &spec.responder_script.reader].into_iter();
     Traffic {
         data: sum(|end| end.packets - end.control_packets),
         control: sum(|end| end.control_packets),
@@ -102,7 +103,7 @@ fn traffic(plan: &Plan, world: &World, number: usize) -> Traffic {
         seconds: last.saturating_sub(flow.opened_at) / 1_000_000_000 + 1,
         steps: steps.iter().sum(),
         window_in_terms,
-        rationed: is_rationed(plan, world, number),
+        grants_late: is_rationed(plan, world, number) || readers.any(|reader| reader.grants_late()),
     }
 }
 
