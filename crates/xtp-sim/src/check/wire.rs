@@ -42,6 +42,8 @@ pub struct End {
     pub heard: bool,
     /// The longest time nothing reached it of late, and when it ended.
     pub quiet: (u64, u64),
+    /// How long after FIRST anything reached it, and when that was.
+    pub first: (u64, u64),
     /// Octets of the other end's stream it has reported.
     acknowledged: u64,
     growth: GrowthCheck,
@@ -335,6 +337,9 @@ impl End {
         let gap = at.saturating_sub(self.arrived_at);
         if gap >= self.quiet.0 || at.saturating_sub(self.quiet.1) > silence::MEMORY {
             self.quiet = (gap, at);
+        }
+        if !self.heard {
+            self.first = (gap, at);
         }
         self.arrived_at = at;
         self.heard = true;
