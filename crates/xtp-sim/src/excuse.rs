@@ -42,7 +42,8 @@ pub enum Excuse {
     LeftEarly,
     /// One of its hosts had no place for it (§7.4): not opened, refused, or aborted to give way.
     Crowded,
-    /// Its listener did not serve it when it began, and never took it: refused.
+    /// Its listener did not serve it when it began, and never took it, or took another copy of its FIRST than the one it refused
+    /// (§2.6): refused.
     NotServed,
     /// It was refused for want of a place after it had fallen back, when a refusal ends nothing, and nothing answered the last
     /// FIRST (§2.7): unreachable.
@@ -251,11 +252,12 @@ impl Life {
         })
     }
 
-    /// Its listener was closed to it for a while, and never took it.
+    /// Its listener was closed to it for a while, and took none of its FIRSTs, or a later one while the refusal was under way.
     fn is_not_served(&self, world: &World) -> bool {
         let mut closed = world.closed.iter();
         let met = closed.any(|closed| closed.flow == self.number && self.meets(closed.from, closed.until));
-        met && world.flows[self.number].accepted == 0
+        let repeated = self.association(world).is_some_and(|seen| seen.firsts > 1);
+        met && (world.flows[self.number].accepted == 0 || repeated)
     }
 
     fn is_cut_off(&self, plan: &Plan) -> bool {

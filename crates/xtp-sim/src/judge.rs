@@ -31,10 +31,7 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
         let binding = !matches!(paradigm, Paradigm::Datagram | Paradigm::LongDatagram);
         report.excused += u64::from(binding && !excuses.is_empty());
         // Where memory is rationed an association waits as long as others keep it: it ends well, and later.
-        let spec = &world.flows[number].spec;
-        let rationed = [spec.initiator, spec.responder]
-            .iter()
-            .any(|&host| excuse::rations(plan, host));
+        let rationed = is_rationed(plan, world, number);
         let prompt = excuses.is_empty() && !rationed;
         if let Some(what) = world.suspicions.get(&number).filter(|_| prompt) {
             let text = format!("flow {number} ({}): {what}", paradigm.name());
@@ -98,6 +95,7 @@ fn traffic(plan: &Plan, world: &World, number: usize) -> Traffic {
         .any(|tuning| tuning.congestion == CongestionKind::Kdd)
         && !(extended(spec.initiator) && extended(spec.responder));
     let last = seen.ends.iter().map(|end| end.sent_at).max().unwrap_or(0);
+    let mut readers = [&spec.initiator_script.reader, &spec.responder_script.reader].into_iter();
     Traffic {
         data: sum(|end| end.packets - end.control_packets),
         control: sum(|end| end.control_packets),
@@ -105,7 +103,15 @@ fn traffic(plan: &Plan, world: &World, number: usize) -> Traffic {
         seconds: last.saturating_sub(flow.opened_at) / 1_000_000_000 + 1,
         steps: steps.iter().sum(),
         window_in_terms,
+        grants_late: is_rationed(plan, world, number) || readers.any(|reader| reader.grants_late()),
     }
+}
+
+/// Whether memory is rationed at one of a flow's hosts.
+fn is_rationed(plan: &Plan, world: &World, number: usize) -> bool {
+    let spec = &world.flows[number].spec;
+    let mut hosts = [spec.initiator, spec.responder].into_iter();
+    hosts.any(|host| excuse::rations(plan, host))
 }
 
 /// What the ends of a flow were refused for, in the words users read.

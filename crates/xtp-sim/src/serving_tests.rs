@@ -15,7 +15,13 @@ use xtp_engine::{CloseReason, DiagReason};
 
 /// A calm stream that begins `after` its listener began to serve so; it serves it again after 3 s.
 fn run(serves: Serves, begins: Duration) -> (Plan, World) {
+    run_over(Plan::calm(1).link.delay, serves, begins)
+}
+
+/// The same where each packet is so long under way.
+fn run_over(delay: Duration, serves: Serves, begins: Duration) -> (Plan, World) {
     let mut plan = Plan::calm(1);
+    plan.link.delay = delay;
     plan.flows[0].1.start = begins;
     let fault = |serves| Fault::Serve {
         host: 1,
@@ -68,6 +74,17 @@ fn who_was_accepted_before_or_begins_later_notices_nothing() {
             assert!(excuse::of(&plan, &world, 0).is_empty());
         }
     }
+}
+
+/// Its first FIRST comes when nobody serves it, another one later, and the refusal is read when that is long taken.
+#[test]
+fn who_is_refused_by_one_copy_and_taken_by_another_is_excused() {
+    let millis = Duration::from_millis;
+    let (plan, world) = run_over(millis(2_600), Serves::Elsewhere, millis(200));
+    let refused = Outcome::Closed(CloseReason::Refused(DiagReason(8)));
+    assert_eq!(world.outcome(0, Side::Initiator), Some(&refused));
+    assert_eq!(world.flows[0].accepted, 1);
+    assert!(excuse::of(&plan, &world, 0).contains(&Excuse::NotServed));
 }
 
 #[test]

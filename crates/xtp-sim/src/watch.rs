@@ -111,6 +111,11 @@ impl Association {
         Heard {
             sent,
             quiet: quiet.unwrap_or(0),
+            first: if sent.saturating_sub(one.first.1) <= MEMORY {
+                one.first.0
+            } else {
+                0
+            },
             arrived: one.arrived_at.min(two.arrived_at),
             slowest: self.slowest,
             paused: 0,

@@ -196,8 +196,9 @@ impl Context {
         match DiagCode::try_from(code) {
             Ok(DiagCode::ContextRefused) if opening && val == DiagValue::ImproperState.to_wire() => {
                 let refusal = AgeRefusal::read(text);
-                if refusal.is_some_and(|refusal| self.is_asked_otherwise(refusal, env.now)) {
+                if let Some(refusal) = refusal.filter(|refusal| self.is_asked_otherwise(*refusal, env.now)) {
                     self.stats.implausible += 1;
+                    self.state_name(refusal, env.now);
                     return;
                 }
                 let never_ran = refusal.is_some_and(|refusal| self.was_never_run(refusal, env.now));

@@ -1,7 +1,7 @@
 //! Beginning again under a new key, with the same data: fallback to legacy formats, or a refused age (§2.7, §6.9).
 
 use super::setup::Identity;
-use super::timers::Timers;
+use super::timers::{Timer, Timers};
 use super::writer::{ReplyGap, Requests};
 use super::{Context, Doubt, Env, Restart, State};
 use crate::admit::AgeRefusal;
@@ -38,6 +38,16 @@ impl Context {
         !self.offered.is_empty()
             && self.opening.as_ref().is_some_and(since)
             && self.left_after_start(refusal, now)
+    }
+
+    /// What turned back may state the name of the instance that refuses, once and under the same key: a copy of it that this instance
+    /// took is known by that.
+    pub(super) fn state_name(&mut self, refusal: AgeRefusal, now: Time) {
+        let unnamed = |opening: &&mut super::Opening| opening.turned_back && opening.instance.is_none();
+        if let Some(opening) = self.opening.as_mut().filter(unnamed) {
+            opening.instance = refusal.name();
+            self.timers.set(Timer::Wait, now);
+        }
     }
 
     /// The first of the FIRSTs left after who refuses had been started.

@@ -4,7 +4,7 @@ use crate::host::{Host, PORT, encode, keyed, parse};
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::{CloseReason, ContextId, DiagReason, EngineConfig, paradigm};
-use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Key, Options, Packet, Traffic};
+use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Key, Options, Packet, Tlv, Traffic};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -244,6 +244,38 @@ fn a_refusal_for_the_start_is_not_of_the_fall_back() {
         assert_eq!(firsts(&sent), []);
         assert_eq!(host.closed(id).is_some(), ends, "{:?}", host.closed(id));
     }
+}
+
+/// The instance that a FIRST states.
+fn named(octets: &[u8]) -> Option<u64> {
+    let Body::First(first) = parse(octets).body else {
+        return None;
+    };
+    let Traffic::Extended(specifier) = first.traffic else {
+        return None;
+    };
+    specifier.tlvs.iter().find_map(|tlv| match tlv {
+        Tlv::Instance(name) => Some(name),
+        _ => None,
+    })
+}
+
+/// Under pressure and young: what is asked in the formats of today again is refused for the start, and states the name, once. Another
+/// copy may have been taken, and the key shows that.
+#[test]
+fn what_turned_back_states_the_name_under_the_same_key() {
+    let (mut host, id, sent) = calling();
+    let key = firsts(&sent)[0].1;
+    silence(&mut host, 6 * SECOND);
+    host.give_octets(&refusal(key, DiagValue::NoResource));
+    let text = "1790000000000 1789999900000 100000";
+    let sent = host.give_octets(&refusal_saying(key, DiagValue::ImproperState, text));
+    assert_eq!(firsts(&sent), [(false, key)]);
+    assert_eq!(named(&sent[0]), Some(1_789_999_900_000));
+    let text = "1790000000000 1789999900001 100000";
+    let sent = host.give_octets(&refusal_saying(key, DiagValue::ImproperState, text));
+    assert_eq!(firsts(&sent), []);
+    assert_eq!(host.closed(id), None);
 }
 
 /// What was told to use the legacy format has begun anew once; a refusal for its start, whatever it proves, begins nothing more.

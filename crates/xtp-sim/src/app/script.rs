@@ -113,6 +113,13 @@ pub struct Reader {
     pub matched: bool,
 }
 
+impl Reader {
+    /// Whether it makes room now and then, and not as soon as octets come.
+    pub const fn grants_late(&self) -> bool {
+        !matches!(self.pace, Pace::Fast)
+    }
+}
+
 /// How a user takes a stretch of octets that a train of packets brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {

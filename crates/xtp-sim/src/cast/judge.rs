@@ -16,6 +16,9 @@ use crate::app::nanos;
 const SILENCE: Duration = Duration::from_secs(32);
 /// Least that is expected of a receiver that is heard, octets a second (§9.14).
 const LEAST_RATE: u64 = 65_536;
+/// How often a member that is behind is told where it stands, and when the third FIRST of a catch-up has come.
+const TOLD: Duration = Duration::from_millis(500);
+const TWO_LOST: Duration = Duration::from_millis(3_100);
 /// What joining and closing take with losses.
 const MARGIN: Duration = Duration::from_secs(10);
 
@@ -211,6 +214,9 @@ impl GroupWorld {
             "came too late",
         );
         self.excuse_by_the_past(receiving, lossy, &mut excuses);
+        if self.came_back_late(member) {
+            excuses.push("came back late, and loses packets");
+        }
         excuses
     }
 
@@ -227,6 +233,20 @@ impl GroupWorld {
         if many_round_trips && self.was_waited_for(receiving) {
             excuses.push("fetches too slowly to be waited for");
         }
+    }
+
+    /// Whether what was left of the patience when it was back was less than a catch-up takes that loses two FIRSTs, which leave after
+    /// 0, 1 and 3 s (§2.4.2), once it is told where it stands, every 0.5 s (§9.10).
+    fn came_back_late(&self, member: usize) -> bool {
+        let receiving = &self.members[member];
+        let report = self.member_of(receiving);
+        let out = report.and_then(|report| self.sender.dropped.get(&report.member));
+        let Some((at, DropReason::TooSlow)) = out else {
+            return false;
+        };
+        let loses = receiving.plan.down.loss != Loss::None || receiving.plan.up.loss != Loss::None;
+        let mut own = self.plan.troubles_of(member);
+        loses && own.any(|trouble| *at < nanos(trouble.at + trouble.what.span() + TOLD + TWO_LOST))
     }
 
     /// Whether a member that was heard was out no earlier than §9.10 says: the patience, and a second for each 64 KiB that it lacked,

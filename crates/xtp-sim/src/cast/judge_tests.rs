@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use xtp_engine::Confirm;
 use xtp_engine::group::{DropReason, GroupClose, GroupEvent, MemberState, Require};
 use xtp_link::{LinkConfig, Loss};
 
@@ -62,6 +63,56 @@ fn who_has_not_everything_says_nothing_else() {
     world.members[1].check.next -= 1;
     world.members[1].now.closed = Some((world.now, GroupClose::TransmitterLost));
     wrong(world, "is not whole");
+}
+
+/// It confirms before it has read everything, which its transmitter does not ask for.
+#[test]
+fn a_slow_reader_is_not_judged_before_it_has_read() {
+    let mut world = played(|plan| {
+        let octets = plan.octets() as usize;
+        plan.options.confirm = Confirm::Received;
+        plan.members[1].join.capacity = 2 * octets as u64;
+        plan.members[1].join.confirm = Confirm::Received;
+        plan.members[1].reading = crate::cast::Reading::Slow {
+            octets: octets / 50,
+            every: Duration::from_millis(100),
+        };
+    });
+    let (ended, _) = world.members[1].now.closed.clone().expect("it is over");
+    assert!(world.now > ended + nanos(Duration::from_secs(2)));
+    world.judge().expect("nothing is wrong");
+}
+
+/// Whether what a member that was cut off for a second lacks is excused, if it is out so much later.
+fn is_excused(loss: Loss, after: Duration) -> bool {
+    let mut world = played(|_| {});
+    let address = world.members[1].now.address;
+    let mut reports = world.sender.reports.iter();
+    let report = reports
+        .find(|report| report.address == address)
+        .expect("it joined");
+    let out = nanos(2 * MARGIN + Duration::from_secs(1) + after);
+    world
+        .sender
+        .dropped
+        .insert(report.member, (out, DropReason::TooSlow));
+    world.members[1].plan.up.loss = loss;
+    world.plan.troubles = vec![Trouble {
+        at: 2 * MARGIN,
+        what: Disturbance::Cut {
+            member: 1,
+            span: Duration::from_secs(1),
+        },
+    }];
+    world.excuses(1).contains(&"came back late, and loses packets")
+}
+
+#[test]
+fn who_has_no_time_for_a_third_first_is_excused() {
+    let loss = Loss::Random(0.05);
+    assert!(is_excused(loss, Duration::from_secs(3)));
+    assert!(!is_excused(loss, Duration::from_secs(4)));
+    assert!(!is_excused(Loss::None, Duration::from_secs(3)));
 }
 
 #[test]

@@ -102,6 +102,11 @@ impl Receiving {
         !self.is_alive() || self.now.closed.is_some()
     }
 
+    /// Whether its user has not read yet what came before its end: a slow one goes on for as long as that takes.
+    pub fn is_reading(&self) -> bool {
+        self.is_alive() && self.readable
+    }
+
     /// The program that had this address; of several the newest that had so many octets, if there is one, and of these one whose user
     /// has confirmed: what it said may be read when the next program has its place, and of nothing that one has all, too.
     pub fn instance(&self, address: SocketAddr, octets: u64) -> Option<&Instance> {

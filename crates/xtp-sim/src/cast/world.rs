@@ -178,7 +178,8 @@ impl GroupWorld {
         let sender = self.sender.closed.is_some() || self.sender_gone.is_some();
         let heard = |member: &Receiving| member.found || !self.troubles.is_empty();
         let mut members = self.members.iter();
-        sender && members.all(|member| member.is_over() || member.id.is_some() && !heard(member))
+        let over = |member: &Receiving| member.is_over() && !member.is_reading();
+        sender && members.all(|member| over(member) || member.id.is_some() && !heard(member))
     }
 
     /// Runs until everybody is through, for at most `limit` of the world's time; whether everybody is.

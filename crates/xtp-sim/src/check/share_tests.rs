@@ -55,3 +55,28 @@ fn a_window_in_terms_makes_two_packets_of_an_answer() {
     };
     assert!(check(plain).is_err());
 }
+
+/// A packet each half a second, and six questions in between.
+#[test]
+fn who_waits_for_a_grant_asks_now_and_then() {
+    let late = Traffic {
+        data: 200,
+        control: 200 * 18,
+        seconds: 100,
+        grants_late: true,
+        ..Traffic::default()
+    };
+    assert_eq!(check(late), Ok(()));
+    let more = Traffic {
+        control: 200 * 22,
+        ..late
+    };
+    assert!(check(more).is_err());
+    let soon = Traffic {
+        grants_late: false,
+        ..late
+    };
+    assert!(check(soon).is_err());
+    let quick = Traffic { seconds: 1, ..late };
+    assert!(check(quick).is_err());
+}

@@ -42,6 +42,8 @@ pub struct End {
     pub heard: bool,
     /// The longest time nothing reached it of late, and when it ended.
     pub quiet: (u64, u64),
+    /// How long after FIRST anything reached it, and when that was.
+    pub first: (u64, u64),
     /// Octets of the other end's stream it has reported.
     acknowledged: u64,
     growth: GrowthCheck,
@@ -86,6 +88,8 @@ pub struct Association {
     pub exchanged: bool,
     /// A refusal reached its initiator since the last FIRST left.
     pub refused: bool,
+    /// How often its FIRST left.
+    pub firsts: u32,
     /// The longest any of its packets took, nanoseconds.
     pub slowest: u64,
     /// The shortest any of its packets took.
@@ -185,6 +189,7 @@ impl WireCheck {
         let basic = seen.format == Format::First && !seen.states_extended();
         association.was_nameless |= basic;
         association.refused &= seen.format != Format::First;
+        association.firsts += u32::from(seen.format == Format::First);
         association.extended |= side == Side::Responder && seen.states_extended();
         let forgets = association.was_nameless
             || self.restarted.contains(&from)
@@ -332,6 +337,9 @@ impl End {
         let gap = at.saturating_sub(self.arrived_at);
         if gap >= self.quiet.0 || at.saturating_sub(self.quiet.1) > silence::MEMORY {
             self.quiet = (gap, at);
+        }
+        if !self.heard {
+            self.first = (gap, at);
         }
         self.arrived_at = at;
         self.heard = true;

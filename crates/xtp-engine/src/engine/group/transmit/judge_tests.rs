@@ -249,6 +249,74 @@ fn a_lossy_one_that_never_moves_does_not_come_and_go() {
     }
 }
 
+/// It has room for an octet, and a tag of eight is next: the window is closed as with room for none, and who is silent is asked at once.
+#[test]
+fn room_for_a_part_of_a_tag_is_no_room() {
+    let room = 2_900;
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        fec: None,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    other.room = room;
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(room as usize - 1);
+    stage.engine.group_tag(stage.now, stage.id, 7).expect("open");
+    stage.write(1_000);
+    one_answers(&mut stage, &mut one, 1_500 * MS);
+    assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));
+    assert_eq!(stage.position(), room - 1 + 8 + 1_000);
+}
+
+/// It came late, lacks most of what left since, and asks for it: what it is not given any more it has to fetch, and nobody else says so.
+#[test]
+fn a_laggard_that_asked_for_too_much_is_told_to_fetch_the_rest() {
+    let (mut stage, mut one, mut other) = stage(CastOptions {
+        fec: narrow().fec,
+        rate: crate::Rate {
+            octets_per_second: 1_000_000,
+            burst: 16 << 10,
+        },
+        ..CastOptions::default()
+    });
+    stage.write(1_500_000);
+    let all_here = |stage: &mut Stage, actors: [&mut Actor; 2]| {
+        stage.run(20 * MS);
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        for actor in actors {
+            actor.status(stage, sent, echo, Options::empty());
+        }
+        sent
+    };
+    while all_here(&mut stage, [&mut one, &mut other]) < 1_500_000 {}
+    let mut late = Actor::new(3, one.group);
+    late.enter_after(&mut stage, MS);
+    let (_, live, _) = late.answer(&stage.heard).expect("it joined");
+    assert!((1_500_000..1_500_000 + BLOCK).contains(&live), "{live}");
+    stage.write(400_000);
+    while all_here(&mut stage, [&mut one, &mut other]) < 1_900_000 {}
+    let first = (live / BLOCK) as u32;
+    let missing: Vec<_> = (first..first + 33)
+        .map(|block| GnackBlock::new(block, 8, 8))
+        .collect();
+    let mut ask = || {
+        let echo = newest(&stage.heard);
+        late.need(&mut stage, live, echo, &missing);
+        for _ in 0..10 {
+            all_here(&mut stage, [&mut one, &mut other]);
+        }
+        let rows = stage.count(|said| matches!(said, ToGroup::Parity(_)));
+        (rows, late.answer(&stage.heard).expect("it joined").1)
+    };
+    // A quarter of the 283 symbols, a block, and one.
+    assert_eq!(ask(), (79, u64::MAX));
+    assert_eq!(ask(), (79, u64::MAX), "nothing more");
+}
+
 #[test]
 fn nothing_new_leaves_without_a_holder() {
     let (mut stage, ..) = stage(CastOptions::default());
