@@ -24,6 +24,8 @@ pub enum Class {
     Exchange,
     /// One transmitter of a group and its receivers.
     Cast,
+    /// The same, and parts are played that hosts of `Cast` do not play: liars and others (`cast/roles.rs`).
+    Roles,
 }
 
 /// What a seed draws.
@@ -36,7 +38,13 @@ pub enum Drawn {
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Plain, Self::Hostile, Self::Exchange, Self::Cast];
+    pub const ALL: [Self; 5] = [
+        Self::Plain,
+        Self::Hostile,
+        Self::Exchange,
+        Self::Cast,
+        Self::Roles,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -45,6 +53,7 @@ impl Class {
             Self::Hostile => "hostile",
             Self::Exchange => "exchange",
             Self::Cast => "cast",
+            Self::Roles => "roles",
         }
     }
 }
@@ -116,8 +125,11 @@ impl Scenario {
                 let (plan, injector) = hostile_plan(self.seed);
                 (plan, Some(injector))
             }
-            Class::Cast => {
-                let mut plan = CastPlan::draw(self.seed);
+            Class::Cast | Class::Roles => {
+                let mut plan = match self.class {
+                    Class::Cast => CastPlan::draw(self.seed),
+                    _ => CastPlan::of_roles(self.seed),
+                };
                 if let Some(keep) = &self.keep {
                     keep.apply_to_group(&mut plan)?;
                 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use xtp_engine::group::{DropReason, GroupClose, MemberState, Require, Slow};
 use xtp_link::Loss;
 
+use super::liar;
 use super::machine::Gone;
 use super::member::Receiving;
 use super::plan::{Disturbance, Target, Trouble, Verdict};
@@ -291,7 +292,8 @@ impl GroupWorld {
             self.judge_report(report)?;
         }
         if let Require::AnyOf(count) = options.require {
-            let done = self.sender.done.len();
+            // A liar that says that it has all is one of them, as long as it is not asked to say that it is done.
+            let done = self.sender.done.len() + usize::from(self.liar.is_some());
             let alive = self.members.iter().filter(|member| member.is_alive()).count();
             let quiet = self.plan.troubles.is_empty() && joined && !self.is_past_gone();
             let rejects = self
@@ -328,6 +330,10 @@ impl GroupWorld {
         let MemberState::Dropped(reason) = report.state else {
             return Ok(());
         };
+        // Whatever becomes of a liar is its own doing.
+        if report.address == liar::address() {
+            return Ok(());
+        }
         let mut members = self.members.iter().enumerate();
         let found = members.find(|(_, receiving)| receiving.now.address.ip() == report.address.ip());
         let Some((member, receiving)) = found else {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use xtp_engine::group::{CastOptions, JoinOptions, Mode};
 use xtp_link::LinkConfig;
 
+use super::liar::LiarPlan;
 use super::past::PastPlan;
 use super::twin::TwinPlan;
 use crate::clock::Clock;
@@ -38,6 +39,8 @@ pub struct CastPlan {
     pub troubles: Vec<Trouble>,
     /// Somebody outside joins under a member's name.
     pub twin: Option<TwinPlan>,
+    /// A member says of itself what is not so.
+    pub liar: Option<LiarPlan>,
 }
 
 /// Where packets for the group go.
@@ -243,7 +246,8 @@ impl CastPlan {
             .troubles
             .iter()
             .map(|trouble| trouble.at + trouble.what.span());
-        ends.max().unwrap_or_default()
+        let silent = self.liar.map(|liar| liar.at + liar.span);
+        ends.chain(silent).max().unwrap_or_default()
     }
 
     /// What happens to this receiver.

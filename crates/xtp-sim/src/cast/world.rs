@@ -7,6 +7,7 @@ use std::time::Duration;
 use xtp_engine::group::{Require, Target as Addresses};
 use xtp_engine::{EngineConfig, Error, Failure};
 
+use super::liar::Liar;
 use super::machine::{Gone, Machine};
 use super::member::Receiving;
 use super::network::{Bridge, Travelling};
@@ -83,6 +84,8 @@ pub struct GroupWorld {
     refusals: VecDeque<(u64, usize, SocketAddr)>,
     rng: Rng,
     twin: Option<Twin>,
+    /// The member that lies, if there is one.
+    pub(super) liar: Option<Liar>,
     steps_at: (u64, u32),
 }
 
@@ -128,6 +131,7 @@ impl GroupWorld {
             now: 0,
             watch: Watch::new(&plan),
             twin: Twin::of(&plan),
+            liar: Liar::of(&plan, seed),
             troubles: VecDeque::new(),
             plan,
             bridge,
@@ -206,6 +210,9 @@ impl GroupWorld {
         if let Some(join) = self.twin.as_mut().and_then(|twin| twin.pose(self.now)) {
             self.bridge.forward(self.now, 0, join);
         }
+        if let Some(word) = self.liar.as_mut().and_then(|liar| liar.speak(self.now)) {
+            self.hear_liar(word);
+        }
         while let Some((to, datagram)) = self.bridge.receive(self.now) {
             match to {
                 None => self.distribute(datagram),
@@ -236,6 +243,7 @@ impl GroupWorld {
             .chain(self.troubles.front().map(|trouble| trouble.0))
             .chain(self.refusals.front().map(|refusal| refusal.0))
             .chain(self.twin.as_ref().and_then(Twin::next))
+            .chain(self.liar.as_ref().and_then(Liar::next))
             .min()
             .filter(|&at| at != u64::MAX)
     }
@@ -287,6 +295,16 @@ impl GroupWorld {
             self.fail(&what);
         }
         self.bridge.forward(self.now, 0, datagram);
+    }
+
+    /// What a liar says reaches the bridge: it has no link of its own.
+    fn hear_liar(&mut self, word: Travelling) {
+        if word.dst == group_address() {
+            for member in 0..self.members.len() {
+                self.bridge.forward(self.now, member + 1, word.clone());
+            }
+        }
+        self.bridge.forward(self.now, 0, word);
     }
 
     fn owner(&self, address: SocketAddr) -> Option<usize> {
@@ -383,6 +401,9 @@ impl GroupWorld {
         }
         let number = datagram.number;
         let to = datagram.dst;
+        if let Some(liar) = &mut self.liar {
+            liar.overhear(now, to, &datagram.data);
+        }
         if !self.bridge.send(now, 0, datagram) {
             match self.plan.target {
                 Target::Group => (0..self.members.len()).for_each(|member| self.watch.lost(number, member)),
