@@ -384,8 +384,11 @@ impl Transmitter {
         let has_room = self.stream.is_sent() || member.alloc >= nxt.saturating_add(self.block_len());
         let kept = rseq >= self.stream.lowest();
         if !kept || !(alone || (whole && near && has_room && !lossy)) {
-            // Nor does the group repair what it does not keep, or what questions to all would bring to light: that is fetched, too.
-            if rseq >= back_at && (!kept || self.is_past_questions(member)) {
+            // Nor does the group repair what it does not keep, what questions to all would bring to light, or more than a member may ask
+            // for: that is fetched, too.
+            let fetches_more = rseq >= back_at && (!kept || self.is_past_questions(member));
+            let has_asked_for_all = live != GroupPoint::NEVER && self.still_given(index) == 0;
+            if fetches_more || has_asked_for_all {
                 self.set_live(index);
                 self.replies.push(Reply::Standing(own));
             }

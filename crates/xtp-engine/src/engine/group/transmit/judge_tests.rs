@@ -249,6 +249,51 @@ fn a_lossy_one_that_never_moves_does_not_come_and_go() {
     }
 }
 
+/// It came late, lacks most of what left since, and asks for it: what it is not given any more it has to fetch, and nobody else says so.
+#[test]
+fn a_laggard_that_asked_for_too_much_is_told_to_fetch_the_rest() {
+    let (mut stage, mut one, mut other) = stage(CastOptions {
+        fec: narrow().fec,
+        rate: crate::Rate {
+            octets_per_second: 1_000_000,
+            burst: 16 << 10,
+        },
+        ..CastOptions::default()
+    });
+    stage.write(1_500_000);
+    let all_here = |stage: &mut Stage, actors: [&mut Actor; 2]| {
+        stage.run(20 * MS);
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        for actor in actors {
+            actor.status(stage, sent, echo, Options::empty());
+        }
+        sent
+    };
+    while all_here(&mut stage, [&mut one, &mut other]) < 1_500_000 {}
+    let mut late = Actor::new(3, one.group);
+    late.enter_after(&mut stage, MS);
+    let (_, live, _) = late.answer(&stage.heard).expect("it joined");
+    assert!((1_500_000..1_500_000 + BLOCK).contains(&live), "{live}");
+    stage.write(400_000);
+    while all_here(&mut stage, [&mut one, &mut other]) < 1_900_000 {}
+    let first = (live / BLOCK) as u32;
+    let missing: Vec<_> = (first..first + 33)
+        .map(|block| GnackBlock::new(block, 8, 8))
+        .collect();
+    let mut ask = || {
+        let echo = newest(&stage.heard);
+        late.need(&mut stage, live, echo, &missing);
+        for _ in 0..10 {
+            all_here(&mut stage, [&mut one, &mut other]);
+        }
+        let rows = stage.count(|said| matches!(said, ToGroup::Parity(_)));
+        (rows, late.answer(&stage.heard).expect("it joined").1)
+    };
+    // A quarter of the 283 symbols, a block, and one.
+    assert_eq!(ask(), (79, u64::MAX));
+    assert_eq!(ask(), (79, u64::MAX), "nothing more");
+}
+
 #[test]
 fn nothing_new_leaves_without_a_holder() {
     let (mut stage, ..) = stage(CastOptions::default());
