@@ -114,6 +114,16 @@ impl MissingUnion {
         Some(sent.stretch)
     }
 
+    /// Notes octets that leave again in packet `sync` for another reason: the packets wholly among them are not due any more.
+    pub fn again(&mut self, stretch: Stretch, sync: u32) {
+        let first = self.sent.partition_point(|sent| sent.stretch.from < stretch.from);
+        let among = self.sent.range_mut(first..);
+        for sent in among.take_while(|sent| sent.stretch.to <= stretch.to) {
+            self.due -= usize::from(sent.due);
+            (sent.due, sent.sync) = (false, sync);
+        }
+    }
+
     /// Forgets packets that everybody has: those wholly below `position`.
     pub fn release(&mut self, position: u64) {
         while let Some(sent) = self.sent.front().filter(|sent| sent.stretch.to <= position) {

@@ -111,6 +111,18 @@ fn no_more_than_so_many_are_due_by_one_report() {
     assert_eq!(sent, [stretch(0, 10), stretch(20, 30), stretch(30, 40)]);
 }
 
+#[test]
+fn what_leaves_for_another_reason_leaves_once() {
+    let mut union = five();
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, usize::MAX)), 5);
+    union.again(stretch(15, 42), 6);
+    assert_eq!(union.due(), 3, "two lie wholly in there");
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, usize::MAX)), 0);
+    let sent: Vec<_> = (7..).map_while(|sync| union.send(sync)).collect();
+    assert_eq!(sent, [stretch(0, 10), stretch(10, 20), stretch(40, 50)]);
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (6, usize::MAX)), 2);
+}
+
 /// For each octet the packet in which it left last, and whether it is due.
 struct Octets(Vec<(u32, bool)>);
 

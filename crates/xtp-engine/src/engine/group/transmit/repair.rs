@@ -129,7 +129,11 @@ impl Repair {
 
     /// The stretch that leaves again next, in packet `sync`, before any row of a later block.
     pub(super) fn next_stretch(&mut self, sync: u32) -> Option<Stretch> {
-        self.again.pop_front().or_else(|| self.union.send(sync))
+        let Some(stretch) = self.again.pop_front() else {
+            return self.union.send(sync);
+        };
+        self.union.again(stretch, sync);
+        Some(stretch)
     }
 
     /// What is left of a stretch that did not fit one packet.

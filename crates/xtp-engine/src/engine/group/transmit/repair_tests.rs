@@ -92,6 +92,28 @@ fn a_tag_between_two_such_symbols_leaves_once() {
     assert_eq!(edges, [(0, 20), (20, 32), (32, 48), (48, 64)]);
 }
 
+/// Its last symbol ends within a tag, which is a packet of the open block, too.
+#[test]
+fn a_tag_at_the_end_of_a_block_of_many_marks_leaves_once() {
+    let mut stream = stream(48, true);
+    for _ in 0..12 {
+        stream.write(Bytes::from_static(&[3]), true).expect("open");
+    }
+    stream.tag(9).expect("open");
+    stream.write(Bytes::from_static(&[3]), true).expect("open");
+    stream.nxt = 68;
+    let mut repair = Repair::new(4);
+    let tag = Stretch { from: 60, to: 68 };
+    repair.union.sent(tag, 5);
+    assert_eq!(repair.missing(64, Spans::EMPTY, 68, (10, usize::MAX)), 1);
+    repair.need(0, 1, 10);
+    assert!(repair.next_row(11, &stream).is_some());
+    let again: Vec<_> = (12..).map_while(|sync| repair.next_stretch(sync)).collect();
+    let edges: Vec<_> = again.iter().map(|stretch| (stretch.from, stretch.to)).collect();
+    assert_eq!(edges, [(0, 16), (16, 32), (32, 48), (48, 68)]);
+    assert!(!repair.is_due());
+}
+
 #[test]
 fn rows_that_nobody_asked_for_say_so() {
     let stream = stream(200, false);
