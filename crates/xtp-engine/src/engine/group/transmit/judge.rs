@@ -35,7 +35,7 @@ const LOSSY_TIMES: u64 = 4;
 /// Symbols that count at least.
 const LEAST_COVERED: u64 = 64;
 
-/// Below which position a holder is behind, and beyond which it must have room: where others have it, and octets wait.
+/// Below which position a holder is behind, and up to which it must have room: where others have it, and octets wait.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Marks {
     least: u64,
@@ -47,7 +47,7 @@ impl Member {
     /// half of them have.
     pub(super) fn note_place(&mut self, marks: &Marks, now: Time) {
         if self.is_holder() {
-            let behind = self.rseq < marks.least || marks.room.is_some_and(|nxt| self.alloc <= nxt);
+            let behind = self.rseq < marks.least || marks.room.is_some_and(|least| self.alloc < least);
             self.behind = if behind { self.behind.or(Some(now)) } else { None };
         }
     }
@@ -316,14 +316,14 @@ impl Transmitter {
     /// What a holder must have, and have room for, so as not to keep the others waiting.
     pub(super) fn marks(&self) -> Marks {
         let half = self.window() / 2;
-        let nxt = self.stream.nxt;
-        let waits = nxt < self.stream.end() && self.members.credit_quorum().is_some_and(|room| room > nxt);
+        let others = self.members.credit_quorum();
+        let waits = self.stream.least_limit();
         Marks {
             least: self
                 .members
                 .quorum()
                 .map_or(0, |quorum| quorum.saturating_sub(half)),
-            room: waits.then_some(nxt),
+            room: waits.filter(|least| others.is_some_and(|room| room >= *least)),
         }
     }
 

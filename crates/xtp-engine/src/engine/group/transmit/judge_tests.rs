@@ -249,6 +249,29 @@ fn a_lossy_one_that_never_moves_does_not_come_and_go() {
     }
 }
 
+/// It has room for an octet, and a tag of eight is next: the window is closed as with room for none, and who is silent is asked at once.
+#[test]
+fn room_for_a_part_of_a_tag_is_no_room() {
+    let room = 2_900;
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        fec: None,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    other.room = room;
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(room as usize - 1);
+    stage.engine.group_tag(stage.now, stage.id, 7).expect("open");
+    stage.write(1_000);
+    one_answers(&mut stage, &mut one, 1_500 * MS);
+    assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));
+    assert_eq!(stage.position(), room - 1 + 8 + 1_000);
+}
+
 /// It came late, lacks most of what left since, and asks for it: what it is not given any more it has to fetch, and nobody else says so.
 #[test]
 fn a_laggard_that_asked_for_too_much_is_told_to_fetch_the_rest() {

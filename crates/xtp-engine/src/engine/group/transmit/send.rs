@@ -74,8 +74,8 @@ impl Transmitter {
 
     /// A window or credit that has just closed is asked about at once.
     pub(super) fn note_blocked(&mut self) {
-        let waits = self.is_flowing() && self.stream.nxt < self.stream.end();
-        let blocked = waits && self.stream.nxt >= self.limit();
+        let least = self.stream.least_limit().filter(|_| self.is_flowing());
+        let blocked = least.is_some_and(|least| least > self.limit());
         if blocked && !self.blocked {
             self.polls.press();
         }

@@ -154,9 +154,17 @@ impl Stream {
 
     /// Whether something new could be sent, up to `limit`.
     pub(super) fn has_more(&self, limit: u64) -> bool {
-        // A tag that does not fit below the limit waits as a whole.
-        let fits = |cut: Cut| cut.tag.is_none() || limit - self.nxt >= TAG_LEN as u64;
-        self.nxt < self.queue.end() && self.nxt < limit && self.cut_len(self.nxt).is_some_and(fits)
+        self.least_limit().is_some_and(|least| least <= limit)
+    }
+
+    /// The least limit with which something new could be sent, if something waits: a tag that does not fit below it waits as a whole.
+    pub(super) fn least_limit(&self) -> Option<u64> {
+        if self.nxt >= self.queue.end() {
+            return None;
+        }
+        let cut = self.cut_len(self.nxt)?;
+        let least = if cut.tag.is_some() { TAG_LEN as u64 } else { 1 };
+        Some(self.nxt + least)
     }
 
     fn cut_len(&self, seq: u64) -> Option<Cut> {
