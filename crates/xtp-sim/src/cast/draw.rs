@@ -135,6 +135,8 @@ impl CastPlan {
                 },
             },
             left_out: false,
+            beside: None,
+            batch: 1,
         }
     }
 

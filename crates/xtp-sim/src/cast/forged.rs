@@ -83,5 +83,6 @@ pub(super) fn datagram(src: SocketAddr, dst: SocketAddr, data: Bytes) -> Travell
         ecn: Ecn::NotEct,
         data,
         number: 0,
+        refused: false,
     }
 }

@@ -431,9 +431,8 @@ impl GroupWorld {
         if !self.sender.ledger.closed {
             return Err(format!("{id:?} is done before the stream is"));
         }
-        let mut members = self.members.iter_mut();
-        let receiving = members
-            .find(|receiving| receiving.now.address.ip() == report.address.ip())
+        let receiving = receiver_at(report.address)
+            .and_then(|member| self.members.get_mut(member))
             .ok_or_else(|| format!("{id:?} at {} is nobody", report.address))?;
         receiving.measure()?;
         let (confirms, read) = (receiving.plan.join.confirm, receiving.check.next);
