@@ -24,7 +24,9 @@ pub enum Class {
     Exchange,
     /// One transmitter of a group and its receivers.
     Cast,
-    /// The same, and parts are played that hosts of `Cast` do not play: liars and others (`cast/roles.rs`).
+    /// Faults of a plain seed, and carriers and hosts that are rougher (`rough.rs`).
+    Rough,
+    /// A group, and parts are played that hosts of `Cast` do not play: liars and others (`cast/roles.rs`).
     Roles,
 }
 
@@ -38,11 +40,12 @@ pub enum Drawn {
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Plain,
         Self::Hostile,
         Self::Exchange,
         Self::Cast,
+        Self::Rough,
         Self::Roles,
     ];
 
@@ -53,6 +56,7 @@ impl Class {
             Self::Hostile => "hostile",
             Self::Exchange => "exchange",
             Self::Cast => "cast",
+            Self::Rough => "rough",
             Self::Roles => "roles",
         }
     }
@@ -121,6 +125,7 @@ impl Scenario {
         let (mut plan, mut injector) = match self.class {
             Class::Plain => (Plan::draw(self.seed), None),
             Class::Exchange => (Plan::of_exchanges(self.seed), None),
+            Class::Rough => (Plan::of_rough(self.seed), None),
             Class::Hostile => {
                 let (plan, injector) = hostile_plan(self.seed);
                 (plan, Some(injector))
