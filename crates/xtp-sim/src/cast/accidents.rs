@@ -109,11 +109,14 @@ impl GroupWorld {
         );
         add(
             self.liar.as_ref().is_some_and(|liar| liar.said > 0),
-            "member lies",
+            "group: a member lies",
         );
         let out = |report: &MemberReport| {
             report.address == liar::address() && matches!(report.state, MemberState::Dropped(_))
         };
-        add(self.sender.reports.iter().any(out), "member that lies is out");
+        add(
+            self.sender.reports.iter().any(out),
+            "group: a member that lies is out",
+        );
     }
 }
