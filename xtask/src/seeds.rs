@@ -12,11 +12,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::pool;
 
 /// Classes of seeds, and the option by which the runner is told.
-const CLASSES: [(&str, &str); 4] = [
+const CLASSES: [(&str, &str); 6] = [
     ("plain", ""),
     ("cast", "--cast"),
     ("exchange", "--exchange"),
     ("hostile", "--hostile"),
+    ("roles", "--roles"),
+    ("rough", "--rough"),
 ];
 /// Seeds that a process runs: some seconds.
 const BATCH: u64 = 200;
@@ -34,7 +36,7 @@ struct Arguments {
 }
 
 const USAGE: &str = "\
-Usage: cargo xtask seeds [--minutes N] [--class plain|cast|exchange|hostile]... [--base SEED]
+Usage: cargo xtask seeds [--minutes N] [--class plain|cast|exchange|hostile|roles|rough]... [--base SEED]
 
 Runs seeds of the simulator that nobody ran before, on all cores, and prints and shrinks those that fail.
 

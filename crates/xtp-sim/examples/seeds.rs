@@ -1,7 +1,7 @@
 //! Runs consecutive seeds on one thread and fails at the end if one of them failed.
 //!
 //! ```text
-//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast]
+//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast|--rough|--roles]
 //! ```
 //!
 //! With `--shrink` what fails is made smaller, and the command that shows the rest is printed. `cargo xtask seeds`, `cargo xtask
@@ -19,17 +19,22 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (options, numbers): (Vec<&str>, Vec<&str>) =
         words.into_iter().partition(|word| word.starts_with("--"));
-    let known = ["--fail-fast", "--shrink", "--hostile", "--exchange", "--cast"];
-    let (&[first, count], true) = (&numbers[..], options.iter().all(|option| known.contains(option))) else {
-        eprintln!("usage: seeds FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast]");
+    let class_of = |option: &str| option.strip_prefix("--")?.parse::<Class>().ok();
+    let is_known = |option: &str| ["--fail-fast", "--shrink"].contains(&option) || class_of(option).is_some();
+    let (&[first, count], true) = (&numbers[..], options.iter().all(|option| is_known(option))) else {
+        eprintln!(
+            "usage: seeds FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast|--rough|--roles]"
+        );
         return ExitCode::from(2);
     };
     let [fail_fast, shrinks] = ["--fail-fast", "--shrink"].map(|option| options.contains(&option));
-    let (class, option) = match () {
-        () if options.contains(&"--hostile") => (Class::Hostile, " --hostile"),
-        () if options.contains(&"--exchange") => (Class::Exchange, " --exchange"),
-        () if options.contains(&"--cast") => (Class::Cast, " --cast"),
-        () => (Class::Plain, ""),
+    let class = options
+        .iter()
+        .find_map(|option| class_of(option))
+        .unwrap_or_default();
+    let option = match class {
+        Class::Plain => String::new(),
+        class => format!(" --{class}"),
     };
     let [Ok(first), Ok(count)] = [first, count].map(|word| word.parse::<u64>()) else {
         eprintln!("seeds: FIRST and COUNT are whole numbers");

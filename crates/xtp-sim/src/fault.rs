@@ -102,6 +102,17 @@ pub enum SendError {
     NoBuffers,
     /// EPERM, a packet filter: what is sent is lost.
     NotPermitted,
+    /// EAGAIN in the middle of a train: the first packets of it leave, the others are kept for the next call.
+    AgainWithin,
+    /// ENOBUFS in the middle of a train: the first packets of it leave, the others are lost.
+    NoBuffersWithin,
+}
+
+impl SendError {
+    /// Whether some of what is handed over at once leaves.
+    pub(crate) fn takes_a_part(self) -> bool {
+        matches!(self, Self::AgainWithin | Self::NoBuffersWithin)
+    }
 }
 
 /// A host that had another address from a moment on.

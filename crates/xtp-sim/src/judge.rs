@@ -192,6 +192,8 @@ fn judge_flow(
     ))
 }
 
+/// FIRSTs leave for so long, nanoseconds (§2.4.2).
+const LONG_SLEEP: u64 = 20_000_000_000;
 /// FIRSTs that leave for one association (§2.4.2).
 const FIRSTS: usize = 11;
 
@@ -233,6 +235,11 @@ fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, 
     };
     // Nothing ever answers it (§2.3); but before all of several packets have left, its sender may learn that nobody has
     // the port (§2.6).
+    let slept = world.pauses.get(&flow.spec.initiator);
+    if *reason == CloseReason::Unreachable && slept.is_some_and(|pause| pause.longest > LONG_SLEEP) {
+        // A process that slept for so long repeats nothing: what was never answered fails (§3.7).
+        return Ok(Verdict::Failed);
+    }
     if !matches!(reason, CloseReason::Normal | CloseReason::NobodyListens) {
         return Err(format!("a datagram ended with {reason:?} at its sender"));
     }

@@ -36,6 +36,7 @@ pub mod paradigm;
 mod report;
 pub mod rival;
 pub mod rng;
+mod rough;
 mod run;
 pub mod scenario;
 pub mod seed;

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::digest::Digest;
 use crate::fault::SendError;
 use crate::packet::Seen;
+use crate::rng::Rng;
 use crate::trace::{Fate, Record, Side};
 
 /// A datagram under way.
@@ -73,6 +74,10 @@ pub struct Net {
     too_big: Vec<TooBig>,
     refusing: Vec<Option<SendError>>,
     kept: Vec<Vec<Flying>>,
+    /// How many datagrams the carrier of a host takes before it refuses.
+    room: Vec<u64>,
+    /// Draws that.
+    rooms: Rng,
     /// Datagrams the carrier of a host did not take when they were handed to it.
     pub refused: u64,
 }
@@ -118,6 +123,8 @@ impl Net {
             too_big: Vec::new(),
             refusing: vec![None; count],
             kept: vec![Vec::new(); count],
+            room: vec![0; count],
+            rooms: Rng::new(seed, 91),
             refused: 0,
         })
     }
@@ -172,7 +179,8 @@ impl Net {
     /// The carrier of `host` takes nothing from now on, or takes it again: then what was kept leaves.
     pub fn refuse(&mut self, at: u64, host: usize, error: Option<SendError>) {
         self.refusing[host] = error;
-        if error.is_none() {
+        // A carrier that takes a part takes what was kept before anything new.
+        if error.is_none_or(SendError::takes_a_part) {
             for flying in core::mem::take(&mut self.kept[host]) {
                 self.carry(at, host, flying);
             }
@@ -186,6 +194,9 @@ impl Net {
 
     /// Hands everything in `batch` to the links.
     pub fn transmit(&mut self, at: u64, from: usize, batch: &TransmitBatch) {
+        if self.refusing[from].is_some_and(SendError::takes_a_part) {
+            self.take_a_part(at, from, batch);
+        }
         batch.for_each_datagram(|train, octets| {
             let src = match train.src {
                 Some(ip) => SocketAddr::new(ip, self.address(from).port()),
@@ -207,6 +218,29 @@ impl Net {
         });
     }
 
+    /// The carrier of a host has room for some of what it kept and of this.
+    fn take_a_part(&mut self, at: u64, from: usize, batch: &TransmitBatch) {
+        let mut all = self.kept[from].len() as u64;
+        batch.for_each_datagram(|_, _| all += 1);
+        let room = self.rooms.range(0, all);
+        let first = (room as usize).min(self.kept[from].len());
+        let leave: Vec<_> = self.kept[from].drain(..first).collect();
+        for flying in leave {
+            self.carry(at, from, flying);
+        }
+        self.room[from] = room - first as u64;
+    }
+
+    /// What the carrier of a host says to one more datagram.
+    fn refusal(&mut self, from: usize) -> Option<SendError> {
+        let error = self.refusing[from]?;
+        if error.takes_a_part() && self.room[from] > 0 {
+            self.room[from] -= 1;
+            return None;
+        }
+        Some(error)
+    }
+
     /// Hands one datagram of `from` to the link towards its destination.
     pub fn send(&mut self, at: u64, from: usize, flying: Flying) {
         self.packets += 1;
@@ -223,11 +257,11 @@ impl Net {
         let decoded = Seen::decode(&flying.data);
         let datagram = flying.data.clone();
         let to = flying.dst;
-        let fate = match self.refusing[from] {
+        let fate = match self.refusal(from) {
             None => self.carry(at, from, flying),
             Some(error) => {
                 self.refused += 1;
-                let keeps = error == SendError::Again;
+                let keeps = matches!(error, SendError::Again | SendError::AgainWithin);
                 self.kept[from].extend(keeps.then_some(flying));
                 if keeps { Fate::Kept } else { Fate::Refused }
             }

@@ -24,6 +24,10 @@ pub enum Class {
     Exchange,
     /// One transmitter of a group and its receivers.
     Cast,
+    /// Faults of a plain seed, and carriers and hosts that are rougher (`rough.rs`).
+    Rough,
+    /// A group, and parts are played that hosts of `Cast` do not play: liars and others (`cast/roles.rs`).
+    Roles,
 }
 
 /// What a seed draws.
@@ -36,7 +40,14 @@ pub enum Drawn {
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Plain, Self::Hostile, Self::Exchange, Self::Cast];
+    pub const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Hostile,
+        Self::Exchange,
+        Self::Cast,
+        Self::Rough,
+        Self::Roles,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -45,6 +56,8 @@ impl Class {
             Self::Hostile => "hostile",
             Self::Exchange => "exchange",
             Self::Cast => "cast",
+            Self::Rough => "rough",
+            Self::Roles => "roles",
         }
     }
 }
@@ -112,12 +125,16 @@ impl Scenario {
         let (mut plan, mut injector) = match self.class {
             Class::Plain => (Plan::draw(self.seed), None),
             Class::Exchange => (Plan::of_exchanges(self.seed), None),
+            Class::Rough => (Plan::of_rough(self.seed), None),
             Class::Hostile => {
                 let (plan, injector) = hostile_plan(self.seed);
                 (plan, Some(injector))
             }
-            Class::Cast => {
-                let mut plan = CastPlan::draw(self.seed);
+            Class::Cast | Class::Roles => {
+                let mut plan = match self.class {
+                    Class::Cast => CastPlan::draw(self.seed),
+                    _ => CastPlan::of_roles(self.seed),
+                };
                 if let Some(keep) = &self.keep {
                     keep.apply_to_group(&mut plan)?;
                 }

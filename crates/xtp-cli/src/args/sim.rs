@@ -39,7 +39,8 @@ pub(crate) struct SimArgs {
     pub(crate) count: u64,
 
     /// What kind of seeds: plain (faults of links and hosts), hostile (somebody injects packets), exchange (short
-    /// exchanges only) or cast (a group)
+    /// exchanges only), cast (a group), rough (as plain, with carriers and hosts that are rougher) or roles (a group
+    /// beside members that lie, and others that are odd)
     #[arg(long, value_name = "CLASS", default_value_t = Class::Plain)]
     pub(crate) class: Class,
 

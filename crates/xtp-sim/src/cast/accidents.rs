@@ -3,12 +3,18 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use xtp_engine::group::{MemberReport, MemberState};
 use xtp_link::LinkStats;
 
+use super::liar;
 use super::member::Receiving;
-use super::plan::Reading;
+use super::plan::{Disturbance, Reading};
+use super::roles::SERVED;
 use super::world::GroupWorld;
 use crate::app::nanos;
+
+/// A pause that is long for a program.
+const LONG: Duration = Duration::from_secs(10);
 
 impl GroupWorld {
     /// Names of troubles and accidents that had an effect.
@@ -39,6 +45,7 @@ impl GroupWorld {
             on_way_down(|link| link.dropped.queue_full > 0),
             "receiver: queue full",
         );
+        self.parts(&mut add);
         add(self.full_sockets > 0, "receiver: socket full");
         let started = self.sender.started;
         let any = |is: &dyn Fn(&Receiving) -> bool| self.members.iter().any(is);
@@ -73,5 +80,43 @@ impl GroupWorld {
             "group: a tag in two symbols",
         );
         names
+    }
+
+    /// Names of the odd parts that were played (`roles.rs`).
+    fn parts(&self, add: &mut impl FnMut(bool, &'static str)) {
+        let neighbours = |nameless: bool| {
+            let mut members = self.plan.members.iter();
+            members.any(|own| own.beside.is_some() && (!nameless || own.join.name.is_empty()))
+        };
+        add(neighbours(false), "receivers behind one address");
+        add(neighbours(true), "receivers without names behind one address");
+        let slept = |of_member: bool| {
+            let mut happened = self.happened.iter();
+            happened.any(|trouble| {
+                let sleeps = matches!(
+                    trouble.what,
+                    Disturbance::Pause { .. } | Disturbance::TransmitterPause { .. }
+                );
+                let long = trouble.what.span() >= LONG;
+                sleeps && long && trouble.what.member().is_some() == of_member
+            })
+        };
+        add(slept(true), "receiver paused for 10 s");
+        add(slept(false), "transmitter paused for 10 s");
+        add(
+            self.sender.laggards.len() > SERVED,
+            "group: more are behind than are served",
+        );
+        add(
+            self.liar.as_ref().is_some_and(|liar| liar.said > 0),
+            "group: a member lies",
+        );
+        let out = |report: &MemberReport| {
+            report.address == liar::address() && matches!(report.state, MemberState::Dropped(_))
+        };
+        add(
+            self.sender.reports.iter().any(out),
+            "group: a member that lies is out",
+        );
     }
 }

@@ -53,6 +53,7 @@ impl CastPlan {
             members: Vec::new(),
             troubles: Vec::new(),
             twin: None,
+            liar: None,
         };
         for number in 0..count {
             let member = plan.draw_member(number, &lossy, rng);
@@ -134,6 +135,8 @@ impl CastPlan {
                 },
             },
             left_out: false,
+            beside: None,
+            batch: 1,
         }
     }
 

@@ -48,7 +48,7 @@ impl CastPlan {
         !own.is_late() && !own.left_out && self.troubles_of(member).next().is_none()
     }
 
-    fn quieten(&mut self) {
+    pub(super) fn quieten(&mut self) {
         self.uplink = quiet(&self.uplink);
         for member in &mut self.members {
             member.up = quiet(&member.up);
@@ -67,7 +67,7 @@ impl CastPlan {
     }
 
     /// Window and buffers hold all there is: then nobody need wait for anybody.
-    fn widen(&mut self, rng: &mut Rng) {
+    pub(super) fn widen(&mut self, rng: &mut Rng) {
         self.options.rate = Rate {
             octets_per_second: rng.pick(&[250_000, 500_000]),
             burst: 3_000,
@@ -89,7 +89,7 @@ impl CastPlan {
     /// How long it takes to find out, for each trouble once, that somebody is gone: half a second and four polls; in buckets a quarter
     /// of the patience and two seconds (§9.10, §9.17). For so long a window stays closed, or the rate of one is waited for that is no
     /// longer there.
-    fn finding_out(&self) -> Duration {
+    fn finding_out(&self, usual: Duration) -> Duration {
         let members = self.members.len() as u32;
         let spread = Duration::from_secs(members.into()) / self.options.feedback_rate;
         let once = match self.is_collected() {
@@ -98,7 +98,8 @@ impl CastPlan {
         };
         let late = self.members.iter().filter(|member| member.is_late()).count();
         let times = self.troubles.len() + late;
-        (once + Duration::from_millis(200)) * times as u32
+        let lied = self.liar.map(|liar| liar.holds_up(self, usual, once));
+        (once + Duration::from_millis(200)) * times as u32 + lied.unwrap_or_default()
     }
 
     /// How long so many packets take that leave again, because somebody missed them who may miss them.
@@ -120,6 +121,9 @@ impl CastPlan {
     fn without_troubles(&self) -> Self {
         let mut calm = self.clone();
         calm.troubles.clear();
+        if calm.liar.take().is_some_and(|liar| liar.at.is_zero()) {
+            calm.options.expect = calm.options.expect.map(|count| count - 1);
+        }
         for member in &mut calm.members {
             member.left_out |= member.is_late();
         }
@@ -164,7 +168,12 @@ impl GroupWorld {
             return Err(format!("without troubles only: {why}"));
         }
         let repairs = self.watch.repairs.saturating_sub(calm.watch.repairs);
-        let allowance = nanos(self.plan.finding_out() + self.plan.repairing(repairs));
+        self.judge_liar(repairs)?;
+        let slowed = self.watch.repairing.saturating_sub(calm.watch.repairing);
+        let repairing = match self.liar {
+            Some(_) => Duration::from_nanos(slowed),
+            None => self.plan.repairing(repairs),
+        };
         let mut result = Comparison::AsFast;
         for member in (0..self.members.len()).filter(|member| self.plan.is_healthy(*member)) {
             // Who came too late for one of the two is judged elsewhere.
@@ -172,6 +181,7 @@ impl GroupWorld {
                 continue;
             };
             let fast = usual + usual / 20;
+            let allowance = nanos(self.plan.finding_out(Duration::from_nanos(usual)) + repairing);
             if took > fast + allowance {
                 return Err(format!(
                     "receiver {member} took {} us where {} are usual: held up by others for more than {} us",

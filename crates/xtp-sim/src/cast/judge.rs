@@ -6,10 +6,11 @@ use std::time::Duration;
 use xtp_engine::group::{DropReason, GroupClose, MemberState, Require, Slow};
 use xtp_link::Loss;
 
+use super::liar;
 use super::machine::Gone;
 use super::member::Receiving;
 use super::plan::{Disturbance, Target, Trouble, Verdict};
-use super::world::GroupWorld;
+use super::world::{GroupWorld, receiver_at};
 use crate::app::nanos;
 
 /// A receiver that heard of its transmitter's end too late, or never, ends after so long at most: 25 s of silence (§9.14), and what a timer may be late.
@@ -21,6 +22,9 @@ const TOLD: Duration = Duration::from_millis(500);
 const TWO_LOST: Duration = Duration::from_millis(3_100);
 /// What joining and closing take with losses.
 const MARGIN: Duration = Duration::from_secs(10);
+
+/// A transmitter that stops for less than that is given up by nobody.
+const SHORT: Duration = Duration::from_secs(20);
 
 /// Why a receiver need not be whole.
 pub(super) type Excuses = Vec<&'static str>;
@@ -183,7 +187,11 @@ impl GroupWorld {
             .troubles
             .iter()
             .filter(|trouble| trouble.what.member().is_none_or(|its| its == member))
-            .any(|trouble| trouble.what.span() > patience);
+            .any(|trouble| match trouble.what {
+                // Who slept judges nobody; receivers give up a transmitter that says nothing for 25 s.
+                Disturbance::TransmitterPause { span } => span >= SHORT,
+                what => what.span() > patience,
+            });
         add(long, "away for longer than the patience");
         let bursts = matches!(receiving.plan.down.loss, Loss::GilbertElliott { .. }) && troubled;
         let chance = bursts || lossy && options.patience < Duration::from_secs(10);
@@ -233,6 +241,19 @@ impl GroupWorld {
         if many_round_trips && self.was_waited_for(receiving) {
             excuses.push("fetches too slowly to be waited for");
         }
+        if self.is_crowded() && self.was_waited_for(receiving) {
+            excuses.push("fetches beside too many others to be waited for");
+        }
+    }
+
+    /// Whether all who were behind fetch, if they lack everything, for longer than each is given: what they share is the rate (§9.10, §9.15).
+    fn is_crowded(&self) -> bool {
+        let behind = self.sender.laggards.len() as u64;
+        let rate = self.plan.options.rate.octets_per_second;
+        let link = self.plan.uplink.rate_bits_per_s.unwrap_or(0) / 8;
+        let slowest = [rate, link].into_iter().filter(|rate| *rate > 0).min();
+        let octets = behind * self.plan.octets();
+        slowest.is_some_and(|rate| Duration::from_secs(octets / rate) >= self.plan.options.patience)
     }
 
     /// Whether what was left of the patience when it was back was less than a catch-up takes that loses two FIRSTs, which leave after
@@ -311,7 +332,8 @@ impl GroupWorld {
             self.judge_report(report)?;
         }
         if let Require::AnyOf(count) = options.require {
-            let done = self.sender.done.len();
+            // A liar that says that it has all is one of them, as long as it is not asked to say that it is done.
+            let done = self.sender.done.len() + usize::from(self.liar.is_some());
             let alive = self.members.iter().filter(|member| member.is_alive()).count();
             let quiet = self.plan.troubles.is_empty() && joined && !self.is_past_gone();
             let rejects = self
@@ -348,8 +370,11 @@ impl GroupWorld {
         let MemberState::Dropped(reason) = report.state else {
             return Ok(());
         };
-        let mut members = self.members.iter().enumerate();
-        let found = members.find(|(_, receiving)| receiving.now.address.ip() == report.address.ip());
+        // Whatever becomes of a liar is its own doing.
+        if report.address == liar::address() {
+            return Ok(());
+        }
+        let found = receiver_at(report.address).and_then(|at| Some((at, self.members.get(at)?)));
         let Some((member, receiving)) = found else {
             return Err(format!("a member that is nobody: {report:?}"));
         };
@@ -368,8 +393,7 @@ impl GroupWorld {
         };
         // Who drops slow ones drops silent ones after four polls. A transmitter that was stopped itself judges nobody for it; receivers
         // give up one that says nothing for 25 s.
-        let short = Duration::from_secs(20);
-        let stopped = |trouble: &Trouble| matches!(trouble.what, Disturbance::TransmitterPause { span } if span < short);
+        let stopped = |trouble: &Trouble| matches!(trouble.what, Disturbance::TransmitterPause { span } if span < SHORT);
         let quiet = self.happened.iter().all(stopped) && self.plan.options.slow != Slow::Drop;
         let patient = reason == DropReason::Silent && quiet && share(&receiving.plan.down.loss) < 0.1;
         match holds && !patient {

@@ -9,6 +9,9 @@ use xtp_engine::{
 
 use super::network::Travelling;
 use crate::clock::Clock;
+use crate::inbox::{Inbox, join};
+use crate::net::Flying;
+use crate::rng::Rng;
 
 /// Turns a host takes at one moment at most.
 const TURNS: usize = 4;
@@ -69,6 +72,10 @@ pub struct Machine {
     look: u64,
     next_look: u64,
     outbox: Outbox,
+    /// Most datagrams of one receive call.
+    pub batch: usize,
+    /// Draws how much of what is sent at once the carrier takes, while that is not all.
+    refusing: Option<Rng>,
 }
 
 impl Machine {
@@ -96,6 +103,8 @@ impl Machine {
             look,
             next_look: 0,
             outbox: Outbox::default(),
+            batch: 1,
+            refusing: None,
         })
     }
 
@@ -126,6 +135,9 @@ impl Machine {
             return;
         }
         let now = self.local(world);
+        while self.batch > 1 && !self.inbox.is_empty() {
+            self.take_batch(now, group);
+        }
         while let Some(travelling) = self.inbox.pop_front() {
             self.inbox_octets -= travelling.data.len();
             let datagram = Datagram {
@@ -146,6 +158,38 @@ impl Machine {
         self.next_look = world + self.look;
     }
 
+    /// One receive call of the group's socket or of the endpoint's own: what is next to each other and equally long comes joined.
+    fn take_batch(&mut self, now: Time, group: SocketAddr) {
+        let is_group = self.inbox.front().is_some_and(|first| first.dst == group);
+        let of_socket = |one: &&Travelling| (one.dst == group) == is_group;
+        let count = self.inbox.iter().take(self.batch).take_while(of_socket).count();
+        let taken: Vec<Flying> = self
+            .inbox
+            .drain(..count)
+            .map(|one| Flying {
+                src: one.src,
+                dst: one.dst,
+                ecn: one.ecn,
+                data: one.data,
+                left: 0,
+            })
+            .collect();
+        self.inbox_octets -= taken.iter().map(|one| one.data.len()).sum::<usize>();
+        let (trains, places) = join(&taken);
+        let mut arrivals = Inbox::new(&taken, &trains, places);
+        if is_group {
+            self.driver.receive_from_group(now, group, &mut arrivals);
+        } else {
+            self.driver.receive_all(now, &mut arrivals);
+            let _ = self.driver.reply(now, &mut self.outbox);
+        }
+    }
+
+    /// The carrier takes a part of what is sent at once and throws the rest away from now on, or takes everything again.
+    pub fn refuse(&mut self, refuses: bool) {
+        self.refusing = refuses.then(|| Rng::new(self.address.port().into(), 62));
+    }
+
     /// One turn; what leaves is given to `each` with its destination.
     pub fn turn(&mut self, world: u64, mut each: impl FnMut(Travelling)) {
         let now = self.local(world);
@@ -161,13 +205,22 @@ impl Machine {
         }
         self.driver.tidy(now);
         for batch in core::mem::take(&mut self.outbox.0) {
+            let mut all = 0;
+            batch.for_each_datagram(|_, _| all += 1);
+            let mut room = match &mut self.refusing {
+                Some(rng) => rng.range(0, all),
+                None => all,
+            };
             batch.for_each_datagram(|train, octets| {
+                let refused = room == 0;
+                room = room.saturating_sub(1);
                 each(Travelling {
                     src: self.address,
                     dst: train.dst,
                     ecn: train.ecn,
                     data: bytes::Bytes::copy_from_slice(octets),
                     number: 0,
+                    refused,
                 });
             });
         }

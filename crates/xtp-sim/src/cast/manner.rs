@@ -44,6 +44,20 @@ impl CastPlan {
         pace.max(Duration::from_millis(10)) * turns * packets
     }
 
+    /// How long it takes until a bucket is applied that opens now (§9.17): a question, the spread of its answers, and its turn.
+    pub(super) fn bucket_turn(&self) -> Duration {
+        let Mode::Bucket(buckets) = self.options.mode else {
+            return Duration::ZERO;
+        };
+        let pace = Duration::from_secs(self.members.len() as u64 + 1) / self.options.feedback_rate;
+        let turns = if buckets.classic {
+            buckets.buckets.into()
+        } else {
+            1
+        };
+        (2 * pace + Duration::from_millis(60)) * turns
+    }
+
     fn make_datagram(&mut self, rng: &mut Rng) {
         let most = self.options.datagram as u64 - AROUND;
         self.is_datagram = true;

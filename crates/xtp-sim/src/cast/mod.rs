@@ -7,8 +7,10 @@
 mod accidents;
 mod chat;
 mod draw;
+mod forged;
 mod healthy;
 mod judge;
+mod liar;
 mod machine;
 mod manner;
 mod member;
@@ -17,6 +19,7 @@ mod part;
 mod past;
 mod plan;
 mod requests;
+mod roles;
 mod run;
 mod sender;
 mod throng;
@@ -27,6 +30,7 @@ mod world;
 
 pub use chat::{Chat, ChatFigures};
 pub use judge::information_bound;
+pub use liar::{LiarPlan, Lie};
 pub use member::Receiving;
 pub use network::{Bridge, Travelling};
 pub use past::{Memory, PastPlan};

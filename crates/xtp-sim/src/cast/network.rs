@@ -24,6 +24,8 @@ pub struct Travelling {
     pub data: Bytes,
     /// Its number among the packets to the group; 0 for others.
     pub number: u64,
+    /// The carrier of its host threw it away.
+    pub refused: bool,
 }
 
 /// Links of all hosts. Host 0 is the transmitter.

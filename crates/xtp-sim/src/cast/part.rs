@@ -99,7 +99,10 @@ fn shorten(what: &mut Disturbance, times: u32) {
         Disturbance::Pause { span, .. }
         | Disturbance::Restart { span, .. }
         | Disturbance::Cut { span, .. }
-        | Disturbance::TransmitterPause { span } => *span /= 2_u32.saturating_pow(times),
+        | Disturbance::Deaf { span, .. }
+        | Disturbance::Refused { span, .. }
+        | Disturbance::TransmitterPause { span }
+        | Disturbance::TransmitterRefused { span } => *span /= 2_u32.saturating_pow(times),
         _ => {}
     }
 }

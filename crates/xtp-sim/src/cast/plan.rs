@@ -1,12 +1,15 @@
 //! What happens in a simulated group.
 
+use core::net::SocketAddr;
 use std::time::Duration;
 
 use xtp_engine::group::{CastOptions, JoinOptions, Mode};
 use xtp_link::LinkConfig;
 
+use super::liar::LiarPlan;
 use super::past::PastPlan;
 use super::twin::TwinPlan;
+use super::world::{member_address, neighbour_address};
 use crate::clock::Clock;
 
 /// A whole group, from beginning to end.
@@ -38,6 +41,8 @@ pub struct CastPlan {
     pub troubles: Vec<Trouble>,
     /// Somebody outside joins under a member's name.
     pub twin: Option<TwinPlan>,
+    /// A member says of itself what is not so.
+    pub liar: Option<LiarPlan>,
 }
 
 /// Where packets for the group go.
@@ -85,6 +90,10 @@ pub struct MemberPlan {
     pub verdict: Verdict,
     /// It is not there at all.
     pub left_out: bool,
+    /// Its endpoint is on the host of that receiver, or both are behind one address: their ports differ.
+    pub beside: Option<usize>,
+    /// Most datagrams of one receive call; neighbours of equal length come joined. 1: each comes alone.
+    pub batch: usize,
 }
 
 /// How a receiver's user reads.
@@ -158,6 +167,22 @@ pub enum Disturbance {
         /// For how long.
         span: Duration,
     },
+    /// The way to a receiver carries no packet of more octets, and nobody is told.
+    Deaf {
+        /// Which.
+        member: usize,
+        /// Octets of the largest that comes.
+        octets: usize,
+        /// For how long.
+        span: Duration,
+    },
+    /// The carrier of a receiver takes so many packets of what is sent at once as it likes, and throws the rest away.
+    Refused {
+        /// Whose.
+        member: usize,
+        /// For how long.
+        span: Duration,
+    },
     /// A receiver's user has had enough and lets go.
     Leave {
         /// Which.
@@ -172,6 +197,11 @@ pub enum Disturbance {
         /// For how long.
         span: Duration,
     },
+    /// The carrier of the transmitter takes part of what is sent at once, and throws the rest away.
+    TransmitterRefused {
+        /// For how long.
+        span: Duration,
+    },
 }
 
 impl Disturbance {
@@ -183,10 +213,13 @@ impl Disturbance {
             Self::SwitchOff { .. } => "receiver switched off",
             Self::Restart { .. } => "receiver restarted",
             Self::Cut { .. } => "receiver cut off",
+            Self::Deaf { .. } => "receiver deaf to large packets",
+            Self::Refused { .. } => "receiver: carrier takes a part",
             Self::Leave { .. } => "receiver leaves",
             Self::TransmitterKilled => "transmitter killed",
             Self::TransmitterOff => "transmitter switched off",
             Self::TransmitterPause { .. } => "transmitter paused",
+            Self::TransmitterRefused { .. } => "transmitter: carrier takes a part",
         }
     }
 
@@ -198,8 +231,13 @@ impl Disturbance {
             | Self::SwitchOff { member }
             | Self::Restart { member, .. }
             | Self::Cut { member, .. }
+            | Self::Deaf { member, .. }
+            | Self::Refused { member, .. }
             | Self::Leave { member } => Some(member),
-            Self::TransmitterKilled | Self::TransmitterOff | Self::TransmitterPause { .. } => None,
+            Self::TransmitterKilled
+            | Self::TransmitterOff
+            | Self::TransmitterPause { .. }
+            | Self::TransmitterRefused { .. } => None,
         }
     }
 
@@ -209,7 +247,10 @@ impl Disturbance {
             Self::Pause { span, .. }
             | Self::Restart { span, .. }
             | Self::Cut { span, .. }
-            | Self::TransmitterPause { span } => span,
+            | Self::Deaf { span, .. }
+            | Self::Refused { span, .. }
+            | Self::TransmitterPause { span }
+            | Self::TransmitterRefused { span } => span,
             _ => Duration::ZERO,
         }
     }
@@ -237,13 +278,22 @@ impl CastPlan {
         matches!(self.options.mode, Mode::Bucket(buckets) if buckets.go_back_n)
     }
 
+    /// Address of the endpoint of receiver `member`, of its program `instance`.
+    pub fn address_of(&self, member: usize, instance: u16) -> SocketAddr {
+        match self.members.get(member).and_then(|own| own.beside) {
+            None => member_address(member, instance),
+            Some(host) => neighbour_address(host, member, instance),
+        }
+    }
+
     /// When the last trouble is over.
     pub fn calm_at(&self) -> Duration {
         let ends = self
             .troubles
             .iter()
             .map(|trouble| trouble.at + trouble.what.span());
-        ends.max().unwrap_or_default()
+        let silent = self.liar.map(|liar| liar.at + liar.span);
+        ends.chain(silent).max().unwrap_or_default()
     }
 
     /// What happens to this receiver.

@@ -172,5 +172,8 @@ pub fn print_plan(plan: &CastPlan, out: &mut dyn Write) -> io::Result<()> {
     if let Some(twin) = &plan.twin {
         writeln!(out, "{twin:?}")?;
     }
+    if let Some(liar) = &plan.liar {
+        writeln!(out, "{liar:?}")?;
+    }
     Ok(())
 }

@@ -1,16 +1,10 @@
 //! Somebody outside of a group who joins under the name of a member, from an address at which nobody listens (§9.18).
 
-use core::net::SocketAddr;
-use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use bytes::Bytes;
-use xtp_engine::Ecn;
-use xtp_wire::{
-    Address, Caps, Control, ExtendedTraffic, GroupHeader, Options, Packet, Tlv, TlvWriter, ToTransmitter,
-    Traffic, service,
-};
+use xtp_wire::Packet;
 
+use super::forged::{Join, datagram, outside};
 use super::network::Travelling;
 use super::plan::CastPlan;
 use super::world::transmitter_address;
@@ -61,10 +55,6 @@ pub(super) struct Twin {
     made: u32,
 }
 
-fn address() -> SocketAddr {
-    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 2, 1)), 40_000)
-}
-
 impl Twin {
     pub(super) fn of(plan: &CastPlan) -> Option<Self> {
         let twin = plan.twin?;
@@ -95,53 +85,13 @@ impl Twin {
     pub(super) fn pose(&mut self, now: u64) -> Option<Travelling> {
         self.next().filter(|at| *at <= now)?;
         self.made += 1;
-        let data = self.join()?;
-        Some(Travelling {
-            src: address(),
-            dst: transmitter_address(),
-            ecn: Ecn::NotEct,
-            data,
-            number: 0,
-        })
-    }
-
-    fn join(&self) -> Option<Bytes> {
-        let mut room = [0; 96];
-        let mut tlvs = TlvWriter::new(&mut room);
-        tlvs.tlv(&Tlv::Name(&self.name)).ok()?;
-        let traffic = Traffic::Extended(ExtendedTraffic {
-            service: service::MULTICAST_RELIABLE,
-            maxdata: 1 << 15,
-            credit: 1 << 30,
-            caps: Caps::XCNTL | Caps::FEC | Caps::CATCHUP | Caps::MB,
-            tlvs: tlvs.finish().ok()?,
-            ..ExtendedTraffic::default()
-        });
-        let xkey = if self.plan.is_new { self.made.into() } else { 1 };
-        let join = ToTransmitter::Join {
-            control: Control {
-                rseq: 0,
-                alloc: 1 << 30,
-                echo: 0,
-            },
-            xkey,
-            address: Address::Ipv4 {
-                domain: 0,
-                dst: [239, 1, 2, 3],
-                src: [0; 4],
-                dst_port: self.service_number,
-                src_port: 0,
-            },
-            traffic,
+        let join = Join {
+            name: &self.name,
+            xkey: if self.plan.is_new { self.made.into() } else { 1 },
+            service_number: self.service_number,
+            room: 1 << 30,
         };
-        let packet = join.packet(GroupHeader {
-            key: self.key?,
-            sync: self.made,
-            seq: 0,
-            options: Options::empty(),
-        });
-        let mut octets = vec![0; packet.encoded_len()];
-        packet.encode(&mut octets).ok()?;
-        Some(Bytes::from(octets))
+        let data = join.octets(self.key?, self.made)?;
+        Some(datagram(outside(1), transmitter_address(), data))
     }
 }

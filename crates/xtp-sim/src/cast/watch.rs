@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use xtp_wire::{Body, Format, GroupTerms, Header, Options, Packet, Traffic};
 
+use super::liar;
 use super::member::Receiving;
 use super::network::Travelling;
 use super::plan::{CastPlan, Target};
@@ -14,6 +15,8 @@ use crate::check::stream::Promise;
 
 /// One second, nanoseconds.
 const SECOND: u64 = 1_000_000_000;
+/// A repair that left longer after what was before it did not wait for its turn, nanoseconds.
+const LONGEST_TURN: u64 = SECOND / 10;
 /// Packets for one receiver alone and for the group that are no data, within a second: announcements and polls, of which
 /// the quickest leave every 5 ms, rows announced, and what each member is told (§9.4).
 const CONTROL_A_SECOND: usize = 260;
@@ -50,6 +53,10 @@ pub struct Watch {
     pub repairs: u64,
     /// Data that left for the first time.
     pub data: u64,
+    /// How long repairs kept new data waiting, nanoseconds.
+    pub repairing: u64,
+    /// When something of the stream left last.
+    last: u64,
     /// Datagrams that receivers sent.
     pub answers: u64,
     /// The most that came to the transmitter within a second.
@@ -63,6 +70,10 @@ pub struct Watch {
     limit: usize,
     recent: VecDeque<u64>,
     control_recent: VecDeque<u64>,
+    /// Members that are told something: a liar is one.
+    told: usize,
+    /// Rows that left beside a liar: one that asks for a row each millisecond has each announced.
+    announced: u64,
     /// Number of a packet and its place in `firsts`.
     places: BTreeMap<u64, usize>,
     number: u64,
@@ -83,6 +94,8 @@ impl Watch {
             control: 0,
             repairs: 0,
             data: 0,
+            repairing: 0,
+            last: 0,
             answers: 0,
             busiest: 0,
             options: 0,
@@ -91,6 +104,8 @@ impl Watch {
             // Answers to polls and needs each fill the rate at most; small groups answer at once (§9.13).
             limit: 2 * plan.options.feedback_rate as usize + 40 * members.min(16) + 8 * members,
             recent: VecDeque::new(),
+            announced: 0,
+            told: members + usize::from(plan.liar.is_some()),
             control_recent: VecDeque::new(),
             places: BTreeMap::new(),
             number: 0,
@@ -113,6 +128,10 @@ impl Watch {
             || target == Target::Each
                 && !packet.header.key.is_returned()
                 && packet.header.format != Format::Diag;
+        if datagram.dst == liar::address() {
+            // What a liar is answered is counted beside what it says.
+            return Ok(0);
+        }
         if !to_group {
             // Catch-ups are associations as any other.
             if packet.header.options.contains(Options::MULTI) {
@@ -131,6 +150,7 @@ impl Watch {
         if target == Target::Each {
             self.last_group = Some((datagram.data.to_vec(), self.number));
         }
+        let is_of_stream = matches!(packet.body, Body::Data(_) | Body::Parity(_));
         match &packet.body {
             Body::Data(data) => {
                 let len = data.data.len() as u64 + if data.tag.is_some() { 8 } else { 0 };
@@ -143,7 +163,7 @@ impl Watch {
                     self.data += 1;
                     self.requests.sent(seq, seq + len, packet.header.sync);
                 } else {
-                    self.repairs += 1;
+                    self.repair(now);
                     let coding = self.coding;
                     let blocks = coding.map(|coding| [seq, seq + len - 1].map(|at| at / coding.block));
                     self.requests
@@ -151,7 +171,8 @@ impl Watch {
                 }
             }
             Body::Parity(parity) => {
-                self.repairs += 1;
+                self.repair(now);
+                self.announced += (self.told - self.members) as u64;
                 let unasked = parity.flags & xtp_wire::Parity::PROACTIVE != 0;
                 let coding = self.coding.ok_or("parity, and nobody said how it is coded")?;
                 self.requests
@@ -170,7 +191,16 @@ impl Watch {
             }
             _ => self.count_control(now)?,
         }
+        if is_of_stream {
+            self.last = now;
+        }
         Ok(self.number)
+    }
+
+    /// Something leaves again: it took its turn since what left before it.
+    fn repair(&mut self, now: u64) {
+        self.repairs += 1;
+        self.repairing += (now - self.last).min(LONGEST_TURN);
     }
 
     /// The receivers that have no room up to there, by what they said, a bit each.
@@ -190,7 +220,7 @@ impl Watch {
         while self.control_recent.front().is_some_and(|&at| at + SECOND < now) {
             self.control_recent.pop_front();
         }
-        let most = CONTROL_A_SECOND + 24 * self.members + self.data as usize / 4;
+        let most = CONTROL_A_SECOND + 24 * self.told + self.data as usize / 4 + self.announced as usize;
         match self.control_recent.len() > most {
             true => Err(format!(
                 "{} packets without data within a second for {} members",
@@ -393,13 +423,16 @@ impl GroupWorld {
         let reports = reports.map_err(|error| format!("no report: {error}"))?;
         let report = reports.iter().find(|report| report.member == id);
         let report = report.ok_or_else(|| format!("{id:?} is done, and in no report"))?;
+        // What a liar says of itself is believed, to nobody's cost (§9.18).
+        if report.address == liar::address() {
+            return Ok(());
+        }
         let written = self.sender.ledger.written;
         if !self.sender.ledger.closed {
             return Err(format!("{id:?} is done before the stream is"));
         }
-        let mut members = self.members.iter_mut();
-        let receiving = members
-            .find(|receiving| receiving.now.address.ip() == report.address.ip())
+        let receiving = receiver_at(report.address)
+            .and_then(|member| self.members.get_mut(member))
             .ok_or_else(|| format!("{id:?} at {} is nobody", report.address))?;
         receiving.measure()?;
         let (confirms, read) = (receiving.plan.join.confirm, receiving.check.next);

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use xtp_engine::group::{Require, Target as Addresses};
 use xtp_engine::{EngineConfig, Error, Failure};
+use xtp_link::LinkConfig;
 
+use super::liar::Liar;
 use super::machine::{Gone, Machine};
 use super::member::Receiving;
 use super::network::{Bridge, Travelling};
@@ -23,6 +25,9 @@ use crate::rng::Rng;
 const PORT: u16 = xtp_wire::UDP_PORT;
 /// Port of a receiver's endpoint; a program that takes its place has the next one.
 pub const MEMBER_PORT: u16 = 40_000;
+/// Ports of receivers that have the host address of another one, and how many each has.
+const NEIGHBOUR_PORT: u16 = 50_000;
+const NEIGHBOUR_PORTS: u16 = 100;
 /// Packets before a run counts as a storm.
 const PACKET_LIMIT: u64 = 400_000;
 /// Steps within one moment before that counts as standing still.
@@ -46,8 +51,17 @@ pub fn member_address(member: usize, instance: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 1, low)), MEMBER_PORT + instance)
 }
 
-/// The receiver whose host has this address.
+/// Address of receiver `member` on the host of receiver `host`, of its program `instance`.
+pub(super) fn neighbour_address(host: usize, member: usize, instance: u16) -> SocketAddr {
+    let port = NEIGHBOUR_PORT + NEIGHBOUR_PORTS * member as u16 + instance;
+    SocketAddr::new(member_address(host, 0).ip(), port)
+}
+
+/// The receiver that has this address: by its host, unless that is another's.
 pub(super) fn receiver_at(address: SocketAddr) -> Option<usize> {
+    if let Some(port) = address.port().checked_sub(NEIGHBOUR_PORT) {
+        return Some((port / NEIGHBOUR_PORTS).into());
+    }
     match address.ip() {
         IpAddr::V4(ip) => match ip.octets() {
             [10, 0, 1, low] => usize::from(low).checked_sub(1),
@@ -83,6 +97,8 @@ pub struct GroupWorld {
     refusals: VecDeque<(u64, usize, SocketAddr)>,
     rng: Rng,
     twin: Option<Twin>,
+    /// The member that lies, if there is one.
+    pub(super) liar: Option<Liar>,
     steps_at: (u64, u32),
 }
 
@@ -119,7 +135,7 @@ impl GroupWorld {
             Target::Group => Addresses::Group(group_address()),
             Target::Each => Addresses::Each(
                 (0..members.len())
-                    .map(|number| member_address(number, 0))
+                    .map(|number| plan.address_of(number, 0))
                     .collect(),
             ),
         };
@@ -128,6 +144,7 @@ impl GroupWorld {
             now: 0,
             watch: Watch::new(&plan),
             twin: Twin::of(&plan),
+            liar: Liar::of(&plan, seed),
             troubles: VecDeque::new(),
             plan,
             bridge,
@@ -207,6 +224,9 @@ impl GroupWorld {
         if let Some(join) = self.twin.as_mut().and_then(|twin| twin.pose(self.now)) {
             self.bridge.forward(self.now, 0, join);
         }
+        if let Some(word) = self.liar.as_mut().and_then(|liar| liar.speak(self.now)) {
+            self.hear_liar(word);
+        }
         while let Some((to, datagram)) = self.bridge.receive(self.now) {
             match to {
                 None => self.distribute(datagram),
@@ -237,6 +257,7 @@ impl GroupWorld {
             .chain(self.troubles.front().map(|trouble| trouble.0))
             .chain(self.refusals.front().map(|refusal| refusal.0))
             .chain(self.twin.as_ref().and_then(Twin::next))
+            .chain(self.liar.as_ref().and_then(Liar::next))
             .min()
             .filter(|&at| at != u64::MAX)
     }
@@ -288,6 +309,16 @@ impl GroupWorld {
             self.fail(&what);
         }
         self.bridge.forward(self.now, 0, datagram);
+    }
+
+    /// What a liar says reaches the bridge: it has no link of its own.
+    fn hear_liar(&mut self, word: Travelling) {
+        if word.dst == group_address() {
+            for member in 0..self.members.len() {
+                self.bridge.forward(self.now, member + 1, word.clone());
+            }
+        }
+        self.bridge.forward(self.now, 0, word);
     }
 
     fn owner(&self, address: SocketAddr) -> Option<usize> {
@@ -384,7 +415,11 @@ impl GroupWorld {
         }
         let number = datagram.number;
         let to = datagram.dst;
-        if !self.bridge.send(now, 0, datagram) {
+        let refused = datagram.refused;
+        if let Some(liar) = &mut self.liar {
+            liar.overhear(now, to, &datagram.data);
+        }
+        if refused || !self.bridge.send(now, 0, datagram) {
             match self.plan.target {
                 Target::Group => (0..self.members.len()).for_each(|member| self.watch.lost(number, member)),
                 Target::Each => {
@@ -416,6 +451,9 @@ impl GroupWorld {
         let result = result.and_then(|()| self.watch.receiver_stores(receiving));
         self.check(Some(member), result);
         for datagram in out {
+            if datagram.refused {
+                continue;
+            }
             if let Err(what) = self.watch.answers(now, member, &datagram) {
                 self.fail(&format!("receiver {member}: {what}"));
             }
@@ -457,6 +495,9 @@ impl GroupWorld {
             }
             Disturbance::SwitchOff { member } => self.members[member].end(Gone::Off)?,
             Disturbance::Cut { member, .. } => self.cut(member, true),
+            Disturbance::Deaf { member, octets, .. } => self.deafen(member, Some(octets))?,
+            Disturbance::Refused { member, .. } => self.members[member].machine.refuse(true),
+            Disturbance::TransmitterRefused { .. } => self.sender.machine.refuse(true),
             Disturbance::Leave { member } => {
                 self.members[member].leave(now)?;
                 self.members[member].machine.wake = now;
@@ -480,6 +521,15 @@ impl GroupWorld {
         self.bridge.down_mut(member + 1).set_up(!cut);
     }
 
+    fn deafen(&mut self, member: usize, octets: Option<usize>) -> Result<(), String> {
+        let link = self.bridge.down_mut(member + 1);
+        let config = LinkConfig {
+            mtu: octets,
+            ..link.config().clone()
+        };
+        link.set_config(config).map_err(|error| error.to_string())
+    }
+
     fn end_trouble(&mut self, trouble: Trouble) -> Result<(), String> {
         if !self.happened.contains(&trouble) {
             return Ok(());
@@ -493,6 +543,9 @@ impl GroupWorld {
                 }
             }
             Disturbance::Cut { member, .. } => self.cut(member, false),
+            Disturbance::Deaf { member, .. } => self.deafen(member, None)?,
+            Disturbance::Refused { member, .. } => self.members[member].machine.refuse(false),
+            Disturbance::TransmitterRefused { .. } => self.sender.machine.refuse(false),
             Disturbance::Restart { member, .. } => {
                 let instance = match self.plan.target {
                     Target::Group => self.members[member].before.len() as u16 + 1,
@@ -532,12 +585,9 @@ fn transmitter(
 fn receiver_machine(plan: &CastPlan, member: usize, instance: u16, rng: &mut Rng) -> Result<Machine, Error> {
     let own = &plan.members[member];
     let mut config = EngineConfig::new(rng.entropy());
-    config.own_addresses = vec![member_address(member, 0).ip()];
-    Machine::new(
-        config,
-        member_address(member, instance),
-        own.clock,
-        own.socket_buffer,
-        nanos(own.look),
-    )
+    let address = plan.address_of(member, instance);
+    config.own_addresses = vec![address.ip()];
+    let mut machine = Machine::new(config, address, own.clock, own.socket_buffer, nanos(own.look))?;
+    machine.batch = own.batch;
+    Ok(machine)
 }

@@ -24,6 +24,7 @@ mod pingpong;
 mod rates;
 mod readers;
 mod repair;
+mod roles;
 mod round_trips;
 mod seeds;
 mod short;

@@ -11,9 +11,11 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use xtp_wire::{DiagValue, GroupPoint, MissingRange};
 
-/// How soon a refused catch-up is tried again at first, and at the latest.
+/// How soon a refused catch-up is tried again at first, and at the latest: after half of that at least.
 const RETRY: Duration = Duration::from_millis(250);
 const RETRY_MAX: Duration = Duration::from_secs(4);
+/// How finely the time until the next one is divided.
+const SHARES: u64 = 1_021;
 /// Octets read at once.
 const PIECE: usize = 1 << 20;
 
@@ -124,7 +126,7 @@ impl Fetching {
             live: 0,
         }));
         // Whoever can not be made now is tried again.
-        self.back_off(now);
+        self.back_off(now, fetch.member_key);
         let Ok(id) = engine.open(now, fetch.transmitter, options) else {
             return;
         };
@@ -134,8 +136,11 @@ impl Fetching {
         self.ask(now, engine, id, fetch);
     }
 
-    fn back_off(&mut self, now: Time) {
-        self.retry_at = now + self.retry;
+    /// Members that fell behind together are refused together, and come again at different times: the key by which the transmitter knows a
+    /// member says which, for it is random. Else as many as there are places were served at each of those moments, and nobody between them.
+    fn back_off(&mut self, now: Time, member_key: u64) {
+        let share = member_key.rotate_left(self.retry.as_millis() as u32) % SHARES;
+        self.retry_at = now + self.retry / 2 + self.retry * share as u32 / (2 * SHARES as u32);
         self.retry = (self.retry * 2).min(RETRY_MAX);
     }
 
@@ -227,3 +232,7 @@ impl Fetching {
         engine.group_fetching(now, self.group, false);
     }
 }
+
+#[cfg(test)]
+#[path = "fetch_tests.rs"]
+mod tests;

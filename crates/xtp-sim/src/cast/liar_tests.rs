@@ -1,0 +1,51 @@
+//! Each lie is heard as what it is, and a transmitter that believed more would be noticed.
+
+use super::*;
+use crate::cast::GroupWorld;
+
+/// A group of receivers beside a liar that tells this lie, quiet but for it.
+fn beside(lie: Lie) -> GroupWorld {
+    let (seed, mut plan) = (1..)
+        .map(|seed| (seed, CastPlan::of_roles(seed)))
+        .find(|(_, plan)| {
+            let coded = plan.options.fec.is_some() && plan.members.len() > 2;
+            plan.is_compared
+                && coded
+                && plan.octets() > 100_000
+                && plan.liar.is_some_and(|liar| liar.at.is_zero())
+        })
+        .expect("some seed");
+    if let Some(liar) = &mut plan.liar {
+        liar.lie = lie;
+        liar.every = Duration::from_millis(2);
+    }
+    let mut world = GroupWorld::new(plan, seed).expect("a world");
+    assert!(world.settle(world.limit()), "{lie:?}: it is over");
+    assert_eq!(world.failure, None, "{lie:?}");
+    world
+}
+
+#[test]
+fn every_liar_is_admitted_and_speaks_often() {
+    for lie in Lie::ALL {
+        let world = beside(lie);
+        let liar = world.liar.as_ref().expect("it is there");
+        assert!(
+            liar.own.is_some() && liar.said > 50,
+            "{lie:?}: {} words",
+            liar.said
+        );
+        let report = world
+            .sender
+            .reports
+            .iter()
+            .find(|report| report.address == address());
+        assert!(report.is_some(), "{lie:?}: it is a member");
+    }
+}
+
+#[test]
+fn a_liar_that_wants_everything_is_sent_something() {
+    let (honest, liar) = (beside(Lie::Whole), beside(Lie::Needs));
+    assert!(liar.watch.repairs > honest.watch.repairs, "it was heard");
+}
