@@ -181,18 +181,7 @@ impl GroupWorld {
             options.slow == Slow::Drop && (troubled || slow || self.loses(member) || narrow),
             "slow, and slow ones are dropped",
         );
-        let patience = options.patience.mul_f64(0.9);
-        let long = self
-            .plan
-            .troubles
-            .iter()
-            .filter(|trouble| trouble.what.member().is_none_or(|its| its == member))
-            .any(|trouble| match trouble.what {
-                // Who slept judges nobody; receivers give up a transmitter that says nothing for 25 s.
-                Disturbance::TransmitterPause { span } => span >= SHORT,
-                what => what.span() > patience,
-            });
-        add(long, "away for longer than the patience");
+        add(self.is_away_for_long(member), "away for longer than the patience");
         let bursts = matches!(receiving.plan.down.loss, Loss::GilbertElliott { .. }) && troubled;
         let chance = bursts || lossy && options.patience < Duration::from_secs(10);
         add(chance, "loses much, and the patience is short");
@@ -226,6 +215,21 @@ impl GroupWorld {
             excuses.push("came back late, and loses packets");
         }
         excuses
+    }
+
+    /// Whether it, or all of them, were cut off for nearly as long as the patience.
+    fn is_away_for_long(&self, member: usize) -> bool {
+        let patience = self.plan.options.patience.mul_f64(0.9);
+        let mut troubles = self.plan.troubles.iter();
+        troubles.any(|trouble| {
+            let concerns = trouble.what.member().is_none_or(|its| its == member);
+            concerns
+                && match trouble.what {
+                    // Who slept judges nobody; receivers give up a transmitter that says nothing for 25 s.
+                    Disturbance::TransmitterPause { span } => span >= SHORT,
+                    what => what.span() > patience,
+                }
+        })
     }
 
     /// What somebody lacks is no longer kept, and can not be had, or not in time.
