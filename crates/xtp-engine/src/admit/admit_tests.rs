@@ -53,6 +53,14 @@ fn memory(max_tombstones: usize) -> AtMostOnce {
     AtMostOnce::new(&config(max_tombstones, None), [1; 16])
 }
 
+/// A driver that comes whenever something is to be forgotten.
+fn drive(memory: &mut AtMostOnce, until_ms: u64) {
+    while let Some(due) = memory.deadline().filter(|due| *due <= at(until_ms)) {
+        memory.expire(due);
+    }
+    memory.expire(at(until_ms));
+}
+
 fn judge(memory: &mut AtMostOnce, f: Heard) -> Verdict {
     memory.judge_first(at(f.ms), UTC + f.ms, f.src, f.key, f.extended, f.time, f.client)
 }
@@ -100,6 +108,49 @@ fn a_duplicate_1_ms_and_50_s_later_is_accepted_once() {
             assert!(replays(judge(&mut memory, Heard { ms, ..first })));
         }
     }
+}
+
+#[test]
+fn a_driver_that_slept_knows_what_it_knew_until_it_has_read_what_came() {
+    let numbered = Heard {
+        client: Some(ClientId {
+            client: 7,
+            n: 1,
+            low: 1,
+        }),
+        ..heard(0, 1)
+    };
+    let keyed = Heard {
+        client: None,
+        ..heard(5, 2)
+    };
+    for first in [numbered, keyed] {
+        let mut memory = memory(8);
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        end(&mut memory, first.ms + 10, first);
+        // Nobody came for two minutes, and a copy lay in the socket.
+        memory.expire(at(130_000));
+        let copy = |ms| Heard { ms, ..first };
+        assert!(replays(judge(&mut memory, copy(130_000))), "{:?}", first.client);
+        assert!(replays(judge(&mut memory, copy(130_900))), "{:?}", first.client);
+        // Then its time goes on.
+        drive(&mut memory, 260_000);
+        assert_eq!((memory.tombstones(), memory.clients()), (0, 0));
+    }
+}
+
+#[test]
+fn a_driver_that_is_busy_has_not_slept() {
+    let mut memory = memory(8);
+    let first = heard(0, 1);
+    assert_eq!(begin(&mut memory, first), Verdict::New);
+    end(&mut memory, 10, first);
+    // It looks at every packet, and is late for what is to be forgotten by a second.
+    for ms in (100..61_500).step_by(100) {
+        memory.find(at(ms), first.src, 99);
+    }
+    memory.expire(at(61_500));
+    assert_eq!(memory.tombstones(), 0);
 }
 
 #[test]
@@ -340,7 +391,9 @@ fn a_record_made_after_an_eviction_does_not_vouch_for_greater_numbers() {
             ..heard(30_020, 4)
         };
         assert_eq!(begin(&mut memory, next), Verdict::New);
+        drive(&mut memory, 80_000);
         memory.clients.heard(at(80_000), 7);
+        drive(&mut memory, 100_990);
         let slow = Heard {
             time: Some((UTC - 50) as u32),
             client: client(7, 13),

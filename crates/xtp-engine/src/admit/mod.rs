@@ -29,6 +29,7 @@ pub(crate) use validated::Validated;
 use crate::config::EngineConfig;
 use crate::hash::{KeyedState, Source};
 use crate::time::Time;
+use crate::time::sleep::{READING, slept};
 use age::{Ages, LIFE_OF_A_FIRST, widen};
 use client::{Clients, Word};
 use lru::Lru;
@@ -66,7 +67,12 @@ pub(crate) struct AtMostOnce {
     datagrams: Lru<(Source, u64), Time>,
     /// Records a raised `low` freed, for reuse.
     freed: Vec<u32>,
-    /// The latest time handed in: lists stay in order if a clock runs backwards.
+    /// The latest time handed in.
+    called: Time,
+    /// How much of it the driver slept through: the clock of all records but ages is so much behind. What was sent meanwhile
+    /// lies unread in the host's sockets, and is no older for it.
+    slept: Duration,
+    /// The latest time of that clock: lists stay in order if a clock runs backwards.
     now: Time,
     /// The deadline as of the last [`AtMostOnce::refresh`], and whether it may have moved since.
     soonest: Option<Time>,
@@ -83,6 +89,8 @@ impl AtMostOnce {
             ages: Ages::new(config.started_utc_ms, state),
             datagrams: Lru::new(DATAGRAMS, state),
             freed: Vec::new(),
+            called: Time::ZERO,
+            slept: Duration::ZERO,
             now: Time::ZERO,
             soonest: None,
             changed: false,
@@ -106,9 +114,8 @@ impl AtMostOnce {
         client: Option<ClientId>,
     ) -> Verdict {
         // What goes on account of this only makes the deadline later: looked at too early, it is found anew.
-        self.now = self.now.max(now);
-        let now = self.now;
-        self.ages.see(now, utc_ms);
+        let now = self.clock(now);
+        self.ages.see(self.called, utc_ms);
         if let Some(seen) = self.datagrams.get(&(src.into(), key))
             && now.since(*seen) < DATAGRAM_LIFE
         {
@@ -152,7 +159,11 @@ impl AtMostOnce {
         }
         let time = stated(time).map(|time| widen(utc_ms, time));
         match time {
-            Some(time) if self.ages.refused(now, utc_ms, self.ages.bucket(src.ip()), time) => {
+            Some(time)
+                if self
+                    .ages
+                    .refused(self.called, utc_ms, self.ages.bucket(src.ip()), time) =>
+            {
                 Verdict::RefuseAge
             }
             Some(time) if self.ages.is_before_start(time) => Verdict::RefuseStart,
@@ -177,8 +188,7 @@ impl AtMostOnce {
         client: Option<ClientId>,
     ) -> u32 {
         // Of records that are open, none expires, and a client later than those before it.
-        self.now = self.now.max(now);
-        let now = self.now;
+        let now = self.clock(now);
         self.changed |= self.clients.len() == 0;
         let bucket = self.ages.bucket(src.ip());
         let time = stated(time);
@@ -195,7 +205,7 @@ impl AtMostOnce {
         let spot = time.map(|time| (bucket, widen(utc_ms, time)));
         let mut spilled = SmallVec::new();
         let numbers = (client.client, client.n, client.low);
-        let sure_from = match self.ages.evicted_lately(now) {
+        let sure_from = match self.ages.evicted_lately(self.called) {
             true => now + Duration::from_millis(LIFE_OF_A_FIRST.unsigned_abs()),
             false => now,
         };
@@ -205,9 +215,9 @@ impl AtMostOnce {
         {
             self.take_away(stale, false);
         }
-        self.ages.see(now, utc_ms);
+        self.ages.see(self.called, utc_ms);
         for (bucket, time) in spilled {
-            self.ages.evict(now, utc_ms, bucket, time);
+            self.ages.evict(self.called, utc_ms, bucket, time);
         }
         slot
     }
@@ -237,8 +247,8 @@ impl AtMostOnce {
         }
         self.table.bury(now, slot, end);
         while let Some(oldest) = self.overfull(now) {
-            self.ages.see(now, utc_ms);
-            self.evict(now, utc_ms, oldest);
+            self.ages.see(self.called, utc_ms);
+            self.evict(utc_ms, oldest);
         }
     }
 
@@ -258,13 +268,15 @@ impl AtMostOnce {
     }
 
     /// The tombstone a packet other than FIRST with RTN = 0 belongs to.
-    pub(crate) fn find(&self, now: Time, src: SocketAddr, key: u64) -> Option<TombstoneRef> {
-        self.table.find(now.max(self.now), src, key)
+    pub(crate) fn find(&mut self, now: Time, src: SocketAddr, key: u64) -> Option<TombstoneRef> {
+        let now = self.clock(now);
+        self.table.find(now, src, key)
     }
 
     /// The tombstone whose own key this is (RTN = 1).
-    pub(crate) fn find_own(&self, now: Time, src: SocketAddr, own: u64) -> Option<TombstoneRef> {
-        self.table.find_own(now.max(self.now), src, own)
+    pub(crate) fn find_own(&mut self, now: Time, src: SocketAddr, own: u64) -> Option<TombstoneRef> {
+        let now = self.clock(now);
+        self.table.find_own(now, src, own)
     }
 
     /// Whether the numbers of a packet are possible for the association this is the tombstone of.
@@ -317,6 +329,12 @@ impl AtMostOnce {
     /// When [`expire`](Self::expire) has something to do.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
+        self.due().map(|at| at + self.slept)
+    }
+
+    /// The same by the clock of the records.
+    #[inline]
+    fn due(&self) -> Option<Time> {
         match self.changed {
             true => self.find_soonest(),
             false => self.soonest,
@@ -360,7 +378,17 @@ impl AtMostOnce {
     /// What every change begins with.
     fn advance(&mut self, now: Time) -> Time {
         self.changed = true;
-        self.now = self.now.max(now);
+        self.clock(now)
+    }
+
+    /// The time of the records. A driver that comes late for what was to be forgotten finds all of it, for as long as it takes to
+    /// read what came while it slept.
+    fn clock(&mut self, now: Time) -> Time {
+        if let Some(late) = slept(self.called, || self.deadline(), now) {
+            self.slept += late + READING;
+        }
+        self.called = self.called.max(now);
+        self.now = self.now.max(self.called - self.slept);
         self.now
     }
 
@@ -390,11 +418,12 @@ impl AtMostOnce {
         self.table.overfull()
     }
 
-    fn evict(&mut self, now: Time, utc_ms: u64, slot: u32) {
+    fn evict(&mut self, utc_ms: u64, slot: u32) {
         if let Some(record) = self.table.get(slot)
             && let Some(time) = stated(Some(record.remains.time))
         {
-            self.ages.evict(now, utc_ms, record.bucket, widen(utc_ms, time));
+            self.ages
+                .evict(self.called, utc_ms, record.bucket, widen(utc_ms, time));
         }
         self.take_away(slot, true);
     }
