@@ -32,7 +32,7 @@ fn an_unknown_suite_is_refused_with_the_list() {
     assert_eq!(
         error,
         Err(
-            "no suite `nothing`; there are: relay, namespaces, narrow, cast, linkem, wan, multicast, dissect, wireshark, strace, readme"
+            "no suite `nothing`; there are: relay, namespaces, narrow, cast, linkem, wan, priority, multicast, dissect, wireshark, strace, readme"
                 .to_owned()
         )
     );
