@@ -128,7 +128,7 @@ fn a_driver_that_slept_knows_what_it_knew_until_it_has_read_what_came() {
         let mut memory = memory(8);
         assert_eq!(begin(&mut memory, first), Verdict::New);
         end(&mut memory, first.ms + 10, first);
-        // Nobody came for two minutes, and a copy lay in the socket.
+        // The driver did not come for two minutes, and a copy lay in the socket.
         memory.expire(at(130_000));
         let copy = |ms| Heard { ms, ..first };
         assert!(replays(judge(&mut memory, copy(130_000))), "{:?}", first.client);

@@ -29,7 +29,7 @@ pub(crate) use validated::Validated;
 use crate::config::EngineConfig;
 use crate::hash::{KeyedState, Source};
 use crate::time::Time;
-use crate::time::sleep::{READING, slept};
+use crate::time::sleep::{LATE, READING, slept};
 use age::{Ages, LIFE_OF_A_FIRST, widen};
 use client::{Clients, Word};
 use lru::Lru;
@@ -329,12 +329,6 @@ impl AtMostOnce {
     /// When [`expire`](Self::expire) has something to do.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.due().map(|at| at + self.slept)
-    }
-
-    /// The same by the clock of the records.
-    #[inline]
-    fn due(&self) -> Option<Time> {
         match self.changed {
             true => self.find_soonest(),
             false => self.soonest,
@@ -351,7 +345,9 @@ impl AtMostOnce {
 
     fn find_soonest(&self) -> Option<Time> {
         let datagram = self.datagrams.oldest().map(|(_, seen)| *seen + DATAGRAM_LIFE);
-        sooner(sooner(self.table.deadline(), self.clients.deadline()), datagram)
+        let due = sooner(sooner(self.table.deadline(), self.clients.deadline()), datagram);
+        // By the caller's clock, which does not stand behind.
+        due.map(|at| at + self.slept)
     }
 
     /// Tombstones held.
@@ -383,13 +379,26 @@ impl AtMostOnce {
 
     /// The time of the records. A driver that comes late for what was to be forgotten finds all of it, for as long as it takes to
     /// read what came while it slept.
+    #[inline]
     fn clock(&mut self, now: Time) -> Time {
-        if let Some(late) = slept(self.called, || self.deadline(), now) {
-            self.slept += late + READING;
+        if now > self.called + LATE {
+            self.look_for_sleep(now);
         }
         self.called = self.called.max(now);
-        self.now = self.now.max(self.called - self.slept);
+        let own = match self.slept.is_zero() {
+            true => self.called,
+            false => self.called - self.slept,
+        };
+        self.now = self.now.max(own);
         self.now
+    }
+
+    #[cold]
+    fn look_for_sleep(&mut self, now: Time) {
+        if let Some(late) = slept(self.called, || self.deadline(), now) {
+            self.slept += late + READING;
+            self.changed = true;
+        }
     }
 
     /// A FIRST of a client came, which is taken at its word about `client.low`.

@@ -7,7 +7,7 @@ use super::Time;
 use core::time::Duration;
 
 /// A driver that comes so much later than it was to come was stopped.
-const LATE: Duration = Duration::from_millis(300);
+pub(crate) const LATE: Duration = Duration::from_millis(300);
 /// For so long after waking what came is read, and answers to new questions may come, before anybody is judged.
 pub(crate) const READING: Duration = Duration::from_secs(1);
 
