@@ -26,6 +26,23 @@ fn arrive(ends: [&Endpoint; 2], streams: &[Stream], octets: u64) {
     }
 }
 
+/// Urgent ones in the order of their urgency, and at least every other turn; the others as they came. On a host that others keep
+/// busy some have waited for long before the first is taken, and then have every other turn.
+#[track_caller]
+fn assert_turns(order: &[u8], sorts: &[Option<u16>]) {
+    let is_urgent = |number: &u8| sorts[usize::from(*number)].is_some();
+    let (urgent, others): (Vec<u8>, Vec<u8>) = order.iter().partition(|number| is_urgent(number));
+    assert_eq!(
+        (&urgent[..], &others[..]),
+        (&[2, 4, 1][..], &[0, 3][..]),
+        "{order:?}"
+    );
+    for taken in 1..=order.len() {
+        let first = order[..taken].iter().filter(|number| is_urgent(number)).count();
+        assert!(first >= urgent.len().min(taken / 2), "{order:?}");
+    }
+}
+
 #[test]
 fn a_listener_hands_out_the_most_urgent_first_whether_it_accepts_or_takes_messages() {
     const SORTS: [Option<u16>; 5] = [None, Some(9), Some(2), None, Some(2)];
@@ -58,14 +75,14 @@ fn a_listener_hands_out_the_most_urgent_first_whether_it_accepts_or_takes_messag
         let (message, _) = listener.recv_message_timeout(LONG).expect("it waits");
         order.push(message[0]);
     }
-    assert_eq!(order, [2, 4, 1, 0, 3]);
+    assert_turns(&order, &SORTS);
     order.clear();
     for _ in SORTS {
         let stream = streams.try_accept().expect("it waits").into_stream();
         let message = stream.try_recv_message().expect("it came");
         order.push(message.expect("one")[0]);
     }
-    assert_eq!(order, [2, 4, 1, 0, 3]);
+    assert_turns(&order, &SORTS);
 }
 
 #[test]
