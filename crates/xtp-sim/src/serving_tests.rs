@@ -76,7 +76,7 @@ fn who_was_accepted_before_or_begins_later_notices_nothing() {
     }
 }
 
-/// Its first FIRST comes when nobody serves it, another one later, and the refusal is read when that is long taken.
+/// The first FIRST comes when no program serves the number, another one later, and the refusal is read when that is long taken.
 #[test]
 fn who_is_refused_by_one_copy_and_taken_by_another_is_excused() {
     let millis = Duration::from_millis;

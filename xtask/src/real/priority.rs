@@ -27,7 +27,7 @@ struct Seen {
     calls: String,
     /// How long a packet waited in the link's queue, on the mean, milliseconds.
     queue: f64,
-    /// Packets with the DSCP; `None` if nobody counted.
+    /// Packets with the DSCP; `None` if none were counted.
     marked: Option<u64>,
 }
 

@@ -209,7 +209,7 @@ pub(crate) fn costs<T: PartialEq + std::fmt::Debug>(expected: &T, mut run: impl 
     assert_eq!(seen.last(), Some(expected), "{seen:?}");
 }
 
-/// An address on loopback where nobody listens as long as this lives: its socket is connected to itself and takes nothing
+/// An address on loopback that no program serves as long as this lives: its socket is connected to itself and takes nothing
 /// from others. A port that was merely given back may be another test's a moment later.
 pub(crate) struct Nobody(std::net::UdpSocket);
 

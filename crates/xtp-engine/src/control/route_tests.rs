@@ -17,7 +17,7 @@ struct Link {
     queue: Duration,
     now: Time,
     link: u64,
-    /// Octets a second that everybody sends as long as nobody is held back.
+    /// Octets a second that all associations send together as long as there is no pace.
     eager: u64,
     /// The queue that others hold.
     others: Duration,

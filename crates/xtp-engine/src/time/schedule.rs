@@ -116,7 +116,7 @@ impl Scheduler {
         self.pop_after(now, PATIENCE)
     }
 
-    /// The same, where nobody is passed over for longer than `patience`.
+    /// The same, where no context is passed over for longer than `patience`.
     pub(crate) fn pop_after(&mut self, now: Time, patience: Duration) -> Option<u32> {
         if let Some((slot, ..)) = self.lone.take() {
             return Some(slot);

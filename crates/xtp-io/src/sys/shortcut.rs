@@ -23,7 +23,7 @@ pub struct Shortcut {
     pub(crate) local: Option<IpAddr>,
     /// What came before it was connected may still be there, from anybody.
     pub(crate) unsure: AtomicBool,
-    /// Of what it sends.
+    /// The traffic class of what it sends.
     pub(crate) class: TrafficClass,
     /// When to ask for the mark of what arrives.
     #[cfg(target_os = "linux")]

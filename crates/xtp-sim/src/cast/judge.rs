@@ -23,7 +23,7 @@ const TWO_LOST: Duration = Duration::from_millis(3_100);
 /// What joining and closing take with losses.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// A transmitter that stops for less than that is given up by nobody.
+/// No receiver gives up a transmitter that stops for less than that.
 const SHORT: Duration = Duration::from_secs(20);
 
 /// Why a receiver need not be whole.
@@ -250,7 +250,7 @@ impl GroupWorld {
         }
     }
 
-    /// Whether all who were behind fetch, if they lack everything, for longer than each is given: what they share is the rate (§9.10, §9.15).
+    /// Whether all members that were behind fetch, if they lack everything, for longer than each is given: what they share is the rate (§9.10, §9.15).
     fn is_crowded(&self) -> bool {
         let behind = self.sender.laggards.len() as u64;
         let rate = self.plan.options.rate.octets_per_second;

@@ -23,7 +23,7 @@ const JOINS: u64 = 250_000_000;
 const TOLD_A_SECOND: u64 = 10;
 /// Octets of room of one that has next to none.
 const LITTLE: u64 = 12_000;
-/// Who never moves, takes no more or asks for too much is left behind after so long, or four round trips (§9.10).
+/// A member that never moves, takes no more or asks for too much is left behind after so long, or four round trips (§9.10).
 const BEHIND: Duration = Duration::from_millis(100);
 /// Everybody is looked at each twentieth of a second: to see it, to judge it, and the window opens.
 const LOOKS: Duration = Duration::from_millis(150);
@@ -66,7 +66,7 @@ impl Lie {
         matches!(self, Self::Nothing | Self::Needs | Self::Full)
     }
 
-    /// Whether it says that less arrives than left: under every policy that is believed, and who lies so may become the pacemaker (§9.11).
+    /// Whether it says that less arrives than left: under every policy that is believed, and a liar may so become the pacemaker (§9.11).
     const fn slows(self) -> bool {
         matches!(self, Self::Nothing | Self::Needs | Self::Any)
     }

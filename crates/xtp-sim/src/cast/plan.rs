@@ -167,7 +167,7 @@ pub enum Disturbance {
         /// For how long.
         span: Duration,
     },
-    /// The way to a receiver carries no packet of more octets, and nobody is told.
+    /// The way to a receiver carries no packet of more octets, and no router says so.
     Deaf {
         /// Which.
         member: usize,

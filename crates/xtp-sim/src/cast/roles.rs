@@ -91,7 +91,7 @@ impl CastPlan {
         let member = self.any_member(rng);
         let largest = self.options.datagram;
         let octets = rng.pick(&[100, 300, largest / 2, largest - 1]);
-        // Announcements are as long as data: who is deaf from the beginning never hears of the group.
+        // Announcements are as long as data: a member that is deaf from the beginning never hears of the group.
         let at = if rng.percent(25) {
             Duration::ZERO
         } else {

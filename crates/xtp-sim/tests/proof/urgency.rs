@@ -88,7 +88,7 @@ fn an_urgent_writer_does_not_starve_the_others() {
     );
 }
 
-/// Bulk streams of one host, and from when on somebody else measures beside them.
+/// Bulk streams of one host, and from when on exchanges beside them are measured.
 const STREAMS: usize = 8;
 const FROM: Duration = Duration::from_secs(4);
 const EXCHANGES: u32 = 380;

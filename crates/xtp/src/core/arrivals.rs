@@ -1,5 +1,5 @@
-//! Associations at a listener that were not handed to anybody yet: the oldest for who takes them as they come, the one
-//! whose message is complete first for who waits for messages, and of both the most urgent before the others ([`turns`](super::turns)).
+//! Associations at a listener that were not handed out yet: the oldest for a caller that accepts, the one whose message is complete
+//! first for a caller that waits for messages, and of both the most urgent before the others ([`turns`](super::turns)).
 //!
 //! A message that is not complete waits here, and nobody waits for it. How long and how much is limited: whoever is late
 //! is aborted, and beyond the limit on octets only the oldest of those that are not complete goes on.

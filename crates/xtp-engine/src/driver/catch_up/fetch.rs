@@ -137,7 +137,7 @@ impl Fetching {
     }
 
     /// Members that fell behind together are refused together, and come again at different times: the key by which the transmitter knows a
-    /// member says which, for it is random. Else as many as there are places were served at each of those moments, and nobody between them.
+    /// member says which, for it is random. Else as many catch-ups as there are places were served at each of those moments, and none between them.
     fn back_off(&mut self, now: Time, member_key: u64) {
         let share = member_key.rotate_left(self.retry.as_millis() as u32) % SHARES;
         self.retry_at = now + self.retry / 2 + self.retry * share as u32 / (2 * SHARES as u32);

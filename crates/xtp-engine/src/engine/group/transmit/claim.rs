@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_millis(250);
 /// Whether the place of a join is free.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
-    /// Nobody has it, or its member has not answered.
+    /// No member has it, or the member has not answered.
     Free,
     /// Its member is asked.
     Asked,

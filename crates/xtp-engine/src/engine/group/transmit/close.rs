@@ -149,7 +149,7 @@ impl Transmitter {
         }
     }
 
-    /// How long the next END waits: so that who is not done yet may answer, whatever queue there is. Where all members are done or out
+    /// How long the next END waits: so that members that are not done yet may answer, whatever queue there is. Where all members are done or out
     /// there is no queue any more, and only one of them says something that did not hear its own END: it has the time of the path itself,
     /// and of the spread of its answer.
     fn between_ends(&self) -> Duration {

@@ -249,7 +249,7 @@ fn a_lossy_one_that_never_moves_does_not_come_and_go() {
     }
 }
 
-/// It has room for an octet, and a tag of eight is next: the window is closed as with room for none, and who is silent is asked at once.
+/// The member has room for an octet, and a tag of eight is next: the window is closed as with room for none, and a silent member is asked at once.
 #[test]
 fn room_for_a_part_of_a_tag_is_no_room() {
     let room = 2_900;
@@ -272,7 +272,8 @@ fn room_for_a_part_of_a_tag_is_no_room() {
     assert_eq!(stage.position(), room - 1 + 8 + 1_000);
 }
 
-/// It came late, lacks most of what left since, and asks for it: what it is not given any more it has to fetch, and nobody else says so.
+/// The member came late, lacks most of what left since, and asks for it: what is not repaired for it any more it has to fetch, and only the transmitter can
+/// tell it.
 #[test]
 fn a_laggard_that_asked_for_too_much_is_told_to_fetch_the_rest() {
     let (mut stage, mut one, mut other) = stage(CastOptions {

@@ -410,7 +410,7 @@ impl Members {
         holders.filter_map(|member| member.round_trip).max()
     }
 
-    /// The greatest of the least round trips of those who are done: what the paths themselves take.
+    /// The greatest of the least round trips of members that are done: what the paths themselves take.
     pub(super) fn least_round_trip(&self) -> Option<Duration> {
         let done = self.list.iter().filter(|member| member.is_done());
         done.map(|member| member.least_round_trip)
