@@ -8,6 +8,8 @@ use core::time::Duration;
 const OCTET: i64 = 1_000_000_000;
 /// Most that can be owed (4 GB), so that the distance to a full bucket stays a number.
 const MOST_OWED: i64 = 1 << 62;
+/// A wake-up should be worth so much of sending: who waits lets this flow in, or half a burst where that is less. Nanoseconds.
+const QUANTUM: i64 = 1_000_000;
 /// Packet size assumed until a larger one is taken: no smaller than any packet on Ethernet.
 const ASSUMED_PACKET: u32 = 1_500;
 
@@ -96,12 +98,15 @@ impl TokenBucket {
         }
     }
 
-    /// When the next packet may start; `None` if one may start now, or never (stopped).
+    /// When to come back; `None` if a packet may start now, or never (stopped). Waits for more than the first packet needs, so that a
+    /// wake-up sends several where they are many.
     pub(crate) fn ready_at(&self, now: Time) -> Option<Time> {
         if self.is_stopped() || self.may_send() {
             return None;
         }
-        let wait = self.level.unsigned_abs() / self.rate.octets_per_second + 1;
+        let flows = i64::try_from(self.rate.octets_per_second).unwrap_or(i64::MAX);
+        let wanted = flows.saturating_mul(QUANTUM).min(self.depth() / 2);
+        let wait = wanted.abs_diff(self.level) / self.rate.octets_per_second + 1;
         Some((self.at + Duration::from_nanos(wait)).max(now))
     }
 

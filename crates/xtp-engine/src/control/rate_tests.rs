@@ -134,11 +134,32 @@ fn stating_the_same_limit_again_gives_nothing() {
     bucket.set(rate(1_000, 3_000), Time::ZERO);
     assert!(!bucket.may_send());
     bucket.set(rate(2_000, 3_000), Time::ZERO);
-    // 9000 - 1500 octets are owed, now at 2000 a second.
-    assert_eq!(bucket.ready_at(Time::ZERO), Some(Time::from_nanos(3_750_000_001)));
+    // 9000 - 1500 octets are owed, now at 2000 a second, and a millisecond's worth is waited for.
+    assert_eq!(bucket.ready_at(Time::ZERO), Some(Time::from_nanos(3_751_000_001)));
     bucket.set(rate(0, 0), Time::ZERO);
     bucket.set(rate(2_000, 3_000), Time::ZERO);
     assert_eq!(bucket.octets_now(), 1_500);
+}
+
+/// At 6.25 MB a second four full packets flow in within a millisecond: a wake-up for each would cost more than to send it.
+#[test]
+fn a_wake_up_sends_several_packets_where_they_are_many() {
+    let packet = 1_448;
+    let sent = run(
+        rate(6_250_000, 625_000),
+        &[packet],
+        Time::from_nanos(1_100_000_000),
+    );
+    let waited = sent.partition_point(|(at, _)| at.as_nanos() < 100_000_000);
+    let mut moments: Vec<Time> = sent[waited..].iter().map(|(at, _)| *at).collect();
+    let packets = moments.len();
+    moments.dedup();
+    assert!(packets > 4_000, "{packets}");
+    assert!(
+        moments.len() * 4 <= packets,
+        "{packets} packets at {} moments",
+        moments.len()
+    );
 }
 
 #[test]
@@ -189,13 +210,26 @@ proptest! {
     }
 
     #[test]
-    fn ready_is_the_first_moment(r in 1u64..1_000_000_000, owed in 1u64..100_000) {
-        let mut bucket = TokenBucket::new(rate(r, 1), Time::ZERO);
-        bucket.take(owed + 1);
+    fn who_waits_finds_a_millisecond_of_sending_or_half_a_burst(
+        r in 1u64..1_000_000_000,
+        b in 1u32..100_000,
+        owed in 1u64..100_000,
+    ) {
+        let mut bucket = TokenBucket::new(rate(r, b), Time::ZERO);
+        let depth = bucket.octets_now();
+        let mut left = depth + owed;
+        while left > 0 {
+            let packet = left.min(1_500);
+            bucket.take(packet);
+            left -= packet;
+        }
         let ready = bucket.ready_at(Time::ZERO).unwrap();
-        bucket.refill(Time::from_nanos(ready.as_nanos() - 1));
-        prop_assert!(!bucket.may_send());
+        let before = Time::from_nanos(ready.as_nanos() - 2);
+        let wanted = u128::from(r / 1_000).min(u128::from(depth / 2));
+        let mut early = bucket.clone();
+        early.refill(before);
+        prop_assert!(u128::from(early.octets_now()) <= wanted + 3);
         bucket.refill(ready);
-        prop_assert!(bucket.may_send());
+        prop_assert!(bucket.may_send() && u128::from(bucket.octets_now()) >= wanted);
     }
 }

@@ -95,6 +95,9 @@ pub(super) struct RateControl {
     /// When the first packet of the stream left, and how much has left by now.
     began: Option<Time>,
     sent: u64,
+    /// Since when it has left without a pause that is worth measuring, and when the last left.
+    running: Time,
+    left_at: Time,
     /// Since when something is under way.
     outstanding: Option<Time>,
     /// More than may be is under way: only a report helps.
@@ -122,6 +125,8 @@ impl RateControl {
             buffer: None,
             began: None,
             sent: 0,
+            running: now,
+            left_at: now,
             outstanding: None,
             blocked: false,
             until: None,
@@ -197,9 +202,11 @@ impl RateControl {
     pub(super) fn took(&mut self, octets: u64, (sync, sent): (u32, u64), now: Time) {
         self.bucket.take(octets * self.copies);
         self.pacer.take(octets);
-        if self.began.is_none() {
-            self.began = Some(now);
+        if self.began.is_none() || now.since(self.left_at) >= MEASURED {
+            self.running = now;
         }
+        self.began = self.began.or(Some(now));
+        self.left_at = now;
         let idle = self.in_flight() == 0 || self.pacemaker.member.is_none();
         if idle {
             self.pacemaker.seen = sent - octets;
@@ -329,15 +336,23 @@ impl RateControl {
         let queue = sample.map_or(Duration::ZERO, |sample| {
             sample.saturating_sub(member.least_round_trip)
         });
-        let slow = now.since(before) >= MEASURED
-            && member.rate > 0
-            && self.pacemaker.received.rate_since(before).is_some_and(|pace| {
-                u128::from(member.rate) * u128::from(SLOWER.1) < u128::from(pace) * u128::from(SLOWER.0)
-            });
+        let slow = self.receives_less(member, before, now);
         if slow || queue > 2 * self.pacemaker.queue + QUEUE {
             let rate = Some(member.rate).filter(|_| slow);
             self.switch(Some((index, member)), rate, now);
         }
+    }
+
+    /// Whether a member received much less a second than the pacemaker since `before`, when it reported last. Where that was while nothing
+    /// left, who is further away has received less of what left since without being slower.
+    fn receives_less(&self, member: &Member, before: Time, now: Time) -> bool {
+        let running = self.running + member.round_trip.unwrap_or_default();
+        before >= running
+            && now.since(before) >= MEASURED
+            && member.rate > 0
+            && self.pacemaker.received.rate_since(before).is_some_and(|pace| {
+                u128::from(member.rate) * u128::from(SLOWER.1) < u128::from(pace) * u128::from(SLOWER.0)
+            })
     }
 
     fn on_report(&mut self, member: &Member, after: Departure, sample: Option<Duration>, now: Time) {

@@ -1,8 +1,8 @@
 //! Tests of how fast a group is served.
 
 use super::super::bridge::{Bridge, Way};
-use crate::group::{CastOptions, Slow};
-use core::time::Duration;
+use super::*;
+use crate::group::Slow;
 
 const FIFTY_MBIT: u64 = 50_000_000 / 8;
 
@@ -247,4 +247,33 @@ fn a_pacemaker_that_is_gone_costs_the_others_little() {
             "{millis}: {took:?} instead of {usual:?}"
         );
     }
+}
+
+/// Nothing left for seconds. Of the first packets who is further away has reported fewer, which says nothing about what the path
+/// carries; of the same stretch later it does.
+#[test]
+fn who_is_further_away_is_no_slower_after_a_pause() {
+    let at = |millis: u64| Time::from_nanos(millis * 1_000_000);
+    let mut rate = RateControl::new(&CastOptions::default(), 1_168, 1, at(0));
+    rate.took(1_200, (1, 1_200), at(0));
+    for step in 0..50 {
+        let (octets, millis) = ((step + 2) * 1_200, 3_000 + step * 10);
+        rate.took(1_200, (step as u32 + 2, octets), at(millis));
+        rate.pacemaker.received.note(120_000, octets, at(millis));
+    }
+    let far = |received: u64| Member {
+        rate: received,
+        ..Member::new(1, at(0), Some(Duration::from_millis(30)))
+    };
+    let less = |received: u64, before: u64| rate.receives_less(&far(received), at(before), at(3_500));
+    assert!(
+        !less(60_000, 3_000),
+        "its stretch began when nothing had come to it"
+    );
+    assert!(!less(60_000, 3_029), "nor then");
+    assert!(
+        less(60_000, 3_030),
+        "half of what the pacemaker received of the same"
+    );
+    assert!(!less(100_000, 3_030), "five in six");
 }
