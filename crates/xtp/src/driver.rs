@@ -60,21 +60,22 @@ impl Drop for Driver {
 }
 
 fn run(shared: &Shared, stop: &AtomicBool) {
+    let mut seen = 0;
     while !stop.load(Ordering::Relaxed) && !shared.has_ended() {
-        if !round(shared) {
+        if !round(shared, &mut seen) {
             return;
         }
     }
 }
 
-/// One sleep and what followed it; false when the endpoint is out of order.
-fn round(shared: &Shared) -> bool {
+/// One sleep and what followed it; false when the endpoint is out of order. `seen`: the sleep of a leader that was met last.
+fn round(shared: &Shared, seen: &mut u64) -> bool {
     let mut state = shared.lock();
     let now = state.core.now();
     // What is due while a caller drives the endpoint is that caller's.
     if state.has_leader() || state.is_driven(now) && !state.core.is_due(now) {
-        // Whoever sleeps on the socket will be there for a while; whoever is awake may leave it any moment.
-        if !shared.rest(state, LONGEST) {
+        // A caller that sleeps on the socket since the last look will be there for a while; any other may leave it any moment.
+        if !shared.rest(state, seen, LONGEST) {
             std::thread::sleep(DRIVER_PATIENCE);
         }
         return true;

@@ -48,6 +48,8 @@ pub(crate) struct State {
     leader: bool,
     /// Until when the leader sleeps, if it does; `Time::NEVER` without a timer.
     leader_sleeps: Option<Time>,
+    /// Which sleep of a leader that is, or was.
+    leader_sleep: u64,
     /// The same for the driver thread or task, which steps in when there is no leader.
     pub(crate) driver_sleeps: Option<Time>,
     /// The driver thread rests until the leader, who sleeps, has gone.
@@ -84,6 +86,12 @@ impl State {
     fn lone_peer(&self) -> Option<SocketAddr> {
         let alone = self.followers == 0 && self.driver_sleeps.is_none();
         alone.then(|| self.core.lone_peer()).flatten()
+    }
+
+    /// The leader goes to sleep.
+    fn leader_sleeps_until(&mut self, until: Time) {
+        self.leader_sleep += 1;
+        self.leader_sleeps = Some(until);
     }
 
     /// Wakes the leader.
@@ -173,6 +181,7 @@ impl Shared {
                 core,
                 leader: false,
                 leader_sleeps: None,
+                leader_sleep: 0,
                 driver_sleeps: None,
                 driver_rests: false,
                 driven: Time::ZERO,

@@ -123,6 +123,31 @@ fn a_driver_rests_while_a_caller_sleeps() {
     });
 }
 
+/// Telling a driver of the end of every short sleep of callers would cost more than the sleeps.
+#[test]
+fn a_driver_rests_beside_no_sleep_that_it_has_not_met_before() {
+    let endpoint = endpoint(Wait::Block);
+    let bits = AtomicU32::new(0);
+    let shared = &*endpoint.shared;
+    let rests = |seen: &mut u64| shared.rest(shared.lock(), seen, Duration::from_micros(1));
+    let mut seen = 0;
+    for bit in [1, 2] {
+        thread::scope(|scope| {
+            let caller = scope.spawn(|| wait_for(shared, &bits, bit));
+            until(shared, |state| state.leader_sleeps.is_some());
+            let was = shared.lock().leader_sleep;
+            let first = rests(&mut seen);
+            let again = rests(&mut seen);
+            let same = shared.lock().leader_sleep == was;
+            news(shared, &bits, bit);
+            caller.join().expect("no panic").expect("its bit");
+            assert!(!first, "the sleep was new");
+            assert!(again || !same, "it had lasted since the look before");
+        });
+        assert!(!rests(&mut seen), "no caller sleeps");
+    }
+}
+
 #[test]
 fn an_attempt_looks_once_and_never_waits() {
     let endpoint = endpoint(Wait::Block);

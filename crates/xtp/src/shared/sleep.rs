@@ -92,7 +92,7 @@ impl Shared {
         state.core.release_idle_memory(now);
         let deadline = state.core.deadline();
         let wake_at = deadline.into_iter().chain(until).min();
-        state.leader_sleeps = Some(wake_at.unwrap_or(Time::NEVER));
+        state.leader_sleeps_until(wake_at.unwrap_or(Time::NEVER));
         let interest = state.core.carrier.interest();
         let groups = state.core.carrier.group_sockets();
         let is_quiet = state.core.crowd_has_gone();
@@ -122,7 +122,7 @@ impl Shared {
         alone: bool,
     ) -> (MutexGuard<'a, State>, Slept) {
         state.driven = now;
-        state.leader_sleeps = Some(now + longest);
+        state.leader_sleeps_until(now + longest);
         let shortcut = match alone {
             true => state.core.carrier.lend_shortcut(),
             false => None,
@@ -148,9 +148,11 @@ impl Shared {
         (state, Slept::Came(count))
     }
 
-    /// Rests while a caller sleeps on the socket, which needs no other; false, and nothing done, if none does.
-    pub(crate) fn rest(&self, mut state: MutexGuard<'_, State>, longest: Duration) -> bool {
-        if state.leader_sleeps.is_none() {
+    /// Rests while a caller sleeps on the socket, which needs no other; false, and nothing done, if none does, or none did in the same
+    /// sleep when `seen` was noted: telling a driver of the end of each short sleep would cost more than the sleeps.
+    pub(crate) fn rest(&self, mut state: MutexGuard<'_, State>, seen: &mut u64, longest: Duration) -> bool {
+        let before = std::mem::replace(seen, state.leader_sleep);
+        if state.leader_sleeps.is_none() || before != *seen {
             return false;
         }
         state.driver_rests = true;
