@@ -20,6 +20,9 @@ const LONG: usize = 32 << 10;
 const LONE: usize = 4 << 10;
 /// Such trains in a row to one peer, without a sleep between, that are worth one.
 const TRAINS: u32 = 256;
+/// Trains in a row of another class than its own after which it takes theirs: each change costs three system calls, and where urgent
+/// trains and others take turns those of one class go the general way.
+const CLASSES: u32 = 16;
 /// Rounds of looks by a shortcut of which one looks at the socket itself too.
 const BESIDE: u32 = 8;
 /// Datagrams in a row that nothing was sent between: a stream, which many slots and joined datagrams take better.
@@ -58,6 +61,8 @@ pub(super) struct Use {
     source: Option<(SocketAddr, usize)>,
     /// To whom the last packets went, and how many.
     streak: Option<(SocketAddr, u32)>,
+    /// The class of the last trains for it, and how many, if that is not its own.
+    other_class: Option<(TrafficClass, u32)>,
     /// To whom the last trains went, and how many.
     trains: Option<(SocketAddr, u32)>,
     /// The system refused: it is not asked again.
@@ -90,7 +95,7 @@ impl Use {
             self.note_train(socket, train.dst);
         }
         if let Some(shortcut) = &mut self.open
-            && (shortcut.class() == class || shortcut.set_class(class).is_ok())
+            && takes(shortcut, &mut self.other_class, class)
             && socket.send_by(shortcut, train.dst, train.src, class, octets, train.segment)
         {
             return true;
@@ -158,7 +163,7 @@ impl Use {
         }
         self.bring_back(train.dst);
         let shortcut = self.open.as_deref_mut()?;
-        (shortcut.class() == class || shortcut.set_class(class).is_ok()).then_some(shortcut)
+        takes(shortcut, &mut self.other_class, class).then_some(shortcut)
     }
 
     /// Keeps a shortcut that was retired and has nothing left in it, if it was for trains: who waits for them to be
@@ -284,14 +289,28 @@ impl Use {
     }
 }
 
-/// How many went to `dst` in a row, with the one that goes now.
+/// Whether a train of this class leaves by a shortcut, which takes its class after a streak of such.
 #[inline]
-fn in_a_row(streak: &mut Option<(SocketAddr, u32)>, dst: SocketAddr) -> u32 {
+fn takes(shortcut: &mut Shortcut, other: &mut Option<(TrafficClass, u32)>, class: TrafficClass) -> bool {
+    if shortcut.class() == class {
+        *other = None;
+        return true;
+    }
+    let adopts = in_a_row(other, class) >= CLASSES && shortcut.set_class(class).is_ok();
+    if adopts {
+        *other = None;
+    }
+    adopts
+}
+
+/// How many in a row were of this value, with the one that goes now.
+#[inline]
+fn in_a_row<T: Copy + PartialEq>(streak: &mut Option<(T, u32)>, value: T) -> u32 {
     let before = streak
-        .filter(|(known, _)| *known == dst)
+        .filter(|(known, _)| *known == value)
         .map_or(0, |(_, count)| count);
     let count = before.saturating_add(1);
-    *streak = Some((dst, count));
+    *streak = Some((value, count));
     count
 }
 

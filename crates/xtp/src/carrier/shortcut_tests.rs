@@ -16,6 +16,20 @@ fn socket() -> UdpSocket {
     UdpSocket::bind(any, &SocketOptions::default()).expect("loopback")
 }
 
+fn long_train(dst: SocketAddr) -> Train {
+    Train {
+        dst,
+        src: None,
+        ecn: xtp_engine::Ecn::NotEct,
+        sort: None,
+        segment: LONG,
+        total: LONG,
+        count: 1,
+        probe: false,
+        pieces: 0..0,
+    }
+}
+
 fn carrier() -> Carrier {
     let socket = Arc::new(socket());
     let waker = Arc::new(Waker::new(socket.local_addr()));
@@ -52,6 +66,15 @@ impl Pair {
             taken.extend(batch.iter().map(|datagram| datagram.data[0]));
         }
         taken
+    }
+
+    /// Sends a long train by the shortcut, if there is one for it.
+    fn send_train(&mut self, class: TrafficClass) -> bool {
+        let train = long_train(self.peer.local_addr());
+        let carrier = &mut self.carrier;
+        carrier
+            .shortcut
+            .send_train(&carrier.socket, &train, class, &[7; LONG])
     }
 
     /// Until enough came in crowds.
@@ -146,23 +169,8 @@ fn a_sleep_and_another_source_begin_anew() {
 fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
     let mut pair = Pair::new();
     let octets = vec![7; LONG];
-    let train = Train {
-        dst: pair.peer.local_addr(),
-        src: None,
-        ecn: xtp_engine::Ecn::NotEct,
-        sort: None,
-        segment: LONG,
-        total: LONG,
-        count: 1,
-        probe: false,
-        pieces: 0..0,
-    };
-    let send = |pair: &mut Pair| {
-        let carrier = &mut pair.carrier;
-        carrier
-            .shortcut
-            .send_train(&carrier.socket, &train, TrafficClass::default(), &octets)
-    };
+    let train = long_train(pair.peer.local_addr());
+    let send = |pair: &mut Pair| pair.send_train(TrafficClass::default());
     assert!(pair.carrier.shortcut.retire().is_none(), "somebody sleeps");
     for _ in 0..2 * TRAINS {
         assert!(!send(&mut pair));
@@ -215,6 +223,29 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
     );
     assert!(uses.aside.is_none() && uses.open.is_none());
     drop(stranger);
+}
+
+/// Urgent trains and others to one peer: those of one class go by its shortcut, and what takes turns changes nothing there.
+#[test]
+fn a_shortcut_takes_another_class_after_a_streak_of_it() {
+    let mut pair = Pair::new();
+    let (bulk, urgent) = (TrafficClass::default(), TrafficClass::new(46, Ecn::NotEct));
+    for _ in 0..=TRAINS {
+        pair.send_train(bulk);
+    }
+    if pair.carrier.shortcut.refused {
+        return;
+    }
+    for _ in 0..2 * CLASSES {
+        assert!(pair.send_train(bulk));
+        assert!(!pair.send_train(urgent), "the general way");
+    }
+    assert!(pair.send_train(bulk));
+    for _ in 1..CLASSES {
+        assert!(!pair.send_train(urgent));
+    }
+    assert!(pair.send_train(urgent), "a streak");
+    assert!(!pair.send_train(bulk));
 }
 
 #[test]
