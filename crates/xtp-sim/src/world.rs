@@ -350,6 +350,8 @@ impl World {
             let about = self.net.owner(peer);
             self.reports.push(Report { at: now, host, about });
             self.hosts[host].port_unreachable(now, peer);
+            // Each report is an input of its own: a thousand packets of one moment are refused at one moment, too.
+            self.turns_at.1 = 0;
             self.turn(host);
         }
     }
@@ -549,3 +551,7 @@ impl World {
         number.map(|number| &self.tasks[number])
     }
 }
+
+#[cfg(test)]
+#[path = "world_tests.rs"]
+mod tests;
