@@ -39,6 +39,9 @@ use tombstone::Tombstones;
 const DATAGRAM_LIFE: Duration = Duration::from_secs(2);
 /// Pure datagrams known at once; they evict nobody but each other.
 const DATAGRAMS: usize = 65_536;
+/// A driver that was not called for so long may have been stopped until a moment before it came, however punctual it is: whether
+/// what came meanwhile is read can not be known. Longer than [`READING`], so that the clock of the records goes on.
+const UNSEEN: Duration = Duration::from_secs(2);
 /// Records of each kind that one call of [`AtMostOnce::expire`] forgets.
 const BATCH: usize = 64;
 
@@ -377,8 +380,8 @@ impl AtMostOnce {
         self.clock(now)
     }
 
-    /// The time of the records. A driver that comes late for what was to be forgotten finds all of it, for as long as it takes to
-    /// read what came while it slept.
+    /// The time of the records. A driver that comes late for what was to be forgotten, or was away until then, finds all of it, for
+    /// as long as it takes to read what came meanwhile.
     #[inline]
     fn clock(&mut self, now: Time) -> Time {
         if now > self.called + LATE {
@@ -395,7 +398,10 @@ impl AtMostOnce {
 
     #[cold]
     fn look_for_sleep(&mut self, now: Time) {
-        if let Some(late) = slept(self.called, || self.deadline(), now) {
+        let away = now.since(self.called) > UNSEEN;
+        let due = self.deadline().filter(|due| away && *due <= now);
+        let late = slept(self.called, || self.deadline(), now).or(due.map(|due| now.since(due)));
+        if let Some(late) = late {
             self.slept += late + READING;
             self.changed = true;
         }
