@@ -441,11 +441,11 @@ impl Pair {
         Time::ZERO + Duration::from_millis(self.naive.ms)
     }
 
-    /// A driver comes every second, and whenever something is to be forgotten: of one that sleeps the model knows nothing.
+    /// A driver comes four times a second, and whenever something is to be forgotten: of one that sleeps the model knows nothing.
     fn wait(&mut self, until: u64) {
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
         while self.naive.ms < until {
-            self.naive.ms = until.min(self.naive.ms + 1_000);
+            self.naive.ms = until.min(self.naive.ms + 250);
             let end = at(self.naive.ms);
             while let Some(due) = self.memory.deadline().filter(|due| *due <= end) {
                 self.memory.expire(due);
