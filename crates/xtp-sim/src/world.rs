@@ -91,7 +91,7 @@ pub struct World {
 }
 
 /// When a host did not run, nanoseconds of world time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Pause {
     /// When its last pause began.
     pub(crate) began: u64,
@@ -99,6 +99,8 @@ pub(crate) struct Pause {
     pub(crate) ended: u64,
     /// The longest of all.
     pub(crate) longest: u64,
+    /// From when to when, each of them.
+    pub(crate) spans: Vec<(u64, u64)>,
 }
 
 impl World {
