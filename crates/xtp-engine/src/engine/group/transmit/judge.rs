@@ -444,7 +444,8 @@ impl Transmitter {
     /// A member is out; it hears why.
     pub(super) fn drop_member(&mut self, index: u32, reason: DropReason, env: &mut GroupEnv<'_>) {
         let member = self.members.get(index);
-        if !member.is_open() {
+        // After the end nobody is out any more: an association that fetches, and the user's past, may be gone later than the group.
+        if self.is_over() || !member.is_open() {
             return;
         }
         if !matches!(
