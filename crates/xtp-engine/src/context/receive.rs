@@ -133,7 +133,7 @@ impl Context {
             && out.wrapping_sub(echo) < ECHO_AGE
     }
 
-    /// What was received once is not taken back (§3.10), and this left after all that came. A second context of the same FIRST says
+    /// What was received once is not taken back (§3.8), and this left after all that came. A second context of the same FIRST says
     /// so, to which what the first one has will never be sent.
     fn takes_back(&self, control: &Control, header: &Header) -> bool {
         control.rseq < self.writer.una
