@@ -276,6 +276,7 @@ impl World {
         let pause = self.pauses.entry(host).or_default();
         pause.longest = pause.longest.max(self.now - pause.began);
         pause.ended = self.now;
+        pause.spans.push((pause.began, self.now));
         if self.hosts[host].down {
             return;
         }

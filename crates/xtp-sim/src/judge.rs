@@ -1,6 +1,7 @@
 //! What must be true of every association once everything is over.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use xtp_engine::{CloseReason, CongestionKind};
 use xtp_wire::Caps;
@@ -192,8 +193,8 @@ fn judge_flow(
     ))
 }
 
-/// FIRSTs leave for so long, nanoseconds (§2.4.2).
-const LONG_SLEEP: u64 = 20_000_000_000;
+/// FIRSTs leave for so long (§2.4.2).
+const OPENING: Duration = Duration::from_secs(20);
 /// FIRSTs that leave for one association (§2.4.2).
 const FIRSTS: usize = 11;
 
@@ -229,14 +230,22 @@ fn accepted_at_most_once(plan: &Plan, world: &World, flow: &Flow, paradigm: Para
     Ok(())
 }
 
+/// Whether the initiator of a flow did not run when its association, of which nothing was heard, was over.
+fn slept_through(flow: &Flow, world: &World) -> bool {
+    let host = flow.spec.initiator;
+    let clock = world.hosts[host].config.clock;
+    let over = clock.world(clock.local(flow.opened_at) + OPENING);
+    let mut pauses = world.pauses.get(&host).into_iter().flat_map(|pause| &pause.spans);
+    pauses.any(|&(began, ended)| began <= over && over <= ended)
+}
+
 fn judge_datagram(flow: &Flow, world: &World, number: usize) -> Result<Verdict, String> {
     let Some(Outcome::Closed(reason)) = world.outcome(number, Side::Initiator) else {
         return Ok(Verdict::Failed);
     };
     // Nothing ever answers it (§2.3); but before all of several packets have left, its sender may learn that nobody has
     // the port (§2.6).
-    let slept = world.pauses.get(&flow.spec.initiator);
-    if *reason == CloseReason::Unreachable && slept.is_some_and(|pause| pause.longest > LONG_SLEEP) {
+    if *reason == CloseReason::Unreachable && slept_through(flow, world) {
         // A process that slept for so long repeats nothing: what was never answered fails (§3.7).
         return Ok(Verdict::Failed);
     }

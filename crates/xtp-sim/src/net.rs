@@ -327,7 +327,7 @@ impl Net {
                 // Nothing has come yet, and nothing could.
                 association.ends.iter_mut().for_each(|end| end.arrived_at = at);
             }
-            association.ends[side.index()].sent_at = at;
+            association.ends[side.index()].has_sent(at, &seen);
         }
         if let Some(records) = &mut self.records {
             records.push(Record {

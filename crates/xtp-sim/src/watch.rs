@@ -107,6 +107,7 @@ impl Association {
         let [one, two] = &self.ends;
         let sent = one.sent_at.max(two.sent_at);
         let of_late = |end: &&End| sent.saturating_sub(end.quiet.1) <= MEMORY;
+        let asked = self.ends.iter().filter_map(|end| end.asked);
         let quiet = self.ends.iter().filter(of_late).map(|end| end.quiet.0).max();
         Heard {
             sent,
@@ -117,6 +118,7 @@ impl Association {
                 0
             },
             arrived: one.arrived_at.min(two.arrived_at),
+            asked: asked.map(|(_, at)| sent.saturating_sub(at)).max().unwrap_or(0),
             slowest: self.slowest,
             paused: 0,
             fresh: !one.heard,

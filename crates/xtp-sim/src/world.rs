@@ -91,7 +91,7 @@ pub struct World {
 }
 
 /// When a host did not run, nanoseconds of world time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Pause {
     /// When its last pause began.
     pub(crate) began: u64,
@@ -99,6 +99,8 @@ pub(crate) struct Pause {
     pub(crate) ended: u64,
     /// The longest of all.
     pub(crate) longest: u64,
+    /// From when to when, each of them.
+    pub(crate) spans: Vec<(u64, u64)>,
 }
 
 impl World {
@@ -350,6 +352,8 @@ impl World {
             let about = self.net.owner(peer);
             self.reports.push(Report { at: now, host, about });
             self.hosts[host].port_unreachable(now, peer);
+            // Each report is an input of its own: a thousand packets of one moment are refused at one moment, too.
+            self.turns_at.1 = 0;
             self.turn(host);
         }
     }
@@ -549,3 +553,7 @@ impl World {
         number.map(|number| &self.tasks[number])
     }
 }
+
+#[cfg(test)]
+#[path = "world_tests.rs"]
+mod tests;

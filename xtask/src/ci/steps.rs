@@ -53,7 +53,7 @@ const ROTATING: Step = Step {
 
 /// All steps in the order in which they begin, as far as cores and target directories are free: what takes longest comes
 /// first, so that no core waits at the end.
-pub(super) const STEPS: [Step; 22] = [
+pub(super) const STEPS: [Step; 24] = [
     Step {
         name: "tests",
         purpose: "every test and every example of the documentation passes, tokio's included",
@@ -139,6 +139,20 @@ pub(super) const STEPS: [Step; 22] = [
         purpose: "seeds of short exchanges do",
         needs: &["checked"],
         work: |_| program(SEEDS, &[BASE, "2000", "--exchange"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "rough",
+        purpose: "seeds with hosts that sleep and carriers that take a part do",
+        needs: &["checked"],
+        work: |_| program(SEEDS, &[BASE, "1000", "--rough"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "roles",
+        purpose: "seeds of groups beside liars, deaf and crowds do",
+        needs: &["checked"],
+        work: |_| program(SEEDS, &[BASE, "2500", "--roles"]),
         ..ALWAYS
     },
     Step {

@@ -1,6 +1,7 @@
 //! Conformance 26.4: what a FIRST that comes again meets.
 
 use core::net::SocketAddr;
+use core::ops::Range;
 use core::time::Duration;
 
 use bytes::Bytes;
@@ -59,6 +60,13 @@ fn drive(memory: &mut AtMostOnce, until_ms: u64) {
         memory.expire(due);
     }
     memory.expire(at(until_ms));
+}
+
+/// A driver that has something else to do every second.
+fn attend(memory: &mut AtMostOnce, span_ms: Range<u64>) {
+    for ms in span_ms.step_by(1_000) {
+        memory.find(at(ms), heard(0, 0).src, 0);
+    }
 }
 
 fn judge(memory: &mut AtMostOnce, f: Heard) -> Verdict {
@@ -137,6 +145,47 @@ fn a_driver_that_slept_knows_what_it_knew_until_it_has_read_what_came() {
         drive(&mut memory, 260_000);
         assert_eq!((memory.tombstones(), memory.clients()), (0, 0));
     }
+}
+
+#[test]
+fn a_driver_that_was_away_until_a_record_was_due_knows_it_until_it_has_read_what_came() {
+    for late_ms in [0, 59, 300] {
+        let mut memory = memory(8);
+        let first = heard(0, 1);
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        end(&mut memory, 10, first);
+        // Nobody came for a minute, and a copy lay in the socket.
+        let due = memory.deadline().expect("a tombstone is forgotten");
+        assert_eq!(due, at(60_010));
+        let woken = 60_010 + late_ms;
+        memory.expire(at(woken));
+        let copy = |ms| Heard { ms, ..first };
+        assert!(
+            replays(judge(&mut memory, copy(woken + 900))),
+            "{late_ms} ms late"
+        );
+        // Then it is forgotten, although nobody comes but for this.
+        drive(&mut memory, 130_000);
+        assert_eq!(memory.tombstones(), 0, "{late_ms} ms late");
+    }
+}
+
+#[test]
+fn the_clock_of_records_goes_on_where_the_driver_comes_only_to_forget() {
+    let mut memory = memory(64);
+    let mut known = 0;
+    // A request every 2.5 s, and nothing else: each gap hides what may have come in it.
+    for n in 0..100 {
+        let now = u64::from(n) * 2_500;
+        while let Some(due) = memory.deadline().filter(|due| *due <= at(now)) {
+            memory.expire(due);
+        }
+        let first = heard(now, n);
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        end(&mut memory, now, first);
+        known = memory.tombstones().max(known);
+    }
+    assert!(known < 2 * 60_000 / 2_500, "{known} at once");
 }
 
 #[test]
@@ -479,8 +528,10 @@ fn end_shortens_and_expiry_is_bounded() {
     let found = memory.find(at(0), heard(0, 1).src, 1).expect("buried");
     memory.end_received(at(0), found);
     assert_eq!(memory.deadline(), Some(at(30_000)));
+    attend(&mut memory, 0..30_000);
     memory.expire(at(30_000));
     assert_eq!(memory.tombstones(), 999);
+    attend(&mut memory, 30_000..60_000);
     memory.expire(at(60_000));
     assert_eq!(memory.tombstones(), 999 - super::BATCH);
     assert_eq!(memory.deadline(), Some(at(60_000)), "there is more");

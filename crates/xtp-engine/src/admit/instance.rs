@@ -42,6 +42,13 @@ impl Instance {
         self.name.map(|name| (name, self.age_ms(now)))
     }
 
+    /// When it was started, and until when it is young; `None` if it has no name.
+    pub(crate) fn youth(self) -> Option<(Time, Time)> {
+        let since = Duration::from_millis(self.since_ms.max(0).cast_unsigned());
+        self.name
+            .map(|_| (Time::ZERO + since, Time::ZERO + since + LIFE_OF_A_COPY))
+    }
+
     fn age_ms(self, now: Time) -> u64 {
         let now_ms = (now.as_nanos() / 1_000_000).cast_signed();
         now_ms.saturating_sub(self.since_ms).max(0).cast_unsigned()
@@ -57,8 +64,8 @@ impl Instance {
         name.is_some() && self.name == name
     }
 
-    /// Whether a FIRST that names `name` may have been meant for another one. `same_clock`: it comes from this host, so
-    /// that its time of creation tells.
+    /// Whether a FIRST that came at `now` and names `name` may have been meant for another one. `same_clock`: it comes from this
+    /// host, so that its time of creation tells.
     pub(crate) fn refuses(self, now: Time, name: Option<u64>, same_clock: bool) -> bool {
         match name {
             Some(_) => self.name.is_some() && !self.is_called(name),

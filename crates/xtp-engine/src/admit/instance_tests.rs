@@ -1,9 +1,12 @@
 //! Every order of events around a restart, whatever the clocks say: no request is run twice, and those that could be saved
 //! are.
 
+use core::net::SocketAddr;
 use std::collections::HashSet;
 
 use super::*;
+use crate::EngineConfig;
+use crate::admit::AtMostOnce;
 
 /// One step of the model: as long as half a copy lives.
 const STEP: u64 = 25_000;
@@ -298,4 +301,43 @@ fn an_instance_ages_whatever_becomes_of_utc() {
     }
     let nameless = Instance::new(None, 0);
     assert!(!nameless.refuses(at(0), None, false) && !nameless.refuses(at(0), Some(1), false));
+}
+
+/// A memory of an instance that was started at 1 s, called at these moments, milliseconds; whether it refuses then what names none.
+fn refuses_when_called(calls: &[u64]) -> bool {
+    let mut config = EngineConfig::new([7; 32]);
+    (config.started_utc_ms, config.utc_offset_ms) = (Some(1_000), 0);
+    let mut memory = AtMostOnce::new(&config, [1; 16]);
+    for &ms in calls {
+        let now = Time::ZERO + Duration::from_millis(ms);
+        memory.find(now, SocketAddr::from(([192, 0, 2, 1], 40_000)), 9);
+    }
+    let instance = Instance::new(config.started_utc_ms, config.utc_offset_ms);
+    instance.refuses(memory.came_since(), None, false)
+}
+
+#[test]
+fn an_instance_that_slept_while_it_was_young_is_young_until_it_has_read_what_came() {
+    assert!(refuses_when_called(&[2_000]));
+    // It was stopped for a minute; the copies that lie in its socket came before it was of age.
+    assert!(refuses_when_called(&[2_000, 62_000]));
+    assert!(refuses_when_called(&[2_000, 62_000, 62_500, 62_999]));
+    assert!(!refuses_when_called(&[2_000, 62_000, 62_500, 63_000]));
+    // So was one that was stopped before it was called at all.
+    assert!(refuses_when_called(&[62_000]));
+    // One that came when it came of age has read them, and one that is busy reads them all the time.
+    assert!(!refuses_when_called(&[2_000, 51_000, 80_000]));
+    let busy: Vec<u64> = (2_000..=51_200).step_by(200).collect();
+    assert!(!refuses_when_called(&busy));
+}
+
+#[test]
+fn an_instance_is_called_when_it_comes_of_age() {
+    let mut config = EngineConfig::new([7; 32]);
+    (config.started_utc_ms, config.utc_offset_ms) = (Some(1_000), 0);
+    let mut memory = AtMostOnce::new(&config, [1; 16]);
+    let of_age = Time::ZERO + Duration::from_secs(51);
+    assert_eq!(memory.deadline(), Some(of_age));
+    memory.expire(of_age);
+    assert_eq!(memory.deadline(), None);
 }

@@ -39,6 +39,9 @@ use tombstone::Tombstones;
 const DATAGRAM_LIFE: Duration = Duration::from_secs(2);
 /// Pure datagrams known at once; they evict nobody but each other.
 const DATAGRAMS: usize = 65_536;
+/// A driver that was not called for so long may have been stopped until a moment before it came, however punctual it is: whether
+/// what came meanwhile is read can not be known. Longer than [`READING`], so that the clock of the records goes on.
+const UNSEEN: Duration = Duration::from_secs(2);
 /// Records of each kind that one call of [`AtMostOnce::expire`] forgets.
 const BATCH: usize = 64;
 
@@ -72,6 +75,12 @@ pub(crate) struct AtMostOnce {
     /// How much of it the driver slept through: the clock of all records but ages is so much behind. What was sent meanwhile
     /// lies unread in the host's sockets, and is no older for it.
     slept: Duration,
+    /// When the driver came again after it had been away, and when it was there before: what is read in the second after the one may
+    /// have come since the other.
+    back: Time,
+    away_since: Time,
+    /// When this instance was started, and until when it is young, if it has a name.
+    youth: Option<(Time, Time)>,
     /// The latest time of that clock: lists stay in order if a clock runs backwards.
     now: Time,
     /// The deadline as of the last [`AtMostOnce::refresh`], and whether it may have moved since.
@@ -91,9 +100,12 @@ impl AtMostOnce {
             freed: Vec::new(),
             called: Time::ZERO,
             slept: Duration::ZERO,
+            back: Time::ZERO,
+            away_since: Time::ZERO,
+            youth: Instance::new(config.started_utc_ms, config.utc_offset_ms).youth(),
             now: Time::ZERO,
             soonest: None,
-            changed: false,
+            changed: true,
         }
     }
 
@@ -162,7 +174,7 @@ impl AtMostOnce {
             Some(time)
                 if self
                     .ages
-                    .refused(self.called, utc_ms, self.ages.bucket(src.ip()), time) =>
+                    .refused(self.came_since(), utc_ms, self.ages.bucket(src.ip()), time) =>
             {
                 Verdict::RefuseAge
             }
@@ -205,7 +217,7 @@ impl AtMostOnce {
         let spot = time.map(|time| (bucket, widen(utc_ms, time)));
         let mut spilled = SmallVec::new();
         let numbers = (client.client, client.n, client.low);
-        let sure_from = match self.ages.evicted_lately(self.called) {
+        let sure_from = match self.ages.evicted_lately(self.came_since()) {
             true => now + Duration::from_millis(LIFE_OF_A_FIRST.unsigned_abs()),
             false => now,
         };
@@ -346,8 +358,21 @@ impl AtMostOnce {
     fn find_soonest(&self) -> Option<Time> {
         let datagram = self.datagrams.oldest().map(|(_, seen)| *seen + DATAGRAM_LIFE);
         let due = sooner(sooner(self.table.deadline(), self.clients.deadline()), datagram);
+        // An instance of age was there when it came of age, or has read what came until it was there again.
+        let youth = self
+            .youth
+            .map(|(_, until)| until)
+            .filter(|until| self.called < *until);
         // By the caller's clock, which does not stand behind.
-        due.map(|at| at + self.slept)
+        sooner(due.map(|at| at + self.slept), youth)
+    }
+
+    /// Since when what is read now may lie in the host's sockets: nobody read it while the driver was away.
+    pub(crate) fn came_since(&self) -> Time {
+        match self.called < self.back + READING {
+            true => self.away_since,
+            false => self.called,
+        }
     }
 
     /// Tombstones held.
@@ -377,8 +402,8 @@ impl AtMostOnce {
         self.clock(now)
     }
 
-    /// The time of the records. A driver that comes late for what was to be forgotten finds all of it, for as long as it takes to
-    /// read what came while it slept.
+    /// The time of the records. A driver that comes late for what was to be forgotten, or was away until then, finds all of it, for
+    /// as long as it takes to read what came meanwhile.
     #[inline]
     fn clock(&mut self, now: Time) -> Time {
         if now > self.called + LATE {
@@ -395,7 +420,18 @@ impl AtMostOnce {
 
     #[cold]
     fn look_for_sleep(&mut self, now: Time) {
-        if let Some(late) = slept(self.called, || self.deadline(), now) {
+        // What came before the very first call came to an instance that had just been started.
+        let before = match self.called {
+            Time::ZERO => self.youth.map(|(since, _)| since),
+            called => Some(called),
+        };
+        if let Some(before) = before.filter(|_| now >= self.back + READING) {
+            (self.away_since, self.back) = (before, now);
+        }
+        let away = now.since(self.called) > UNSEEN;
+        let due = self.deadline().filter(|due| away && *due <= now);
+        let late = slept(self.called, || self.deadline(), now).or(due.map(|due| now.since(due)));
+        if let Some(late) = late {
             self.slept += late + READING;
             self.changed = true;
         }

@@ -11,7 +11,7 @@ use crate::plausible::{ECHO_AGE, WIDE, status_is_possible};
 use crate::recv::{Assembly, Payload};
 use crate::time::Time;
 use core::time::Duration;
-use xtp_wire::{Body, DataSegment, Format, Header, Options, serial_gt};
+use xtp_wire::{Body, Control, DataSegment, Format, Header, Options, serial_gt};
 
 /// Lower bound of W (§2.9).
 const MIN_WINDOW: u64 = 1 << 20;
@@ -95,6 +95,7 @@ impl Context {
             Some(control) => {
                 status_is_possible(body, *control, self.writer.nxt)
                     && self.echo_is_plausible(control.echo, header)
+                    && !self.takes_back(control, header)
             }
             None => true,
         }
@@ -130,6 +131,18 @@ impl Context {
             && !serial_gt(self.writer.first_sync, echo)
             && echo != before_first
             && out.wrapping_sub(echo) < ECHO_AGE
+    }
+
+    /// What was received once is not taken back (§3.8), and this left after all that came. A second context of the same FIRST says
+    /// so, to which what the first one has will never be sent.
+    fn takes_back(&self, control: &Control, header: &Header) -> bool {
+        control.rseq < self.writer.una
+            && self
+                .reader
+                .sync_in
+                .is_some_and(|newest| serial_gt(header.sync, newest))
+            && self.state.is_live()
+            && !self.pattern.no_feedback
     }
 
     pub(super) fn note_arrival(&mut self, env: &mut Env<'_>, input: &Input<'_>) {

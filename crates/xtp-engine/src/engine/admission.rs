@@ -256,7 +256,7 @@ impl Engine {
         (claim.time.is_some() || claim.instance.is_some())
             && self
                 .instance
-                .refuses(self.now, claim.instance, self.is_local(src))
+                .refuses(self.at_most_once.came_since(), claim.instance, self.is_local(src))
     }
 
     /// §7.4: whether a context may be made, and whether its source is validated from the start.

@@ -145,3 +145,32 @@ fn a_window_that_was_overtaken_is_not_taken() {
     assert_eq!(window(&mut world, 1, newer, 50_000), Some(50_000));
     assert_eq!(window(&mut world, 0, old, 20_000), Some(50_000));
 }
+
+/// A second context of one FIRST lacks what the first one confirmed, which is never sent again: an end that believed it to be its peer
+/// asked it for ever.
+#[test]
+fn a_peer_that_takes_back_what_it_confirmed_is_not_there() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        let id = world.open(paradigm::stream(PORT));
+        world.send(0, id, 300);
+        world.run(40 * MS);
+        world.lose = [usize::MAX; 2];
+        world.send(0, id, 100);
+        world.ends[0].close_writer(world.now, id).unwrap();
+        let mut view = View::of(&world, 0);
+        for _ in 0..800 {
+            world.run(100 * MS);
+            if world.closed(0).is_empty() {
+                let (sync, newest) = (view.sync.wrapping_add(1), View::of(&world, 0));
+                view = View { sync, ..newest };
+                let control = Control {
+                    rseq: 200,
+                    ..view.control()
+                };
+                world.forge(0, &view.cntl(Options::empty(), control));
+            }
+        }
+        assert!(!world.closed(0).is_empty(), "ahead: {ahead}");
+    }
+}

@@ -10,6 +10,8 @@ pub struct Heard {
     /// The longest time one of the ends heard nothing, if it heard again not long ago: a timer that had doubled until
     /// then may still run.
     pub quiet: u64,
+    /// For how long the oldest question of one of its ends had no answer when the last packet left.
+    pub asked: u64,
     /// How long its initiator waited for the first answer, if that came not long ago: its first round trip, however often its FIRST was
     /// answered before.
     pub first: u64,
@@ -32,13 +34,14 @@ pub const MEMORY: u64 = 15_000_000_000;
 /// How long after its last packet an association may be silent while something is unacknowledged: the first period of WTIMER is
 /// three times the round trip that was measured first, and every repetition doubles it, so that the next gap is as long as the
 /// time without an answer, which may be more than twice that since anything came; 10 s at most. While other packets come, a
-/// question that is not answered doubles a period that was long at first. Before anything was heard
-/// WTIMER may begin with 2 s, and who is found elsewhere begins anew.
+/// question that is not answered doubles a period that was long at first, and the next gap is as long as the time since the question.
+/// Before anything was heard WTIMER may begin with 2 s, and who is found elsewhere begins anew.
 pub fn allowed(heard: Heard) -> u64 {
     let unanswered = heard.sent.saturating_sub(heard.arrived).max(heard.quiet);
     let round = 2 * heard.slowest + heard.paused;
     let base = if heard.fresh { 2 * BASE } else { BASE };
-    (base + (unanswered * 9 / 4).max(6 * heard.first) + 3 * round).min(LONGEST)
+    let grown = (unanswered * 9 / 4).max(6 * heard.first).max(heard.asked);
+    (base + grown + 3 * round).min(LONGEST)
 }
 
 #[cfg(test)]

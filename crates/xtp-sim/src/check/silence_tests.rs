@@ -18,6 +18,8 @@ fn a_gap_may_grow_with_the_time_without_an_answer_up_to_the_longest_period() {
     assert_eq!(allowed(Heard { quiet, ..heard(0) }), 8_150_000_000);
     let fresh = true;
     assert_eq!(allowed(Heard { fresh, ..heard(0) }), 2_800_000_000);
+    let asked = 4 * SECOND;
+    assert_eq!(allowed(Heard { asked, ..heard(0) }), 5_400_000_000);
     let first = SECOND;
     assert_eq!(allowed(Heard { first, ..heard(0) }), 7_400_000_000);
     let slowest = SECOND / 10;

@@ -44,6 +44,8 @@ pub struct End {
     pub quiet: (u64, u64),
     /// How long after FIRST anything reached it, and when that was.
     pub first: (u64, u64),
+    /// Its oldest question that nothing has answered: the sync, and when it left.
+    pub asked: Option<(u32, u64)>,
     /// Octets of the other end's stream it has reported.
     acknowledged: u64,
     growth: GrowthCheck,
@@ -227,7 +229,8 @@ impl WireCheck {
         association.slowest = association.slowest.max(took);
         association.fastest = Some(association.fastest.map_or(took, |fastest| fastest.min(took)));
         let to = if returned { owner } else { owner.other() };
-        association.ends[to.index()].hear(at);
+        let echo = seen.control.map(|control| control.echo);
+        association.ends[to.index()].hear(at, echo);
         association.refused |= to == Side::Initiator && seen.format == Format::Diag;
         if seen.format == Format::First {
             association.moved |= *association.first_from.get_or_insert(src) != src;
@@ -238,7 +241,7 @@ impl WireCheck {
                 from: src,
                 octets: seen.size as u64,
                 proves: returned || token || seen.answers_challenge,
-                echo: seen.control.map(|control| control.echo),
+                echo,
             };
             self.amplification.arrived(number, packet);
         }
@@ -333,7 +336,17 @@ impl Association {
 }
 
 impl End {
-    fn hear(&mut self, at: u64) {
+    /// A packet of it left at this moment of the world.
+    pub(crate) fn has_sent(&mut self, at: u64, seen: &Seen) {
+        self.sent_at = at;
+        if seen.has(Options::SREQ) {
+            self.asked.get_or_insert((seen.sync, at));
+        }
+    }
+
+    fn hear(&mut self, at: u64, echo: Option<u32>) {
+        let is_answer = |(sync, _): &(u32, u64)| echo.is_some_and(|echo| !serial_gt(*sync, echo));
+        self.asked = self.asked.filter(|asked| !is_answer(asked));
         let gap = at.saturating_sub(self.arrived_at);
         if gap >= self.quiet.0 || at.saturating_sub(self.quiet.1) > silence::MEMORY {
             self.quiet = (gap, at);

@@ -79,6 +79,27 @@ fn neither_direction_pauses_rates_clocks_nor_refused_sending_excuse_anything() {
 }
 
 #[test]
+fn a_datagram_whose_sender_slept_when_it_was_over_has_failed() {
+    // Between its first packets and the moment after which none leaves.
+    for (from, until) in [(5_u32, 20_004_u32), (5, 50_000)] {
+        let mut plan = Plan::calm(1);
+        let size = Size {
+            message: 40_000,
+            count: 1,
+            answer: 0,
+            pause: Duration::ZERO,
+        };
+        plan.flows = vec![(Paradigm::LongDatagram, Paradigm::LongDatagram.flow(size))];
+        let faults = vec![(from * MS, Fault::Pause(0)), (until * MS, Fault::Resume(0))];
+        let class = FaultClass::PausedReader;
+        plan.troubles = vec![Trouble { class, faults }];
+        plan.heal_at = 100_000 * MS;
+        let (report, _) = run_plan(&plan, 1);
+        assert_eq!((report.failure, report.clean), (None, 0), "until {until} ms");
+    }
+}
+
+#[test]
 fn a_move_is_survived_once_the_keys_were_exchanged() {
     for host in [0, 1] {
         let class = FaultClass::AddressChange;

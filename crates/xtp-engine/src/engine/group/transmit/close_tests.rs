@@ -1,7 +1,8 @@
 //! Tests of the beginning and the end.
 
 use super::super::scripted::*;
-use crate::group::{CastOptions, GroupClose, GroupEvent, Require, Slow};
+use crate::engine::group::Party;
+use crate::group::{CastOptions, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
 use xtp_wire::{DiagCode, DiagValue, Options, ToGroup, ToMember};
 
@@ -110,6 +111,32 @@ fn any_one_is_enough_and_the_other_hears_that_it_is_over() {
         (other.at, Some(gone)),
         "nobody is left who could supply it"
     );
+}
+
+#[test]
+fn nobody_is_out_after_the_end() {
+    let (mut stage, mut one, mut other) = two(CastOptions {
+        require: Require::AnyOf(1),
+        expect: Some(2),
+        ..CastOptions::default()
+    });
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(100);
+    stage.finish();
+    stage.run(50 * MS);
+    let echo = newest(&stage.heard);
+    one.status(&mut stage, 100, echo, Options::RCLOSE);
+    stage.run(SECOND);
+    // The user says that it does not have what the other one was fetching.
+    let id = stage.id;
+    let gone = stage.engine.with_party(id, |party, env| match party {
+        Party::Transmitter(transmitter) => transmitter.past_is_gone(MemberId(1), env),
+        _ => unreachable!("a transmitter"),
+    });
+    gone.expect("it is known");
+    stage.run(SECOND);
+    assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));
 }
 
 /// What was said to a member alone that it is let go: whether with WCLOSE, and where the stream ended.

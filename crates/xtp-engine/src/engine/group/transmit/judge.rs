@@ -59,7 +59,7 @@ pub(super) struct Judge {
     pub(super) next: Option<Time>,
     /// Since when everything is sent and nobody holds the window any more.
     pub(super) rest_since: Option<Time>,
-    /// What each of the slow ones lacked then: so much time it is given, however near its end it has come.
+    /// What each of the slow ones lacked then, or when it came after that: so much time it is given, however near its end it has come.
     lacked: BTreeMap<u32, u64>,
     /// Since when everything has left.
     sent_since: Option<Time>,
@@ -169,12 +169,12 @@ impl Transmitter {
         let sent = self.stream.is_sent();
         self.judge.sent_since = self.judge.sent_since.or(sent.then_some(now));
         let rest = self.is_ending() || (self.stream.is_sent() && self.members.nobody_to_wait_for());
-        if rest && self.judge.rest_since.is_none() {
-            let nxt = self.stream.nxt;
-            let open = self.members.iter().filter(|(_, member)| member.is_open());
-            self.judge.lacked = open
-                .map(|(index, member)| (index, nxt.saturating_sub(member.rseq)))
-                .collect();
+        if self.judge.rest_since.is_none() {
+            self.judge.lacked.clear();
+        }
+        for (index, member) in self.members.iter().filter(|(_, member)| rest && member.is_open()) {
+            let missing = self.stream.nxt.saturating_sub(member.rseq);
+            self.judge.lacked.entry(index).or_insert(missing);
         }
         self.judge.rest_since = match rest {
             true => self.judge.rest_since.or(Some(now)),
@@ -192,10 +192,13 @@ impl Transmitter {
         let member = self.members.get(index);
         let (slow, patience) = (self.options.slow, self.options.patience);
         let quiet = now.since(member.heard);
-        let rest = self.judge.rest_since;
+        // The patience with one that came later begins when it came, but nobody holds up the end by coming again and again.
+        let begun = |since: Time| member.joined.max(since).min(since + patience);
+        let rest = self.judge.rest_since.map(begun);
         let waited = match (slow, rest, self.judge.only_laggards_since) {
             (Slow::Wait, ..) => quiet,
-            (_, Some(since), _) | (_, None, Some(since)) => now.since(since).min(quiet),
+            (_, Some(since), _) => now.since(since).min(quiet),
+            (_, None, Some(since)) => now.since(begun(since)).min(quiet),
             _ => Duration::ZERO,
         };
         if waited > patience {
@@ -444,7 +447,8 @@ impl Transmitter {
     /// A member is out; it hears why.
     pub(super) fn drop_member(&mut self, index: u32, reason: DropReason, env: &mut GroupEnv<'_>) {
         let member = self.members.get(index);
-        if !member.is_open() {
+        // After the end nobody is out any more: an association that fetches, and the user's past, may be gone later than the group.
+        if self.is_over() || !member.is_open() {
             return;
         }
         if !matches!(

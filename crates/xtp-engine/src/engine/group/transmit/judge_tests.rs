@@ -396,6 +396,38 @@ fn a_slow_one_is_given_time_for_all_that_it_lacked() {
 }
 
 #[test]
+fn patience_with_one_that_came_later_begins_when_it_came() {
+    let (mut stage, mut one, _) = stage(CastOptions {
+        patience: 2 * SECOND,
+        window: 400_000,
+        ..CastOptions::default()
+    });
+    stage.write(1_000_000);
+    stage.finish();
+    one_answers(&mut stage, &mut one, 3 * SECOND);
+    assert_eq!(stage.position(), 1_000_000);
+    // It comes too late to hold the window, and all others are done before it has confirmed that.
+    let mut late = Actor::new(3, one.group);
+    late.join(&mut stage, 0, Options::empty());
+    stage.run(10 * MS);
+    let (seq, _, sync) = late.answer(&stage.heard).expect("it is answered");
+    let echo = newest(&stage.heard);
+    one.status(&mut stage, 1_000_000, echo, Options::RCLOSE);
+    let rest = stage.now;
+    stage.run(900 * MS);
+    late.confirm(&mut stage, seq, sync);
+    let out = GroupEvent::Dropped(MemberId(2), DropReason::TooSlow);
+    while stage.now.since(rest) < 30 * SECOND && !stage.events.contains(&out) {
+        stage.run(100 * MS);
+        let echo = newest(&stage.heard);
+        late.status(&mut stage, 0, echo, Options::empty());
+    }
+    // A million octets at 64 KiB a second are fifteen seconds and more, two are the patience.
+    let given = stage.now.since(rest);
+    assert!(given > 17_700 * MS && given < 18_300 * MS, "{given:?}");
+}
+
+#[test]
 fn any_patience_can_be_had() {
     let (mut stage, mut one, _) = stage(CastOptions {
         patience: Duration::MAX,
