@@ -140,6 +140,25 @@ fn a_driver_that_slept_knows_what_it_knew_until_it_has_read_what_came() {
 }
 
 #[test]
+fn a_driver_that_slept_until_something_was_to_be_forgotten_reads_first_what_came() {
+    for late in [0, 1, 65, 299] {
+        let mut memory = memory(8);
+        let first = heard(0, 1);
+        assert_eq!(begin(&mut memory, first), Verdict::New);
+        end(&mut memory, 10, first);
+        // It seems to be on time.
+        let due = memory.deadline().expect("a record").as_nanos() / 1_000_000;
+        memory.expire(at(due + late));
+        for ms in [due + late, due + late + 900] {
+            let copy = Heard { ms, ..first };
+            assert!(replays(judge(&mut memory, copy)), "{late}: {ms}");
+        }
+        drive(&mut memory, 260_000);
+        assert_eq!((memory.tombstones(), memory.clients()), (0, 0));
+    }
+}
+
+#[test]
 fn a_driver_that_is_busy_has_not_slept() {
     let mut memory = memory(8);
     let first = heard(0, 1);
@@ -479,8 +498,10 @@ fn end_shortens_and_expiry_is_bounded() {
     let found = memory.find(at(0), heard(0, 1).src, 1).expect("buried");
     memory.end_received(at(0), found);
     assert_eq!(memory.deadline(), Some(at(30_000)));
+    memory.expire(at(29_500));
     memory.expire(at(30_000));
     assert_eq!(memory.tombstones(), 999);
+    memory.expire(at(59_500));
     memory.expire(at(60_000));
     assert_eq!(memory.tombstones(), 999 - super::BATCH);
     assert_eq!(memory.deadline(), Some(at(60_000)), "there is more");

@@ -441,10 +441,12 @@ impl Pair {
         Time::ZERO + Duration::from_millis(self.naive.ms)
     }
 
-    /// A driver comes whenever something is to be forgotten: of one that sleeps the model knows nothing.
+    /// A driver comes whenever something is to be forgotten, and a moment before: of one that sleeps the model knows nothing.
     fn wait(&mut self, until: u64) {
         let end = Time::ZERO + Duration::from_millis(until);
         while let Some(due) = self.memory.deadline().filter(|due| *due <= end) {
+            let before = due.since(Time::ZERO + Duration::from_millis(1_000));
+            self.memory.expire(Time::ZERO + before);
             self.memory.expire(due);
         }
         self.naive.ms = until;
