@@ -74,6 +74,8 @@ pub use sys::batch::{
 #[doc(hidden)]
 pub use sys::failing::Faults;
 pub use sys::shortcut::{Bell, Shortcut};
+#[doc(hidden)]
+pub use sys::wired::Wire;
 pub use sys::{FrameMemory, FrameRegion};
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, TrafficClass, Train};
 

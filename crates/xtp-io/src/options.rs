@@ -1,6 +1,7 @@
 //! What a caller can choose when a socket is bound.
 
 use crate::sys::failing::Faults;
+use crate::sys::wired::Wire;
 
 /// Which implementation carries the datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,6 +18,9 @@ pub enum Backend {
     /// [`Backend::Auto`] whose calls fail as these say: how tests come to what is done about each error.
     #[doc(hidden)]
     Failing(&'static Faults),
+    /// None that reaches a network: what is sent and received passes through memory.
+    #[doc(hidden)]
+    Wired(&'static Wire),
 }
 
 /// What a system does not offer ([`Backend::Lacking`]). Default: it offers everything.

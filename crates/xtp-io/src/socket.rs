@@ -12,7 +12,7 @@ use crate::address::canonical;
 use crate::capabilities::Capabilities;
 use crate::counters::{Counters, Counts, add};
 use crate::error::{IoError, SocketError};
-use crate::options::SocketOptions;
+use crate::options::{Backend, SocketOptions};
 use crate::readiness::{Interest, Readiness};
 use crate::sys::{self, DatagramIo, Endpoint, RecvBatch};
 use crate::train::{Envelope, SendOutcome, TrafficClass, Train};
@@ -72,6 +72,10 @@ impl UdpSocket {
             .local_addr()
             .and_then(|local| local.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into()))
             .map_err(|source| IoError::Bind { addr, source })?;
+        let local = match options.backend {
+            Backend::Wired(wire) => wire.address(),
+            _ => local,
+        };
 
         let mut capabilities = Capabilities {
             recv_buffer_asked: options.recv_buffer,

@@ -17,10 +17,14 @@ use crate::paradigm::Paradigm;
 use crate::rng::Rng;
 use crate::seed::Plan;
 use crate::trace::Side;
+use crate::trouble::FaultClass;
 use crate::world::World;
 
 /// Longest message taken as it comes.
 const LIMIT: usize = 1 << 20;
+
+/// The stream that sleepers are drawn from.
+const SLEEPERS: u64 = 93;
 
 /// What is exchanged.
 const KINDS: [Paradigm; 6] = [
@@ -42,7 +46,27 @@ impl Plan {
         for (_, flow) in &mut plan.flows {
             flow.left_out |= flow.series.is_none();
         }
+        plan.draw_sleepers(&mut Rng::new(seed, SLEEPERS));
         plan
+    }
+
+    /// In some seeds hosts of exchanges do not run for 10 ms to two minutes: what they asked, answered and remember waits meanwhile.
+    fn draw_sleepers(&mut self, rng: &mut Rng) {
+        if !rng.percent(40) {
+            return;
+        }
+        self.classes.insert(FaultClass::PausedReader);
+        for _ in 0..rng.range(1, 3) {
+            let flows = self.flows.iter().map(|(_, flow)| flow);
+            let exchanges: Vec<_> = flows.filter(|flow| !flow.left_out).collect();
+            let flow = exchanges[rng.range(0, exchanges.len() as u64 - 1) as usize];
+            let host = rng.pick(&[flow.initiator, flow.responder]);
+            let begun = flow.start.as_millis() as u64;
+            let latest = rng.pick(&[20, 200, 1_500, 6_000]);
+            let at = begun + rng.range(0, latest);
+            let span = rng.pick(&[10, 100, 1_000, 10_000]) * rng.range(1, 12);
+            self.pause(host, at, span);
+        }
     }
 
     /// Draws how hosts are driven, and series of exchanges between them.

@@ -3,7 +3,14 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use xtp_engine::Time;
+#[cfg(not(test))]
 use xtp_io::monotonic_nanos;
+
+#[cfg(test)]
+#[path = "clock_testing.rs"]
+pub(crate) mod testing;
+#[cfg(test)]
+use testing::monotonic_nanos;
 
 /// Counts nanoseconds since it was made. Reading it is the only use of the system's clock on the hot path.
 #[derive(Copy, Clone, Debug)]

@@ -134,6 +134,46 @@ fn room_and_marks_are_told_once() {
 }
 
 #[test]
+fn room_for_what_was_written_without_waiting_is_told() {
+    let (server, address, client) = pair();
+    let listener = server.listen_streams(PORT).expect("a free number");
+    let driver = server.spawn_driver().expect("a thread");
+    let mut options = paradigm::stream(PORT);
+    options.tuning.send_capacity = 4_096;
+    let stream = client.open(address, options).expect("options in range");
+    stream.connect(Some(LONG)).expect("it answers");
+    let set = client.poll_set();
+    set.add(&stream, 1).expect("its own stream");
+    let reader = listener.accept().expect("it waits").into_stream();
+    let data = pattern(100_000);
+    let mut written = 0;
+    // What finds no room in part was refused, too.
+    for piece in [3_000, 1_500, 4_096].into_iter().cycle() {
+        let piece = piece.min(data.len() - written);
+        match stream.try_write(&data[written..][..piece]) {
+            Ok(taken) => {
+                written += taken;
+                if written == data.len() {
+                    break;
+                }
+                if taken < piece {
+                    assert_eq!(wait(&set), [1]);
+                }
+            }
+            Err(Error::WouldBlock) => assert_eq!(wait(&set), [1]),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    drop(driver);
+    let closing = std::thread::spawn(move || stream.close().expect("confirmed"));
+    let mut read = Vec::new();
+    std::io::Read::read_to_end(&mut &reader, &mut read).expect("the end");
+    assert!(read == data);
+    drop(reader);
+    closing.join().expect("no panic");
+}
+
+#[test]
 fn one_thread_has_many_calls_under_way() {
     let (server, address, client) = pair();
     let listener = server.listen(PORT).expect("a free number");

@@ -610,3 +610,25 @@ fn short_writes_are_gathered() {
         assert!(packets[0] < packets[1] / 4, "{packets:?}");
     });
 }
+
+#[test]
+fn tasks_on_a_stream_that_another_aborts_are_told() {
+    run(async {
+        let (server, address, client) = pair();
+        let listener = server.listen_streams(PORT).expect("a free number");
+        for started in [true, false] {
+            let stream = client.open(address, paradigm::stream(PORT)).expect("a context");
+            if started {
+                stream.send("something").await.expect("room");
+            }
+            let aborting = async {
+                ::tokio::task::yield_now().await;
+                stream.as_sync().abort_shared();
+            };
+            let (one, other, ()) = ::tokio::join!(stream.recv_message(), stream.recv_chunk(), aborting);
+            one.expect_err("it is over");
+            other.expect_err("it is over");
+        }
+        drop(listener);
+    });
+}

@@ -69,7 +69,7 @@ pub enum DropReason {
 pub struct MemberReport {
     /// Which one.
     pub member: MemberId,
-    /// Its address.
+    /// Its address; of a receiver of a datagram that of its first confirmation.
     pub address: SocketAddr,
     /// The name it gave itself; else empty.
     pub name: String,

@@ -29,6 +29,7 @@ mod linux;
 mod plain;
 mod poll;
 pub(crate) mod shortcut;
+pub(crate) mod wired;
 
 pub(crate) use batch::RecvBatch;
 #[cfg(xtp_loom)]
@@ -205,6 +206,10 @@ pub(crate) fn open(
             open(endpoint, &options, capabilities),
             faults,
         ));
+    }
+    if let Backend::Wired(wire) = options.backend {
+        capabilities.backend = "wired";
+        return Box::new(wired::WiredIo(wire));
     }
     #[cfg(target_os = "linux")]
     if options.backend != Backend::Plain {

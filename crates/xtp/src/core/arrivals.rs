@@ -146,6 +146,12 @@ impl Queue {
         !self.waiting.is_empty()
     }
 
+    /// What is here: associations, octets of them, and those held back.
+    #[cfg(all(test, feature = "tokio"))]
+    pub(super) fn left(&self) -> [usize; 3] {
+        [self.waiting.len(), self.octets, self.held_back]
+    }
+
     fn next_number(&self) -> u64 {
         self.first + self.waiting.len() as u64
     }

@@ -229,7 +229,7 @@ impl Core {
     }
 
     /// Whether something is gathered that did not leave.
-    pub(super) fn has_gathered(&self) -> bool {
+    pub(crate) fn has_gathered(&self) -> bool {
         !self.gathering.streams.is_empty()
     }
 }

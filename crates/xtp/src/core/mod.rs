@@ -34,6 +34,8 @@ mod expect;
 mod gathered;
 mod gathering;
 pub(crate) mod group;
+#[cfg(all(test, feature = "tokio"))]
+mod leftovers_testing;
 mod matching;
 pub(crate) mod ops;
 mod orphan;

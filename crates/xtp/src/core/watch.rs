@@ -48,6 +48,12 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
+    /// Sets and what they watch.
+    #[cfg(all(test, feature = "tokio"))]
+    pub(super) fn left(&self) -> [usize; 3] {
+        [self.lists.len(), self.streams.len(), self.listeners.len()]
+    }
+
     /// A new, empty set.
     pub(crate) fn make(&mut self) -> u64 {
         self.last += 1;

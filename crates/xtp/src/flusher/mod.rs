@@ -75,6 +75,20 @@ impl Shared {
         }
     }
 
+    /// What the flusher does after a nap, for a test without its thread; whether something is held that was not before.
+    #[cfg(all(test, feature = "tokio"))]
+    pub(crate) fn end_nap(&self) -> bool {
+        let old = self.look(|core| core.gathering.held.is_old(core.now()));
+        if old {
+            self.flush_held();
+        }
+        let state = self.lock();
+        let held = &state.core.gathering.held;
+        assert!(!held.is_old(state.core.now()), "what is old has left");
+        assert!(!old || !state.core.has_gathered(), "and nothing else is kept");
+        held.is_any()
+    }
+
     /// Ends a call that only collected a write: what has to leave besides leaves.
     pub(crate) fn proceed(&self, state: &mut State, now: Time) {
         if state.corks == 0 && state.core.is_pressing(now) {

@@ -55,6 +55,10 @@ impl Stream {
             if core.slot(self.id).is_ok_and(|slot| slot.started) {
                 let _ = end(core, now, self.id);
             }
+            // Other tasks may wait for it: nothing else will wake them.
+            if let Ok(slot) = core.slot(self.id) {
+                slot.wake();
+            }
             core.forget(now, self.id);
         });
     }

@@ -86,9 +86,14 @@ impl Stream {
     /// # Errors
     /// [`Error::WouldBlock`] if there is no room; else as [`send`](Self::send).
     pub fn try_write(&self, octets: &[u8]) -> Result<usize> {
-        let taken = self
-            .shared
-            .command(|core, now| ops::write(core, now, self.id, octets))?;
+        let taken = self.shared.command(|core, now| -> Result<usize> {
+            let taken = ops::write(core, now, self.id, octets)?;
+            if taken < octets.len() {
+                // Whoever has no call that waits hears of room by a set.
+                core.engine.wait_for_room(now, self.id)?;
+            }
+            Ok(taken)
+        })?;
         if taken == 0 && !octets.is_empty() {
             return Err(Error::WouldBlock);
         }

@@ -125,16 +125,9 @@ impl Drive {
             });
         }
         for _ in 0..ROUNDS {
-            let taken = self.socket.try_io(Interest::READABLE, || {
-                let mut state = self.shared.lock();
-                let now = state.core.now();
-                if state.core.poll_socket(now) == 0 {
-                    return Err(io::ErrorKind::WouldBlock.into());
-                }
-                state.core.turn(now);
-                self.shared.announce(&mut state);
-                Ok(())
-            });
+            let taken = self
+                .socket
+                .try_io(Interest::READABLE, || take_batch(&self.shared));
             if taken.is_err() {
                 return;
             }
@@ -165,6 +158,18 @@ impl Drive {
         }
         ::tokio::task::yield_now().await;
     }
+}
+
+/// Takes one batch, and sends what it caused.
+fn take_batch(shared: &Shared) -> io::Result<()> {
+    let mut state = shared.lock();
+    let now = state.core.now();
+    if state.core.poll_socket(now) == 0 {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    state.core.turn(now);
+    shared.announce(&mut state);
+    Ok(())
 }
 
 /// A second descriptor of a socket, registered with the current runtime.
@@ -234,3 +239,7 @@ impl Drop for Drive {
         self.shared.driver_gone();
     }
 }
+
+#[cfg(test)]
+#[path = "driven_tests/mod.rs"]
+mod tests;

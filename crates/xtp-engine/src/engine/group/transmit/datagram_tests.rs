@@ -87,7 +87,10 @@ fn who_confirms_twice_counts_once() {
         assert_eq!(stage.events, [joined, done], "{name:?} {moves}");
         let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
         assert_eq!(reports.len(), 1, "{name:?} {moves}");
-        assert_eq!(reports[0].address, after.at);
+        assert_eq!(
+            reports[0].address, before.at,
+            "anybody may say this name from anywhere"
+        );
         Actor::new(2, key).join(&mut stage, 9, Options::RCLOSE);
         stage.run(SECOND);
         assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));

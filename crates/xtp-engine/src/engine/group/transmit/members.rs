@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) address: SocketAddr,
+    /// Where it was when it was counted, once another program speaks for it: nothing proves the address of that one.
+    pub(super) counted_at: Option<SocketAddr>,
     /// Our own address, as the member's packets name it.
     pub(super) local: Option<IpAddr>,
     pub(super) name: Box<str>,
@@ -80,6 +82,7 @@ impl Member {
     pub(super) fn new(own: u64, now: Time, round_trip: Option<Duration>) -> Self {
         Self {
             address: SocketAddr::from(([0; 4], 0)),
+            counted_at: None,
             local: None,
             name: Box::default(),
             key: 0,
@@ -299,6 +302,7 @@ impl Members {
         let before = core::mem::replace(&mut member.own, own);
         self.by_peer.remove(&(member.address, member.key));
         self.by_own.remove(&before);
+        member.counted_at.get_or_insert(member.address);
         (member.address, member.local, member.key) = (address, local, key);
         self.by_own.insert(own, index);
         self.by_peer.insert((address, key), index);
@@ -442,7 +446,7 @@ impl Members {
             .filter(|(index, member)| self.by_peer(member.address, member.key) == Some(*index))
             .map(|(index, member)| MemberReport {
                 member: MemberId(index),
-                address: member.address,
+                address: member.counted_at.unwrap_or(member.address),
                 name: member.name.to_string(),
                 state: member.state,
                 octets: member.rseq,
