@@ -3,13 +3,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use xtp_engine::Time;
-#[cfg(not(test))]
+#[cfg(not(all(test, feature = "tokio")))]
 use xtp_io::monotonic_nanos;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tokio"))]
 #[path = "clock_testing.rs"]
 pub(crate) mod testing;
-#[cfg(test)]
+#[cfg(all(test, feature = "tokio"))]
 use testing::monotonic_nanos;
 
 /// Counts nanoseconds since it was made. Reading it is the only use of the system's clock on the hot path.
