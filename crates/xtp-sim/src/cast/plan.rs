@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use xtp_engine::group::{CastOptions, JoinOptions, Mode};
+use xtp_engine::group::{CastOptions, Cycle, JoinOptions, Mode};
 use xtp_link::LinkConfig;
 
 use super::liar::LiarPlan;
@@ -271,6 +271,11 @@ impl CastPlan {
     /// Whether receivers answer to the whole group (§9.17).
     pub fn is_collected(&self) -> bool {
         matches!(self.options.mode, Mode::Bucket(_))
+    }
+
+    /// Whether a question follows the last octet of each message.
+    pub(super) fn asks_behind_messages(&self) -> bool {
+        matches!(self.options.mode, Mode::Bucket(buckets) if buckets.cycle == Cycle::Message)
     }
 
     /// Whether all that follows a hole is sent again.

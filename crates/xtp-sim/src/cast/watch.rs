@@ -55,6 +55,8 @@ pub struct Watch {
     pub data: u64,
     /// How long repairs kept new data waiting, nanoseconds.
     pub repairing: u64,
+    /// Packets of data for each of which one without may leave besides: a message is at least one (§9.17).
+    data_a_question: usize,
     /// When something of the stream left last.
     last: u64,
     /// Datagrams that receivers sent.
@@ -105,6 +107,7 @@ impl Watch {
             limit: 2 * plan.options.feedback_rate as usize + 40 * members.min(16) + 8 * members,
             recent: VecDeque::new(),
             announced: 0,
+            data_a_question: if plan.asks_behind_messages() { 1 } else { 4 },
             told: members + usize::from(plan.liar.is_some()),
             control_recent: VecDeque::new(),
             places: BTreeMap::new(),
@@ -220,7 +223,9 @@ impl Watch {
         while self.control_recent.front().is_some_and(|&at| at + SECOND < now) {
             self.control_recent.pop_front();
         }
-        let most = CONTROL_A_SECOND + 24 * self.told + self.data as usize / 4 + self.announced as usize;
+        // Rows are announced, and in buckets each repair that is asked for answers a question.
+        let sent = self.data as usize / self.data_a_question + self.repairs as usize / 2;
+        let most = CONTROL_A_SECOND + 24 * self.told + sent + self.announced as usize;
         match self.control_recent.len() > most {
             true => Err(format!(
                 "{} packets without data within a second for {} members",
