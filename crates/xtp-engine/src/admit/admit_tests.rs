@@ -176,7 +176,7 @@ fn the_clock_of_records_goes_on_where_the_driver_comes_only_to_forget() {
     let mut known = 0;
     // A request every 2.5 s, and nothing else: each gap hides what may have come in it.
     for n in 0..100 {
-        let now = u64::from(n) * 2_500;
+        let now = n * 2_500;
         while let Some(due) = memory.deadline().filter(|due| *due <= at(now)) {
             memory.expire(due);
         }
