@@ -383,6 +383,37 @@ fn what_a_client_has_finished_with_leaves_no_tombstone() {
     assert_eq!(memory.tombstones(), 1);
 }
 
+/// Of a stream FIRST is repeated no more as soon as its peer was heard; what it says last may be, for longer than others of its client
+/// live.
+#[test]
+fn a_stream_tells_its_end_though_its_client_repeats_no_first() {
+    for (peer_ended, left) in [(false, 1), (true, 0)] {
+        for ends_first in [false, true] {
+            let mut memory = memory(64);
+            let numbered = |n, low| Heard {
+                client: Some(ClientId { client: 3, n, low }),
+                ..heard(n, 100 + n)
+            };
+            let stream = Tombstone {
+                peer_ended,
+                lasting: true,
+                ..tombstone_of(numbered(1, 1))
+            };
+            assert_eq!(begin(&mut memory, numbered(1, 1)), Verdict::New);
+            if ends_first {
+                memory.insert(at(1), UTC + 1, stream.clone(), None);
+            }
+            assert_eq!(begin(&mut memory, numbered(2, 2)), Verdict::New);
+            if !ends_first {
+                memory.insert(at(3), UTC + 3, stream, None);
+            }
+            assert_eq!(memory.tombstones(), left, "{peer_ended} {ends_first}");
+            drive(&mut memory, 130_000);
+            assert_eq!(memory.tombstones(), 0, "it is forgotten like any other");
+        }
+    }
+}
+
 #[test]
 fn a_first_dated_next_year_harms_nobody_else() {
     let mut memory = memory(2);
@@ -483,6 +514,7 @@ fn tombstone_of(f: Heard) -> Tombstone {
         extended: f.extended,
         peer_ended: false,
         untaken: false,
+        lasting: false,
         validated: false,
         received: 0,
         sent: 0,

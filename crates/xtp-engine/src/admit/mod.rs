@@ -234,7 +234,7 @@ impl AtMostOnce {
         slot
     }
 
-    /// A context ended: its tombstone, unless its client has finished with it already. Evicts the oldest of the
+    /// A context ended: its tombstone, unless its client has finished with it and is owed no end. Evicts the oldest of the
     /// partition if there are too many. `at`: where the record of its FIRST was made, if that is known.
     pub(crate) fn insert(&mut self, now: Time, utc_ms: u64, end: Tombstone, at: Option<u32>) {
         let now = self.advance(now);
@@ -252,7 +252,7 @@ impl AtMostOnce {
         let (client, n) = (record.client, record.n);
         if n != 0 {
             self.clients.heard(now, client);
-            if self.clients.finished(now, client, n) {
+            if self.clients.finished(now, client, n) && (end.peer_ended || !end.lasting) {
                 self.take_away(slot, false);
                 return;
             }
@@ -442,11 +442,9 @@ impl AtMostOnce {
         let mut freed = core::mem::take(&mut self.freed);
         self.clients.hear(now, client.client, client.low, &mut freed);
         for slot in freed.drain(..) {
-            // What is still open here keeps its record: repeats of its FIRST are dropped by number anyway.
-            if self.table.is_buried(TombstoneRef {
-                slot,
-                same_source: true,
-            }) {
+            // What is still open here keeps its record: repeats of its FIRST are dropped by number anyway. So does a stream, which
+            // tells its end to whoever has not heard it.
+            if self.table.is_idle_without_first(slot) {
                 // Its client names it no more.
                 let _ = self.table.remove(slot);
             }

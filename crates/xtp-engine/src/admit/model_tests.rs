@@ -574,6 +574,7 @@ impl Pair {
             extended,
             peer_ended,
             untaken: false,
+            lasting: false,
             validated,
             received: 1_000,
             sent: 0,

@@ -37,6 +37,8 @@ pub(crate) struct Tombstone {
     pub(crate) peer_ended: bool,
     /// Something came that its user has not taken.
     pub(crate) untaken: bool,
+    /// It was a stream, whose client says that it repeats FIRST no more long before it has heard the end.
+    pub(crate) lasting: bool,
     /// The source is validated (§7.3): no 3x limit, and the better partition.
     pub(crate) validated: bool,
     /// Octets received from and sent to `src` for this association, for the 3x limit.
@@ -109,7 +111,7 @@ pub(super) struct Record {
     validated: bool,
     peer_ended: bool,
     answered: bool,
-    /// Bit 0: RCLOSE, bit 1: WCLOSE, bit 2: something was not taken.
+    /// Bit 0: RCLOSE, bit 1: WCLOSE, bit 2: something was not taken, bit 3: a stream.
     closed: u8,
 }
 
@@ -292,6 +294,12 @@ impl Tombstones {
         self.slab.get(slot).is_some_and(alive)
     }
 
+    /// Whether a tombstone answers nobody once its client repeats FIRST no more: that of a stream does, until END came.
+    pub(super) fn is_idle_without_first(&self, slot: u32) -> bool {
+        let idle = |record: &Record| record.buried && (record.peer_ended || record.closed & 8 == 0);
+        self.slab.get(slot).is_some_and(idle)
+    }
+
     pub(super) fn is_buried(&self, at: TombstoneRef) -> bool {
         self.slab.get(at.slot).is_some_and(|record| record.buried)
     }
@@ -318,7 +326,8 @@ impl Tombstones {
         record.peer_ended = end.peer_ended;
         record.closed = u8::from(wait.options.contains(Options::RCLOSE))
             | u8::from(wait.options.contains(Options::WCLOSE)) << 1
-            | u8::from(end.untaken) << 2;
+            | u8::from(end.untaken) << 2
+            | u8::from(end.lasting) << 3;
         record.answered = false;
         self.enlist(now, slot);
         self.forget_own(old_own, slot);

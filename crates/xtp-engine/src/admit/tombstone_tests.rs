@@ -31,6 +31,7 @@ fn end() -> Tombstone {
         extended: true,
         peer_ended: false,
         untaken: false,
+        lasting: false,
         validated: true,
         received: 0,
         sent: 0,

@@ -71,6 +71,7 @@ impl Context {
             extended: self.extended_first,
             peer_ended: self.end_received,
             untaken: self.has_untaken(),
+            lasting: self.pattern.lasting,
             validated: self.peer.validated,
             received: self.peer.received,
             sent: self.peer.sent,

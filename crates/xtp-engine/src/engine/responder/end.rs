@@ -191,6 +191,7 @@ impl Responder {
             extended: true,
             peer_ended: !self.unconfirmed,
             untaken: false,
+            lasting: false,
             validated: self.is_proved(),
             received: received as u64,
             sent,
