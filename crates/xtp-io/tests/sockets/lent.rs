@@ -214,11 +214,17 @@ fn what_cannot_be_lent_is_not_sent() {
 
 #[test]
 fn a_loan_the_system_refuses_leaves_nothing_behind() {
+    // A port that is given back may be another program's at once.
+    assert!((0..10).any(|_| refused_loans_leave_nothing_behind()));
+}
+
+/// Whether it could be seen: the port was free when it was to be used again.
+fn refused_loans_leave_nothing_behind() -> bool {
     let ours = bind4(&SocketOptions::default());
     let port = ClosedPort::at(LOCALHOST);
     let gone = port.address();
     let Ok(mut shortcut) = ours.shortcut(gone) else {
-        return;
+        return true;
     };
     let memory = pattern(60_000, 9);
     let mut refused = 0;
@@ -229,7 +235,9 @@ fn a_loan_the_system_refuses_leaves_nothing_behind() {
     assert_eq!(ours.counters().lent, if lends(&ours) { 6 - refused } else { 0 });
     assert!(refused > 0);
     drop(port);
-    let peer = UdpSocket::bind(gone, &SocketOptions::default()).expect("free again");
+    let Ok(peer) = UdpSocket::bind(gone, &SocketOptions::default()) else {
+        return false;
+    };
     // The last one may have left an error as well.
     let _ = ours.recv_by(&shortcut, &mut RecvBatch::default(), 1);
     usual(&ours, &peer, &mut shortcut);
@@ -239,6 +247,7 @@ fn a_loan_the_system_refuses_leaves_nothing_behind() {
         assert!(receive(&peer, 41).concat() == memory);
     }
     usual(&ours, &peer, &mut shortcut);
+    true
 }
 
 #[test]
