@@ -117,7 +117,7 @@ pub(super) const STEPS: [Step; 24] = [
         name: "simulator",
         purpose: "seeds of associations keep every invariant, and liveness once faults end",
         needs: &["checked"],
-        work: |_| program(SEEDS, &[BASE, "20000"]),
+        work: |_| program(SEEDS, &[BASE, "12000"]),
         ..ALWAYS
     },
     Step {
