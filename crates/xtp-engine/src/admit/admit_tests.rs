@@ -154,7 +154,7 @@ fn a_driver_that_was_away_until_a_record_was_due_knows_it_until_it_has_read_what
         let first = heard(0, 1);
         assert_eq!(begin(&mut memory, first), Verdict::New);
         end(&mut memory, 10, first);
-        // Nobody came for a minute, and a copy lay in the socket.
+        // The driver did not come for a minute, and a copy lay in the socket.
         let due = memory.deadline().expect("a tombstone is forgotten");
         assert_eq!(due, at(60_010));
         let woken = 60_010 + late_ms;
@@ -164,7 +164,7 @@ fn a_driver_that_was_away_until_a_record_was_due_knows_it_until_it_has_read_what
             replays(judge(&mut memory, copy(woken + 900))),
             "{late_ms} ms late"
         );
-        // Then it is forgotten, although nobody comes but for this.
+        // Then it is forgotten, although the driver comes for nothing else.
         drive(&mut memory, 130_000);
         assert_eq!(memory.tombstones(), 0, "{late_ms} ms late");
     }

@@ -33,7 +33,7 @@ use crate::time::sleep::{LATE, READING, slept};
 use age::{Ages, LIFE_OF_A_FIRST, widen};
 use client::{Clients, Word};
 use lru::Lru;
-use tombstone::Tombstones;
+use tombstone::{Tombstones, owes_end};
 
 /// How long a pure datagram is known again.
 const DATAGRAM_LIFE: Duration = Duration::from_secs(2);
@@ -252,7 +252,7 @@ impl AtMostOnce {
         let (client, n) = (record.client, record.n);
         if n != 0 {
             self.clients.heard(now, client);
-            if self.clients.finished(now, client, n) && (end.peer_ended || !end.lasting) {
+            if self.clients.finished(now, client, n) && !owes_end(end.lasting, end.peer_ended) {
                 self.take_away(slot, false);
                 return;
             }
@@ -367,7 +367,7 @@ impl AtMostOnce {
         sooner(due.map(|at| at + self.slept), youth)
     }
 
-    /// Since when what is read now may lie in the host's sockets: nobody read it while the driver was away.
+    /// Since when what is read now may lie in the host's sockets: the driver did not read it while it was away.
     pub(crate) fn came_since(&self) -> Time {
         match self.called < self.back + READING {
             true => self.away_since,
@@ -442,8 +442,8 @@ impl AtMostOnce {
         let mut freed = core::mem::take(&mut self.freed);
         self.clients.hear(now, client.client, client.low, &mut freed);
         for slot in freed.drain(..) {
-            // What is still open here keeps its record: repeats of its FIRST are dropped by number anyway. So does a stream, which
-            // tells its end to whoever has not heard it.
+            // What is still open here keeps its record: repeats of its FIRST are dropped by number anyway. So does a stream that owes
+            // its end.
             if self.table.is_idle_without_first(slot) {
                 // Its client names it no more.
                 let _ = self.table.remove(slot);

@@ -37,7 +37,7 @@ pub(crate) struct Tombstone {
     pub(crate) peer_ended: bool,
     /// Something came that its user has not taken.
     pub(crate) untaken: bool,
-    /// It was a stream, whose client says that it repeats FIRST no more long before it has heard the end.
+    /// It was a stream ([`owes_end`]).
     pub(crate) lasting: bool,
     /// The source is validated (§7.3): no 3x limit, and the better partition.
     pub(crate) validated: bool,
@@ -47,6 +47,12 @@ pub(crate) struct Tombstone {
     pub(crate) sent: u64,
     /// The unconfirmed response (§6.5), a whole packet in memory of its own.
     pub(crate) cached: Option<Bytes>,
+}
+
+/// Whether an association that is over answers its client although that has said that it repeats FIRST no more: a stream's initiator
+/// says so long before it has heard the end (§6.9).
+pub(super) fn owes_end(lasting: bool, peer_ended: bool) -> bool {
+    lasting && !peer_ended
 }
 
 /// A record found; good until the next call that changes the table.
@@ -294,9 +300,9 @@ impl Tombstones {
         self.slab.get(slot).is_some_and(alive)
     }
 
-    /// Whether a tombstone answers nobody once its client repeats FIRST no more: that of a stream does, until END came.
+    /// Whether a record is a tombstone that answers no packet once its client repeats FIRST no more.
     pub(super) fn is_idle_without_first(&self, slot: u32) -> bool {
-        let idle = |record: &Record| record.buried && (record.peer_ended || record.closed & 8 == 0);
+        let idle = |record: &Record| record.buried && !owes_end(record.closed & 8 != 0, record.peer_ended);
         self.slab.get(slot).is_some_and(idle)
     }
 

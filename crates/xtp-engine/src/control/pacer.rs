@@ -9,7 +9,7 @@ const OCTET: i128 = 1_000_000_000;
 /// A wake-up should be worth this much time of sending, nanoseconds, so that fast paths are not woken for every packet;
 /// on long ones more, for what waits in a queue so long is little beside their round trip.
 const QUANTUM: u64 = 250_000;
-const LONGEST_QUANTUM: u64 = 1_000_000;
+pub(super) const LONGEST_QUANTUM: u64 = 1_000_000;
 /// Quanta a round trip.
 const QUANTA: u64 = 64;
 /// The bucket holds at least this many of them.

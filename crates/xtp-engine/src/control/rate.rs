@@ -1,5 +1,6 @@
 //! Rate and burst as a token bucket, exact in integers (§5.2 [D-29][D-67]).
 
+use super::pacer::LONGEST_QUANTUM;
 use crate::fields::Fields;
 use crate::{Rate, Time};
 use core::time::Duration;
@@ -8,8 +9,6 @@ use core::time::Duration;
 const OCTET: i64 = 1_000_000_000;
 /// Most that can be owed (4 GB), so that the distance to a full bucket stays a number.
 const MOST_OWED: i64 = 1 << 62;
-/// A wake-up should be worth so much of sending: who waits lets this flow in, or half a burst where that is less. Nanoseconds.
-const QUANTUM: i64 = 1_000_000;
 /// Packet size assumed until a larger one is taken: no smaller than any packet on Ethernet.
 const ASSUMED_PACKET: u32 = 1_500;
 
@@ -105,7 +104,9 @@ impl TokenBucket {
             return None;
         }
         let flows = i64::try_from(self.rate.octets_per_second).unwrap_or(i64::MAX);
-        let wanted = flows.saturating_mul(QUANTUM).min(self.depth() / 2);
+        let wanted = flows
+            .saturating_mul(LONGEST_QUANTUM.cast_signed())
+            .min(self.depth() / 2);
         let wait = wanted.abs_diff(self.level) / self.rate.octets_per_second + 1;
         Some((self.at + Duration::from_nanos(wait)).max(now))
     }

@@ -13,6 +13,24 @@ fn two(options: CastOptions) -> (Stage, Actor, Actor) {
     (stage, Actor::new(1, key), Actor::new(2, key))
 }
 
+/// One of two is enough and has everything, so that the group is over; with the other one, and what is echoed.
+fn over_without_the_other() -> (Stage, Actor, u32) {
+    let (mut stage, mut one, mut other) = two(CastOptions {
+        require: Require::AnyOf(1),
+        expect: Some(2),
+        ..CastOptions::default()
+    });
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(100);
+    stage.finish();
+    stage.run(50 * MS);
+    let echo = newest(&stage.heard);
+    one.status(&mut stage, 100, echo, Options::RCLOSE);
+    stage.run(SECOND);
+    (stage, other, echo)
+}
+
 #[test]
 fn nothing_leaves_before_all_who_are_expected_are_here_or_the_time_is_over() {
     let (mut stage, mut one, mut other) = two(CastOptions {
@@ -78,19 +96,7 @@ fn joining_for_ever_does_not_keep_a_group_from_its_end() {
 
 #[test]
 fn any_one_is_enough_and_the_other_hears_that_it_is_over() {
-    let (mut stage, mut one, mut other) = two(CastOptions {
-        require: Require::AnyOf(1),
-        expect: Some(2),
-        ..CastOptions::default()
-    });
-    one.enter(&mut stage);
-    other.enter(&mut stage);
-    stage.write(100);
-    stage.finish();
-    stage.run(50 * MS);
-    let echo = newest(&stage.heard);
-    one.status(&mut stage, 100, echo, Options::RCLOSE);
-    stage.run(SECOND);
+    let (mut stage, mut other, echo) = over_without_the_other();
     assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));
     stage.take();
     other.status(&mut stage, 0, echo, Options::empty());
@@ -115,19 +121,7 @@ fn any_one_is_enough_and_the_other_hears_that_it_is_over() {
 
 #[test]
 fn nobody_is_out_after_the_end() {
-    let (mut stage, mut one, mut other) = two(CastOptions {
-        require: Require::AnyOf(1),
-        expect: Some(2),
-        ..CastOptions::default()
-    });
-    one.enter(&mut stage);
-    other.enter(&mut stage);
-    stage.write(100);
-    stage.finish();
-    stage.run(50 * MS);
-    let echo = newest(&stage.heard);
-    one.status(&mut stage, 100, echo, Options::RCLOSE);
-    stage.run(SECOND);
+    let (mut stage, ..) = over_without_the_other();
     // The user says that it does not have what the other one was fetching.
     let id = stage.id;
     let gone = stage.engine.with_party(id, |party, env| match party {

@@ -192,7 +192,7 @@ impl Transmitter {
         let member = self.members.get(index);
         let (slow, patience) = (self.options.slow, self.options.patience);
         let quiet = now.since(member.heard);
-        // The patience with one that came later begins when it came, but nobody holds up the end by coming again and again.
+        // The patience with a member that came later begins when it came, but none holds up the end by coming again and again.
         let begun = |since: Time| member.joined.max(since).min(since + patience);
         let rest = self.judge.rest_since.map(begun);
         let waited = match (slow, rest, self.judge.only_laggards_since) {
@@ -447,7 +447,7 @@ impl Transmitter {
     /// A member is out; it hears why.
     pub(super) fn drop_member(&mut self, index: u32, reason: DropReason, env: &mut GroupEnv<'_>) {
         let member = self.members.get(index);
-        // After the end nobody is out any more: an association that fetches, and the user's past, may be gone later than the group.
+        // After the end no member is out any more: an association that fetches, and the user's past, may be gone later than the group.
         if self.is_over() || !member.is_open() {
             return;
         }

@@ -344,7 +344,7 @@ impl RateControl {
     }
 
     /// Whether a member received much less a second than the pacemaker since `before`, when it reported last. Where that was while nothing
-    /// left, who is further away has received less of what left since without being slower.
+    /// left, a member that is further away has received less of what left since without being slower.
     fn receives_less(&self, member: &Member, before: Time, now: Time) -> bool {
         let running = self.running + member.round_trip.unwrap_or_default();
         before >= running
