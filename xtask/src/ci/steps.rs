@@ -279,32 +279,30 @@ fn mutants(rotation: &Rotation) -> Work {
     Work::Run(vec![words])
 }
 
-/// All mutants of what uses sockets when it is their turn, and at any time those in files that changed: their killers take
-/// longer to build than to run.
+/// As [`mutants`], of what uses sockets, when a file of it changed or it is their turn: the killers take longer to build than to run, and what runs
+/// in real time is a quarter of an hour of all.
 fn program_mutants(rotation: &Rotation) -> Work {
     const TURN: u32 = 0;
     let mut words = words(&format!("xtask mutants --quick --killers {PROGRAMS}"));
+    let Some(part) = rotation.part() else {
+        words.retain(|word| word != "--quick");
+        return Work::Run(vec![words]);
+    };
     let places = [
         "crates/xtp/",
         "crates/xtp-io/",
         "crates/xtp-cli/src/files/",
         "xtask/mutants/",
     ];
-    let concerned = rotation
-        .changed_below(&places)
-        .is_none_or(|changed| !changed.is_empty());
-    match rotation.part() {
-        None => words.retain(|word| word != "--quick"),
-        Some(TURN) => {}
-        Some(_) if concerned => push_changed(&mut words, rotation, &places),
-        Some(_) => {
-            let text = format!(
-                "nothing it checks changed; part {TURN} runs it, or `cargo {}`",
-                words.join(" ")
-            );
-            return Work::LeftOut(text);
-        }
+    if !rotation.is_due(TURN, &places) {
+        let text = format!(
+            "nothing it checks changed; part {TURN} runs it, or `cargo {}`",
+            words.join(" ")
+        );
+        return Work::LeftOut(text);
     }
+    words.extend(["--part".to_owned(), format!("{part}/{PARTS}")]);
+    push_changed(&mut words, rotation, &places);
     Work::Run(vec![words])
 }
 
