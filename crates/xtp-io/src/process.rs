@@ -6,6 +6,7 @@ use std::io;
 #[cfg(unix)]
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::time::Duration;
 
 /// Octets of memory this process may use beyond what it has: the least of what is left of its address space
 /// (RLIMIT_AS) and of its data (RLIMIT_DATA), of the limit of its control group, and of the machine's memory. `None`
@@ -51,9 +52,17 @@ pub fn let_lend(socket: BorrowedFd<'_>) -> io::Result<()> {
     crate::sys::let_lend(socket)
 }
 
-/// How often the system took the core from this thread to give it to another; `None` where it does not tell.
-pub fn switches() -> Option<u64> {
-    crate::sys::switches()
+/// How long this thread was ready to run and had no core, since it began; `None` where the system does not tell. Takes some
+/// microseconds.
+#[must_use]
+pub fn delayed() -> Option<Duration> {
+    delay_of(&read("/proc/thread-self/schedstat")?)
+}
+
+/// Time on a core, time waiting for one, both ns, and slices.
+fn delay_of(text: &str) -> Option<Duration> {
+    let nanos = text.split_whitespace().nth(1)?;
+    nanos.parse().ok().map(Duration::from_nanos)
 }
 
 /// A limit of this process, less what it uses of it.

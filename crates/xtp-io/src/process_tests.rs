@@ -37,11 +37,19 @@ fn the_control_group_is_found_in_both_versions() {
     assert_eq!(group_of(""), None);
 }
 
-#[cfg(target_os = "linux")]
+#[test]
+fn what_the_system_says_of_delays_is_read() {
+    assert_eq!(delay_of("7 1500 3\n"), Some(Duration::from_nanos(1_500)));
+    for text in ["", "7", "7 x 3", "7 -1 3"] {
+        assert_eq!(delay_of(text), None, "{text}");
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
-fn who_computes_beside_others_has_the_core_taken() {
-    let before = switches().expect("Linux tells");
+fn a_thread_more_than_cores_waits_for_one() {
+    // A kernel may be built without it.
+    let Some(before) = delayed() else { return };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -51,8 +59,7 @@ fn who_computes_beside_others_has_the_core_taken() {
             }
         };
         (0..cores).for_each(|_| drop(scope.spawn(compute)));
-        // One thread more than there are cores: some time each of them has to let another in.
-        while switches() <= Some(before) {
+        while delayed() <= Some(before) {
             std::hint::spin_loop();
         }
         over.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -222,9 +222,9 @@ impl Carrier {
         Ok(count)
     }
 
-    /// Whoever takes a stream is about to nap.
-    pub(crate) fn before_nap(&mut self) {
-        self.shortcut.nap(&self.socket);
+    /// A wait for more of a stream is about to rest, and polls afterwards.
+    pub(crate) fn before_rest(&mut self) {
+        self.shortcut.rest(&self.socket);
     }
 
     /// No shortcut from now on.

@@ -15,16 +15,15 @@ use crate::capture::Trace;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
 #[non_exhaustive]
 pub enum Wait {
-    /// Sleep in the kernel at once. Least processor time. A transfer is taken after naps of some 70 us, in which several trains
-    /// come, instead of being woken for each.
+    /// Sleep in the kernel at once. Least processor time. Where datagrams come quickly, a transfer for example, it rests for
+    /// some 70 us instead and takes what gathered, so as not to be woken for each.
     Block,
-    /// Never sleep: poll the socket. Least latency, one core busy while a call waits. Yields the core between
-    /// polls when this process has more threads waiting than there are cores, or when others want the core.
+    /// Never sleep: poll the socket. One core is busy while a call waits; now and then it is given away. Least latency where
+    /// there are as many cores as threads that want one, and by far the most where there are not.
     Spin,
-    /// Poll for some 50 us, then sleep. Where others want the same core it is given away between polls, and the time
-    /// they have it does not count. Sleeps at once when this process has more threads waiting than there are cores, for
-    /// a while after somebody kept a core given away, and ever longer while polling brings nothing. A stream that comes
-    /// a datagram at a time and is not answered is taken every 0.1 ms.
+    /// Poll for at most 100 us, then sleep, as long as that is worth it: polls that meet what they wait for pay for those in vain
+    /// and for the time in which the scheduler gave the core to others; where they do not, waits sleep at once, and polling is
+    /// tried again now and then. Rests where datagrams come quickly.
     #[default]
     Adaptive,
 }

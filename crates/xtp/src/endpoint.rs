@@ -11,7 +11,7 @@ use xtp_io::{Capabilities, UdpSocket};
 use crate::canonical;
 use crate::carrier::{Carrier, Classes};
 use crate::clock::{Clock, utc_ms};
-use crate::config::{Config, Wait};
+use crate::config::Config;
 use crate::core::{Core, Flusher, Unconfirmed};
 use crate::driver::Driver;
 use crate::error::{Error, Result};
@@ -256,7 +256,6 @@ fn open(mut config: Config) -> Result<Shared> {
     carrier.mark_by(classes);
     let mut core = Core::new(engine, carrier, clock);
     core.scope = canonical::scope_of(local);
-    core.patient = config.wait == Wait::Block;
     if !config.gather_writes {
         core.gathering.flusher = Flusher::Refused;
     }

@@ -9,7 +9,7 @@ use xtp_engine::{ContextId, TaggedMessage, Time, Unit, Wanted};
 
 use crate::core::{Core, Look};
 use crate::shared::{POLL_EVERY, Shared};
-use crate::wait::brief_polls;
+use crate::wait::{BRIEF_POLLS, Looked};
 
 /// Polls between two looks at whether somebody else wants the endpoint.
 const LOOKS: u32 = 16;
@@ -55,30 +55,24 @@ impl Shared {
         if state.is_shared() || timeout.is_some_and(|timeout| timeout < LONG) {
             return None;
         }
-        let polls = brief_polls(&self.habit, self.config.wait);
-        if polls == 0 || !state.core.may_hand_in(wanted.id) {
+        if !state.ledger.looks() || !state.core.may_hand_in(wanted.id) {
             return None;
         }
-        let before = state.core.last_poll();
-        for _ in 0..polls.div_ceil(LOOKS) {
+        let since = state.core.now();
+        for _ in 0..BRIEF_POLLS.div_ceil(LOOKS) {
             let look = state.core.look_for_message(wanted, LOOKS);
-            match look {
-                Look::Nothing => {}
-                Look::Message(message) => {
-                    self.habit.met(1, self.config.wait, state.core.traffic());
-                    self.habit
-                        .polled(before, state.core.last_poll(), self.config.wait);
-                    return Some(message);
-                }
-                Look::Other(count) => {
-                    self.habit.met(count, self.config.wait, state.core.traffic());
-                    return None;
-                }
-            }
-            if self.wanting.load(Ordering::Relaxed) > 0 || self.interrupted.load(Ordering::Relaxed) {
-                return None;
-            }
+            let (message, count) = match look {
+                Look::Nothing if self.wanting.load(Ordering::Relaxed) > 0 => break,
+                Look::Nothing if self.interrupted.load(Ordering::Relaxed) => break,
+                Look::Nothing => continue,
+                Look::Message(message) => (Some(message), 1),
+                Look::Other(count) => (None, count),
+            };
+            let took = state.core.last_poll().since(since);
+            state.ledger.ended(took, Looked::Met(took), count);
+            return message;
         }
+        state.waits_since = Some(since);
         None
     }
 

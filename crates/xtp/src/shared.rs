@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::sync::thread::JoinHandle;
-use crate::wait::{Habit, Patience, Step};
+use crate::wait::{Ledger, Step, Waiting};
 use crate::wake::Waker;
 
 mod corks;
@@ -63,6 +63,10 @@ pub(crate) struct State {
     told: u64,
     /// Callers that want what they cause to leave together: calls that do not wait leave the turn to the last of them.
     pub(crate) corks: usize,
+    /// What waits were worth.
+    pub(crate) ledger: Ledger,
+    /// When a wait began that looked for one message only and goes on.
+    pub(crate) waits_since: Option<Time>,
 }
 
 impl State {
@@ -121,7 +125,6 @@ pub(crate) struct Shared {
     pub(crate) socket: Arc<UdpSocket>,
     pub(crate) waker: Arc<Waker>,
     pub(crate) config: Config,
-    pub(crate) habit: Habit,
     /// Threads about to take the lock: a polling leader steps back for them.
     pub(crate) wanting: AtomicUsize,
     pub(crate) interrupted: AtomicBool,
@@ -189,13 +192,14 @@ impl Shared {
                 roused: 0,
                 told: 0,
                 corks: 0,
+                ledger: Ledger::new(config.wait),
+                waits_since: None,
             }),
             news: Condvar::new(),
             leaderless: Condvar::new(),
             socket,
             waker,
             config,
-            habit: Habit::default(),
             wanting: AtomicUsize::new(0),
             interrupted: AtomicBool::new(false),
             ended: AtomicBool::new(false),
@@ -316,6 +320,7 @@ impl Shared {
         mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> (MutexGuard<'a, State>, Time, Result<T>) {
         let until = timeout.map(|timeout| (now + timeout, timeout));
+        let mut since = state.waits_since.take();
         // What a caller began who waits for the answer has had its turn, and asking causes nothing.
         let mut idle = state.corks == 0 && matches!(expects(), Expectation::Answer { .. });
         // News may come again and again: they put off the end of a wait by one question.
@@ -357,7 +362,7 @@ impl Shared {
                     self.follow(state, until)
                 } else {
                     state.core.expect(expects());
-                    let mut state = self.lead(state, now, until);
+                    let mut state = self.lead(state, now, until, since.take());
                     state.core.engine.withdraw();
                     state
                 };
@@ -384,7 +389,7 @@ impl Shared {
             state = if state.leader {
                 self.follow(state, until)
             } else {
-                self.lead(state, now, until)
+                self.lead(state, now, until, None)
             };
         }
         let now = state.core.now_or_arrival();
@@ -516,37 +521,60 @@ impl Shared {
         state
     }
 
-    /// Drives the socket until something arrived or happened, a timer is due, or the time is over.
+    /// Rests for so long without the lock, but not beyond what is due.
+    fn rest_for<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        now: Time,
+        until: Option<Time>,
+        rest: Duration,
+    ) -> MutexGuard<'a, State> {
+        let end = state.core.deadline().into_iter().chain(until).min();
+        let rest = end.map_or(rest, |end| end.since(now).min(rest));
+        // A sleep that follows would turn a shortcut away again, with what is just being added to it.
+        if state.ledger.looks() {
+            state.core.carrier.before_rest();
+        }
+        drop(state);
+        std::thread::sleep(rest);
+        self.lock()
+    }
+
+    /// Drives the socket until something arrived or happened, a timer is due, or the time is over. `since`: when the wait began, if
+    /// that was before `now`.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
         mut now: Time,
         until: Option<Time>,
+        since: Option<Time>,
     ) -> MutexGuard<'a, State> {
         let seen = state.core.news;
-        let mut patience = Patience::new(&self.habit, self.config.wait);
+        let mut waiting = Waiting::new(now, since);
         let (mut slept, mut passed) = (Slept::default(), false);
         state.core.forget_arrival();
         state.leader = true;
         loop {
-            patience.look(now);
             let over = until.is_some_and(|until| until <= now);
             let fresh = slept == Slept::No && !over && !passed;
             let count = match slept.take_brought() {
                 Some(count) => count,
-                // The sleep itself looks at the socket.
-                None if fresh && patience.sleeps_at_once(state.core.carrier.is_drained()) => 0,
-                None => state.poll_within(now, patience.polls()),
+                None if fresh && waiting.sleeps_at_once(&state.ledger) && state.core.carrier.is_drained() => {
+                    0
+                }
+                None => state.poll_within(now, waiting.polls()),
             };
-            if count > 0 {
-                patience.came(count, state.core.traffic());
-            }
             if count > 0 && state.core.engine.take_passing() && !over {
                 // Nobody waits for that; what they wait for is mostly right behind it. If it is not yet, there is bookkeeping to
                 // be done, and it comes meanwhile: a sleep so short would cost more.
+                waiting.passed(count);
                 (slept, passed) = (Slept::No, true);
                 now = state.core.now_or_arrival();
                 continue;
+            }
+            if count > 0 {
+                let at = state.core.arrival();
+                waiting.came(&mut state.ledger, at, count);
             }
             if count > 0
                 || over
@@ -561,26 +589,17 @@ impl Shared {
                 return state;
             }
             passed = false;
-            if patience.begins() {
-                state.core.describe(now, &mut patience);
-            }
-            let step = patience.step(now);
+            let step = {
+                let State { core, ledger, .. } = &mut *state;
+                waiting.step(ledger, now, || core.outlook(now))
+            };
             state = match step {
                 Step::Sleep => {
-                    patience.asleep();
                     let (state, how) = self.sleep(state, now, until, slept);
                     slept = how;
                     state
                 }
-                Step::Nap => {
-                    let nap = patience.nap_until(now, state.core.deadline(), until);
-                    if patience.looks_after_a_nap() {
-                        state.core.carrier.before_nap();
-                    }
-                    drop(state);
-                    std::thread::sleep(nap);
-                    self.lock()
-                }
+                Step::Rest(rest) => self.rest_for(state, now, until, rest),
                 Step::Again if self.wanting.load(Ordering::Relaxed) == 0 => state,
                 Step::Again | Step::Yield => {
                     drop(state);

@@ -30,7 +30,6 @@ pub(crate) mod pages;
 pub(crate) mod recv;
 pub(crate) mod route;
 pub(crate) mod run;
-pub(crate) mod scheduling;
 mod send;
 pub(crate) mod shortcut;
 mod sleep;

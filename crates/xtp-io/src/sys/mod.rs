@@ -48,8 +48,6 @@ pub(crate) use linux::lend::lend_by;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::route::leads_to;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::scheduling::switches;
-#[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{let_lend, size_recv_buffer};
@@ -68,12 +66,6 @@ pub(crate) fn give_back_memory() {}
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) fn let_lend(_: std::os::fd::BorrowedFd<'_>) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Nor of how often a core was taken.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn switches() -> Option<u64> {
-    None
 }
 
 /// Nanoseconds since it was asked first.

@@ -1,4 +1,4 @@
-//! A socket of its own for a busy peer, while this thread polls or naps: one with whom nothing but messages of a few
+//! A socket of its own for a busy peer, while this thread polls or rests: one with whom nothing but messages of a few
 //! packets is exchanged, one after the other, or one whose stream comes a datagram at a time. A system call of it looks up
 //! neither route nor address, and the kernel neither for what arrives there.
 
@@ -211,8 +211,8 @@ impl Use {
         });
     }
 
-    /// This thread is about to nap while a stream goes on: it may get a shortcut.
-    pub(super) fn nap(&mut self, socket: &UdpSocket) {
+    /// A wait is about to rest while a stream goes on: it may get a shortcut.
+    pub(super) fn rest(&mut self, socket: &UdpSocket) {
         if let Some((source, STREAM..)) = self.source
             && self.may_open()
         {

@@ -101,13 +101,13 @@ impl Pair {
 }
 
 #[test]
-fn a_stream_comes_by_a_shortcut_after_a_nap_and_in_order() {
+fn a_stream_comes_by_a_shortcut_after_a_rest_and_in_order() {
     let mut pair = Pair::new();
-    pair.carrier.before_nap();
+    pair.carrier.before_rest();
     assert_eq!(pair.serves(), None, "nothing came");
     pair.stream();
     pair.send(0..40);
-    pair.carrier.before_nap();
+    pair.carrier.before_rest();
     if pair.carrier.shortcut.refused {
         return;
     }
@@ -154,13 +154,13 @@ fn a_sleep_and_another_source_begin_anew() {
     let mut pair = Pair::new();
     pair.stream();
     assert!(pair.carrier.shortcut.retire().is_none());
-    pair.carrier.before_nap();
+    pair.carrier.before_rest();
     assert_eq!(pair.serves(), None, "slept in between");
     pair.stream();
     let stranger = std::mem::replace(&mut pair.peer, socket());
     pair.send(0..64);
     pair.take();
-    pair.carrier.before_nap();
+    pair.carrier.before_rest();
     assert_eq!(pair.serves(), None, "two at once");
     drop(stranger);
 }

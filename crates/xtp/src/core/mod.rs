@@ -16,7 +16,7 @@ use xtp_io::{Interest, RecvBatch, Shortcut};
 use crate::carrier::Carrier;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::wait::{Patience, Traffic};
+use crate::wait::Outlook;
 use calls::Calls;
 use gathered::Gathered;
 use gathering::Gathering;
@@ -112,8 +112,6 @@ pub(crate) struct Core {
     clock: Clock,
     /// The interface of link-local peers that name none: that of the address the socket is bound to; 0 if it has none.
     pub(crate) scope: u32,
-    /// Who waits sleeps at once, and on as long as may be.
-    pub(crate) patient: bool,
     slots: SerialMap<ContextId, Slot>,
     queues: SerialMap<ListenerId, Queue>,
     /// Transmitters and receivers of groups.
@@ -181,7 +179,6 @@ impl Core {
             carrier,
             clock,
             scope: 0,
-            patient: false,
             slots: SerialMap::default(),
             queues: SerialMap::default(),
             groups: SerialMap::default(),
@@ -329,14 +326,6 @@ impl Core {
         free.then(|| self.carrier.lend()).flatten()
     }
 
-    /// What came and what left until now.
-    pub(crate) fn traffic(&self) -> Traffic {
-        Traffic {
-            octets: self.carrier.taken,
-            sendings: self.carrier.sendings,
-        }
-    }
-
     /// Takes what a sleeper received; returns how many datagrams came.
     pub(crate) fn take_back(&mut self, batch: Box<RecvBatch>, outcome: std::io::Result<usize>) -> usize {
         let outcome = self
@@ -463,17 +452,10 @@ impl Core {
         self.overdue_at.into_iter().chain(self.stalls.at).min()
     }
 
-    /// The same for somebody who sleeps.
+    /// The same for a sleep, which need not end for the question after a moment of silence.
     pub(crate) fn deadline_asleep(&self) -> Option<Time> {
-        match self.patient {
-            true => self
-                .engine
-                .patient_deadline()
-                .into_iter()
-                .chain(self.arrivals_deadline())
-                .min(),
-            false => self.deadline(),
-        }
+        let engine = self.engine.patient_deadline();
+        engine.into_iter().chain(self.arrivals_deadline()).min()
     }
 
     /// Whether a timer is due.
@@ -481,17 +463,15 @@ impl Core {
         self.deadline().is_some_and(|deadline| deadline <= now)
     }
 
-    /// Says what a wait that begins is for.
-    pub(crate) fn describe(&self, now: Time, patience: &mut Patience<'_>) {
-        let (due, paced) = (self.engine.deadline(), self.engine.is_paced());
-        let soon = due.is_none_or(|at| at < now + WORTH_SLEEPING);
-        patience.expect(!soon && paced, self.engine.round_trip());
-        // Others could be nearer.
-        if paced && self.slots.len() == 1 {
-            patience.keeps_pace(due.map_or(Duration::ZERO, |at| at.since(now)));
-        }
-        if self.carrier.has_groups() {
-            patience.has_groups();
+    /// What a wait that begins at `now` is for.
+    pub(crate) fn outlook(&self, now: Time) -> Outlook {
+        let left = || self.engine.deadline().map_or(Duration::ZERO, |at| at.since(now));
+        // Other associations could be nearer.
+        let paced = self.slots.len() == 1 && self.engine.is_paced();
+        Outlook {
+            pace: paced.then(left).filter(|left| *left >= WORTH_SLEEPING),
+            round_trip: self.engine.round_trip(),
+            groups: self.carrier.has_groups(),
         }
     }
 

@@ -1,0 +1,129 @@
+//! Whether a wait looks, sleeps or rests: looking is paid for by the wake-ups that it saves.
+//!
+//! Nothing here knows what else runs on the host. A look in vain costs what it took, and one during which the scheduler gave the core
+//! away costs that time, too; what a sleep waits for a core is paid in. So what neighbours, cores and the peer do is in the account and
+//! in no rule about them.
+
+use std::time::Duration;
+
+use crate::config::Wait;
+
+/// A way of waiting.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Polls, and keeps the core meanwhile.
+    Look,
+    /// Sleeps in the kernel until something comes.
+    Sleep,
+    /// Rests for a set time whatever comes, and takes all of it then.
+    Rest,
+}
+
+/// Whether a wait looked, and for how long.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
+    /// It slept at once, and the scheduler let it wait for a core for so long, as far as that is known.
+    No(Duration),
+    /// What came met a look.
+    Met(Duration),
+    /// It slept afterwards.
+    InVain(Duration),
+}
+
+/// A look that lasts longer becomes a sleep.
+pub(super) const LONGEST_LOOK: Duration = Duration::from_micros(100);
+/// What is paid in by a look that met what it waited for, ns: a sleep would have ended so much later.
+const GAIN: i64 = 20_000;
+/// What is paid in or owed at most, ns: about what is lost when a scheduler gives the core away for a slice.
+const MOST: i64 = 4_000_000;
+/// One part in this many of all waiting is paid in, too, up to one look, so that looking is tried again.
+const SHARE: i64 = 32;
+/// A look in vain costs one part in this many of what it took, unless what it waited for came soon after it: on a core that
+/// nothing else wants it loses nothing.
+const VAIN: i64 = 2;
+/// A rest has to bring so many datagrams: fewer would have been waited for, and be late.
+const GATHERS: u64 = 4;
+/// Waits over which times are averaged, about.
+const WINDOW: u64 = 16;
+/// Datagrams are counted in parts, so that an average of a few is not rounded away.
+const PARTS: u64 = 64;
+
+const LOOK: i64 = LONGEST_LOOK.as_nanos() as i64;
+
+/// What an endpoint learned about waiting.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    policy: Wait,
+    /// Nanoseconds that looking may still lose.
+    account: i64,
+    /// Nanoseconds of the last waits, and [`PARTS`] of the datagrams they brought.
+    time: u64,
+    datagrams: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(policy: Wait) -> Self {
+        Self {
+            policy,
+            account: LOOK,
+            time: 0,
+            datagrams: 0,
+        }
+    }
+
+    pub(super) fn policy(&self) -> Wait {
+        self.policy
+    }
+
+    /// Whether a wait that begins looks, unless it rests.
+    #[inline]
+    pub(crate) fn looks(&self) -> bool {
+        match self.policy {
+            Wait::Block => false,
+            Wait::Spin => true,
+            Wait::Adaptive => self.account > 0,
+        }
+    }
+
+    /// The way of a wait that begins, for which a rest would be so long.
+    pub(super) fn way(&self, rest: Duration) -> Way {
+        let gathers = self.time > 0 && nanos(rest) * self.datagrams >= GATHERS * PARTS * self.time;
+        match self.looks() {
+            _ if gathers && self.policy != Wait::Spin => Way::Rest,
+            true => Way::Look,
+            false => Way::Sleep,
+        }
+    }
+
+    /// A wait ended after `took` with so many datagrams.
+    #[inline]
+    pub(crate) fn ended(&mut self, took: Duration, looked: Looked, datagrams: usize) {
+        if self.policy == Wait::Spin {
+            return;
+        }
+        let time = nanos(took);
+        self.time = self.time - self.time / WINDOW + time;
+        self.datagrams = self.datagrams - self.datagrams / WINDOW + datagrams as u64 * PARTS;
+        self.account += match looked {
+            Looked::No(delayed) => nanos(delayed) as i64,
+            Looked::Met(span) if span <= LONGEST_LOOK => GAIN,
+            Looked::Met(span) => LOOK - nanos(span) as i64,
+            Looked::InVain(span) if took.saturating_sub(span) <= LONGEST_LOOK => -(nanos(span) as i64),
+            Looked::InVain(span) => LOOK - LOOK / VAIN - nanos(span.max(LONGEST_LOOK)) as i64,
+        };
+        if self.account < LOOK {
+            self.account = (self.account + time as i64 / SHARE).min(LOOK);
+        }
+        self.account = self.account.clamp(-MOST, MOST);
+    }
+}
+
+/// Nanoseconds, of an hour at most: sums of some waits do not overflow.
+fn nanos(span: Duration) -> u64 {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    span.min(HOUR).as_nanos() as u64
+}
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;
