@@ -163,11 +163,6 @@ impl Carrier {
         self.batch.as_deref().is_some_and(RecvBatch::is_full)
     }
 
-    /// Whether the last call took all that was there then.
-    pub(crate) fn is_drained(&self) -> bool {
-        self.handed_in == 0 && !self.may_have_more()
-    }
-
     /// Gives the engine what a call brought; returns as [`Self::receive`].
     fn take(&mut self, count: usize, clock: Clock, driver: &mut Driver) -> Option<(usize, Time)> {
         if count == 0 {

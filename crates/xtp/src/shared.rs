@@ -559,9 +559,7 @@ impl Shared {
             let fresh = slept == Slept::No && !over && !passed;
             let count = match slept.take_brought() {
                 Some(count) => count,
-                None if fresh && waiting.sleeps_at_once(&state.ledger) && state.core.carrier.is_drained() => {
-                    0
-                }
+                None if fresh && waiting.sleeps_at_once(&state.ledger) => 0,
                 None => state.poll_within(now, waiting.polls()),
             };
             if count > 0 && state.core.engine.take_passing() && !over {
