@@ -14,6 +14,7 @@ mod catch_up;
 mod claim;
 mod close;
 mod datagram;
+mod hearing;
 mod judge;
 mod latest;
 mod line;
