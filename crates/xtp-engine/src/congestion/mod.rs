@@ -82,6 +82,9 @@ pub(crate) trait Controller {
     /// Another member of a group is listened to from now on: at most so many octets a second reach it, and its least round
     /// trip is this. What was learnt beyond that still holds.
     fn on_other_member(&mut self, _rate: u64, _least: Option<Duration>, _now: Time) {}
+    /// The member of a group that was listened to is no longer waited for, and another one, of this least round trip, is listened to
+    /// from now on. That more reaches it than reached the other is not known, but nothing speaks against it.
+    fn on_member_gone(&mut self, _least: Option<Duration>, _now: Time) {}
     /// So many octets a second arrive at most, whatever was found before.
     fn on_bandwidth(&mut self, _most: u64) {}
     /// Largest data segment from now on, octets.
@@ -195,6 +198,10 @@ impl Controller for Control {
 
     fn on_other_member(&mut self, rate: u64, least: Option<Duration>, now: Time) {
         each!(self, inner => inner.on_other_member(rate, least, now));
+    }
+
+    fn on_member_gone(&mut self, least: Option<Duration>, now: Time) {
+        each!(self, inner => inner.on_member_gone(least, now));
     }
 
     fn on_bandwidth(&mut self, most: u64) {

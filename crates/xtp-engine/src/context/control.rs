@@ -275,6 +275,14 @@ impl Context {
         if let Some(delivered) = status.extended.and_then(|extended| extended.delivered) {
             self.note_delivered(delivered.min(self.writer.nxt), env);
         }
+        self.take_delivery(status, header, env);
+        if status.control.rseq == self.writer.nxt && self.writer.delivered == self.writer.nxt {
+            self.writer.credit.is_all(self.writer.nxt);
+        }
+    }
+
+    /// Whether an open DREQ is answered.
+    fn take_delivery(&mut self, status: &Status<'_>, header: &Header, env: &mut Env<'_>) {
         let Some(dreq) = self.writer.requests.dreq else {
             return;
         };

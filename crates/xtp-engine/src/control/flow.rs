@@ -168,7 +168,7 @@ impl ReaderCredit {
 pub(crate) struct WriterCredit {
     /// Octets below this position may be sent.
     pub(crate) alloc: u64,
-    /// Largest credit ever seen, octets.
+    /// Largest credit seen, octets; by half less with each word that the reader's whole window is smaller.
     pub(crate) max_seen: u64,
 }
 
@@ -207,6 +207,12 @@ impl WriterCredit {
         self.alloc = alloc;
         self.max_seen = self.max_seen.max(alloc.saturating_sub(rseq));
         true
+    }
+
+    /// Everything below `next` left, and the reader's user has consumed it: what is granted beyond is all that the reader grants at present. A
+    /// reader that is short of memory for a moment grants more soon, so one word halves what was known at most.
+    pub(crate) fn is_all(&mut self, next: u64) {
+        self.max_seen = self.alloc.saturating_sub(next).max(self.max_seen / 2);
     }
 
     /// How much of a segment of `want` octets at `next` may leave. `ends`: these octets end a message or empty

@@ -132,6 +132,31 @@ fn silly_window_rule() {
     assert_eq!(small.allows(401, 1_000, 1_000, false), Allowed::Silly);
 }
 
+/// A reader that granted much at first grants as much as a buffer of its user holds, which is less than a packet.
+#[test]
+fn a_window_that_became_small_is_filled_soon() {
+    let mut credit = WriterCredit::new(0, 20_000);
+    credit.raise(22_000, 20_000);
+    assert_eq!(credit.allows(20_000, 9_000, 9_000, false), Allowed::Silly);
+    let mut words = 0;
+    while credit.allows(20_000, 9_000, 9_000, false) == Allowed::Silly {
+        credit.is_all(20_000);
+        words += 1;
+    }
+    assert_eq!(words, 3, "a part of its window does not become all of it at once");
+    for _ in 0..10 {
+        credit.is_all(20_000);
+    }
+    assert_eq!(credit.max_seen, 2_000);
+    // Half of the small window is what half of the large one was.
+    assert_eq!(credit.allows(21_001, 9_000, 9_000, false), Allowed::Silly);
+    credit.raise(50_000, 22_000);
+    assert_eq!(
+        credit.max_seen, 28_000,
+        "a window that is large again counts at once"
+    );
+}
+
 proptest! {
     /// A writer and a reader with in-order delivery, no loss and no timers: credit alone never stops them, as long
     /// as the writer's silly-window floor is one the reader's update reaches.

@@ -10,6 +10,8 @@ use xtp_wire::{Key, Options};
 struct Miser {
     rseq: u64,
     alloc: u64,
+    /// But for so many octets beyond what came.
+    window: u64,
     sync: u32,
 }
 
@@ -28,7 +30,7 @@ impl Miser {
             }
             if header.options.contains(Options::SREQ) {
                 self.sync += 1;
-                let (rseq, alloc) = (self.rseq, self.alloc.max(self.rseq));
+                let (rseq, alloc) = (self.rseq, self.alloc.max(self.rseq + self.window));
                 let mut status = cntl(self.sync, 0, Options::empty(), rseq, alloc, header.sync);
                 // The initiator's key; given back by its responder.
                 status.header.key = Key::returned(header.key.value());
@@ -65,6 +67,7 @@ fn credit_begins_the_minute_of_a_blocked_writer_anew() {
     let mut miser = Miser {
         rseq: 0,
         alloc: 0,
+        window: 0,
         sync: 500,
     };
     let sent = host.flush();
@@ -85,4 +88,26 @@ fn credit_begins_the_minute_of_a_blocked_writer_anew() {
         "asked {} times, at most {widest:?} apart",
         polls.len()
     );
+}
+
+/// A reader that granted many packets grants less than one at a time from then on, and says that its user has consumed all that came: its
+/// writer waits a few seconds for more, and then fills each grant as it comes.
+#[test]
+fn a_window_that_is_less_than_a_packet_is_filled_as_it_comes() {
+    let mut host = Host::new();
+    let id = host.open(xtp_engine::paradigm::stream(9));
+    host.write(id, &[1; 100_000], false);
+    let mut miser = Miser {
+        rseq: 0,
+        alloc: 20_000,
+        window: 0,
+        sync: 500,
+    };
+    let sent = host.flush();
+    miser.answer(&mut host, sent);
+    miser.starve(&mut host, Duration::from_secs(1));
+    assert_eq!(miser.rseq, 20_000);
+    miser.window = 700;
+    miser.starve(&mut host, Duration::from_secs(10));
+    assert!(miser.rseq >= 40_000, "{} octets", miser.rseq - 20_000);
 }

@@ -448,7 +448,13 @@ impl GroupWorld {
         if self.watch.data > usual + usual / 8 {
             return Ok(());
         }
-        let most = bound + bound / 4 + proactive * blocks + REPAIR_MARGIN;
+        // The packets of such a symbol leave again with every row of their block, nearly all of those that are more than one a symbol.
+        let symbols = self.watch.coding.map_or(u64::MAX, |coding| {
+            self.sender.ledger.written.div_ceil(coding.symbol)
+        });
+        let cut = self.watch.data.saturating_sub(symbols);
+        let again = if proactive + bound > 0 { 2 * cut } else { 0 };
+        let most = bound + bound / 4 + proactive * blocks + again + REPAIR_MARGIN;
         match self.watch.repairs > most {
             true => Err(format!(
                 "{} packets repaired where {bound} were needed ({} data packets, {} receivers)",

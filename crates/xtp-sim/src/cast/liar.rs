@@ -4,7 +4,7 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use xtp_engine::group::{Require, Slow};
+use xtp_engine::group::{Feedback, Require, Slow};
 use xtp_wire::{
     Body, Control, DELAY_NONE, Gnack, GnackBlock, GroupHeader, GroupTerms, MAX_GNACK_BLOCKS, Options, Packet,
     ToMember, ToTransmitter, Traffic, Xcntl,
@@ -316,7 +316,27 @@ impl LiarPlan {
         let silence = if self.lie.shows() { Duration::ZERO } else { once };
         let slowed = if self.lie.slows() { usual } else { Duration::ZERO };
         let known = BEHIND.max(4 * round_trip) + LOOKS + 2 * self.every + 2 * plan.bucket_turn();
-        known + silence + slowed + usual / plan.members.len() as u32
+        known + silence + slowed + usual / plan.members.len() as u32 + plan.crowding()
+    }
+}
+
+impl CastPlan {
+    /// How much longer the answers of one member more are spread, once in every window: so few members answer at once that one more makes
+    /// a group of them whose answers are spread.
+    fn crowding(&self) -> Duration {
+        let spread = |members: usize| {
+            let feedback = Feedback {
+                size: members as u32,
+                rate: self.options.feedback_rate,
+                round_trip: Duration::ZERO,
+                hold: Duration::ZERO,
+            };
+            feedback.spread(1)
+        };
+        let longer = spread(self.members.len() + 1).saturating_sub(spread(self.members.len()));
+        let rooms = self.members.iter().map(|member| member.join.capacity);
+        let window = rooms.fold(self.options.window, u64::min).max(1);
+        longer * (self.octets() / window + 2) as u32
     }
 }
 

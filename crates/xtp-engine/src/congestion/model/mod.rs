@@ -433,11 +433,7 @@ impl Model {
                 self.ceiling.follow(before, self.bandwidth.get(), self.came);
                 self.bounds.probe();
             }
-            Some(Phase::Startup) => {
-                self.startup.resume(self.bandwidth.get());
-                self.bounds.forget();
-                self.ceiling = Ceiling::default();
-            }
+            Some(Phase::Startup) => self.resume_startup(),
             Some(Phase::Up) => self.probe = Probe::begin(self.queue(), self.came, &self.bandwidth),
             Some(Phase::Down) => self.probe.end(&mut self.bandwidth),
             Some(Phase::ProbeRtt) => self.prior_window = self.window,
@@ -449,6 +445,35 @@ impl Model {
         }
         if self.cycle.phase == Phase::Up && !congested {
             self.bounds.raise(in_flight, ack.octets);
+        }
+    }
+
+    /// There is more than was found.
+    fn resume_startup(&mut self) {
+        self.startup.resume(self.bandwidth.get());
+        self.bounds.forget();
+        self.ceiling = Ceiling::default();
+    }
+
+    /// What was found is of another path, of which this one may have been the wider part: its losses, marks and bounds are none of this
+    /// one's, and its bandwidth is the least of this one. Where that is less than a new flow begins with it tells nothing, and startup
+    /// goes on; else a probe must tell.
+    fn is_another_path(&mut self, now: Time) {
+        self.round.next(self.sampler.delivered(), now);
+        self.chance = Chance::default();
+        self.policer = Policer::default();
+        (self.startled, self.burst, self.accused) = (false, false, None);
+        if self.cycle.phase == Phase::ProbeRtt {
+            self.window = self.window.max(self.prior_window);
+        }
+        self.window = self.window.max(self.initial());
+        if self.product().is_none_or(|product| product < self.initial()) {
+            self.cycle.start_again(now);
+            self.resume_startup();
+        } else {
+            self.bounds.forget();
+            self.ceiling = Ceiling::default();
+            self.urgent = true;
         }
     }
 
@@ -579,6 +604,11 @@ impl Controller for Model {
     fn on_other_member(&mut self, rate: u64, least: Option<Duration>, now: Time) {
         self.bandwidth.cap(rate);
         self.least.renew(least, now);
+    }
+
+    fn on_member_gone(&mut self, least: Option<Duration>, now: Time) {
+        self.least.renew(least, now);
+        self.is_another_path(now);
     }
 
     fn on_bandwidth(&mut self, most: u64) {

@@ -216,6 +216,28 @@ fn ten_times_the_rate_is_found_soon() {
     }
 }
 
+/// The member of a group that was listened to is gone. The next one's path is wider than that, by far, or was the same bottleneck.
+#[test]
+fn what_another_path_carried_is_the_least_of_this_one() {
+    for (rate, wider) in [(100_000, 1), (100_000, 25), (2_500_000, 1), (2_500_000, 10)] {
+        let mut path = Path::new(rate, 20 * MS);
+        path.run(3_000 * MS);
+        path.rate *= wider;
+        let least = path.model.least_round_trip();
+        path.model.on_member_gone(least, path.now);
+        path.longest_queue = Duration::ZERO;
+        path.run(400 * MS);
+        let share = path.run(500 * MS);
+        assert!(share > 0.9, "{share} of a path {wider} times as wide as {rate}");
+        let queue = path.longest_queue;
+        let short = queue < path.rtt;
+        assert!(
+            rate < 1_000_000 || wider > 1 || short,
+            "{queue:?} where nothing is wider"
+        );
+    }
+}
+
 #[test]
 fn keeps_the_path_full_and_the_queue_short() {
     let mut path = Path::new(12_500_000, 40 * MS);

@@ -120,6 +120,14 @@ impl Cycle {
         }
     }
 
+    /// Startup again, at once.
+    pub(super) fn start_again(&mut self, now: Time) {
+        *self = Self {
+            since: now,
+            ..Self::new()
+        };
+    }
+
     /// Goes on to the next phase if it is time; the phase entered.
     pub(super) fn step(&mut self, view: &View<'_>) -> Option<Phase> {
         if view.least.is_old(view.now) && !matches!(self.phase, Phase::ProbeRtt | Phase::Startup) {

@@ -186,7 +186,7 @@ impl Receiver {
     }
 
     /// What was computed and could not be handed out before the octets in front of it were here.
-    fn insert_waited(&mut self) {
+    pub(super) fn insert_waited(&mut self) {
         while let Some(blocks) = &mut self.blocks {
             let stream = &self.stream;
             let waited = blocks.waited(|position| position == 0 || stream.holds(position - 1, position));

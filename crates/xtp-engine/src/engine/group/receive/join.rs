@@ -35,8 +35,8 @@ pub(super) struct Joining {
     since: Time,
     /// This receiver was a member before.
     pub(super) again: bool,
-    /// Newest word of the transmitter to this receiver alone.
-    newest: Option<u32>,
+    /// The newest word of the transmitter to this receiver alone, and the newest packet of this receiver that it had heard.
+    newest: Option<(u32, u32)>,
 }
 
 /// What an announcement says.
@@ -206,7 +206,7 @@ impl Receiver {
     pub(super) fn answered(
         &mut self,
         header: &Header,
-        xkey: u64,
+        (echo, xkey): (u32, u64),
         traffic: &Traffic<'_>,
         env: &mut GroupEnv<'_>,
     ) {
@@ -225,14 +225,18 @@ impl Receiver {
         }
         self.watch.heard(env.now);
         self.outbox.answer = Some(header.sync);
-        if self
+        // One that forgot this receiver counts anew under another T: which of two words is newer tells what it had heard.
+        let is_news = self
             .joining
             .newest
-            .is_some_and(|newest| !serial_gt(header.sync, newest))
-        {
+            .is_none_or(|(sync, heard)| match bound.member == xkey {
+                true => serial_gt(header.sync, sync),
+                false => !serial_gt(heard, echo),
+            });
+        if !is_news {
             return;
         }
-        self.joining.newest = Some(header.sync);
+        self.joining.newest = Some((header.sync, echo));
         bound.member = xkey;
         self.feedback = feedback(&terms, Some(self.feedback));
         self.learn_buckets(terms.buckets);
@@ -269,6 +273,8 @@ impl Receiver {
                 }
             }
         }
+        // What was computed of the first block waited for what lies below.
+        self.insert_waited();
         if let Some(blocks) = &mut self.blocks {
             blocks.release(self.stream.next());
         }

@@ -185,6 +185,29 @@ fn a_forgotten_one_joins_again_with_what_it_has() {
     assert!(matches!(script.flush()[..], [Said::Status { key: T, .. }]));
 }
 
+/// The transmitter counts anew under each T, from wherever it likes; an answer from before, that comes late, is none.
+#[test]
+fn who_was_forgotten_is_known_by_another_key() {
+    for before in [1, u32::MAX / 3, u32::MAX] {
+        let mut script = Script::member(options());
+        let old = script.member_sync();
+        script.disown(T);
+        assert!(matches!(script.flush()[..], [Said::Join { .. }]));
+        script.forget(T + 1, old.wrapping_sub(before));
+        script.member.1 = 1;
+        script.answer(0, 0);
+        assert!(matches!(script.flush()[..], [Said::Status { key, .. }] if key == T + 1));
+        script.forget(T, old + 10);
+        script.member.1 = 0;
+        script.answer(0, 0);
+        let said = script.flush();
+        assert!(
+            matches!(said[..], [Said::Status { key, .. }] if key == T + 1),
+            "{said:?}"
+        );
+    }
+}
+
 #[test]
 fn a_group_that_its_transmitter_does_not_know_is_lost() {
     let mut script = Script::member(options());
@@ -225,6 +248,21 @@ fn what_lies_below_the_join_point_is_not_read() {
     let (octets, _) = script.read();
     assert_eq!(octets.len() as u64, BLOCK);
     assert_eq!(octets, Script::octets(BLOCK, BLOCK as usize));
+}
+
+/// Whether a symbol that was computed goes on with a tag of the one before is not known while it joins, and no matter where it begins.
+#[test]
+fn what_was_computed_of_the_first_block_while_joining_is_read() {
+    for begin in [BLOCK, 3 * BLOCK] {
+        let mut script = Script::new(options());
+        script.announce();
+        script.flush();
+        let first = begin / BLOCK;
+        script.block_without(first, &[0]);
+        script.row(first, 0);
+        script.answer(begin, 0);
+        assert_eq!(script.read().0, Script::octets(begin, BLOCK as usize));
+    }
 }
 
 #[test]

@@ -230,7 +230,12 @@ impl Receiver {
             return;
         }
         match said {
-            ToMember::Answer { xkey, traffic, .. } => self.answered(header, xkey, &traffic, env),
+            ToMember::Answer {
+                control,
+                xkey,
+                traffic,
+                ..
+            } => self.answered(header, (control.echo, xkey), &traffic, env),
             ToMember::End(control) if self.stage != Stage::Joining => {
                 self.watch.heard(env.now);
                 self.alone_ended(header, control.echo, env);

@@ -77,6 +77,8 @@ pub(super) struct Script {
     /// The receiver's key, once it was heard.
     pub(super) receiver: u64,
     member_sync: u32,
+    /// T, and the newest packet of the receiver that was heard when it is answered.
+    pub(super) member: (u64, u32),
     /// What packets come with.
     pub(super) ecn: Ecn,
 }
@@ -123,6 +125,7 @@ impl Script {
             to_all: 0,
             receiver: 0,
             member_sync: 50,
+            member: (T, 0),
             ecn: Ecn::NotEct,
         }
     }
@@ -305,8 +308,11 @@ impl Script {
         let mut octets = vec![0; 2_048];
         self.with_traffic(&terms, |traffic| {
             let said = ToMember::Answer {
-                control: Control::default(),
-                xkey: T,
+                control: Control {
+                    echo: self.member.1,
+                    ..Control::default()
+                },
+                xkey: self.member.0,
                 address: Self::address(),
                 traffic,
             };
@@ -321,6 +327,11 @@ impl Script {
             backing: None,
         };
         self.engine.receive(self.now, datagram);
+    }
+
+    /// The transmitter forgot the receiver, and knows it by another T, under which it counts from there on.
+    pub(super) fn forget(&mut self, own: u64, sync: u32) {
+        (self.member.0, self.member_sync) = (own, sync);
     }
 
     pub(super) fn member_sync(&self) -> u32 {

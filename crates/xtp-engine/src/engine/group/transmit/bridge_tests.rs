@@ -85,7 +85,12 @@ pub(super) struct Bridge {
     pub(super) group_octets: u64,
     /// The host of one is switched off then.
     pub(super) off: Option<(usize, Time)>,
+    /// From then on the way to one carries no packets longer than 300 octets.
+    pub(super) deaf: Option<(usize, Time)>,
 }
+
+/// What the way to a deaf receiver carries.
+const SHORT: usize = 300;
 
 fn config(seed: u8) -> EngineConfig {
     EngineConfig::new([seed; 32])
@@ -140,6 +145,7 @@ impl Bridge {
             marked: 0,
             group_octets: 0,
             off: None,
+            deaf: None,
         }
     }
 
@@ -288,14 +294,15 @@ impl Bridge {
         self.group_octets += if of_group { wire } else { 0 };
         for index in 0..self.parties.len() {
             let concerned = of_group || dst == host(index as u8 + 1);
-            if concerned && !self.is_lost(index) {
+            let unheard = octets.len() > SHORT && is_since(self.deaf, index, self.now);
+            if concerned && !unheard && !self.is_lost(index) {
                 self.put(at, index + 1, src, of_group, (ecn, octets));
             }
         }
     }
 
     fn is_lost(&mut self, index: usize) -> bool {
-        if self.off.is_some_and(|(of, at)| of == index && at <= self.now) {
+        if is_since(self.off, index, self.now) {
             return true;
         }
         let seed = &mut self.parties[index].seed;
@@ -329,9 +336,9 @@ impl Bridge {
         }
     }
 
-    /// When the last of those had everything who are not switched off.
+    /// When the last of those had everything who are neither switched off nor deaf.
     pub(super) fn completed(&self) -> Option<Time> {
-        let there = |index: usize| self.off.is_none_or(|(off, _)| off != index);
+        let there = |index: usize| [self.off, self.deaf].iter().flatten().all(|(of, _)| *of != index);
         let all = self.parties.iter().enumerate().filter(|(index, _)| there(*index));
         all.map(|(_, party)| party.complete)
             .try_fold(Time::ZERO, |last, complete| Some(last.max(complete?)))
@@ -341,4 +348,9 @@ impl Bridge {
     pub(super) fn octets(&self) -> Vec<u64> {
         self.parties.iter().map(|party| party.octets).collect()
     }
+}
+
+/// Whether this happened to that receiver.
+fn is_since(what: Option<(usize, Time)>, index: usize, now: Time) -> bool {
+    what.is_some_and(|(of, at)| of == index && at <= now)
 }

@@ -24,6 +24,10 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 const WAIT: Duration = Duration::from_millis(55);
 /// The shortest time over which replies of more than two members are spread.
 const LEAST_SPREAD: Duration = Duration::from_millis(2);
+/// So many buckets that change nothing are chance: what was sent again was lost again. Then questions are asked at intervals, and where what
+/// they ask for is sent in vain again and again, at longer and longer ones.
+const VAIN: u32 = 2;
+const LONGEST: Duration = Duration::from_secs(1);
 /// What is taken for the round trip at least.
 const LEAST_ROUND_TRIP: Duration = Duration::from_micros(500);
 /// So few members do not get out of each other's way.
@@ -42,8 +46,10 @@ pub(super) struct Collector {
     opened: Time,
     /// A message ended since.
     message_ended: bool,
-    /// The bucket that was applied last changed nothing.
-    vain: bool,
+    /// Buckets in a row that changed nothing, one that nobody answered or that asked for nothing counting as [`VAIN`] at least; and how
+    /// much the last one asked for.
+    vain: u32,
+    lacked: usize,
     /// Whose losses the controller is told, and up to where they are counted.
     counted: (Option<u32>, u64),
     /// When everything had left, and each was asked for its own status again.
@@ -59,7 +65,8 @@ impl Collector {
             credit: 0,
             opened: now,
             message_ended: false,
-            vain: false,
+            vain: 0,
+            lacked: 0,
             counted: (None, 0),
             named_since: None,
         }
@@ -173,14 +180,17 @@ impl Transmitter {
             Cycle::Message => all.opened + WAIT,
         };
         let blocked = self.blocked && !all.options.classic;
+        let pause = interval.max(self.bucket_patience());
+        let longer = (pause * (1 << all.vain.saturating_sub(VAIN).min(8))).min(LONGEST.max(pause));
         // Who does not answer, or has nothing new to say, is asked no more often than at intervals.
-        let at = match (blocked, all.vain || all.buckets.is_unanswered()) {
+        let at = match (blocked, all.vain >= VAIN || all.buckets.is_unanswered()) {
             // A new cycle as soon as no bucket is unripe: the last octets before the window closed are asked about at once.
             (true, false) => all
                 .buckets
                 .all_ripe_at(self.holder_bits(), self.bucket_patience())
                 .unwrap_or(all.opened),
-            (true, true) => all.opened + interval.max(self.bucket_patience()),
+            (true, true) => all.opened + longer,
+            (false, true) if self.blocked => regular.max(all.opened + longer),
             (false, _) => regular,
         };
         Some(at.max(all.opened + self.bucket_pace()))
@@ -272,7 +282,7 @@ impl Transmitter {
     fn apply(&mut self, bucket: &Bucket) {
         let nxt = self.stream.nxt;
         let Some(all) = self.buckets.as_mut().filter(|_| bucket.answered != 0) else {
-            return self.note_vain(true);
+            return self.note_unmoved(0);
         };
         let before = (self.acknowledged, all.credit);
         all.credit = bucket.alloc;
@@ -295,16 +305,35 @@ impl Transmitter {
             // Who keeps nothing beyond a hole can not say how much of it was lost.
             self.rate.note_missing(pacemaker, 1);
         }
-        let vain = due == 0 && rseq <= before.0 && bucket.alloc <= before.1;
+        // Of what is on its way again nothing is due.
+        let less = due > 0 && due < all.lacked;
+        if due > 0 {
+            all.lacked = due;
+        }
+        let moved = less || rseq > before.0 || bucket.alloc > before.1;
         self.acknowledged = self.acknowledged.max(rseq);
         self.line.stats.acknowledged = self.acknowledged;
         self.forget_acknowledged();
-        self.note_vain(vain);
+        match moved {
+            true => self.note_moved(),
+            false => self.note_unmoved(due),
+        }
     }
 
-    fn note_vain(&mut self, vain: bool) {
+    fn note_moved(&mut self) {
         if let Some(all) = &mut self.buckets {
-            all.vain = vain;
+            all.vain = 0;
+        }
+    }
+
+    /// A bucket changed nothing, and asked for so much.
+    fn note_unmoved(&mut self, due: usize) {
+        if let Some(all) = &mut self.buckets {
+            all.vain = if due == 0 {
+                all.vain.max(VAIN)
+            } else {
+                all.vain + 1
+            };
         }
     }
 

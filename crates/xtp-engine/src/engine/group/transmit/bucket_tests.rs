@@ -1,7 +1,7 @@
 //! What moves the window when members answer to all.
 
 use super::super::scripted::*;
-use crate::group::{BucketOptions, CastOptions, DropReason, GroupEvent, MemberId, Mode};
+use crate::group::{BucketOptions, CastOptions, Cycle, DropReason, GroupEvent, MemberId, Mode};
 use crate::{Datagram, Ecn, Failure};
 use xtp_wire::{Caps, Control, GroupHeader, Options, Span, Spans, ToGroup, ToTransmitter, Xcntl};
 
@@ -269,4 +269,24 @@ fn a_blocked_window_asks_no_faster_than_answers_come() {
         (2..=100).contains(&asked),
         "{asked} in a second in which nobody answers"
     );
+}
+
+/// A member answers every question, and what is sent for it never comes: it is asked, and sent a repair, more and more rarely.
+#[test]
+fn who_is_repaired_in_vain_is_asked_more_and_more_rarely() {
+    let (mut stage, one, deaf) = stage(BucketOptions {
+        buckets: 1,
+        cycle: Cycle::Timer,
+        ..ripe()
+    });
+    let (asked, sent) = (questions(&stage), data(&stage.heard).len());
+    for _ in 0..2_000 {
+        stage.run(MS);
+        answer(&mut stage, &one, 10 * PACKET, &[]);
+        answer(&mut stage, &deaf, 3 * PACKET, &[]);
+    }
+    let asked = questions(&stage) - asked;
+    assert!(asked <= 20, "{asked} in two seconds in which nothing moves");
+    let sent = data(&stage.heard).len() - sent;
+    assert!(sent <= 20 * 10, "{sent} packets in vain");
 }

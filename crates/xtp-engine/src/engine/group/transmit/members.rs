@@ -1,6 +1,7 @@
 //! Who joined, where each stands, and what all who hold the window have (§9.10).
 
 use super::asleep::later;
+use super::hearing::Hearing;
 use crate::group::{DropReason, MemberId, MemberIndex, MemberReport, MemberState, Require};
 use crate::path::hint::Reports;
 use crate::time::Time;
@@ -32,10 +33,14 @@ pub(super) struct Member {
     pub(super) echo: u32,
     /// Smoothed.
     pub(super) round_trip: Option<Duration>,
+    /// It is that of one step of joining alone, in which the member's host may have slept.
+    pub(super) is_rough: bool,
     /// The least one.
     pub(super) least_round_trip: Duration,
     /// What it says it receives, octets a second; 0 unknown.
     pub(super) rate: u64,
+    /// Which packets of the stream came to it.
+    pub(super) hearing: Hearing,
     /// Packets that came to it as ECT(0), ECT(1) and CE, by what it said last.
     pub(super) marks: [u32; 3],
     /// Polls in a row that it did not answer.
@@ -93,8 +98,10 @@ impl Member {
             alloc: 0,
             echo: 0,
             round_trip,
+            is_rough: true,
             least_round_trip: round_trip.unwrap_or(Duration::MAX),
             rate: 0,
+            hearing: Hearing::default(),
             marks: [0; 3],
             misses: 0,
             heard: now,
@@ -119,6 +126,14 @@ impl Member {
             in_rate: 0,
             text: Box::default(),
         }
+    }
+
+    /// A round trip of a packet to the group.
+    pub(super) fn note_round_trip(&mut self, sample: Duration) {
+        self.least_round_trip = self.least_round_trip.min(sample);
+        let known = self.round_trip.filter(|_| !self.is_rough);
+        self.round_trip = Some(known.map_or(sample, |known| (known * 7 + sample) / 8));
+        self.is_rough = false;
     }
 
     /// This transmitter was stopped for `span`, until `now`.

@@ -14,6 +14,7 @@ mod catch_up;
 mod claim;
 mod close;
 mod datagram;
+mod hearing;
 mod judge;
 mod latest;
 mod line;
@@ -66,8 +67,9 @@ use xtp_wire::{
 const MOST_HOSTS: usize = 1_024;
 /// The greatest round trip while none was measured.
 const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
-/// Members while nobody knows.
+/// Members while nobody knows: at most, and at least.
 const UNKNOWN_SIZE: u32 = 1_024;
+const LEAST_GUESSED: u32 = 16;
 
 /// How long the packets of a group are, and how its stream lies in them.
 struct Shape {
@@ -388,10 +390,13 @@ impl Transmitter {
     /// What the group is told about itself.
     fn feedback(&self) -> Feedback {
         let present = self.members.present() as u32;
-        let guessed = match self.options.size.or(self.options.expect) {
+        let expected = self.expected().and_then(|count| u32::try_from(count).ok());
+        let guessed = match self.options.size.or(expected) {
             Some(size) => size.max(present),
-            None if present == 0 => UNKNOWN_SIZE,
-            None => (2 * present).clamp(16, UNKNOWN_SIZE).max(present),
+            None if present == 0 => self.most_in_time(),
+            None => (2 * present)
+                .clamp(LEAST_GUESSED, self.most_in_time())
+                .max(present),
         };
         Feedback {
             size: if self.is_gathering() {
@@ -403,6 +408,16 @@ impl Transmitter {
             round_trip: self.round_trip,
             hold: self.hold(),
         }
+    }
+
+    /// How many may be guessed of whom nothing is known: as many as join in half of the time it waits for them, by the spread of joins
+    /// (§9.12). If more come, their joins meet those of others, and are repeated.
+    fn most_in_time(&self) -> u32 {
+        let joins =
+            u128::from(self.options.feedback_rate) * self.options.wait.as_millis() * 8 / (9 * 2 * 1_000);
+        u32::try_from(joins)
+            .unwrap_or(UNKNOWN_SIZE)
+            .clamp(LEAST_GUESSED, UNKNOWN_SIZE)
     }
 
     /// How long a need may wait before it is told.

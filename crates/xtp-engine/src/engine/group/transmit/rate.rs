@@ -57,8 +57,9 @@ struct Pacemaker {
     /// When it was asked last, how much had left then, and whether it answered.
     asked: Option<Time>,
     asked_at: u64,
-    /// When it reported last.
+    /// When it reported last, and since when it does although nothing of the stream comes to it.
     heard: Option<Time>,
+    deaf_since: Option<Time>,
     /// Who was asked besides when it did not answer.
     stand_in: Option<u32>,
     /// The most that it ever lacked of each block.
@@ -70,6 +71,17 @@ struct Pacemaker {
     received: Received,
     /// Since when it is the one.
     since: Time,
+}
+
+/// Why another member becomes pacemaker, and so what is known of it.
+#[derive(Copy, Clone, Debug)]
+enum Why {
+    /// It is the narrower one: it receives at most so many octets a second.
+    Slower(u64),
+    /// The one before does not answer. It still holds the window: what it was found to take, the group may have.
+    Unheard,
+    /// The one before holds the window no more, or nothing of the stream comes to it: what it took is nobody else's limit.
+    Gone,
 }
 
 /// What may leave.
@@ -282,12 +294,12 @@ impl RateControl {
         if self.pacemaker.member.is_none_or(|member| !holds(member)) {
             let mut holders = members.iter().filter(|(_, member)| member.is_holder());
             let next = holders.next().map(|(index, _)| index);
-            self.switch(next.map(|index| (index, members.get(index))), None, now);
+            self.switch(next.map(|index| (index, members.get(index))), Why::Gone, now);
         }
     }
 
-    /// Another member is listened to; it receives at most `rate`.
-    fn switch(&mut self, to: Option<(u32, &Member)>, rate: Option<u64>, now: Time) {
+    /// Another member is listened to.
+    fn switch(&mut self, to: Option<(u32, &Member)>, why: Why, now: Time) {
         let before = self.pacemaker.member;
         let (asked_at, heard) = (self.sent, self.pacemaker.heard);
         self.pacemaker = Pacemaker {
@@ -305,9 +317,17 @@ impl RateControl {
         self.round_trip = member.round_trip.unwrap_or(self.round_trip);
         let least = Some(member.least_round_trip).filter(|least| *least < Duration::MAX);
         self.pacemaker.least = least;
-        if before.is_some() {
-            let late = least.map(|least| least + LATE);
-            self.control.on_other_member(rate.unwrap_or(u64::MAX), late, now);
+        if before.is_none() && self.began.is_none() {
+            return;
+        }
+        let late = least.map(|least| least + LATE);
+        match why {
+            Why::Slower(rate) => self.control.on_other_member(rate, late, now),
+            Why::Unheard => self.control.on_other_member(u64::MAX, late, now),
+            Why::Gone => {
+                self.losses = Losses::new(size::payload(self.packet as usize) as u64);
+                self.control.on_member_gone(late, now);
+            }
         }
     }
 
@@ -330,7 +350,8 @@ impl RateControl {
             .pacemaker
             .heard
             .is_some_and(|heard| now.since(heard) < self.interval + self.interval / 2);
-        if !recent || now.since(self.pacemaker.since) < SWITCH || self.in_flight() == 0 {
+        let early = now.since(self.pacemaker.since) < SWITCH || self.in_flight() == 0;
+        if !recent || early || member.hearing.is_deaf() {
             return;
         }
         let queue = sample.map_or(Duration::ZERO, |sample| {
@@ -338,8 +359,8 @@ impl RateControl {
         });
         let slow = self.receives_less(member, before, now);
         if slow || queue > 2 * self.pacemaker.queue + QUEUE {
-            let rate = Some(member.rate).filter(|_| slow);
-            self.switch(Some((index, member)), rate, now);
+            let most = if slow { member.rate } else { u64::MAX };
+            self.switch(Some((index, member)), Why::Slower(most), now);
         }
     }
 
@@ -359,6 +380,10 @@ impl RateControl {
         self.round_trip = member.round_trip.unwrap_or(self.round_trip);
         let pacemaker = &mut self.pacemaker;
         pacemaker.heard = Some(now);
+        pacemaker.deaf_since = match member.hearing.is_deaf() {
+            true => pacemaker.deaf_since.or(Some(now)),
+            false => None,
+        };
         if let Some(sample) = sample {
             let least = pacemaker.least.map_or(sample, |least| least.min(sample));
             pacemaker.least = Some(least);
@@ -492,26 +517,28 @@ impl RateControl {
         self.pacemaker.member
     }
 
-    /// The pacemaker was asked. If it answered nothing since the question before, another holder is to be asked as well; if it
-    /// answered neither of two, it gives its place to one that was heard since. Says whom to ask.
+    /// The pacemaker was asked. If it answered nothing since the question before, or nothing of the stream comes to it, another holder is
+    /// to be asked as well; if that was so with the question before, it gives its place to one that was heard since. Says whom to ask.
     pub(super) fn polled(&mut self, members: &Members, now: Time) -> Option<u32> {
         (self.pacemaker.asked, self.pacemaker.asked_at) = (Some(now), self.sent);
         let unheard = self.unheard(now);
         // At the start questions follow one another so closely that a queue in the making delays the answers to several.
         let long = self.interval.max(INTERVAL);
-        if unheard <= long {
+        let deaf = self.pacemaker.deaf_since.map(|since| now.since(since));
+        if unheard <= long && deaf.is_none() {
             return None;
         }
         let others = || {
             let holders = members.iter().filter(|(_, member)| member.is_holder());
             holders.filter(|(index, _)| Some(*index) != self.pacemaker.member)
         };
-        let heard = now - unheard;
-        let alive = others().filter(|(_, member)| member.heard > heard);
-        if unheard >= 2 * long
+        let heard = now - unheard.max(deaf.unwrap_or_default());
+        let alive = others().filter(|(_, member)| member.heard > heard && !member.hearing.is_deaf());
+        if (unheard >= 2 * long || deaf >= Some(long))
             && let Some((index, member)) = alive.max_by_key(|(_, member)| member.heard)
         {
-            self.switch(Some((index, member)), None, now);
+            let why = if deaf.is_some() { Why::Gone } else { Why::Unheard };
+            self.switch(Some((index, member)), why, now);
             self.pacemaker.asked = None;
             return None;
         }

@@ -72,11 +72,12 @@ impl Transmitter {
         self.rate.wait(now);
     }
 
-    /// A window or credit that has just closed is asked about at once.
+    /// A window or credit that has just closed is asked about at once, and so is one that has let something leave since: it opened and closed
+    /// again.
     pub(super) fn note_blocked(&mut self) {
         let least = self.stream.least_limit().filter(|_| self.is_flowing());
         let blocked = least.is_some_and(|least| least > self.limit());
-        if blocked && !self.blocked {
+        if blocked && (!self.blocked || self.polls.is_far(self.stream.nxt, 1)) {
             self.polls.press();
         }
         self.blocked = blocked;

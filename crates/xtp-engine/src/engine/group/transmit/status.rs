@@ -1,6 +1,7 @@
 //! What members report: progress, needs, round trips, and that they have everything (§9.10).
 
 use super::Transmitter;
+use super::hearing::Shown;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState};
@@ -90,6 +91,25 @@ impl<'a> Report<'a> {
     pub(super) fn held(&self) -> SmallVec<[(u64, u64); 4]> {
         let spans = self.spans.map_or(Spans::EMPTY, |(spans, ..)| spans);
         spans.iter().collect()
+    }
+
+    /// What of it changes when a packet of the stream comes.
+    fn shown(&self) -> Shown {
+        if self.needs.is_empty() {
+            let marked: u64 = self
+                .marks
+                .unwrap_or_default()
+                .iter()
+                .map(|count| u64::from(*count))
+                .sum();
+            let beyond: u64 = self.held().iter().map(|(left, right)| right - left).sum();
+            return Shown::Spans(beyond + marked);
+        }
+        let held = self.needs.iter().map(|block| {
+            let (_, need, total) = block.get();
+            u64::from(total - need)
+        });
+        Shown::Needs(held.sum())
     }
 
     pub(super) fn need(gnack: &Gnack<'a>) -> Self {
@@ -189,10 +209,11 @@ impl Transmitter {
                 .max(Duration::from_nanos(1))
         });
         if let Some(sample) = sample {
-            member.least_round_trip = member.least_round_trip.min(sample);
-            let smoothed = member.round_trip.map_or(sample, |known| (known * 7 + sample) / 8);
-            member.round_trip = Some(smoothed);
+            member.note_round_trip(sample);
         }
+        let shown = (report.control.rseq, report.shown());
+        let packet = self.options.datagram as u64;
+        member.hearing.note(shown, member.rate, sent, packet, now);
         self.rate.on_echo((index, member), (before, sent), sample, now);
     }
 

@@ -53,6 +53,29 @@ fn the_window_follows_the_last_one() {
     assert_eq!(acknowledged(&mut stage), 20_000, "an older one that comes late");
 }
 
+/// Its host slept while it joined.
+#[test]
+fn a_round_trip_of_joining_is_forgotten_with_the_first_answer() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(1),
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let mut one = Actor::new(1, stage.key());
+    one.enter_after(&mut stage, 30 * MS);
+    let round_trip = |stage: &mut Stage| {
+        let stats = stage.engine.cast_stats(stage.now, stage.id).expect("known");
+        stats.round_trip.expect("measured")
+    };
+    assert_eq!(round_trip(&mut stage), 30 * MS);
+    stage.write(30_000);
+    stage.flush();
+    let echo = newest(&stage.heard);
+    stage.run(10 * MS);
+    one.answer_poll(&mut stage, 30_000, echo);
+    assert_eq!(round_trip(&mut stage), 10 * MS);
+}
+
 #[test]
 fn what_can_not_be_is_no_report() {
     let (mut stage, mut one, mut other) = stage(true);

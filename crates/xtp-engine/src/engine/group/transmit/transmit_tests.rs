@@ -4,7 +4,7 @@ use super::scripted::*;
 use crate::group::{CastOptions, Fec, GroupClose, GroupEvent, MemberId, MemberState, Require, Target};
 use crate::{Failure, Rate, TransmitBatch};
 use core::net::SocketAddr;
-use xtp_wire::{GnackBlock, Options, ToGroup};
+use xtp_wire::{GnackBlock, GroupTerms, Options, ToGroup, Traffic};
 
 fn options() -> CastOptions {
     CastOptions {
@@ -85,6 +85,72 @@ fn packets_become_shorter_until_a_receiver_has_joined() {
     assert!(!says(&mut stage, group(), 548), "the terms stand");
     let whole: usize = data(&stage.heard).iter().map(|(_, octets, _)| octets.len()).sum();
     assert_eq!((whole, longest(&stage) <= 600), (10_000, true));
+}
+
+/// Joins are spread over 9/8 of the size that is announced, divided by the joins a second that are answered.
+#[test]
+fn who_joins_a_group_of_unknown_size_comes_in_half_of_the_time_to_wait() {
+    let announced = |options: CastOptions| {
+        let mut stage = Stage::new(options);
+        stage.flush();
+        let sizes = stage.heard.iter().filter_map(|one| match one.to_group() {
+            Some(ToGroup::Announcement(first)) => match first.traffic {
+                Traffic::Extended(specifier) => GroupTerms::read(specifier.tlvs).ok()?.size,
+                _ => None,
+            },
+            _ => None,
+        });
+        sizes.last().expect("it announces itself")
+    };
+    let waits = |millis: u32, rate: u32| CastOptions {
+        expect: None,
+        wait: millis * MS,
+        feedback_rate: rate,
+        ..options()
+    };
+    assert_eq!(announced(waits(500, 2_000)), 444);
+    assert_eq!(announced(waits(500, 100)), 22);
+    assert_eq!(announced(waits(30_000, 2_000)), 1_024);
+    assert_eq!(announced(waits(10, 2_000)), 16, "those of a few ms");
+    let named = CastOptions {
+        require: Require::List(vec!["a".into(), "b".into()]),
+        ..waits(500, 2_000)
+    };
+    assert_eq!(announced(named), 2);
+}
+
+/// Each report of the last one opens the window, which closes again with the octets that leave at once.
+#[test]
+fn a_window_that_opens_and_closes_again_is_asked_about_again() {
+    const WINDOW: u64 = 14_400;
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        window: WINDOW,
+        fec: None,
+        ..options()
+    });
+    stage.flush();
+    let key = stage.key();
+    let mut actors = [Actor::new(1, key), Actor::new(2, key)];
+    for actor in &mut actors {
+        actor.enter_after(&mut stage, 20 * MS);
+    }
+    stage.write(100_000);
+    stage.run(MS);
+    let asks_all = |said: &ToGroup<'_>| matches!(said, ToGroup::Poll(poll) if poll.modulus == 1);
+    for turn in 1..=3 {
+        assert_eq!(stage.position(), turn * WINDOW);
+        assert_eq!(
+            stage.count(asks_all),
+            turn as usize,
+            "asked at once, once for each window"
+        );
+        let echo = newest(&stage.heard);
+        for actor in &mut actors {
+            actor.status(&mut stage, turn * WINDOW, echo, Options::empty());
+        }
+        stage.run(MS);
+    }
 }
 
 #[test]
