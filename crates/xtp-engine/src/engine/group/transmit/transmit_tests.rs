@@ -93,14 +93,14 @@ fn who_joins_a_group_of_unknown_size_comes_in_half_of_the_time_to_wait() {
     let announced = |options: CastOptions| {
         let mut stage = Stage::new(options);
         stage.flush();
-        let sizes = stage.heard.iter().filter_map(|one| match one.to_group() {
+        let mut sizes = stage.heard.iter().filter_map(|one| match one.to_group() {
             Some(ToGroup::Announcement(first)) => match first.traffic {
                 Traffic::Extended(specifier) => GroupTerms::read(specifier.tlvs).ok()?.size,
                 _ => None,
             },
             _ => None,
         });
-        sizes.last().expect("it announces itself")
+        sizes.next_back().expect("it announces itself")
     };
     let waits = |millis: u32, rate: u32| CastOptions {
         expect: None,
