@@ -81,11 +81,7 @@ pub(crate) struct Carrier {
     errors: Vec<SocketError>,
     /// One train of short datagrams as it leaves.
     gathered: Vec<u8>,
-    /// Octets handed to the engine.
-    pub(crate) taken: u64,
-    /// Attempts to send.
-    pub(crate) sendings: u64,
-    /// Octets of them.
+    /// Octets of attempts to send.
     pub(crate) given: u64,
     /// Octets that were gathered.
     pub(crate) copied: u64,
@@ -114,8 +110,6 @@ impl Carrier {
             waker,
             errors: Vec::new(),
             gathered: Vec::new(),
-            taken: 0,
-            sendings: 0,
             given: 0,
             copied: 0,
             wakes: 0,
@@ -533,7 +527,6 @@ impl Carrier {
 impl Outlet for Carrier {
     #[inline]
     fn send(&mut self, now: Time, engine: &mut Engine, out: &mut TransmitBatch) {
-        self.sendings += 1;
         self.given += out.trains.iter().map(|train| train.total as u64).sum::<u64>();
         if !self.send_one(now, out) {
             self.send_all(now, engine, out);

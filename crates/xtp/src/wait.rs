@@ -150,7 +150,7 @@ impl Waiting {
         (way == Way::Rest).then_some(Step::Rest(rest))
     }
 
-    /// So many datagrams came for which nobody waits: it goes on.
+    /// So many datagrams came that are not what it is for: it goes on.
     pub(crate) fn passed(&mut self, datagrams: usize) {
         self.passed += datagrams;
     }

@@ -177,7 +177,7 @@ impl Carrier {
     ) -> Result<Option<(usize, Time)>> {
         let groups = &mut self.groups;
         let batch = groups.batch.get_or_insert_default();
-        let (mut total, mut taken, mut at) = (0, 0, None);
+        let (mut total, mut at) = (0, None);
         for joined in &groups.joined {
             for _ in 0..BATCHES {
                 let count = self.reception.counted(joined.socket.recv_within(batch, 1))?;
@@ -188,7 +188,6 @@ impl Carrier {
                 let local = joined.membership.group;
                 let mut arrivals = Batch::new(batch, self.trace.as_ref(), local, None, 0);
                 driver.receive_from_group(now, local, &mut arrivals);
-                taken += arrivals.taken;
                 total += count;
                 at = Some(now);
                 if !batch.is_full() {
@@ -196,7 +195,6 @@ impl Carrier {
                 }
             }
         }
-        self.taken += taken;
         Ok(at.map(|at| (total, at)))
     }
 }

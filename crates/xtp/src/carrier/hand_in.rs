@@ -19,9 +19,8 @@ pub(super) struct Batch<'a> {
     own: Option<SocketAddr>,
     /// Octets of the datagram handed out last.
     stride: usize,
-    /// Datagrams handed out, octets of them, and those of our own waker, which are not.
+    /// Datagrams handed out, and those of our own waker, which are not.
     handed: usize,
-    pub(super) taken: u64,
     wakes: u64,
 }
 
@@ -46,7 +45,6 @@ impl<'a> Batch<'a> {
             own,
             stride: 0,
             handed,
-            taken: 0,
             wakes: 0,
         }
     }
@@ -82,7 +80,6 @@ impl<'a> Arrivals<'a> for Batch<'a> {
                 joined = datagram.data;
             }
             self.stride = datagram.data.len();
-            self.taken += self.stride as u64;
             return Some(Arrived {
                 joined: Datagram {
                     src: datagram.src,
@@ -99,7 +96,6 @@ impl<'a> Arrivals<'a> for Batch<'a> {
     fn skip_joined(&mut self, count: usize) {
         self.datagrams.skip_joined(count);
         self.handed += count;
-        self.taken += (count * self.stride) as u64;
     }
 }
 
@@ -119,10 +115,8 @@ impl Carrier {
             false => driver.receive(now, &mut arrivals),
         };
         if met {
-            self.taken += batch.only().map_or(0, |only| only.data.len() as u64);
             return;
         }
-        self.taken += arrivals.taken;
         self.wakes += arrivals.wakes;
         if arrivals.handed < batch.len() {
             self.handed_in = arrivals.handed;

@@ -79,10 +79,7 @@ impl Carrier {
             let stride = datagram.data.len();
             return match driver.receive_wanted(now, wanted, Arrived { joined, stride }) {
                 Some(message) => Came::Message(message),
-                None => {
-                    self.taken += joined.data.len() as u64;
-                    Came::Datagrams(count)
-                }
+                None => Came::Datagrams(count),
             };
         }
         self.hand_in(now, driver, true);
@@ -128,10 +125,7 @@ impl Carrier {
             self.shortcut.came(1);
             return Ok(match message {
                 Some(message) => Landed::Message(message, now),
-                None => {
-                    self.taken += octets as u64;
-                    Landed::Other(now)
-                }
+                None => Landed::Other(now),
             });
         }
         self.socket.keep_by(shortcut, batch, octets);

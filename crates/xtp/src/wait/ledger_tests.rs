@@ -53,28 +53,25 @@ fn looks_that_meet_what_they_wait_for_pay_for_some_in_vain() {
     assert!(ledger.looks(), "what comes soon mostly is looked for");
 }
 
+/// How many of 10 000 waits that take so long look, and in vain.
+fn looks_in_vain(ledger: &mut Ledger, took: Duration) -> usize {
+    let looked = (0..10_000).filter(|_| {
+        let looks = ledger.looks();
+        let looked = if looks { Looked::InVain(LONGEST_LOOK) } else { NO };
+        ledger.ended(took, looked, 1);
+        looks
+    });
+    looked.count()
+}
+
 #[test]
 fn looks_in_vain_become_rare_and_never_end() {
     let mut ledger = adaptive();
-    let took = Duration::from_millis(1);
-    let looked = (0..10_000).filter(|_| {
-        let looks = ledger.looks();
-        let looked = if looks { Looked::InVain(LONGEST_LOOK) } else { NO };
-        ledger.ended(took, looked, 1);
-        looks
-    });
-    let looked = looked.count();
     // 50 us of a look in vain are a 32nd of 1.6 ms.
+    let looked = looks_in_vain(&mut ledger, Duration::from_millis(1));
     assert!((5_000..=7_000).contains(&looked), "{looked}");
     // One that would have ended in its time on another core costs all of it.
-    let took = Duration::from_micros(150);
-    let looked = (0..10_000).filter(|_| {
-        let looks = ledger.looks();
-        let looked = if looks { Looked::InVain(LONGEST_LOOK) } else { NO };
-        ledger.ended(took, looked, 1);
-        looks
-    });
-    let looked = looked.count();
+    let looked = looks_in_vain(&mut ledger, Duration::from_micros(150));
     assert!((400..=550).contains(&looked), "{looked}");
 }
 

@@ -336,7 +336,7 @@ impl Bridge {
         }
     }
 
-    /// When the last of those had everything who are neither switched off nor deaf.
+    /// When the last member that is neither switched off nor deaf had everything.
     pub(super) fn completed(&self) -> Option<Time> {
         let there = |index: usize| [self.off, self.deaf].iter().flatten().all(|(of, _)| *of != index);
         let all = self.parties.iter().enumerate().filter(|(index, _)| there(*index));

@@ -46,7 +46,7 @@ pub(super) struct Collector {
     opened: Time,
     /// A message ended since.
     message_ended: bool,
-    /// Buckets in a row that changed nothing, one that nobody answered or that asked for nothing counting as [`VAIN`] at least; and how
+    /// Buckets in a row that changed nothing, one without an answer or a need counting as [`VAIN`] at least; and how
     /// much the last one asked for.
     vain: u32,
     lacked: usize,

@@ -1,4 +1,4 @@
-//! Tests of who is deaf.
+//! Which reports show a member to be deaf.
 
 use super::*;
 use core::time::Duration;

@@ -67,7 +67,7 @@ use xtp_wire::{
 const MOST_HOSTS: usize = 1_024;
 /// The greatest round trip while none was measured.
 const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
-/// Members while nobody knows: at most, and at least.
+/// Members of a group of unknown size: at most, and at least.
 const UNKNOWN_SIZE: u32 = 1_024;
 const LEAST_GUESSED: u32 = 16;
 

@@ -80,7 +80,7 @@ enum Why {
     Slower(u64),
     /// The one before does not answer. It still holds the window: what it was found to take, the group may have.
     Unheard,
-    /// The one before holds the window no more, or nothing of the stream comes to it: what it took is nobody else's limit.
+    /// The one before holds the window no more, or nothing of the stream comes to it: what it took limits no other member.
     Gone,
 }
 
