@@ -180,6 +180,7 @@ impl Carrier {
             if round.beside && (!all || stream) {
                 let count = self.reception.counted(self.socket.recv_within(batch, 1))?;
                 if count > 0 {
+                    self.shortcut.came_elsewhere(count);
                     return Ok(count);
                 }
             }
@@ -202,7 +203,9 @@ impl Carrier {
             if count > 0 || !all {
                 return Ok(count);
             }
-            return self.reception.counted(self.socket.recv_within(batch, 1));
+            let count = self.reception.counted(self.socket.recv_within(batch, 1))?;
+            self.shortcut.came_elsewhere(count);
+            return Ok(count);
         }
         let count = self.reception.counted(self.socket.recv_within(batch, looks))?;
         if count > FEW || count > 1 && batch.only().is_none() {

@@ -28,6 +28,9 @@ const BESIDE: u32 = 8;
 /// Datagrams in a row that nothing was sent between: a stream, which many slots and joined datagrams take better.
 const CROWD: u32 = 32;
 
+/// Datagrams in a row that came at the socket itself: its peer is silent while others are not, and each of them is found late.
+const ELSEWHERE: u32 = 32;
+
 /// What a shortcut is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Serves {
@@ -75,6 +78,8 @@ pub(super) struct Use {
     rounds: u32,
     /// Datagrams that came since something was sent.
     unanswered: u32,
+    /// Datagrams that came at the socket itself since one came by it.
+    elsewhere: u32,
     /// Of those who sleep for the answers of one peer and expect nothing else.
     alone: alone::Alone,
 }
@@ -254,6 +259,14 @@ impl Use {
     /// So much came by it.
     pub(super) fn came(&mut self, count: usize) {
         self.unanswered += count as u32;
+        if count > 0 {
+            self.elsewhere = 0;
+        }
+    }
+
+    /// So much came at the socket itself.
+    pub(super) fn came_elsewhere(&mut self, count: usize) {
+        self.elsewhere = self.elsewhere.saturating_add(count as u32);
     }
 
     /// More left or came at once than a message of an exchange has.
@@ -264,9 +277,9 @@ impl Use {
         }
     }
 
-    /// Whether it is no exchange any more.
+    /// Whether it is no exchange any more, or one of others.
     pub(super) fn is_crowded(&self) -> bool {
-        self.unanswered >= CROWD && self.serves == Serves::Exchange
+        self.serves == Serves::Exchange && (self.unanswered >= CROWD || self.elsewhere >= ELSEWHERE)
     }
 
     /// None from now on.
@@ -278,6 +291,7 @@ impl Use {
     /// No more of it, and what it was for. What is still in it is to be taken.
     pub(super) fn retire(&mut self) -> Option<(Box<Shortcut>, Serves)> {
         (self.streak, self.source, self.unanswered) = (None, None, 0);
+        self.elsewhere = 0;
         (self.trains, self.asleep) = (None, true);
         let served = std::mem::take(&mut self.serves);
         let shortcut = self.open.take()?;

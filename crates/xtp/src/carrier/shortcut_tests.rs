@@ -350,3 +350,36 @@ fn who_sleeps_for_one_peer_alone_sleeps_in_a_shortcut_until_a_bell_rings() {
     assert!(uses.retire().is_some());
     assert!(!uses.ring());
 }
+
+/// A peer that is gone, or silent, while another one's messages come at the socket itself: each is looked for at the shortcut first.
+#[test]
+fn a_shortcut_of_a_silent_peer_gives_way_to_others() {
+    let mut pair = Pair::new();
+    let uses = &mut pair.carrier.shortcut;
+    for _ in 0..=WORTH {
+        uses.note(&pair.carrier.socket, pair.peer.local_addr());
+    }
+    if pair.carrier.shortcut.refused {
+        return;
+    }
+    assert_eq!(pair.serves(), Some(Serves::Exchange));
+    let other = socket();
+    let to = pair.carrier.socket.local_addr();
+    let speak = |pair: &mut Pair, times: u32| {
+        for _ in 0..times {
+            assert!(other.send_one(to, None, Ecn::NotEct, &[200]));
+            assert_eq!(pair.take(), [200]);
+        }
+    };
+    for _ in 0..3 {
+        speak(&mut pair, ELSEWHERE - 1);
+        assert!(!pair.carrier.shortcut.is_crowded(), "both speak");
+        pair.carrier.shortcut.unanswered = 0;
+        pair.send(0..1);
+        assert_eq!(pair.take(), [0]);
+    }
+    speak(&mut pair, ELSEWHERE);
+    assert!(pair.carrier.shortcut.is_crowded());
+    pair.carrier.shortcut.retire();
+    assert!(!pair.carrier.shortcut.is_crowded());
+}
