@@ -600,9 +600,12 @@ impl Shared {
                 Step::Rest(rest) => self.rest_for(state, now, until, rest),
                 Step::Again if self.wanting.load(Ordering::Relaxed) == 0 => state,
                 Step::Again | Step::Yield => {
+                    let gave = state.core.now();
                     drop(state);
                     std::thread::yield_now();
-                    self.lock()
+                    let state = self.lock();
+                    waiting.gave(state.core.now().since(gave));
+                    state
                 }
             };
             now = match slept {

@@ -21,8 +21,6 @@ const LONGEST_REST: Duration = Duration::from_millis(1);
 /// The rest of a group's member: several receivers of a host take turns on its cores, and each call that takes more at once leaves
 /// the others more of them.
 const GROUP_REST: Duration = Duration::from_micros(450);
-/// One look in this many gives the core away where looking never ends.
-const YIELD_EVERY: u32 = 8;
 /// Polls of the socket between two looks at the clock and the timers.
 const POLLS_A_LOOK: u32 = 4;
 /// Polls with which a wait for one message begins before it goes the general way.
@@ -74,6 +72,9 @@ pub(crate) struct Waiting {
     polled_until: Option<Time>,
     /// Datagrams that came and did not end it.
     passed: usize,
+    /// For how long others had the core between its looks, and before the next one, of which is not known yet what it brings.
+    away: Duration,
+    gave: Option<Duration>,
 }
 
 impl Waiting {
@@ -86,6 +87,8 @@ impl Waiting {
             polls_since,
             polled_until: None,
             passed: 0,
+            away: Duration::ZERO,
+            gave: None,
         }
     }
 
@@ -103,14 +106,12 @@ impl Waiting {
     }
 
     /// What follows a look at `now` that brought nothing.
-    pub(crate) fn step(&mut self, ledger: &Ledger, now: Time, outlook: impl FnOnce() -> Outlook) -> Step {
-        self.looks = self.looks.wrapping_add(1);
+    pub(crate) fn step(&mut self, ledger: &mut Ledger, now: Time, outlook: impl FnOnce() -> Outlook) -> Step {
+        self.looked_again(ledger, false);
+        self.looks = self.looks.saturating_add(1);
         if ledger.policy() == Wait::Spin {
             self.way = Some(Way::Look);
-            return match self.looks.is_multiple_of(YIELD_EVERY) {
-                true => Step::Yield,
-                false => Step::Again,
-            };
+            return Step::Yield;
         }
         if self.looks == 1
             && let Some(step) = self.begin(ledger, outlook())
@@ -119,8 +120,11 @@ impl Waiting {
         }
         if self.way == Some(Way::Look) {
             let since = *self.polls_since.get_or_insert(now);
-            if now.since(since) < LONGEST_LOOK {
-                return Step::Again;
+            if self.looked(now.since(since)) < LONGEST_LOOK {
+                return match ledger.gives() {
+                    true => Step::Yield,
+                    false => Step::Again,
+                };
             }
         }
         // What a rest ended without is near, if it polls at all: a shortcut that was opened for it goes with the next sleep.
@@ -150,23 +154,45 @@ impl Waiting {
         (way == Way::Rest).then_some(Step::Rest(rest))
     }
 
+    /// It gave the core away and has it again after so long; a look follows.
+    pub(crate) fn gave(&mut self, took: Duration) {
+        self.away += took;
+        self.gave = Some(took);
+    }
+
+    /// What followed. `met`: what it is for was there.
+    fn looked_again(&mut self, ledger: &mut Ledger, met: bool) {
+        if let Some(took) = self.gave.take() {
+            ledger.gave(took, met);
+        }
+    }
+
+    /// For how long it looked itself, of so long.
+    fn looked(&self, span: Duration) -> Duration {
+        span.saturating_sub(self.away)
+    }
+
     /// So many datagrams came that are not what it is for: it goes on.
     pub(crate) fn passed(&mut self, datagrams: usize) {
         self.passed += datagrams;
     }
 
     /// So many datagrams came at `now`, which end it.
-    pub(crate) fn came(&self, ledger: &mut Ledger, now: Time, datagrams: usize) {
-        let delayed = delay::during(now.since(self.since));
+    pub(crate) fn came(&mut self, ledger: &mut Ledger, now: Time, datagrams: usize) {
+        let delayed = match ledger.policy() {
+            Wait::Adaptive => delay::during(now.since(self.since)),
+            Wait::Block | Wait::Spin => Duration::ZERO,
+        };
         self.came_delayed(ledger, now, datagrams, delayed);
     }
 
     /// The same; the scheduler kept it from a core for so long.
-    fn came_delayed(&self, ledger: &mut Ledger, now: Time, datagrams: usize, delayed: Duration) {
+    fn came_delayed(&mut self, ledger: &mut Ledger, now: Time, datagrams: usize, delayed: Duration) {
+        self.looked_again(ledger, true);
         let took = now.since(self.since);
         let looked = match (self.polls_since, self.polled_until) {
-            (Some(since), Some(until)) => Looked::InVain(until.since(since)),
-            (Some(since), None) => Looked::Met(now.since(since)),
+            (Some(since), Some(until)) => Looked::InVain(self.looked(until.since(since))),
+            (Some(since), None) => Looked::Met(self.looked(now.since(since))),
             // The very first look, with which every wait begins but one that sleeps at once.
             (None, _) if self.looks == 0 && ledger.looks() => Looked::Met(took),
             (None, _) => Looked::No(delayed),

@@ -13,52 +13,80 @@ fn near() -> Outlook {
 
 #[test]
 fn block_sleeps_at_once() {
-    let ledger = Ledger::new(Wait::Block);
+    let mut ledger = Ledger::new(Wait::Block);
     let mut waiting = Waiting::new(at(0), None);
     assert!(waiting.sleeps_at_once(&ledger));
-    assert_eq!(waiting.step(&ledger, at(0), near), Step::Sleep);
-    assert_eq!(waiting.step(&ledger, at(1), near), Step::Sleep);
+    assert_eq!(waiting.step(&mut ledger, at(0), near), Step::Sleep);
+    assert_eq!(waiting.step(&mut ledger, at(1), near), Step::Sleep);
 }
 
 #[test]
-fn spin_never_sleeps_and_yields_now_and_then() {
-    let ledger = Ledger::new(Wait::Spin);
+fn spin_never_sleeps_and_gives_the_core_away() {
+    let mut ledger = Ledger::new(Wait::Spin);
     let mut waiting = Waiting::new(at(0), None);
     let steps: Vec<Step> = (0..800)
-        .map(|micros| waiting.step(&ledger, at(micros), near))
+        .map(|micros| waiting.step(&mut ledger, at(micros), near))
         .collect();
-    assert!(steps.iter().all(|step| matches!(step, Step::Again | Step::Yield)));
-    assert_eq!(steps.iter().filter(|step| **step == Step::Yield).count(), 100);
+    assert!(steps.iter().all(|step| *step == Step::Yield));
     assert_eq!(waiting.polls(), POLLS_A_LOOK);
+}
+
+/// Of which others did not give the core back soon.
+fn keeping() -> Ledger {
+    let mut ledger = Ledger::new(Wait::Adaptive);
+    ledger.gave(Duration::from_millis(10), true);
+    ledger
 }
 
 #[test]
 fn adaptive_looks_then_sleeps() {
-    let ledger = Ledger::new(Wait::Adaptive);
-    let mut waiting = Waiting::new(at(0), None);
-    assert!(!waiting.sleeps_at_once(&ledger));
-    for micros in 0..100 {
-        assert_eq!(
-            waiting.step(&ledger, at(micros), near),
-            Step::Again,
-            "after {micros} us"
-        );
+    for (mut ledger, look) in [
+        (Ledger::new(Wait::Adaptive), Step::Yield),
+        (keeping(), Step::Again),
+    ] {
+        let mut waiting = Waiting::new(at(0), None);
+        assert!(!waiting.sleeps_at_once(&ledger));
+        // Before it knows that it polls.
+        assert_eq!(waiting.step(&mut ledger, at(0), near), look);
+        for micros in 1..100 {
+            assert_eq!(
+                waiting.step(&mut ledger, at(micros), near),
+                look,
+                "after {micros} us"
+            );
+        }
+        assert_eq!(waiting.step(&mut ledger, at(100), near), Step::Sleep);
+        assert_eq!(waiting.step(&mut ledger, at(200), near), Step::Sleep);
     }
-    assert_eq!(waiting.step(&ledger, at(100), near), Step::Sleep);
-    assert_eq!(waiting.step(&ledger, at(200), near), Step::Sleep);
+    let mut ledger = keeping();
     // What was polled for before counts.
     let mut waiting = Waiting::new(at(60), Some(at(0)));
-    assert_eq!(waiting.step(&ledger, at(60), near), Step::Again);
-    assert_eq!(waiting.step(&ledger, at(100), near), Step::Sleep);
+    assert_eq!(waiting.step(&mut ledger, at(60), near), Step::Again);
+    assert_eq!(waiting.step(&mut ledger, at(100), near), Step::Sleep);
+}
+
+#[test]
+fn time_for_which_the_core_was_given_away_is_no_look() {
+    let mut ledger = Ledger::new(Wait::Adaptive);
+    let mut waiting = Waiting::new(at(0), None);
+    // Looks of 10 us, between which others have the core for 50.
+    let mut looks = 0;
+    while waiting.step(&mut ledger, at(60 * looks), near) == Step::Yield {
+        waiting.gave(Duration::from_micros(50));
+        looks += 1;
+    }
+    assert_eq!(looks, 10, "100 us of its own");
+    waiting.came(&mut ledger, at(900), 1);
+    assert!(ledger.looks(), "half of a look in vain is paid");
 }
 
 #[test]
 fn a_look_in_vain_is_paid_and_the_next_wait_sleeps() {
     let mut ledger = Ledger::new(Wait::Adaptive);
-    for _ in 0..2 {
+    for _ in 0..3 {
         let mut waiting = Waiting::new(at(0), None);
         for micros in 0..=100 {
-            waiting.step(&ledger, at(micros), near);
+            waiting.step(&mut ledger, at(micros), near);
         }
         waiting.came(&mut ledger, at(200), 1);
     }
@@ -76,17 +104,20 @@ fn the_own_pace_is_slept_or_rested_for_and_teaches_nothing() {
     let mut ledger = Ledger::new(Wait::Adaptive);
     let mut waiting = Waiting::new(at(0), None);
     assert_eq!(
-        waiting.step(&ledger, at(0), || far),
+        waiting.step(&mut ledger, at(0), || far),
         Step::Rest(Duration::from_micros(700))
     );
-    assert_eq!(waiting.step(&ledger, at(800), near), Step::Sleep);
+    assert_eq!(waiting.step(&mut ledger, at(800), near), Step::Sleep);
     waiting.came(&mut ledger, at(9_000), 1);
     assert!(ledger.looks());
     // What is due sooner than a rest ends waits for it, what is due much later is slept for.
     for (left, step) in [(10, Step::Rest(Duration::from_micros(500))), (1_001, Step::Sleep)] {
         let pace = Some(Duration::from_micros(left));
         let outlook = Outlook { pace, ..far };
-        assert_eq!(Waiting::new(at(0), None).step(&ledger, at(0), || outlook), step);
+        assert_eq!(
+            Waiting::new(at(0), None).step(&mut ledger, at(0), || outlook),
+            step
+        );
     }
 }
 
@@ -115,21 +146,21 @@ fn a_stream_is_rested_for_and_looked_for_afterwards() {
     for _ in 0..50 {
         let mut waiting = Waiting::new(at(0), None);
         waiting.passed(20);
-        waiting.step(&ledger, at(1), near);
+        waiting.step(&mut ledger, at(1), near);
         waiting.came(&mut ledger, at(20), 20);
     }
     let mut waiting = Waiting::new(at(0), None);
-    assert_eq!(waiting.step(&ledger, at(0), near), Step::Rest(LEAST_REST));
-    assert_eq!(waiting.step(&ledger, at(70), near), Step::Again);
+    assert_eq!(waiting.step(&mut ledger, at(0), near), Step::Rest(LEAST_REST));
+    assert_eq!(waiting.step(&mut ledger, at(70), near), Step::Again);
     assert_eq!(waiting.polls(), POLLS_A_LOOK);
-    assert_eq!(waiting.step(&ledger, at(170), near), Step::Sleep);
+    assert_eq!(waiting.step(&mut ledger, at(170), near), Step::Sleep);
     let mut asleep = Ledger::new(Wait::Block);
     for _ in 0..50 {
         asleep.ended(Duration::from_micros(20), Looked::No(Duration::ZERO), 40);
     }
     let mut waiting = Waiting::new(at(0), None);
-    assert_eq!(waiting.step(&asleep, at(0), near), Step::Rest(LEAST_REST));
-    assert_eq!(waiting.step(&asleep, at(70), near), Step::Sleep);
+    assert_eq!(waiting.step(&mut asleep, at(0), near), Step::Rest(LEAST_REST));
+    assert_eq!(waiting.step(&mut asleep, at(70), near), Step::Sleep);
 }
 
 /// Mean and 99th percentile of an exchange on a model of two cores, us.

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use super::ledger::TURN;
+
 thread_local! {
     /// What was known last, and questions since.
     static LAST: Cell<(Option<Duration>, u32)> = const { Cell::new((None, 0)) };
@@ -10,14 +12,12 @@ thread_local! {
 
 /// Short waits after which the system is asked: what happened long before is not blamed on a wait.
 const ASK_EVERY: u32 = 256;
-/// A wait that took so long may have been kept from a core.
-const LONG: Duration = Duration::from_micros(500);
 
-/// How long this thread waited for a core during a wait that ends and took so long, about.
+/// How long this thread waited for a core during a wait that ends and took so long, about; nothing if that is less than a turn.
 #[inline]
 pub(super) fn during(took: Duration) -> Duration {
     let (known, waits) = LAST.get();
-    match took >= LONG || waits >= ASK_EVERY {
+    match took > TURN || waits >= ASK_EVERY {
         true => ask().min(took),
         false => {
             LAST.set((known, waits + 1));

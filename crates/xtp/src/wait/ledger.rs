@@ -1,8 +1,9 @@
-//! Whether a wait looks, sleeps or rests: looking is paid for by the wake-ups that it saves.
+//! Whether a wait looks, sleeps or rests, and whether its looks give the core away in between.
 //!
-//! Nothing here knows what else runs on the host. A look in vain costs what it took, and one during which the scheduler gave the core
-//! away costs that time, too; what a sleep waits for a core is paid in. So what neighbours, cores and the peer do is in the account and
-//! in no rule about them.
+//! Nothing here knows what else runs on the host. Looking is paid for by the wake-ups that it saves: a look costs what it kept from
+//! others, one during which the scheduler took the core away costs that time, and what a sleep waited for a core is paid in. Giving
+//! away is paid for by what others do meanwhile, and costs the time by which what came was late. So what neighbours, cores and the
+//! peer do is in two accounts and in no rule about them.
 
 use std::time::Duration;
 
@@ -24,9 +25,9 @@ pub(super) enum Way {
 pub(crate) enum Looked {
     /// It slept at once, and the scheduler let it wait for a core for so long, as far as that is known.
     No(Duration),
-    /// What came met a look.
+    /// What came met a look. Time for which it gave the core away is not counted.
     Met(Duration),
-    /// It slept afterwards.
+    /// It slept afterwards. The same.
     InVain(Duration),
 }
 
@@ -36,11 +37,14 @@ pub(super) const LONGEST_LOOK: Duration = Duration::from_micros(100);
 const GAIN: i64 = 20_000;
 /// What is paid in or owed at most, ns: about what is lost when a scheduler gives the core away for a slice.
 const MOST: i64 = 4_000_000;
-/// One part in this many of all waiting is paid in, too, up to one look, so that looking is tried again.
+/// One part in this many of all waiting is paid in, too, up to one look, so that both are tried again.
 const SHARE: i64 = 32;
-/// A look in vain costs one part in this many of what it took, unless what it waited for came soon after it: on a core that
-/// nothing else wants it loses nothing.
+/// A look in vain that gives the core away costs one part in this many of what it took: others lose nothing by it.
 const VAIN: i64 = 2;
+/// A core that comes back sooner was wanted by nothing else.
+const UNWANTED: Duration = Duration::from_micros(3);
+/// A sleep that waits so long for a core waits for its turn among peers. What it waits beyond that is a slice that others took.
+pub(super) const TURN: Duration = Duration::from_micros(500);
 /// A rest has to bring so many datagrams: fewer would have been waited for, and be late.
 const GATHERS: u64 = 4;
 /// Waits over which times are averaged, about.
@@ -55,7 +59,9 @@ const LOOK: i64 = LONGEST_LOOK.as_nanos() as i64;
 pub(crate) struct Ledger {
     policy: Wait,
     /// Nanoseconds that looking may still lose.
-    account: i64,
+    looking: i64,
+    /// Nanoseconds that giving the core away may still lose.
+    giving: i64,
     /// Nanoseconds of the last waits, and [`PARTS`] of the datagrams they brought.
     time: u64,
     datagrams: u64,
@@ -65,7 +71,8 @@ impl Ledger {
     pub(crate) fn new(policy: Wait) -> Self {
         Self {
             policy,
-            account: LOOK,
+            looking: LOOK,
+            giving: MOST,
             time: 0,
             datagrams: 0,
         }
@@ -81,8 +88,28 @@ impl Ledger {
         match self.policy {
             Wait::Block => false,
             Wait::Spin => true,
-            Wait::Adaptive => self.account > 0,
+            Wait::Adaptive => self.looking > 0,
         }
+    }
+
+    /// Whether looks give the core away in between.
+    #[inline]
+    pub(super) fn gives(&self) -> bool {
+        match self.policy {
+            Wait::Block => false,
+            Wait::Spin => true,
+            Wait::Adaptive => self.giving > 0,
+        }
+    }
+
+    /// A look gave the core away, and it came back after `took`. `met`: what is waited for was there then.
+    pub(super) fn gave(&mut self, took: Duration, met: bool) {
+        self.giving += match took {
+            _ if took < UNWANTED => return,
+            _ if met && took > TURN => -(nanos(took) as i64),
+            _ => GAIN,
+        };
+        self.giving = self.giving.clamp(-MOST, MOST);
     }
 
     /// The way of a wait that begins, for which a rest would be so long.
@@ -104,17 +131,21 @@ impl Ledger {
         let time = nanos(took);
         self.time = self.time - self.time / WINDOW + time;
         self.datagrams = self.datagrams - self.datagrams / WINDOW + datagrams as u64 * PARTS;
-        self.account += match looked {
-            Looked::No(delayed) => nanos(delayed) as i64,
+        let keeps = !self.gives();
+        self.looking += match looked {
+            Looked::No(delayed) => nanos(delayed.saturating_sub(TURN)) as i64,
+            Looked::Met(span) if keeps => GAIN - nanos(span) as i64,
             Looked::Met(span) if span <= LONGEST_LOOK => GAIN,
             Looked::Met(span) => LOOK - nanos(span) as i64,
-            Looked::InVain(span) if took.saturating_sub(span) <= LONGEST_LOOK => -(nanos(span) as i64),
+            Looked::InVain(span) if keeps => -(nanos(span) as i64),
             Looked::InVain(span) => LOOK - LOOK / VAIN - nanos(span.max(LONGEST_LOOK)) as i64,
         };
-        if self.account < LOOK {
-            self.account = (self.account + time as i64 / SHARE).min(LOOK);
+        for account in [&mut self.looking, &mut self.giving] {
+            if *account < LOOK {
+                *account = (*account + time as i64 / SHARE).min(LOOK);
+            }
+            *account = (*account).clamp(-MOST, MOST);
         }
-        self.account = self.account.clamp(-MOST, MOST);
     }
 }
 

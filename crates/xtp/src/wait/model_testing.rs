@@ -31,6 +31,8 @@ enum Doing {
     /// For so many ticks, before it sends.
     Working(u64),
     Waiting(Waiting),
+    /// The core is given away between two looks, since then.
+    Giving(Waiting, u64),
     /// Until a message comes or this moment, after which it goes on waiting.
     Away(Waiting, Option<u64>),
 }
@@ -159,9 +161,11 @@ impl Host {
                 let one = &self.tasks[*task];
                 !matches!(one.doing, Doing::Away(..)) && !runs(*task) && one.from <= self.now
             };
-            let next = (0..self.tasks.len())
-                .filter(ready)
-                .min_by_key(|task| self.tasks[*task].ran);
+            let next = (0..self.tasks.len()).filter(ready).min_by_key(|task| {
+                // It goes behind by a slice.
+                let gave = matches!(self.tasks[*task].doing, Doing::Giving(..));
+                self.tasks[*task].ran + u64::from(gave) * SLICE
+            });
             let next = next.or(self.cores[core].map(|(task, _)| task));
             self.cores[core] = next.map(|task| (task, self.now));
         }
@@ -176,8 +180,14 @@ impl Host {
             return;
         }
         task.ran += 1;
+        if let Doing::Giving(..) = task.doing
+            && let Doing::Giving(mut waiting, since) = std::mem::replace(&mut task.doing, Doing::Computing)
+        {
+            waiting.gave(Duration::from_micros(now - since - 1));
+            task.doing = Doing::Waiting(waiting);
+        }
         match &mut task.doing {
-            Doing::Computing | Doing::Away(..) => {}
+            Doing::Computing | Doing::Giving(..) | Doing::Away(..) => {}
             Doing::Working(left @ 2..) => *left -= 1,
             Doing::Working(_) => {
                 task.doing = Doing::Waiting(Waiting::new(at(now), None));
@@ -195,21 +205,18 @@ impl Host {
                     task.doing = Doing::Working(WORK);
                     return;
                 }
-                let step = waiting.step(&task.ledger, at(now), Outlook::default);
-                let until = match step {
-                    Step::Again => return,
-                    Step::Yield => {
-                        // Behind all others that are ready.
-                        self.cores[core] = None;
-                        return;
-                    }
-                    Step::Sleep => None,
-                    Step::Rest(rest) => Some(now + ticks(rest) + SLACK),
-                };
+                let step = waiting.step(&mut task.ledger, at(now), Outlook::default);
+                if step == Step::Again {
+                    return;
+                }
                 let Doing::Waiting(waiting) = std::mem::replace(&mut task.doing, Doing::Computing) else {
                     unreachable!("just seen");
                 };
-                task.doing = Doing::Away(waiting, until);
+                task.doing = match step {
+                    Step::Again | Step::Yield => Doing::Giving(waiting, now),
+                    Step::Sleep => Doing::Away(waiting, None),
+                    Step::Rest(rest) => Doing::Away(waiting, Some(now + ticks(rest) + SLACK)),
+                };
                 self.cores[core] = None;
             }
         }
