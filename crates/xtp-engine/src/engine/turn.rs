@@ -32,7 +32,6 @@ impl Engine {
         self.catch_up();
         if self.scheduler.is_empty()
             && self.replies.is_empty()
-            && !self.too_many_whole()
             && self.next_timer().is_none_or(|at| at > self.now)
         {
             out.begin();
@@ -60,7 +59,7 @@ impl Engine {
             self.turn(slot, out);
             turns += 1;
         }
-        if self.too_many_whole() {
+        if self.has_to_park() {
             self.settle_last();
         }
         self.park_some(turns);
@@ -104,8 +103,6 @@ impl Engine {
         };
         let before = observed.then(|| out.begin());
         context.flush(&mut env, out);
-        // Where memory is rationed nothing is granted without having been asked for.
-        context.regular &= !self.memory.is_rationed();
         if let Some(how) = context.restart {
             self.restart(slot, how);
             return;
